@@ -1,0 +1,96 @@
+// swift-tools-version: 6.2
+import Foundation
+import PackageDescription
+
+/// The settings that every Swift target of ours is built with.
+let swift: [SwiftSetting] = [
+    .strictMemorySafety(),
+    .treatAllWarnings(as: .error),
+    .enableExperimentalFeature("Lifetimes"),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+let c: [CSetting] = [.treatAllWarnings(as: .error)]
+
+func module(_ name: String, _ dependencies: Target.Dependency...) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: swift)
+}
+
+func tests(_ module: String, _ dependencies: Target.Dependency...) -> Target {
+    .testTarget(name: "\(module)Tests", dependencies: dependencies, swiftSettings: swift)
+}
+
+/// WebRTC's audio processing module is packaged under a name for each of its API generations; the newest installed one is taken.
+/// SwiftPM keeps the include and library paths of its .pc file and drops the defines, so those are repeated below.
+let webRTCAudioPackage =
+    ["webrtc-audio-processing-2", "webrtc-audio-processing-1"].first { name in
+        ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib", "/usr/local/lib", "/usr/share"].contains {
+            FileManager.default.fileExists(atPath: "\($0)/pkgconfig/\(name).pc")
+        }
+    } ?? "webrtc-audio-processing"
+
+let package = Package(
+    name: "DuplexVoice",
+    products: [
+        .library(name: "VoiceEngine", targets: ["VoiceEngine"]),
+        .executable(name: "duplex", targets: ["duplex"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0")
+    ],
+    targets: [
+        // System libraries
+        .systemLibrary(
+            name: "CWebRTCAudioProcessing", pkgConfig: webRTCAudioPackage,
+            providers: [.apt(["libwebrtc-audio-processing-dev"])]),
+        .systemLibrary(name: "CSpeexDSP", pkgConfig: "speexdsp", providers: [.apt(["libspeexdsp-dev"])]),
+        .systemLibrary(name: "COpus", pkgConfig: "opus", providers: [.apt(["libopus-dev"])]),
+        .systemLibrary(name: "CALSA", pkgConfig: "alsa", providers: [.apt(["libasound2-dev"])]),
+        .systemLibrary(name: "CSndFile", pkgConfig: "sndfile", providers: [.apt(["libsndfile1-dev"])]),
+        .systemLibrary(name: "CPcap", pkgConfig: "libpcap", providers: [.apt(["libpcap-dev"])]),
+        .systemLibrary(name: "CJWT", pkgConfig: "libjwt", providers: [.apt(["libjwt-dev"])]),
+
+        // C and C++ of ours
+        .target(name: "CLinuxRealtime", cSettings: c),
+        .target(
+            name: "CWebRTCAudio", dependencies: ["CWebRTCAudioProcessing"],
+            cxxSettings: [.define("WEBRTC_POSIX"), .define("WEBRTC_LINUX"), .define("WEBRTC_AUDIO_PROCESSING_ONLY_BUILD")]),
+
+        // The engine, from the bottom up; what each may import is drawn in Tests/ImportRulesTests
+        module("VoiceRealtime", "CLinuxRealtime"),
+        module("VoiceWire"),
+        module("VoicePlayout", "VoiceWire"),
+        module("VoiceRooms", "VoiceWire"),
+        module("VoiceProcessing", "VoiceRealtime", "CWebRTCAudio", "CSpeexDSP"),
+        module("VoiceCoding", "COpus"),
+        module("VoiceDevices", "VoiceRealtime", "CALSA", "CSndFile", "CSpeexDSP"),
+        module("VoiceTransport", "VoiceRealtime", "VoiceRooms", "CJWT"),
+        module(
+            "VoiceEngine", "VoiceRealtime", "VoiceWire", "VoicePlayout", "VoiceRooms", "VoiceProcessing", "VoiceCoding",
+            "VoiceDevices", "VoiceTransport"),
+        module("VoiceSimulation", "VoiceEngine"),
+        .executableTarget(
+            name: "duplex",
+            dependencies: [
+                "VoiceEngine", "VoiceSimulation", "CPcap",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ], swiftSettings: swift),
+
+        // Tests
+        tests("VoiceRealtime", "VoiceRealtime"),
+        tests("VoiceWire", "VoiceWire"),
+        tests("VoicePlayout", "VoicePlayout", "VoiceCoding"),
+        tests("VoiceRooms", "VoiceRooms"),
+        tests("VoiceProcessing", "VoiceProcessing"),
+        tests("VoiceCoding", "VoiceCoding"),
+        tests("VoiceDevices", "VoiceDevices"),
+        tests("VoiceTransport", "VoiceTransport"),
+        tests("VoiceEngine", "VoiceEngine"),
+        tests("VoiceSimulation", "VoiceSimulation"),
+        tests("EndToEnd", "VoiceEngine", "VoiceSimulation"),
+        tests("ImportRules"),
+    ],
+    swiftLanguageModes: [.v6],
+    cLanguageStandard: .gnu11,
+    cxxLanguageStandard: .cxx17
+)

@@ -1,0 +1,12 @@
+#pragma once
+#include <opus.h>
+
+// opus_encoder_ctl and opus_decoder_ctl are variadic, which Swift cannot call; these are the requests in use, typed.
+static inline int opus_encoder_set(OpusEncoder *encoder, int request, opus_int32 value) {
+    return opus_encoder_ctl(encoder, request, value);
+}
+static inline int opus_encoder_get(OpusEncoder *encoder, int request, opus_int32 *value) {
+    return opus_encoder_ctl(encoder, request, value);
+}
+static inline int opus_encoder_reset(OpusEncoder *encoder) { return opus_encoder_ctl(encoder, OPUS_RESET_STATE); }
+static inline int opus_decoder_reset(OpusDecoder *decoder) { return opus_decoder_ctl(decoder, OPUS_RESET_STATE); }

@@ -1,0 +1,1 @@
+#include "webrtc_audio.h"
