@@ -1,0 +1,61 @@
+/// What a server allows; fixed at its start. Values outside their limits are brought to the nearest.
+public struct RoomDirectoryConfiguration: Equatable, Sendable {
+    /// Participants of a room, 1...`RoomProtocol.participantLimit`.
+    public let roomCapacity: Int
+    /// Participants of all rooms together, at least 1.
+    public let serverCapacity: Int
+    /// Streams set aside for each participant, 1...`RoomProtocol.streamLimit`.
+    public let streamsPerParticipant: Int
+    /// How often a client must be heard, 100 ms...20 s. One that is silent for three of these is in a break.
+    public let keepaliveInterval: Duration
+    /// How long a break may last.
+    public let breakWindow: Duration
+
+    /// Describes what a server allows.
+    public init(
+        roomCapacity: Int = 32, serverCapacity: Int = 1024, streamsPerParticipant: Int = 1,
+        keepaliveInterval: Duration = RoomTimers.keepaliveInterval, breakWindow: Duration = RoomTimers.breakWindow
+    ) {
+        self.roomCapacity = min(max(roomCapacity, 1), RoomProtocol.participantLimit)
+        self.serverCapacity = max(serverCapacity, 1)
+        self.streamsPerParticipant = min(max(streamsPerParticipant, 1), RoomProtocol.streamLimit)
+        self.keepaliveInterval = min(max(keepaliveInterval, .milliseconds(100)), .seconds(20))
+        self.breakWindow = max(breakWindow, .zero)
+    }
+
+    var silenceLimit: Duration { keepaliveInterval * 3 }
+}
+
+/// What happened in a server, in order, for its log and its statistics. `RoomDirectory.pollEvent` gives them out.
+public enum RoomDirectoryEvent: Equatable, Sendable {
+    /// A first participant made a room.
+    case roomOpened(String)
+    /// The last participant has gone.
+    case roomClosed(String)
+    /// A participant came in.
+    case joined(ParticipantID, identity: String, room: String)
+    /// A participant fell silent; its break window runs.
+    case lost(ParticipantID)
+    /// A participant came back within its window.
+    case resumed(ParticipantID)
+    /// A participant is gone for good.
+    case left(ParticipantID, LeaveReason)
+    /// A join was refused.
+    case refused(EndpointAddress, RoomRefusal)
+}
+
+/// Counters of a directory since its start.
+public struct RoomDirectoryStatistics: Equatable, Sendable {
+    /// Joins granted, resumptions not counted.
+    public var joins = 0
+    /// Joins refused.
+    public var refusals = 0
+    /// Rejoins that resumed a participant.
+    public var resumptions = 0
+    /// Control datagrams dropped as a `RoomProtocolError`.
+    public var rejectedDatagrams = 0
+    /// Joins dropped because too many waited for their verdict.
+    public var overloadedJoins = 0
+    /// Participants disconnected because too many messages waited for them.
+    public var overflowedQueues = 0
+}

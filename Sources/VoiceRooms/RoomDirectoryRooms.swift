@@ -1,0 +1,190 @@
+// What participants ask for while they are in a room, and how they leave it.
+
+extension RoomDirectory {
+    /// Takes a message of a participant, in order and once.
+    mutating func handle(_ message: RoomMessage, from id: ParticipantID, now: Duration) throws(RoomProtocolError) {
+        if message == .leave { return leave(id, now: now) }
+        guard let request = RoomRequest(rawValue: message.type.rawValue) else {
+            throw .unexpectedMessage(message.type.rawValue)
+        }
+        participants[id]?.handledCount &+= 1
+        do throws(RoomRefusal) {
+            try perform(message, from: id, now: now)
+        } catch {
+            let refused = RoomMessage.requestRefused(request, subject: message.subject, error)
+            // A client that floods us with bad requests and reads no answers loses the answers.
+            _ = sendDurable(refused, to: id)
+        }
+    }
+
+    private mutating func perform(
+        _ message: RoomMessage, from id: ParticipantID, now: Duration
+    ) throws(RoomRefusal) {
+        switch message {
+        case .publish(let assignment): try publish(assignment, from: id, now: now)
+        case .unpublish(let stream): try unpublish(stream, from: id, now: now)
+        case .subscribe(let stream): try setSubscribed(true, to: stream, for: id)
+        case .unsubscribe(let stream): try setSubscribed(false, to: stream, for: id)
+        case .setMuted(let stream, let muted):
+            guard let index = participants[id]?.publishedIndex(of: stream) else { throw .unknownStream }
+            setMute(.byPublisher, muted, of: id, at: index, now: now)
+        case .send(let destination, let bytes): try relay(bytes, from: id, to: destination)
+        case .interrupt(let stream, let generation): try interrupt(stream, generation, from: id)
+        default: throw .malformed
+        }
+    }
+
+    // MARK: Streams
+
+    private mutating func publish(
+        _ assignment: StreamAssignment, from id: ParticipantID, now: Duration
+    ) throws(RoomRefusal) {
+        guard let publisher = participants[id] else { return }
+        guard publisher.capabilities.contains(.publish) else { throw .noPublishRight }
+        guard let index = publisher.streams.firstIndex(where: { $0.assignment == assignment }) else {
+            throw .unknownStream
+        }
+        guard !publisher.streams[index].isPublished else { return }
+        participants[id]?.streams[index].isPublished = true
+        for member in rooms[publisher.room] ?? [] where member != id {
+            guard participants[member]?.capabilities.contains([.subscribe, .autoSubscribe]) == true else { continue }
+            participants[member]?.subscriptions.insert(assignment.stream)
+        }
+        let stream = PublishedStream(assignment, mute: publisher.streams[index].mute)
+        broadcast(.published(id, stream), room: publisher.room, now: now)
+        refreshForwarding(room: publisher.room)
+    }
+
+    private mutating func unpublish(
+        _ stream: StreamID, from id: ParticipantID, now: Duration
+    ) throws(RoomRefusal) {
+        guard let publisher = participants[id], let index = publisher.publishedIndex(of: stream) else {
+            throw .unknownStream
+        }
+        participants[id]?.streams[index].isPublished = false
+        // What the publisher muted is forgotten; what the server muted stays muted.
+        participants[id]?.streams[index].mute.remove(.byPublisher)
+        for member in rooms[publisher.room] ?? [] { participants[member]?.subscriptions.remove(stream) }
+        broadcast(.unpublished(id, stream), room: publisher.room, now: now)
+        refreshForwarding(room: publisher.room)
+    }
+
+    private mutating func setSubscribed(
+        _ wanted: Bool, to stream: StreamID, for id: ParticipantID
+    ) throws(RoomRefusal) {
+        guard let subscriber = participants[id] else { return }
+        guard subscriber.capabilities.contains(.subscribe) else { throw .noSubscribeRight }
+        guard let publisher = publisher(of: stream, room: subscriber.room), publisher != id else {
+            throw .unknownStream
+        }
+        if wanted {
+            participants[id]?.subscriptions.insert(stream)
+        } else {
+            participants[id]?.subscriptions.remove(stream)
+        }
+        refreshForwarding(room: subscriber.room)
+    }
+
+    /// Mutes or unmutes a stream from the server's side; its packets are dropped meanwhile. False when nobody publishes it.
+    @discardableResult
+    public mutating func setServerMute(_ muted: Bool, stream: StreamID, now: Duration) -> Bool {
+        for id in participants.keys.sorted() {
+            guard let index = participants[id]?.publishedIndex(of: stream) else { continue }
+            setMute(.byServer, muted, of: id, at: index, now: now)
+            return true
+        }
+        return false
+    }
+
+    private mutating func setMute(_ by: MuteState, _ muted: Bool, of id: ParticipantID, at index: Int, now: Duration) {
+        guard let publisher = participants[id] else { return }
+        var mute = publisher.streams[index].mute
+        if muted { mute.formUnion(by) } else { mute.subtract(by) }
+        guard mute != publisher.streams[index].mute else { return }
+        participants[id]?.streams[index].mute = mute
+        let stream = publisher.streams[index].assignment.stream
+        broadcast(.muteChanged(stream, mute), room: publisher.room, now: now)
+        refreshForwarding(room: publisher.room)
+    }
+
+    func publisher(of stream: StreamID, room: String) -> ParticipantID? {
+        rooms[room]?.first { participants[$0]?.publishedIndex(of: stream) != nil }
+    }
+
+    /// Writes the routes of a room anew.
+    mutating func refreshForwarding(room: String) {
+        let members = (rooms[room] ?? []).compactMap { participants[$0] }
+        var routes: [(ForwardingTable.Key, ForwardingTable.Route)] = []
+        for publisher in members {
+            guard let source = publisher.endpoint else { continue }
+            for stream in publisher.streams where stream.isPublished {
+                let subscribers = members.filter { $0.subscriptions.contains(stream.assignment.stream) }
+                routes.append(
+                    (
+                        ForwardingTable.Key(
+                            source: source, synchronizationSource: stream.assignment.synchronizationSource),
+                        ForwardingTable.Route(
+                            stream: stream.assignment.stream, isMuted: stream.mute.contains(.byServer),
+                            subscribers: subscribers.compactMap(\.endpoint))
+                    ))
+            }
+        }
+        forwarding.replace(room: room, routes: routes)
+    }
+
+    // MARK: Messages
+
+    private mutating func relay(
+        _ bytes: [UInt8], from id: ParticipantID, to destination: ParticipantID?
+    ) throws(RoomRefusal) {
+        guard let sender = participants[id] else { return }
+        let message = RoomMessage.message(sender: id, destination: destination, bytes: bytes)
+        guard let destination else {
+            let others = (rooms[sender.room] ?? []).filter { $0 != id }
+            return try deliver(message, to: others)
+        }
+        guard participants[destination]?.room == sender.room else { throw .unknownParticipant }
+        try deliver(message, to: [destination])
+    }
+
+    private mutating func interrupt(
+        _ stream: StreamID, _ generation: UInt32, from id: ParticipantID
+    ) throws(RoomRefusal) {
+        guard let sender = participants[id] else { return }
+        guard let publisher = publisher(of: stream, room: sender.room),
+            publisher == id || sender.subscriptions.contains(stream)
+        else { throw .unknownStream }
+        let concerned = (rooms[sender.room] ?? []).filter { member in
+            guard member != id else { return false }
+            return member == publisher || participants[member]?.subscriptions.contains(stream) == true
+        }
+        try deliver(.interrupted(by: id, stream, generation: generation), to: concerned)
+    }
+
+    /// Delivers to whoever has room; the refusal says that someone had not.
+    private mutating func deliver(_ message: RoomMessage, to receivers: [ParticipantID]) throws(RoomRefusal) {
+        var someoneIsBusy = false
+        for receiver in receivers where !sendDurable(message, to: receiver) { someoneIsBusy = true }
+        if someoneIsBusy { throw .receiverBusy }
+    }
+}
+
+extension RoomParticipant {
+    func publishedIndex(of stream: StreamID) -> Int? {
+        streams.firstIndex { $0.isPublished && $0.assignment.stream == stream }
+    }
+}
+
+extension RoomMessage {
+    /// The stream or participant that a request names; 0 when it names none.
+    var subject: UInt32 {
+        switch self {
+        case .publish(let assignment): assignment.stream.rawValue
+        case .unpublish(let stream), .subscribe(let stream), .unsubscribe(let stream), .setMuted(let stream, _),
+            .interrupt(let stream, _):
+            stream.rawValue
+        case .send(let destination, _): destination?.rawValue ?? 0
+        default: 0
+        }
+    }
+}

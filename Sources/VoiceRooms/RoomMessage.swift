@@ -1,0 +1,137 @@
+/// A message of the room protocol; docs/protocol.md gives each one's layout.
+public enum RoomMessage: Equatable, Sendable {
+    // From client to server
+    case join(JoinRequest)
+    case leave
+    case publish(StreamAssignment)
+    case unpublish(StreamID)
+    case subscribe(StreamID)
+    case unsubscribe(StreamID)
+    case setMuted(StreamID, Bool)
+    /// To a participant, or to the whole room (`nil`).
+    case send(destination: ParticipantID?, bytes: [UInt8])
+    case interrupt(StreamID, generation: UInt32)
+
+    // From server to client
+    case joined(JoinGrant)
+    case participantJoined(RosterEntry)
+    case participantLeft(ParticipantID, LeaveReason)
+    case published(ParticipantID, PublishedStream)
+    case unpublished(ParticipantID, StreamID)
+    case muteChanged(StreamID, MuteState)
+    case message(sender: ParticipantID, destination: ParticipantID?, bytes: [UInt8])
+    case interrupted(by: ParticipantID, StreamID, generation: UInt32)
+    /// A request was refused: its type, the stream or participant it named (0: none), and why.
+    case requestRefused(RoomRequest, subject: UInt32, RoomRefusal)
+    case removed(RemovalReason)
+
+    // Not sequenced
+    case refused(RoomRefusal, versions: ClosedRange<UInt8>)
+    case unknownAssociation
+    /// The sender's clock in microseconds, which `pong` returns untouched.
+    case ping(microseconds: UInt64)
+    case pong(microseconds: UInt64)
+}
+
+/// What can be refused by `RoomMessage.requestRefused`. The raw values are the types of the messages.
+public enum RoomRequest: UInt8, Sendable, CaseIterable {
+    /// `publish`
+    case publish = 0x03
+    /// `unpublish`
+    case unpublish = 0x04
+    /// `subscribe`
+    case subscribe = 0x05
+    /// `unsubscribe`
+    case unsubscribe = 0x06
+    /// `setMuted`
+    case setMuted = 0x07
+    /// `send`
+    case send = 0x08
+    /// `interrupt`
+    case interrupt = 0x09
+}
+
+/// The first message of every association.
+public struct JoinRequest: Equatable, Sendable {
+    /// The protocol versions that the client speaks.
+    public var versions: ClosedRange<UInt8>
+    /// What the client asks for.
+    public var capabilities: RoomCapabilities
+    /// The room; empty for the one that the token names.
+    public var room: String
+    /// The access token, as it came from its issuer.
+    public var token: [UInt8]
+    /// Set when the client was in the room before and lost its server.
+    public var rejoin: RejoinClaim?
+
+    /// Describes a join.
+    public init(
+        versions: ClosedRange<UInt8> = RoomProtocol.versions, capabilities: RoomCapabilities, room: String,
+        token: [UInt8], rejoin: RejoinClaim? = nil
+    ) {
+        self.versions = versions
+        self.capabilities = capabilities
+        self.room = room
+        self.token = token
+        self.rejoin = rejoin
+    }
+}
+
+/// The claim to be a participant who lost the server.
+public struct RejoinClaim: Equatable, Sendable, BitwiseCopyable {
+    /// Who the client was.
+    public var participant: ParticipantID
+    /// The proof.
+    public var secret: RejoinSecret
+    /// How many of the server's durable messages the client has handled; what comes after them is sent again.
+    public var handledCount: UInt32
+
+    /// Describes a claim.
+    public init(participant: ParticipantID, secret: RejoinSecret, handledCount: UInt32) {
+        self.participant = participant
+        self.secret = secret
+        self.handledCount = handledCount
+    }
+}
+
+/// The answer to a join that was granted. `rosterCount` messages `participantJoined` follow it.
+public struct JoinGrant: Equatable, Sendable {
+    /// The protocol version in force.
+    public var version: UInt8
+    /// Who the client now is.
+    public var participant: ParticipantID
+    /// What it may do.
+    public var capabilities: RoomCapabilities
+    /// Whether it is the participant of its `RejoinClaim`, with its streams and subscriptions as they were.
+    public var resumed: Bool
+    /// How many of the client's durable messages the server has handled; what comes after them must be sent again.
+    public var handledCount: UInt32
+    /// The proof for the next rejoin.
+    public var secret: RejoinSecret
+    /// How often the client must be heard; 1 ms to 65.535 s on the wire.
+    public var keepaliveInterval: Duration
+    /// The room.
+    public var room: String
+    /// The streams set aside for this participant.
+    public var streams: [StreamAssignment]
+    /// How many participants the room has, this one included.
+    public var rosterCount: UInt16
+
+    /// Describes a grant.
+    public init(
+        version: UInt8, participant: ParticipantID, capabilities: RoomCapabilities, resumed: Bool, handledCount: UInt32,
+        secret: RejoinSecret, keepaliveInterval: Duration, room: String, streams: [StreamAssignment],
+        rosterCount: UInt16
+    ) {
+        self.version = version
+        self.participant = participant
+        self.capabilities = capabilities
+        self.resumed = resumed
+        self.handledCount = handledCount
+        self.secret = secret
+        self.keepaliveInterval = keepaliveInterval
+        self.room = room
+        self.streams = streams
+        self.rosterCount = rosterCount
+    }
+}

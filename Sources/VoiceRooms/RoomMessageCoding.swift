@@ -1,0 +1,146 @@
+/// The types of the messages on the wire. Below 0x40: from the client; below 0x80: from the server; above: unsequenced.
+enum MessageType: UInt8 {
+    case join = 0x01
+    case leave = 0x02
+    case publish = 0x03
+    case unpublish = 0x04
+    case subscribe = 0x05
+    case unsubscribe = 0x06
+    case setMuted = 0x07
+    case send = 0x08
+    case interrupt = 0x09
+    case joined = 0x41
+    case participantJoined = 0x42
+    case participantLeft = 0x43
+    case published = 0x44
+    case unpublished = 0x45
+    case muteChanged = 0x46
+    case message = 0x47
+    case interrupted = 0x48
+    case requestRefused = 0x49
+    case removed = 0x4A
+    case refused = 0x80
+    case unknownAssociation = 0x81
+    case ping = 0x82
+    case pong = 0x83
+
+    var isSequenced: Bool { rawValue < 0x80 }
+}
+
+extension RoomMessage {
+    var type: MessageType {
+        switch self {
+        case .join: .join
+        case .leave: .leave
+        case .publish: .publish
+        case .unpublish: .unpublish
+        case .subscribe: .subscribe
+        case .unsubscribe: .unsubscribe
+        case .setMuted: .setMuted
+        case .send: .send
+        case .interrupt: .interrupt
+        case .joined: .joined
+        case .participantJoined: .participantJoined
+        case .participantLeft: .participantLeft
+        case .published: .published
+        case .unpublished: .unpublished
+        case .muteChanged: .muteChanged
+        case .message: .message
+        case .interrupted: .interrupted
+        case .requestRefused: .requestRefused
+        case .removed: .removed
+        case .refused: .refused
+        case .unknownAssociation: .unknownAssociation
+        case .ping: .ping
+        case .pong: .pong
+        }
+    }
+
+    /// Appends the body, without its frame header.
+    func writeBody(into writer: inout ByteWriter) {
+        switch self {
+        case .join(let request): request.write(into: &writer)
+        case .leave, .unknownAssociation: break
+        case .publish(let assignment): assignment.write(into: &writer)
+        case .unpublish(let stream), .subscribe(let stream), .unsubscribe(let stream): writer.write(stream.rawValue)
+        case .setMuted(let stream, let muted):
+            writer.write(stream.rawValue)
+            writer.write(flag: muted)
+        case .send(let destination, let bytes):
+            writer.write(destination?.rawValue ?? 0)
+            writer.write(bytes: bytes, limit: RoomProtocol.messageLimit)
+        case .interrupt(let stream, let generation):
+            writer.write(stream.rawValue)
+            writer.write(generation)
+        case .joined(let grant): grant.write(into: &writer)
+        case .participantJoined(let entry): entry.write(into: &writer)
+        case .participantLeft(let participant, let reason):
+            writer.write(participant.rawValue)
+            writer.write(reason.rawValue)
+        case .published(let participant, let stream):
+            writer.write(participant.rawValue)
+            stream.write(into: &writer)
+        case .unpublished(let participant, let stream):
+            writer.write(participant.rawValue)
+            writer.write(stream.rawValue)
+        case .muteChanged(let stream, let mute):
+            writer.write(stream.rawValue)
+            writer.write(mute.rawValue)
+        case .message(let sender, let destination, let bytes):
+            writer.write(sender.rawValue)
+            writer.write(destination?.rawValue ?? 0)
+            writer.write(bytes: bytes, limit: RoomProtocol.messageLimit)
+        case .interrupted(let participant, let stream, let generation):
+            writer.write(participant.rawValue)
+            writer.write(stream.rawValue)
+            writer.write(generation)
+        case .requestRefused(let request, let subject, let refusal):
+            writer.write(request.rawValue)
+            writer.write(subject)
+            writer.write(refusal.rawValue)
+        case .removed(let reason): writer.write(reason.rawValue)
+        case .refused(let refusal, let versions):
+            writer.write(refusal.rawValue)
+            writer.write(versions.lowerBound)
+            writer.write(versions.upperBound)
+        case .ping(let microseconds), .pong(let microseconds): writer.write(microseconds)
+        }
+    }
+
+    /// Reads a whole body.
+    init(type: MessageType, body reader: inout ByteReader) throws(RoomProtocolError) {
+        switch type {
+        case .join: self = .join(try JoinRequest(from: &reader))
+        case .leave: self = .leave
+        case .publish: self = .publish(try StreamAssignment(from: &reader))
+        case .unpublish: self = .unpublish(try reader.stream())
+        case .subscribe: self = .subscribe(try reader.stream())
+        case .unsubscribe: self = .unsubscribe(try reader.stream())
+        case .setMuted: self = .setMuted(try reader.stream(), try reader.flag())
+        case .send:
+            self = .send(
+                destination: try reader.destination(), bytes: try reader.bytes(limit: RoomProtocol.messageLimit))
+        case .interrupt: self = .interrupt(try reader.stream(), generation: try reader.number())
+        case .joined: self = .joined(try JoinGrant(from: &reader))
+        case .participantJoined: self = .participantJoined(try RosterEntry(from: &reader))
+        case .participantLeft: self = .participantLeft(try reader.participant(), try reader.code())
+        case .published: self = .published(try reader.participant(), try PublishedStream(from: &reader))
+        case .unpublished: self = .unpublished(try reader.participant(), try reader.stream())
+        case .muteChanged: self = .muteChanged(try reader.stream(), try reader.mute())
+        case .message:
+            self = .message(
+                sender: try reader.participant(), destination: try reader.destination(),
+                bytes: try reader.bytes(limit: RoomProtocol.messageLimit))
+        case .interrupted:
+            self = .interrupted(by: try reader.participant(), try reader.stream(), generation: try reader.number())
+        case .requestRefused:
+            self = .requestRefused(try reader.code(), subject: try reader.number(), try reader.code())
+        case .removed: self = .removed(try reader.code())
+        case .refused: self = .refused(try reader.code(), versions: try reader.versions())
+        case .unknownAssociation: self = .unknownAssociation
+        case .ping: self = .ping(microseconds: try reader.number())
+        case .pong: self = .pong(microseconds: try reader.number())
+        }
+        guard reader.remaining == 0 else { throw .trailingBytes }
+    }
+}

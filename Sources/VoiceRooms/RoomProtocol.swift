@@ -1,0 +1,72 @@
+/// The constants of the room protocol; docs/protocol.md is normative and names each of them.
+public enum RoomProtocol {
+    /// First byte of every control datagram on the plaintext channel.
+    ///
+    /// RFC 7983 section 7 gives 0...3 to STUN, 16...19 to ZRTP, 20...63 to DTLS, 64...79 to TURN and 128...191 to
+    /// RTP and RTCP; RFC 9443 adds QUIC above 63. 4...15 belongs to nobody, and 13 lies in its upper half.
+    public static let firstByte: UInt8 = 13
+
+    /// The version of the framing, the second byte of every control datagram.
+    public static let framingVersion: UInt8 = 1
+
+    /// The protocol versions that this build speaks.
+    public static let versions: ClosedRange<UInt8> = 1...1
+
+    /// Bytes in a control datagram at most: what QUIC trusts every path to carry (RFC 9000 section 14.1).
+    public static let datagramLimit = 1200
+
+    /// Bytes before the first frame.
+    public static let headerSize = 14
+
+    /// Bytes of a frame before its body.
+    public static let frameHeaderSize = 7
+
+    /// Bytes of an access token at most; leaves room in one datagram for the rest of `join`.
+    public static let tokenLimit = 1000
+
+    /// Bytes of UTF-8 in a room name, an identity or a display name, at most.
+    public static let textLimit = 128
+
+    /// Bytes of an application message at most.
+    public static let messageLimit = 1024
+
+    /// Participants of a room at most; a server may set less.
+    public static let participantLimit = 256
+
+    /// Streams of a participant at most.
+    public static let streamLimit = 4
+
+    /// A datagram of an unknown framing version is answered only when it is at least this long, so that an answer is
+    /// never longer than its question and two servers cannot answer each other forever.
+    public static let versionAnswerThreshold = 32
+}
+
+/// The timers of the room protocol that both ends must agree on; docs/protocol.md lists them.
+public enum RoomTimers {
+    /// A client without an answer to its `join` gives up after this.
+    public static let joinTimeout: Duration = .seconds(10)
+
+    /// A client pings this often, unless the server's `joined` names another interval.
+    public static let keepaliveInterval: Duration = .seconds(2)
+
+    /// A peer not heard for this long is taken for gone, and the break begins. Three keepalives.
+    public static let silenceLimit: Duration = .seconds(6)
+
+    /// A break may last this long; after it the participant has left.
+    public static let breakWindow: Duration = .seconds(30)
+
+    /// While reconnecting, a client starts afresh, with its next association, when an attempt has not ended in this.
+    public static let rejoinAttempt: Duration = .seconds(6)
+
+    /// A client waits this long for the acknowledgement of its `leave`, a server for that of its `removed`.
+    public static let closingTime: Duration = .seconds(2)
+
+    /// First retransmission of an unacknowledged message while no round trip has been measured.
+    public static let initialRetransmission: Duration = .milliseconds(200)
+
+    /// Retransmissions are never closer than this.
+    public static let minimumRetransmission: Duration = .milliseconds(100)
+
+    /// Doubling stops here: at 30 % loss each way a join then fails its 10 s about once in 100 000.
+    public static let maximumRetransmission: Duration = .seconds(1)
+}

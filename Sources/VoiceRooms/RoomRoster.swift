@@ -1,0 +1,83 @@
+/// A participant as everyone in the room sees it.
+public struct RosterEntry: Hashable, Sendable {
+    /// The participant.
+    public let participant: ParticipantID
+    /// The token's `sub`: unique in the room.
+    public let identity: String
+    /// The token's `name`, for display; may be empty.
+    public let name: String
+    /// What it publishes, in the order of publishing.
+    public var streams: [PublishedStream]
+
+    /// Describes a participant.
+    public init(participant: ParticipantID, identity: String, name: String, streams: [PublishedStream] = []) {
+        self.participant = participant
+        self.identity = identity
+        self.name = name
+        self.streams = streams
+    }
+}
+
+/// Everyone in a room, oneself among them, by order of arrival.
+public struct RoomRoster: Equatable, Sendable {
+    /// The participants, by rising `ParticipantID`.
+    public private(set) var entries: [RosterEntry] = []
+
+    /// An empty room.
+    public init() {}
+
+    /// A room with these participants.
+    public init(_ entries: [RosterEntry]) {
+        self.entries = entries.sorted { $0.participant < $1.participant }
+    }
+
+    /// The entry of a participant.
+    public subscript(participant: ParticipantID) -> RosterEntry? {
+        entries.first { $0.participant == participant }
+    }
+
+    /// The participant who publishes a stream, and the stream.
+    public func publisher(of stream: StreamID) -> (participant: ParticipantID, stream: PublishedStream)? {
+        for entry in entries {
+            if let found = entry.streams.first(where: { $0.assignment.stream == stream }) {
+                return (entry.participant, found)
+            }
+        }
+        return nil
+    }
+
+    mutating func insert(_ entry: RosterEntry) throws(RoomProtocolError) {
+        guard entries.count < RoomProtocol.participantLimit else { throw .limitExceeded }
+        remove(entry.participant)
+        let place = entries.firstIndex { $0.participant > entry.participant } ?? entries.endIndex
+        entries.insert(entry, at: place)
+    }
+
+    @discardableResult
+    mutating func remove(_ participant: ParticipantID) -> RosterEntry? {
+        guard let place = entries.firstIndex(where: { $0.participant == participant }) else { return nil }
+        return entries.remove(at: place)
+    }
+
+    mutating func publish(_ stream: PublishedStream, by participant: ParticipantID) throws(RoomProtocolError) {
+        guard let place = entries.firstIndex(where: { $0.participant == participant }) else { throw .invalidValue }
+        entries[place].streams.removeAll { $0.assignment.stream == stream.assignment.stream }
+        guard entries[place].streams.count < RoomProtocol.streamLimit else { throw .limitExceeded }
+        entries[place].streams.append(stream)
+    }
+
+    mutating func unpublish(_ stream: StreamID, by participant: ParticipantID) {
+        guard let place = entries.firstIndex(where: { $0.participant == participant }) else { return }
+        entries[place].streams.removeAll { $0.assignment.stream == stream }
+    }
+
+    mutating func setMute(_ mute: MuteState, stream: StreamID) -> ParticipantID? {
+        for place in entries.indices {
+            if let index = entries[place].streams.firstIndex(where: { $0.assignment.stream == stream }) {
+                entries[place].streams[index].mute = mute
+                return entries[place].participant
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,171 @@
+/// A client's stay in a room, as a state machine without clock, socket or random source.
+///
+///     idle --join--> joining --joined + roster--> joined --leave--> leaving --ack--> ended
+///                       |  ^                        |  ^
+///                  refused, 10 s       silence 6 s  v  |  joined
+///                       v              or unknown   reconnecting --30 s, refused--> ended
+///                     ended
+///
+/// The driver's loop is the one of str0m: give it what arrived (`handle(datagram:now:)`) and the time
+/// (`handleTimeout(now:)`), then empty `pollDatagram(now:)` and `pollEvent()`, then sleep until `nextTimeout`.
+/// `now` is the time since any fixed instant, and never goes back. Not thread-safe; one owner. Nothing blocks.
+/// Allocates: for the control path only, never per media packet.
+public struct RoomSession: Sendable {
+    /// Where the session stands.
+    public internal(set) var state: RoomSessionState = .idle
+    /// Everyone in the room, oneself among them; complete from `RoomSessionEvent.joined` on.
+    public internal(set) var roster = RoomRoster()
+    /// The grant in force, nil before the join.
+    public internal(set) var grant: JoinGrant?
+
+    var request: JoinRequest
+    var channel: ReliableChannel
+    var events: [RoomSessionEvent] = []
+    var counters = RoomSessionStatistics()
+
+    /// Durable messages sent so far; the index of the last one.
+    var durableCount: UInt32 = 0
+    /// Durable messages of the server handled so far.
+    var handledCount: UInt32 = 0
+    /// Own durable messages kept while reconnecting.
+    var backlog: [DurableMessage] = []
+    /// The grant whose roster is still coming in.
+    var arriving: (grant: JoinGrant, entries: [RosterEntry])?
+
+    var lastHeard: Duration = .zero
+    var deadline: Duration?
+    var attemptEnds: Duration?
+    var nextPing: Duration?
+    var lastPing: UInt64?
+
+    /// A session that will join the room of `token`.
+    ///
+    /// - Parameters:
+    ///   - token: the access token, at most `RoomProtocol.tokenLimit` bytes.
+    ///   - room: the room that is wanted, or empty for the token's.
+    ///   - capabilities: what to ask for.
+    ///   - association: 64 bits from a cryptographic source; later associations count up from it.
+    public init(
+        token: [UInt8], room: String = "", capabilities: RoomCapabilities = .conversation, association: UInt64
+    ) throws(RoomSessionError) {
+        guard token.count <= RoomProtocol.tokenLimit else { throw .tokenTooLong }
+        guard room.utf8.count <= RoomProtocol.textLimit else { throw .roomNameTooLong }
+        request = JoinRequest(capabilities: capabilities, room: room, token: token)
+        channel = ReliableChannel(association: association)
+    }
+
+    /// Counters since the start.
+    public var statistics: RoomSessionStatistics {
+        var statistics = counters
+        statistics.roundTripTime = channel.estimator.smoothed
+        statistics.retransmissions += channel.retransmissions
+        return statistics
+    }
+
+    // MARK: What the application asks for
+
+    /// Starts the join.
+    public mutating func join(now: Duration) throws(RoomSessionError) {
+        guard state == .idle else { throw .alreadyStarted }
+        state = .joining
+        lastHeard = now
+        deadline = now + RoomTimers.joinTimeout
+        _ = channel.enqueue(.join(request))
+    }
+
+    /// Announces a stream; its RTP is forwarded once `published` has come.
+    public mutating func publish(_ assignment: StreamAssignment) throws(RoomSessionError) {
+        try ask(.publish(assignment))
+    }
+
+    /// Withdraws a stream.
+    public mutating func unpublish(_ stream: StreamID) throws(RoomSessionError) { try ask(.unpublish(stream)) }
+
+    /// Asks for a stream.
+    public mutating func subscribe(to stream: StreamID) throws(RoomSessionError) { try ask(.subscribe(stream)) }
+
+    /// Asks not to get a stream.
+    public mutating func unsubscribe(from stream: StreamID) throws(RoomSessionError) { try ask(.unsubscribe(stream)) }
+
+    /// Tells the others that a stream of one's own is muted or not.
+    public mutating func setMuted(_ muted: Bool, stream: StreamID) throws(RoomSessionError) {
+        try ask(.setMuted(stream, muted))
+    }
+
+    /// Sends bytes to a participant, or to everyone else in the room (`nil`).
+    public mutating func send(_ bytes: [UInt8], to destination: ParticipantID? = nil) throws(RoomSessionError) {
+        guard bytes.count <= RoomProtocol.messageLimit else { throw .messageTooLong }
+        try ask(.send(destination: destination, bytes: bytes))
+    }
+
+    /// Tells everyone who hears a stream, and its publisher, that what came before `generation` is to be dropped.
+    public mutating func interrupt(_ stream: StreamID, generation: UInt32) throws(RoomSessionError) {
+        try ask(.interrupt(stream, generation: generation))
+    }
+
+    /// Leaves the room. `RoomSessionEvent.ended` comes after the acknowledgement, or after `RoomTimers.closingTime`.
+    public mutating func leave(now: Duration) {
+        switch state {
+        case .joined:
+            guard channel.enqueue(.leave) else { return end(.left(acknowledged: false)) }
+            state = .leaving
+            deadline = now + RoomTimers.closingTime
+        case .idle, .joining, .reconnecting: end(.left(acknowledged: false))
+        case .leaving, .ended: break
+        }
+    }
+
+    private mutating func ask(_ message: RoomMessage) throws(RoomSessionError) {
+        switch state {
+        case .joined:
+            guard channel.enqueue(message, durableIndex: durableCount &+ 1) else { throw .queueFull }
+        case .reconnecting:
+            guard backlog.count < ReliableChannel.queueLimit else { throw .queueFull }
+            backlog.append(DurableMessage(index: durableCount &+ 1, message: message))
+        case .idle, .joining, .leaving, .ended: throw .notJoined
+        }
+        durableCount &+= 1
+    }
+
+    // MARK: What the driver polls
+
+    /// The next datagram for the server; call until nil.
+    public mutating func pollDatagram(now: Duration) -> [UInt8]? {
+        switch state {
+        case .idle: nil
+        // What is left is the acknowledgement of `removed`, so that the server need not repeat it.
+        case .ended(.removed): channel.nextDatagram(now: now)
+        case .ended: nil
+        case .joining, .joined, .reconnecting, .leaving: channel.nextDatagram(now: now)
+        }
+    }
+
+    /// The next event; call until nil.
+    public mutating func pollEvent() -> RoomSessionEvent? {
+        events.isEmpty ? nil : events.removeFirst()
+    }
+
+    /// When to call `handleTimeout` at the latest; nil when there is nothing to wait for.
+    public var nextTimeout: Duration? {
+        switch state {
+        case .idle, .ended: nil
+        case .joining, .leaving: earliest(deadline, channel.nextTimeout)
+        case .joined: earliest(lastHeard + silenceLimit, nextPing, channel.nextTimeout)
+        case .reconnecting: earliest(deadline, attemptEnds, channel.nextTimeout)
+        }
+    }
+
+    /// Three keepalives, as the grant sets them.
+    var silenceLimit: Duration { (grant?.keepaliveInterval ?? RoomTimers.keepaliveInterval) * 3 }
+
+    mutating func end(_ reason: RoomSessionEnd) {
+        if case .ended = state { return }
+        state = .ended(reason)
+        backlog = []
+        arriving = nil
+        events.append(.ended(reason))
+    }
+}
+
+/// The earliest of the timers that are set.
+func earliest(_ timers: Duration?...) -> Duration? { timers.compactMap { $0 }.min() }

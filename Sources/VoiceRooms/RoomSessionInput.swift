@@ -1,0 +1,196 @@
+// What reaches a session from outside: datagrams and the passing of time.
+
+extension RoomSession {
+    /// Takes the passing of time. Cheap when nothing is due.
+    public mutating func handleTimeout(now: Duration) {
+        switch state {
+        case .idle, .ended: return
+        case .joining:
+            if let deadline, now >= deadline { return end(.joinTimedOut) }
+        case .leaving:
+            if let deadline, now >= deadline { return end(.left(acknowledged: false)) }
+        case .joined:
+            if now >= lastHeard + silenceLimit { return reconnect(now: now) }
+            if let nextPing, now >= nextPing { ping(now: now) }
+        case .reconnecting:
+            if let deadline, now >= deadline { return end(.connectionLost) }
+            if let attemptEnds, now >= attemptEnds { return attempt(now: now) }
+        }
+        channel.handleTimeout(now: now)
+    }
+
+    /// Takes a control datagram from the server. What is not ours, or not understood, changes nothing and is thrown.
+    public mutating func handle(datagram: Span<UInt8>, now: Duration) throws(RoomProtocolError) {
+        do throws(RoomProtocolError) {
+            try receive(datagram, now: now)
+        } catch {
+            counters.rejectedDatagrams += 1
+            throw error
+        }
+    }
+
+    private mutating func receive(_ bytes: Span<UInt8>, now: Duration) throws(RoomProtocolError) {
+        let datagram = try ControlDatagram(decoding: bytes)
+        switch state {
+        case .idle, .ended: throw .unknownAssociation
+        case .joining, .joined, .reconnecting, .leaving: break
+        }
+        guard datagram.association == channel.association else { throw .unknownAssociation }
+        try channel.acknowledge(datagram.acknowledged, now: now)
+        lastHeard = now
+        for frame in datagram.frames {
+            if frame.sequence == 0 {
+                try handleUnsequenced(frame.message, now: now)
+            } else {
+                for message in channel.accept(frame) { try handle(message, now: now) }
+            }
+            // An end, or a new association, leaves nothing for the rest of this datagram to speak to.
+            if case .ended = state { return }
+            guard datagram.association == channel.association else { return }
+        }
+        if state == .leaving, channel.pendingCount == 0 { end(.left(acknowledged: true)) }
+    }
+
+    private mutating func handleUnsequenced(_ message: RoomMessage, now: Duration) throws(RoomProtocolError) {
+        switch (message, state) {
+        case (.ping(let microseconds), _): channel.enqueueUnsequenced(.pong(microseconds: microseconds))
+        case (.pong(let microseconds), _):
+            guard microseconds == lastPing else { return }
+            lastPing = nil
+            channel.measure(now - .microseconds(Int64(microseconds)))
+        case (.refused(let refusal, let versions), .joining), (.refused(let refusal, let versions), .reconnecting):
+            end(.refused(refusal, serverVersions: versions))
+        case (.unknownAssociation, .joined): reconnect(now: now)
+        case (.unknownAssociation, .leaving): end(.left(acknowledged: true))
+        case (.unknownAssociation, _), (.refused, _): break
+        default: throw .unexpectedMessage(message.type.rawValue)
+        }
+    }
+
+    private mutating func handle(_ message: RoomMessage, now: Duration) throws(RoomProtocolError) {
+        switch message {
+        case .joined(let grant):
+            guard arriving == nil, state == .joining || state == .reconnecting else {
+                throw .unexpectedMessage(message.type.rawValue)
+            }
+            arriving = (grant, [])
+        case .participantJoined(let entry) where arriving != nil:
+            arriving?.entries.append(entry)
+            if let (grant, entries) = arriving, entries.count == Int(grant.rosterCount) {
+                arriving = nil
+                enter(grant, RoomRoster(entries), now: now)
+            }
+        case .removed(let reason):
+            end(.removed(reason))
+        default:
+            guard state == .joined || state == .leaving else { throw .unexpectedMessage(message.type.rawValue) }
+            try handleInRoom(message)
+        }
+    }
+
+    private mutating func handleInRoom(_ message: RoomMessage) throws(RoomProtocolError) {
+        switch message {
+        case .participantJoined(let entry):
+            try roster.insert(entry)
+            events.append(.participantJoined(entry))
+        case .participantLeft(let participant, let reason):
+            guard roster.remove(participant) != nil else { throw .invalidValue }
+            events.append(.participantLeft(participant, reason))
+        case .published(let participant, let stream):
+            try roster.publish(stream, by: participant)
+            events.append(.published(participant, stream))
+        case .unpublished(let participant, let stream):
+            roster.unpublish(stream, by: participant)
+            events.append(.unpublished(participant, stream))
+        case .muteChanged(let stream, let mute):
+            guard let participant = roster.setMute(mute, stream: stream) else { throw .invalidValue }
+            events.append(.muteChanged(participant, stream, mute))
+        case .message(let sender, let destination, let bytes):
+            handledCount &+= 1
+            events.append(.message(sender: sender, destination: destination, bytes: bytes))
+        case .interrupted(let participant, let stream, let generation):
+            handledCount &+= 1
+            events.append(.interrupted(by: participant, stream, generation: generation))
+        case .requestRefused(let request, let subject, let refusal):
+            handledCount &+= 1
+            events.append(.requestRefused(request, subject: subject, refusal))
+        default: throw .unexpectedMessage(message.type.rawValue)
+        }
+    }
+
+    // MARK: Coming in, and coming back
+
+    private mutating func enter(_ grant: JoinGrant, _ newRoster: RoomRoster, now: Duration) {
+        let returning = state == .reconnecting
+        if returning { tellChanges(to: newRoster) }
+        roster = newRoster
+        self.grant = grant
+        state = .joined
+        deadline = nil
+        attemptEnds = nil
+        nextPing = now
+        if returning && grant.resumed {
+            for kept in backlog where kept.index > grant.handledCount {
+                // A backlog is never longer than the queue that it goes into.
+                _ = channel.enqueue(kept.message, durableIndex: kept.index)
+            }
+        } else {
+            counters.abandonedMessages += backlog.count
+            durableCount = 0
+            handledCount = 0
+        }
+        backlog = []
+        request.rejoin = RejoinClaim(participant: grant.participant, secret: grant.secret, handledCount: 0)
+        events.append(returning ? .reconnected(grant) : .joined(grant))
+    }
+
+    private mutating func tellChanges(to newRoster: RoomRoster) {
+        for old in roster.entries where newRoster[old.participant] == nil {
+            events.append(.participantLeft(old.participant, nil))
+        }
+        for new in newRoster.entries {
+            guard let old = roster[new.participant] else {
+                events.append(.participantJoined(new))
+                continue
+            }
+            for stream in old.streams {
+                guard !new.streams.contains(where: { $0.assignment == stream.assignment }) else { continue }
+                events.append(.unpublished(new.participant, stream.assignment.stream))
+            }
+            for stream in new.streams where !old.streams.contains(stream) {
+                if old.streams.contains(where: { $0.assignment == stream.assignment }) {
+                    events.append(.muteChanged(new.participant, stream.assignment.stream, stream.mute))
+                } else {
+                    events.append(.published(new.participant, stream))
+                }
+            }
+        }
+    }
+
+    private mutating func reconnect(now: Duration) {
+        state = .reconnecting
+        backlog = channel.durableBacklog
+        counters.reconnections += 1
+        deadline = now + RoomTimers.breakWindow
+        nextPing = nil
+        events.append(.reconnecting)
+        attempt(now: now)
+    }
+
+    /// Starts over with the next association; what the server has handled, it will tell.
+    private mutating func attempt(now: Duration) {
+        arriving = nil
+        counters.retransmissions += channel.retransmissions
+        channel = ReliableChannel(association: channel.association &+ 1, estimator: channel.estimator)
+        attemptEnds = now + RoomTimers.rejoinAttempt
+        request.rejoin?.handledCount = handledCount
+        _ = channel.enqueue(.join(request))
+    }
+
+    private mutating func ping(now: Duration) {
+        let microseconds = UInt64(max(0, now.wholeMicroseconds))
+        lastPing = microseconds
+        channel.enqueueUnsequenced(.ping(microseconds: microseconds))
+        nextPing = now + (grant?.keepaliveInterval ?? RoomTimers.keepaliveInterval)
+    }
+}

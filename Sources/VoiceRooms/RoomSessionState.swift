@@ -1,0 +1,88 @@
+/// Where a client stands with its room.
+public enum RoomSessionState: Equatable, Sendable {
+    /// `join` has not been called.
+    case idle
+    /// Waiting for the server's answer, at most `RoomTimers.joinTimeout`.
+    case joining
+    /// In the room.
+    case joined
+    /// The server was lost; trying to come back, at most `RoomTimers.breakWindow`.
+    case reconnecting
+    /// Waiting for the acknowledgement of `leave`, at most `RoomTimers.closingTime`.
+    case leaving
+    /// Over, for good; a new session is needed to join again.
+    case ended(RoomSessionEnd)
+}
+
+/// Why a session is over.
+public enum RoomSessionEnd: Error, Equatable, Sendable {
+    /// By `leave`; whether the server has acknowledged it.
+    case left(acknowledged: Bool)
+    /// The server refused the join. The versions are those it speaks.
+    case refused(RoomRefusal, serverVersions: ClosedRange<UInt8>)
+    /// No answer to the join within `RoomTimers.joinTimeout`. Remedy: check address, port and firewall.
+    case joinTimedOut
+    /// The server was silent for `RoomTimers.silenceLimit` and did not come back within `RoomTimers.breakWindow`.
+    case connectionLost
+    /// The server ended the stay.
+    case removed(RemovalReason)
+}
+
+/// What a call of the application asked for and cannot have.
+public enum RoomSessionError: Error, Equatable, Sendable {
+    /// Only possible in a room. Remedy: wait for `RoomSessionEvent.joined`.
+    case notJoined
+    /// `join` was called before. Remedy: a new session.
+    case alreadyStarted
+    /// Too many messages wait for the server. Remedy: send less often, or again later.
+    case queueFull
+    /// More than `RoomProtocol.messageLimit` bytes. Remedy: a shorter message, or several.
+    case messageTooLong
+    /// More than `RoomProtocol.tokenLimit` bytes. Remedy: a token with fewer claims.
+    case tokenTooLong
+    /// More than `RoomProtocol.textLimit` bytes of UTF-8. Remedy: a shorter room name.
+    case roomNameTooLong
+}
+
+/// What happened, in order. `RoomSession.pollEvent` gives them out.
+public enum RoomSessionEvent: Equatable, Sendable {
+    /// The join was granted, and `RoomSession.roster` is complete.
+    case joined(JoinGrant)
+    /// The server is not heard any more, or has forgotten us; media does not arrive anywhere meanwhile.
+    case reconnecting
+    /// Back again. When `grant.resumed` is false it was a new join, with new streams: publish again. What changed in the
+    /// roster meanwhile was told before by events of its own.
+    case reconnected(JoinGrant)
+    /// Someone came.
+    case participantJoined(RosterEntry)
+    /// Someone went; the reason is nil when it happened while we were away.
+    case participantLeft(ParticipantID, LeaveReason?)
+    /// A stream can be heard; also for one's own, as the confirmation.
+    case published(ParticipantID, PublishedStream)
+    /// A stream is gone.
+    case unpublished(ParticipantID, StreamID)
+    /// A stream was muted or unmuted.
+    case muteChanged(ParticipantID, StreamID, MuteState)
+    /// A message from a participant, to us or (`destination` nil) to the whole room.
+    case message(sender: ParticipantID, destination: ParticipantID?, bytes: [UInt8])
+    /// Someone interrupted a stream: everything of older generations is to be dropped.
+    case interrupted(by: ParticipantID, StreamID, generation: UInt32)
+    /// A request was refused; `subject` is the stream or participant it named.
+    case requestRefused(RoomRequest, subject: UInt32, RoomRefusal)
+    /// The session is over; nothing follows.
+    case ended(RoomSessionEnd)
+}
+
+/// Counters of a session since its start.
+public struct RoomSessionStatistics: Equatable, Sendable {
+    /// The smoothed round trip to the server, from keepalives and acknowledgements; nil while unknown.
+    public var roundTripTime: Duration?
+    /// Control messages sent more than once.
+    public var retransmissions = 0
+    /// Control datagrams dropped as a `RoomProtocolError`.
+    public var rejectedDatagrams = 0
+    /// Times the server was lost.
+    public var reconnections = 0
+    /// Own messages given up because a rejoin found the participant gone.
+    public var abandonedMessages = 0
+}

@@ -1,0 +1,56 @@
+/// One published audio stream: unique in its server, never reused, kept across a rejoin.
+public struct StreamID: Hashable, Comparable, Sendable, BitwiseCopyable, CustomStringConvertible {
+    /// The number on the wire; 0 means no stream.
+    public let rawValue: UInt32
+
+    /// Wraps a number from the wire.
+    public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+    /// Orders streams by their assignment.
+    public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+
+    /// As `stream 7`.
+    public var description: String { "stream \(rawValue)" }
+}
+
+/// A stream that the server has set aside for a participant, with the SSRC that its RTP packets must carry.
+public struct StreamAssignment: Hashable, Sendable, BitwiseCopyable {
+    /// The stream.
+    public let stream: StreamID
+    /// The synchronization source of its RTP packets (RFC 3550 section 3), unique in the room.
+    public let synchronizationSource: UInt32
+
+    /// Pairs a stream with its SSRC.
+    public init(stream: StreamID, synchronizationSource: UInt32) {
+        self.stream = stream
+        self.synchronizationSource = synchronizationSource
+    }
+}
+
+/// Who has muted a stream.
+public struct MuteState: OptionSet, Hashable, Sendable, BitwiseCopyable {
+    /// The bits on the wire.
+    public let rawValue: UInt8
+
+    /// Wraps bits from the wire.
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// Its publisher: a courtesy to the others, the packets are still forwarded.
+    public static let byPublisher = MuteState(rawValue: 1)
+    /// The server: packets are not forwarded.
+    public static let byServer = MuteState(rawValue: 2)
+}
+
+/// A stream that can be heard in a room.
+public struct PublishedStream: Hashable, Sendable, BitwiseCopyable {
+    /// The stream and its SSRC.
+    public let assignment: StreamAssignment
+    /// Who has muted it.
+    public var mute: MuteState
+
+    /// Describes a published stream.
+    public init(_ assignment: StreamAssignment, mute: MuteState = []) {
+        self.assignment = assignment
+        self.mute = mute
+    }
+}

@@ -1,0 +1,65 @@
+/// What a token grants, once its signature and its times have been found right. Claims as in LiveKit's access tokens.
+public struct TokenGrants: Equatable, Sendable {
+    /// `sub`: who the participant is, unique in the room.
+    public var identity: String
+    /// `name`: for display; may be empty.
+    public var name: String
+    /// `video.room`: the one room that the token opens.
+    public var room: String
+    /// `video.roomJoin`
+    public var canJoin: Bool
+    /// `video.canPublish`
+    public var canPublish: Bool
+    /// `video.canSubscribe`
+    public var canSubscribe: Bool
+
+    /// Describes the grants of a token.
+    public init(
+        identity: String, name: String = "", room: String, canJoin: Bool = true, canPublish: Bool = true,
+        canSubscribe: Bool = true
+    ) {
+        self.identity = identity
+        self.name = name
+        self.room = room
+        self.canJoin = canJoin
+        self.canPublish = canPublish
+        self.canSubscribe = canSubscribe
+    }
+}
+
+/// What the verifier says of a token.
+public enum TokenVerdict: Equatable, Sendable {
+    /// Genuine and in time.
+    case granted(TokenGrants)
+    /// Not to be let in.
+    case refused(RoomRefusal)
+}
+
+/// A token that waits for its verdict. `RoomDirectory.pollVerification` gives it out.
+public struct VerificationRequest: Equatable, Sendable {
+    /// To be given back with the verdict.
+    public struct ID: Hashable, Sendable, BitwiseCopyable {
+        let rawValue: UInt64
+    }
+
+    /// To be given back with the verdict.
+    public let id: ID
+    /// Where the join came from.
+    public let source: EndpointAddress
+    /// The token, not yet looked at.
+    public let token: [UInt8]
+}
+
+/// The random numbers that a new participant needs; all from a cryptographic source.
+public struct JoinEntropy: Sendable, BitwiseCopyable {
+    /// Proves the participant's identity after a break.
+    public let secret: RejoinSecret
+    /// The first SSRC, unless the room has it already (RFC 3550 section 8.1 asks for a random one).
+    public let synchronizationSource: UInt32
+
+    /// Collects random numbers.
+    public init(secret: RejoinSecret, synchronizationSource: UInt32) {
+        self.secret = secret
+        self.synchronizationSource = synchronizationSource
+    }
+}
