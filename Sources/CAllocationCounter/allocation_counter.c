@@ -40,8 +40,14 @@ void *aligned_alloc(size_t alignment, size_t size) {
     return __libc_memalign(alignment, size);
 }
 
+void *memalign(size_t alignment, size_t size) {
+    allocations++;
+    return __libc_memalign(alignment, size);
+}
+
 int posix_memalign(void **out, size_t alignment, size_t size) {
     allocations++;
+    if (alignment % sizeof(void *) || !alignment || alignment & (alignment - 1)) return EINVAL;
     void *memory = __libc_memalign(alignment, size);
     if (!memory) return ENOMEM;
     *out = memory;

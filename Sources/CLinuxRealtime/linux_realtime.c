@@ -3,15 +3,18 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -32,14 +35,55 @@ struct dv_thread {
     dv_thread_body body;
     void *context;
     char name[16];
+    pthread_mutex_t joining;
+    int is_joined;  // guarded by `joining`
 };
 
+// Which dv_thread the caller runs on. A pthread_t would not do: it is handed out anew once its thread has been joined.
+static _Thread_local const dv_thread *current_thread;
+
 static void *run(void *argument) {
-    // The creator may free the structure as soon as the body has returned, never before: it joins first.
     dv_thread *thread = argument;
+    // After its body has begun a thread may free its own structure, so nothing of it is read later than here.
+    const dv_thread_body body = thread->body;
+    void *const context = thread->context;
+    current_thread = thread;
     pthread_setname_np(pthread_self(), thread->name);
-    thread->body(thread->context);
+    body(context);
     return NULL;
+}
+
+// Signals are the main thread's business: a handler that runs on a capture thread costs it its deadline. Those that tell of a crash stay
+// open, for else the kernel ends the process before a handler can print a backtrace.
+static void block_signals(sigset_t *previous) {
+    const int open[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS, SIGPROF};
+    sigset_t blocked;
+    sigfillset(&blocked);
+    for (size_t i = 0; i < sizeof open / sizeof *open; i++) sigdelset(&blocked, open[i]);
+    pthread_sigmask(SIG_BLOCK, &blocked, previous);
+}
+
+static int create(dv_thread *thread, int priority, int *scheduling_error) {
+    if (priority > 0) {
+        pthread_attr_t attributes;
+        struct sched_param parameters = {.sched_priority = priority};
+        pthread_attr_init(&attributes);
+        pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED);
+        pthread_attr_setschedpolicy(&attributes, SCHED_FIFO);
+        int error = pthread_attr_setschedparam(&attributes, &parameters);
+        if (!error) error = pthread_create(&thread->handle, &attributes, run, thread);
+        pthread_attr_destroy(&attributes);
+        *scheduling_error = error;
+        if (!error) return 0;
+    }
+    // Explicitly ordinary: a real-time creator's policy would be inherited.
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED);
+    pthread_attr_setschedpolicy(&attributes, SCHED_OTHER);
+    const int error = pthread_create(&thread->handle, &attributes, run, thread);
+    pthread_attr_destroy(&attributes);
+    return error;
 }
 
 int dv_thread_start(dv_thread **out, const char *name, int priority, dv_thread_body body, void *context, int *scheduling_error) {
@@ -48,22 +92,15 @@ int dv_thread_start(dv_thread **out, const char *name, int priority, dv_thread_b
     thread->body = body;
     thread->context = context;
     strncpy(thread->name, name, sizeof thread->name - 1);
+    pthread_mutex_init(&thread->joining, NULL);
     *scheduling_error = 0;
 
-    int error = EPERM;
-    if (priority > 0) {
-        pthread_attr_t attributes;
-        struct sched_param parameters = {.sched_priority = priority};
-        pthread_attr_init(&attributes);
-        pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED);
-        pthread_attr_setschedpolicy(&attributes, SCHED_FIFO);
-        pthread_attr_setschedparam(&attributes, &parameters);
-        error = pthread_create(&thread->handle, &attributes, run, thread);
-        pthread_attr_destroy(&attributes);
-        *scheduling_error = error;
-    }
-    if (error) error = pthread_create(&thread->handle, NULL, run, thread);
+    sigset_t previous;
+    block_signals(&previous);
+    const int error = create(thread, priority, scheduling_error);
+    pthread_sigmask(SIG_SETMASK, &previous, NULL);
     if (error) {
+        pthread_mutex_destroy(&thread->joining);
         free(thread);
         return error;
     }
@@ -72,31 +109,47 @@ int dv_thread_start(dv_thread **out, const char *name, int priority, dv_thread_b
 }
 
 void dv_thread_join(dv_thread *thread) {
-    if (pthread_equal(thread->handle, pthread_self())) {
-        // The structure is still in use by run(); leaving it is a leak of 64 bytes, freeing it would be a use after free.
+    if (current_thread == thread) return;
+    pthread_mutex_lock(&thread->joining);
+    if (!thread->is_joined) pthread_join(thread->handle, NULL);
+    thread->is_joined = 1;
+    pthread_mutex_unlock(&thread->joining);
+}
+
+void dv_thread_free(dv_thread *thread) {
+    if (current_thread == thread) {
+        current_thread = NULL;
         pthread_detach(thread->handle);
-        return;
+    } else {
+        dv_thread_join(thread);
     }
-    pthread_join(thread->handle, NULL);
+    pthread_mutex_destroy(&thread->joining);
     free(thread);
 }
 
-int dv_thread_is_current(const dv_thread *thread) { return pthread_equal(thread->handle, pthread_self()); }
+// Being root is not enough: a container's root has no capability that was not left to it.
+static int has_capability(int capability) {
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
+    struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {{0}};
+    if (syscall(SYS_capget, &header, data)) return 0;
+    return (data[CAP_TO_INDEX(capability)].effective & CAP_TO_MASK(capability)) != 0;
+}
 
 int64_t dv_memory_lock_limit(void) {
     struct rlimit limit;
+    if (has_capability(CAP_IPC_LOCK)) return INT64_MAX;
     if (getrlimit(RLIMIT_MEMLOCK, &limit)) return 0;
     return limit.rlim_cur == RLIM_INFINITY ? INT64_MAX : (int64_t)limit.rlim_cur;
 }
 
 int dv_lock_memory(void) {
-    if (geteuid() != 0 && dv_memory_lock_limit() != INT64_MAX) return EPERM;
+    if (dv_memory_lock_limit() != INT64_MAX) return EPERM;
     return mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT) ? errno : 0;
 }
 
 int dv_realtime_priority_limit(void) {
     struct rlimit limit;
-    if (geteuid() == 0) return 99;
+    if (has_capability(CAP_SYS_NICE)) return 99;
     if (getrlimit(RLIMIT_RTPRIO, &limit)) return 0;
     return limit.rlim_cur > 99 ? 99 : (int)limit.rlim_cur;
 }
@@ -115,7 +168,8 @@ void *dv_mirrored_map(size_t bytes) {
             const int flags = MAP_SHARED | MAP_FIXED | MAP_POPULATE;
             if (mmap(address, bytes, PROT_READ | PROT_WRITE, flags, file, 0) != MAP_FAILED &&
                 mmap(address + bytes, bytes, PROT_READ | PROT_WRITE, flags, file, 0) != MAP_FAILED) {
-                memset(address, 0, bytes);
+                // Through both mappings, so that neither has a page fault left.
+                memset(address, 0, 2 * bytes);
                 // Best effort: where the whole process is not locked, at least the rings are, up to the limit.
                 (void)mlock(address, 2 * bytes);
                 result = address;
@@ -146,10 +200,20 @@ void dv_event_signal(int event) {
 
 int dv_event_wait(int event, int64_t timeout_nanoseconds) {
     struct pollfd descriptor = {.fd = event, .events = POLLIN};
-    struct timespec timeout = {timeout_nanoseconds / 1000000000, timeout_nanoseconds % 1000000000};
-    if (ppoll(&descriptor, 1, timeout_nanoseconds < 0 ? NULL : &timeout, NULL) != 1) return 0;
-    uint64_t count;
-    return read(event, &count, sizeof count) == sizeof count;
+    const int64_t start = dv_monotonic_nanoseconds();
+    for (;;) {
+        int64_t left = 0;
+        if (timeout_nanoseconds > 0) {
+            const int64_t waited = dv_monotonic_nanoseconds() - start;
+            left = waited < timeout_nanoseconds ? timeout_nanoseconds - waited : 0;
+        }
+        const struct timespec timeout = {left / 1000000000, left % 1000000000};
+        const int ready = ppoll(&descriptor, 1, timeout_nanoseconds < 0 ? NULL : &timeout, NULL);
+        // A signal handler that ran meanwhile is no reason to wake.
+        if (ready < 0 && errno == EINTR) continue;
+        uint64_t count;
+        return ready == 1 && read(event, &count, sizeof count) == sizeof count;
+    }
 }
 
 void dv_sleep_until(int64_t deadline) {

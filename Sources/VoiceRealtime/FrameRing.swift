@@ -73,6 +73,8 @@ public struct FrameProducer: ~Copyable, @unchecked Sendable {
     /// This end's own copies, so that it seldom touches the other end's cache line.
     @usableFromInline var written = 0
     @usableFromInline var readSeen = 0
+    @usableFromInline var marksWritten = 0
+    @usableFromInline var marksReadSeen = 0
 
     init(
         indices: UnsafeMutablePointer<RingIndices>, samples: UnsafeMutablePointer<Float>, capacity: Int,
@@ -108,18 +110,22 @@ public struct FrameProducer: ~Copyable, @unchecked Sendable {
         return unsafe _overrideLifetime(span, mutating: &self)
     }
 
-    /// Hands the first `frames` acquired frames to the consumer. `time` is that of the first of them.
+    /// Hands the first `frames` acquired frames to the consumer. `time` is that of the first of them. To commit more than was acquired is a
+    /// programming error.
     @_noLocks @_noAllocation
     @inlinable
     public mutating func commit(_ frames: Int, time: MonotonicTime) {
         guard frames > 0 else { return }
-        let mark = unsafe markIndices.pointee.written.load(ordering: .relaxed)
-        let markRead = unsafe markIndices.pointee.read.load(ordering: .acquiring)
-        if mark - markRead < FrameMark.slots {
-            let slot = unsafe marks + (mark & (FrameMark.slots - 1))
+        precondition(frames <= capacity - (written - readSeen), "committed more than was acquired")
+        if marksWritten - marksReadSeen == FrameMark.slots {
+            marksReadSeen = unsafe markIndices.pointee.read.load(ordering: .acquiring)
+        }
+        if marksWritten - marksReadSeen < FrameMark.slots {
+            let slot = unsafe marks + (marksWritten & (FrameMark.slots - 1))
             unsafe slot.pointee.frame = written
             unsafe slot.pointee.time = time
-            unsafe markIndices.pointee.written.store(mark + 1, ordering: .releasing)
+            marksWritten += 1
+            unsafe markIndices.pointee.written.store(marksWritten, ordering: .releasing)
         }
         written += frames
         unsafe indices.pointee.written.store(written, ordering: .releasing)
@@ -168,7 +174,7 @@ public struct FrameConsumer: ~Copyable, @unchecked Sendable {
     public let sampleRate: Int
     @usableFromInline var read = 0
     @usableFromInline var writtenSeen = 0
-    @usableFromInline var markRead = 0
+    @usableFromInline var marksRead = 0
     @usableFromInline var mark = FrameMark()
 
     init(
@@ -214,10 +220,11 @@ public struct FrameConsumer: ~Copyable, @unchecked Sendable {
         return min(max(frames, 0), writtenSeen - read)
     }
 
-    /// Gives the first `frames` acquired frames back to the producer.
+    /// Gives the first `frames` acquired frames back to the producer. To give back more than was acquired is a programming error.
     @_noLocks @_noAllocation
     @inlinable
     public mutating func release(_ frames: Int) {
+        precondition(frames >= 0 && frames <= writtenSeen - read, "released more than was acquired")
         read += frames
         unsafe indices.pointee.read.store(read, ordering: .releasing)
     }
@@ -238,17 +245,21 @@ public struct FrameConsumer: ~Copyable, @unchecked Sendable {
     }
 
     /// The time of the next unread frame: its commit's time, advanced at the nominal rate. Meaningful once a frame is available.
+    ///
+    /// It also gives the marks of frames already read back to the producer, so ask at least once in 512 commits: marks that find no room
+    /// are left out, and the times of their frames are reckoned from an older one.
     @_noLocks @_noAllocation
     @inlinable
     public mutating func nextTime() -> MonotonicTime {
-        let marked = unsafe markIndices.pointee.written.load(ordering: .acquiring)
-        while markRead < marked {
-            let next = unsafe marks[markRead & (FrameMark.slots - 1)]
+        let marksWritten = unsafe markIndices.pointee.written.load(ordering: .acquiring)
+        let before = marksRead
+        while marksRead < marksWritten {
+            let next = unsafe marks[marksRead & (FrameMark.slots - 1)]
             guard next.frame <= read else { break }
             mark = next
-            markRead += 1
+            marksRead += 1
         }
-        unsafe markIndices.pointee.read.store(markRead, ordering: .releasing)
+        if marksRead != before { unsafe markIndices.pointee.read.store(marksRead, ordering: .releasing) }
         return mark.time.advanced(byFrames: read - mark.frame, sampleRate: sampleRate)
     }
 

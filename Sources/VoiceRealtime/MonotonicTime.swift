@@ -26,18 +26,33 @@ public struct MonotonicTime: Comparable, Hashable, BitwiseCopyable, Sendable {
     @inlinable
     public var sinceEpoch: Duration { .nanoseconds(nanoseconds) }
 
-    /// The time at which a frame `frames` later is due at the nominal `sampleRate`. Real-time safe.
+    /// The time at which a frame `frames` later (negative: earlier) is due at the nominal `sampleRate`, rounded down. Exact over any span
+    /// of time. Real-time safe.
     @_noLocks @_noAllocation
     @inlinable
     public func advanced(byFrames frames: Int, sampleRate: Int) -> MonotonicTime {
-        MonotonicTime(nanoseconds: nanoseconds &+ Int64(frames) &* 1_000_000_000 / Int64(sampleRate))
+        // Whole seconds apart, since frames times 10^9 overflow after two days at 48 kHz.
+        let rate = Int64(sampleRate)
+        var seconds = Int64(frames) / rate
+        var rest = Int64(frames) % rate
+        if rest < 0 {
+            seconds &-= 1
+            rest &+= rate
+        }
+        return MonotonicTime(nanoseconds: nanoseconds &+ seconds &* 1_000_000_000 &+ rest &* 1_000_000_000 / rate)
     }
 
-    /// How many frames at the nominal `sampleRate` lie between `earlier` and this point. Real-time safe.
+    /// How many frames at the nominal `sampleRate` lie between `earlier` and this point, rounded to the nearest: what
+    /// ``advanced(byFrames:sampleRate:)`` added comes back unchanged. Real-time safe.
     @_noLocks @_noAllocation
     @inlinable
     public func frames(since earlier: MonotonicTime, sampleRate: Int) -> Int {
-        Int((nanoseconds &- earlier.nanoseconds) &* Int64(sampleRate) / 1_000_000_000)
+        let rate = Int64(sampleRate)
+        let difference = nanoseconds &- earlier.nanoseconds
+        let seconds = difference / 1_000_000_000
+        let rest = difference % 1_000_000_000
+        let half: Int64 = rest < 0 ? -500_000_000 : 500_000_000
+        return Int(seconds &* rate &+ (rest &* rate &+ half) / 1_000_000_000)
     }
 
     /// Orders by time.

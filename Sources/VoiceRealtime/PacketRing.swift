@@ -105,12 +105,14 @@ public struct PacketProducer: ~Copyable, @unchecked Sendable {
         return unsafe _overrideLifetime(span, mutating: &self)
     }
 
-    /// Hands the acquired slot over with its first `length` bytes.
+    /// Hands the acquired slot over with its first `length` bytes. To commit more than was acquired is a programming error.
     @_noLocks @_noAllocation
     @inlinable
     public mutating func commit(length: Int, tag: PacketTag) {
+        let isAcquired = written - readSeen <= mask && length >= 0 && length <= slotBytes
+        precondition(isAcquired, "committed more than was acquired")
         let slot = unsafe headers + (written & mask)
-        unsafe slot.pointee.length = min(length, slotBytes)
+        unsafe slot.pointee.length = length
         unsafe slot.pointee.tag = tag
         written += 1
         unsafe indices.pointee.written.store(written, ordering: .releasing)
@@ -199,10 +201,12 @@ public struct PacketConsumer: ~Copyable, @unchecked Sendable {
         return unsafe UnsafeMutableRawBufferPointer(start: bytes + slot * slotBytes, count: headers[slot].length)
     }
 
-    /// Gives the first `packets` packets back to the producer.
+    /// Gives the first `packets` packets back to the producer. To give back more than are there is a programming error.
     @_noLocks @_noAllocation
     @inlinable
     public mutating func release(_ packets: Int = 1) {
+        if writtenSeen - read < packets { writtenSeen = unsafe indices.pointee.written.load(ordering: .acquiring) }
+        precondition(packets >= 0 && packets <= writtenSeen - read, "released more than was there")
         read += packets
         unsafe indices.pointee.read.store(read, ordering: .releasing)
     }

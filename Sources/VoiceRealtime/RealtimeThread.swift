@@ -31,50 +31,61 @@ public final class RealtimeThread: Sendable {
     public let scheduling: ThreadScheduling
     private let flag: StopFlag
     private let wake: WakeSignal?
-    private let thread: Mutex<OpaquePointer?>
+    // Made before the object is shared and freed in deinit; what C does with it in between is guarded there.
+    private nonisolated(unsafe) let thread: OpaquePointer
 
     /// Starts the thread. `priority` 1 to 99 asks for SCHED_FIFO; 0 does not. `wake` is signalled when the thread is to stop. Not real-time
     /// safe.
-    public init(
+    public convenience init(
         name: String, priority: Int, wake: WakeSignal? = nil, body: @escaping @Sendable (StopFlag) -> Void
     ) throws(ThreadError) {
+        let flag = StopFlag()
+        try self.init(name: name, priority: priority, wake: wake, flag: flag) { body(flag) }
+    }
+
+    /// Starts the thread and moves `state` to it: the ends of rings, which cannot be copied and which a closure could not give up. The body
+    /// works on it in place; when the body returns it is destroyed, on the thread. Else as ``init(name:priority:wake:body:)``.
+    public convenience init<State: ~Copyable & Sendable>(
+        name: String, priority: Int, wake: WakeSignal? = nil, state: consuming State,
+        body: @escaping @Sendable (inout State, StopFlag) -> Void
+    ) throws(ThreadError) {
+        let flag = StopFlag()
+        let luggage = Luggage(state)
+        try self.init(name: name, priority: priority, wake: wake, flag: flag) { luggage.use { body(&$0, flag) } }
+    }
+
+    private init(
+        name: String, priority: Int, wake: WakeSignal?, flag: StopFlag, work: @escaping @Sendable () -> Void
+    ) throws(ThreadError) {
         dv_watch_prepare()
-        flag = StopFlag()
-        self.wake = wake
-        let flag = flag
-        let work = unsafe Unmanaged.passRetained(ThreadBody { body(flag) }).toOpaque()
+        let body = unsafe Unmanaged.passRetained(ThreadBody(work)).toOpaque()
         var handle: OpaquePointer?
         var refusal: Int32 = 0
-        let error = unsafe dv_thread_start(&handle, name, Int32(priority), ThreadBody.entry, work, &refusal)
-        guard error == 0 else {
-            unsafe Unmanaged<ThreadBody>.fromOpaque(work).release()
+        let error = unsafe dv_thread_start(
+            &handle, name, Int32(clamping: priority), ThreadBody.entry, body, &refusal)
+        guard error == 0, let handle = unsafe handle else {
+            unsafe Unmanaged<ThreadBody>.fromOpaque(body).release()
             throw .refused(errno: error)
         }
+        self.flag = flag
+        self.wake = wake
         scheduling =
-            priority == 0
+            priority <= 0
             ? .ordinary : refusal == 0 ? .realtime(priority: priority) : .ordinaryAfterRefusal(errno: refusal)
-        unsafe thread = Mutex(handle)
+        unsafe thread = handle
     }
 
     /// Asks the thread to stop and waits until it has. Safe to call again, and from any thread; from the thread itself it only asks.
     public func stop() {
         flag.raise()
         wake?.signal()
-        let handle: OpaquePointer? = unsafe thread.withLock { handle in
-            guard let running = unsafe handle, unsafe dv_thread_is_current(running) == 0 else { return nil }
-            unsafe handle = nil
-            return unsafe running
-        }
-        if let handle = unsafe handle { unsafe dv_thread_join(handle) }
+        unsafe dv_thread_join(thread)
     }
 
     deinit {
-        stop()
-        // Still there if the last reference was let go by the thread itself, which cannot wait for its own end.
-        unsafe thread.withLock { handle in
-            if let handle = unsafe handle { unsafe dv_thread_join(handle) }
-            unsafe handle = nil
-        }
+        flag.raise()
+        wake?.signal()
+        unsafe dv_thread_free(thread)
     }
 }
 
@@ -89,6 +100,20 @@ public final class StopFlag: Sendable {
     public var isRaised: Bool { raised.load(ordering: .acquiring) }
 
     func raise() { raised.store(true, ordering: .releasing) }
+}
+
+/// What a thread takes along: made by the creator, used and destroyed by the thread.
+@safe
+private final class Luggage<State: ~Copyable & Sendable>: @unchecked Sendable {
+    // Only the thread touches it after init, and the thread's start orders the two.
+    private var state: State?
+
+    init(_ state: consuming State) { self.state = consume state }
+
+    func use(_ body: (inout State) -> Void) {
+        guard var own = state.take() else { return }
+        body(&own)
+    }
 }
 
 private final class ThreadBody: Sendable {

@@ -4,7 +4,7 @@ public import Synchronization
 ///
 /// Both indices count up for ever; their difference is the fill. The producer writes `written` with release after the data, the consumer
 /// reads it with acquire before the data, and the other way round for `read` (Lamport, "Proving the Correctness of Multiprocess
-/// Programs", 1977; the memory orders are those of C11 `kfifo`-like rings).
+/// Programs", 1977; the memory orders are those of the Linux kernel's `kfifo`, in C11's terms).
 @usableFromInline
 @safe
 struct RingIndices: ~Copyable {
@@ -37,12 +37,6 @@ struct RingIndices: ~Copyable {
         unsafe indices.deinitialize(count: 1)
         unsafe UnsafeMutableRawPointer(indices).deallocate()
     }
-}
-
-/// Why a ring could not be made.
-public enum RingError: Error, Equatable, Sendable {
-    /// The kernel gave no memory for the ring (`errno`). Free memory, or raise the limit on memory maps.
-    case memoryRefused(errno: Int32)
 }
 
 extension Int {

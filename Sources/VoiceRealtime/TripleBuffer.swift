@@ -22,7 +22,14 @@ public struct TripleBuffer<Value: BitwiseCopyable & Sendable>: ~Copyable {
     }
 }
 
-/// The publishing end of a ``TripleBuffer``. `RingIndices.written` is the slot in the middle, with ``freshBit`` set while it is unread.
+/// How `RingIndices.written` names the slot in the middle: its number, and a bit that is set while it is unread.
+@usableFromInline
+enum MiddleSlot {
+    @usableFromInline static var number: Int { @_noLocks @_noAllocation @inlinable get { 3 } }
+    @usableFromInline static var isFresh: Int { @_noLocks @_noAllocation @inlinable get { 4 } }
+}
+
+/// The publishing end of a ``TripleBuffer``. Its method is wait-free.
 @safe @frozen
 public struct TripleBufferWriter<Value: BitwiseCopyable & Sendable>: ~Copyable, @unchecked Sendable {
     @usableFromInline let indices: UnsafeMutablePointer<RingIndices>
@@ -44,11 +51,12 @@ public struct TripleBufferWriter<Value: BitwiseCopyable & Sendable>: ~Copyable, 
     @inlinable
     public mutating func publish(_ value: Value) {
         unsafe slots[own] = value
-        own = unsafe indices.pointee.written.exchange(own | 4, ordering: .acquiringAndReleasing) & 3
+        let middle = unsafe indices.pointee.written.exchange(own | MiddleSlot.isFresh, ordering: .acquiringAndReleasing)
+        own = middle & MiddleSlot.number
     }
 }
 
-/// The looking end of a ``TripleBuffer``.
+/// The looking end of a ``TripleBuffer``. Its method is wait-free.
 @safe @frozen
 public struct TripleBufferReader<Value: BitwiseCopyable & Sendable>: ~Copyable, @unchecked Sendable {
     @usableFromInline let indices: UnsafeMutablePointer<RingIndices>
@@ -69,8 +77,9 @@ public struct TripleBufferReader<Value: BitwiseCopyable & Sendable>: ~Copyable, 
     /// The latest published value.
     @inlinable
     public mutating func latest() -> Value {
-        if unsafe indices.pointee.written.load(ordering: .relaxed) & 4 != 0 {
-            own = unsafe indices.pointee.written.exchange(own, ordering: .acquiringAndReleasing) & 3
+        if unsafe indices.pointee.written.load(ordering: .relaxed) & MiddleSlot.isFresh != 0 {
+            let middle = unsafe indices.pointee.written.exchange(own, ordering: .acquiringAndReleasing)
+            own = middle & MiddleSlot.number
         }
         return unsafe slots[own]
     }

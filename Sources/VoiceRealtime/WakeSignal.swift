@@ -30,9 +30,10 @@ public final class WakeSignal: Sendable {
     /// Waits for a signal for at most `timeout` and clears it. True if there was one. Blocks.
     @discardableResult
     public func wait(timeout: Duration) -> Bool {
-        let parts = timeout.components
-        let nanoseconds = parts.seconds * 1_000_000_000 + parts.attoseconds / 1_000_000_000
-        return dv_event_wait(descriptor, max(nanoseconds, 0)) == 1
+        // No system call waits for longer than this anyway, and no Duration within it overflows 64 bits of nanoseconds.
+        let longest = Duration.seconds(1_000_000_000)
+        let parts = min(max(timeout, .zero), longest).components
+        return dv_event_wait(descriptor, parts.seconds * 1_000_000_000 + parts.attoseconds / 1_000_000_000) == 1
     }
 }
 

@@ -23,25 +23,26 @@ int64_t dv_thread_cpu_nanoseconds(void) DV_REALTIME_SAFE;
 typedef struct dv_thread dv_thread;
 typedef void (*dv_thread_body)(void *context) DV_SENDABLE;
 
-/// Starts a thread that runs `body(context)` once. `name` keeps its first 15 bytes. `priority` 1 to 99 asks for SCHED_FIFO, 0 for the
-/// ordinary scheduler. A refused SCHED_FIFO is not an error: the thread runs all the same and `*scheduling_error` holds the errno.
-/// Returns 0 and the thread in `*out`, or an errno.
+/// Starts a thread that runs `body(context)` once, with all signals blocked but those of a crash. `name` keeps its first 15 bytes.
+/// `priority` 1 to 99 asks for SCHED_FIFO, 0 for the ordinary scheduler. A refused SCHED_FIFO is not an error: the thread runs all the
+/// same and `*scheduling_error` holds the errno. Returns 0 and the thread in `*out`, or an errno.
 int dv_thread_start(dv_thread **out, const char *name, int priority, dv_thread_body body, void *context, int *scheduling_error);
 
-/// Waits for the thread's end and frees it. Called from the thread itself it detaches instead.
+/// Waits for the thread's end: every caller does, on any thread and as often as it likes. On the thread itself it returns at once.
 void dv_thread_join(dv_thread *thread);
 
-/// 1 if the caller runs on `thread`.
-int dv_thread_is_current(const dv_thread *thread);
+/// Waits for the thread's end and frees it. Called from the thread itself it lets go of the thread and frees at once. No call on `thread`
+/// may follow or be under way.
+void dv_thread_free(dv_thread *thread);
 
 /// Locks all present and future pages of the process, each when it is first touched. Returns 0 or an errno. Refuses with EPERM where the
 /// limit is finite, because a lock of future pages that runs into the limit makes later allocations of the whole process fail.
 int dv_lock_memory(void);
 
-/// The SCHED_FIFO priority that this process may ask for: 0 for none, else up to 99.
+/// The SCHED_FIFO priority that this process may ask for: 99 with CAP_SYS_NICE, else RLIMIT_RTPRIO; 0 for none.
 int dv_realtime_priority_limit(void);
 
-/// RLIMIT_MEMLOCK in bytes; INT64_MAX for no limit.
+/// How many bytes may be locked: INT64_MAX with CAP_IPC_LOCK or without a limit, else RLIMIT_MEMLOCK.
 int64_t dv_memory_lock_limit(void);
 
 // MARK: Memory
