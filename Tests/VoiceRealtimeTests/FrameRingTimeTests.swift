@@ -85,7 +85,8 @@ struct FrameRingTimeTests {
                 for place in 0..<count { list.append((now, place)) }
             } else {
                 if let first = list.first {
-                    let expected = MonotonicTime(nanoseconds: first.time).advanced(byFrames: first.place, sampleRate: 48_000)
+                    let expected = MonotonicTime(nanoseconds: first.time).advanced(
+                        byFrames: first.place, sampleRate: 48_000)
                     expectEqual(ring.consumer.nextTime(), expected, "seed \(seed)")
                 }
                 let count = ring.consumer.acquire(Int.random(in: 0...512, using: &random)).count

@@ -13,7 +13,9 @@ struct PacketRingTests {
         var next: UInt32 = 0
         for _ in 0..<5_000 {
             if Bool.random(using: &random) {
-                let packet = (0..<Int.random(in: 0...64, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }
+                let packet = (0..<Int.random(in: 0...64, using: &random)).map { _ in
+                    UInt8.random(in: 0...255, using: &random)
+                }
                 let tag = PacketTag(time: MonotonicTime(nanoseconds: Int64(next)), stream: next, generation: ~next)
                 let isTaken = ring.producer.push(packet.span, tag: tag)
                 #expect(isTaken == (sent.count < 8), "seed \(seed)")

@@ -12,7 +12,9 @@ struct WakeSignalTests {
         #expect(!signal.wait(timeout: .zero))
     }
 
-    @Test("without a signal the wait ends by itself", arguments: [Duration.zero, .microseconds(1), .milliseconds(2), .seconds(-1)])
+    @Test(
+        "without a signal the wait ends by itself",
+        arguments: [Duration.zero, .microseconds(1), .milliseconds(2), .seconds(-1)])
     func timeout(timeout: Duration) throws {
         let signal = try WakeSignal()
         let start = MonotonicTime.now()
