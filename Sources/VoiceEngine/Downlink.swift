@@ -44,7 +44,7 @@ struct Downlink: ~Copyable {
     mutating func removeStream(_ source: UInt32) { streams.remove(source) }
 
     mutating func setVolume(_ gain: Float, of source: UInt32) {
-        streams.withStream(of: source) { $0.setVolume(gain) }
+        streams.setVolume(gain, of: source)
     }
 
     /// Takes in every packet that has arrived and refills the playout ring. `referenceEnd` is when the last frame so far given to the
@@ -56,28 +56,36 @@ struct Downlink: ~Copyable {
 
     private mutating func receive() {
         while received.available > 0 {
-            let arrival = received.tag().time
-            let packet = received.acquire()
-            do {
-                let parsed = try RTPPacket(parsing: packet.span)
-                let known = streams.withStream(of: parsed.header.synchronizationSource) {
-                    $0.insert(parsed, arrival: arrival.sinceEpoch)
-                }
-                if !known { statistics.packetsOfUnknownStreams += 1 }
-            } catch {
-                statistics.packetsMalformed += 1
+            switch Self.hand(&received, to: &streams) {
+            case .taken: break
+            case .unknownStream: statistics.packetsOfUnknownStreams += 1
+            case .malformed: statistics.packetsMalformed += 1
             }
             received.release()
         }
         statistics.packetsDropped = received.droppedPackets
     }
 
+    private enum Reception { case taken, unknownStream, malformed }
+
+    private static func hand(_ received: inout PacketConsumer, to streams: inout StreamTable) -> Reception {
+        let arrival = received.tag().time.sinceEpoch
+        let datagram = received.acquire()
+        do {
+            let packet = try RTPPacket(parsing: datagram.span)
+            let isKnown = streams.insert(packet, arrival: arrival)
+            return isKnown ? .taken : .unknownStream
+        } catch {
+            return .malformed
+        }
+    }
+
     private mutating func produce(now: MonotonicTime, referenceEnd: MonotonicTime?) {
         var mixSpan = mix.mutableSpan
-        var block = mixSpan.extracting(0..<blockFrames)
+        var block = mixSpan._mutatingExtracting(0..<blockFrames)
         for index in 0..<blockFrames { block[index] = 0 }
         var scratchSpan = scratch.mutableSpan
-        var scratchBlock = scratchSpan.extracting(0..<blockFrames)
+        var scratchBlock = scratchSpan._mutatingExtracting(0..<blockFrames)
         streams.mix(into: &block, scratch: &scratchBlock, now: now.sinceEpoch)
         limiter.apply(to: &block)
         if let referenceEnd {

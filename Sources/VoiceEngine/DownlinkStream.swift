@@ -1,5 +1,5 @@
-internal import VoiceCoding
-internal import VoicePlayout
+public import VoiceCoding
+public import VoicePlayout
 internal import VoiceWire
 
 /// One remote talker: a jitter buffer, its decoder and a volume. Everything is allocated in `init`; a slot is used again for the next
@@ -19,7 +19,7 @@ struct DownlinkStream: ~Copyable {
 
     mutating func begin(_ source: UInt32) {
         synchronizationSource = source
-        playout.reset()
+        playout = PlayoutBuffer(playout.configuration)
         decoder.reset()
         volume = GainRamp(1)
         statistics = StreamStatistics()
@@ -33,7 +33,7 @@ struct DownlinkStream: ~Copyable {
     mutating func insert(_ packet: borrowing RTPPacket, arrival: Duration) {
         _ = playout.insert(packet.payload, header: packet.header, now: arrival)
         statistics.bytesReceived += packet.payload.count
-        statistics.audioLevel = packet.audioLevel(id: Uplink.audioLevelID)
+        statistics.audioLevel = packet.audioLevel(id: Uplink.audioLevelID)?.level
     }
 
     /// Adds the stream's next `mix.count` frames to `mix`, through `scratch` of the same length.

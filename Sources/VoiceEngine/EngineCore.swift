@@ -103,10 +103,10 @@ package final class EngineCore: @unchecked Sendable {
     }
 
     /// The oldest event of the media thread that has not been looked at.
-    func nextEvent() -> MediaEvent? { events.pop() }
+    package func nextEvent() -> MediaEvent? { events.pop() }
 
     /// What the media thread last published, at most 100 ms old.
-    func statistics() -> MediaStatistics { reader.latest() }
+    package func statistics() -> MediaStatistics { reader.latest() }
 
     private static func frameRing(_ frames: Int) throws(EngineError) -> FrameRing {
         do throws(RingError) { return try FrameRing(minimumCapacity: frames) } catch {

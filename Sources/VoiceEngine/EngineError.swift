@@ -1,6 +1,6 @@
 internal import VoiceCoding
 public import VoiceDevices
-public import VoiceProcessing
+internal import VoiceProcessing
 public import VoiceRooms
 public import VoiceTransport
 
@@ -9,7 +9,7 @@ public enum EngineError: Error, Sendable {
     /// A device could not be opened or started; the device's error says which and what to do.
     case device(DeviceError)
     /// The room could not be reached or refused; the error says why. The engine runs on without a room.
-    case room(RoomClientError)
+    case room(RoomClientEnd)
     /// A setting is out of its range. Correct it; the old settings stay.
     case invalidConfiguration(String)
     /// The system gave no thread, memory or codec. Free resources, then try again.
@@ -24,11 +24,21 @@ public enum EngineError: Error, Sendable {
     case alreadyJoined
     /// No participant of that identifier is in the room.
     case unknownParticipant(ParticipantID)
+    /// A request to the room could not be sent: too long, or too many are waiting.
+    case requestRefused(RoomSessionError)
     /// The media thread did not take commands for a while; it is overloaded. Try again.
     case overloaded
 }
 
 extension EngineError {
+    init(_ error: RoomSessionError) {
+        switch error {
+        case .notJoined: self = .notJoined
+        case .alreadyStarted: self = .alreadyJoined
+        default: self = .requestRefused(error)
+        }
+    }
+
     init(_ error: ProcessingError) {
         switch error {
         case .libraryRefused, .outOfMemory: self = .resourcesExhausted("the processing backend failed: \(error)")

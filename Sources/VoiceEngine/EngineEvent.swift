@@ -1,5 +1,6 @@
 public import VoiceDevices
 public import VoiceRooms
+public import VoiceTransport
 
 /// What happens while the engine runs. Loss, drift and levels are statistics; only changes of state are events.
 public enum EngineEvent: Sendable {
@@ -29,8 +30,10 @@ public enum EngineEvent: Sendable {
     case reconnected
     /// A request to the room was refused after the join.
     case requestRefused(RoomRefusal)
+    /// A request to the room could not be sent.
+    case requestFailed(RoomSessionError)
     /// The engine is out of the room, and why.
-    case left(RoomSessionEnd)
+    case left(RoomClientEnd)
 }
 
 /// What keeps the engine from doing its best, with the remedy in each case's description.
@@ -44,6 +47,8 @@ public enum EngineDegradation: Sendable, Equatable {
     case tooManyStreams
     /// The processing backend refused valid settings; the old ones stay.
     case processingRefused
+    /// The media thread did not take a command that the room's events made necessary; a talker may be inaudible. Leave and join again.
+    case commandLost
 }
 
 /// Somebody in the room.

@@ -1,7 +1,7 @@
 public import VoiceDevices
 public import VoicePlayout
 public import VoiceProcessing
-public import VoiceRooms
+public import VoiceTransport
 
 /// All that the engine counts and measures. Names follow the W3C's webrtc-stats where it has them; what is unknown is nil, never 0.
 public struct EngineStatistics: Sendable {
@@ -14,7 +14,7 @@ public struct EngineStatistics: Sendable {
     /// The device's counts.
     public var device: DeviceCounts
     /// The room's control channel; nil outside a room.
-    public var room: RoomSessionStatistics?
+    public var room: RoomClientStatistics?
     /// The media thread.
     public var media: Media
     /// Where the time goes between a mouth here and an ear there, and back.
@@ -45,7 +45,7 @@ public struct EngineStatistics: Sendable {
         /// The delay given to the canceller for the last block, in frames of 48 kHz, from the device's timestamps.
         public var referenceDelayFrames: Int
         /// How well the reference is aligned.
-        public var alignment: ReferenceAligner.Statistics
+        public var alignment: ReferenceAligner.Statistics?
         /// What is being done to the microphone.
         public var processing: ProcessingSettings
         /// Blocks that the processing library failed on, passed unprocessed.
@@ -102,7 +102,7 @@ public struct EngineStatistics: Sendable {
         public var pullToSpeaker: Duration?
     }
 
-    init(_ media: MediaStatistics, device: DeviceCounts, room: RoomSessionStatistics?) {
+    package init(_ media: MediaStatistics, device: DeviceCounts, roundTrip: Duration?, room: RoomClientStatistics?) {
         self.device = device
         self.room = room
         uplink = Uplink(media.uplink, processing: media.settings)
@@ -117,7 +117,7 @@ public struct EngineStatistics: Sendable {
             microphoneToNetwork: media.uplink.microphoneToNetwork.duration,
             processing: Self.duration(frames: media.uplink.processingDelayFrames),
             codecLookahead: Self.duration(frames: media.uplink.codecLookaheadFrames),
-            halfRoundTrip: room?.roundTripTime.map { $0 / 2 }, pullToSpeaker: media.downlink.pullToSpeaker.duration)
+            halfRoundTrip: roundTrip.map { $0 / 2 }, pullToSpeaker: media.downlink.pullToSpeaker.duration)
     }
 
     private static func duration(frames: Int) -> Duration { .nanoseconds(frames * 1_000_000_000 / 48_000) }
@@ -146,7 +146,7 @@ extension EngineStatistics.Stream {
     init(_ stream: StreamStatistics) {
         synchronizationSource = stream.synchronizationSource
         bytesReceived = stream.bytesReceived
-        audioLevel = stream.audioLevel?.level
+        audioLevel = stream.audioLevel
         targetDelay = stream.targetDelay
         playout = stream.playout
     }

@@ -39,7 +39,7 @@ final class EventForwarder: Sendable {
 }
 
 extension EngineEvent {
-    init(_ event: MediaEvent) {
+    package init(_ event: MediaEvent) {
         switch event {
         case .voiceActivityChanged(let speaking): self = .voiceActivityChanged(isSpeaking: speaking)
         case .processingRefused: self = .degraded(.processingRefused)

@@ -27,7 +27,7 @@ package struct RTPStreamStart: BitwiseCopyable, Sendable {
 }
 
 /// What the media thread tells the control side, through the event ring.
-enum MediaEvent: BitwiseCopyable, Sendable {
+package enum MediaEvent: BitwiseCopyable, Sendable {
     /// The near talker began or stopped speaking, as the voice detector sees it.
     case voiceActivityChanged(Bool)
     /// The processing backend refused settings that had passed validation; the old ones stay.

@@ -1,3 +1,4 @@
+internal import VoiceProcessing
 internal import VoiceRealtime
 
 /// Everything between the rings: the media thread's work without its thread.

@@ -1,7 +1,6 @@
 internal import VoicePlayout
 internal import VoiceProcessing
 internal import VoiceRealtime
-internal import VoiceWire
 
 /// A mean that forgets: an exponential average over about a second, which takes its first value as it comes.
 struct SmoothedNanoseconds: BitwiseCopyable, Sendable {
@@ -30,7 +29,7 @@ struct UplinkStatistics: BitwiseCopyable, Sendable {
     var outputLevel: Float = -127
     var echoReturnLoss: Float?
     var echoReturnLossEnhancement: Float?
-    var alignment = ReferenceAligner.Statistics()
+    var alignment: ReferenceAligner.Statistics?
     var delayFrames = 0
     var processingDelayFrames = 0
     var codecLookaheadFrames = 0
@@ -79,7 +78,8 @@ struct StreamStatistics: BitwiseCopyable, Sendable {
     var bytesReceived = 0
     /// RTP timestamp, unwrapped, of the frame last handed out.
     var position: Int64?
-    var audioLevel: AudioLevel?
+    /// -dBov (RFC 6464).
+    var audioLevel: UInt8?
     var targetDelay: Duration = .zero
     var playout = PlayoutStatistics()
 }
@@ -99,7 +99,7 @@ struct StreamStatisticsTable: BitwiseCopyable, Sendable {
 }
 
 /// All that the media thread publishes.
-struct MediaStatistics: BitwiseCopyable, Sendable {
+package struct MediaStatistics: BitwiseCopyable, Sendable {
     var uplink = UplinkStatistics()
     var downlink = DownlinkStatistics()
     var streams = StreamStatisticsTable()

@@ -2,7 +2,7 @@ package import VoiceRooms
 
 /// What the room's events mean for the media and for the listeners, without clock, socket or random source.
 ///
-/// The driver feeds it every event of its `RoomSession` with the roster after it, and carries out what it answers.
+/// The driver feeds it every event of its `RoomSession`, and carries out what it answers.
 package struct RoomConversation {
     /// What is to be done.
     package enum Action: Sendable {
@@ -30,15 +30,15 @@ package struct RoomConversation {
         sources[participant, default: []].map(\.synchronizationSource)
     }
 
-    /// What follows from `event`, after which the room holds `roster`.
-    package mutating func handle(_ event: RoomSessionEvent, roster: RoomRoster) -> [Action] {
+    /// What follows from `event`.
+    package mutating func handle(_ event: RoomSessionEvent) -> [Action] {
         switch event {
-        case .joined(let grant):
+        case .joined(let grant, let roster):
             own = grant.participant
             let others = roster.entries.filter { $0.participant != grant.participant }
             return others.flatMap { arrive($0) } + publishing(grant) + [.post(.joined(room: grant.room, as: grant.participant))]
         case .reconnecting: return [.post(.connectionLost)]
-        case .reconnected(let grant):
+        case .reconnected(let grant, _):
             own = grant.participant
             return (grant.resumed ? [] : publishing(grant)) + [.post(.reconnected)]
         case .participantJoined(let entry):
@@ -53,7 +53,7 @@ package struct RoomConversation {
         case .interrupted(let participant, _, let generation):
             return [.post(.interrupted(by: participant, generation: generation))]
         case .requestRefused(_, _, let refusal): return [.post(.requestRefused(refusal))]
-        case .ended(let end): return leave() + [.post(.left(end))]
+        case .ended: return leave()
         }
     }
 

@@ -14,18 +14,18 @@ struct StreamTable: ~Copyable {
     /// Slots for `count` talkers.
     init(count: Int, configuration: PlayoutConfiguration) throws(OpusError) {
         precondition((1...Self.maximumStreams).contains(count))
-        unsafe slots = .allocate(capacity: count)
-        self.count = count
+        let slots = UnsafeMutablePointer<DownlinkStream>.allocate(capacity: count)
         for index in 0..<count {
             do throws(OpusError) {
                 unsafe (slots + index).initialize(to: try DownlinkStream(configuration: configuration))
             } catch {
                 unsafe slots.deinitialize(count: index)
                 unsafe slots.deallocate()
-                discard self
                 throw error
             }
         }
+        unsafe self.slots = slots
+        self.count = count
     }
 
     deinit {
@@ -45,12 +45,15 @@ struct StreamTable: ~Copyable {
         if let slot = slot(of: source) { unsafe slots[slot].end() }
     }
 
-    /// Runs `body` on the slot of `source`; false where it has none.
-    @discardableResult
-    mutating func withStream(of source: UInt32, _ body: (inout DownlinkStream) -> Void) -> Bool {
-        guard let slot = slot(of: source) else { return false }
-        unsafe body(&slots[slot])
+    /// Gives `packet` to its stream's jitter buffer; false where nobody plays that stream.
+    mutating func insert(_ packet: borrowing RTPPacket, arrival: Duration) -> Bool {
+        guard let slot = slot(of: packet.header.synchronizationSource) else { return false }
+        unsafe slots[slot].insert(packet, arrival: arrival)
         return true
+    }
+
+    mutating func setVolume(_ gain: Float, of source: UInt32) {
+        if let slot = slot(of: source) { unsafe slots[slot].setVolume(gain) }
     }
 
     mutating func mix(into mix: inout MutableSpan<Float>, scratch: inout MutableSpan<Float>, now: Duration) {

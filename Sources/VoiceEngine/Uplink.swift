@@ -44,22 +44,32 @@ struct Uplink: ~Copyable {
         capture: consuming FrameConsumer, reference: consuming FrameConsumer, configuration: EngineConfiguration,
         sending: consuming PacketProducer, networkWake: WakeHandle
     ) throws(EngineError) {
-        do throws(ProcessingError) {
-            processor = try configuration.backend.makeProcessor(sampleRate: 48_000, settings: configuration.processing)
-        } catch {
-            throw EngineError(error)
-        }
-        do throws(OpusError) {
-            encoder = try OpusEncoder(application: configuration.application, settings: configuration.encoder)
-        } catch {
-            throw EngineError(error)
-        }
+        let processor = try Self.makeProcessor(configuration)
+        let encoder = try Self.makeEncoder(configuration)
+        statistics.codecLookaheadFrames = encoder.lookaheadFrames
+        self.processor = processor
+        self.encoder = encoder
         self.capture = capture
         self.reference = reference
         aligner = ReferenceAligner(sampleRate: 48_000)
         self.sending = sending
         self.networkWake = networkWake
-        statistics.codecLookaheadFrames = encoder.lookaheadFrames
+    }
+
+    private static func makeProcessor(_ configuration: EngineConfiguration) throws(EngineError) -> any VoiceProcessor {
+        do throws(ProcessingError) {
+            return try configuration.backend.makeProcessor(sampleRate: 48_000, settings: configuration.processing)
+        } catch {
+            throw EngineError(error)
+        }
+    }
+
+    private static func makeEncoder(_ configuration: EngineConfiguration) throws(EngineError) -> OpusEncoder {
+        do throws(OpusError) {
+            return try OpusEncoder(application: configuration.application, settings: configuration.encoder)
+        } catch {
+            throw EngineError(error)
+        }
     }
 
     mutating func publish(_ start: RTPStreamStart) {
@@ -89,13 +99,18 @@ struct Uplink: ~Copyable {
     private mutating func takeReference() {
         while reference.available > 0 {
             let dacTime = reference.nextTime()
-            let count = unsafe reference.acquire(Self.blockFrames).withUnsafeBufferPointer { frames in
-                unsafe aligner.played(frames.span, at: dacTime.nanoseconds)
-                return frames.count
-            }
+            let count = Self.hand(&reference, to: &aligner, at: dacTime)
             reference.release(count)
             statistics.referenceEnd = dacTime.advanced(byFrames: count, sampleRate: 48_000)
         }
+    }
+
+    private static func hand(
+        _ reference: inout FrameConsumer, to aligner: inout ReferenceAligner, at dacTime: MonotonicTime
+    ) -> Int {
+        let frames = reference.acquire(Self.blockFrames)
+        aligner.played(frames.span, at: dacTime.nanoseconds)
+        return frames.count
     }
 
     /// Frames that the device lost leave a hole in the RTP timestamps too, so that the far end conceals instead of drifting.
@@ -142,24 +157,30 @@ struct Uplink: ~Copyable {
         frameHasVoice = false
     }
 
+    /// Writes a packet into the next slot of the send ring; nil where the ring is full or the codec fails.
+    private static func write(
+        _ header: RTPHeader, _ level: AudioLevel, _ samples: Span<Float>, encoder: inout OpusEncoder,
+        to sending: inout PacketProducer
+    ) -> Int? {
+        var slot = sending.acquire()
+        guard !slot.isEmpty else { return nil }
+        do {
+            let headerBytes = try header.write(into: &slot, audioLevel: level, audioLevelID: audioLevelID)
+            var payload = slot._mutatingExtracting(headerBytes...)
+            return headerBytes + (try encoder.encode(samples, into: &payload))
+        } catch {
+            return nil
+        }
+    }
+
     private mutating func send(frames: Int, now: MonotonicTime) {
         guard let start = stream else { return }
         let header = RTPHeader(
             payloadType: Self.payloadType, marker: startsTalkspurt, sequenceNumber: start.sequenceNumber,
             timestamp: start.timestamp, synchronizationSource: start.synchronizationSource)
-        let level = AudioLevel(voiceActivity: frameHasVoice, decibels: frameLevel)
-        var slot = sending.acquire()
-        guard !slot.isEmpty else {
-            statistics.packetsDropped += 1
-            return
-        }
-        var length = 0
-        do {
-            length = try header.write(into: &slot, audioLevel: level, audioLevelID: Self.audioLevelID)
-            var payload = slot.extracting(length...)
-            let samples = frame.span.extracting(0..<frames)
-            length += try encoder.encode(samples, into: &payload)
-        } catch {
+        let level = AudioLevel(voiceActivity: frameHasVoice, level: UInt8(min(max(-frameLevel, 0), 127)))
+        let samples = frame.span.extracting(0..<frames)
+        guard let length = Self.write(header, level, samples, encoder: &encoder, to: &sending) else {
             statistics.packetsDropped += 1
             return
         }

@@ -79,13 +79,15 @@ public actor VoiceEngine {
     /// - Returns: the participants who are there already.
     /// - Throws: ``EngineError/room(_:)`` with the refusal or failure, ``EngineError/notStarted``, ``EngineError/alreadyJoined``.
     @discardableResult
-    public func join(_ endpoint: RoomEndpoint) async throws(EngineError) -> [Participant] {
+    public func join(
+        _ endpoint: RoomEndpoint, configuration: RoomClientConfiguration = RoomClientConfiguration()
+    ) async throws(EngineError) -> [Participant] {
         guard let core = running?.core else { throw .notStarted }
         guard room == nil else { throw .alreadyJoined }
         let membership = RoomMembership(core: core, broadcast: broadcast)
         room = membership
-        do {
-            let participants = try await membership.enter(endpoint)
+        do throws(EngineError) {
+            let participants = try await membership.enter(endpoint, configuration)
             if isMuted { try await membership.setMuted(true) }
             return participants
         } catch {
@@ -141,6 +143,8 @@ public actor VoiceEngine {
     /// What has been counted and measured, at most 100 ms old.
     public func statistics() async throws(EngineError) -> EngineStatistics {
         guard let core = running?.core else { throw .notStarted }
-        return EngineStatistics(core.statistics(), device: core.counters.counts, room: await room?.statistics())
+        let statistics = await room?.statistics()
+        return EngineStatistics(
+            core.statistics(), device: core.counters.counts, roundTrip: statistics?.session.roundTripTime, room: statistics)
     }
 }

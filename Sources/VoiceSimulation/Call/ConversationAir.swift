@@ -28,18 +28,40 @@ public struct ConversationAir: AcousticAir, ~Copyable {
     public mutating func process(speaker: Span<Float>, into microphone: inout MutableSpan<Float>) {
         var start = 0
         while start < speaker.count {
-            let count = min(Self.blockFrames, speaker.count - start)
-            var nearSpan = near.mutableSpan
-            var nearBlock = nearSpan.extracting(0..<count)
-            talker.read(into: &nearBlock)
-            var echoSpan = echo.mutableSpan
-            var echoBlock = echoSpan.extracting(0..<count)
-            let heard = speaker.extracting(start..<start + count)
-            var microphoneBlock = microphone.extracting(start..<start + count)
-            acoustics.process(speaker: heard, near: nearBlock.span, into: &microphoneBlock, echo: &echoBlock)
-            recording.append(speaker: heard, near: nearBlock.span, microphone: microphoneBlock.span, echo: echoBlock.span)
-            start += count
+            let heard = speaker.extracting(start..<min(start + Self.blockFrames, speaker.count))
+            Self.speak(&talker, heard.count, into: &near)
+            Self.render(&acoustics, heard, near: near, echo: &echo, into: &microphone, from: start)
+            let block = microphone.span.extracting(start..<start + heard.count)
+            Self.record(&recording, speaker: heard, near: near, microphone: block, echo: echo)
+            start += heard.count
         }
+    }
+
+    // Static, because a span of one member keeps the whole of a noncopyable `self` busy.
+
+    private static func speak(_ talker: inout SpeechSource, _ count: Int, into near: inout [Float]) {
+        var all = near.mutableSpan
+        var block = all._mutatingExtracting(0..<count)
+        talker.read(into: &block)
+    }
+
+    private static func render(
+        _ acoustics: inout RoomAcoustics, _ heard: Span<Float>, near: [Float], echo: inout [Float],
+        into microphone: inout MutableSpan<Float>, from start: Int
+    ) {
+        var all = echo.mutableSpan
+        var echoBlock = all._mutatingExtracting(0..<heard.count)
+        var microphoneBlock = microphone._mutatingExtracting(start..<start + heard.count)
+        acoustics.process(
+            speaker: heard, near: near.span.extracting(0..<heard.count), into: &microphoneBlock, echo: &echoBlock)
+    }
+
+    private static func record(
+        _ recording: inout AirRecording, speaker: Span<Float>, near: [Float], microphone: Span<Float>, echo: [Float]
+    ) {
+        let range = 0..<speaker.count
+        recording.append(
+            speaker: speaker, near: near.span.extracting(range), microphone: microphone, echo: echo.span.extracting(range))
     }
 }
 

@@ -1,4 +1,4 @@
-package import VoiceEngine
+public import VoiceEngine
 
 internal import VoiceDevices
 internal import VoiceRealtime
@@ -123,7 +123,8 @@ public final class SimulatedCall {
     public func statistics(_ side: Side) -> EngineStatistics {
         let participant = participants[side.rawValue]
         return EngineStatistics(
-            participant.core.statistics(), device: participant.core.counters.counts, room: participant.session.statistics)
+            participant.core.statistics(), device: participant.core.counters.counts,
+            roundTrip: participant.session.statistics.roundTripTime, room: nil)
     }
 
     /// A side's events so far.
@@ -173,10 +174,11 @@ public final class SimulatedCall {
     }
 
     private func sendMedia(of participant: Participant) {
-        while participant.core.link.sending.available > 0 {
-            let packet = participant.core.link.sending.acquire()
-            if participant.isConnected { participant.uplink.send(packet.span, now: now.sinceEpoch) }
-            participant.core.link.sending.release()
+        let link = participant.core.link
+        while link.sending.available > 0 {
+            let packet = unsafe Array(link.sending.buffer())
+            if participant.isConnected { participant.uplink.send(packet, now: now.sinceEpoch) }
+            link.sending.release()
         }
     }
 
@@ -238,7 +240,7 @@ public final class SimulatedCall {
         participant.session.handleTimeout(now: now.sinceEpoch)
         while let event = participant.core.nextEvent() { participant.events.append(EngineEvent(event)) }
         while let event = participant.session.pollEvent() {
-            for action in participant.conversation.handle(event, roster: participant.session.roster) {
+            for action in participant.conversation.handle(event) {
                 switch action {
                 case .publish(let stream): try? participant.session.publish(stream)
                 case .command(let command): try? participant.core.send(command)
