@@ -141,7 +141,7 @@ extension RoomSession {
         }
         backlog = []
         request.rejoin = RejoinClaim(participant: grant.participant, secret: grant.secret, handledCount: 0)
-        events.append(returning ? .reconnected(grant) : .joined(grant))
+        events.append(returning ? .reconnected(grant, newRoster) : .joined(grant, newRoster))
     }
 
     private mutating func tellChanges(to newRoster: RoomRoster) {
