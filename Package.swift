@@ -52,6 +52,7 @@ let package = Package(
 
         // C and C++ of ours
         .target(name: "CLinuxRealtime", cSettings: c),
+        .target(name: "CAllocationCounter", dependencies: ["CLinuxRealtime"], cSettings: c),
         .target(
             name: "CWebRTCAudio", dependencies: ["CWebRTCAudioProcessing"],
             cxxSettings: [.define("WEBRTC_POSIX"), .define("WEBRTC_LINUX"), .define("WEBRTC_AUDIO_PROCESSING_ONLY_BUILD")]),

@@ -1,1 +1,261 @@
+#define _GNU_SOURCE
 #include "linux_realtime.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <linux/capability.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+static int64_t nanoseconds(clockid_t clock) {
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+int64_t dv_monotonic_nanoseconds(void) { return nanoseconds(CLOCK_MONOTONIC); }
+
+int64_t dv_thread_cpu_nanoseconds(void) { return nanoseconds(CLOCK_THREAD_CPUTIME_ID); }
+
+// MARK: Threads
+
+struct dv_thread {
+    pthread_t handle;
+    dv_thread_body body;
+    void *context;
+    char name[16];
+    pthread_mutex_t joining;
+    int is_joined;  // guarded by `joining`
+};
+
+// Which dv_thread the caller runs on. A pthread_t would not do: it is handed out anew once its thread has been joined.
+static _Thread_local const dv_thread *current_thread;
+
+static void *run(void *argument) {
+    dv_thread *thread = argument;
+    // After its body has begun a thread may free its own structure, so nothing of it is read later than here.
+    const dv_thread_body body = thread->body;
+    void *const context = thread->context;
+    current_thread = thread;
+    pthread_setname_np(pthread_self(), thread->name);
+    body(context);
+    return NULL;
+}
+
+// Signals are the main thread's business: a handler that runs on a capture thread costs it its deadline. Those that tell of a crash stay
+// open, for else the kernel ends the process before a handler can print a backtrace.
+static void block_signals(sigset_t *previous) {
+    const int open[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS, SIGPROF};
+    sigset_t blocked;
+    sigfillset(&blocked);
+    for (size_t i = 0; i < sizeof open / sizeof *open; i++) sigdelset(&blocked, open[i]);
+    pthread_sigmask(SIG_BLOCK, &blocked, previous);
+}
+
+static int create(dv_thread *thread, int priority, int *scheduling_error) {
+    if (priority > 0) {
+        pthread_attr_t attributes;
+        struct sched_param parameters = {.sched_priority = priority};
+        pthread_attr_init(&attributes);
+        pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED);
+        pthread_attr_setschedpolicy(&attributes, SCHED_FIFO);
+        int error = pthread_attr_setschedparam(&attributes, &parameters);
+        if (!error) error = pthread_create(&thread->handle, &attributes, run, thread);
+        pthread_attr_destroy(&attributes);
+        *scheduling_error = error;
+        if (!error) return 0;
+    }
+    // Explicitly ordinary: a real-time creator's policy would be inherited.
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED);
+    pthread_attr_setschedpolicy(&attributes, SCHED_OTHER);
+    const int error = pthread_create(&thread->handle, &attributes, run, thread);
+    pthread_attr_destroy(&attributes);
+    return error;
+}
+
+int dv_thread_start(dv_thread **out, const char *name, int priority, dv_thread_body body, void *context, int *scheduling_error) {
+    dv_thread *thread = calloc(1, sizeof *thread);
+    if (!thread) return ENOMEM;
+    thread->body = body;
+    thread->context = context;
+    strncpy(thread->name, name, sizeof thread->name - 1);
+    pthread_mutex_init(&thread->joining, NULL);
+    *scheduling_error = 0;
+
+    sigset_t previous;
+    block_signals(&previous);
+    const int error = create(thread, priority, scheduling_error);
+    pthread_sigmask(SIG_SETMASK, &previous, NULL);
+    if (error) {
+        pthread_mutex_destroy(&thread->joining);
+        free(thread);
+        return error;
+    }
+    *out = thread;
+    return 0;
+}
+
+void dv_thread_join(dv_thread *thread) {
+    if (current_thread == thread) return;
+    pthread_mutex_lock(&thread->joining);
+    if (!thread->is_joined) pthread_join(thread->handle, NULL);
+    thread->is_joined = 1;
+    pthread_mutex_unlock(&thread->joining);
+}
+
+void dv_thread_free(dv_thread *thread) {
+    if (current_thread == thread) {
+        current_thread = NULL;
+        pthread_detach(thread->handle);
+    } else {
+        dv_thread_join(thread);
+    }
+    pthread_mutex_destroy(&thread->joining);
+    free(thread);
+}
+
+// Being root is not enough: a container's root has no capability that was not left to it.
+static int has_capability(int capability) {
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
+    struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {{0}};
+    if (syscall(SYS_capget, &header, data)) return 0;
+    return (data[CAP_TO_INDEX(capability)].effective & CAP_TO_MASK(capability)) != 0;
+}
+
+int64_t dv_memory_lock_limit(void) {
+    struct rlimit limit;
+    if (has_capability(CAP_IPC_LOCK)) return INT64_MAX;
+    if (getrlimit(RLIMIT_MEMLOCK, &limit)) return 0;
+    return limit.rlim_cur == RLIM_INFINITY ? INT64_MAX : (int64_t)limit.rlim_cur;
+}
+
+int dv_lock_memory(void) {
+    if (dv_memory_lock_limit() != INT64_MAX) return EPERM;
+    return mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT) ? errno : 0;
+}
+
+int dv_realtime_priority_limit(void) {
+    struct rlimit limit;
+    if (has_capability(CAP_SYS_NICE)) return 99;
+    if (getrlimit(RLIMIT_RTPRIO, &limit)) return 0;
+    return limit.rlim_cur > 99 ? 99 : (int)limit.rlim_cur;
+}
+
+// MARK: Memory
+
+size_t dv_page_size(void) { return (size_t)sysconf(_SC_PAGESIZE); }
+
+void *dv_mirrored_map(size_t bytes) {
+    int file = memfd_create("duplexvoice-ring", MFD_CLOEXEC);
+    if (file < 0) return NULL;
+    void *result = NULL;
+    if (ftruncate(file, (off_t)bytes) == 0) {
+        char *address = mmap(NULL, 2 * bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (address != MAP_FAILED) {
+            const int flags = MAP_SHARED | MAP_FIXED | MAP_POPULATE;
+            if (mmap(address, bytes, PROT_READ | PROT_WRITE, flags, file, 0) != MAP_FAILED &&
+                mmap(address + bytes, bytes, PROT_READ | PROT_WRITE, flags, file, 0) != MAP_FAILED) {
+                // Through both mappings, so that neither has a page fault left.
+                memset(address, 0, 2 * bytes);
+                // Best effort: where the whole process is not locked, at least the rings are, up to the limit.
+                (void)mlock(address, 2 * bytes);
+                result = address;
+            } else {
+                munmap(address, 2 * bytes);
+            }
+        }
+    }
+    int error = errno;
+    close(file);
+    errno = error;
+    return result;
+}
+
+void dv_mirrored_unmap(void *memory, size_t bytes) { munmap(memory, 2 * bytes); }
+
+// MARK: Waking
+
+int dv_event_create(void) { return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC); }
+
+void dv_event_close(int event) { close(event); }
+
+void dv_event_signal(int event) {
+    const uint64_t one = 1;
+    ssize_t written = write(event, &one, sizeof one);
+    (void)written;  // EAGAIN means that the counter is full, and so that the event is signalled already.
+}
+
+int dv_event_wait(int event, int64_t timeout_nanoseconds) {
+    struct pollfd descriptor = {.fd = event, .events = POLLIN};
+    const int64_t start = dv_monotonic_nanoseconds();
+    for (;;) {
+        int64_t left = 0;
+        if (timeout_nanoseconds > 0) {
+            const int64_t waited = dv_monotonic_nanoseconds() - start;
+            left = waited < timeout_nanoseconds ? timeout_nanoseconds - waited : 0;
+        }
+        const struct timespec timeout = {left / 1000000000, left % 1000000000};
+        const int ready = ppoll(&descriptor, 1, timeout_nanoseconds < 0 ? NULL : &timeout, NULL);
+        // A signal handler that ran meanwhile is no reason to wake.
+        if (ready < 0 && errno == EINTR) continue;
+        uint64_t count;
+        return ready == 1 && read(event, &count, sizeof count) == sizeof count;
+    }
+}
+
+void dv_sleep_until(int64_t deadline) {
+    const struct timespec at = {deadline / 1000000000, deadline % 1000000000};
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) == EINTR) {
+    }
+}
+
+// MARK: Watching
+
+typedef void (*watcher)(void);
+static _Atomic(watcher) enter[2], leave[2];
+
+void dv_watch_prepare(void) {
+    const char *names[2][2] = {{"__rtsan_realtime_enter", "__rtsan_realtime_exit"}, {"rtwatch_enter", "rtwatch_exit"}};
+    for (int i = 0; i < 2; i++) {
+        watcher in = (watcher)dlsym(RTLD_DEFAULT, names[i][0]), out = (watcher)dlsym(RTLD_DEFAULT, names[i][1]);
+        if (!in || !out) continue;
+        atomic_store(&leave[i], out);
+        atomic_store(&enter[i], in);
+    }
+}
+
+void dv_realtime_enter(void) {
+    for (int i = 0; i < 2; i++) {
+        watcher call = atomic_load_explicit(&enter[i], memory_order_relaxed);
+        if (call) call();
+    }
+}
+
+void dv_realtime_exit(void) {
+    for (int i = 0; i < 2; i++) {
+        watcher call = atomic_load_explicit(&leave[i], memory_order_relaxed);
+        if (call) call();
+    }
+}
+
+static _Atomic(dv_allocation_counter) allocation_counter;
+
+void dv_set_allocation_counter(dv_allocation_counter counter) { atomic_store(&allocation_counter, counter); }
+
+int64_t dv_thread_allocations(void) {
+    dv_allocation_counter counter = atomic_load(&allocation_counter);
+    return counter ? counter() : -1;
+}

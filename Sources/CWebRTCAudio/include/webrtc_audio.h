@@ -1,1 +1,101 @@
+// A C face on WebRTC's audio processing module (APM): echo, noise, gain, voice activity; mono, 10 ms blocks.
+//
+// The library exists in two generations that share a name and little else. Which one is compiled against is found out by
+// __has_include in apm.h; what it can do is told by webrtc_audio_capabilities(), so that a caller can say what it asked for
+// and what it got.
+//
+//   0.3      (Debian 12)   "classic": separate components, three suppression levels, extended filter, delay-agnostic mode
+//   1.x/2.x                "config":  AudioProcessing::Config and AEC3, which finds the delay itself and has no levels
+//
+// Threads: an instance has one owner. webrtc_audio_process() and webrtc_audio_apply() must not run at the same time.
+// Nothing throws across this border: every function catches and returns a status.
 #pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct webrtc_audio webrtc_audio;
+
+typedef enum webrtc_audio_status : int32_t {
+    WEBRTC_AUDIO_OK = 0,
+    WEBRTC_AUDIO_BAD_RATE = 1,       // the rate is not 16000, 32000 or 48000 Hz
+    WEBRTC_AUDIO_BAD_SETTING = 2,    // a value of webrtc_audio_settings is out of its range
+    WEBRTC_AUDIO_NO_MEMORY = 3,      // the library could not allocate
+    WEBRTC_AUDIO_UNSUPPORTED = 4,    // this generation of the library has no such function
+    WEBRTC_AUDIO_LIBRARY_ERROR = 5,  // the library refused; webrtc_audio_library_error() has its code
+    WEBRTC_AUDIO_EXCEPTION = 6,      // the library threw
+} webrtc_audio_status;
+
+typedef struct webrtc_audio_settings {
+    uint8_t echo;               // 0 off, 1 low, 2 moderate, 3 high suppression
+    bool extended_filter;       // 128 ms instead of 48 ms of echo tail; classic only
+    bool delay_agnostic;        // the library looks for the delay itself; always so in the config generation
+    uint8_t noise;              // 0 off, 1 low, 2 moderate, 3 high, 4 very high
+    uint8_t gain;               // 0 off, 1 adaptive digital, 2 fixed digital
+    uint8_t target_level;       // dB below full scale, 0...31
+    uint8_t compression_gain;   // dB, 0...90
+    bool limiter;
+    bool high_pass;
+    uint8_t voice_detection;    // 0 off; likelihood 1 very low, 2 low, 3 moderate, 4 high
+} webrtc_audio_settings;
+
+typedef struct webrtc_audio_capabilities {
+    bool echo_levels;        // false: any level above off is the same canceller
+    bool extended_filter;    // false: the flag has no effect
+    bool delay_optional;     // false: without delay_agnostic the delay must be told
+    bool delay_agnostic;     // true: the flag can be chosen
+    bool voice_detection;
+    bool voice_likelihood;   // false: any likelihood above off is the same detector
+    bool speech_probability;
+} webrtc_audio_capabilities;
+
+/// What is known after a block. Unknown is NaN for a float and -1 for an integer, never 0.
+typedef struct webrtc_audio_report {
+    int8_t voice;                // 0 or 1
+    int8_t may_have_echo;        // 0: this block almost certainly has none
+    float speech_probability;    // 0...1, from the noise suppressor
+    float echo_return_loss;      // dB, far-end power over echo power
+    float echo_enhancement;      // dB, ERLE: echo power over output power
+    int32_t delay_median;        // ms, what the library sees between the two streams
+    int32_t delay_deviation;     // ms
+    float poor_delay_fraction;   // 0...1, share of delay estimates at which it cancels badly
+    float residual_echo;         // 0...1, likelihood of residual echo (config generation)
+} webrtc_audio_report;
+
+/// Makes an instance and processes silence until the library has allocated what it needs. Allocates; not for a media thread.
+webrtc_audio_status webrtc_audio_create(int32_t rate, const webrtc_audio_settings *settings, webrtc_audio **instance);
+
+/// Frees an instance; NULL is fine.
+void webrtc_audio_destroy(webrtc_audio *instance);
+
+/// Changes settings between two blocks. All or nothing: on WEBRTC_AUDIO_BAD_SETTING nothing has changed.
+///
+/// 0.3: a few microseconds, no allocation. Levels, likelihood, gain numbers, limiter, high-pass filter and the two echo flags
+/// change in place and reset nothing. Switching a component on, or changing the gain mode, clears that component's state and no
+/// other's. Switching changes the delay through the module (VoiceProcessing has the table), so the output skips or falls silent
+/// for that long; VoiceProcessing's WebRTCProcessor splices over it.
+/// AEC3: ApplyConfig allocates; switching the canceller on builds it anew.
+webrtc_audio_status webrtc_audio_apply(webrtc_audio *instance, const webrtc_audio_settings *settings);
+
+/// Processes 10 ms: `capture` (rate / 100 frames, full scale +-1) in place against `reference` (as many frames).
+/// `delay` is the time in ms from a reference frame's entry here to its echo's arrival in `capture`, 0...500; it is clamped.
+/// `report` may be NULL.
+webrtc_audio_status webrtc_audio_process(
+    webrtc_audio *instance, float *capture, const float *reference, int32_t delay, webrtc_audio_report *report);
+
+/// The library's own code for the last WEBRTC_AUDIO_LIBRARY_ERROR of this instance.
+int32_t webrtc_audio_library_error(const webrtc_audio *instance);
+
+/// What the library that was compiled in can do.
+webrtc_audio_capabilities webrtc_audio_get_capabilities(void);
+
+/// "0.3" or "AEC3": the generation that was compiled in.
+const char *webrtc_audio_generation(void);
+
+#ifdef __cplusplus
+}
+#endif

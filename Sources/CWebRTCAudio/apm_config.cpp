@@ -1,0 +1,118 @@
+// libwebrtc-audio-processing 1.x and 2.x: AudioProcessing::Config and AEC3.
+//
+// Tried: compiled and run against the AEC3 of Debian's libtgowt-dev (WebRTC of 2023). Not tried: the 1.x and 2.x packages
+// themselves, which Debian 12 does not have. Where their versions differ (scoped_refptr or raw pointer from Create(),
+// absl or std optional, voice detection present or gone) the code asks the types.
+//
+// Allocation, counted against libtgowt: 4 in the first seconds of webrtc_audio_process with a far end, 7 or more in each
+// webrtc_audio_apply (a log line is built even when nobody reads it), about 1500 when the canceller is switched on.
+#include "apm.h"
+
+#if WEBRTC_AUDIO_CONFIG
+
+#if __has_include(<api/audio/audio_processing.h>)
+#include <api/audio/audio_processing.h>
+#else
+#include <modules/audio_processing/include/audio_processing.h>
+#endif
+#if __has_include(<api/scoped_refptr.h>)
+#include <api/scoped_refptr.h>
+#endif
+
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using webrtc::AudioProcessing;
+using webrtc::AudioProcessingBuilder;
+using webrtc::StreamConfig;
+using Config = AudioProcessing::Config;
+
+template <typename C, typename = void> struct HasVoiceDetection : std::false_type {};
+template <typename C> struct HasVoiceDetection<C, std::void_t<decltype(std::declval<C>().voice_detection.enabled)>> : std::true_type {};
+
+template <typename C> void enableVoiceDetection(C &config, bool enabled) {
+    if constexpr (HasVoiceDetection<C>::value) config.voice_detection.enabled = enabled;
+}
+
+template <typename S> void readVoice(const S &statistics, webrtc_audio_report &report) {
+    if constexpr (HasVoiceDetection<Config>::value)
+        if (statistics.voice_detected) report.voice = *statistics.voice_detected;
+}
+
+class ConfigApm final : public Apm {
+public:
+    ConfigApm(int rate, const webrtc_audio_settings &settings)
+        : stream(rate, 1), rendered(rate / 100), apm(AudioProcessingBuilder().Create()) {
+        if (!apm) throw std::bad_alloc();
+        apply(settings);
+    }
+
+    // The library compares with its own copy and reinitialises only the parts that changed.
+    void apply(const webrtc_audio_settings &s) override {
+        Config config;
+        config.echo_canceller.enabled = s.echo != 0;
+        config.high_pass_filter.enabled = s.high_pass;
+        config.noise_suppression.enabled = s.noise != 0;
+        if (s.noise) config.noise_suppression.level = static_cast<Config::NoiseSuppression::Level>(s.noise - 1);
+        auto &gain = config.gain_controller1;
+        gain.enabled = s.gain != 0;
+        gain.mode = s.gain == 2 ? Config::GainController1::kFixedDigital : Config::GainController1::kAdaptiveDigital;
+        gain.target_level_dbfs = s.target_level;
+        gain.compression_gain_db = s.compression_gain;
+        gain.enable_limiter = s.limiter;
+        gain.analog_gain_controller.enabled = false;
+        enableVoiceDetection(config, s.voice_detection != 0);
+        apm->ApplyConfig(config);
+        active = s;
+    }
+
+    void process(float *capture, const float *reference, int delay, webrtc_audio_report *report) override {
+        if (active.echo) {
+            const float *from[] = {reference};
+            float *to[] = {rendered.data()};
+            check(apm->ProcessReverseStream(from, stream, stream, to));
+            check(apm->set_stream_delay_ms(delay));
+        }
+        const float *from[] = {capture};
+        float *to[] = {capture};
+        check(apm->ProcessStream(from, stream, stream, to));
+        if (!report) return;
+        auto statistics = apm->GetStatistics();
+        if (active.voice_detection) readVoice(statistics, *report);
+        if (!active.echo) return;
+        if (statistics.echo_return_loss) report->echo_return_loss = *statistics.echo_return_loss;
+        if (statistics.echo_return_loss_enhancement) report->echo_enhancement = *statistics.echo_return_loss_enhancement;
+        if (statistics.delay_median_ms)
+            report->delay_median = *statistics.delay_median_ms;
+        else if (statistics.delay_ms)
+            report->delay_median = *statistics.delay_ms;
+        if (statistics.delay_standard_deviation_ms) report->delay_deviation = *statistics.delay_standard_deviation_ms;
+        if (statistics.residual_echo_likelihood) report->residual_echo = *statistics.residual_echo_likelihood;
+    }
+
+private:
+    StreamConfig stream;
+    std::vector<float> rendered;
+    rtc::scoped_refptr<AudioProcessing> apm;
+    webrtc_audio_settings active{};
+};
+
+}  // namespace
+
+std::unique_ptr<Apm> Apm::make(int rate, const webrtc_audio_settings &settings) {
+    return std::make_unique<ConfigApm>(rate, settings);
+}
+
+webrtc_audio_capabilities Apm::capabilities() {
+    webrtc_audio_capabilities can{};
+    can.delay_optional = true;
+    can.voice_detection = HasVoiceDetection<Config>::value;
+    return can;
+}
+
+const char *Apm::generation() { return "AEC3"; }
+
+#endif

@@ -1,0 +1,21 @@
+/// Something that happened to a running device. Nothing here ends it but `disconnected` and `failed`.
+public enum DeviceEvent: Equatable, Sendable {
+    /// The device ran over (capture) or dry (playback); it is being started anew.
+    case xrun(DeviceDirection)
+    /// The system suspended the device; it is being resumed.
+    case suspended(DeviceDirection)
+    /// The stream runs again after an xrun or a suspend.
+    case recovered(DeviceDirection)
+    /// The device is gone; this direction has ended. Stop it and start another.
+    case disconnected(DeviceDirection)
+    /// This direction has ended for a reason that trying again did not cure.
+    case failed(DeviceDirection, DeviceError)
+    /// The device runs with another format than before.
+    case formatChanged(DeviceFormats)
+    /// SCHED_FIFO was refused (`errno`): the direction runs at ordinary priority and will drop out under load. Grant `rtprio`.
+    case schedulingRefused(DeviceDirection, errno: Int32)
+    /// The input file has been played to its end.
+    case endOfInput
+    /// `frames` frames of output were lost because the disk did not keep up.
+    case outputLost(frames: Int)
+}

@@ -1,0 +1,70 @@
+public import VoiceRealtime
+
+/// Where a device hands over what its microphone heard: into the capture ring, 48 kHz mono Float32, full scale +-1.
+///
+/// One device thread owns it. Overflow: what the ring cannot take is dropped, newest first, and counted in
+/// ``DirectionCounts/overflowFrames``.
+@safe
+public struct CapturePort: ~Copyable, @unchecked Sendable {
+    /// Where this port counts.
+    public let counters: DeviceCounters
+    private var ring: FrameProducer
+    private let cells: CounterCells
+    private let wake: WakeHandle
+    /// Never touched: it keeps the handle's descriptor open.
+    private let signal: WakeSignal
+
+    /// A port that writes into `ring` and signals `wake`, the media thread's, after each delivery. Not real-time safe.
+    public init(ring: consuming FrameProducer, wake: WakeSignal, counters: DeviceCounters) {
+        self.ring = ring
+        self.wake = wake.handle
+        signal = wake
+        cells = counters.capture
+        self.counters = counters
+    }
+
+    /// Hands over `frames`, the first of which was at the ADC at `adcTime`, and wakes the media thread. Returns how many were taken.
+    ///
+    /// Real-time safe: wait-free but for one non-blocking system call.
+    @_noLocks @_noAllocation
+    @discardableResult
+    public mutating func deliver(_ frames: Span<Float>, adcTime: MonotonicTime) -> Int {
+        let count = frames.count
+        let taken = ring.write(frames, time: adcTime)
+        cells.addFrames(count)
+        if taken < count { cells.addOverflow(count - taken) }
+        wake.signal()
+        return taken
+    }
+
+    /// The same from a `MutableSpan`, for callers that are themselves `@_noLocks`: the compiler rejects a `Span` made on the spot there.
+    @_noLocks @_noAllocation
+    @discardableResult
+    public mutating func deliver(_ frames: borrowing MutableSpan<Float>, adcTime: MonotonicTime) -> Int {
+        let count = frames.count
+        let taken = ring.write(frames, time: adcTime)
+        cells.addFrames(count)
+        if taken < count {
+            ring.drop(count - taken)
+            cells.addOverflow(count - taken)
+        }
+        wake.signal()
+        return taken
+    }
+
+    /// Counts an overrun of the device itself. Real-time safe.
+    @_noLocks @_noAllocation
+    public func recordXrun() { cells.addXrun() }
+
+    /// Counts a restart of the stream. Real-time safe.
+    @_noLocks @_noAllocation
+    public func recordRestart() { cells.addRestart() }
+
+    /// Counts a wake-up of the device thread, `latenessNanoseconds` after it was due. Real-time safe.
+    @_noLocks @_noAllocation
+    public func recordWakeUp(latenessNanoseconds: Int64) { cells.addWakeUp(latenessNanoseconds: latenessNanoseconds) }
+
+    /// Publishes how much faster than nominal the device's clock runs. Real-time safe.
+    @_noLocks @_noAllocation
+    public func recordDrift(ppm: Double) { cells.setDrift(ppm: ppm) }
+}

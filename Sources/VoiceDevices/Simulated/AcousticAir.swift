@@ -1,0 +1,31 @@
+/// What lies between a loudspeaker and a microphone: a room, a cable, nothing.
+public protocol AcousticAir: ~Copyable, Sendable {
+    /// Turns what the loudspeaker sounds during a period into what the microphone hears during the same period: as many frames, 48 kHz
+    /// mono. Called once for each period in order, by the device's thread; may keep state, such as a reverberation.
+    mutating func process(speaker: Span<Float>, into microphone: inout MutableSpan<Float>)
+}
+
+/// Air in which the microphone hears nothing.
+public struct SilentAir: AcousticAir {
+    /// Silence.
+    public init() {}
+
+    /// Silence, whatever is played.
+    public mutating func process(speaker: Span<Float>, into microphone: inout MutableSpan<Float>) {
+        microphone.update(repeating: 0)
+    }
+}
+
+/// Air that carries the loudspeaker to the microphone unchanged and at once: a cable.
+public struct CableAir: AcousticAir {
+    /// The factor on each sample.
+    public var gain: Float
+
+    /// A cable with a gain.
+    public init(gain: Float = 1) { self.gain = gain }
+
+    /// What is played, times the gain.
+    public mutating func process(speaker: Span<Float>, into microphone: inout MutableSpan<Float>) {
+        for index in speaker.indices { microphone[index] = speaker[index] * gain }
+    }
+}

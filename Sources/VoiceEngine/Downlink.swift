@@ -1,0 +1,94 @@
+internal import VoiceCoding
+internal import VoicePlayout
+internal import VoiceRealtime
+internal import VoiceWire
+
+/// The network's way to the loudspeaker, run by the media thread.
+///
+///     receive ring ─► jitter buffer ─► Opus decode, FEC, conceal ─► volume ─┐
+///                     (one for each talker)                                  ├─► mix ─► limiter ─► playout ring
+///     ...                                                         volume ─┘
+///
+/// The playback clock drives it: whenever the playout ring runs below its target, one block is pulled. Nothing is allocated after `init`.
+struct Downlink: ~Copyable {
+    private var received: PacketConsumer
+    private var playout: FrameProducer
+    private var streams: StreamTable
+    /// How many frames the playout ring is kept filled with.
+    private let targetFill: Int
+    /// How many frames are pulled at a time: a device period, at most 10 ms.
+    private let blockFrames: Int
+    private var limiter = MixLimiter()
+    private var mix = InlineArray<480, Float>(repeating: 0)
+    private var scratch = InlineArray<480, Float>(repeating: 0)
+    private(set) var statistics = DownlinkStatistics()
+
+    init(
+        received: consuming PacketConsumer, playout: consuming FrameProducer, configuration: EngineConfiguration,
+        devicePeriod: Int
+    ) throws(EngineError) {
+        do throws(OpusError) {
+            streams = try StreamTable(count: configuration.maximumStreams, configuration: configuration.playout)
+        } catch {
+            throw EngineError(error)
+        }
+        self.received = received
+        self.playout = playout
+        blockFrames = min(max(devicePeriod, 1), Uplink.blockFrames)
+        targetFill = devicePeriod + configuration.playoutMarginFrames
+    }
+
+    /// False when every slot is taken.
+    mutating func addStream(_ source: UInt32) -> Bool { streams.add(source) }
+
+    mutating func removeStream(_ source: UInt32) { streams.remove(source) }
+
+    mutating func setVolume(_ gain: Float, of source: UInt32) {
+        streams.withStream(of: source) { $0.setVolume(gain) }
+    }
+
+    /// Takes in every packet that has arrived and refills the playout ring. `referenceEnd` is when the last frame so far given to the
+    /// loudspeaker leaves the DAC.
+    mutating func run(now: MonotonicTime, referenceEnd: MonotonicTime?) {
+        receive(now: now.sinceEpoch)
+        while playout.fill < targetFill { produce(now: now, referenceEnd: referenceEnd) }
+    }
+
+    private mutating func receive(now: Duration) {
+        while received.available > 0 {
+            let arrival = received.tag().time
+            let packet = received.acquire()
+            do {
+                let parsed = try RTPPacket(parsing: packet.span)
+                let known = streams.withStream(of: parsed.header.synchronizationSource) {
+                    $0.insert(parsed, arrival: arrival.sinceEpoch, now: now)
+                }
+                if !known { statistics.packetsOfUnknownStreams += 1 }
+            } catch {
+                statistics.packetsMalformed += 1
+            }
+            received.release()
+        }
+        statistics.packetsDropped = received.droppedPackets
+    }
+
+    private mutating func produce(now: MonotonicTime, referenceEnd: MonotonicTime?) {
+        var mixSpan = mix.mutableSpan
+        var block = mixSpan.extracting(0..<blockFrames)
+        for index in 0..<blockFrames { block[index] = 0 }
+        var scratchSpan = scratch.mutableSpan
+        var scratchBlock = scratchSpan.extracting(0..<blockFrames)
+        streams.mix(into: &block, scratch: &scratchBlock, now: now.sinceEpoch)
+        limiter.apply(to: &block)
+        if let referenceEnd {
+            // What is pulled now follows what lies in the ring, which follows what the device has.
+            let dacTime = referenceEnd.advanced(byFrames: playout.fill, sampleRate: 48_000)
+            statistics.notePlayout(delay: dacTime.nanoseconds - now.nanoseconds)
+        }
+        _ = playout.write(block.span, time: now)
+        statistics.limiterGain = limiter.gain
+    }
+
+    /// The statistics of every talker that is being played.
+    func streamStatistics() -> StreamStatisticsTable { streams.statistics() }
+}

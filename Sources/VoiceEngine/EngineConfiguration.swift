@@ -1,0 +1,87 @@
+public import VoiceCoding
+public import VoiceDevices
+public import VoicePlayout
+public import VoiceProcessing
+
+/// What is fixed when the engine starts. What changes live has methods of its own: `setMuted`, `setVolume`, `setProcessing`.
+public struct EngineConfiguration: Sendable {
+    /// Where the sound comes from and goes to.
+    public var device: DeviceChoice
+    /// Who processes the microphone.
+    public var backend: ProcessingBackend
+    /// What is done to the microphone to begin with.
+    public var processing: ProcessingSettings
+    /// How the microphone is encoded.
+    public var encoder: OpusEncoderSettings
+    /// What the codec optimises for.
+    public var application: OpusApplication
+    /// How the far end is played out.
+    public var playout: PlayoutConfiguration
+    /// How many talkers can be heard at once, 1...16.
+    public var maximumStreams: Int
+    /// SCHED_FIFO priority of the media thread, 1...99, below that of the device's threads; 0 for the ordinary scheduler.
+    public var mediaPriority: Int
+    /// How much more than a device period the playout ring holds, in frames of 48 kHz: what the media thread may be late by.
+    public var playoutMarginFrames: Int
+
+    /// A configuration; what is not given is as in ``voiceChat``.
+    public init(
+        device: DeviceChoice = .systemDefault, backend: ProcessingBackend = .webRTC,
+        processing: ProcessingSettings = .voiceChat, encoder: OpusEncoderSettings = .voice,
+        application: OpusApplication = .voip, playout: PlayoutConfiguration = PlayoutConfiguration(),
+        maximumStreams: Int = 8, mediaPriority: Int = 60, playoutMarginFrames: Int = 240
+    ) {
+        self.device = device
+        self.backend = backend
+        self.processing = processing
+        self.encoder = encoder
+        self.application = application
+        self.playout = playout
+        self.maximumStreams = maximumStreams
+        self.mediaPriority = mediaPriority
+        self.playoutMarginFrames = playoutMarginFrames
+    }
+
+    /// People who talk to each other over loudspeakers.
+    public static let voiceChat = EngineConfiguration()
+
+    /// A person who talks with a speaking agent and interrupts it: 10 ms frames, and the least echo suppression.
+    public static let voiceAgent = EngineConfiguration(
+        processing: .voiceAgent,
+        encoder: OpusEncoderSettings(frameDuration: .milliseconds10))
+
+    /// People with headsets: no echo canceller.
+    public static let headset = EngineConfiguration(processing: .headset)
+}
+
+extension EngineConfiguration {
+    func validate() throws(EngineError) {
+        func require(_ holds: Bool, _ complaint: String) throws(EngineError) {
+            guard holds else { throw .invalidConfiguration(complaint) }
+        }
+        try require((1...StreamTable.maximumStreams).contains(maximumStreams), "maximumStreams is \(maximumStreams); use 1...16")
+        try require((0...99).contains(mediaPriority), "mediaPriority is \(mediaPriority); use 0...99")
+        try require(
+            (0...1_920).contains(playoutMarginFrames), "playoutMarginFrames is \(playoutMarginFrames); use 0...1920")
+        do throws(ProcessingError) { _ = try processing.validated() } catch { throw EngineError(error) }
+        do throws(OpusError) { try encoder.validate() } catch { throw EngineError(error) }
+    }
+}
+
+/// Where the sound comes from and goes to.
+public enum DeviceChoice: Sendable {
+    /// ALSA's `default`, for both directions.
+    case systemDefault
+    /// ALSA PCMs by name and with their periods.
+    case alsa(ALSAConfiguration)
+    /// Any other device: files, the client's own sound, a simulation.
+    case custom(any AudioDevice)
+
+    func makeDevice() -> any AudioDevice {
+        switch self {
+        case .systemDefault: ALSADevice(ALSAConfiguration())
+        case .alsa(let configuration): ALSADevice(configuration)
+        case .custom(let device): device
+        }
+    }
+}

@@ -1,0 +1,122 @@
+package import VoiceDevices
+package import VoiceRealtime
+
+internal import VoiceCoding
+internal import VoiceProcessing
+
+/// The engine without its threads: rings, pipeline and a running device.
+///
+/// Whoever drives it, the media thread or a simulation, calls ``run(now:)``, from one thread at a time. Everything else is for the
+/// control side, one caller at a time.
+package final class EngineCore: @unchecked Sendable {
+    /// 340 ms at 48 kHz: what the media thread may be late by before microphone frames are lost.
+    private static let captureFrames = 16_384
+    /// 85 ms at 48 kHz; filled up to the configured target only.
+    private static let playoutFrames = 4_096
+    /// Half a second of 10 ms packets from each of the most talkers.
+    private static let packets = 1_024
+    /// Commands between two runs of the media thread.
+    private static let commandCapacity = 256
+
+    /// Wakes whoever calls ``run(now:)``.
+    package let mediaWake: WakeSignal
+    /// The network's side of the packets.
+    package let link: PacketLink
+    /// What the device granted.
+    package let formats: DeviceFormats
+    /// What the device counts.
+    package let counters: DeviceCounters
+    /// The final output gain.
+    package let playback: PlaybackControl
+
+    private let device: any AudioDevice
+    private var pipeline: MediaPipeline
+    private var commands: ValueProducer<MediaCommand>
+    private var events: ValueConsumer<MediaEvent>
+    private var reader: TripleBufferReader<MediaStatistics>
+
+    /// Starts the configured device and makes the pipeline for what it granted. Allocates, and blocks while the device starts.
+    ///
+    /// - Parameters:
+    ///   - eventWake: signalled when ``nextEvent()`` has something; must outlive the core.
+    ///   - deviceEvents: called on a thread of the device's.
+    package init(
+        _ configuration: EngineConfiguration, eventWake: WakeHandle?,
+        deviceEvents: @escaping @Sendable (DeviceEvent) -> Void
+    ) throws(EngineError) {
+        try configuration.validate()
+        let capture = try Self.frameRing(Self.captureFrames)
+        let reference = try Self.frameRing(Self.captureFrames)
+        let playout = try Self.frameRing(Self.playoutFrames)
+        let received = PacketRing(minimumSlots: Self.packets)
+        let sending = PacketRing(minimumSlots: Self.packets)
+        let commands = ValueRing<MediaCommand>(minimumCapacity: Self.commandCapacity)
+        let events = ValueRing<MediaEvent>(minimumCapacity: Self.commandCapacity)
+        let statistics = TripleBuffer(MediaStatistics())
+        let mediaWake = try Self.wakeSignal()
+        let networkWake = try Self.wakeSignal()
+
+        counters = DeviceCounters()
+        playback = PlaybackControl()
+        device = configuration.device.makeDevice()
+        let capturePort = CapturePort(ring: capture.producer, wake: mediaWake, counters: counters)
+        let playbackPort = PlaybackPort(
+            playout: playout.consumer, reference: reference.producer, wake: mediaWake, control: playback, counters: counters)
+        do throws(DeviceError) {
+            formats = try device.start(capture: capturePort, playback: playbackPort, events: deviceEvents)
+        } catch {
+            throw .device(error)
+        }
+        do {
+            let uplink = try Uplink(
+                capture: capture.consumer, reference: reference.consumer, configuration: configuration,
+                sending: sending.producer, networkWake: networkWake.handle)
+            let downlink = try Downlink(
+                received: received.consumer, playout: playout.producer, configuration: configuration,
+                devicePeriod: formats.playback?.active.periodFrames ?? Uplink.blockFrames)
+            pipeline = MediaPipeline(
+                uplink: uplink, downlink: downlink, commands: commands.consumer,
+                events: MediaEventOutlet(events.producer, wake: eventWake), publisher: statistics.writer)
+        } catch {
+            device.stop()
+            throw error
+        }
+        self.mediaWake = mediaWake
+        link = PacketLink(received: received.producer, sending: sending.consumer, wake: networkWake)
+        self.commands = commands.producer
+        self.events = events.consumer
+        reader = statistics.reader
+    }
+
+    deinit { device.stop() }
+
+    /// Does all the media work that is due. The media thread's, or a simulation's.
+    package func run(now: MonotonicTime) { pipeline.run(now: now) }
+
+    /// Stops the device and waits for its threads. Safe to call again.
+    package func stopDevice() { device.stop() }
+
+    /// Tells the media thread; throws where it has not taken commands for a while.
+    func send(_ command: MediaCommand) throws(EngineError) {
+        guard commands.push(command) else { throw .overloaded }
+        mediaWake.signal()
+    }
+
+    /// The oldest event of the media thread that has not been looked at.
+    func nextEvent() -> MediaEvent? { events.pop() }
+
+    /// What the media thread last published, at most 100 ms old.
+    func statistics() -> MediaStatistics { reader.latest() }
+
+    private static func frameRing(_ frames: Int) throws(EngineError) -> FrameRing {
+        do throws(RingError) { return try FrameRing(minimumCapacity: frames) } catch {
+            throw .resourcesExhausted("no memory for a ring of \(frames) frames: \(error)")
+        }
+    }
+
+    private static func wakeSignal() throws(EngineError) -> WakeSignal {
+        do throws(ThreadError) { return try WakeSignal() } catch {
+            throw .resourcesExhausted("no file descriptor for waking a thread: \(error)")
+        }
+    }
+}

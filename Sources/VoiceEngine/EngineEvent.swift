@@ -1,0 +1,57 @@
+public import VoiceDevices
+public import VoiceRooms
+
+/// What happens while the engine runs. Loss, drift and levels are statistics; only changes of state are events.
+public enum EngineEvent: Sendable {
+    /// Something about a device: an xrun, a disconnect, a recovery.
+    case device(DeviceEvent)
+    /// The near talker began or stopped speaking, as the voice detector sees it after echo and noise are removed.
+    case voiceActivityChanged(isSpeaking: Bool)
+    /// The engine works, but not as well as it could.
+    case degraded(EngineDegradation)
+    /// The echo reference was re-timed, because the devices' clocks or delays moved; the canceller may need a moment.
+    case referenceRetimed
+    /// The engine is in the room.
+    case joined(room: String, as: ParticipantID)
+    /// Somebody came in.
+    case participantJoined(Participant)
+    /// Somebody went out; nil where the reason was missed during a break.
+    case participantLeft(ParticipantID, LeaveReason?)
+    /// A participant muted or unmuted.
+    case participantMuted(ParticipantID, Bool)
+    /// A participant, or the server, sent these bytes.
+    case message(from: ParticipantID, [UInt8])
+    /// A participant asks that this participant's speech of this generation stop.
+    case interrupted(by: ParticipantID, generation: UInt32)
+    /// The room does not answer; the engine tries to come back for up to 30 s.
+    case connectionLost
+    /// The engine is back in the room, as the same participant.
+    case reconnected
+    /// A request to the room was refused after the join.
+    case requestRefused(RoomRefusal)
+    /// The engine is out of the room, and why.
+    case left(RoomSessionEnd)
+}
+
+/// What keeps the engine from doing its best, with the remedy in each case's description.
+public enum EngineDegradation: Sendable, Equatable {
+    /// The media thread runs without real-time priority (`errno`): expect gaps under load. Grant `rtprio` or CAP_SYS_NICE; `duplex doctor`
+    /// tells how.
+    case noRealtimePriority(errno: Int32)
+    /// The process's memory is not locked (`errno`): a page fault may interrupt the sound. Raise `memlock`.
+    case memoryNotLocked(errno: Int32)
+    /// More participants publish than there are slots; the last one is not heard. Raise `maximumStreams`.
+    case tooManyStreams
+    /// The processing backend refused valid settings; the old ones stay.
+    case processingRefused
+}
+
+/// Somebody in the room.
+public struct Participant: Sendable, Hashable {
+    /// Their identifier in this room.
+    public let id: ParticipantID
+    /// Who they are, as their token's `sub` says.
+    public let identity: String
+    /// What to call them, as their token's `name` says.
+    public let name: String
+}

@@ -1,0 +1,157 @@
+public import VoiceDevices
+public import VoicePlayout
+public import VoiceProcessing
+public import VoiceRooms
+
+/// All that the engine counts and measures. Names follow the W3C's webrtc-stats where it has them; what is unknown is nil, never 0.
+public struct EngineStatistics: Sendable {
+    /// The microphone's way.
+    public var uplink: Uplink
+    /// The way to the loudspeaker.
+    public var downlink: Downlink
+    /// Each talker that is being played, by synchronization source.
+    public var streams: [Stream]
+    /// The device's counts.
+    public var device: DeviceCounts
+    /// The room's control channel; nil outside a room.
+    public var room: RoomSessionStatistics?
+    /// The media thread.
+    public var media: Media
+    /// Where the time goes between a mouth here and an ear there, and back.
+    public var latency: Latency
+
+    /// The microphone's way.
+    public struct Uplink: Sendable {
+        /// RTP packets handed to the network.
+        public var packetsSent: Int
+        /// Their bytes, RTP headers included.
+        public var bytesSent: Int
+        /// Packets lost here because the send ring was full or the codec failed.
+        public var packetsDropped: Int
+        /// Frames of 48 kHz that the device lost, by its timestamps.
+        public var captureGapFrames: Int
+        /// Frames that were lost because the media thread did not keep up.
+        public var captureOverflowFrames: Int
+        /// Whether the near talker speaks.
+        public var voiceActivity: Bool
+        /// RMS of the last block from the microphone, dBFS.
+        public var inputLevel: Float
+        /// RMS of the last block after processing, dBFS.
+        public var outputLevel: Float
+        /// Echo return loss, dB.
+        public var echoReturnLoss: Float?
+        /// Echo return loss enhancement, dB.
+        public var echoReturnLossEnhancement: Float?
+        /// The delay given to the canceller for the last block, in frames of 48 kHz, from the device's timestamps.
+        public var referenceDelayFrames: Int
+        /// How well the reference is aligned.
+        public var alignment: ReferenceAligner.Statistics
+        /// What is being done to the microphone.
+        public var processing: ProcessingSettings
+        /// Blocks that the processing library failed on, passed unprocessed.
+        public var failedBlocks: Int
+    }
+
+    /// The way to the loudspeaker.
+    public struct Downlink: Sendable {
+        /// Datagrams that are not RTP.
+        public var packetsMalformed: Int
+        /// RTP of streams that nobody announced.
+        public var packetsOfUnknownStreams: Int
+        /// Packets lost here because the media thread did not keep up.
+        public var packetsDropped: Int
+    }
+
+    /// One talker.
+    public struct Stream: Sendable {
+        /// Their RTP synchronization source.
+        public var synchronizationSource: UInt32
+        /// Bytes of payload received.
+        public var bytesReceived: Int
+        /// The talker's own level in the last packet, -dBov; nil where none was sent (RFC 6464).
+        public var audioLevel: UInt8?
+        /// The jitter buffer's target now.
+        public var targetDelay: Duration
+        /// The jitter buffer's counts.
+        public var playout: PlayoutStatistics
+    }
+
+    /// The media thread.
+    public struct Media: Sendable {
+        /// Runs of the pipeline.
+        public var ticks: Int
+        /// CPU time of all runs.
+        public var cpuTime: Duration
+        /// CPU time of the dearest run since warm-up.
+        public var worstTick: Duration
+        /// Allocations since warm-up; nil where the process does not count them.
+        public var allocations: Int64?
+    }
+
+    /// The stages of a frame's way, each measured here; smoothed over about a second.
+    public struct Latency: Sendable {
+        /// From the ADC to the send ring, for a packet's first frame: the codec's frame itself, the device's period, rings and scheduling.
+        public var microphoneToNetwork: Duration?
+        /// What the processing adds.
+        public var processing: Duration
+        /// What the encoder looks ahead.
+        public var codecLookahead: Duration
+        /// Round trip to the room, halved; once up and once down make a way through the room.
+        public var halfRoundTrip: Duration?
+        /// From the pull out of the jitter buffer to the DAC: playout ring and device.
+        public var pullToSpeaker: Duration?
+    }
+
+    init(_ media: MediaStatistics, device: DeviceCounts, room: RoomSessionStatistics?) {
+        self.device = device
+        self.room = room
+        uplink = Uplink(media.uplink, processing: media.settings)
+        downlink = Downlink(
+            packetsMalformed: media.downlink.packetsMalformed,
+            packetsOfUnknownStreams: media.downlink.packetsOfUnknownStreams, packetsDropped: media.downlink.packetsDropped)
+        streams = (0..<media.streams.count).map { Stream(media.streams[$0]) }
+        self.media = Media(
+            ticks: media.ticks, cpuTime: .nanoseconds(media.cpuNanoseconds), worstTick: .nanoseconds(media.worstTickNanoseconds),
+            allocations: media.allocations)
+        latency = Latency(
+            microphoneToNetwork: media.uplink.microphoneToNetwork.duration,
+            processing: Self.duration(frames: media.uplink.processingDelayFrames),
+            codecLookahead: Self.duration(frames: media.uplink.codecLookaheadFrames),
+            halfRoundTrip: room?.roundTripTime.map { $0 / 2 }, pullToSpeaker: media.downlink.pullToSpeaker.duration)
+    }
+
+    private static func duration(frames: Int) -> Duration { .nanoseconds(frames * 1_000_000_000 / 48_000) }
+}
+
+extension EngineStatistics.Uplink {
+    init(_ uplink: UplinkStatistics, processing: ProcessingSettings) {
+        packetsSent = uplink.packetsSent
+        bytesSent = uplink.bytesSent
+        packetsDropped = uplink.packetsDropped
+        captureGapFrames = uplink.captureGapFrames
+        captureOverflowFrames = uplink.captureOverflowFrames
+        voiceActivity = uplink.voiceActivity
+        inputLevel = uplink.inputLevel
+        outputLevel = uplink.outputLevel
+        echoReturnLoss = uplink.echoReturnLoss
+        echoReturnLossEnhancement = uplink.echoReturnLossEnhancement
+        referenceDelayFrames = uplink.delayFrames
+        alignment = uplink.alignment
+        self.processing = processing
+        failedBlocks = uplink.failedBlocks
+    }
+}
+
+extension EngineStatistics.Stream {
+    init(_ stream: StreamStatistics) {
+        synchronizationSource = stream.synchronizationSource
+        bytesReceived = stream.bytesReceived
+        audioLevel = stream.audioLevel?.level
+        targetDelay = stream.targetDelay
+        playout = stream.playout
+    }
+}
+
+extension SmoothedNanoseconds {
+    var duration: Duration? { value.map { .nanoseconds(Int64($0)) } }
+}

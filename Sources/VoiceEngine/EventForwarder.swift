@@ -1,0 +1,50 @@
+internal import Synchronization
+internal import VoiceRealtime
+
+/// Carries the media thread's events to the listeners, on an ordinary thread of its own.
+final class EventForwarder: Sendable {
+    private let signal: WakeSignal
+    private let thread = Mutex<RealtimeThread?>(nil)
+
+    init() throws(EngineError) {
+        do throws(ThreadError) { signal = try WakeSignal() } catch {
+            throw .resourcesExhausted("no file descriptor for waking a thread: \(error)")
+        }
+    }
+
+    var wake: WakeHandle { signal.handle }
+
+    func start(_ core: EngineCore, _ broadcast: EventBroadcast) throws(EngineError) {
+        let signal = signal
+        do throws(ThreadError) {
+            let started = try RealtimeThread(name: "voice-events", priority: 0, wake: signal) { stop in
+                while !stop.isRaised {
+                    signal.wait(timeout: .seconds(1))
+                    while let event = core.nextEvent() { broadcast.post(EngineEvent(event)) }
+                }
+            }
+            thread.withLock { $0 = started }
+        } catch {
+            throw .resourcesExhausted("the event thread could not be started: \(error)")
+        }
+    }
+
+    func stop() {
+        let running = thread.withLock { thread in
+            defer { thread = nil }
+            return thread
+        }
+        running?.stop()
+    }
+}
+
+extension EngineEvent {
+    init(_ event: MediaEvent) {
+        switch event {
+        case .voiceActivityChanged(let speaking): self = .voiceActivityChanged(isSpeaking: speaking)
+        case .processingRefused: self = .degraded(.processingRefused)
+        case .tooManyStreams: self = .degraded(.tooManyStreams)
+        case .referenceRetimed: self = .referenceRetimed
+        }
+    }
+}

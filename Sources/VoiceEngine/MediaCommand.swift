@@ -1,0 +1,57 @@
+internal import VoiceCoding
+internal import VoiceProcessing
+internal import VoiceRealtime
+
+/// What the control side tells the media thread, through the command ring.
+enum MediaCommand: BitwiseCopyable, Sendable {
+    /// Send the microphone as this RTP stream from the next frame on.
+    case publish(RTPStreamStart)
+    /// Send nothing more.
+    case stopPublishing
+    /// Stop or resume sending the microphone, with a short fade.
+    case setMuted(Bool)
+    /// Change what is done to the microphone.
+    case setProcessing(ProcessingSettings)
+    /// Play the stream of this synchronization source.
+    case addStream(synchronizationSource: UInt32)
+    /// Play it no more.
+    case removeStream(synchronizationSource: UInt32)
+    /// Scale the stream's samples by `gain`, 0 or more; 1 leaves them as they are.
+    case setVolume(gain: Float, synchronizationSource: UInt32)
+}
+
+/// Where an outgoing RTP stream begins (RFC 3550, section 5.1: sequence number and timestamp start at random).
+struct RTPStreamStart: BitwiseCopyable, Sendable {
+    var synchronizationSource: UInt32
+    var sequenceNumber: UInt16
+    var timestamp: UInt32
+}
+
+/// What the media thread tells the control side, through the event ring.
+enum MediaEvent: BitwiseCopyable, Sendable {
+    /// The near talker began or stopped speaking, as the voice detector sees it.
+    case voiceActivityChanged(Bool)
+    /// The processing backend refused settings that had passed validation; the old ones stay.
+    case processingRefused
+    /// A stream was to be added while every slot was taken.
+    case tooManyStreams(synchronizationSource: UInt32)
+    /// The reference was re-timed, because the devices' clocks or delays moved.
+    case referenceRetimed
+}
+
+/// The media thread's end of the event ring, with the signal that wakes whoever forwards the events.
+struct MediaEventOutlet: ~Copyable {
+    private var producer: ValueProducer<MediaEvent>
+    private let wake: WakeHandle?
+
+    init(_ producer: consuming ValueProducer<MediaEvent>, wake: WakeHandle?) {
+        self.producer = producer
+        self.wake = wake
+    }
+
+    /// Hands over `event`; where the ring is full it is dropped, and the ring counts that.
+    mutating func tell(_ event: MediaEvent) {
+        producer.push(event)
+        wake?.signal()
+    }
+}

@@ -1,0 +1,74 @@
+internal import VoiceCoding
+internal import VoicePlayout
+internal import VoiceWire
+
+/// The talkers that can be played at once: a fixed number of slots, made beforehand.
+@safe
+struct StreamTable: ~Copyable {
+    /// As many talkers as can be told apart in a conversation, and as ``StreamStatisticsTable`` holds.
+    static let maximumStreams = 16
+
+    private let slots: UnsafeMutablePointer<DownlinkStream>
+    private let count: Int
+
+    /// Slots for `count` talkers.
+    init(count: Int, configuration: PlayoutConfiguration) throws(OpusError) {
+        precondition((1...Self.maximumStreams).contains(count))
+        unsafe slots = .allocate(capacity: count)
+        self.count = count
+        for index in 0..<count {
+            do throws(OpusError) {
+                unsafe (slots + index).initialize(to: try DownlinkStream(configuration: configuration))
+            } catch {
+                unsafe slots.deinitialize(count: index)
+                unsafe slots.deallocate()
+                discard self
+                throw error
+            }
+        }
+    }
+
+    deinit {
+        unsafe slots.deinitialize(count: count)
+        unsafe slots.deallocate()
+    }
+
+    /// Takes a free slot for `source`; true also where it has one already, false where none is free.
+    mutating func add(_ source: UInt32) -> Bool {
+        if slot(of: source) != nil { return true }
+        guard let free = slot(of: nil) else { return false }
+        unsafe slots[free].begin(source)
+        return true
+    }
+
+    mutating func remove(_ source: UInt32) {
+        if let slot = slot(of: source) { unsafe slots[slot].end() }
+    }
+
+    /// Runs `body` on the slot of `source`; false where it has none.
+    @discardableResult
+    mutating func withStream(of source: UInt32, _ body: (inout DownlinkStream) -> Void) -> Bool {
+        guard let slot = slot(of: source) else { return false }
+        unsafe body(&slots[slot])
+        return true
+    }
+
+    mutating func mix(into mix: inout MutableSpan<Float>, scratch: inout MutableSpan<Float>, now: Duration) {
+        for index in 0..<count where unsafe slots[index].synchronizationSource != nil {
+            unsafe slots[index].mix(into: &mix, scratch: &scratch, now: now)
+        }
+    }
+
+    func statistics() -> StreamStatisticsTable {
+        var table = StreamStatisticsTable()
+        for index in 0..<count where unsafe slots[index].synchronizationSource != nil {
+            unsafe table.append(slots[index].statistics)
+        }
+        return table
+    }
+
+    private func slot(of source: UInt32?) -> Int? {
+        for index in 0..<count where unsafe slots[index].synchronizationSource == source { return index }
+        return nil
+    }
+}

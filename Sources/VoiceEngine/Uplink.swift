@@ -1,0 +1,172 @@
+internal import VoiceCoding
+internal import VoiceProcessing
+internal import VoiceRealtime
+internal import VoiceWire
+
+/// The microphone's way to the network, run by the media thread.
+///
+///     capture ring ──────────► 10 ms block ─► VoiceProcessor ─► mute ─► Opus ─► RTP ─► send ring
+///     reference ring ─► ReferenceAligner ──────────┘
+///                       (what was in the air at that instant)
+///
+/// The capture clock drives it: whenever the ring holds a block, a block is processed. Nothing is allocated after `init`.
+struct Uplink: ~Copyable {
+    /// 10 ms at 48 kHz, the engine's block.
+    static let blockFrames = 480
+    /// The RFC 8285 identifier under which the audio level (RFC 6464) travels.
+    static let audioLevelID: UInt8 = 1
+    /// The RTP payload type of Opus, from the dynamic range (RFC 3551, section 6).
+    static let payloadType: UInt8 = 111
+
+    private var capture: FrameConsumer
+    private var reference: FrameConsumer
+    private var aligner: ReferenceAligner
+    let processor: any VoiceProcessor
+    private var encoder: OpusEncoder
+    private var sending: PacketProducer
+    private let networkWake: WakeHandle
+
+    private var stream: RTPStreamStart?
+    private var muting = GainRamp(1)
+    private var startsTalkspurt = true
+    private var block = InlineArray<480, Float>(repeating: 0)
+    private var aligned = InlineArray<480, Float>(repeating: 0)
+    /// Up to the longest frame that Opus is asked for, 60 ms.
+    private var frame = InlineArray<2_880, Float>(repeating: 0)
+    private var frameFill = 0
+    private var frameTime = MonotonicTime(nanoseconds: 0)
+    private var frameLevel: Float = -127
+    private var frameHasVoice = false
+    private var nextCaptureTime: MonotonicTime?
+    private(set) var statistics = UplinkStatistics()
+
+    init(
+        capture: consuming FrameConsumer, reference: consuming FrameConsumer, configuration: EngineConfiguration,
+        sending: consuming PacketProducer, networkWake: WakeHandle
+    ) throws(EngineError) {
+        do throws(ProcessingError) {
+            processor = try configuration.backend.makeProcessor(sampleRate: 48_000, settings: configuration.processing)
+        } catch {
+            throw EngineError(error)
+        }
+        do throws(OpusError) {
+            encoder = try OpusEncoder(application: configuration.application, settings: configuration.encoder)
+        } catch {
+            throw EngineError(error)
+        }
+        self.capture = capture
+        self.reference = reference
+        aligner = ReferenceAligner(sampleRate: 48_000)
+        self.sending = sending
+        self.networkWake = networkWake
+        statistics.codecLookaheadFrames = encoder.lookaheadFrames
+    }
+
+    mutating func publish(_ start: RTPStreamStart) {
+        stream = start
+        startsTalkspurt = true
+    }
+
+    mutating func stopPublishing() { stream = nil }
+
+    mutating func setMuted(_ muted: Bool) { muting.move(to: muted ? 0 : 1) }
+
+    /// Processes every block that the capture ring holds.
+    mutating func run(now: MonotonicTime, events: inout MediaEventOutlet) {
+        takeReference()
+        while capture.available >= Self.blockFrames {
+            let adcTime = capture.nextTime()
+            var into = block.mutableSpan
+            _ = capture.read(into: &into)
+            noteGap(before: adcTime)
+            process(adcTime: adcTime, events: &events)
+            collect(adcTime: adcTime, now: now)
+        }
+        statistics.captureOverflowFrames = capture.droppedFrames
+    }
+
+    /// Hands the aligner all that was given to the loudspeaker since the last look, with the time of its way out of the DAC.
+    private mutating func takeReference() {
+        while reference.available > 0 {
+            let dacTime = reference.nextTime()
+            let count = unsafe reference.acquire(Self.blockFrames).withUnsafeBufferPointer { frames in
+                unsafe aligner.played(frames.span, at: dacTime.nanoseconds)
+                return frames.count
+            }
+            reference.release(count)
+            statistics.referenceEnd = dacTime.advanced(byFrames: count, sampleRate: 48_000)
+        }
+    }
+
+    /// Frames that the device lost leave a hole in the RTP timestamps too, so that the far end conceals instead of drifting.
+    private mutating func noteGap(before adcTime: MonotonicTime) {
+        if let expected = nextCaptureTime {
+            let missing = adcTime.frames(since: expected, sampleRate: 48_000)
+            if missing > Self.blockFrames {
+                statistics.captureGapFrames += missing
+                stream?.timestamp &+= UInt32(truncatingIfNeeded: missing)
+            }
+        }
+        nextCaptureTime = adcTime.advanced(byFrames: Self.blockFrames, sampleRate: 48_000)
+    }
+
+    private mutating func process(adcTime: MonotonicTime, events: inout MediaEventOutlet) {
+        var alignedSpan = aligned.mutableSpan
+        let alignment = aligner.recorded(at: adcTime.nanoseconds, reference: &alignedSpan)
+        var blockSpan = block.mutableSpan
+        let report = processor.run(capture: &blockSpan, reference: aligned.span, delay: alignment.delay)
+        muting.apply(to: &blockSpan)
+        statistics.note(report, alignment, aligner.statistics)
+        if let voice = report.voiceActivity, voice != statistics.voiceActivity {
+            statistics.voiceActivity = voice
+            events.tell(.voiceActivityChanged(voice))
+        }
+        if alignment.discontinuity { events.tell(.referenceRetimed) }
+        frameLevel = max(frameLevel, muting.isSilent ? -127 : report.outputLevel)
+        frameHasVoice = frameHasVoice || report.voiceActivity == true
+    }
+
+    /// Collects blocks until a codec frame is full, and sends it.
+    private mutating func collect(adcTime: MonotonicTime, now: MonotonicTime) {
+        if frameFill == 0 { frameTime = adcTime }
+        for index in 0..<Self.blockFrames { frame[frameFill + index] = block[index] }
+        frameFill += Self.blockFrames
+        let frames = encoder.settings.frameDuration.frames
+        guard frameFill >= frames else { return }
+        if stream != nil {
+            if muting.isSilent { startsTalkspurt = true } else { send(frames: frames, now: now) }
+            stream?.timestamp &+= UInt32(frames)
+        }
+        frameFill = 0
+        frameLevel = -127
+        frameHasVoice = false
+    }
+
+    private mutating func send(frames: Int, now: MonotonicTime) {
+        guard let start = stream else { return }
+        let header = RTPHeader(
+            payloadType: Self.payloadType, marker: startsTalkspurt, sequenceNumber: start.sequenceNumber,
+            timestamp: start.timestamp, synchronizationSource: start.synchronizationSource)
+        let level = AudioLevel(voiceActivity: frameHasVoice, decibels: frameLevel)
+        var slot = sending.acquire()
+        guard !slot.isEmpty else {
+            statistics.packetsDropped += 1
+            return
+        }
+        var length = 0
+        do {
+            length = try header.write(into: &slot, audioLevel: level, audioLevelID: Self.audioLevelID)
+            var payload = slot.extracting(length...)
+            let samples = frame.span.extracting(0..<frames)
+            length += try encoder.encode(samples, into: &payload)
+        } catch {
+            statistics.packetsDropped += 1
+            return
+        }
+        sending.commit(length: length, tag: PacketTag(time: now))
+        networkWake.signal()
+        stream?.sequenceNumber &+= 1
+        startsTalkspurt = false
+        statistics.noteSent(bytes: length, microphoneToNetwork: now.nanoseconds - frameTime.nanoseconds)
+    }
+}

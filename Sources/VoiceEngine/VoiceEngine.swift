@@ -1,0 +1,146 @@
+public import VoiceDevices
+public import VoiceProcessing
+internal import VoiceRealtime
+public import VoiceRooms
+public import VoiceTransport
+
+/// A duplex voice engine: microphone in, echo cancelled, noise suppressed, level controlled, to a room; the room's voices back, played, and
+/// what is played fed to the canceller.
+///
+///     let engine = VoiceEngine(.voiceChat)
+///     try await engine.start()
+///     try await engine.join(RoomEndpoint(url: url, token: token))
+///
+/// The actor is the control side: every method may be called from any task, and none of them touches audio. Sound runs on threads of its own
+/// (capture, playback, media, network), which the actor starts and stops. Letting the engine go stops everything.
+public actor VoiceEngine {
+    /// What was asked for at the start.
+    public nonisolated let configuration: EngineConfiguration
+    private nonisolated let broadcast = EventBroadcast()
+    private var running: Running?
+    private var room: RoomMembership?
+    private var isMuted = false
+
+    /// What exists between `start()` and `stop()`. Stopped in the order of the members.
+    private struct Running {
+        let media: MediaThread
+        let core: EngineCore
+        let forwarder: EventForwarder
+    }
+
+    /// An engine that is configured and does nothing yet.
+    public init(_ configuration: EngineConfiguration = .voiceChat) {
+        self.configuration = configuration
+    }
+
+    /// The events from now on, for one listener; see ``EventStream``.
+    public nonisolated var events: EventStream { broadcast.listen() }
+
+    // MARK: Running
+
+    /// Opens the device and starts the sound. Returns what the device granted, requested and active.
+    ///
+    /// - Throws: ``EngineError/device(_:)``, ``EngineError/invalidConfiguration(_:)``, ``EngineError/resourcesExhausted(_:)``,
+    ///   ``EngineError/alreadyStarted``.
+    @discardableResult
+    public func start() async throws(EngineError) -> DeviceFormats {
+        guard running == nil else { throw .alreadyStarted }
+        let broadcast = broadcast
+        do throws(ThreadError) { try RealtimeLimits.lockMemory() } catch {
+            if case .refused(let errno) = error { broadcast.post(.degraded(.memoryNotLocked(errno: errno))) }
+        }
+        let forwarder = try EventForwarder()
+        let core = try EngineCore(configuration, eventWake: forwarder.wake) { broadcast.post(.device($0)) }
+        let media = try MediaThread(core, priority: configuration.mediaPriority)
+        if case .ordinaryAfterRefusal(let errno) = media.scheduling {
+            broadcast.post(.degraded(.noRealtimePriority(errno: errno)))
+        }
+        try forwarder.start(core, broadcast)
+        running = Running(media: media, core: core, forwarder: forwarder)
+        if isMuted { try core.send(.setMuted(true)) }
+        return core.formats
+    }
+
+    /// Leaves the room, stops the sound and gives the device back. Does nothing where the engine is not running. Takes at most the device's
+    /// ``AudioDevice/stopLimit`` and the room's closing time.
+    public func stop() async {
+        await leave()
+        guard let running else { return }
+        self.running = nil
+        running.core.stopDevice()
+        running.media.stop()
+        running.forwarder.stop()
+    }
+
+    // MARK: The room
+
+    /// Joins a room: publishes the microphone there and plays everybody else.
+    ///
+    /// - Returns: the participants who are there already.
+    /// - Throws: ``EngineError/room(_:)`` with the refusal or failure, ``EngineError/notStarted``, ``EngineError/alreadyJoined``.
+    @discardableResult
+    public func join(_ endpoint: RoomEndpoint) async throws(EngineError) -> [Participant] {
+        guard let core = running?.core else { throw .notStarted }
+        guard room == nil else { throw .alreadyJoined }
+        let membership = RoomMembership(core: core, broadcast: broadcast)
+        room = membership
+        do {
+            let participants = try await membership.enter(endpoint)
+            if isMuted { try await membership.setMuted(true) }
+            return participants
+        } catch {
+            room = nil
+            throw error
+        }
+    }
+
+    /// Leaves the room; the sound runs on. Does nothing outside a room.
+    public func leave() async {
+        guard let room else { return }
+        self.room = nil
+        await room.leave()
+    }
+
+    /// Sends up to 1,024 bytes to one participant, or to all others in the room; delivered in order, and again after a break.
+    public func send(_ bytes: [UInt8], to participant: ParticipantID? = nil) async throws(EngineError) {
+        guard let room else { throw .notJoined }
+        try await room.send(bytes, to: participant)
+    }
+
+    // MARK: While it runs
+
+    /// Stops or resumes sending the microphone, with a 5 ms fade; the room is told. Nothing is sent while muted, and the canceller goes on
+    /// learning. May be called before `start()`.
+    public func setMuted(_ muted: Bool) async throws(EngineError) {
+        isMuted = muted
+        try running?.core.send(.setMuted(muted))
+        try await room?.setMuted(muted)
+    }
+
+    /// Scales what is heard of a participant: 0 silences, 1 leaves it, up to 4 (+12 dB).
+    public func setVolume(_ volume: Float, for participant: ParticipantID) async throws(EngineError) {
+        guard (0...4).contains(volume) else { throw .invalidConfiguration("the volume is \(volume); use 0...4") }
+        guard let room else { throw .notJoined }
+        try await room.setVolume(volume, for: participant)
+    }
+
+    /// Scales everything that is played, 0 to 1, the echo reference included.
+    public func setOutputVolume(_ volume: Float) throws(EngineError) {
+        guard (0...1).contains(volume) else { throw .invalidConfiguration("the volume is \(volume); use 0...1") }
+        guard let core = running?.core else { throw .notStarted }
+        core.playback.gain = volume
+    }
+
+    /// Changes what is done to the microphone, from the next block on and without a gap.
+    public func setProcessing(_ settings: ProcessingSettings) throws(EngineError) {
+        do throws(ProcessingError) { _ = try settings.validated() } catch { throw EngineError(error) }
+        guard let core = running?.core else { throw .notStarted }
+        try core.send(.setProcessing(settings))
+    }
+
+    /// What has been counted and measured, at most 100 ms old.
+    public func statistics() async throws(EngineError) -> EngineStatistics {
+        guard let core = running?.core else { throw .notStarted }
+        return EngineStatistics(core.statistics(), device: core.counters.counts, room: await room?.statistics())
+    }
+}

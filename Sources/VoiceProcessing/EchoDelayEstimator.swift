@@ -1,0 +1,264 @@
+import Glibc
+
+/// Finds by how much the echo in the microphone lags the reference, from the two signals alone.
+///
+/// Generalised cross-correlation with phase transform (Knapp and Carter, 1976) at 8 kHz: the last 0.4 s of microphone against
+/// the last 1.02 s of reference, over lags of 0 to 624 ms, the cross-spectrum averaged exponentially over estimates. The
+/// phase transform makes the loudest direct path a peak however coloured the speech is; the ratio of the peak to the median of
+/// all lags says whether there is an echo at all. A sharper peak needs fewer agreeing estimates to be believed.
+///
+/// The work is cut in steps, one per block: two transforms of 8192 points fall on different blocks. Nothing is estimated
+/// while the far end is silent. Nothing is allocated after `init`.
+@safe
+public struct EchoDelayEstimator: ~Copyable {
+    /// A delay that was found.
+    public struct Estimate: BitwiseCopyable, Equatable, Sendable {
+        /// Frames, at the caller's rate, by which the echo lags the reference; resolution 1/8000 s.
+        public var delay: Int
+        /// 0...1: how much the peak stands out; 0.5 is a peak 40 times the median.
+        public var confidence: Float
+    }
+
+    /// Rate of the search, Hz. Speech below 3.6 kHz is enough for 0.125 ms.
+    static let searchRate = 8_000
+    /// Frames of a transform at that rate.
+    private static let size = 8_192
+    /// Frames of microphone that are looked for in the reference: 0.4 s.
+    private static let window = 3_200
+    /// Lags that are searched: 624 ms.
+    private static let lags = size - window
+    /// Band of the search, Hz: above hum, below the decimator's edge.
+    private static let band = (low: 200.0, high: 3_600.0)
+    /// Mean square of the reference, over the window's last 0.2 s, above which the far end is talking: -60 dBFS.
+    private static let activePower: Float = 1e-6
+    /// Peak over median at which 1, 2 or 4 agreeing estimates are believed.
+    private static let peaks: (one: Float, two: Float, four: Float) = (60, 35, 20)
+    /// Weight of the past in the average of the cross-spectrum, before and after a delay was found.
+    private static let memory: (searching: Float, locked: Float) = (0.7, 0.8)
+    /// Blocks between estimates while searching, and while a found delay is being confirmed.
+    private static let interval = (searching: 4, locked: 12)
+    /// Estimates within this many frames at 8 kHz agree.
+    private static let agreement = 2
+
+    private enum Step { case gather, transform, correlate, choose }
+
+    private let factor: Int
+    private var captureDecimator: Decimator
+    private var referenceDecimator: Decimator
+    private let transform: FourierTransform
+    private let capture: UnsafeMutablePointer<Float>
+    private let reference: UnsafeMutablePointer<Float>
+    private let taper: UnsafeMutablePointer<Float>
+    private let real: UnsafeMutablePointer<Float>
+    private let imaginary: UnsafeMutablePointer<Float>
+    private let crossReal: UnsafeMutablePointer<Float>
+    private let crossImaginary: UnsafeMutablePointer<Float>
+    private var histogram = PeakMedian()
+
+    private var step = Step.gather
+    private var blocksSinceEstimate = 0
+    private var heard = 0
+    private var candidate = -1
+    private var votes = 0
+    private var activeBlocks = 0
+
+    /// The delay that is believed, nil as long as none was found.
+    public private(set) var estimate: Estimate?
+    /// Peak over median of the last estimate, whether believed or not; nil before the first.
+    public private(set) var peakToMedian: Float?
+    /// Blocks during which the far end was talking, so far.
+    public var farEndBlocks: Int { activeBlocks }
+
+    /// A search for signals of 16, 32 or 48 kHz in blocks of 10 ms.
+    ///
+    /// - Throws: ``ProcessingError/unsupportedSampleRate(_:)``.
+    public init(sampleRate: Int) throws(ProcessingError) {
+        guard processingRates.contains(sampleRate) else { throw .unsupportedSampleRate(sampleRate) }
+        factor = sampleRate / Self.searchRate
+        captureDecimator = Decimator(factor: factor, block: sampleRate / 100)
+        referenceDecimator = Decimator(factor: factor, block: sampleRate / 100)
+        transform = FourierTransform(size: Self.size)
+        func zeros(_ count: Int) -> UnsafeMutablePointer<Float> {
+            let made = UnsafeMutablePointer<Float>.allocate(capacity: count)
+            unsafe made.initialize(repeating: 0, count: count)
+            return unsafe made
+        }
+        unsafe capture = zeros(Self.window)
+        unsafe reference = zeros(Self.size)
+        unsafe taper = zeros(Self.window)
+        unsafe real = zeros(Self.size)
+        unsafe imaginary = zeros(Self.size)
+        unsafe crossReal = zeros(Self.size / 2 + 1)
+        unsafe crossImaginary = zeros(Self.size / 2 + 1)
+        // Rises over nine tenths and falls over the newest tenth: a jump shows soon after it happened.
+        for index in 0..<Self.window {
+            let z = (Float(index) + 0.5) / Float(Self.window)
+            unsafe taper[index] = z < 0.9 ? sinf(.pi / 2 * z / 0.9) : cosf(.pi / 2 * (z - 0.9) / 0.1)
+        }
+    }
+
+    deinit {
+        unsafe capture.deallocate()
+        unsafe reference.deallocate()
+        unsafe taper.deallocate()
+        unsafe real.deallocate()
+        unsafe imaginary.deallocate()
+        unsafe crossReal.deallocate()
+        unsafe crossImaginary.deallocate()
+    }
+
+    /// Takes a block of both signals; now and then ``estimate`` is new afterwards.
+    ///
+    /// - Returns: whether a delay was found or confirmed by this block.
+    @discardableResult
+    public mutating func run(capture block: Span<Float>, reference far: Span<Float>) -> Bool {
+        let added = block.count / factor
+        unsafe Self.shift(capture, count: Self.window, by: added)
+        unsafe Self.shift(reference, count: Self.size, by: added)
+        unsafe captureDecimator.run(block, into: capture + Self.window - added)
+        unsafe referenceDecimator.run(far, into: reference + Self.size - added)
+        heard = min(heard + added, Self.size)
+        blocksSinceEstimate += 1
+        let farTalks = isFarEndActive()
+        if farTalks { activeBlocks += 1 }
+        switch step {
+        case .gather:
+            // 0.1 s of signal is the least that a peak can be found in.
+            let due = blocksSinceEstimate >= (isSettled ? Self.interval.locked : Self.interval.searching)
+            guard due, farTalks, heard >= Self.searchRate / 10 else { return false }
+            load()
+            step = .transform
+        case .transform:
+            unsafe transform.forward(real: real, imaginary: imaginary)
+            step = .correlate
+        case .correlate:
+            correlate()
+            step = .choose
+        case .choose:
+            blocksSinceEstimate = 3
+            step = .gather
+            return choose()
+        }
+        return false
+    }
+
+    /// Forgets everything, as after a change of device.
+    public mutating func reset() {
+        unsafe capture.update(repeating: 0, count: Self.window)
+        unsafe reference.update(repeating: 0, count: Self.size)
+        unsafe crossReal.update(repeating: 0, count: Self.size / 2 + 1)
+        unsafe crossImaginary.update(repeating: 0, count: Self.size / 2 + 1)
+        (step, blocksSinceEstimate, heard, candidate, votes, activeBlocks) = (.gather, 0, 0, -1, 0, 0)
+        estimate = nil
+        peakToMedian = nil
+    }
+
+    /// A delay is believed and the last estimate agreed with it.
+    private var isSettled: Bool {
+        guard let estimate else { return false }
+        return abs(candidate - estimate.delay / factor) <= Self.agreement
+    }
+
+    private func isFarEndActive() -> Bool {
+        let recent = Self.searchRate / 5
+        let span = unsafe Span(_unsafeStart: reference + Self.size - recent, count: recent)
+        return energy(of: span) > Self.activePower * Float(recent)
+    }
+
+    /// Both signals as one complex signal, so that one transform serves both: microphone real, reference imaginary.
+    private func load() {
+        let valid = min(heard, Self.window)
+        for index in 0..<Self.window {
+            unsafe real[index] = index < Self.window - valid ? 0 : capture[index] * taper[index]
+        }
+        unsafe (real + Self.window).update(repeating: 0, count: Self.size - Self.window)
+        unsafe UnsafeMutableRawPointer(imaginary).copyMemory(
+            from: reference, byteCount: Self.size * MemoryLayout<Float>.stride)
+    }
+
+    /// Separates the two spectra, averages the whitened cross-spectrum and transforms it back into `real`.
+    private func correlate() {
+        let size = Self.size
+        let past = estimate == nil ? Self.memory.searching : Self.memory.locked
+        let low = Int(Self.band.low * Double(size) / Double(Self.searchRate))
+        let high = Int(Self.band.high * Double(size) / Double(Self.searchRate))
+        for bin in low...high {
+            let zReal = unsafe real[bin]
+            let zImaginary = unsafe imaginary[bin]
+            let mirrorReal = unsafe real[size - bin]
+            let mirrorImaginary = unsafe imaginary[size - bin]
+            // Z = M + iR for real m and r: M = (Z[k] + Z*[-k]) / 2, R = (Z[k] - Z*[-k]) / 2i; the halves whiten away.
+            let mReal = zReal + mirrorReal
+            let mImaginary = zImaginary - mirrorImaginary
+            let rReal = zImaginary + mirrorImaginary
+            let rImaginary = mirrorReal - zReal
+            let cReal = mReal * rReal + mImaginary * rImaginary
+            let cImaginary = mReal * rImaginary - mImaginary * rReal
+            let whiten = 1 / ((cReal * cReal + cImaginary * cImaginary).squareRoot() + 1e-12)
+            unsafe crossReal[bin] = past * crossReal[bin] + (1 - past) * cReal * whiten
+            unsafe crossImaginary[bin] = past * crossImaginary[bin] + (1 - past) * cImaginary * whiten
+        }
+        unsafe real.update(repeating: 0, count: size)
+        unsafe imaginary.update(repeating: 0, count: size)
+        for bin in low...high {
+            unsafe real[bin] = crossReal[bin]
+            unsafe imaginary[bin] = crossImaginary[bin]
+            unsafe real[size - bin] = crossReal[bin]
+            unsafe imaginary[size - bin] = -crossImaginary[bin]
+        }
+        // Exchanged arrays: the inverse transform. Its result is real.
+        unsafe transform.forward(real: imaginary, imaginary: real)
+    }
+
+    /// The highest peak, and whether enough estimates in a row agree on it.
+    private mutating func choose() -> Bool {
+        // The microphone's window ends where the reference ends, so delay D stands at lag `lags - D`.
+        var best = (value: Float(0), delay: 0)
+        for delay in 0..<Self.lags {
+            let value = unsafe abs(real[Self.lags - delay])
+            if value > best.value { best = (value, delay) }
+        }
+        let median = unsafe histogram.median(real, count: Self.lags, largest: best.value)
+        let peak = best.value / (median + 1e-20)
+        peakToMedian = peak
+        votes = abs(best.delay - candidate) <= Self.agreement ? votes + 1 : 1
+        candidate = best.delay
+        let needed =
+            switch peak {
+            case Self.peaks.one...: estimate == nil ? 1 : 2
+            case Self.peaks.two...: 2
+            case Self.peaks.four...: 4
+            default: Int.max
+            }
+        guard votes >= needed else { return false }
+        estimate = Estimate(delay: best.delay * factor, confidence: peak / (peak + 40))
+        return true
+    }
+
+    private static func shift(_ line: UnsafeMutablePointer<Float>, count: Int, by added: Int) {
+        unsafe memmove(line, line + added, (count - added) * MemoryLayout<Float>.stride)
+    }
+}
+
+/// The median of many magnitudes without sorting them: a histogram on a logarithmic scale.
+private struct PeakMedian {
+    /// Bins per factor of two; the median is good to about 4 %.
+    private static let binsPerOctave: Float = 16
+    private var bins = InlineArray<256, UInt16>(repeating: 0)
+
+    @unsafe
+    mutating func median(_ values: UnsafeMutablePointer<Float>, count: Int, largest: Float) -> Float {
+        guard largest > 0 else { return 0 }
+        for bin in bins.indices { bins[bin] = 0 }
+        for index in 0..<count {
+            let below = log2f(largest / (unsafe abs(values[index]) + largest * 1e-6)) * Self.binsPerOctave
+            bins[min(255, max(0, Int(below)))] += 1
+        }
+        var seen = 0
+        for bin in bins.indices {
+            seen += Int(bins[bin])
+            if seen * 2 >= count { return largest * exp2f(-(Float(bin) + 0.5) / Self.binsPerOctave) }
+        }
+        return 0
+    }
+}

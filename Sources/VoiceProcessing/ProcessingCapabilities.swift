@@ -1,0 +1,51 @@
+/// What a backend can do: the difference between requested and active settings, known beforehand.
+public struct ProcessingCapabilities: Equatable, Sendable {
+    /// The library behind the backend, for a person to read: "WebRTC 0.3", "WebRTC AEC3", "none".
+    public var library: String
+    /// Whether there is an echo canceller at all.
+    public var echo: Bool
+    /// Whether echo suppression has levels; if not, each level above off is the same canceller and active as `.moderate`.
+    public var echoLevels: Bool
+    /// Whether the filter's length can be chosen.
+    public var extendedFilter: Bool
+    /// Whether the library's own delay search can be chosen; if not and `delayOptional`, it always searches.
+    public var delayAgnosticOption: Bool
+    /// Whether the canceller works without being told the delay.
+    public var delayOptional: Bool
+    /// Whether there is a noise suppressor, with all its levels.
+    public var noise: Bool
+    /// Whether there is a gain control, in both modes.
+    public var gain: Bool
+    /// Whether voice is detected.
+    public var voiceDetection: Bool
+    /// Whether its likelihood can be chosen; if not, each one above off is active as `.moderate`.
+    public var voiceLikelihood: Bool
+    /// Whether ``ProcessingReport/speechProbability`` is known with the noise suppressor on.
+    public var speechProbability: Bool
+
+    /// What of `requested` such a backend will do.
+    public func resolved(_ requested: ProcessingSettings) -> ProcessingSettings {
+        var active = requested
+        if !echo {
+            active.echo = .off
+        } else if !echoLevels, requested.echo != .off {
+            active.echo = .moderate
+        }
+        if active.echo == .off {
+            active.extendedFilter = false
+            active.delayAgnostic = false
+        } else {
+            active.extendedFilter = requested.extendedFilter && extendedFilter
+            active.delayAgnostic = delayAgnosticOption ? requested.delayAgnostic : delayOptional
+        }
+        if !noise { active.noise = .off }
+        if !gain { active.gain = .off }
+        if !noise, !gain, !echo { active.highPass = false }
+        if !voiceDetection {
+            active.voiceDetection = .off
+        } else if !voiceLikelihood, requested.voiceDetection != .off {
+            active.voiceDetection = .moderate
+        }
+        return active
+    }
+}

@@ -1,0 +1,84 @@
+/// Processing without timestamps: finds the echo's delay in the signals, re-times the reference by it, processes.
+///
+///     reference ──┬─> history ──> re-timed by (delay − lead) ──┐
+///                 └─> EchoDelayEstimator <──┐                  v
+///     microphone ─────────────────────────┴───────────> VoiceProcessor ──> output
+///
+/// For files and for clients that own their devices and know no times; with times, ``ReferenceAligner`` does this part. The
+/// two inputs may be up to 0.6 s apart, reference first, and the distance may jump. Nothing is allocated per block.
+public struct ProcessingChain: ~Copyable {
+    /// How the reference is re-timed.
+    public struct Configuration: BitwiseCopyable, Equatable, Sendable {
+        /// What the canceller is left to see of the delay, in seconds: room for an early reflection of the estimate's error.
+        public var lead: Double
+        /// The reference is re-timed when the delay is found to be off by more than this, in seconds.
+        public var tolerance: Double
+
+        /// A configuration.
+        public init(lead: Double = 0.010, tolerance: Double = 0.004) {
+            self.lead = lead
+            self.tolerance = tolerance
+        }
+    }
+
+    /// What a block told.
+    public struct Report: BitwiseCopyable, Sendable {
+        /// The processor's report.
+        public var processing: ProcessingReport
+        /// The delay that is believed, nil as long as none was found.
+        public var echoDelay: EchoDelayEstimator.Estimate?
+        /// How often the reference was re-timed so far, the first time included.
+        public var retimings: Int
+    }
+
+    /// The processor at the end; its settings may be changed between blocks.
+    public let processor: any VoiceProcessor
+    private var estimator: EchoDelayEstimator
+    private var history: ReferenceHistory
+    private var aligned: Block
+    private let lead: Int
+    private let tolerance: Int
+    private var offset = 0
+    private var retimings = 0
+
+    /// Longest distance between the inputs, seconds, and what is kept of the reference for it.
+    private static let historySeconds = 1.0
+
+    /// A chain. Allocates and warms up; not real-time safe.
+    ///
+    /// - Throws: ``ProcessingError``.
+    public init(
+        sampleRate: Int, settings: ProcessingSettings, backend: ProcessingBackend = .webRTC,
+        configuration: Configuration = Configuration()
+    ) throws(ProcessingError) {
+        let processor = try backend.makeProcessor(sampleRate: sampleRate, settings: settings)
+        let estimator = try EchoDelayEstimator(sampleRate: sampleRate)
+        self.processor = processor
+        self.estimator = estimator
+        history = ReferenceHistory(capacity: Int(Double(sampleRate) * Self.historySeconds))
+        aligned = Block(frames: sampleRate / 100)
+        lead = Int(Double(sampleRate) * configuration.lead)
+        tolerance = Int(Double(sampleRate) * configuration.tolerance)
+    }
+
+    /// Processes 10 ms of microphone in place against the 10 ms of reference that came with it.
+    public mutating func run(capture: inout MutableSpan<Float>, reference: Span<Float>) -> Report {
+        history.append(reference)
+        if processor.activeSettings.echo != .off, estimator.run(capture: capture.span, reference: reference) {
+            retime()
+        }
+        let first = history.end - Int64(reference.count + offset)
+        _ = history.read(from: first, into: &aligned)
+        let delay = (estimator.estimate?.delay ?? 0) - offset
+        let report = processor.run(capture: &capture, reference: aligned.read(), delay: max(0, delay))
+        return Report(processing: report, echoDelay: estimator.estimate, retimings: retimings)
+    }
+
+    private mutating func retime() {
+        guard let found = estimator.estimate else { return }
+        let wanted = max(0, found.delay - lead)
+        guard retimings == 0 || abs(wanted - offset) > tolerance else { return }
+        if wanted != offset || retimings == 0 { retimings += 1 }
+        offset = wanted
+    }
+}

@@ -1,0 +1,46 @@
+/// What is known after one block of 10 ms. Unknown is nil, never 0.
+public struct ProcessingReport: BitwiseCopyable, Sendable {
+    /// Whether the block is voice; nil without voice detection.
+    public var voiceActivity: Bool?
+    /// Probability of speech, 0...1, as the noise suppressor sees it; nil without one, or where the library does not tell.
+    public var speechProbability: Float?
+    /// RMS of the microphone's block as it came, dBFS, -127...0 (RFC 6464's floor stands for digital silence).
+    public var inputLevel: Float
+    /// RMS of the block as it leaves, dBFS, -127...0.
+    public var outputLevel: Float
+    /// Echo return loss, dB: the reference's power over that of its echo.
+    public var echoReturnLoss: Float?
+    /// Echo return loss enhancement, dB: the echo's power over that of what is left.
+    public var echoReturnLossEnhancement: Float?
+    /// Median delay in milliseconds that the library sees between its two inputs over its last second.
+    public var libraryDelayMilliseconds: Int32?
+    /// Standard deviation of that delay, milliseconds.
+    public var libraryDelayDeviationMilliseconds: Int32?
+    /// Share of the library's delay estimates, 0...1, at which it cancels badly.
+    public var poorDelayFraction: Float?
+    /// Whether the block might contain echo; false means almost certainly not.
+    public var mayContainEcho: Bool?
+    /// Likelihood, 0...1, that echo is left in the output.
+    public var residualEchoLikelihood: Float?
+    /// Frames by which the output lags the input in the active settings: the constant that was measured for them.
+    public var processingDelay: Int
+    /// False when the library failed on this block and it passed unprocessed; ``VoiceProcessor/failedBlocks`` counts them.
+    public var processed: Bool
+
+    /// A report of levels only.
+    public init(inputLevel: Float, outputLevel: Float, processingDelay: Int = 0, processed: Bool = true) {
+        voiceActivity = nil
+        speechProbability = nil
+        self.inputLevel = inputLevel
+        self.outputLevel = outputLevel
+        echoReturnLoss = nil
+        echoReturnLossEnhancement = nil
+        libraryDelayMilliseconds = nil
+        libraryDelayDeviationMilliseconds = nil
+        poorDelayFraction = nil
+        mayContainEcho = nil
+        residualEchoLikelihood = nil
+        self.processingDelay = processingDelay
+        self.processed = processed
+    }
+}

@@ -1,0 +1,35 @@
+import Glibc
+
+/// The level of digital silence, dBFS: RFC 6464's lowest.
+let silenceLevel: Float = -127
+
+/// RMS level of a block, dBFS, where a full-scale square wave has 0; -127...0, the range of RFC 6464.
+func decibelsFullScale(of block: Span<Float>) -> Float {
+    guard !block.isEmpty else { return silenceLevel }
+    let power = energy(of: block) / Float(block.count)
+    guard power > 0 else { return silenceLevel }
+    return min(0, max(silenceLevel, 10 * log10f(power)))
+}
+
+/// Sum of squares. Written with two vector accumulators because a float reduction is not vectorised by itself.
+func energy(of block: Span<Float>) -> Float {
+    unsafe block.withUnsafeBufferPointer { samples in
+        guard let start = samples.baseAddress else { return 0 }
+        var first = SIMD8<Float>.zero
+        var second = SIMD8<Float>.zero
+        var index = 0
+        while index &+ 16 <= samples.count {
+            let a = unsafe UnsafeRawPointer(start + index).loadUnaligned(as: SIMD8<Float>.self)
+            let b = unsafe UnsafeRawPointer(start + index + 8).loadUnaligned(as: SIMD8<Float>.self)
+            first += a * a
+            second += b * b
+            index &+= 16
+        }
+        var sum = (first + second).sum()
+        while index < samples.count {
+            sum += unsafe start[index] * start[index]
+            index &+= 1
+        }
+        return sum
+    }
+}

@@ -1,0 +1,60 @@
+/// Processes the microphone in blocks of 10 ms against what the loudspeaker played.
+///
+/// One owner: the thread that calls `run` also calls `apply` and reads the properties; for this engine the media thread. A
+/// processor is a class so that the thread can hold any backend as `any VoiceProcessor`; one dynamic call per 10 ms is all
+/// that costs. Nothing is allocated per block.
+public protocol VoiceProcessor: AnyObject {
+    /// Frames per second of both signals: 16 000, 32 000 or 48 000.
+    var sampleRate: Int { get }
+
+    /// What this backend can do.
+    var capabilities: ProcessingCapabilities { get }
+
+    /// What was last asked for.
+    var requestedSettings: ProcessingSettings { get }
+
+    /// What is being done: the requested settings as far as the backend has them.
+    var activeSettings: ProcessingSettings { get }
+
+    /// Frames by which the output lags the input in the active settings.
+    var processingDelay: Int { get }
+
+    /// Blocks that the library failed on and that passed unprocessed.
+    var failedBlocks: Int { get }
+
+    /// Changes what is done, from the next block on, without a gap.
+    ///
+    /// - Throws: ``ProcessingError/invalidSetting(_:)`` or ``ProcessingError/libraryRefused(code:)``; the old settings stay.
+    func apply(_ settings: ProcessingSettings) throws(ProcessingError)
+
+    /// Processes a block in place. Never blocks on anything but the library, never allocates.
+    ///
+    /// - Parameters:
+    ///   - capture: `sampleRate / 100` frames of microphone, full scale ±1; holds the output on return.
+    ///   - reference: as many frames of what was played; silence when nothing was.
+    ///   - delay: frames from a reference frame's entry here to the arrival of its echo in `capture`.
+    func run(capture: inout MutableSpan<Float>, reference: Span<Float>, delay: Int) -> ProcessingReport
+}
+
+/// Who does the processing.
+public enum ProcessingBackend: String, CaseIterable, Sendable {
+    /// WebRTC's audio processing module.
+    case webRTC
+    /// Nobody: the microphone as it is. Measures levels.
+    case bypass
+
+    /// Makes a processor. Allocates and warms up; not real-time safe.
+    ///
+    /// - Throws: ``ProcessingError``, by the settings, the rate or the library.
+    public func makeProcessor(
+        sampleRate: Int, settings: ProcessingSettings
+    ) throws(ProcessingError) -> any VoiceProcessor {
+        switch self {
+        case .webRTC: try WebRTCProcessor(sampleRate: sampleRate, settings: settings)
+        case .bypass: try BypassProcessor(sampleRate: sampleRate, settings: settings)
+        }
+    }
+}
+
+/// Sample rates that a processor takes, Hz.
+let processingRates = [16_000, 32_000, 48_000]

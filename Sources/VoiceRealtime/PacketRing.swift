@@ -1,0 +1,219 @@
+public import Synchronization
+
+/// What travels with a packet through a ``PacketRing``.
+@frozen
+public struct PacketTag: BitwiseCopyable, Sendable {
+    /// When the packet arrived, or was made; which of the two is the ring owner's to say.
+    public var time: MonotonicTime
+    /// Free for the ring's owner: which stream or participant the packet belongs to.
+    public var stream: UInt32
+    /// Free for the ring's owner: the utterance generation to which the packet belongs.
+    public var generation: UInt32
+
+    /// A tag with these values.
+    @_noLocks @_noAllocation
+    @inlinable
+    public init(time: MonotonicTime, stream: UInt32 = 0, generation: UInt32 = 0) {
+        self.time = time
+        self.stream = stream
+        self.generation = generation
+    }
+}
+
+/// A ring of datagrams in fixed slots, from one thread to one other.
+///
+/// Overflow: ``PacketProducer/acquire()`` answers an empty span when every slot is taken; the *newest* packet is dropped and counted.
+@frozen
+public struct PacketRing: ~Copyable {
+    /// The end that writes. Move it to its thread.
+    public var producer: PacketProducer
+    /// The end that reads. Move it to its thread.
+    public var consumer: PacketConsumer
+
+    /// A ring of at least `minimumSlots` slots, each of `slotBytes` bytes: 1,500 hold any packet of an Ethernet path. Not real-time safe.
+    public init(minimumSlots: Int, slotBytes: Int = 1_500) {
+        precondition(minimumSlots > 0 && slotBytes > 0)
+        let slots = minimumSlots.roundedUpToPowerOfTwo
+        let headers = UnsafeMutablePointer<PacketSlot>.allocate(capacity: slots)
+        unsafe headers.initialize(repeating: PacketSlot(), count: slots)
+        let bytes = UnsafeMutablePointer<UInt8>.allocate(capacity: slots * slotBytes)
+        unsafe bytes.initialize(repeating: 0, count: slots * slotBytes)
+        let indices = unsafe RingIndices.make()
+        unsafe producer = PacketProducer(
+            indices: indices, headers: headers, bytes: bytes, slotBytes: slotBytes, mask: slots - 1)
+        unsafe consumer = PacketConsumer(
+            indices: indices, headers: headers, bytes: bytes, slotBytes: slotBytes, mask: slots - 1)
+    }
+
+    static func release(
+        _ indices: UnsafeMutablePointer<RingIndices>, _ headers: UnsafeMutablePointer<PacketSlot>,
+        _ bytes: UnsafeMutablePointer<UInt8>
+    ) {
+        guard unsafe RingIndices.release(indices) else { return }
+        unsafe headers.deallocate()
+        unsafe bytes.deallocate()
+        unsafe RingIndices.free(indices)
+    }
+}
+
+@usableFromInline
+struct PacketSlot: BitwiseCopyable {
+    @usableFromInline var length = 0
+    @usableFromInline var tag = PacketTag(time: MonotonicTime(nanoseconds: 0))
+    init() {}
+}
+
+/// The writing end of a ``PacketRing``. Every method but the deinitializer is real-time safe and wait-free.
+@safe @frozen
+public struct PacketProducer: ~Copyable, @unchecked Sendable {
+    @usableFromInline let indices: UnsafeMutablePointer<RingIndices>
+    @usableFromInline let headers: UnsafeMutablePointer<PacketSlot>
+    @usableFromInline let bytes: UnsafeMutablePointer<UInt8>
+    /// The longest packet that a slot holds, in bytes.
+    public let slotBytes: Int
+    @usableFromInline let mask: Int
+    @usableFromInline var written = 0
+    @usableFromInline var readSeen = 0
+
+    init(
+        indices: UnsafeMutablePointer<RingIndices>, headers: UnsafeMutablePointer<PacketSlot>,
+        bytes: UnsafeMutablePointer<UInt8>, slotBytes: Int, mask: Int
+    ) {
+        unsafe self.indices = indices
+        unsafe self.headers = headers
+        unsafe self.bytes = bytes
+        self.slotBytes = slotBytes
+        self.mask = mask
+    }
+
+    deinit {
+        unsafe PacketRing.release(indices, headers, bytes)
+    }
+
+    /// The next slot, whole; empty where the ring is full, which counts one packet as dropped.
+    @_noLocks @_noAllocation
+    @_lifetime(&self)
+    @inlinable
+    public mutating func acquire() -> MutableSpan<UInt8> {
+        if written - readSeen > mask {
+            readSeen = unsafe indices.pointee.read.load(ordering: .acquiring)
+        }
+        let isFull = written - readSeen > mask
+        if isFull { unsafe indices.pointee.dropped.wrappingAdd(1, ordering: .relaxed) }
+        let span = unsafe MutableSpan<UInt8>(
+            _unsafeStart: bytes + (written & mask) * slotBytes, count: isFull ? 0 : slotBytes)
+        return unsafe _overrideLifetime(span, mutating: &self)
+    }
+
+    /// Hands the acquired slot over with its first `length` bytes. To commit more than was acquired is a programming error.
+    @_noLocks @_noAllocation
+    @inlinable
+    public mutating func commit(length: Int, tag: PacketTag) {
+        let isAcquired = written - readSeen <= mask && length >= 0 && length <= slotBytes
+        precondition(isAcquired, "committed more than was acquired")
+        let slot = unsafe headers + (written & mask)
+        unsafe slot.pointee.length = length
+        unsafe slot.pointee.tag = tag
+        written += 1
+        unsafe indices.pointee.written.store(written, ordering: .releasing)
+    }
+
+    /// Copies `packet` into the next slot. False where the ring is full or the packet longer than a slot; both count as dropped.
+    @_noLocks @_noAllocation
+    @inlinable
+    public mutating func push(_ packet: Span<UInt8>, tag: PacketTag) -> Bool {
+        if packet.count > slotBytes {
+            unsafe indices.pointee.dropped.wrappingAdd(1, ordering: .relaxed)
+            return false
+        }
+        if acquire().count < packet.count { return false }
+        if packet.count > 0 {
+            let source = unsafe packet.withUnsafeBufferPointer { $0.baseAddress }
+            let target = unsafe UnsafeMutableRawPointer(bytes + (written & mask) * slotBytes)
+            unsafe target.copyMemory(from: source.unsafelyUnwrapped, byteCount: packet.count)
+        }
+        commit(length: packet.count, tag: tag)
+        return true
+    }
+
+    /// How many packets have been dropped so far.
+    @inlinable
+    public var droppedPackets: Int {
+        @_noLocks @_noAllocation get { unsafe indices.pointee.dropped.load(ordering: .relaxed) }
+    }
+}
+
+/// The reading end of a ``PacketRing``. Every method but the deinitializer is real-time safe and wait-free.
+@safe @frozen
+public struct PacketConsumer: ~Copyable, @unchecked Sendable {
+    @usableFromInline let indices: UnsafeMutablePointer<RingIndices>
+    @usableFromInline let headers: UnsafeMutablePointer<PacketSlot>
+    @usableFromInline let bytes: UnsafeMutablePointer<UInt8>
+    @usableFromInline let slotBytes: Int
+    @usableFromInline let mask: Int
+    @usableFromInline var read = 0
+    @usableFromInline var writtenSeen = 0
+
+    init(
+        indices: UnsafeMutablePointer<RingIndices>, headers: UnsafeMutablePointer<PacketSlot>,
+        bytes: UnsafeMutablePointer<UInt8>, slotBytes: Int, mask: Int
+    ) {
+        unsafe self.indices = indices
+        unsafe self.headers = headers
+        unsafe self.bytes = bytes
+        self.slotBytes = slotBytes
+        self.mask = mask
+    }
+
+    deinit {
+        unsafe PacketRing.release(indices, headers, bytes)
+    }
+
+    /// How many packets can be read.
+    @inlinable
+    public var available: Int {
+        @_noLocks @_noAllocation get { unsafe indices.pointee.written.load(ordering: .acquiring) - read }
+    }
+
+    /// The tag of the packet `offset` places ahead; `offset` is below ``available``.
+    @_noLocks @_noAllocation
+    @inlinable
+    public func tag(ahead offset: Int = 0) -> PacketTag {
+        unsafe headers[(read + offset) & mask].tag
+    }
+
+    /// The bytes of the packet `offset` places ahead; `offset` is below ``available``. They stay until ``release(_:)`` and may be worked on in
+    /// place.
+    @_noLocks @_noAllocation
+    @_lifetime(&self)
+    @inlinable
+    public mutating func acquire(ahead offset: Int = 0) -> MutableSpan<UInt8> {
+        let slot = (read + offset) & mask
+        let span = unsafe MutableSpan<UInt8>(_unsafeStart: bytes + slot * slotBytes, count: headers[slot].length)
+        return unsafe _overrideLifetime(span, mutating: &self)
+    }
+
+    /// Where the bytes of the packet `offset` places ahead lie, for a vectored send; valid until ``release(_:)``.
+    @inlinable
+    @unsafe
+    public func buffer(ahead offset: Int = 0) -> UnsafeMutableRawBufferPointer {
+        let slot = (read + offset) & mask
+        return unsafe UnsafeMutableRawBufferPointer(start: bytes + slot * slotBytes, count: headers[slot].length)
+    }
+
+    /// Gives the first `packets` packets back to the producer. To give back more than are there is a programming error.
+    @_noLocks @_noAllocation
+    @inlinable
+    public mutating func release(_ packets: Int = 1) {
+        if writtenSeen - read < packets { writtenSeen = unsafe indices.pointee.written.load(ordering: .acquiring) }
+        precondition(packets >= 0 && packets <= writtenSeen - read, "released more than was there")
+        read += packets
+        unsafe indices.pointee.read.store(read, ordering: .releasing)
+    }
+
+    /// How many packets the producer has dropped so far.
+    @inlinable
+    public var droppedPackets: Int {
+        @_noLocks @_noAllocation get { unsafe indices.pointee.dropped.load(ordering: .relaxed) }
+    }
+}

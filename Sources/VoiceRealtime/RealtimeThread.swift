@@ -1,0 +1,128 @@
+internal import CLinuxRealtime
+internal import Synchronization
+
+#if canImport(Glibc)
+    internal import Glibc
+#endif
+
+/// Why a thread or its means could not be made.
+public enum ThreadError: Error, Equatable, Sendable {
+    /// The system refused (`errno`): out of threads, descriptors or memory. Raise the limits of the process.
+    case refused(errno: Int32)
+}
+
+/// How a thread is scheduled, as granted and not as asked.
+public enum ThreadScheduling: Equatable, Sendable {
+    /// SCHED_FIFO at this priority, 1 to 99.
+    case realtime(priority: Int)
+    /// The ordinary scheduler, because nothing else was asked for.
+    case ordinary
+    /// The ordinary scheduler, because SCHED_FIFO was refused (`errno`). Grant the process `rtprio` or CAP_SYS_NICE.
+    case ordinaryAfterRefusal(errno: Int32)
+}
+
+/// A thread of its own for work that has deadlines: named, at SCHED_FIFO where that is granted, stopped and joined with its owner.
+///
+/// The body runs once; it loops until ``StopFlag/isRaised``, and must look at the flag at least every few hundred milliseconds, because
+/// ``stop()`` and `deinit` wait for it.
+@safe
+public final class RealtimeThread: Sendable {
+    /// How the thread is scheduled, as granted.
+    public let scheduling: ThreadScheduling
+    private let flag: StopFlag
+    private let wake: WakeSignal?
+    // Made before the object is shared and freed in deinit; what C does with it in between is guarded there.
+    private nonisolated(unsafe) let thread: OpaquePointer
+
+    /// Starts the thread. `priority` 1 to 99 asks for SCHED_FIFO; 0 does not. `wake` is signalled when the thread is to stop. Not real-time
+    /// safe.
+    public convenience init(
+        name: String, priority: Int, wake: WakeSignal? = nil, body: @escaping @Sendable (StopFlag) -> Void
+    ) throws(ThreadError) {
+        let flag = StopFlag()
+        try self.init(name: name, priority: priority, wake: wake, flag: flag) { body(flag) }
+    }
+
+    /// Starts the thread and moves `state` to it: the ends of rings, which cannot be copied and which a closure could not give up. The body
+    /// works on it in place; when the body returns it is destroyed, on the thread. Else as ``init(name:priority:wake:body:)``.
+    public convenience init<State: ~Copyable & Sendable>(
+        name: String, priority: Int, wake: WakeSignal? = nil, state: consuming State,
+        body: @escaping @Sendable (inout State, StopFlag) -> Void
+    ) throws(ThreadError) {
+        let flag = StopFlag()
+        let luggage = Luggage(state)
+        try self.init(name: name, priority: priority, wake: wake, flag: flag) { luggage.use { body(&$0, flag) } }
+    }
+
+    private init(
+        name: String, priority: Int, wake: WakeSignal?, flag: StopFlag, work: @escaping @Sendable () -> Void
+    ) throws(ThreadError) {
+        dv_watch_prepare()
+        let body = unsafe Unmanaged.passRetained(ThreadBody(work)).toOpaque()
+        var handle: OpaquePointer?
+        var refusal: Int32 = 0
+        let error = unsafe dv_thread_start(
+            &handle, name, Int32(clamping: priority), ThreadBody.entry, body, &refusal)
+        guard error == 0, let handle = unsafe handle else {
+            unsafe Unmanaged<ThreadBody>.fromOpaque(body).release()
+            throw .refused(errno: error)
+        }
+        self.flag = flag
+        self.wake = wake
+        scheduling =
+            priority <= 0
+            ? .ordinary : refusal == 0 ? .realtime(priority: priority) : .ordinaryAfterRefusal(errno: refusal)
+        unsafe thread = handle
+    }
+
+    /// Asks the thread to stop and waits until it has. Safe to call again, and from any thread; from the thread itself it only asks.
+    public func stop() {
+        flag.raise()
+        wake?.signal()
+        unsafe dv_thread_join(thread)
+    }
+
+    deinit {
+        flag.raise()
+        wake?.signal()
+        unsafe dv_thread_free(thread)
+    }
+}
+
+/// Tells a thread's body that it is time to end.
+public final class StopFlag: Sendable {
+    private let raised = Atomic<Bool>(false)
+
+    /// A flag at rest.
+    public init() {}
+
+    /// True once the thread is to end.
+    public var isRaised: Bool { raised.load(ordering: .acquiring) }
+
+    func raise() { raised.store(true, ordering: .releasing) }
+}
+
+/// What a thread takes along: made by the creator, used and destroyed by the thread.
+@safe
+private final class Luggage<State: ~Copyable & Sendable>: @unchecked Sendable {
+    // Only the thread touches it after init, and the thread's start orders the two.
+    private var state: State?
+
+    init(_ state: consuming State) { self.state = consume state }
+
+    func use(_ body: (inout State) -> Void) {
+        guard var own = state.take() else { return }
+        body(&own)
+    }
+}
+
+private final class ThreadBody: Sendable {
+    private let body: @Sendable () -> Void
+
+    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+
+    static let entry: dv_thread_body = { context in
+        guard let context = unsafe context else { return }
+        unsafe Unmanaged<ThreadBody>.fromOpaque(context).takeRetainedValue().body()
+    }
+}

@@ -1,0 +1,40 @@
+internal import CLinuxRealtime
+
+/// Marks real-time code for the tools that watch it, and reads the counters that prove it.
+public enum RealtimeWatch {
+    /// Tells RealtimeSanitizer or rtwatch, where loaded, that real-time code begins on this thread. Real-time safe.
+    @_noLocks @_noAllocation
+    public static func enter() { dv_realtime_enter() }
+
+    /// Tells them that it ends. Real-time safe.
+    @_noLocks @_noAllocation
+    public static func exit() { dv_realtime_exit() }
+
+    /// How many allocations the calling thread has made; nil in a process that is not linked with the allocation counter.
+    public static var allocations: Int64? {
+        let count = dv_thread_allocations()
+        return count < 0 ? nil : count
+    }
+
+    /// CPU time that the calling thread has used, in nanoseconds. Real-time safe.
+    @_noLocks @_noAllocation
+    public static func cpuNanoseconds() -> Int64 { dv_thread_cpu_nanoseconds() }
+}
+
+/// What the system grants this process for real-time work.
+public enum RealtimeLimits {
+    /// The highest SCHED_FIFO priority on offer; 0 for none.
+    public static var highestPriority: Int { Int(dv_realtime_priority_limit()) }
+
+    /// How much memory may be locked, in bytes; nil for no limit.
+    public static var lockableMemory: Int64? {
+        let limit = dv_memory_lock_limit()
+        return limit == .max ? nil : limit
+    }
+
+    /// Locks the process's memory, so that no page fault interrupts a real-time thread.
+    public static func lockMemory() throws(ThreadError) {
+        let error = dv_lock_memory()
+        if error != 0 { throw .refused(errno: error) }
+    }
+}

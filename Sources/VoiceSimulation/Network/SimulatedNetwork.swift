@@ -1,0 +1,174 @@
+/// One direction of a link: datagrams go in with the time of sending and come out with the time of arrival.
+///
+/// Pure: time comes in, nothing else is read, and one seed and one sequence of calls give the same arrivals on every run.
+/// A datagram goes through, in order: the bottleneck's queue, loss, the base delay with its jitter (in order), the route's
+/// extra delay and the holding back (which let others overtake), duplication. Each draws from a random stream of its own,
+/// so that changing one condition leaves what the others do as it was. Keeps a copy of every datagram on its way, in
+/// memory that grows with their number; for simulated time or a test's network thread, not for a real-time one.
+public struct SimulatedNetwork: Sendable {
+    /// A datagram at the far end of the link.
+    public struct Delivery: Equatable, Sendable {
+        /// What was sent.
+        public let datagram: [UInt8]
+        /// When it was sent.
+        public let sentAt: Duration
+        /// When it arrived.
+        public let arrivedAt: Duration
+        /// Counts the datagrams sent on this link, from 0; a duplicate has its original's.
+        public let sequence: Int
+        /// Whether this is the second copy of a datagram.
+        public let isDuplicate: Bool
+    }
+
+    /// What has happened on the link so far. Every datagram sent is lost, dropped, delivered or still on its way.
+    public struct Statistics: Equatable, Sendable {
+        /// Datagrams given to `send`.
+        public var sent = 0
+        /// Lost after the bottleneck.
+        public var lost = 0
+        /// Dropped because the bottleneck's queue was full.
+        public var droppedByQueue = 0
+        /// Second copies made.
+        public var duplicated = 0
+        /// Handed out by `receive` or `poll`, second copies included.
+        public var delivered = 0
+        /// Delivered, as an original, after one that was sent later (RFC 4737 section 3.3, Type-P-Reordered).
+        public var reordered = 0
+    }
+
+    private struct Flight: Sendable {
+        let datagram: [UInt8]
+        let sentAt: Duration
+        let sequence: Int
+        let isDuplicate: Bool
+    }
+
+    /// IPv4 and UDP headers, which the bottleneck carries too (RFC 791, RFC 768), in bytes.
+    private static let headerBytes = 28
+
+    /// The conditions that hold now.
+    public private(set) var conditions: NetworkConditions
+    /// What has happened so far.
+    public private(set) var statistics = Statistics()
+
+    private var inFlight = TimedQueue<Flight>()
+    private var loss: PacketLossProcess
+    private var jitter: JitterProcess
+    private var holding: SeededGenerator
+    private var copying: SeededGenerator
+    private let seed: UInt64
+    private var bottleneckFreeAt: Duration?
+    private var lastInOrder: Duration?
+    private var latestSend: Duration?
+    private var highestDelivered = -1
+
+    /// A link under `conditions`; throws when those cannot be simulated.
+    public init(_ conditions: NetworkConditions, seed: UInt64) throws(SimulationSettingError) {
+        try conditions.validate()
+        self.conditions = conditions
+        self.seed = seed
+        loss = PacketLossProcess(
+            loss: conditions.loss, generator: SeededGenerator(seed: seed, stream: "loss"))
+        jitter = JitterProcess(conditions.jitter, seed: seed)
+        holding = SeededGenerator(seed: seed, stream: "reordering")
+        copying = SeededGenerator(seed: seed, stream: "duplication")
+    }
+
+    /// Datagrams on their way, second copies included.
+    public var inFlightCount: Int { inFlight.count }
+
+    /// When the next datagram arrives; nil when none is on its way.
+    public var nextArrival: Duration? { inFlight.first?.time }
+
+    /// Changes the conditions for what is sent from now on; what is on its way arrives as it would have.
+    public mutating func change(to conditions: NetworkConditions) throws(SimulationSettingError) {
+        try conditions.validate()
+        if conditions.jitter != self.conditions.jitter {
+            jitter = JitterProcess(conditions.jitter, seed: seed)
+        }
+        loss = PacketLossProcess(loss: conditions.loss, generator: loss.generator, isBad: loss.isBad)
+        self.conditions = conditions
+    }
+
+    /// Puts a datagram on the link at `now`, which must not run back from call to call.
+    public mutating func send(_ datagram: [UInt8], now: Duration) {
+        precondition(now >= latestSend ?? now, "time runs forward")
+        latestSend = now
+        let sequence = statistics.sent
+        statistics.sent += 1
+        // The chain of losses steps for each datagram sent, so that it stays in step whatever the queue drops.
+        let isLost = loss.losesNext()
+        guard let departure = passBottleneck(bytes: datagram.count + Self.headerBytes, now: now) else {
+            statistics.droppedByQueue += 1
+            return
+        }
+        guard !isLost else {
+            statistics.lost += 1
+            return
+        }
+        let arrival = travel(from: departure)
+        let flight = Flight(datagram: datagram, sentAt: now, sequence: sequence, isDuplicate: false)
+        inFlight.insert(flight, at: arrival)
+        if let duplication = conditions.duplication, copying.chance(duplication.probability) {
+            statistics.duplicated += 1
+            let copy = Flight(datagram: datagram, sentAt: now, sequence: sequence, isDuplicate: true)
+            inFlight.insert(copy, at: arrival + copying.uniform(in: duplication.delay))
+        }
+    }
+
+    /// Puts a copy of a borrowed datagram on the link at `now`.
+    public mutating func send(_ datagram: Span<UInt8>, now: Duration) {
+        let copy = unsafe datagram.withUnsafeBufferPointer { unsafe [UInt8]($0) }
+        send(copy, now: now)
+    }
+
+    /// The earliest datagram that has arrived at `now` and was not handed out yet; nil when there is none.
+    public mutating func receive(now: Duration) -> Delivery? {
+        guard let entry = inFlight.popFirst(dueBy: now) else { return nil }
+        let flight = entry.element
+        statistics.delivered += 1
+        if !flight.isDuplicate {
+            statistics.reordered += flight.sequence < highestDelivered ? 1 : 0
+            highestDelivered = max(highestDelivered, flight.sequence)
+        }
+        return Delivery(
+            datagram: flight.datagram, sentAt: flight.sentAt, arrivedAt: entry.time, sequence: flight.sequence,
+            isDuplicate: flight.isDuplicate)
+    }
+
+    /// Everything that has arrived at `now` and was not handed out yet, in order of arrival.
+    public mutating func poll(until now: Duration) -> [Delivery] {
+        var deliveries: [Delivery] = []
+        while let delivery = receive(now: now) {
+            deliveries.append(delivery)
+        }
+        return deliveries
+    }
+
+    /// When the datagram has left the bottleneck; nil when its queue is full.
+    private mutating func passBottleneck(bytes: Int, now: Duration) -> Duration? {
+        guard let limit = conditions.rateLimit else { return now }
+        let start = max(bottleneckFreeAt ?? now, now)
+        let bytesPerSecond = Double(limit.bitsPerSecond) / 8
+        let waiting = (start - now) / .seconds(1) * bytesPerSecond
+        guard waiting + Double(bytes) <= Double(limit.queueBytes) else { return nil }
+        let departure = start + .seconds(Double(bytes) / bytesPerSecond)
+        bottleneckFreeAt = departure
+        return departure
+    }
+
+    private mutating func travel(from departure: Duration) -> Duration {
+        let queued = departure + conditions.baseDelay + jitter.delay(at: departure)
+        let inOrder = max(queued, lastInOrder ?? queued)
+        lastInOrder = inOrder
+        let arrival = inOrder + (conditions.routeSteps.last { $0.time <= departure }?.extraDelay ?? .zero)
+        guard let reordering = conditions.reordering, holding.chance(reordering.probability) else { return arrival }
+        return arrival + holding.uniform(in: reordering.hold)
+    }
+}
+
+extension SeededGenerator {
+    fileprivate mutating func uniform(in range: ClosedRange<Duration>) -> Duration {
+        range.lowerBound + (range.upperBound - range.lowerBound) * uniform()
+    }
+}

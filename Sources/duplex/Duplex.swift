@@ -1,0 +1,25 @@
+import ArgumentParser
+
+/// The command line over the engine.
+@main
+struct Duplex: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "duplex",
+        abstract: "A real-time duplex voice engine: call, measure, cancel echo.",
+        discussion: """
+            Results go to stdout, progress to stderr and only on a terminal. With --json, stdout carries NDJSON whose last line is \
+            the summary.
+
+            Exit codes: 0 ok, 1 a threshold was missed or an output could not be written, 64 usage, 66 an input is missing or not \
+            what it claims to be, 69 a device or server is unavailable, 77 permission denied.
+            """,
+        version: EngineVersion.text,
+        subcommands: [
+            Demo.self, Call.self, Aec.self, Playout.self, Room.self, Doctor.self, Devices.self,
+        ])
+}
+
+/// What `duplex --version` says.
+enum EngineVersion {
+    static let text = "duplex 0.1.0"
+}

@@ -1,0 +1,31 @@
+import ArgumentParser
+import Glibc
+
+/// Why a command ends without its result: what is wrong, where, and what to do; with the exit code that scripts go by.
+struct Failure: Error {
+    /// The exit codes of `duplex`, from BSD's sysexits(3) where it has one.
+    enum Code: Int32 {
+        case thresholdMissed = 1
+        case inputUnusable = 66
+        case unavailable = 69
+        case permissionDenied = 77
+    }
+
+    var code: Code
+    var message: String
+
+    init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+}
+
+/// Runs a command's work; a failure is printed as one line on stderr and becomes the exit code.
+func reportingFailure(_ work: () async throws -> Void) async throws {
+    do {
+        try await work()
+    } catch let failure as Failure {
+        Console.complain("error: \(failure.message)")
+        throw ExitCode(failure.code.rawValue)
+    }
+}
