@@ -85,4 +85,7 @@ public struct RoomSessionStatistics: Equatable, Sendable {
     public var reconnections = 0
     /// Own messages given up because a rejoin found the participant gone.
     public var abandonedMessages = 0
+
+    /// All zero.
+    public init() {}
 }
