@@ -73,6 +73,7 @@ extension RoomSession {
             guard arriving == nil, state == .joining || state == .reconnecting else {
                 throw .unexpectedMessage(message.type.rawValue)
             }
+            guard request.versions.contains(grant.version) else { throw .invalidValue }
             arriving = (grant, [])
         case .participantJoined(let entry) where arriving != nil:
             arriving?.entries.append(entry)

@@ -105,6 +105,27 @@ struct RoomJoinTests {
         #expect(decoded.frames.map(\.message) == [.refused(.versionMismatch, versions: 1...1)])
     }
 
+    @Test func theHighestCommonVersionIsGranted() throws {
+        var rooms = SimulatedRooms()
+        let request = JoinRequest(versions: 1...9, capabilities: .conversation, room: "", token: Array("a@b".utf8))
+        let datagram = ControlDatagram(
+            association: 9, acknowledged: 1, frames: [.init(sequence: 1, message: .join(request))])
+        let source = SimulatedRooms.endpoint(1)
+        try rooms.directory.handle(datagram: datagram.encoded().span, from: source, now: rooms.now)
+        let verification = rooms.directory.pollVerification()
+        let entropy = JoinEntropy(secret: RejoinSecret(high: 1, low: 2), synchronizationSource: 3)
+        let id = try #require(verification).id
+        rooms.directory.answer(id, SimulatedRooms.verdict(request.token), entropy: entropy, now: rooms.now)
+        let answer = rooms.directory.pollDatagram(now: rooms.now)
+        let bytes = try #require(answer).bytes
+        let decoded = try ControlDatagram(decoding: bytes.span)
+        guard case .joined(let grant) = decoded.frames.first?.message else {
+            Issue.record("no grant")
+            return
+        }
+        #expect(grant.version == 1)
+    }
+
     @Test func aForeignFramingIsAnsweredOnlyWhenTheAnswerIsShorter() throws {
         var directory = RoomDirectory()
         for (count, answered) in [(12, false), (31, false), (32, true), (1200, true)] {
