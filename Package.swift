@@ -24,7 +24,8 @@ func tests(_ module: String, _ dependencies: Target.Dependency...) -> Target {
 /// SwiftPM keeps the include and library paths of its .pc file and drops the defines, so those are repeated below.
 let webRTCAudioPackage =
     ["webrtc-audio-processing-2", "webrtc-audio-processing-1"].first { name in
-        ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib", "/usr/local/lib", "/usr/share"].contains {
+        ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib", "/usr/local/lib", "/usr/share"].contains
+        {
             FileManager.default.fileExists(atPath: "\($0)/pkgconfig/\(name).pc")
         }
     } ?? "webrtc-audio-processing"
@@ -55,7 +56,9 @@ let package = Package(
         .target(name: "CAllocationCounter", dependencies: ["CLinuxRealtime"], cSettings: c),
         .target(
             name: "CWebRTCAudio", dependencies: ["CWebRTCAudioProcessing"],
-            cxxSettings: [.define("WEBRTC_POSIX"), .define("WEBRTC_LINUX"), .define("WEBRTC_AUDIO_PROCESSING_ONLY_BUILD")]),
+            cxxSettings: [
+                .define("WEBRTC_POSIX"), .define("WEBRTC_LINUX"), .define("WEBRTC_AUDIO_PROCESSING_ONLY_BUILD"),
+            ]),
 
         // The engine, from the bottom up; what each may import is drawn in Tests/ImportRulesTests
         module("VoiceRealtime", "CLinuxRealtime"),
@@ -78,7 +81,7 @@ let package = Package(
             ], swiftSettings: swift),
 
         // Tests
-        tests("VoiceRealtime", "VoiceRealtime"),
+        tests("VoiceRealtime", "VoiceRealtime", "CAllocationCounter"),
         tests("VoiceWire", "VoiceWire"),
         tests("VoicePlayout", "VoicePlayout", "VoiceCoding"),
         tests("VoiceRooms", "VoiceRooms"),

@@ -50,18 +50,18 @@ struct Downlink: ~Copyable {
     /// Takes in every packet that has arrived and refills the playout ring. `referenceEnd` is when the last frame so far given to the
     /// loudspeaker leaves the DAC.
     mutating func run(now: MonotonicTime, referenceEnd: MonotonicTime?) {
-        receive(now: now.sinceEpoch)
+        receive()
         while playout.fill < targetFill { produce(now: now, referenceEnd: referenceEnd) }
     }
 
-    private mutating func receive(now: Duration) {
+    private mutating func receive() {
         while received.available > 0 {
             let arrival = received.tag().time
             let packet = received.acquire()
             do {
                 let parsed = try RTPPacket(parsing: packet.span)
                 let known = streams.withStream(of: parsed.header.synchronizationSource) {
-                    $0.insert(parsed, arrival: arrival.sinceEpoch, now: now)
+                    $0.insert(parsed, arrival: arrival.sinceEpoch)
                 }
                 if !known { statistics.packetsOfUnknownStreams += 1 }
             } catch {

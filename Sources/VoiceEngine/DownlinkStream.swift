@@ -30,8 +30,8 @@ struct DownlinkStream: ~Copyable {
 
     mutating func setVolume(_ gain: Float) { volume.move(to: gain) }
 
-    mutating func insert(_ packet: borrowing RTPPacket, arrival: Duration, now: Duration) {
-        playout.insert(packet.payload, header: packet.header, now: arrival)
+    mutating func insert(_ packet: borrowing RTPPacket, arrival: Duration) {
+        _ = playout.insert(packet.payload, header: packet.header, now: arrival)
         statistics.bytesReceived += packet.payload.count
         statistics.audioLevel = packet.audioLevel(id: Uplink.audioLevelID)
     }
@@ -41,15 +41,10 @@ struct DownlinkStream: ~Copyable {
         let report = playout.pull(into: &scratch, now: now, decoder: &decoder)
         volume.apply(to: &scratch)
         for index in 0..<mix.count { mix[index] += scratch[index] }
-        statistics.position = report.timestamp
+        statistics.position = report.firstTimestamp
         statistics.playout = playout.statistics
         statistics.targetDelay = playout.targetDelay
     }
 }
 
-extension OpusDecoder: SpeechDecoder {
-    /// Decodes `packet`; nil where it is not valid Opus.
-    public mutating func decode(_ packet: Span<UInt8>, into sound: inout MutableSpan<Float>) -> Int? {
-        do throws(OpusError) { return try decode(packet: packet, into: &sound) } catch { return nil }
-    }
-}
+extension OpusDecoder: SpeechDecoder {}

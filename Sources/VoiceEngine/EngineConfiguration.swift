@@ -28,7 +28,7 @@ public struct EngineConfiguration: Sendable {
     public init(
         device: DeviceChoice = .systemDefault, backend: ProcessingBackend = .webRTC,
         processing: ProcessingSettings = .voiceChat, encoder: OpusEncoderSettings = .voice,
-        application: OpusApplication = .voip, playout: PlayoutConfiguration = PlayoutConfiguration(),
+        application: OpusApplication = .voip, playout: PlayoutConfiguration = .conversation,
         maximumStreams: Int = 8, mediaPriority: Int = 60, playoutMarginFrames: Int = 240
     ) {
         self.device = device
@@ -73,13 +73,13 @@ public enum DeviceChoice: Sendable {
     /// ALSA's `default`, for both directions.
     case systemDefault
     /// ALSA PCMs by name and with their periods.
-    case alsa(ALSAConfiguration)
+    case alsa(ALSADeviceConfiguration)
     /// Any other device: files, the client's own sound, a simulation.
     case custom(any AudioDevice)
 
     func makeDevice() -> any AudioDevice {
         switch self {
-        case .systemDefault: ALSADevice(ALSAConfiguration())
+        case .systemDefault: ALSADevice(ALSADeviceConfiguration())
         case .alsa(let configuration): ALSADevice(configuration)
         case .custom(let device): device
         }

@@ -97,7 +97,7 @@ package final class EngineCore: @unchecked Sendable {
     package func stopDevice() { device.stop() }
 
     /// Tells the media thread; throws where it has not taken commands for a while.
-    func send(_ command: MediaCommand) throws(EngineError) {
+    package func send(_ command: MediaCommand) throws(EngineError) {
         guard commands.push(command) else { throw .overloaded }
         mediaWake.signal()
     }

@@ -1,9 +1,8 @@
-internal import VoiceCoding
-internal import VoiceProcessing
+package import VoiceProcessing
 internal import VoiceRealtime
 
 /// What the control side tells the media thread, through the command ring.
-enum MediaCommand: BitwiseCopyable, Sendable {
+package enum MediaCommand: BitwiseCopyable, Sendable {
     /// Send the microphone as this RTP stream from the next frame on.
     case publish(RTPStreamStart)
     /// Send nothing more.
@@ -21,7 +20,7 @@ enum MediaCommand: BitwiseCopyable, Sendable {
 }
 
 /// Where an outgoing RTP stream begins (RFC 3550, section 5.1: sequence number and timestamp start at random).
-struct RTPStreamStart: BitwiseCopyable, Sendable {
+package struct RTPStreamStart: BitwiseCopyable, Sendable {
     var synchronizationSource: UInt32
     var sequenceNumber: UInt16
     var timestamp: UInt32

@@ -13,11 +13,33 @@ public struct ProcessingChain: ~Copyable {
         public var lead: Double
         /// The reference is re-timed when the delay is found to be off by more than this, in seconds.
         public var tolerance: Double
+        /// Seconds of far-end speech without a trace of it in the microphone after which there is taken to be no echo path, at
+        /// first and once there was one. The canceller then gets silence as its reference, so that it leaves the near end
+        /// alone, as with a headset. A trace brings the reference back at once.
+        public var patience: Patience
+
+        /// Seconds; see ``Configuration/patience``.
+        public struct Patience: BitwiseCopyable, Equatable, Sendable {
+            /// Before an echo was ever found.
+            public var beforeFound: Double
+            /// After one was found.
+            public var afterFound: Double
+
+            /// A patience, in seconds of far-end speech.
+            public init(beforeFound: Double, afterFound: Double) {
+                self.beforeFound = beforeFound
+                self.afterFound = afterFound
+            }
+        }
 
         /// A configuration.
-        public init(lead: Double = 0.010, tolerance: Double = 0.004) {
+        public init(
+            lead: Double = 0.010, tolerance: Double = 0.004,
+            patience: Patience = Patience(beforeFound: 1.0, afterFound: 5.0)
+        ) {
             self.lead = lead
             self.tolerance = tolerance
+            self.patience = patience
         }
     }
 
@@ -29,6 +51,8 @@ public struct ProcessingChain: ~Copyable {
         public var echoDelay: EchoDelayEstimator.Estimate?
         /// How often the reference was re-timed so far, the first time included.
         public var retimings: Int
+        /// Whether the canceller gets the reference: there is an echo, or it is too early to say.
+        public var echoPathAssumed: Bool
     }
 
     /// The processor at the end; its settings may be changed between blocks.
@@ -38,6 +62,7 @@ public struct ProcessingChain: ~Copyable {
     private var aligned: Block
     private let lead: Int
     private let tolerance: Int
+    private let patience: Configuration.Patience
     private var offset = 0
     private var retimings = 0
 
@@ -58,6 +83,7 @@ public struct ProcessingChain: ~Copyable {
         history = ReferenceHistory(capacity: Int(Double(sampleRate) * Self.historySeconds))
         aligned = Block(frames: sampleRate / 100)
         lead = Int(Double(sampleRate) * configuration.lead)
+        patience = configuration.patience
         tolerance = Int(Double(sampleRate) * configuration.tolerance)
     }
 
@@ -67,11 +93,19 @@ public struct ProcessingChain: ~Copyable {
         if processor.activeSettings.echo != .off, estimator.run(capture: capture.span, reference: reference) {
             retime()
         }
-        let first = history.end - Int64(reference.count + offset)
+        let assumed = isEchoPathAssumed
+        // What lies ahead of the history's end is silence.
+        let first = assumed ? history.end - Int64(reference.count + offset) : history.end
         _ = history.read(from: first, into: &aligned)
         let delay = (estimator.estimate?.delay ?? 0) - offset
         let report = processor.run(capture: &capture, reference: aligned.read(), delay: max(0, delay))
-        return Report(processing: report, echoDelay: estimator.estimate, retimings: retimings)
+        return Report(
+            processing: report, echoDelay: estimator.estimate, retimings: retimings, echoPathAssumed: assumed)
+    }
+
+    private var isEchoPathAssumed: Bool {
+        let patience = estimator.estimate == nil ? self.patience.beforeFound : self.patience.afterFound
+        return Double(estimator.unconfirmedFarEndBlocks) < patience * 100
     }
 
     private mutating func retime() {

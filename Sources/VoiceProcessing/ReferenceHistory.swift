@@ -29,15 +29,17 @@ struct ReferenceHistory: ~Copyable {
         }
     }
 
-    /// Copies `output.count` frames from `first` on; what is not there, or lies before `floor`, is silence.
+    /// Copies `output.count` frames from `first` on; what is not there, or outside `stretch`, is silence.
     ///
     /// - Returns: frames that were missing.
-    func read(from first: Int64, floor: Int64 = 0, into output: inout MutableSpan<Float>) -> Int {
-        let from = max(start, floor)
+    func read(
+        from first: Int64, within stretch: Range<Int64> = 0..<Int64.max, into output: inout MutableSpan<Float>
+    ) -> Int {
+        let known = max(start, stretch.lowerBound)..<max(start, stretch.lowerBound, min(end, stretch.upperBound))
         var missing = 0
         for index in 0..<output.count {
             let frame = first + Int64(index)
-            if frame >= from, frame < end {
+            if known.contains(frame) {
                 output[index] = unsafe frames[Int(truncatingIfNeeded: frame) & (capacity - 1)]
             } else {
                 output[index] = 0
@@ -48,8 +50,8 @@ struct ReferenceHistory: ~Copyable {
     }
 
     /// The same into a block.
-    func read(from first: Int64, floor: Int64 = 0, into block: inout Block) -> Int {
+    func read(from first: Int64, into block: inout Block) -> Int {
         var output = block.write()
-        return read(from: first, floor: floor, into: &output)
+        return read(from: first, into: &output)
     }
 }

@@ -4,7 +4,8 @@
 /// Two delay-locked loops of second order (F. Adriaensen, "Using a DLL to filter time", 2005) run on the same observations. A quick one
 /// gives times: it forgives the monotonic clock being slewed. A slow one gives the drift, which needs a minute of averaging to be worth
 /// a few ppm under a millisecond of jitter. Both begin as the least-squares line does, with a bandwidth that falls with the time observed, and
-/// stop falling at their floors. Value type; every method is real-time safe.
+/// stop falling at their floors; when the two come apart by more than jitter explains, the rate has changed, and the slow one starts over from
+/// the quick one. Value type; every method is real-time safe.
 public struct DeviceClock: BitwiseCopyable, Sendable {
     /// Nominal frames per second.
     public let sampleRate: Int
@@ -17,6 +18,11 @@ public struct DeviceClock: BitwiseCopyable, Sendable {
     private static var rateFloorHertz: Double { @_noLocks @_noAllocation get { 0.005 } }
     /// For how long after a jump the slow loop runs free, to learn the new offset without taking it for a change of rate.
     private static var settlingSeconds: Double { @_noLocks @_noAllocation get { 2 } }
+
+    /// How far the slow loop's time may be from the quick one's, as a part of the mean jitter: seven times what white jitter leaves between
+    /// them, and a floor in nanoseconds for devices without any.
+    private static var disagreement: Double { @_noLocks @_noAllocation get { 0.5 } }
+    private static var disagreementNanoseconds: Double { @_noLocks @_noAllocation get { 50_000 } }
 
     private let nominal: Double
     private var time: Loop
@@ -66,6 +72,8 @@ public struct DeviceClock: BitwiseCopyable, Sendable {
             if settling.seconds <= 0 { rate.predicted += settling.meanError }
         } else {
             rate.follow(observed, advanced: advanced, elapsed: elapsed, floor: Self.rateFloorHertz)
+            let apart = (time.predicted - rate.predicted).magnitude
+            if apart > Self.disagreement * time.meanError + Self.disagreementNanoseconds { rate = time }
         }
         return time(ofFrame: frame)
     }
@@ -98,7 +106,9 @@ extension DeviceClock {
         var predicted: Double = 0
         /// Nanoseconds per frame.
         var period: Double
-        /// For how long it has observed.
+        /// The mean magnitude of the observations' errors over the last seconds: the jitter.
+        private(set) var meanError: Double = 0
+        /// For how long it has observed, as far as the floor of its bandwidth lets that matter.
         private var seconds: Double = 0
 
         /// Where the bandwidth starts, in Hz: a quarter of a second of memory.
@@ -116,11 +126,12 @@ extension DeviceClock {
 
         @_noLocks @_noAllocation
         mutating func follow(_ observed: Double, advanced: Double, elapsed: Double, floor: Double) {
-            seconds += elapsed
-            let bandwidth = max(Self.leastSquares / (seconds + Self.leastSquares / Self.openingHertz), floor)
+            seconds = min(seconds + elapsed, Self.leastSquares / floor)
+            let bandwidth = Self.leastSquares / (seconds + Self.leastSquares / Self.openingHertz)
             let omega = min(2 * Double.pi * bandwidth * elapsed, Self.largestOmega)
             let expected = predicted + advanced * period
             let error = observed - expected
+            meanError += omega * (error.magnitude - meanError)
             predicted = expected + Self.damping * omega * error
             period += omega * omega * error / advanced
         }

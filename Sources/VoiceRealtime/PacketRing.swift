@@ -95,14 +95,21 @@ public struct PacketProducer: ~Copyable, @unchecked Sendable {
     @_lifetime(&self)
     @inlinable
     public mutating func acquire() -> MutableSpan<UInt8> {
+        let room = takeSlot() ? slotBytes : 0
+        let span = unsafe MutableSpan<UInt8>(_unsafeStart: bytes + (written & mask) * slotBytes, count: room)
+        return unsafe _overrideLifetime(span, mutating: &self)
+    }
+
+    /// Whether the next slot is free; where it is not, one packet counts as dropped.
+    @_noLocks @_noAllocation
+    @inlinable
+    mutating func takeSlot() -> Bool {
         if written - readSeen > mask {
             readSeen = unsafe indices.pointee.read.load(ordering: .acquiring)
         }
-        let isFull = written - readSeen > mask
-        if isFull { unsafe indices.pointee.dropped.wrappingAdd(1, ordering: .relaxed) }
-        let span = unsafe MutableSpan<UInt8>(
-            _unsafeStart: bytes + (written & mask) * slotBytes, count: isFull ? 0 : slotBytes)
-        return unsafe _overrideLifetime(span, mutating: &self)
+        if written - readSeen <= mask { return true }
+        unsafe indices.pointee.dropped.wrappingAdd(1, ordering: .relaxed)
+        return false
     }
 
     /// Hands the acquired slot over with its first `length` bytes. To commit more than was acquired is a programming error.
@@ -126,7 +133,7 @@ public struct PacketProducer: ~Copyable, @unchecked Sendable {
             unsafe indices.pointee.dropped.wrappingAdd(1, ordering: .relaxed)
             return false
         }
-        if acquire().count < packet.count { return false }
+        guard takeSlot() else { return false }
         if packet.count > 0 {
             let source = unsafe packet.withUnsafeBufferPointer { $0.baseAddress }
             let target = unsafe UnsafeMutableRawPointer(bytes + (written & mask) * slotBytes)

@@ -44,7 +44,7 @@ public struct ReportBlock: Equatable, Sendable, BitwiseCopyable {
         guard lastSenderReport != 0 else { return nil }
         let elapsed = arrival.compact &- lastSenderReport &- delaySinceLastSenderReport
         guard let ticks = UInt32(exactly: Int32(bitPattern: elapsed)) else { return nil }
-        return .nanoseconds(Int64(ticks) * 1_000_000_000 >> 16)
+        return .nanoseconds((Int64(ticks) * 1_000_000_000) >> 16)
     }
 
     /// Reads the block at `offset`, where 24 bytes were checked to be.

@@ -1,0 +1,136 @@
+import Glibc
+
+/// What lies between a loudspeaker and a microphone: `speaker -> buffers -> loudspeaker -> room -> + near + noise -> clipping`.
+///
+/// A stream at 48 kHz in blocks of any length; the output lacks nothing of the newest input. Deterministic: one seed and
+/// the same input give the same bits, however the input is cut into blocks. Creating one computes the room and
+/// allocates; `process` does neither, nor blocks, and costs a small part of real time. In one thread's hands at a time.
+public struct RoomAcoustics: ~Copyable, Sendable {
+    /// Frames per second.
+    public static let sampleRate = 48_000.0
+    /// Frames that go through the stages at once.
+    private static let chunkFrames = 480
+
+    /// The conditions it was made for; `bulkDelayFrames` and `echoReturnLossDecibels` may have changed since.
+    public let conditions: RoomConditions
+    /// From the loudspeaker's driver to the microphone, the initial echo return loss included; empty without echo path.
+    public let impulseResponse: [Float]
+    /// Microphone frames that were cut off at full scale so far.
+    public private(set) var clippedFrames = 0
+
+    private var delay: SlippingDelay
+    private var loudspeaker: LoudspeakerProcess
+    private var path: PartitionedConvolver
+    private var noise: AmbientNoiseProcess?
+    private let nearGain: Float
+    private var echoGain: Float = 1
+    private let played: SampleMemory
+    private let echo: SampleMemory
+
+    /// Makes the room; throws when the conditions cannot be simulated.
+    public init(_ conditions: RoomConditions, seed: UInt64) throws(SimulationSettingError) {
+        try conditions.validate()
+        let response = try Self.makeResponse(conditions)
+        self.conditions = conditions
+        loudspeaker = LoudspeakerProcess(conditions.loudspeaker)
+        impulseResponse = response
+        path = PartitionedConvolver(impulseResponse: response.span)
+        delay = SlippingDelay(
+            bulkFrames: conditions.bulkDelayFrames, longestFrames: RoomConditions.longestBulkDelayFrames,
+            inputFasterByPPM: conditions.loudspeakerClockPPM)
+        noise =
+            if let noise = conditions.noise {
+                AmbientNoiseProcess(noise, generator: SeededGenerator(seed: seed, stream: "ambient noise"))
+            } else { nil }
+        played = SampleMemory(count: Self.chunkFrames)
+        echo = SampleMemory(count: Self.chunkFrames)
+        nearGain = Float(pow(10, conditions.nearGainDecibels / 20))
+        bulkDelayFrames = conditions.bulkDelayFrames
+        echoReturnLossDecibels = conditions.echoReturnLossDecibels
+    }
+
+    /// The delay of the buffers in frames; a change takes effect with the next frame, as when a device's buffer jumps.
+    /// Values beyond 0 ... `RoomConditions.longestBulkDelayFrames` are moved to the nearest bound.
+    public var bulkDelayFrames: Int {
+        didSet {
+            bulkDelayFrames = min(max(bulkDelayFrames, 0), RoomConditions.longestBulkDelayFrames)
+            delay.bulkFrames = bulkDelayFrames
+        }
+    }
+
+    /// The echo return loss in dB; a change takes effect with the next frame, as when somebody turns the volume.
+    public var echoReturnLossDecibels: Double {
+        didSet { echoGain = Float(pow(10, (conditions.echoReturnLossDecibels - echoReturnLossDecibels) / 20)) }
+    }
+
+    /// From the loudspeaker's input to the direct sound at the microphone, in frames: buffers, slip of the clocks and flight;
+    /// nil without echo path.
+    public var echoDelayFrames: Double? {
+        guard let room = conditions.echoPath else { return nil }
+        return delay.currentFrames + room.distance / RoomImpulseResponse.speedOfSound * Self.sampleRate
+    }
+
+    /// Carries the next frames through the room: what the loudspeaker is given, what the near talker says, and what the
+    /// microphone hears. All three have the same length, which may change from call to call. Full scale is 1.
+    public mutating func process(speaker: Span<Float>, near: Span<Float>, into microphone: inout MutableSpan<Float>) {
+        precondition(speaker.count == near.count && near.count == microphone.count, "one length for all")
+        var start = 0
+        while start < speaker.count {
+            let count = min(Self.chunkFrames, speaker.count - start)
+            renderEcho(of: speaker, from: start, count: count)
+            for index in 0..<count {
+                microphone[start + index] = hear(echo[index], near[start + index])
+            }
+            start += count
+        }
+    }
+
+    /// The same, and the echo alone, as it is part of `microphone` before clipping.
+    public mutating func process(
+        speaker: Span<Float>, near: Span<Float>, into microphone: inout MutableSpan<Float>,
+        echo echoAlone: inout MutableSpan<Float>
+    ) {
+        precondition(speaker.count == near.count && near.count == microphone.count, "one length for all")
+        precondition(echoAlone.count == speaker.count, "one length for all")
+        var start = 0
+        while start < speaker.count {
+            let count = min(Self.chunkFrames, speaker.count - start)
+            renderEcho(of: speaker, from: start, count: count)
+            for index in 0..<count {
+                echoAlone[start + index] = echo[index]
+                microphone[start + index] = hear(echo[index], near[start + index])
+            }
+            start += count
+        }
+    }
+
+    private mutating func renderEcho(of speaker: Span<Float>, from start: Int, count: Int) {
+        guard conditions.echoPath != nil else { return }
+        for index in 0..<count {
+            played[index] = loudspeaker.process(delay.process(speaker[start + index]))
+        }
+        unsafe path.process(played.base, into: echo.base, frames: count)
+        for index in 0..<count {
+            echo[index] *= echoGain
+        }
+    }
+
+    private mutating func hear(_ echo: Float, _ near: Float) -> Float {
+        let sum = echo + near * nearGain + (noise?.next() ?? 0)
+        clippedFrames += abs(sum) > 1 ? 1 : 0
+        return min(max(sum, -1), 1)
+    }
+
+    /// The response scaled so that speech comes out weaker by the echo return loss.
+    private static func makeResponse(_ conditions: RoomConditions) throws(SimulationSettingError) -> [Float] {
+        guard let room = conditions.echoPath else { return [] }
+        let response = try RoomImpulseResponse(of: room, length: conditions.responseLength).taps
+        let loudspeaker = LoudspeakerProcess(conditions.loudspeaker)
+        let powerGain = SpeechSpectrum.powerGain(of: response, sampleRate: sampleRate) {
+            loudspeaker.power(atHertz: $0)
+        }
+        try require(powerGain > 0, "responseLength", "must be longer than the sound's flight to the microphone")
+        let scale = Float(pow(10, -conditions.echoReturnLossDecibels / 20) / powerGain.squareRoot())
+        return response.map { $0 * scale }
+    }
+}

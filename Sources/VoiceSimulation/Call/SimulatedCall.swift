@@ -1,0 +1,253 @@
+package import VoiceEngine
+
+internal import VoiceDevices
+internal import VoiceRealtime
+internal import VoiceRooms
+internal import VoiceWire
+
+/// Two engines, a room server and the network between them, in simulated time: the same bits for the same seed on every run.
+///
+///     engine A ─► uplink A ─►┐            ┌─► downlink B ─► engine B
+///        ▲                   │ directory │                    │
+///        └── downlink A ◄────┘            └◄── uplink B ◄──────┘
+///
+/// Everything is the code of a real call but the devices, the sockets and the tokens' signatures. One thread, which is the caller's.
+public final class SimulatedCall {
+    /// The two sides.
+    public enum Side: Int, CaseIterable, Sendable {
+        /// The first.
+        case a
+        /// The second.
+        case b
+
+        var other: Side { self == .a ? .b : .a }
+    }
+
+    /// What a call is made of.
+    public struct Configuration: Sendable {
+        /// Where every random number comes from.
+        public var seed: UInt64 = 1
+        /// The engines' configuration; the device in it is not used.
+        public var engine: EngineConfiguration = .voiceChat
+        /// The links between each engine and the room.
+        public var network: NetworkConditions = .lan
+        /// The room around each engine.
+        public var rooms: [RoomConditions] = [.office, .livingRoom]
+        /// Who speaks in each room.
+        public var talkers: [SpeechSource]
+        /// How much faster than nominal each device runs, in ppm.
+        public var driftPPM: [Double] = [0, 0]
+        /// Frames in a device period.
+        public var periodFrames = 240
+        /// The longest that the call may last; memory for the recordings is taken for this long.
+        public var longest: Duration = .seconds(60)
+
+        /// A call between two talkers, one in each room.
+        public init(talkers: [SpeechSource]) {
+            precondition(talkers.count == 2, "two sides")
+            self.talkers = talkers
+        }
+    }
+
+    private final class Participant {
+        let core: EngineCore
+        let device: SimulatedDevice<ConversationAir>
+        let address: EndpointAddress
+        var session: RoomSession
+        var conversation: RoomConversation
+        var uplink: SimulatedNetwork
+        var downlink: SimulatedNetwork
+        var events: [EngineEvent] = []
+        var isConnected = true
+
+        init(_ configuration: Configuration, side: Side, generator: inout SeededGenerator) throws {
+            var acoustics = configuration.rooms[side.rawValue]
+            acoustics.bulkDelayFrames = min(acoustics.bulkDelayFrames, SimulatedCall.longestUnreportedDelay)
+            let frames = Int(configuration.longest / .microseconds(1)) * 48 / 1_000
+            let air = ConversationAir(
+                acoustics: try RoomAcoustics(acoustics, seed: generator.next()),
+                talker: configuration.talkers[side.rawValue], longestRecording: frames)
+            var shape = SimulatedDeviceConfiguration(pacing: .virtual(start: SimulatedCall.start))
+            shape.periodFrames = configuration.periodFrames
+            shape.driftPPM = configuration.driftPPM[side.rawValue]
+            device = try SimulatedDevice(air: air, configuration: shape)
+            var engine = configuration.engine
+            engine.device = .custom(device)
+            core = try EngineCore(engine, eventWake: nil) { _ in }
+            address = EndpointAddress(high: 0, low: UInt64(side.rawValue + 1), port: 5_000)
+            session = try RoomSession(token: [UInt8(side.rawValue)], association: generator.next())
+            conversation = RoomConversation(randomStart: generator.next())
+            uplink = try SimulatedNetwork(configuration.network, seed: generator.next())
+            downlink = try SimulatedNetwork(configuration.network, seed: generator.next())
+        }
+    }
+
+    /// Simulated time begins here; not at zero, so that nothing can mistake zero for "unknown".
+    private static let start = MonotonicTime(nanoseconds: 1_000_000_000)
+    /// What a device does not tell of its delay: 5 ms, as converters have it. Longer buffers are in its timestamps.
+    private static let longestUnreportedDelay = 240
+
+    private let participants: [Participant]
+    private var generator: SeededGenerator
+    private var directory = RoomDirectory()
+    private var now = SimulatedCall.start
+    private let end: MonotonicTime
+
+    /// Sets the call up; both sides begin to join at once.
+    public init(_ configuration: Configuration) throws {
+        var generator = SeededGenerator(seed: configuration.seed)
+        participants = try Side.allCases.map { try Participant(configuration, side: $0, generator: &generator) }
+        self.generator = generator
+        end = MonotonicTime(nanoseconds: now.nanoseconds + Int64(configuration.longest / .nanoseconds(1)))
+        for participant in participants { try participant.session.join(now: now.sinceEpoch) }
+    }
+
+    /// Time passed since the beginning.
+    public var elapsed: Duration { now.sinceEpoch - Self.start.sinceEpoch }
+
+    /// Lets `duration` pass, at most to the configured end.
+    public func run(for duration: Duration) {
+        let target = min(MonotonicTime(nanoseconds: now.nanoseconds + Int64(duration / .nanoseconds(1))), end)
+        step()
+        while let next = nextInstant, next <= target {
+            now = max(now, next)
+            step()
+        }
+        now = target
+    }
+
+    /// What happened in a side's room so far.
+    public func recording(_ side: Side) -> AirRecording { participants[side.rawValue].device.withAir { $0.recording } }
+
+    /// A side's statistics.
+    public func statistics(_ side: Side) -> EngineStatistics {
+        let participant = participants[side.rawValue]
+        return EngineStatistics(
+            participant.core.statistics(), device: participant.core.counters.counts, room: participant.session.statistics)
+    }
+
+    /// A side's events so far.
+    public func events(_ side: Side) -> [EngineEvent] { participants[side.rawValue].events }
+
+    /// What a side's links did.
+    public func network(_ side: Side) -> (up: SimulatedNetwork.Statistics, down: SimulatedNetwork.Statistics) {
+        (participants[side.rawValue].uplink.statistics, participants[side.rawValue].downlink.statistics)
+    }
+
+    /// Mutes or unmutes a side.
+    public func setMuted(_ muted: Bool, _ side: Side) throws { try participants[side.rawValue].core.send(.setMuted(muted)) }
+
+    /// Plugs a side's network cable out or in: while it is out, nothing goes either way.
+    public func setConnected(_ connected: Bool, _ side: Side) { participants[side.rawValue].isConnected = connected }
+
+    /// Leaves the room on one side.
+    public func leave(_ side: Side) {
+        participants[side.rawValue].session.leave(now: now.sinceEpoch)
+        step()
+    }
+
+    // MARK: One instant
+
+    private var nextInstant: MonotonicTime? {
+        var instants: [Duration] = []
+        for participant in participants {
+            if let wake = participant.device.nextWake { instants.append(wake.sinceEpoch) }
+            if let arrival = participant.uplink.nextArrival { instants.append(arrival) }
+            if let arrival = participant.downlink.nextArrival { instants.append(arrival) }
+            if let timeout = participant.session.nextTimeout { instants.append(timeout) }
+        }
+        if let timeout = directory.nextTimeout { instants.append(timeout) }
+        return instants.min().map { MonotonicTime(nanoseconds: Int64($0 / .nanoseconds(1))) }
+    }
+
+    /// Does all that is due now, in the order of the signal, until nothing moves any more.
+    private func step() {
+        for participant in participants {
+            if participant.device.advance(to: now) > 0 { participant.core.run(now: now) }
+            sendMedia(of: participant)
+        }
+        deliverToServer()
+        serve()
+        deliverToClients()
+        for participant in participants { attend(to: participant) }
+    }
+
+    private func sendMedia(of participant: Participant) {
+        while participant.core.link.sending.available > 0 {
+            let packet = participant.core.link.sending.acquire()
+            if participant.isConnected { participant.uplink.send(packet.span, now: now.sinceEpoch) }
+            participant.core.link.sending.release()
+        }
+    }
+
+    private func deliverToServer() {
+        for participant in participants {
+            while let delivery = participant.uplink.receive(now: now.sinceEpoch) {
+                let bytes = delivery.datagram
+                if DatagramKind(of: bytes.span) == .rtp {
+                    forward(bytes, from: participant)
+                } else {
+                    // What is not a control message is counted by the directory.
+                    _ = try? directory.handle(datagram: bytes.span, from: participant.address, now: now.sinceEpoch)
+                }
+            }
+        }
+    }
+
+    private func forward(_ packet: [UInt8], from participant: Participant) {
+        guard let source = RTPDatagram.synchronizationSource(of: packet.span) else { return }
+        guard case .forward(let receivers) = directory.forward(source: participant.address, synchronizationSource: source)
+        else { return }
+        for receiver in participants where receivers.contains(receiver.address) && receiver.isConnected {
+            receiver.downlink.send(packet, now: now.sinceEpoch)
+        }
+    }
+
+    private func serve() {
+        directory.handleTimeout(now: now.sinceEpoch)
+        while let request = directory.pollVerification() {
+            // The token is the side's number: who signs tokens is not what is simulated here.
+            let grants = TokenGrants(identity: "side \(request.token)", room: "simulation")
+            let entropy = JoinEntropy(
+                secret: RejoinSecret(high: generator.next(), low: generator.next()),
+                synchronizationSource: UInt32(truncatingIfNeeded: generator.next() as UInt64))
+            directory.answer(request.id, .granted(grants), entropy: entropy, now: now.sinceEpoch)
+        }
+        while let (destination, bytes) = directory.pollDatagram(now: now.sinceEpoch) {
+            for participant in participants where participant.address == destination && participant.isConnected {
+                participant.downlink.send(bytes, now: now.sinceEpoch)
+            }
+        }
+        while directory.pollEvent() != nil {}
+    }
+
+    private func deliverToClients() {
+        for participant in participants {
+            while let delivery = participant.downlink.receive(now: now.sinceEpoch) {
+                if DatagramKind(of: delivery.datagram.span) == .rtp {
+                    _ = participant.core.link.received.push(
+                        delivery.datagram.span, tag: PacketTag(time: MonotonicTime(nanoseconds: Int64(delivery.arrivedAt / .nanoseconds(1)))))
+                } else {
+                    _ = try? participant.session.handle(datagram: delivery.datagram.span, now: now.sinceEpoch)
+                }
+            }
+        }
+    }
+
+    private func attend(to participant: Participant) {
+        participant.session.handleTimeout(now: now.sinceEpoch)
+        while let event = participant.core.nextEvent() { participant.events.append(EngineEvent(event)) }
+        while let event = participant.session.pollEvent() {
+            for action in participant.conversation.handle(event, roster: participant.session.roster) {
+                switch action {
+                case .publish(let stream): try? participant.session.publish(stream)
+                case .command(let command): try? participant.core.send(command)
+                case .post(let event): participant.events.append(event)
+                }
+            }
+        }
+        while let bytes = participant.session.pollDatagram(now: now.sinceEpoch) {
+            if participant.isConnected { participant.uplink.send(bytes, now: now.sinceEpoch) }
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import ArgumentParser
+import VoiceTransport
+
+/// Serves rooms.
+struct RoomServe: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve", abstract: "Serve rooms on one UDP port: forwards sound, never decodes it.",
+        discussion: """
+            Everybody with a valid token is let in; the token names the room. Runs until Control-C. Control messages and sound are not \
+            encrypted yet, so the server refuses any address but loopback unless told --allow-plaintext.
+            """)
+
+    @Option(help: "The address to listen on.")
+    var address = "127.0.0.1"
+    @Option(help: "The UDP port; 0 lets the system choose.")
+    var port: UInt16 = 7_900
+    @Flag(help: "Listen beyond loopback although nothing is encrypted.")
+    var allowPlaintext = false
+    @Flag(help: "Print NDJSON.")
+    var json = false
+    @OptionGroup var secret: RoomSecret
+
+    func run() async throws {
+        try await reportingFailure {
+            let interruption = Interruption()
+            let verifier = TokenVerifier(secret: try secret.load())
+            let server = RoomServer(
+                RoomServer.Configuration(address: address, port: port, allowPlaintext: allowPlaintext), verifier: verifier)
+            let bound: UInt16
+            do { bound = try server.start() } catch { throw Failure(error) }
+            if json {
+                Console.emit(RoomServing(address: address, port: bound))
+            } else {
+                Console.say("serving rooms on udp://\(address):\(bound)")
+            }
+            await interruption.wait()
+            let statistics = server.statistics
+            server.stop()
+            if json {
+                Console.emit(RoomServed(statistics))
+            } else {
+                Console.say("served \(statistics.joins) joins, forwarded \(statistics.packetsForwarded) packets")
+            }
+        }
+    }
+}
+
+/// The server listens.
+struct RoomServing: JSONLine {
+    let schema = "duplexvoice.room.serve/1"
+    let type = "listening"
+    var address: String
+    var port: UInt16
+}
+
+/// The server has ended.
+struct RoomServed: JSONLine {
+    let schema = "duplexvoice.room.serve/1"
+    let type = "summary"
+    var joins: Int
+    var refusals: Int
+    var packetsForwarded: Int
+
+    init(_ statistics: RoomServer.Statistics) {
+        joins = statistics.joins
+        refusals = statistics.refusals
+        packetsForwarded = statistics.packetsForwarded
+    }
+}

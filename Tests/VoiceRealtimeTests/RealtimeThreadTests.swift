@@ -1,0 +1,184 @@
+import Synchronization
+import Testing
+import VoiceRealtime
+
+#if canImport(Glibc)
+    import Glibc
+#endif
+
+@Suite("RealtimeThread", .timeLimit(.minutes(1)))
+struct RealtimeThreadTests {
+    private static func ownName() -> String {
+        guard let file = unsafe fopen("/proc/thread-self/comm", "r") else { return "" }
+        defer { unsafe fclose(file) }
+        var line = [CChar](repeating: 0, count: 64)
+        guard unsafe fgets(&line, Int32(line.count), file) != nil else { return "" }
+        return String(decoding: line.prefix { $0 != 0 && $0 != 10 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// What a thread saw of itself.
+    private final class Report: Sendable {
+        let name = Mutex("")
+        let policy = Atomic<Int32>(-1)
+        let blocksInterrupt = Atomic<Bool>(false)
+        let ran = Atomic<Int>(0)
+    }
+
+    @Test("its name is the one that ps and top show, cut to 15 bytes")
+    func name() throws {
+        let report = Report()
+        let thread = try RealtimeThread(name: "duplex-capture-of-a-long-name", priority: 0) { _ in
+            report.name.withLock { $0 = Self.ownName() }
+        }
+        thread.stop()
+        expectEqual(report.name.withLock { $0 }, "duplex-capture-")
+    }
+
+    @Test("reports the scheduling it was granted, which is the one it has", arguments: [0, 10, 1_000])
+    func scheduling(priority: Int) throws {
+        let report = Report()
+        let thread = try RealtimeThread(name: "scheduled", priority: priority) { _ in
+            report.policy.store(sched_getscheduler(0), ordering: .releasing)
+            report.ran.wrappingAdd(1, ordering: .releasing)
+        }
+        thread.stop()
+        let policy = report.policy.load(ordering: .acquiring)
+        expectEqual(report.ran.load(ordering: .acquiring), 1)
+        switch thread.scheduling {
+        case .realtime(let granted):
+            #expect(granted == priority && priority == 10)
+            #expect(policy == SCHED_FIFO)
+        case .ordinary:
+            #expect(priority == 0)
+            #expect(policy == SCHED_OTHER)
+        case .ordinaryAfterRefusal(let reason):
+            #expect(priority != 0)
+            #expect(reason == EPERM || priority == 1_000 && reason == EINVAL)
+            #expect(policy == SCHED_OTHER)
+        }
+        if priority == 10, RealtimeLimits.highestPriority == 0 {
+            #expect(thread.scheduling == .ordinaryAfterRefusal(errno: EPERM))
+        }
+    }
+
+    @Test("leaves the user's signals to other threads")
+    func signals() throws {
+        let report = Report()
+        var before = sigset_t()
+        unsafe pthread_sigmask(SIG_SETMASK, nil, &before)
+        let thread = try RealtimeThread(name: "masked", priority: 0) { _ in
+            var mask = sigset_t()
+            unsafe pthread_sigmask(SIG_SETMASK, nil, &mask)
+            let blocks = unsafe sigismember(&mask, SIGINT) == 1 && sigismember(&mask, SIGSEGV) == 0
+            report.blocksInterrupt.store(blocks, ordering: .releasing)
+        }
+        thread.stop()
+        expectEqual(report.blocksInterrupt.load(ordering: .acquiring), true)
+        // And the creator's own mask is as it was
+        var after = sigset_t()
+        unsafe pthread_sigmask(SIG_SETMASK, nil, &after)
+        for signal in Int32(1)...31 { unsafe expectEqual(sigismember(&after, signal), sigismember(&before, signal)) }
+    }
+
+    @Test("stop raises the flag, wakes the thread and waits for its end; again, and from many threads, too")
+    func stop() async throws {
+        let wake = try WakeSignal()
+        let report = Report()
+        let thread = try RealtimeThread(name: "stopped", priority: 0, wake: wake) { flag in
+            while !flag.isRaised { wake.wait(timeout: .seconds(3_600)) }
+            report.ran.store(1, ordering: .releasing)
+        }
+        var returned = 0
+        await withTaskGroup(of: Int.self) { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    thread.stop()
+                    return report.ran.load(ordering: .acquiring)
+                }
+            }
+            // Each of them returned only after the body had
+            for await ran in group {
+                #expect(ran == 1)
+                returned += 1
+            }
+        }
+        #expect(returned == 8)
+        thread.stop()
+    }
+
+    @Test("letting go of it stops it")
+    func deinitElsewhere() throws {
+        let wake = try WakeSignal()
+        let report = Report()
+        do {
+            let thread = try RealtimeThread(name: "dropped", priority: 0, wake: wake) { flag in
+                while !flag.isRaised { wake.wait(timeout: .seconds(3_600)) }
+                report.ran.store(1, ordering: .releasing)
+            }
+            withExtendedLifetime(thread) {}
+        }
+        expectEqual(report.ran.load(ordering: .acquiring), 1)
+    }
+
+    /// Holds the only reference to a thread, which the thread itself lets go of.
+    private final class Holder: Sendable {
+        let thread = Mutex<RealtimeThread?>(nil)
+    }
+
+    @Test("the thread itself may stop it and let go of it, and then ends by itself")
+    func deinitOnItself() throws {
+        for _ in 0..<200 {
+            let holder = Holder()
+            let go = try WakeSignal()
+            let done = try WakeSignal()
+            let thread = try RealtimeThread(name: "itself", priority: 0) { flag in
+                go.wait(timeout: .seconds(60))
+                // Asks only: to wait for its own end would be for ever
+                holder.thread.withLock { $0 }?.stop()
+                let wasRaised = flag.isRaised
+                holder.thread.withLock { $0 = nil }
+                if wasRaised { done.signal() }
+            }
+            holder.thread.withLock { $0 = thread }
+            release(thread)
+            go.signal()
+            #expect(done.wait(timeout: .seconds(60)))
+        }
+    }
+
+    private func release(_ thread: consuming RealtimeThread) {}
+
+    /// State that tells on which thread it was destroyed.
+    private struct Token: ~Copyable, Sendable {
+        let report: Report
+        var uses = 0
+
+        deinit {
+            report.name.withLock { $0 = RealtimeThreadTests.ownName() }
+            report.ran.wrappingAdd(uses, ordering: .releasing)
+        }
+    }
+
+    @Test("state that cannot be copied travels with the thread and is destroyed on it, once")
+    func state() throws {
+        for _ in 0..<100 {
+            let report = Report()
+            let thread = try RealtimeThread(name: "with-state", priority: 0, state: Token(report: report)) { token, _ in
+                token.uses += 1
+            }
+            thread.stop()
+            expectEqual(report.ran.load(ordering: .acquiring), 1)
+            expectEqual(report.name.withLock { $0 }, "with-state")
+        }
+    }
+
+    @Test("the limits are what the system says")
+    func limits() {
+        #expect((0...99).contains(RealtimeLimits.highestPriority))
+        if let bytes = RealtimeLimits.lockableMemory {
+            #expect(bytes >= 0)
+            // A finite limit would make later allocations fail, so the lock is refused
+            #expect(throws: ThreadError.refused(errno: EPERM)) { try RealtimeLimits.lockMemory() }
+        }
+    }
+}

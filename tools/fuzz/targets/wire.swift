@@ -1,0 +1,143 @@
+// modules: VoiceWire
+//
+// Reads any bytes as everything that VoiceWire can read. What it accepts must agree with itself: lengths add up, and
+// what is written again from what was read reads the same.
+
+import VoiceWire
+
+/// libFuzzer's entry: one input, always answered 0; a precondition that fails is a finding.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    guard let bytes = unsafe bytes else { return 0 }
+    let datagram = unsafe Span(_unsafeStart: bytes, count: count)
+    _ = DatagramKind(of: datagram)
+    checkPacket(datagram)
+    checkCompound(datagram)
+    checkOpus(datagram)
+    checkReception(datagram)
+    return 0
+}
+
+private func checkPacket(_ datagram: Span<UInt8>) {
+    guard let packet = try? RTPPacket(parsing: datagram) else { return }
+    precondition(packet.headerByteCount + packet.payload.count + packet.paddingByteCount == datagram.count)
+    precondition(RTPDatagram.payloadType(of: datagram) == packet.header.payloadType)
+    precondition(RTPDatagram.sequenceNumber(of: datagram) == packet.header.sequenceNumber)
+    precondition(RTPDatagram.timestamp(of: datagram) == packet.header.timestamp)
+    precondition(RTPDatagram.synchronizationSource(of: datagram) == packet.header.synchronizationSource)
+    var copy = [UInt8](repeating: 0, count: datagram.count + 64)
+    var span = copy.mutableSpan
+    let byteCount: Int
+    do throws(WireError) {
+        byteCount = try rewrite(packet, into: &span)
+    } catch {
+        fatalError("what was read cannot be written: \(error)")
+    }
+    let again = copy.span.extracting(first: byteCount)
+    guard let other = try? RTPPacket(parsing: again) else { fatalError("what was written cannot be read") }
+    precondition(other.header == packet.header)
+    precondition(isEqual(other.payload, packet.payload))
+    precondition(other.paddingByteCount == packet.paddingByteCount)
+    precondition(other.contributingSourceCount == packet.contributingSourceCount)
+    for index in 0..<packet.contributingSourceCount {
+        precondition(other.contributingSource(at: index) == packet.contributingSource(at: index))
+    }
+    for id: UInt8 in 0...16 { precondition(other.audioLevel(id: id) == packet.audioLevel(id: id)) }
+}
+
+/// Writes the packet part by part; its extension without the padding between elements.
+private func rewrite(_ packet: RTPPacket, into span: inout MutableSpan<UInt8>) throws(WireError) -> Int {
+    var writer = try RTPWriter(packet.header, into: &span)
+    for index in 0..<packet.contributingSourceCount {
+        try writer.append(contributingSource: packet.contributingSource(at: index), to: &span)
+    }
+    var extensions = packet.headerExtensions
+    let form = extensions.form
+    while let element = try? extensions.next() {
+        try writer.append(extensionID: element.id, data: element.data, form: form, to: &span)
+    }
+    try writer.append(payload: packet.payload, to: &span)
+    try writer.pad(to: writer.byteCount + packet.paddingByteCount, in: &span)
+    return writer.byteCount
+}
+
+private func checkCompound(_ datagram: Span<UInt8>) {
+    var compound = RTCPCompound(datagram)
+    var byteCount = 0
+    do throws(WireError) {
+        while let packet = try compound.next() {
+            precondition(packet.byteCount >= 4 && packet.byteCount & 3 == 0)
+            byteCount += packet.byteCount
+            checkReport(packet)
+            checkDescription(packet)
+            checkGoodbye(packet)
+        }
+        precondition(byteCount == datagram.count)
+    } catch {
+        precondition(byteCount <= datagram.count)
+    }
+}
+
+private func checkReport(_ packet: RTCPPacket) {
+    guard let blocks = try? ReportBlocks(parsing: packet) else { return }
+    var copies: [ReportBlock] = []
+    for index in 0..<blocks.count {
+        copies.append(blocks[index])
+        _ = blocks[index].roundTripTime(arrival: NetworkTime(rawValue: 0x1234_5678_9ABC_DEF0))
+    }
+    var bytes = [UInt8](repeating: 0, count: 28 + ReportBlock.byteCount * 31)
+    var span = bytes.mutableSpan
+    var byteCount: Int?
+    if let report = try? SenderReport(parsing: packet) {
+        byteCount = try? report.write(into: &span, reportBlocks: copies.span)
+    } else if let report = try? ReceiverReport(parsing: packet) {
+        byteCount = try? report.write(into: &span, reportBlocks: copies.span)
+    }
+    guard let byteCount else { fatalError("a report with blocks is neither a sender's nor a receiver's") }
+    // Profile-specific extensions after the blocks are not kept (RFC 3550 section 6.4.3).
+    precondition(isEqual(bytes.span.extracting(4..<byteCount), packet.body.extracting(first: byteCount - 4)))
+}
+
+private func checkDescription(_ packet: RTCPPacket) {
+    guard var items = try? SourceDescriptionItems(parsing: packet) else { return }
+    var textBytes = 0
+    while let item = try? items.next() { textBytes += item.text.count + 2 }
+    precondition(textBytes <= packet.body.count)
+}
+
+private func checkGoodbye(_ packet: RTCPPacket) {
+    guard let goodbye = try? Goodbye(parsing: packet) else { return }
+    for index in 0..<goodbye.sourceCount { _ = goodbye.source(at: index) }
+    precondition(goodbye.sourceCount * 4 + goodbye.reason.count <= packet.body.count)
+}
+
+private func checkOpus(_ packet: Span<UInt8>) {
+    guard let header = try? OpusPacketHeader(parsing: packet) else { return }
+    precondition(1...48 ~= header.codedFrameCount && 120...5760 ~= header.duration)
+    precondition(!header.carriesRedundancy || header.mode != .celt)
+}
+
+/// Takes the bytes as a course of events: a sequence number, a timestamp and a time, eight bytes each.
+private func checkReception(_ events: Span<UInt8>) {
+    var statistics = ReceptionStatistics(synchronizationSource: 1)
+    var sequences = SequenceUnwrapper()
+    var timestamps = TimestampUnwrapper()
+    for event in 0..<events.count / 8 {
+        func word(_ offset: Int) -> UInt16 {
+            UInt16(events[8 * event + offset]) << 8 | UInt16(events[8 * event + offset + 1])
+        }
+        let header = RTPHeader(
+            payloadType: 0, sequenceNumber: word(0), timestamp: UInt32(word(2)) << 16 | UInt32(word(4)),
+            synchronizationSource: 1)
+        let now = Duration.milliseconds(Int64(word(6)) - 0x8000)
+        precondition(UInt16(truncatingIfNeeded: sequences.unwrap(header.sequenceNumber)) == header.sequenceNumber)
+        precondition(UInt32(truncatingIfNeeded: timestamps.unwrap(header.timestamp)) == header.timestamp)
+        statistics.receive(header, arrival: now)
+        precondition(statistics.lostCount == statistics.expectedCount - statistics.receivedCount)
+        if header.timestamp & 7 == 0 { _ = statistics.makeReportBlock(now: now) }
+    }
+}
+
+private func isEqual(_ one: Span<UInt8>, _ other: Span<UInt8>) -> Bool {
+    one.count == other.count && one.indices.allSatisfy { one[$0] == other[$0] }
+}
