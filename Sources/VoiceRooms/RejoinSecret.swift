@@ -1,4 +1,5 @@
-/// What proves, after a break, that a client is the participant it says it is. 128 random bits from the server's caller.
+/// What proves, after a break, that a client is the participant it says it is: 128 random bits from the server's
+/// caller.
 ///
 /// Never printed: its description hides it.
 public struct RejoinSecret: Sendable, BitwiseCopyable, CustomStringConvertible, CustomDebugStringConvertible {

@@ -5,8 +5,8 @@
 /// `pollDatagram(now:)` and `pollEvent()`, and sleep until `nextTimeout`. For each media packet ask
 /// `forward(source:synchronizationSource:)`.
 ///
-/// `now` is the time since any fixed instant, and never goes back. Not thread-safe; one owner. Nothing blocks. The media
-/// look-up allocates nothing; the control path does.
+/// `now` is the time since any fixed instant, and never goes back. Not thread-safe; one owner. Nothing blocks. The
+/// media look-up allocates nothing; the control path does.
 ///
 /// The same inputs give the same outputs: nothing depends on the order of a hash table.
 public struct RoomDirectory: Sendable {

@@ -14,6 +14,7 @@ extension RoomDirectory {
         {
             // Serial number arithmetic (RFC 1982): a client counts its associations up from a random number.
             guard Int64(bitPattern: association &- participant.association) > 0 else { return }
+            participants[participant.id]?.version = Self.version(for: request)
             return resume(participant.id, claim, association, source, now: now)
         }
         guard !pending.values.contains(where: { $0.source == source && $0.association == association }) else { return }
@@ -58,6 +59,11 @@ extension RoomDirectory {
         return nil
     }
 
+    /// The highest version that both speak; that there is one has been checked.
+    static func version(for request: JoinRequest) -> UInt8 {
+        min(request.versions.upperBound, RoomProtocol.versions.upperBound)
+    }
+
     func member(_ identity: String, of room: String) -> ParticipantID? {
         rooms[room]?.first { participants[$0]?.identity == identity }
     }
@@ -74,7 +80,7 @@ extension RoomDirectory {
             id: makeParticipantID(), room: grants.room, identity: grants.identity, name: grants.name,
             capabilities: capabilities, secret: entropy.secret,
             streams: assignStreams(room: grants.room, from: entropy.synchronizationSource), endpoint: join.source,
-            association: join.association, lastHeard: now)
+            association: join.association, version: Self.version(for: join.request), lastHeard: now)
         if capabilities.contains([.subscribe, .autoSubscribe]) {
             for entry in roster(ofRoom: grants.room).entries {
                 participant.subscriptions.formUnion(entry.streams.map(\.assignment.stream))
@@ -118,7 +124,7 @@ extension RoomDirectory {
         _ = channel.enqueue(
             .joined(
                 JoinGrant(
-                    version: RoomProtocol.versions.upperBound, participant: id, capabilities: participant.capabilities,
+                    version: participant.version, participant: id, capabilities: participant.capabilities,
                     resumed: resumed, handledCount: participant.handledCount, secret: participant.secret,
                     keepaliveInterval: configuration.keepaliveInterval, room: participant.room,
                     streams: participant.streams.map(\.assignment), rosterCount: UInt16(entries.count))))

@@ -85,7 +85,8 @@ extension RoomDirectory {
         refreshForwarding(room: subscriber.room)
     }
 
-    /// Mutes or unmutes a stream from the server's side; its packets are dropped meanwhile. False when nobody publishes it.
+    /// Mutes or unmutes a stream from the server's side; its packets are dropped meanwhile. False when nobody
+    /// publishes it.
     @discardableResult
     public mutating func setServerMute(_ muted: Bool, stream: StreamID, now: Duration) -> Bool {
         for id in participants.keys.sorted() {

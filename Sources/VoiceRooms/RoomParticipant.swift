@@ -22,6 +22,8 @@ struct RoomParticipant: Sendable {
     var endpoint: EndpointAddress?
     /// The latest association that was accepted for it.
     var association: UInt64
+    /// The protocol version in force.
+    var version: UInt8
     var lastHeard: Duration
     var breakEnds: Duration?
 

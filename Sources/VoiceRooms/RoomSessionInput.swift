@@ -73,6 +73,7 @@ extension RoomSession {
             guard arriving == nil, state == .joining || state == .reconnecting else {
                 throw .unexpectedMessage(message.type.rawValue)
             }
+            guard request.versions.contains(grant.version) else { throw .invalidValue }
             arriving = (grant, [])
         case .participantJoined(let entry) where arriving != nil:
             arriving?.entries.append(entry)
@@ -141,7 +142,7 @@ extension RoomSession {
         }
         backlog = []
         request.rejoin = RejoinClaim(participant: grant.participant, secret: grant.secret, handledCount: 0)
-        events.append(returning ? .reconnected(grant) : .joined(grant))
+        events.append(returning ? .reconnected(grant, newRoster) : .joined(grant, newRoster))
     }
 
     private mutating func tellChanges(to newRoster: RoomRoster) {

@@ -46,13 +46,13 @@ public enum RoomSessionError: Error, Equatable, Sendable {
 
 /// What happened, in order. `RoomSession.pollEvent` gives them out.
 public enum RoomSessionEvent: Equatable, Sendable {
-    /// The join was granted, and `RoomSession.roster` is complete.
-    case joined(JoinGrant)
+    /// The join was granted; this is who is there, oneself included.
+    case joined(JoinGrant, RoomRoster)
     /// The server is not heard any more, or has forgotten us; media does not arrive anywhere meanwhile.
     case reconnecting
-    /// Back again. When `grant.resumed` is false it was a new join, with new streams: publish again. What changed in the
-    /// roster meanwhile was told before by events of its own.
-    case reconnected(JoinGrant)
+    /// Back again. When `JoinGrant.resumed` is false it was a new join, with new streams: publish again. What changed
+    /// in the roster meanwhile was told before by events of its own.
+    case reconnected(JoinGrant, RoomRoster)
     /// Someone came.
     case participantJoined(RosterEntry)
     /// Someone went; the reason is nil when it happened while we were away.
@@ -85,4 +85,7 @@ public struct RoomSessionStatistics: Equatable, Sendable {
     public var reconnections = 0
     /// Own messages given up because a rejoin found the participant gone.
     public var abandonedMessages = 0
+
+    /// All zero.
+    public init() {}
 }

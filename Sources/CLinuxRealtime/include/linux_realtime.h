@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "transport_sockets.h"
+
 #define DV_REALTIME_SAFE __attribute__((swift_attr("@_noLocks"))) __attribute__((swift_attr("@_noAllocation")))
 #define DV_SENDABLE __attribute__((swift_attr("@Sendable")))
 

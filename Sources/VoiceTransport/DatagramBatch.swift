@@ -1,0 +1,89 @@
+internal import CLinuxRealtime
+internal import VoiceRealtime
+internal import VoiceRooms
+
+/// Datagrams for one recvmmsg or sendmmsg, and buffers to receive into. Allocates when made, and never again.
+@safe
+struct DatagramBatch: ~Copyable {
+    /// Bytes of a buffer: the payload of an Ethernet frame, more than any path carries unfragmented.
+    static let bufferSize = 1500
+
+    let capacity: Int
+    private let batch: OpaquePointer
+    private let buffers: UnsafeMutablePointer<UInt8>
+
+    init?(capacity: Int) {
+        guard let made = unsafe dv_batch_create(Int32(capacity)) else { return nil }
+        self.capacity = capacity
+        unsafe batch = made
+        unsafe buffers = .allocate(capacity: capacity * Self.bufferSize)
+        unsafe buffers.initialize(repeating: 0, count: capacity * Self.bufferSize)
+    }
+
+    deinit {
+        unsafe dv_batch_free(batch)
+        unsafe buffers.deallocate()
+    }
+
+    /// Receives what has arrived, at most `capacity`; negative: minus errno.
+    mutating func receive(from socket: Int32) -> Int {
+        for index in 0..<capacity {
+            unsafe dv_batch_place(batch, Int32(index), buffers + index * Self.bufferSize, Self.bufferSize, nil)
+        }
+        return unsafe Int(dv_batch_receive(batch, socket, Int32(capacity)))
+    }
+
+    /// The bytes of a received datagram; empty when it was too long for its buffer.
+    @_lifetime(borrow self)
+    func datagram(_ index: Int) -> Span<UInt8> {
+        let count = unsafe min(dv_batch_length(batch, Int32(index)), Self.bufferSize)
+        let span = unsafe Span<UInt8>(_unsafeStart: buffers + index * Self.bufferSize, count: count)
+        return unsafe _overrideLifetime(span, borrowing: self)
+    }
+
+    func source(_ index: Int) -> EndpointAddress {
+        var address = dv_address()
+        unsafe dv_batch_source(batch, Int32(index), &address)
+        return EndpointAddress(address)
+    }
+
+    /// When the kernel got the datagram.
+    func arrival(_ index: Int) -> MonotonicTime {
+        unsafe MonotonicTime(nanoseconds: dv_batch_arrival(batch, Int32(index)))
+    }
+
+    /// Places bytes to be sent, which must stay where they are until then.
+    @unsafe
+    mutating func place(_ index: Int, _ bytes: UnsafeMutableRawBufferPointer, to destination: EndpointAddress?) {
+        if let destination {
+            var address = destination.system
+            unsafe dv_batch_place(batch, Int32(index), bytes.baseAddress, bytes.count, &address)
+        } else {
+            unsafe dv_batch_place(batch, Int32(index), bytes.baseAddress, bytes.count, nil)
+        }
+    }
+
+    /// Places a datagram that `other` has received.
+    mutating func place(_ index: Int, from other: borrowing DatagramBatch, _ received: Int, to: EndpointAddress) {
+        let count = unsafe min(dv_batch_length(other.batch, Int32(received)), Self.bufferSize)
+        let start = unsafe other.buffers + received * Self.bufferSize
+        unsafe place(index, UnsafeMutableRawBufferPointer(start: start, count: count), to: to)
+    }
+
+    /// Sends the placed datagrams; a datagram that is refused is skipped. How many were sent.
+    mutating func send(_ count: Int, through socket: Int32) -> Int {
+        var first = 0
+        var sent = 0
+        while first < count {
+            let result = unsafe Int(dv_batch_send(batch, socket, Int32(first), Int32(count)))
+            if result > 0 {
+                first += result
+                sent += result
+            } else {
+                // Voice that cannot go now is too late later: what fails is lost, as on any other part of the path.
+                first += 1
+            }
+        }
+        return sent
+    }
+}

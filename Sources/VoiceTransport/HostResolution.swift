@@ -1,0 +1,49 @@
+internal import CLinuxRealtime
+internal import Glibc
+internal import VoiceRealtime
+internal import VoiceRooms
+
+/// Finds the address of a host while the network thread stays free to stop.
+@safe
+struct HostResolution: ~Copyable {
+    private let resolution: OpaquePointer
+    private let host: String
+
+    private init(_ resolution: OpaquePointer, host: String) {
+        unsafe self.resolution = resolution
+        self.host = host
+    }
+
+    deinit { unsafe dv_resolution_release(resolution) }
+
+    /// The address of a host; numeric ones at once, names after at most `timeout`.
+    static func address(
+        of host: String, port: UInt16, timeout: Duration, wake: WakeSignal, stop: borrowing StopFlag
+    ) throws(RoomClientEnd) -> EndpointAddress {
+        if let address = EndpointAddress(numeric: host, port: port) { return address }
+        guard let started = unsafe dv_resolution_start(host, port) else { throw .system(errno: errno) }
+        let resolution = unsafe HostResolution(started, host: host)
+        return try resolution.wait(timeout: timeout, wake: wake, stop: stop)
+    }
+
+    private func wait(
+        timeout: Duration, wake: WakeSignal, stop: borrowing StopFlag
+    ) throws(RoomClientEnd) -> EndpointAddress {
+        guard let poll = NetworkPoll(), unsafe poll.add(dv_resolution_descriptor(resolution), tag: 0),
+            poll.add(wake.fileDescriptor, tag: 1)
+        else { throw .system(errno: EMFILE) }
+        let deadline = MonotonicTime.now().sinceEpoch + timeout
+        while MonotonicTime.now().sinceEpoch < deadline {
+            if stop.isRaised { throw .stopped }
+            if poll.wait(until: deadline) & 2 != 0 { wake.wait(timeout: .zero) }
+            var address = dv_address()
+            switch unsafe dv_resolution_result(resolution, &address) {
+            case 1: return EndpointAddress(address)
+            case -1: throw .unknownHost(host)
+            case -2: throw .nameServiceUnavailable(host)
+            default: continue
+            }
+        }
+        throw .nameServiceUnavailable(host)
+    }
+}

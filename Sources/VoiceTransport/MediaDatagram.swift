@@ -1,0 +1,15 @@
+/// Tells media apart from everything else by its first bytes (RFC 7983 section 7, RFC 5761 section 4).
+enum MediaDatagram {
+    /// First bytes of RTP and RTCP: version 2 in the upper two bits.
+    static let firstBytes: ClosedRange<UInt8> = 128...191
+
+    /// The SSRC of the sender, nil when the datagram is too short to be RTP or RTCP.
+    static func synchronizationSource(of bytes: Span<UInt8>) -> UInt32? {
+        guard bytes.count >= 8 else { return nil }
+        // RTCP packet types 192...223 lie where RTP has marker and payload type; RTP must not use 64...95 here.
+        let offset = (192...223).contains(bytes[1]) ? 4 : 8
+        guard bytes.count >= offset + 4 else { return nil }
+        return UInt32(bytes[offset]) << 24 | UInt32(bytes[offset + 1]) << 16 | UInt32(bytes[offset + 2]) << 8
+            | UInt32(bytes[offset + 3])
+    }
+}

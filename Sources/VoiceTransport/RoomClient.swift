@@ -1,0 +1,155 @@
+internal import Glibc
+internal import Synchronization
+public import VoiceRealtime
+public import VoiceRooms
+
+/// A client's connection to a room: a network thread between a UDP socket and the media thread's packet rings.
+///
+/// Packets that the media thread puts into its send ring (and announces by `PacketLink.wake`) go out while the session
+/// is in the room; packets that arrive go into the receive ring, tagged with the kernel's time of arrival. All methods
+/// may be called from any thread; those that block say so. Requests take effect on the network thread, and what becomes
+/// of them is told by `events`.
+///
+/// A host name is looked up on a thread of its own, so the network thread never waits for a name server.
+public final class RoomClient: Sendable {
+    /// Requests that wait for the network thread; more are refused.
+    static let commandLimit = 256
+    /// Events that wait for whoever reads `events`; more are dropped and counted.
+    static let eventLimit = 1024
+
+    /// What happens, in order, for one reader. Finishes after `ended`.
+    public let events: AsyncStream<RoomClientEvent>
+
+    private let shared: RoomClientShared
+    private let thread: RealtimeThread
+    private let wake: WakeSignal
+
+    /// Starts the network thread and joins the room. Does not wait for either.
+    ///
+    /// - Parameters:
+    ///   - endpoint: the server and the token.
+    ///   - configuration: how to meet it.
+    ///   - link: the network's ends of the media rings; the network thread uses them until it has ended.
+    public init(
+        joining endpoint: RoomEndpoint, configuration: RoomClientConfiguration = RoomClientConfiguration(),
+        link: PacketLink
+    ) throws(RoomClientEnd) {
+        let (events, yield) = AsyncStream<RoomClientEvent>.makeStream(
+            bufferingPolicy: .bufferingOldest(Self.eventLimit))
+        let shared = RoomClientShared(events: yield)
+        do throws(ThreadError) {
+            thread = try RealtimeThread(
+                name: "dv-network", priority: configuration.threadPriority, wake: link.wake
+            ) { stop in
+                shared.end(RoomClientLoop.run(endpoint, configuration, link, shared, until: stop))
+            }
+        } catch {
+            switch error {
+            case .refused(let number): throw .system(errno: number)
+            }
+        }
+        self.events = events
+        self.shared = shared
+        wake = link.wake
+    }
+
+    // MARK: Requests
+
+    /// Announces a stream of `JoinGrant.streams`.
+    public func publish(_ assignment: StreamAssignment) throws(RoomSessionError) { try ask(.publish(assignment)) }
+
+    /// Withdraws a stream.
+    public func unpublish(_ stream: StreamID) throws(RoomSessionError) { try ask(.unpublish(stream)) }
+
+    /// Asks for a stream.
+    public func subscribe(to stream: StreamID) throws(RoomSessionError) { try ask(.subscribe(stream)) }
+
+    /// Asks not to get a stream.
+    public func unsubscribe(from stream: StreamID) throws(RoomSessionError) { try ask(.unsubscribe(stream)) }
+
+    /// Tells the others that a stream of one's own is muted or not.
+    public func setMuted(_ muted: Bool, stream: StreamID) throws(RoomSessionError) { try ask(.setMuted(stream, muted)) }
+
+    /// Sends bytes, at most `RoomProtocol.messageLimit`, to a participant or to everyone else (`nil`).
+    public func send(_ bytes: [UInt8], to destination: ParticipantID? = nil) throws(RoomSessionError) {
+        guard bytes.count <= RoomProtocol.messageLimit else { throw .messageTooLong }
+        try ask(.send(bytes, destination))
+    }
+
+    /// Has everything of a stream before `generation` dropped.
+    public func interrupt(_ stream: StreamID, generation: UInt32) throws(RoomSessionError) {
+        try ask(.interrupt(stream, generation))
+    }
+
+    /// Leaves the room; `ended` follows within `RoomTimers.closingTime`.
+    public func leave() throws(RoomSessionError) { try ask(.leave) }
+
+    private func ask(_ command: RoomClientShared.Command) throws(RoomSessionError) {
+        let isTaken = shared.commands.withLock { commands in
+            guard commands.count < Self.commandLimit else { return false }
+            commands.append(command)
+            return true
+        }
+        guard isTaken else { throw .queueFull }
+        shared.hasCommands.store(true, ordering: .releasing)
+        wake.signal()
+    }
+
+    // MARK: Looking and ending
+
+    /// Counters since the start.
+    public var statistics: RoomClientStatistics { shared.statistics.withLock { $0 } }
+
+    /// Why it is over, nil while it is not.
+    public var end: RoomClientEnd? { shared.ending.withLock { $0 } }
+
+    /// How the network thread is scheduled, as granted.
+    public var scheduling: ThreadScheduling { thread.scheduling }
+
+    /// Ends at once, without telling the server; `leave` does that. Blocks until the network thread has ended.
+    public func stop() { thread.stop() }
+
+    deinit { thread.stop() }
+}
+
+/// What the network thread shares with its callers.
+final class RoomClientShared: Sendable {
+    enum Command: Sendable {
+        case publish(StreamAssignment)
+        case unpublish(StreamID)
+        case subscribe(StreamID)
+        case unsubscribe(StreamID)
+        case setMuted(StreamID, Bool)
+        case send([UInt8], ParticipantID?)
+        case interrupt(StreamID, UInt32)
+        case leave
+    }
+
+    let commands = Mutex<[Command]>([])
+    let hasCommands = Atomic<Bool>(false)
+    let statistics = Mutex(RoomClientStatistics())
+    let ending = Mutex<RoomClientEnd?>(nil)
+    private let events: AsyncStream<RoomClientEvent>.Continuation
+
+    init(events: AsyncStream<RoomClientEvent>.Continuation) { self.events = events }
+
+    /// False when nobody took the last thousand events, and this one was dropped.
+    func tell(_ event: RoomClientEvent) -> Bool {
+        if case .dropped = events.yield(event) { return false }
+        return true
+    }
+
+    func end(_ reason: RoomClientEnd) {
+        ending.withLock { $0 = reason }
+        _ = tell(.ended(reason))
+        events.finish()
+    }
+
+    func takeCommands() -> [Command] {
+        guard hasCommands.exchange(false, ordering: .acquiringAndReleasing) else { return [] }
+        return commands.withLock { commands in
+            defer { commands = [] }
+            return commands
+        }
+    }
+}

@@ -1,0 +1,79 @@
+public import VoiceRooms
+
+/// How a client meets its room; fixed at its start.
+public struct RoomClientConfiguration: Sendable {
+    /// Whether token, messages and audio may cross a network in the clear. Needed for any address beyond loopback.
+    public var allowPlaintext: Bool
+    /// The room that is wanted, empty for the token's.
+    public var room: String
+    /// What to ask for.
+    public var capabilities: RoomCapabilities
+    /// SCHED_FIFO priority of the network thread, 0 for none.
+    public var threadPriority: Int
+    /// How long a look-up of the host name may take.
+    public var resolutionTimeout: Duration
+
+    /// Describes a client.
+    public init(
+        allowPlaintext: Bool = false, room: String = "", capabilities: RoomCapabilities = .conversation,
+        threadPriority: Int = 0, resolutionTimeout: Duration = .seconds(5)
+    ) {
+        self.allowPlaintext = allowPlaintext
+        self.room = room
+        self.capabilities = capabilities
+        self.threadPriority = threadPriority
+        self.resolutionTimeout = resolutionTimeout
+    }
+}
+
+/// Why a client's connection is over.
+public enum RoomClientEnd: Error, Equatable, Sendable {
+    /// The room session ended, by `leave`, a refusal, a time-out or the server.
+    case session(RoomSessionEnd)
+    /// No such host. Remedy: check the name.
+    case unknownHost(String)
+    /// No name server answered within `RoomClientConfiguration.resolutionTimeout`. Remedy: check the network.
+    case nameServiceUnavailable(String)
+    /// The host is beyond loopback and plaintext is not allowed. Remedy: `allowPlaintext`, on a network of yours.
+    case plaintextRefused(String)
+    /// The system refused (`errno`): out of descriptors, threads or memory, or no route to the host.
+    case system(errno: Int32)
+    /// `stop` was called.
+    case stopped
+}
+
+/// What happens to a client, in order.
+public enum RoomClientEvent: Equatable, Sendable {
+    /// Something in the room. The session's own end is not told here but by `ended`.
+    case room(RoomSessionEvent)
+    /// A request could not even be sent.
+    case requestFailed(RoomSessionError)
+    /// It is over; nothing follows.
+    case ended(RoomClientEnd)
+}
+
+/// Counters of a client since its start.
+public struct RoomClientStatistics: Equatable, Sendable {
+    /// Media packets that came in and went to the receive ring; W3C `packetsReceived`.
+    public var packetsReceived = 0
+    /// Bytes of those.
+    public var bytesReceived = 0
+    /// Media packets that the receive ring had no room for.
+    public var packetsDropped = 0
+    /// Media packets that went out; W3C `packetsSent`.
+    public var packetsSent = 0
+    /// Bytes of those.
+    public var bytesSent = 0
+    /// Media packets that the system did not take.
+    public var packetsNotSent = 0
+    /// Media packets from the send ring that were made while there was no room to send them to.
+    public var packetsDiscarded = 0
+    /// Datagrams that are neither media nor control, or longer than 1500 bytes.
+    public var unknownDatagrams = 0
+    /// Events that were dropped because nobody took them.
+    public var droppedEvents = 0
+    /// What the control path has to say; `roundTripTime` among it.
+    public var session = RoomSessionStatistics()
+    /// Allocations on the media path; counted only in processes that are linked with the allocation counter.
+    var mediaAllocations = 0
+}

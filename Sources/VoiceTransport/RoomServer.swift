@@ -1,0 +1,133 @@
+internal import CLinuxRealtime
+internal import Glibc
+internal import Synchronization
+internal import VoiceRealtime
+public import VoiceRooms
+
+/// A room server: one UDP port, one thread. Forwards media without decoding it.
+///
+/// All methods may be called from any thread; those that block say so.
+public final class RoomServer: Sendable {
+    /// What happens in the rooms, for a log. Keeps the newest 1024; ends when the server has stopped.
+    public let events: AsyncStream<RoomDirectoryEvent>
+
+    private let configuration: RoomServerConfiguration
+    private let verifier: TokenVerifier
+    private let shared = RoomServerShared()
+    private let yield: AsyncStream<RoomDirectoryEvent>.Continuation
+    private let thread = Mutex<RealtimeThread?>(nil)
+
+    /// A server that takes tokens of these keys; not started yet.
+    public init(configuration: RoomServerConfiguration = RoomServerConfiguration(), verifier: TokenVerifier) {
+        self.configuration = configuration
+        self.verifier = verifier
+        (events, yield) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1024))
+    }
+
+    /// Binds and starts. The port that was bound is the answer. Does not block.
+    public func start() throws(RoomServerError) -> UInt16 {
+        let socket = try open()
+        var bound = dv_address()
+        guard unsafe dv_udp_local(socket, &bound) == 0, let wake = try? WakeSignal() else {
+            dv_udp_close(socket)
+            throw .system(errno: EMFILE)
+        }
+        let port = bound.port
+        let started = thread.withLock { (thread) -> RoomServerError? in
+            guard thread == nil else { return .alreadyStarted }
+            do {
+                thread = try makeThread(socket, wake)
+                return nil
+            } catch ThreadError.refused(let number) {
+                return .system(errno: number)
+            } catch {
+                return .system(errno: EAGAIN)
+            }
+        }
+        if let started {
+            dv_udp_close(socket)
+            throw started
+        }
+        return port
+    }
+
+    private func makeThread(_ socket: Int32, _ wake: WakeSignal) throws(ThreadError) -> RealtimeThread {
+        let (configuration, verifier, shared, yield) = (configuration, verifier, shared, yield)
+        shared.wake.withLock { $0 = wake }
+        return try RealtimeThread(
+            name: "dv-room-server", priority: configuration.threadPriority, wake: wake
+        ) { stop in
+            defer {
+                dv_udp_close(socket)
+                yield.finish()
+            }
+            let loop = RoomServerLoop(
+                socket: socket, wake: wake, configuration: configuration, verifier: verifier, shared: shared,
+                events: yield)
+            loop?.run(until: stop)
+        }
+    }
+
+    private func open() throws(RoomServerError) -> Int32 {
+        guard let address = EndpointAddress(numeric: configuration.host, port: configuration.port) else {
+            throw .invalidAddress(configuration.host)
+        }
+        guard configuration.allowPlaintext || address.isLoopback else { throw .plaintextRefused(configuration.host) }
+        var local = address.system
+        let socket = unsafe dv_udp_open(&local, nil, RoomServerLoop.socketBufferSize)
+        guard socket < 0 else { return socket }
+        switch -socket {
+        case EADDRINUSE: throw .portInUse(configuration.port)
+        case EACCES, EPERM: throw .permissionDenied(configuration.port)
+        case EADDRNOTAVAIL: throw .addressNotAvailable(configuration.host)
+        case let number: throw .system(errno: number)
+        }
+    }
+
+    /// Tells every participant, and stops. Blocks until the thread has ended, at most `RoomTimers.closingTime`.
+    public func stop() {
+        let running = thread.withLock { $0 }
+        running?.stop()
+    }
+
+    /// Ends the thread at once, without a word to anyone, as a crash would. Blocks until it has ended.
+    func kill() {
+        shared.isKilled.store(true, ordering: .releasing)
+        stop()
+    }
+
+    /// Counters since the start.
+    public var statistics: RoomServerStatistics { shared.statistics.withLock { $0 } }
+
+    /// Puts a participant out.
+    public func remove(_ participant: ParticipantID) { shared.enqueue(.remove(participant)) }
+
+    /// Mutes or unmutes a stream; its packets are not forwarded meanwhile.
+    public func setMuted(_ muted: Bool, stream: StreamID) { shared.enqueue(.setMuted(stream, muted)) }
+}
+
+/// What the server's thread shares with its callers.
+final class RoomServerShared: Sendable {
+    enum Command: Sendable {
+        case remove(ParticipantID)
+        case setMuted(StreamID, Bool)
+    }
+
+    let statistics = Mutex(RoomServerStatistics())
+    let commands = Mutex<[Command]>([])
+    let wake = Mutex<WakeSignal?>(nil)
+    let isKilled = Atomic<Bool>(false)
+
+    func enqueue(_ command: Command) {
+        commands.withLock { $0.append(command) }
+        wake.withLock { $0 }?.signal()
+    }
+
+    func takeCommands() -> [Command] {
+        commands.withLock { commands in
+            guard !commands.isEmpty else { return [] }
+            defer { commands = [] }
+            return commands
+        }
+    }
+}

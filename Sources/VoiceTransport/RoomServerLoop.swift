@@ -1,0 +1,193 @@
+internal import CLinuxRealtime
+internal import Glibc
+internal import Synchronization
+internal import VoiceRealtime
+internal import VoiceRooms
+
+/// What the server's thread does.
+///
+///     socket -> recvmmsg -> first byte --128...191--> forwarding table --> sendmmsg -> socket
+///                               |
+///                               +----13----> control channel -> RoomDirectory -> control channel -> socket
+///
+/// The upper line allocates nothing.
+final class RoomServerLoop {
+    /// Bytes that the kernel keeps each way: a second of a hundred talkers.
+    static let socketBufferSize: Int32 = 1 << 20
+    /// Datagrams in one system call: what arrives in a few milliseconds from a busy room.
+    static let batchSize = 64
+
+    private let socket: Int32
+    private let wake: WakeSignal
+    private let verifier: TokenVerifier
+    private let shared: RoomServerShared
+    private let events: AsyncStream<RoomDirectoryEvent>.Continuation
+    private var directory: RoomDirectory
+    private var channel = PlaintextChannel()
+    private let poll: NetworkPoll
+    private var arrivals: DatagramBatch
+    private var departures: DatagramBatch
+    private var placed = 0
+    private var counters = RoomServerStatistics()
+
+    init?(
+        socket: Int32, wake: WakeSignal, configuration: RoomServerConfiguration, verifier: TokenVerifier,
+        shared: RoomServerShared, events: AsyncStream<RoomDirectoryEvent>.Continuation
+    ) {
+        guard let poll = NetworkPoll(), let arrivals = DatagramBatch(capacity: Self.batchSize),
+            let departures = DatagramBatch(capacity: Self.batchSize), poll.add(socket, tag: 0),
+            poll.add(wake.fileDescriptor, tag: 1)
+        else { return nil }
+        self.socket = socket
+        self.wake = wake
+        self.verifier = verifier
+        self.shared = shared
+        self.events = events
+        directory = RoomDirectory(configuration: configuration.directory)
+        self.poll = poll
+        self.arrivals = arrivals
+        self.departures = departures
+    }
+
+    func run(until stop: borrowing StopFlag) {
+        var deadline: Duration?
+        var closing: Duration?
+        while true {
+            let ready = poll.wait(until: deadline)
+            if shared.isKilled.load(ordering: .acquiring) { return }
+            var now = MonotonicTime.now().sinceEpoch
+            if ready & 2 != 0 {
+                wake.wait(timeout: .zero)
+                for command in shared.takeCommands() { perform(command, now: now) }
+            }
+            if stop.isRaised && closing == nil {
+                directory.shutDown(now: now)
+                closing = now + RoomTimers.closingTime
+            }
+            let hadControl = ready & 1 != 0 && receive(now: now)
+            now = MonotonicTime.now().sinceEpoch
+            // Most wakes bring media alone; then the machine has nothing new.
+            if hadControl || ready & 2 != 0 || deadline.map({ now >= $0 }) ?? true || closing != nil {
+                directory.handleTimeout(now: now)
+                drain(now: now)
+                deadline = directory.nextTimeout
+            }
+            shared.statistics.withLock { $0 = counters }
+            if let closing {
+                if directory.isIdle || now >= closing { return }
+                deadline = min(deadline ?? closing, closing)
+            }
+        }
+    }
+
+    private func perform(_ command: RoomServerShared.Command, now: Duration) {
+        switch command {
+        case .remove(let participant): directory.remove(participant, now: now)
+        case .setMuted(let stream, let muted): directory.setServerMute(muted, stream: stream, now: now)
+        }
+    }
+
+    // MARK: Receiving
+
+    /// Takes what has arrived. Whether there was a control datagram among it.
+    private func receive(now: Duration) -> Bool {
+        var hadControl = false
+        var count = 0
+        // Twice: then whatever came meanwhile has its turn at the next wake, after the timers.
+        for _ in 0..<2 {
+            let before = dv_thread_allocations()
+            count = arrivals.receive(from: socket)
+            guard count > 0 else { break }
+            for index in 0..<count where !forward(index, of: arrivals) {
+                hadControl = true
+            }
+            flush()
+            counters.mediaAllocations += Int(dv_thread_allocations() - before)
+            if hadControl { handleControl(count, now: now) }
+            if count < Self.batchSize { break }
+        }
+        return hadControl
+    }
+
+    /// Forwards a datagram if it is media. False when it is the control channel's.
+    private func forward(_ index: Int, of arrivals: borrowing DatagramBatch) -> Bool {
+        let datagram = arrivals.datagram(index)
+        guard datagram.count > 0 else {
+            counters.unknownDatagrams += 1
+            return true
+        }
+        if channel.carries(firstByte: datagram[0]) { return false }
+        guard MediaDatagram.firstBytes.contains(datagram[0]),
+            let sender = MediaDatagram.synchronizationSource(of: datagram)
+        else {
+            counters.unknownDatagrams += 1
+            return true
+        }
+        counters.packetsReceived += 1
+        switch directory.forward(source: arrivals.source(index), synchronizationSource: sender) {
+        case .drop(.notPublished): counters.packetsNotPublished += 1
+        case .drop(.mutedByServer): counters.packetsMuted += 1
+        case .forward(let subscribers):
+            for place in subscribers.indices {
+                if placed == Self.batchSize { flush() }
+                departures.place(placed, from: arrivals, index, to: subscribers[place])
+                placed += 1
+            }
+        }
+        return true
+    }
+
+    private func flush() {
+        guard placed > 0 else { return }
+        let sent = departures.send(placed, through: socket)
+        counters.packetsForwarded += sent
+        counters.packetsNotSent += placed - sent
+        placed = 0
+    }
+
+    // MARK: Control
+
+    private func handleControl(_ count: Int, now: Duration) {
+        for index in 0..<count {
+            let bytes = Array(copying: arrivals.datagram(index))
+            guard let first = bytes.first, channel.carries(firstByte: first) else { continue }
+            let source = arrivals.source(index)
+            guard let control = channel.unprotect(bytes, from: source) else { continue }
+            do throws(RoomProtocolError) {
+                try directory.handle(datagram: control.span, from: source, now: now)
+            } catch {
+                counters.rejectedControlDatagrams += 1
+            }
+        }
+    }
+
+    /// Empties what the directory has to say.
+    private func drain(now: Duration) {
+        while let request = directory.pollVerification() {
+            let entropy = JoinEntropy(
+                secret: RejoinSecret(high: randomNumber(), low: randomNumber()),
+                synchronizationSource: UInt32(truncatingIfNeeded: randomNumber()))
+            let verdict = verifier.verdict(on: request.token, unixTime: Int64(time(nil)))
+            directory.answer(request.id, verdict, entropy: entropy, now: now)
+        }
+        while let (destination, control) = directory.pollDatagram(now: now) {
+            guard var bytes = channel.protect(control, to: destination) else { continue }
+            // What is lost here is sent again by the directory.
+            unsafe bytes.withUnsafeMutableBytes { bytes in
+                unsafe departures.place(0, bytes, to: destination)
+                _ = departures.send(1, through: socket)
+            }
+        }
+        while let event = directory.pollEvent() { events.yield(event) }
+        counters.participants = directory.participantCount
+    }
+}
+
+extension Array where Element == UInt8 {
+    /// The bytes of a span.
+    init(copying span: Span<UInt8>) {
+        self.init()
+        reserveCapacity(span.count)
+        for index in span.indices { append(span[index]) }
+    }
+}

@@ -1,0 +1,203 @@
+import Glibc
+import Testing
+
+@testable import VoiceRooms
+
+/// The vectors of docs/protocol.md: what they mean is written here, what they look like there.
+struct ProtocolVectorTests {
+    static let assignment = StreamAssignment(stream: .init(rawValue: 5), synchronizationSource: 0xDECA_FBAD)
+    static let alice = ParticipantID(rawValue: 3)
+    static let bob = ParticipantID(rawValue: 4)
+    static let secret = RejoinSecret(high: 0xA0A1_A2A3_A4A5_A6A7, low: 0xA8A9_AAAB_ACAD_AEAF)
+    static let other = StreamID(rawValue: 8)
+
+    static func one(_ message: RoomMessage, _ sequence: UInt32, after acknowledged: UInt32) -> ControlDatagram {
+        ControlDatagram(
+            association: 0x0123_4567_89AB_CDEF, acknowledged: acknowledged,
+            frames: [.init(sequence: sequence, message: message)])
+    }
+
+    static let meanings: [String: ControlDatagram] = [
+        "acknowledgement": ControlDatagram(association: 0x0123_4567_89AB_CDEF, acknowledged: 7, frames: []),
+        "join": one(
+            .join(
+                JoinRequest(versions: 1...1, capabilities: .conversation, room: "kitchen", token: Array("a.b.c".utf8))),
+            1, after: 1),
+        "rejoin": one(
+            .join(
+                JoinRequest(
+                    versions: 1...1, capabilities: .conversation, room: "", token: Array("a.b.c".utf8),
+                    rejoin: RejoinClaim(participant: alice, secret: secret, handledCount: 9))), 1, after: 1),
+        "leave": one(.leave, 6, after: 4),
+        "publish": one(.publish(assignment), 2, after: 4),
+        "unpublish": one(.unpublish(assignment.stream), 3, after: 4),
+        "subscribe": one(.subscribe(other), 4, after: 4),
+        "unsubscribe": one(.unsubscribe(other), 5, after: 4),
+        "setMuted": one(.setMuted(assignment.stream, true), 6, after: 4),
+        "send": one(.send(destination: nil, bytes: Array("grüß dich".utf8)), 7, after: 4),
+        "interrupt": one(.interrupt(other, generation: 12), 8, after: 4),
+        "joined": one(
+            .joined(
+                JoinGrant(
+                    version: 1, participant: alice, capabilities: .conversation, resumed: false, handledCount: 0,
+                    secret: secret, keepaliveInterval: .seconds(2), room: "kitchen", streams: [assignment],
+                    rosterCount: 2)), 1, after: 2),
+        "participantJoined": one(
+            .participantJoined(
+                RosterEntry(
+                    participant: alice, identity: "alice", name: "Alice",
+                    streams: [PublishedStream(assignment, mute: .byPublisher)])), 2, after: 2),
+        "participantLeft": one(.participantLeft(alice, .timedOut), 4, after: 2),
+        "published": one(.published(alice, PublishedStream(assignment)), 5, after: 2),
+        "unpublished": one(.unpublished(alice, assignment.stream), 6, after: 2),
+        "muteChanged": one(.muteChanged(assignment.stream, [.byPublisher, .byServer]), 7, after: 2),
+        "message": one(.message(sender: alice, destination: bob, bytes: [0, 255]), 8, after: 2),
+        "interrupted": one(.interrupted(by: bob, assignment.stream, generation: 12), 9, after: 2),
+        "requestRefused": one(.requestRefused(.publish, subject: 5, .noPublishRight), 10, after: 2),
+        "removed": one(.removed(.replaced), 11, after: 2),
+        "refused": one(.refused(.versionMismatch, versions: 1...1), 0, after: 1),
+        "unknownAssociation": one(.unknownAssociation, 0, after: 1),
+        "ping": one(.ping(microseconds: 1_500_000), 0, after: 4),
+        "pong": one(.pong(microseconds: 1_500_000), 0, after: 2),
+        "several": ControlDatagram(
+            association: 0x0123_4567_89AB_CDEF, acknowledged: 2,
+            frames: [
+                .init(sequence: 0, message: .pong(microseconds: 1)),
+                .init(sequence: 4, message: .participantLeft(alice, .left)),
+                .init(sequence: 5, message: .unpublished(alice, assignment.stream)),
+            ]),
+    ]
+
+    /// The blocks "```vector name" of the document.
+    static func documented() throws -> [String: [UInt8]] {
+        let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
+        let text = try #require(read(root.joined(separator: "/") + "/docs/protocol.md"))
+        var vectors: [String: [UInt8]] = [:]
+        var name: String?
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+            if line.hasPrefix("```vector ") {
+                name = String(line.dropFirst("```vector ".count))
+                vectors[name ?? "", default: []] = []
+            } else if line.hasPrefix("```") {
+                name = nil
+            } else if let name {
+                for byte in line.split(separator: " ") { vectors[name]?.append(try #require(UInt8(byte, radix: 16))) }
+            }
+        }
+        return vectors
+    }
+
+    static func read(_ path: String) -> String? {
+        guard let file = unsafe fopen(path, "r") else { return nil }
+        defer { unsafe fclose(file) }
+        var bytes: [UInt8] = []
+        while case let byte = unsafe getc(file), byte >= 0 { bytes.append(UInt8(byte)) }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    @Test func documentAndCodeAgree() throws {
+        let documented = try Self.documented()
+        #expect(Set(documented.keys) == Set(Self.meanings.keys))
+        for (name, bytes) in documented {
+            let meaning = try #require(Self.meanings[name])
+            #expect(meaning.encoded() == bytes, "\(name)")
+            #expect(try ControlDatagram(decoding: bytes.span) == meaning, "\(name)")
+        }
+    }
+
+    @Test func everyMessageHasAVector() {
+        let covered = Set(Self.meanings.values.flatMap(\.frames).map(\.message.type.rawValue))
+        let all = Set((UInt8.min...UInt8.max).compactMap { MessageType(rawValue: $0)?.rawValue })
+        #expect(covered == all)
+    }
+
+    @Test func everyTruncationIsAnErrorOrAShorterDatagram() throws {
+        for (name, meaning) in Self.meanings {
+            let bytes = meaning.encoded()
+            for count in 0..<bytes.count {
+                let cut = Array(bytes.prefix(count))
+                // Only a cut between two frames leaves a datagram.
+                if let decoded = try? ControlDatagram(decoding: cut.span) {
+                    #expect(meaning.frames.starts(with: decoded.frames), "\(name) cut to \(count)")
+                    #expect(decoded.frames.count < meaning.frames.count, "\(name) cut to \(count)")
+                } else {
+                    #expect(throws: RoomProtocolError.truncated) { try ControlDatagram(decoding: cut.span) }
+                }
+            }
+        }
+    }
+
+    @Test func aBodyMustBeExactlyItsFields() throws {
+        for (name, meaning) in Self.meanings where meaning.frames.count == 1 {
+            var bytes = meaning.encoded()
+            let length = UInt16(bytes[15]) << 8 | UInt16(bytes[16])
+            // One byte more than the fields
+            bytes.append(0)
+            bytes[15] = UInt8((length + 1) >> 8)
+            bytes[16] = UInt8((length + 1) & 0xFF)
+            #expect(throws: RoomProtocolError.trailingBytes, "\(name)") { try ControlDatagram(decoding: bytes.span) }
+            // One byte less
+            guard length > 0 else { continue }
+            bytes.removeLast(2)
+            bytes[15] = UInt8((length - 1) >> 8)
+            bytes[16] = UInt8((length - 1) & 0xFF)
+            #expect(throws: RoomProtocolError.truncated, "\(name)") { try ControlDatagram(decoding: bytes.span) }
+        }
+    }
+
+    struct Damage: CustomTestStringConvertible, Sendable {
+        let vector: String
+        let offset: Int
+        let value: UInt8
+        let error: RoomProtocolError
+        var testDescription: String { "\(vector)[\(offset)] = \(value): \(error)" }
+    }
+
+    @Test(arguments: [
+        Damage(vector: "ping", offset: 0, value: 0x80, error: .notControl),
+        Damage(vector: "ping", offset: 1, value: 2, error: .unsupportedVersion(2)),
+        Damage(vector: "ping", offset: 14, value: 0xFF, error: .unknownMessage(0xFF)),
+        Damage(vector: "ping", offset: 20, value: 1, error: .invalidValue),
+        Damage(vector: "leave", offset: 20, value: 0, error: .invalidValue),
+        Damage(vector: "unpublish", offset: 24, value: 0, error: .invalidValue),
+        Damage(vector: "setMuted", offset: 25, value: 2, error: .invalidValue),
+        Damage(vector: "muteChanged", offset: 25, value: 4, error: .invalidValue),
+        Damage(vector: "participantLeft", offset: 25, value: 0, error: .invalidValue),
+        Damage(vector: "removed", offset: 21, value: 99, error: .invalidValue),
+        Damage(vector: "refused", offset: 22, value: 2, error: .invalidValue),
+        Damage(vector: "join", offset: 27, value: 129, error: .fieldTooLong),
+        Damage(vector: "join", offset: 28, value: 0xFF, error: .invalidText),
+        Damage(vector: "join", offset: 35, value: 4, error: .fieldTooLong),
+        Damage(vector: "participantJoined", offset: 37, value: 5, error: .limitExceeded),
+    ])
+    func aDamagedFieldIsNamed(_ damage: Damage) throws {
+        var bytes = try #require(Self.meanings[damage.vector]).encoded()
+        bytes[damage.offset] = damage.value
+        #expect(throws: damage.error) { try ControlDatagram(decoding: bytes.span) }
+    }
+
+    @Test func anOversizedDatagramIsRefused() {
+        let bytes = [UInt8](repeating: 13, count: 1201)
+        #expect(throws: RoomProtocolError.oversized) { try ControlDatagram(decoding: bytes.span) }
+    }
+
+    @Test func theLargestMessagesFitInADatagram() {
+        let text = String(repeating: "x", count: RoomProtocol.textLimit)
+        let streams = [StreamAssignment](repeating: Self.assignment, count: RoomProtocol.streamLimit)
+        let claim = RejoinClaim(participant: Self.alice, secret: Self.secret, handledCount: .max)
+        let largest: [RoomMessage] = [
+            .join(
+                JoinRequest(
+                    capabilities: .conversation, room: text, token: .init(repeating: 1, count: RoomProtocol.tokenLimit),
+                    rejoin: claim)),
+            .participantJoined(
+                RosterEntry(
+                    participant: Self.alice, identity: text, name: text, streams: streams.map { PublishedStream($0) })),
+            .message(
+                sender: Self.alice, destination: Self.bob, bytes: .init(repeating: 1, count: RoomProtocol.messageLimit)),
+        ]
+        for message in largest {
+            #expect(Self.one(message, 1, after: 1).encoded().count <= RoomProtocol.datagramLimit)
+        }
+    }
+}

@@ -1,0 +1,209 @@
+import Testing
+
+@testable import VoiceRooms
+
+struct RoomJoinTests {
+    @Test func twoJoinSeeEachOtherAndLeave() throws {
+        // Given alice in the kitchen
+        var rooms = SimulatedRooms()
+        let alice = try rooms.addClient("alice@kitchen")
+        rooms.run(for: .seconds(1))
+        #expect(rooms.clients[alice].session.state == .joined)
+        #expect(rooms.clients[alice].session.roster.entries.map(\.identity) == ["alice"])
+        #expect(rooms.clients[alice].grant?.room == "kitchen")
+        #expect(rooms.clients[alice].grant?.streams.count == 1)
+        // When bob joins and publishes
+        let bob = try rooms.addClient("bob@kitchen")
+        rooms.run(for: .seconds(1))
+        try rooms.clients[bob].session.publish(rooms.clients[bob].stream)
+        rooms.run(for: .seconds(1))
+        // Then both have the same roster, and alice was told in order
+        #expect(rooms.clients[alice].session.roster == rooms.directory.roster(ofRoom: "kitchen"))
+        #expect(rooms.clients[bob].session.roster == rooms.directory.roster(ofRoom: "kitchen"))
+        let bobsStream = PublishedStream(rooms.clients[bob].stream)
+        let entry = RosterEntry(participant: rooms.clients[bob].participant, identity: "bob", name: "BOB")
+        #expect(
+            rooms.clients[alice].events.suffix(2) == [
+                .participantJoined(entry), .published(entry.participant, bobsStream),
+            ])
+        // When bob leaves
+        rooms.clients[bob].session.leave(now: rooms.now)
+        rooms.run(for: .seconds(1))
+        // Then bob's leave is acknowledged, and alice is alone
+        #expect(rooms.clients[bob].session.state == .ended(.left(acknowledged: true)))
+        #expect(rooms.clients[alice].events.last == .participantLeft(entry.participant, .left))
+        #expect(rooms.clients[alice].session.roster.entries.count == 1)
+        // When alice leaves too
+        rooms.clients[alice].session.leave(now: rooms.now)
+        rooms.run(for: .seconds(5))
+        // Then nothing is kept
+        #expect(rooms.directory.roomNames.isEmpty)
+        #expect(rooms.directory.isIdle)
+        #expect(rooms.directoryEvents.last == .roomClosed("kitchen"))
+    }
+
+    struct RefusedJoin: CustomTestStringConvertible, Sendable {
+        let token: String
+        var room = ""
+        let refusal: RoomRefusal
+        var testDescription: String { "\(token): \(refusal)" }
+    }
+
+    static let refusedJoins =
+        [RoomRefusal.expired, .notYetValid, .badSignature, .malformed].map {
+            RefusedJoin(token: "!\($0.rawValue)", refusal: $0)
+        } + [
+            RefusedJoin(token: "eve@kitchen -join", refusal: .noJoinRight),
+            RefusedJoin(token: "eve@kitchen", room: "cellar", refusal: .wrongRoom),
+            RefusedJoin(token: "nonsense", refusal: .malformed),
+            RefusedJoin(token: "eve@" + String(repeating: "k", count: 129), refusal: .malformed),
+        ]
+
+    @Test(arguments: refusedJoins)
+    func aRefusalSaysWhy(_ join: RefusedJoin) throws {
+        var rooms = SimulatedRooms()
+        let eve = try rooms.addClient(join.token, room: join.room)
+        rooms.run(for: .seconds(1))
+        #expect(rooms.clients[eve].session.state == .ended(.refused(join.refusal, serverVersions: 1...1)))
+        #expect(rooms.directory.participantCount == 0)
+        #expect(rooms.directory.isIdle)
+    }
+
+    @Test func aFullRoomAndAFullServerRefuse() throws {
+        var rooms = SimulatedRooms(configuration: .init(roomCapacity: 2, serverCapacity: 3))
+        for identity in ["a", "b", "c"] { try rooms.addClient("\(identity)@kitchen") }
+        rooms.run(for: .seconds(1))
+        for identity in ["d", "e"] { try rooms.addClient("\(identity)@hall") }
+        rooms.run(for: .seconds(1))
+        let states = rooms.clients.map(\.session.state)
+        #expect(states.filter { $0 == .joined }.count == 3)
+        #expect(states.filter { $0 == .ended(.refused(.roomFull, serverVersions: 1...1)) }.count == 1)
+        #expect(states.filter { $0 == .ended(.refused(.serverFull, serverVersions: 1...1)) }.count == 1)
+        // A participant of the full room may still take its own place again.
+        let again = try rooms.addClient("a@kitchen")
+        let place = rooms.clients.firstIndex { $0.session.state == .joined && $0.grant?.room == "kitchen" } ?? 0
+        let identity = rooms.clients[place].session.roster[rooms.clients[place].participant]?.identity ?? ""
+        if identity == "a" {
+            rooms.run(for: .seconds(1))
+            #expect(rooms.clients[again].session.state == .joined)
+        }
+    }
+
+    @Test func aVersionWithoutOverlapIsRefusedWithTheServersVersions() throws {
+        // Given a client of the future
+        var rooms = SimulatedRooms()
+        let request = JoinRequest(versions: 2...3, capabilities: .conversation, room: "", token: Array("a@b".utf8))
+        let datagram = ControlDatagram(
+            association: 9, acknowledged: 1, frames: [.init(sequence: 1, message: .join(request))])
+        // When it asks
+        try rooms.directory.handle(datagram: datagram.encoded().span, from: SimulatedRooms.endpoint(1), now: rooms.now)
+        // Then it is told what the server speaks
+        let answerPolled = rooms.directory.pollDatagram(now: rooms.now)
+        let answer = try #require(answerPolled)
+        let decoded = try ControlDatagram(decoding: answer.bytes.span)
+        #expect(decoded.association == 9)
+        #expect(decoded.frames.map(\.message) == [.refused(.versionMismatch, versions: 1...1)])
+    }
+
+    @Test func theHighestCommonVersionIsGranted() throws {
+        var rooms = SimulatedRooms()
+        let request = JoinRequest(versions: 1...9, capabilities: .conversation, room: "", token: Array("a@b".utf8))
+        let datagram = ControlDatagram(
+            association: 9, acknowledged: 1, frames: [.init(sequence: 1, message: .join(request))])
+        let source = SimulatedRooms.endpoint(1)
+        try rooms.directory.handle(datagram: datagram.encoded().span, from: source, now: rooms.now)
+        let verification = rooms.directory.pollVerification()
+        let entropy = JoinEntropy(secret: RejoinSecret(high: 1, low: 2), synchronizationSource: 3)
+        let id = try #require(verification).id
+        rooms.directory.answer(id, SimulatedRooms.verdict(request.token), entropy: entropy, now: rooms.now)
+        let answer = rooms.directory.pollDatagram(now: rooms.now)
+        let bytes = try #require(answer).bytes
+        let decoded = try ControlDatagram(decoding: bytes.span)
+        guard case .joined(let grant) = decoded.frames.first?.message else {
+            Issue.record("no grant")
+            return
+        }
+        #expect(grant.version == 1)
+    }
+
+    @Test func aForeignFramingIsAnsweredOnlyWhenTheAnswerIsShorter() throws {
+        var directory = RoomDirectory()
+        for (count, answered) in [(12, false), (31, false), (32, true), (1200, true)] {
+            var bytes = [UInt8](repeating: 7, count: count)
+            bytes[0] = RoomProtocol.firstByte
+            bytes[1] = 2
+            #expect(throws: RoomProtocolError.unsupportedVersion(2)) {
+                try directory.handle(datagram: bytes.span, from: SimulatedRooms.endpoint(1), now: .zero)
+            }
+            let answer = directory.pollDatagram(now: .zero)
+            #expect((answer != nil) == answered)
+            #expect((answer?.bytes.count ?? 0) < count)
+        }
+    }
+
+    @Test func withoutAServerTheJoinTimesOut() throws {
+        var rooms = SimulatedRooms()
+        rooms.serverIsAlive = false
+        let alice = try rooms.addClient("alice@kitchen")
+        rooms.run(for: .milliseconds(9999))
+        #expect(rooms.clients[alice].session.state == .joining)
+        rooms.run(for: .milliseconds(2))
+        #expect(rooms.clients[alice].session.state == .ended(.joinTimedOut))
+        // 0, 0.2, 0.6, 1.4 and then each second
+        #expect(rooms.sent == 12)
+    }
+
+    @Test(arguments: 1...60 as ClosedRange<UInt64>)
+    func aJoinSucceedsUnderHeavyLoss(seed: UInt64) throws {
+        // Given a network that loses 30 %, doubles 10 % and reorders; and a room with twenty participants
+        var rooms = SimulatedRooms(seed: seed, weather: .stormy)
+        for number in 0..<20 { try rooms.addClient("guest\(number)@kitchen") }
+        // When they all join at once
+        rooms.run(for: .seconds(20))
+        // Then all are in, and know each other
+        rooms.weather = .calm
+        rooms.run(for: .seconds(3))
+        for client in rooms.clients {
+            #expect(client.session.state == .joined, "seed \(seed)")
+            #expect(client.session.roster == rooms.directory.roster(ofRoom: "kitchen"), "seed \(seed)")
+        }
+    }
+
+    @Test func theRoundTripIsMeasured() throws {
+        var rooms = try kitchen("alice")
+        rooms.run(for: .seconds(20))
+        let measured = try #require(rooms.clients[0].session.statistics.roundTripTime)
+        #expect(abs(measured / .milliseconds(1) - 40) < 1)
+        #expect(rooms.clients[0].session.statistics.retransmissions == 0)
+    }
+
+    @Test func aDelayedCopyOfAJoinDoesNotBringBackWhoLeft() throws {
+        // Given a copy of alice's join, kept by the network
+        var rooms = SimulatedRooms()
+        let alice = try rooms.addClient("alice@kitchen")
+        var copy = rooms.clients[alice].session
+        let joinPolled = copy.pollDatagram(now: rooms.now)
+        let join = try #require(joinPolled)
+        rooms.run(for: .seconds(1))
+        rooms.clients[alice].session.leave(now: rooms.now)
+        rooms.run(for: .seconds(5))
+        // When it arrives after she left
+        rooms.post(join, from: rooms.clients[alice].endpoint, to: SimulatedRooms.server)
+        rooms.run(for: .seconds(1))
+        // Then nobody is there
+        #expect(rooms.directory.participantCount == 0)
+    }
+
+    @Test func aShutdownTellsEveryoneAndRefusesNewcomers() throws {
+        var rooms = try kitchen("alice", "bob")
+        rooms.directory.shutDown(now: rooms.now)
+        let carol = try rooms.addClient("carol@kitchen")
+        rooms.run(for: .seconds(1))
+        for index in [0, 1] {
+            #expect(rooms.clients[index].session.state == .ended(.removed(.serverShuttingDown)))
+        }
+        #expect(
+            rooms.clients[carol].session.state == .ended(.refused(.serverShuttingDown, serverVersions: 1...1)))
+        #expect(rooms.directory.isIdle)
+    }
+}

@@ -1,0 +1,188 @@
+import Testing
+
+@testable import VoiceRooms
+
+struct RoomRejoinTests {
+    @Test(arguments: [7, 15, 29])
+    func aBreakWithinTheWindowIsHealed(seconds: Int) throws {
+        // Given alice and bob
+        var rooms = try kitchen("alice", "bob")
+        let before = rooms.clients[0]
+        // When alice hears nothing for a while, and then does again
+        rooms.weather.loss = 1
+        rooms.run(for: .seconds(seconds))
+        #expect(rooms.clients[0].session.state == .reconnecting)
+        rooms.weather.loss = 0
+        rooms.run(for: .seconds(3))
+        // Then she is who she was, and bob has noticed nothing
+        let alice = rooms.clients[0]
+        #expect(alice.session.state == .joined)
+        #expect(alice.participant == before.participant)
+        #expect(alice.stream == before.stream)
+        #expect(alice.grant?.resumed == true)
+        #expect(alice.events.first == .reconnecting)
+        #expect(alice.events.count == 2)
+        #expect(rooms.clients[1].events.filter { $0 != .reconnecting }.count == 1, "only bob's own return")
+        #expect(rooms.directory.participantCount == 2)
+        #expect(alice.session.roster == rooms.directory.roster(ofRoom: "kitchen"))
+    }
+
+    @Test func aDeadServerIsReportedWithinItsTimes() throws {
+        var rooms = try kitchen("alice")
+        let lost = rooms.now
+        rooms.serverIsAlive = false
+        rooms.run(for: RoomTimers.silenceLimit + .seconds(0.1))
+        #expect(rooms.clients[0].session.state == .reconnecting)
+        rooms.run(for: RoomTimers.breakWindow)
+        #expect(rooms.clients[0].session.state == .ended(.connectionLost))
+        #expect(rooms.clients[0].events == [.reconnecting, .ended(.connectionLost)])
+        #expect(rooms.now - lost <= .seconds(36.1))
+    }
+
+    @Test func aRestartedServerIsJoinedAnewWithinARoundTripOfTheNextPing() throws {
+        // Given alice, and a server that forgets everything
+        var rooms = try kitchen("alice")
+        rooms.directory = RoomDirectory()
+        // When her next ping meets it
+        rooms.run(for: RoomTimers.keepaliveInterval + .seconds(0.3))
+        // Then she is in again, and knows that it was a new join
+        #expect(rooms.clients[0].session.state == .joined)
+        #expect(rooms.clients[0].grant?.resumed == false)
+        #expect(rooms.clients[0].events.first == .reconnecting)
+        #expect(rooms.clients[0].session.roster == rooms.directory.roster(ofRoom: "kitchen"))
+    }
+
+    @Test func aKilledPeerLeavesAfterItsWindow() throws {
+        var rooms = try kitchen("alice", "bob")
+        let bob = rooms.clients[1].participant
+        rooms.clients[1].isAlive = false
+        rooms.run(for: .seconds(33))
+        #expect(rooms.clients[0].events.isEmpty)
+        #expect(rooms.directoryEvents.last == .lost(bob))
+        rooms.run(for: .seconds(3.1))
+        #expect(rooms.clients[0].events == [.participantLeft(bob, .timedOut)])
+        #expect(rooms.directory.participantCount == 1)
+    }
+
+    @Test func afterTheWindowARejoinIsANewJoin() throws {
+        // Given a server that waits less long than its clients try
+        var rooms = SimulatedRooms(configuration: .init(breakWindow: .seconds(5)))
+        let alice = try rooms.addClient("alice@kitchen")
+        try rooms.addClient("bob@kitchen")
+        rooms.run(for: .seconds(1))
+        let before = rooms.clients[alice].participant
+        // When alice comes back too late
+        let address = rooms.clients[alice].endpoint
+        rooms.clients[alice].endpoint = EndpointAddress(high: 9, low: 9, port: 9)
+        rooms.clients[alice].isAlive = false
+        rooms.run(for: .seconds(12))
+        rooms.clients[alice].isAlive = true
+        rooms.clients[alice].endpoint = address
+        rooms.run(for: .seconds(3))
+        // Then she is a new participant
+        #expect(rooms.clients[alice].session.state == .joined)
+        #expect(rooms.clients[alice].grant?.resumed == false)
+        #expect(rooms.clients[alice].participant != before)
+        #expect(rooms.directory.participantCount == 2)
+    }
+
+    @Test func aNewAddressNeedsAnAuthenticatedRejoin() throws {
+        // Given alice and bob, and a route from alice to bob
+        var rooms = try kitchen("alice", "bob")
+        let old = rooms.clients[0].endpoint
+        let source = rooms.clients[0].stream.synchronizationSource
+        #expect(
+            rooms.directory.forward(source: old, synchronizationSource: source) == .forward([rooms.clients[1].endpoint])
+        )
+        // When alice's address changes under her
+        let new = SimulatedRooms.endpoint(77)
+        rooms.clients[0].endpoint = new
+        // Then her packets are not forwarded from there
+        #expect(rooms.directory.forward(source: new, synchronizationSource: source) == .drop(.notPublished))
+        // Until her next ping has led to a rejoin
+        rooms.run(for: .seconds(3))
+        #expect(
+            rooms.directory.forward(source: new, synchronizationSource: source) == .forward([rooms.clients[1].endpoint])
+        )
+        #expect(rooms.directory.forward(source: old, synchronizationSource: source) == .drop(.notPublished))
+        #expect(rooms.clients[0].grant?.resumed == true)
+        #expect(rooms.clients[1].events.isEmpty)
+    }
+
+    @Test func aWrongSecretIsNotTheParticipant() throws {
+        // Given alice, and a thief with a genuine token of his own who claims to be her
+        var rooms = try kitchen("alice")
+        let claim = RejoinClaim(
+            participant: rooms.clients[0].participant, secret: RejoinSecret(high: 1, low: 2), handledCount: 0)
+        let request = JoinRequest(
+            capabilities: .conversation, room: "", token: Array("thief@kitchen".utf8), rejoin: claim)
+        let datagram = ControlDatagram(
+            association: 1 << 60, acknowledged: 1, frames: [.init(sequence: 1, message: .join(request))])
+        // When he joins
+        rooms.post(datagram.encoded(), from: SimulatedRooms.endpoint(66), to: SimulatedRooms.server)
+        rooms.run(for: .seconds(1))
+        // Then he is himself
+        #expect(rooms.clients[0].session.state == .joined)
+        #expect(rooms.directory.roster(ofRoom: "kitchen").entries.map(\.identity) == ["alice", "thief"])
+    }
+
+    @Test func theSameIdentityReplacesTheOlderOne() throws {
+        var rooms = try kitchen("alice", "bob")
+        let old = rooms.clients[0].participant
+        let again = try rooms.addClient("alice@kitchen")
+        rooms.run(for: .seconds(1))
+        #expect(rooms.clients[0].session.state == .ended(.removed(.replaced)))
+        #expect(rooms.clients[again].session.state == .joined)
+        #expect(rooms.clients[1].events.first == .participantLeft(old, .removed))
+        #expect(rooms.clients[1].session.roster.entries.map(\.identity) == ["bob", "alice"])
+    }
+
+    @Test(arguments: 1...40 as ClosedRange<UInt64>)
+    func messagesCrossABreakOnceAndInOrder(seed: UInt64) throws {
+        // Given alice, who sends bob numbered messages all the time, and a network that breaks again and again
+        var rooms = try kitchen("alice", "bob", seed: seed)
+        let bob = rooms.clients[1].participant
+        var sent = 0
+        for _ in 0..<6 {
+            rooms.weather = Weather(loss: 0.3, duplication: 0.1, delay: 10...150)
+            for _ in 0..<20 {
+                sent += 1
+                try rooms.clients[0].session.send([UInt8(sent)], to: bob)
+                rooms.run(for: .milliseconds(Int64.random(in: 0...200, using: &rooms.random)))
+            }
+            rooms.weather.loss = 1
+            rooms.run(for: .seconds(Int64.random(in: 1...9, using: &rooms.random)))
+        }
+        // When it is good again
+        rooms.weather = .calm
+        rooms.run(for: .seconds(15))
+        // Then bob has each once, in order
+        let received: [Int] = rooms.clients[1].events.compactMap {
+            if case .message(_, _, let bytes) = $0 { Int(bytes[0]) } else { nil }
+        }
+        #expect(received == Array(1...sent), "seed \(seed)")
+    }
+
+    @Test func whatChangedMeanwhileIsTold() throws {
+        // Given three, of whom alice is away
+        var rooms = try kitchen("alice", "bob", "carol")
+        rooms.clients[0].isAlive = false
+        rooms.run(for: .seconds(1))
+        let bob = rooms.clients[1].participant
+        let carol = rooms.clients[2]
+        // When bob goes, carol mutes, and dave comes
+        rooms.clients[1].session.leave(now: rooms.now)
+        try rooms.clients[2].session.setMuted(true, stream: carol.stream.stream)
+        try rooms.addClient("dave@kitchen")
+        rooms.run(for: .seconds(8))
+        rooms.clients[0].isAlive = true
+        rooms.run(for: .seconds(2))
+        // Then alice learns all of it
+        let events = rooms.clients[0].events
+        let dave = try #require(rooms.directory.roster(ofRoom: "kitchen").entries.last)
+        #expect(events.contains(.participantLeft(bob, nil)))
+        #expect(events.contains(.muteChanged(carol.participant, carol.stream.stream, .byPublisher)))
+        #expect(events.contains(.participantJoined(dave)))
+        #expect(rooms.clients[0].session.roster == rooms.directory.roster(ofRoom: "kitchen"))
+    }
+}

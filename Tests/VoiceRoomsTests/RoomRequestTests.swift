@@ -1,0 +1,173 @@
+import Testing
+
+@testable import VoiceRooms
+
+struct RoomRequestTests {
+    @Test func withoutThePublishRightTheJoinSucceedsAndPublishingIsRefused() throws {
+        var rooms = SimulatedRooms()
+        let eve = try rooms.addClient("eve@kitchen -publish")
+        rooms.run(for: .seconds(1))
+        #expect(rooms.clients[eve].session.state == .joined)
+        #expect(rooms.clients[eve].grant?.capabilities == [.subscribe, .autoSubscribe])
+        let stream = rooms.clients[eve].stream
+        try rooms.clients[eve].session.publish(stream)
+        rooms.run(for: .seconds(1))
+        #expect(
+            rooms.clients[eve].events.last
+                == .requestRefused(.publish, subject: stream.stream.rawValue, .noPublishRight))
+        #expect(
+            rooms.directory.forward(
+                source: rooms.clients[eve].endpoint, synchronizationSource: stream.synchronizationSource)
+                == .drop(.notPublished))
+    }
+
+    @Test func withoutTheSubscribeRightNothingIsForwarded() throws {
+        var rooms = try kitchen("alice")
+        let eve = try rooms.addClient("eve@kitchen -subscribe")
+        rooms.run(for: .seconds(1))
+        try rooms.clients[eve].session.subscribe(to: rooms.clients[0].stream.stream)
+        rooms.run(for: .seconds(1))
+        #expect(
+            rooms.clients[eve].events.last
+                == .requestRefused(
+                    .subscribe, subject: rooms.clients[0].stream.stream.rawValue, .noSubscribeRight))
+        #expect(rooms.route(of: 0) == .forward([]))
+    }
+
+    @Test func subscriptionsSteerTheForwarding() throws {
+        // Given alice and bob publishing, and carol who wants to choose
+        var rooms = try kitchen("alice", "bob")
+        let carol = try rooms.addClient("carol@kitchen", capabilities: [.publish, .subscribe])
+        rooms.run(for: .seconds(1))
+        #expect(rooms.route(of: 0) == .forward([rooms.clients[1].endpoint]))
+        // When she chooses alice, and bob gives alice up
+        try rooms.clients[carol].session.subscribe(to: rooms.clients[0].stream.stream)
+        try rooms.clients[1].session.unsubscribe(from: rooms.clients[0].stream.stream)
+        rooms.run(for: .seconds(1))
+        // Then alice is forwarded to carol alone, and nobody hears himself
+        #expect(rooms.route(of: 0) == .forward([rooms.clients[carol].endpoint]))
+        #expect(rooms.route(of: 1) == .forward([rooms.clients[0].endpoint]))
+        // When alice withdraws
+        try rooms.clients[0].session.unpublish(rooms.clients[0].stream.stream)
+        rooms.run(for: .seconds(1))
+        #expect(rooms.route(of: 0) == .drop(.notPublished))
+        #expect(
+            rooms.clients[1].events.last == .unpublished(rooms.clients[0].participant, rooms.clients[0].stream.stream))
+    }
+
+    @Test func aPublisherMuteIsToldAndAServerMuteIsEnforced() throws {
+        var rooms = try kitchen("alice", "bob")
+        let stream = rooms.clients[0].stream.stream
+        try rooms.clients[0].session.setMuted(true, stream: stream)
+        rooms.run(for: .seconds(1))
+        #expect(rooms.clients[1].events == [.muteChanged(rooms.clients[0].participant, stream, .byPublisher)])
+        #expect(rooms.route(of: 0) == .forward([rooms.clients[1].endpoint]))
+        let muted = rooms.directory.setServerMute(true, stream: stream, now: rooms.now)
+        #expect(muted)
+        rooms.run(for: .seconds(1))
+        #expect(rooms.route(of: 0) == .drop(.mutedByServer))
+        #expect(
+            rooms.clients[0].session.roster.publisher(of: stream)?.stream.mute == [.byPublisher, .byServer])
+        rooms.directory.setServerMute(false, stream: stream, now: rooms.now)
+        rooms.run(for: .seconds(1))
+        #expect(rooms.route(of: 0) == .forward([rooms.clients[1].endpoint]))
+    }
+
+    @Test func messagesGoToOneOrToAll() throws {
+        var rooms = try kitchen("alice", "bob", "carol")
+        let alice = rooms.clients[0].participant
+        let carol = rooms.clients[2].participant
+        let long = [UInt8](repeating: 0xAB, count: RoomProtocol.messageLimit)
+        try rooms.clients[0].session.send([1, 2, 3])
+        try rooms.clients[0].session.send(long, to: carol)
+        try rooms.clients[0].session.send([4], to: ParticipantID(rawValue: 999))
+        rooms.run(for: .seconds(1))
+        #expect(rooms.clients[1].events == [.message(sender: alice, destination: nil, bytes: [1, 2, 3])])
+        #expect(
+            rooms.clients[2].events == [
+                .message(sender: alice, destination: nil, bytes: [1, 2, 3]),
+                .message(sender: alice, destination: carol, bytes: long),
+            ])
+        #expect(rooms.clients[0].events == [.requestRefused(.send, subject: 999, .unknownParticipant)])
+        #expect(throws: RoomSessionError.messageTooLong) { try rooms.clients[0].session.send(long + [0]) }
+    }
+
+    @Test func anInterruptionReachesThePublisherAndTheListeners() throws {
+        var rooms = try kitchen("agent", "alice", "bob")
+        let agent = rooms.clients[0]
+        try rooms.clients[2].session.unsubscribe(from: agent.stream.stream)
+        rooms.run(for: .seconds(1))
+        // When alice interrupts the agent
+        try rooms.clients[1].session.interrupt(agent.stream.stream, generation: 7)
+        // And bob, who does not listen to it, tries
+        try rooms.clients[2].session.interrupt(agent.stream.stream, generation: 8)
+        rooms.run(for: .seconds(1))
+        #expect(
+            rooms.clients[0].events == [
+                .interrupted(by: rooms.clients[1].participant, agent.stream.stream, generation: 7)
+            ])
+        #expect(rooms.clients[1].events.isEmpty)
+        #expect(
+            rooms.clients[2].events == [
+                .requestRefused(.interrupt, subject: agent.stream.stream.rawValue, .unknownStream)
+            ])
+    }
+
+    @Test func someoneElsesStreamCannotBePublishedMutedOrWithdrawn() throws {
+        var rooms = try kitchen("alice", "eve")
+        let stream = rooms.clients[0].stream
+        try rooms.clients[1].session.publish(stream)
+        try rooms.clients[1].session.setMuted(true, stream: stream.stream)
+        try rooms.clients[1].session.unpublish(stream.stream)
+        rooms.run(for: .seconds(1))
+        #expect(
+            rooms.clients[1].events
+                == [.publish, .setMuted, .unpublish].map {
+                    .requestRefused($0, subject: stream.stream.rawValue, .unknownStream)
+                })
+        #expect(rooms.clients[0].events.isEmpty)
+        #expect(rooms.route(of: 0) == .forward([rooms.clients[1].endpoint]))
+        // Nor sent from another address
+        #expect(
+            rooms.directory.forward(
+                source: rooms.clients[1].endpoint, synchronizationSource: stream.synchronizationSource)
+                == .drop(.notPublished))
+    }
+
+    @Test func aRemovedParticipantIsToldAndTheOthersToo() throws {
+        var rooms = try kitchen("alice", "bob")
+        let bob = rooms.clients[1].participant
+        let removed = rooms.directory.remove(bob, now: rooms.now)
+        #expect(removed)
+        rooms.run(for: .seconds(1))
+        #expect(rooms.clients[1].session.state == .ended(.removed(.removedByServer)))
+        #expect(rooms.clients[0].events == [.participantLeft(bob, .removed)])
+    }
+
+    @Test func streamsOfARoomNeverShareAnSSRC() throws {
+        // Given random numbers that are all the same
+        var directory = RoomDirectory(configuration: .init(streamsPerParticipant: 4))
+        for number in 1...8 {
+            var session = try RoomSession(token: Array("p\(number)@kitchen".utf8), association: UInt64(number))
+            try session.join(now: .zero)
+            let joinPolled = session.pollDatagram(now: .zero)
+            let join = try #require(joinPolled)
+            try directory.handle(datagram: join.span, from: SimulatedRooms.endpoint(number), now: .zero)
+            let requestPolled = directory.pollVerification()
+            let request = try #require(requestPolled)
+            directory.answer(
+                request.id, SimulatedRooms.verdict(request.token),
+                entropy: .init(secret: RejoinSecret(high: 0, low: 0), synchronizationSource: .max - 3), now: .zero)
+        }
+        let sources = directory.participants.values.flatMap { $0.streams.map(\.assignment.synchronizationSource) }
+        #expect(Set(sources).count == 32)
+        #expect(!sources.contains(0))
+    }
+}
+
+extension SimulatedRooms {
+    func route(of client: Int) -> ForwardingDecision {
+        directory.forward(
+            source: clients[client].endpoint, synchronizationSource: clients[client].stream.synchronizationSource)
+    }
+}

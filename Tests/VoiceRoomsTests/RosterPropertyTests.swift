@@ -1,0 +1,108 @@
+import Testing
+
+@testable import VoiceRooms
+
+struct RosterPropertyTests {
+    /// Random histories: joins, leaves, kills, breaks, publishing, muting, subscribing, removing.
+    @Test(arguments: 1...24 as ClosedRange<UInt64>)
+    func everyRosterIsTheDirectorysOnceQuiet(seed: UInt64) throws {
+        var rooms = SimulatedRooms(seed: seed, weather: .stormy, configuration: .init(streamsPerParticipant: 2))
+        var names = 0
+        for _ in 0..<60 {
+            try act(&rooms, &names)
+            rooms.run(for: .milliseconds(Int64.random(in: 0...1500, using: &rooms.random)))
+        }
+        // When all is quiet, longer than any break window
+        rooms.weather = .calm
+        rooms.run(for: .seconds(80))
+        // Then every client in a room sees what the server sees
+        for client in rooms.clients where client.isAlive && client.session.state == .joined {
+            let room = try #require(client.grant?.room)
+            #expect(client.session.roster == rooms.directory.roster(ofRoom: room), "seed \(seed)")
+            #expect(rooms.directory.roster(ofRoom: room)[client.participant] != nil, "seed \(seed)")
+        }
+        // And nobody waits for anything
+        let waiting = rooms.clients.filter { $0.isAlive }.map(\.session.state)
+        #expect(!waiting.contains(.joining) && !waiting.contains(.reconnecting), "seed \(seed)")
+        // And the server has nobody that is not a client's
+        let present = rooms.clients.filter { $0.isAlive && $0.session.state == .joined }.count
+        #expect(rooms.directory.participantCount == present, "seed \(seed)")
+        expectRoutesFollowSubscriptions(rooms, seed)
+        // And what the events told adds up to the roster
+        for client in rooms.clients where client.isAlive && client.session.state == .joined {
+            #expect(replay(client.events) == Set(client.session.roster.entries.map(\.participant)), "seed \(seed)")
+        }
+    }
+
+    private func act(_ rooms: inout SimulatedRooms, _ names: inout Int) throws {
+        let action = Int.random(in: 0..<12, using: &rooms.random)
+        if action < 3 || rooms.clients.isEmpty {
+            // Sometimes an identity that is there already
+            if !rooms.random.chance(0.2) { names += 1 }
+            try rooms.addClient("guest\(names)@\(rooms.random.chance(0.7) ? "kitchen" : "hall")")
+            return
+        }
+        let index = Int.random(in: rooms.clients.indices, using: &rooms.random)
+        let streams = rooms.clients[index].grant?.streams ?? []
+        let now = rooms.now
+        switch action {
+        case 3: rooms.clients[index].session.leave(now: now)
+        case 4 where rooms.random.chance(0.3): rooms.clients[index].isAlive = false
+        case 5:
+            rooms.clients[index].endpoint = SimulatedRooms.endpoint(1000 + names * 100 + Int(rooms.random.next() % 50))
+        case 6 where rooms.random.chance(0.2): rooms.directory.remove(rooms.clients[index].participant, now: now)
+        case 7:
+            for stream in streams {
+                try? rooms.clients[index].session.setMuted(rooms.random.chance(0.5), stream: stream.stream)
+            }
+        case 8: if let stream = streams.last { try? rooms.clients[index].session.unpublish(stream.stream) }
+        case 9:
+            if let stream = rooms.clients.randomElement(using: &rooms.random)?.grant?.streams.first {
+                try? rooms.clients[index].session.unsubscribe(from: stream.stream)
+            }
+        case 10 where rooms.random.chance(0.2):
+            // A blackout
+            let weather = rooms.weather
+            rooms.weather.loss = 1
+            rooms.run(for: .seconds(Int64.random(in: 1...12, using: &rooms.random)))
+            rooms.weather = weather
+        default: for stream in streams { try? rooms.clients[index].session.publish(stream) }
+        }
+    }
+
+    private func expectRoutesFollowSubscriptions(_ rooms: SimulatedRooms, _ seed: UInt64) {
+        for participant in rooms.directory.participants.values {
+            guard let source = participant.endpoint else { continue }
+            for stream in participant.streams {
+                let decision = rooms.directory.forward(
+                    source: source, synchronizationSource: stream.assignment.synchronizationSource)
+                guard stream.isPublished else {
+                    #expect(decision == .drop(.notPublished), "seed \(seed)")
+                    continue
+                }
+                let expected = rooms.directory.participants.values.filter {
+                    $0.room == participant.room && $0.subscriptions.contains(stream.assignment.stream)
+                }
+                guard case .forward(let endpoints) = decision else {
+                    Issue.record("seed \(seed): \(decision)")
+                    continue
+                }
+                #expect(Set(endpoints) == Set(expected.compactMap(\.endpoint)), "seed \(seed)")
+                #expect(!endpoints.contains(source), "seed \(seed)")
+            }
+        }
+    }
+
+    private func replay(_ events: [RoomSessionEvent]) -> Set<ParticipantID> {
+        var present: Set<ParticipantID> = []
+        for event in events {
+            switch event {
+            case .joined(_, let roster): present = Set(roster.entries.map(\.participant))
+            case .participantJoined(let entry): present.insert(entry.participant)
+            case .participantLeft(let participant, _): present.remove(participant)
+            default: break
+            }
+        }
+        return present
+    }
+}

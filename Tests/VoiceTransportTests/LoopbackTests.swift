@@ -1,0 +1,290 @@
+import CLinuxRealtime
+import Glibc
+import Testing
+import VoiceRealtime
+import VoiceRooms
+
+@testable import VoiceTransport
+
+@Suite(.timeLimit(.minutes(2)))
+struct LoopbackTests {
+    @Test func twoClientsHearEachOtherThroughTheServer() async throws {
+        // Given alice and bob in a room
+        let server = try LoopbackServer()
+        defer { server.server.stop() }
+        let alice = try server.participant("alice")
+        try await alice.join()
+        let bob = try server.participant("bob")
+        try await bob.join()
+        #expect(bob.roster.entries.map(\.identity) == ["alice", "bob"])
+        // When alice speaks, in packets of several lengths
+        let start = MonotonicTime.now()
+        for sequence in 0..<200 as Range<UInt16> {
+            let packet = alice.packet(sequence, payload: [UInt8](repeating: UInt8(sequence), count: Int(sequence) * 6))
+            #expect(alice.send(packet))
+            // Then bob gets each of them as it was, stamped with its arrival
+            let (bytes, tag) = try #require(await bob.receive(), "packet \(sequence)")
+            #expect(bytes == packet)
+            #expect(tag.time >= start && tag.time <= .now())
+        }
+        // And bob is heard by alice
+        let answer = bob.packet(7, payload: [1, 2, 3])
+        #expect(bob.send(answer))
+        #expect(try #require(await alice.receive()).0 == answer)
+        // And so it is counted
+        #expect(alice.client.statistics.packetsSent == 200)
+        alice.client.stop()
+        bob.client.stop()
+        server.server.stop()
+        #expect(bob.client.statistics.packetsReceived == 200)
+        #expect(server.server.statistics.packetsReceived == 201)
+        #expect(server.server.statistics.packetsForwarded == 201)
+        #expect(alice.client.end == .stopped)
+    }
+
+    @Test(.enabled(if: dv_thread_allocations() >= 0, "needs the allocation counter"))
+    func mediaAllocatesNothing() async throws {
+        let server = try LoopbackServer()
+        defer { server.server.stop() }
+        let alice = try server.participant("alice")
+        try await alice.join()
+        let bob = try server.participant("bob")
+        try await bob.join()
+        for sequence in 0..<300 as Range<UInt16> {
+            #expect(alice.send(alice.packet(sequence, payload: [UInt8](repeating: 1, count: 80))))
+            _ = try #require(await bob.receive())
+        }
+        alice.client.stop()
+        bob.client.stop()
+        server.server.stop()
+        #expect(alice.client.statistics.mediaAllocations == 0)
+        #expect(bob.client.statistics.mediaAllocations == 0)
+        #expect(server.server.statistics.mediaAllocations == 0)
+        #expect(server.server.statistics.packetsForwarded == 300)
+    }
+
+    @Test(
+        arguments: [
+            (TokenGrants(identity: "eve", room: "kitchen"), -20, -10, "", .expired),
+            (TokenGrants(identity: "eve", room: "kitchen"), 1000, 2000, "", .notYetValid),
+            (TokenGrants(identity: "eve", room: "kitchen"), -10, 1000, "cellar", .wrongRoom),
+            (TokenGrants(identity: "eve", room: "kitchen", canJoin: false), -10, 1000, "", .noJoinRight),
+            (TokenGrants(identity: "", room: "kitchen"), -10, 1000, "", .malformed),
+        ] as [(TokenGrants, Int64, Int64, String, RoomRefusal)])
+    func aRefusalReachesTheClient(
+        grants: TokenGrants, from: Int64, until: Int64, room: String, refusal: RoomRefusal
+    ) async throws {
+        let server = try LoopbackServer()
+        defer { server.server.stop() }
+        let eve = try LoopbackParticipant(
+            url: server.url, token: LoopbackServer.token(grants, from: from, until: until),
+            configuration: RoomClientConfiguration(room: room))
+        let end = await eve.nextEnd()
+        #expect(end == .session(.refused(refusal, serverVersions: 1...1)))
+    }
+
+    @Test(
+        arguments: [("otherSecret", .badSignature), ("none", .badSignature), ("", .malformed)]
+            as [(String, RoomRefusal)])
+    func aForgedTokenIsRefused(name: String, refusal: RoomRefusal) async throws {
+        let server = try LoopbackServer()
+        defer { server.server.stop() }
+        let eve = try LoopbackParticipant(url: server.url, token: foreignTokens[name] ?? "nonsense")
+        let end = await eve.nextEnd()
+        #expect(end == .session(.refused(refusal, serverVersions: 1...1)))
+    }
+
+    @Test func withoutTheRightToPublishOneListens() async throws {
+        let server = try LoopbackServer()
+        defer { server.server.stop() }
+        let alice = try server.participant("alice")
+        try await alice.join()
+        let eve = try LoopbackParticipant(
+            url: server.url,
+            token: LoopbackServer.token(TokenGrants(identity: "eve", room: "kitchen", canPublish: false)))
+        try await eve.join()
+        let stream = try #require(eve.grant?.streams.first)
+        try eve.client.publish(stream)
+        let refusal = await eve.next { event -> RoomRefusal? in
+            if case .room(.requestRefused(.publish, _, let refusal)) = event { refusal } else { nil }
+        }
+        #expect(refusal == .noPublishRight)
+        // What she sends all the same is not forwarded; what alice sends is.
+        #expect(eve.send(eve.packet(1, payload: [9])))
+        let packet = alice.packet(1, payload: [1])
+        #expect(alice.send(packet))
+        #expect(try #require(await eve.receive()).0 == packet)
+    }
+
+    @Test func messagesAndInterruptionsArrive() async throws {
+        let server = try LoopbackServer()
+        defer { server.server.stop() }
+        let alice = try server.participant("alice")
+        try await alice.join()
+        let bob = try server.participant("bob")
+        try await bob.join()
+        let sender = try #require(bob.grant?.participant)
+        let stream = try #require(alice.grant?.streams.first?.stream)
+        try bob.client.send(Array("hello".utf8))
+        try bob.client.interrupt(stream, generation: 3)
+        let message = await alice.next { event -> [UInt8]? in
+            if case .room(.message(sender, nil, let bytes)) = event { bytes } else { nil }
+        }
+        #expect(message == Array("hello".utf8))
+        let generation = await alice.next { event -> UInt32? in
+            if case .room(.interrupted(sender, stream, let generation)) = event { generation } else { nil }
+        }
+        #expect(generation == 3)
+        try bob.client.leave()
+        #expect(await bob.nextEnd() == .session(.left(acknowledged: true)))
+    }
+
+    @Test func aKilledServerIsNoticedAndItsSuccessorJoined() async throws {
+        // Given alice at a server with short keepalives: silence of 0.6 s is a break
+        let directory = RoomDirectoryConfiguration(keepaliveInterval: .milliseconds(200))
+        let first = try LoopbackServer(directory: directory)
+        let alice = try first.participant("alice")
+        try await alice.join()
+        // When it is killed
+        let killed = MonotonicTime.now()
+        first.server.kill()
+        // Then she is told, not before it was silent for its time
+        let told = await alice.next { $0 == .room(.reconnecting) ? true : nil }
+        #expect(told == true)
+        #expect(MonotonicTime.now().sinceEpoch - killed.sinceEpoch > .milliseconds(300))
+        // When another starts in its place
+        let second = try LoopbackServer(port: first.port, directory: directory)
+        defer { second.server.stop() }
+        // Then she joins it
+        let grant = await alice.next { event -> JoinGrant? in
+            if case .room(.reconnected(let grant, _)) = event { grant } else { nil }
+        }
+        #expect(try #require(grant).resumed == false)
+    }
+
+    @Test func aStoppedServerSaysSo() async throws {
+        let server = try LoopbackServer()
+        let alice = try server.participant("alice")
+        try await alice.join()
+        server.server.stop()
+        #expect(await alice.nextEnd() == .session(.removed(.serverShuttingDown)))
+    }
+
+    @Test func withoutAServerTheJoinTimesOut() async throws {
+        // Given a port where nobody listens
+        let server = try LoopbackServer()
+        server.server.stop()
+        let alice = try server.participant("alice")
+        #expect(await alice.nextEnd() == .session(.joinTimedOut))
+    }
+
+    @Test func anUnknownHostIsATypedError() async throws {
+        // .invalid never exists (RFC 6761 section 6.4). Without a name server nobody can say so.
+        let alice = try LoopbackParticipant(
+            url: "udp://nowhere.invalid:7000", token: "",
+            configuration: RoomClientConfiguration(resolutionTimeout: .seconds(2)))
+        let end = await alice.nextEnd()
+        let name = "nowhere.invalid"
+        #expect(end == .unknownHost(name) || end == .nameServiceUnavailable(name))
+    }
+
+    @Test func aNameIsResolved() async throws {
+        let server = try LoopbackServer()
+        defer { server.server.stop() }
+        let token = try LoopbackServer.token(TokenGrants(identity: "alice", room: "kitchen"))
+        let alice = try LoopbackParticipant(url: "udp://localhost:\(server.port)", token: token)
+        // localhost may be ::1 first, where this server does not listen; what counts is that it is an address.
+        try alice.client.leave()
+        let end = await alice.nextEnd()
+        #expect(end == .session(.left(acknowledged: true)) || end == .session(.left(acknowledged: false)))
+    }
+
+    @Test func plaintextStaysOnLoopback() async throws {
+        let alice = try LoopbackParticipant(url: "udp://192.0.2.1:7000", token: "")
+        #expect(await alice.nextEnd() == .plaintextRefused("192.0.2.1"))
+        for host in ["0.0.0.0", "192.0.2.1", "::"] {
+            let server = RoomServer(
+                configuration: RoomServerConfiguration(host: host), verifier: TokenVerifier(keys: []))
+            #expect(throws: RoomServerError.plaintextRefused(host)) { try server.start() }
+        }
+        let allowed = RoomServer(
+            configuration: RoomServerConfiguration(host: "0.0.0.0", allowPlaintext: true),
+            verifier: TokenVerifier(keys: []))
+        #expect(try allowed.start() > 0)
+        #expect(throws: RoomServerError.alreadyStarted) { try allowed.start() }
+        allowed.stop()
+    }
+
+    @Test func aServerSaysWhyItDoesNotStart() throws {
+        let first = try LoopbackServer()
+        defer { first.server.stop() }
+        #expect(throws: RoomServerError.portInUse(first.port)) { try LoopbackServer(port: first.port) }
+        for (host, error) in [
+            ("nowhere", RoomServerError.invalidAddress("nowhere")), ("", .invalidAddress("")),
+            ("192.0.2.1", .addressNotAvailable("192.0.2.1")),
+        ] {
+            let server = RoomServer(
+                configuration: RoomServerConfiguration(host: host, allowPlaintext: true),
+                verifier: TokenVerifier(keys: []))
+            #expect(throws: error) { try server.start() }
+        }
+    }
+
+    @Test(arguments: 1...3 as ClosedRange<UInt64>)
+    func aServerWithstandsHostileDatagrams(seed: UInt64) async throws {
+        // Given alice and bob, and a stranger
+        let server = try LoopbackServer()
+        defer { server.server.stop() }
+        let alice = try server.participant("alice")
+        try await alice.join()
+        let bob = try server.participant("bob")
+        try await bob.join()
+        let address = try #require(EndpointAddress(numeric: "127.0.0.1", port: server.port))
+        var remote = address.system
+        let socket = unsafe dv_udp_open(nil, &remote, 1 << 16)
+        defer { dv_udp_close(socket) }
+        // When the stranger sends noise of every kind, alice's SSRC among it
+        var random = SplitMix(state: seed)
+        for round in 0..<2000 as Range<UInt16> {
+            var noise = (0..<random.below(round % 50 == 0 ? 3000 : 200)).map { _ in UInt8(random.below(256)) }
+            if random.below(2) == 0 { noise = [13, 1] + noise }
+            if random.below(4) == 0 { noise = alice.packet(round, payload: noise) }
+            _ = unsafe noise.withUnsafeBytes { unsafe Glibc.send(socket, $0.baseAddress, $0.count, 0) }
+            // Then alice is heard, and nobody else
+            guard round % 20 == 0 else { continue }
+            let packet = alice.packet(round, payload: [42])
+            #expect(alice.send(packet))
+            #expect(try #require(await bob.receive(), "seed \(seed)").0 == packet, "seed \(seed)")
+        }
+        let statistics = server.server.statistics
+        #expect(statistics.packetsNotPublished > 0 && statistics.rejectedControlDatagrams > 0)
+        #expect(statistics.participants == 2)
+    }
+
+    @Test func anOperatorMutesAndRemoves() async throws {
+        let server = try LoopbackServer()
+        defer { server.server.stop() }
+        let alice = try server.participant("alice")
+        try await alice.join()
+        let grant = try #require(alice.grant)
+        server.server.setMuted(true, stream: grant.streams[0].stream)
+        let muted = await alice.next {
+            $0 == .room(.muteChanged(grant.participant, grant.streams[0].stream, .byServer)) ? true : nil
+        }
+        #expect(muted == true)
+        server.server.remove(grant.participant)
+        #expect(await alice.nextEnd() == .session(.removed(.removedByServer)))
+    }
+}
+
+/// SplitMix64 (Steele, Lea, Flood 2014).
+struct SplitMix {
+    var state: UInt64
+    mutating func below(_ limit: Int) -> Int {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return Int((z ^ (z >> 31)) % UInt64(limit))
+    }
+}
