@@ -143,11 +143,7 @@ import Glibc
         var stride = 1
         var factors = unsafe UnsafePointer(twiddles.base)
         while remaining > 2 {
-            if stride == 1 {
-                unsafe Self.firstStage(remaining / 4, factors, xr, xi, yr, yi)
-            } else {
-                unsafe Self.stage(remaining / 4, stride, factors, xr, xi, yr, yi)
-            }
+            unsafe Self.stage(remaining / 4, stride, factors, xr, xi, yr, yi)
             unsafe factors += remaining / 4 * 6
             unsafe ((xr, xi), (yr, yi)) = ((yr, yi), (xr, xi))
             isInOther.toggle()
@@ -155,46 +151,20 @@ import Glibc
             stride *= 4
         }
         if remaining == 2 {
-            for offset in Swift.stride(from: 0, to: stride, by: 4) {
-                let (ar, br) = unsafe (xr.four(offset), xr.four(offset + stride))
-                let (ai, bi) = unsafe (xi.four(offset), xi.four(offset + stride))
-                unsafe yr.storeFour(ar + br, offset)
-                unsafe yi.storeFour(ai + bi, offset)
-                unsafe yr.storeFour(ar - br, offset + stride)
-                unsafe yi.storeFour(ai - bi, offset + stride)
+            for offset in 0..<stride {
+                let (ar, br) = unsafe (xr[offset], xr[offset + stride])
+                let (ai, bi) = unsafe (xi[offset], xi[offset + stride])
+                unsafe yr[offset] = ar + br
+                unsafe yi[offset] = ai + bi
+                unsafe yr[offset + stride] = ar - br
+                unsafe yi[offset + stride] = ai - bi
             }
             isInOther.toggle()
         }
         return isInOther
     }
 
-    /// Radix-4 butterflies of the first stage, whose four results lie side by side.
-    @unsafe private static func firstStage(
-        _ quarter: Int, _ factors: UnsafePointer<Float>, _ xr: UnsafeMutablePointer<Float>,
-        _ xi: UnsafeMutablePointer<Float>, _ yr: UnsafeMutablePointer<Float>, _ yi: UnsafeMutablePointer<Float>
-    ) {
-        for p in 0..<quarter {
-            let (q1, q2, q3) = (p + quarter, p + 2 * quarter, p + 3 * quarter)
-            let (sumReal, sumImaginary) = unsafe (xr[p] + xr[q2], xi[p] + xi[q2])
-            let (differenceReal, differenceImaginary) = unsafe (xr[p] - xr[q2], xi[p] - xi[q2])
-            let (oddReal, oddImaginary) = unsafe (xr[q1] + xr[q3], xi[q1] + xi[q3])
-            let (turnReal, turnImaginary) = unsafe (xi[q3] - xi[q1], xr[q1] - xr[q3])
-            let w = unsafe factors + 6 * p
-            let (ar, ai) = (differenceReal - turnReal, differenceImaginary - turnImaginary)
-            let (br, bi) = (sumReal - oddReal, sumImaginary - oddImaginary)
-            let (cr, ci) = (differenceReal + turnReal, differenceImaginary + turnImaginary)
-            unsafe yr[4 * p] = sumReal + oddReal
-            unsafe yi[4 * p] = sumImaginary + oddImaginary
-            unsafe yr[4 * p + 1] = w[0] * ar - w[1] * ai
-            unsafe yi[4 * p + 1] = w[0] * ai + w[1] * ar
-            unsafe yr[4 * p + 2] = w[2] * br - w[3] * bi
-            unsafe yi[4 * p + 2] = w[2] * bi + w[3] * br
-            unsafe yr[4 * p + 3] = w[4] * cr - w[5] * ci
-            unsafe yi[4 * p + 3] = w[4] * ci + w[5] * cr
-        }
-    }
-
-    /// Radix-4 butterflies of a later stage: `stride`, a multiple of 4, of them share their factors.
+    /// Radix-4 butterflies, `stride` of which share their factors. Plain loops: fast enough in unoptimised builds as well.
     @unsafe private static func stage(
         _ quarter: Int, _ stride: Int, _ factors: UnsafePointer<Float>, _ xr: UnsafeMutablePointer<Float>,
         _ xi: UnsafeMutablePointer<Float>, _ yr: UnsafeMutablePointer<Float>, _ yi: UnsafeMutablePointer<Float>
@@ -203,13 +173,14 @@ import Glibc
         for p in 0..<quarter {
             let w = unsafe factors + 6 * p
             let (w0, w1, w2, w3, w4, w5) = unsafe (w[0], w[1], w[2], w[3], w[4], w[5])
-            for offset in Swift.stride(from: 0, to: stride, by: 4) {
+            var offset = 0
+            while offset < stride {
                 let from = stride * p + offset
                 let to = stride * 4 * p + offset
-                let (x0r, x0i) = unsafe (xr.four(from), xi.four(from))
-                let (x1r, x1i) = unsafe (xr.four(from + span), xi.four(from + span))
-                let (x2r, x2i) = unsafe (xr.four(from + 2 * span), xi.four(from + 2 * span))
-                let (x3r, x3i) = unsafe (xr.four(from + 3 * span), xi.four(from + 3 * span))
+                let (x0r, x0i) = unsafe (xr[from], xi[from])
+                let (x1r, x1i) = unsafe (xr[from + span], xi[from + span])
+                let (x2r, x2i) = unsafe (xr[from + 2 * span], xi[from + 2 * span])
+                let (x3r, x3i) = unsafe (xr[from + 3 * span], xi[from + 3 * span])
                 let (sumReal, sumImaginary) = (x0r + x2r, x0i + x2i)
                 let (differenceReal, differenceImaginary) = (x0r - x2r, x0i - x2i)
                 let (oddReal, oddImaginary) = (x1r + x3r, x1i + x3i)
@@ -217,14 +188,15 @@ import Glibc
                 let (ar, ai) = (differenceReal - turnReal, differenceImaginary - turnImaginary)
                 let (br, bi) = (sumReal - oddReal, sumImaginary - oddImaginary)
                 let (cr, ci) = (differenceReal + turnReal, differenceImaginary + turnImaginary)
-                unsafe yr.storeFour(sumReal + oddReal, to)
-                unsafe yi.storeFour(sumImaginary + oddImaginary, to)
-                unsafe yr.storeFour(ar * w0 - ai * w1, to + stride)
-                unsafe yi.storeFour(ai * w0 + ar * w1, to + stride)
-                unsafe yr.storeFour(br * w2 - bi * w3, to + 2 * stride)
-                unsafe yi.storeFour(bi * w2 + br * w3, to + 2 * stride)
-                unsafe yr.storeFour(cr * w4 - ci * w5, to + 3 * stride)
-                unsafe yi.storeFour(ci * w4 + cr * w5, to + 3 * stride)
+                unsafe yr[to] = sumReal + oddReal
+                unsafe yi[to] = sumImaginary + oddImaginary
+                unsafe yr[to + stride] = ar * w0 - ai * w1
+                unsafe yi[to + stride] = ai * w0 + ar * w1
+                unsafe yr[to + 2 * stride] = br * w2 - bi * w3
+                unsafe yi[to + 2 * stride] = bi * w2 + br * w3
+                unsafe yr[to + 3 * stride] = cr * w4 - ci * w5
+                unsafe yi[to + 3 * stride] = ci * w4 + cr * w5
+                offset += 1
             }
         }
     }

@@ -40,21 +40,3 @@
         for index in 0..<count { unsafe base[index] = 0 }
     }
 }
-
-extension UnsafePointer<Float> {
-    /// Four floats from `offset` on; their address needs no alignment.
-    @inline(__always) func four(_ offset: Int) -> SIMD4<Float> {
-        unsafe UnsafeRawPointer(self + offset).loadUnaligned(as: SIMD4<Float>.self)
-    }
-}
-
-extension UnsafeMutablePointer<Float> {
-    /// Four floats from `offset` on; their address needs no alignment.
-    @inline(__always) func four(_ offset: Int) -> SIMD4<Float> {
-        unsafe UnsafeRawPointer(self + offset).loadUnaligned(as: SIMD4<Float>.self)
-    }
-
-    @inline(__always) func storeFour(_ value: SIMD4<Float>, _ offset: Int) {
-        unsafe UnsafeMutableRawPointer(self + offset).storeBytes(of: value, as: SIMD4<Float>.self)
-    }
-}
