@@ -17,29 +17,52 @@ struct OutputSplice: ~Copyable {
     /// Length of the cross-fade, seconds: long enough for no click, short enough for no echo of the repeated period.
     private static let fadeSeconds = 0.006
 
+    /// Length over which a step at the splice's beginning dies away, seconds.
+    private static let stepSeconds = 0.002
+
     private let rate: Int
     private let history: UnsafeMutableBufferPointer<Float>
+    /// One period of the old output, made so that its end leads to its beginning.
+    private let cycle: UnsafeMutableBufferPointer<Float>
     private let fade: Int
+    private let longest: Int
     private var hold = 0
     private var position = 0
-    private var period = 0
+    private var period = 1
     private var remaining = 0
+    private var step: Float = 0
+    private let stepDecay: Float
 
     init(rate: Int) {
         self.rate = rate
         fade = Int(Double(rate) * Self.fadeSeconds)
-        unsafe history = .allocate(capacity: 3 * rate / Self.periodsPerSecond.longest)
+        longest = rate / Self.periodsPerSecond.longest
+        stepDecay = expf(-1 / Float(Double(rate) * Self.stepSeconds))
+        unsafe history = .allocate(capacity: 3 * longest)
         unsafe history.initialize(repeating: 0)
+        unsafe cycle = .allocate(capacity: longest + 2)
+        unsafe cycle.initialize(repeating: 0)
     }
 
-    deinit { unsafe history.deallocate() }
+    deinit {
+        unsafe history.deallocate()
+        unsafe cycle.deallocate()
+    }
 
     /// Whether a change is being covered.
     var isActive: Bool { remaining > 0 }
 
     /// Begins to cover a change made now, whose new output is not to be heard for `hold` frames.
+    ///
+    /// During another splice the same cycle goes on for as long as the new change needs.
     mutating func begin(hold: Int) {
+        if remaining > 0 {
+            self.hold = position + hold
+            remaining = hold + fade
+            return
+        }
         period = bestPeriod()
+        makeCycle()
         self.hold = hold
         position = 0
         remaining = hold + fade
@@ -47,21 +70,33 @@ struct OutputSplice: ~Copyable {
 
     /// Covers what of the change falls in this block, and remembers the block.
     mutating func run(_ block: inout MutableSpan<Float>) {
-        let history = unsafe self.history
-        let count = block.count
-        if remaining > 0 {
-            for index in 0..<count where remaining > 0 {
-                let old = unsafe history[history.count - period + position % period]
-                let weight = position < hold ? 0 : Float(position - hold) / Float(fade)
-                let ramp = 0.5 - 0.5 * cosf(.pi * weight)
-                block[index] = old + ramp * (block[index] - old)
-                position += 1
-                remaining -= 1
-            }
-            // The history stays as it was until the splice is over: it is being repeated.
-            if remaining > 0 { return }
+        var index = 0
+        while remaining > 0, index < block.count {
+            let old = unsafe cycle[position % period] + step
+            step *= stepDecay
+            let progress = position < hold ? 0 : Float(position - hold) / Float(fade)
+            let weight = 0.5 - 0.5 * cosf(.pi * progress)
+            block[index] = old + weight * (block[index] - old)
+            position += 1
+            remaining -= 1
+            index += 1
         }
         remember(block.span)
+    }
+
+    /// Cuts the last period out of the history. Its last quarter is faded into what came before its first frame, so that it
+    /// can be repeated (as in G.711 Appendix I); what its first frame misses to the history's end becomes a decaying step.
+    private mutating func makeCycle() {
+        let end = unsafe history.count
+        let seam = period / 4
+        for index in 0..<period {
+            let weight = max(0, Float(index - (period - seam) + 1) / Float(seam + 1))
+            let last = unsafe history[end - period + index]
+            let before = unsafe history[end - 2 * period + index]
+            unsafe cycle[index] = last + weight * (before - last)
+        }
+        let expected = unsafe 2 * history[end - 1] - history[end - 2]
+        step = unsafe expected - cycle[0]
     }
 
     private func remember(_ block: Span<Float>) {
@@ -73,24 +108,32 @@ struct OutputSplice: ~Copyable {
         }
     }
 
-    /// The lag at which the end of the history looks most like what precedes it.
+    /// The lag at which the end of the history looks most like what precedes it: coarsely first, then to the frame.
     private func bestPeriod() -> Int {
         let shortest = rate / Self.periodsPerSecond.shortest
-        let longest = rate / Self.periodsPerSecond.longest
-        let end = unsafe history.count
         var best = (lag: longest, score: Float(-1))
-        // Every second lag is enough to find the hump; the fade hides an error of one frame.
-        for lag in stride(from: shortest, through: longest, by: 2) {
-            var product: Float = 0
-            var power: Float = 1e-12
-            for index in stride(from: end - longest, to: end, by: 2) {
-                let past = unsafe history[index - lag]
-                product += unsafe history[index] * past
-                power += past * past
-            }
-            let score = product * abs(product) / power
+        for lag in stride(from: shortest, through: longest, by: 3) {
+            let score = likeness(lag: lag, every: 2)
+            if score > best.score { best = (lag, score) }
+        }
+        best.score = -1
+        for lag in max(shortest, best.lag - 2)...min(longest, best.lag + 2) {
+            let score = likeness(lag: lag, every: 1)
             if score > best.score { best = (lag, score) }
         }
         return best.lag
+    }
+
+    /// Signed square of the normalised correlation at a lag, over the longest period.
+    private func likeness(lag: Int, every step: Int) -> Float {
+        let end = unsafe history.count
+        var product: Float = 0
+        var power: Float = 1e-12
+        for index in stride(from: end - longest, to: end, by: step) {
+            let past = unsafe history[index - lag]
+            product += unsafe history[index] * past
+            power += past * past
+        }
+        return product * abs(product) / power
     }
 }

@@ -81,8 +81,11 @@ public final class WebRTCProcessor: VoiceProcessor {
         }
         let delay = ModuleDelay.frames(next, rate: sampleRate, library03: library03)
         if Self.isAudibleSwitch(from: activeSettings, to: next) {
+            // The gain control stands at the module's end and needs no hold; a change before the delaying parts is heard a
+            // delay later.
+            let isLate = delay == processingDelay && activeSettings.highPass == next.highPass
             let fadeIn = Int(Double(sampleRate) * Self.fadeInSeconds)
-            splice.begin(hold: delay == processingDelay ? 0 : delay + (delay > 0 ? fadeIn : 0))
+            splice.begin(hold: isLate ? 0 : delay + (delay > 0 ? fadeIn : 0))
         }
         activeSettings = next
         processingDelay = delay

@@ -1,0 +1,184 @@
+/// Gives each microphone block the reference block that was in the air when it was recorded.
+///
+/// It knows when each reference frame left the DAC and when each microphone frame entered the ADC, both on one monotonic
+/// clock, and smooths both with a delay-locked loop. So the canceller sees an echo path that begins at a small constant
+/// delay, whatever the buffers in between do: a playback that pauses, an underrun, a device that re-buffers by 120 ms.
+///
+///     played(frames, DAC time) ──> history, FrameTimeline ──┐
+///                                                           ├──> block, remaining delay
+///     recorded(ADC time) ────────> FrameTimeline ───────────┘
+///
+/// Blocks join without a seam while the clocks agree. As they drift apart the timing error grows; past
+/// ``Configuration/slipThreshold`` for several blocks in a row the reading position slips back to error 0, so the next slip is
+/// a whole threshold away.
+///
+/// Pure: reads no clock. One owner; nothing is allocated after `init`.
+public struct ReferenceAligner: ~Copyable {
+    /// What is chosen at the start.
+    public struct Configuration: BitwiseCopyable, Equatable, Sendable {
+        /// How far the block runs ahead of what was in the air, so that it is causal whatever the timing error: more than
+        /// `slipThreshold`. Seconds.
+        public var lead: Double
+        /// Timing error at which the reading position slips, seconds.
+        public var slipThreshold: Double
+        /// Blocks in a row for which it must be exceeded.
+        public var slipPatience: Int
+        /// Reference that is kept, seconds: longer than the playback and capture buffers together.
+        public var history: Double
+
+        /// A configuration.
+        public init(
+            lead: Double = 0.004, slipThreshold: Double = 0.001, slipPatience: Int = 5, history: Double = 1.5
+        ) {
+            self.lead = lead
+            self.slipThreshold = slipThreshold
+            self.slipPatience = slipPatience
+            self.history = history
+        }
+    }
+
+    /// What came with a block.
+    public struct Alignment: BitwiseCopyable, Equatable, Sendable {
+        /// Frames from the entry of a reference frame to the earliest arrival of its echo: the lead less the timing error.
+        /// The sound's way through the air comes on top.
+        public var delay: Int
+        /// Frames of the block that were not known or not played, and are silence.
+        public var missing: Int
+        /// Whether this block does not continue the one before it.
+        public var discontinuity: Bool
+    }
+
+    /// How well it works.
+    public struct Statistics: BitwiseCopyable, Equatable, Sendable {
+        /// Slips for a timing error that had grown.
+        public var slips = 0
+        /// Jumps in the times of the reference and of the microphone.
+        public var jumps = 0
+        /// Frames that were asked for and not known or not played.
+        public var missingFrames: Int64 = 0
+        /// Frames of the last block's timing error: positive when the block is older than it should be.
+        public var timingError: Double = 0
+        /// How much faster the playback's clock runs than the microphone's, ppm; nil before it is worth reading.
+        public var driftPPM: Double?
+        /// RMS jitter of the time stamps, nanoseconds: the larger of both; nil before any.
+        public var jitterNanoseconds: Double?
+        /// 0...1: both clocks have settled, their jitter is small against the slip threshold, the reference is there.
+        public var confidence: Float = 0
+    }
+
+    /// Seconds of time stamps after which the drift is worth reading, and a clock has settled.
+    private static let driftAge = 10.0
+    private static let settledAge = 1.0
+    /// Blocks over which the share of missing reference is averaged, for the confidence.
+    private static let presenceWeight: Float = 0.02
+
+    private let rate: Int
+    private let configuration: Configuration
+    private var history: ReferenceHistory
+    private var playback: FrameTimeline
+    private var recording: FrameTimeline
+    private var recorded: Int64 = 0
+    private var position: Int64?
+    private var generation = 0
+    private var impatience = 0
+    private var presence: Float = 0
+
+    /// What happened so far.
+    public private(set) var statistics = Statistics()
+
+    /// An aligner for one pair of streams.
+    public init(sampleRate: Int, configuration: Configuration = Configuration()) {
+        rate = sampleRate
+        self.configuration = configuration
+        history = ReferenceHistory(capacity: Int(Double(sampleRate) * configuration.history))
+        playback = FrameTimeline(sampleRate: sampleRate)
+        recording = FrameTimeline(sampleRate: sampleRate)
+    }
+
+    /// Takes reference frames in the order of playing, any number of them.
+    ///
+    /// - Parameters:
+    ///   - frames: what was handed to the device, after the last gain.
+    ///   - nanoseconds: when the first of them leaves or left the DAC, monotonic clock.
+    public mutating func played(_ frames: Span<Float>, at nanoseconds: Int64) {
+        guard !frames.isEmpty else { return }
+        playback.update(frame: history.end, time: nanoseconds)
+        history.append(frames)
+    }
+
+    /// Finds the reference for a microphone block; call it for each block, in order.
+    ///
+    /// - Parameters:
+    ///   - nanoseconds: when the block's first frame entered the ADC, monotonic clock.
+    ///   - reference: as many frames as the microphone block has.
+    public mutating func recorded(
+        at nanoseconds: Int64, reference: inout MutableSpan<Float>
+    ) -> Alignment {
+        let count = reference.count
+        recording.update(frame: recorded, time: nanoseconds)
+        defer { recorded += Int64(count) }
+        let lead = configuration.lead * Double(rate)
+        let now = recording.clock?.time(of: recorded) ?? Double(nanoseconds)
+        guard let place = playback.place(at: now + configuration.lead * 1e9) else {
+            return finish(&reference, missing: Self.silence(&reference), delay: Int(lead), discontinuity: false)
+        }
+        let broken = follow(place)
+        let first = position ?? 0
+        statistics.timingError = place.frame - Double(first)
+        let missing = history.read(from: first, within: place.first..<place.end, into: &reference)
+        position = first + Int64(count)
+        let delay = max(0, Int((lead - statistics.timingError).rounded()))
+        return finish(&reference, missing: missing, delay: delay, discontinuity: broken)
+    }
+
+    /// Keeps the reading position, or moves it to where the clocks say.
+    ///
+    /// - Returns: whether it was moved.
+    private mutating func follow(_ place: FrameTimeline.Place) -> Bool {
+        let target = Int64(place.frame.rounded())
+        guard let present = position, generation == place.generation else {
+            let continues = position == target
+            position = target
+            generation = place.generation
+            impatience = 0
+            return !continues
+        }
+        let error = abs(place.frame - Double(present)) / Double(rate)
+        impatience = error > configuration.slipThreshold ? impatience + 1 : 0
+        // An error of ten thresholds is no drift: a jump of the recording's clock, say. It is not waited out.
+        guard impatience >= configuration.slipPatience || error > 10 * configuration.slipThreshold else { return false }
+        impatience = 0
+        position = target
+        statistics.slips += 1
+        return true
+    }
+
+    private mutating func finish(
+        _ reference: inout MutableSpan<Float>, missing: Int, delay: Int, discontinuity: Bool
+    ) -> Alignment {
+        statistics.missingFrames += Int64(missing)
+        statistics.jumps = playback.jumps + recording.jumps
+        let share = reference.isEmpty ? 0 : 1 - Float(missing) / Float(reference.count)
+        presence += Self.presenceWeight * (share - presence)
+        if let playing = playback.clock, let listening = recording.clock {
+            judge(playing, listening)
+        }
+        return Alignment(delay: delay, missing: missing, discontinuity: discontinuity)
+    }
+
+    private mutating func judge(_ playing: FrameClock, _ listening: FrameClock) {
+        let age = min(playing.age, listening.age)
+        let jitter = max(playing.jitter, listening.jitter)
+        statistics.driftPPM = age >= Self.driftAge ? (listening.period / playing.period - 1) * 1e6 : statistics.driftPPM
+        statistics.jitterNanoseconds = jitter
+        let settled = Float(min(1, age / Self.settledAge))
+        // The loop leaves about a twentieth of the jitter in the times.
+        let steady = Float(max(0, 1 - jitter / 20 / (configuration.slipThreshold * 1e9)))
+        statistics.confidence = settled * steady * presence
+    }
+
+    private static func silence(_ reference: inout MutableSpan<Float>) -> Int {
+        for index in reference.indices { reference[index] = 0 }
+        return reference.count
+    }
+}

@@ -1,0 +1,103 @@
+import Glibc
+import Testing
+
+@testable import VoiceProcessing
+
+/// Settings that are changed to and fro while a steady vowel runs, which shows every gap and every click.
+@Suite("Changing settings while running")
+struct LiveSwitchTests {
+    private static let everything = ProcessingSettings(
+        echo: .moderate, noise: .low, gain: .init(mode: .fixedDigital, compressionGain: 3), highPass: true,
+        voiceDetection: .moderate)
+
+    /// Every change of one component from `everything`, and of everything.
+    static let changes: [(String, ProcessingSettings)] = {
+        func with(_ change: (inout ProcessingSettings) -> Void) -> ProcessingSettings {
+            var settings = everything
+            change(&settings)
+            return settings
+        }
+        return [
+            ("echo off", with { $0.echo = .off }), ("echo low", with { $0.echo = .low }),
+            ("echo high", with { $0.echo = .high }), ("extended filter", with { $0.extendedFilter = true }),
+            ("delay agnostic", with { $0.delayAgnostic = true }), ("noise off", with { $0.noise = .off }),
+            ("noise moderate", with { $0.noise = .moderate }), ("gain off", with { $0.gain = .off }),
+            ("gain 6 dB", with { $0.gain.compressionGain = 6 }), ("target -10", with { $0.gain.targetLevel = -10 }),
+            ("no limiter", with { $0.gain.limiter = false }), ("adaptive", with { $0.gain.mode = .adaptiveDigital }),
+            ("no high-pass", with { $0.highPass = false }), ("no detection", with { $0.voiceDetection = .off }),
+            ("likelihood", with { $0.voiceDetection = .high }), ("bypass", .bypass),
+        ]
+    }()
+
+    /// A vowel: ten harmonics of 150 Hz, in a little noise, with a slow swell so that the noise suppressor takes it for speech.
+    private static func vowel(seconds: Double, rate: Int) -> [Float] {
+        let hiss = noise(seconds: seconds, rate: rate, seed: 21, level: -70)
+        return hiss.indices.map { index in
+            let time = Float(index) / Float(rate)
+            var value: Float = 0
+            for harmonic in 1...10 { value += sinf(2 * .pi * 150 * Float(harmonic) * time) / Float(harmonic) }
+            return hiss[index] + 0.08 * (1 + 0.5 * sinf(2 * .pi * 3 * time)) * value
+        }
+    }
+
+    /// What stands out of the signal at a click: the largest second difference, against its usual largest.
+    private static func roughness(_ samples: ArraySlice<Float>) -> Float {
+        zip(samples.dropFirst(2), zip(samples.dropFirst(), samples)).reduce(0) { worst, each in
+            max(worst, abs(each.0 - 2 * each.1.0 + each.1.1))
+        }
+    }
+
+    @Test("no gap and no click", arguments: [16_000, 32_000, 48_000])
+    func seamless(rate: Int) throws {
+        let signal = Self.vowel(seconds: 2.4, rate: rate)
+        let block = rate / 100
+        for (name, changed) in Self.changes {
+            let processor = try WebRTCProcessor(sampleRate: rate, settings: Self.everything)
+            // Given a processor that runs; when a setting changes at 1.2 s and back at 1.8 s.
+            let run = try ProcessorRun(processor, capture: signal) { number in
+                if number == 120 { try processor.apply(changed) }
+                if number == 180 { try processor.apply(Self.everything) }
+            }
+            for at in [120, 180] {
+                let around = run.output[(at - 1) * block..<(at + 6) * block]
+                let steady = Self.roughness(run.output[(at - 40) * block..<at * block])
+                // Then no second difference stands out from the signal's own by more than half (2x gain is a change of level).
+                let after = Self.roughness(run.output[(at + 12) * block..<(at + 40) * block])
+                #expect(Self.roughness(around) < 1.6 * max(steady, after), "\(name) at \(rate), block \(at)")
+                // And no stretch of 2.5 ms falls more than 9 dB below the quieter side.
+                let before = rms(run.output[(at - 8) * block..<at * block])
+                let level = min(before, rms(run.output[(at + 6) * block..<(at + 14) * block]))
+                for start in stride(from: (at - 1) * block, to: (at + 6) * block, by: block / 4) {
+                    let quarter = rms(run.output[start..<start + block / 2])
+                    #expect(quarter > level - 9, "\(name) at \(rate), \(start - at * block) frames after the change")
+                }
+            }
+        }
+    }
+
+    @Test("the echo stays away while noise suppression and gain are switched")
+    func convergenceKept() throws {
+        let far = speech(seconds: 8, rate: 16_000, seed: 22)
+        let mic = sum(echo(of: far, rate: 16_000, delay: 320), noise(seconds: 8, rate: 16_000, seed: 23, level: -75))
+        var settings = ProcessingSettings(echo: .moderate)
+        let processor = try WebRTCProcessor(sampleRate: 16_000, settings: settings)
+        let run = try ProcessorRun(processor, capture: mic, reference: far, delay: 320) { number in
+            guard number >= 400, number % 20 == 0 else { return }
+            settings.noise = settings.noise == .off ? .moderate : .off
+            settings.gain.mode = number % 40 == 0 ? .fixedDigital : .off
+            try processor.apply(settings)
+        }
+        #expect(rms(mic[64_000...]) - rms(run.output[64_000...]) > 20)
+    }
+
+    @Test("active settings and delay follow at once")
+    func reported() throws {
+        let processor = try WebRTCProcessor(sampleRate: 48_000, settings: .bypass)
+        #expect(processor.processingDelay == 0)
+        try processor.apply(.voiceChat)
+        #expect(processor.activeSettings == processor.capabilities.resolved(.voiceChat))
+        #expect(processor.processingDelay > 600)
+        let run = ProcessorRun(processor, capture: [Float](repeating: 0, count: 480))
+        #expect(run.reports[0].processingDelay == processor.processingDelay)
+    }
+}

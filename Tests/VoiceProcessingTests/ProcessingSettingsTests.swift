@@ -1,0 +1,92 @@
+import Testing
+
+@testable import VoiceProcessing
+
+@Suite("Settings")
+struct ProcessingSettingsTests {
+    @Test("each number out of range is its own error", arguments: [Int8.min, -32, 1, Int8.max])
+    func targetLevel(level: Int8) throws {
+        let settings = ProcessingSettings(gain: .init(mode: .fixedDigital, targetLevel: level))
+        #expect(throws: ProcessingError.invalidSetting(.targetLevel)) { try settings.validated() }
+        for backend in ProcessingBackend.allCases {
+            #expect(throws: ProcessingError.invalidSetting(.targetLevel)) {
+                try backend.makeProcessor(sampleRate: 16_000, settings: settings)
+            }
+        }
+    }
+
+    @Test("the compression gain has a range", arguments: [Int8.min, -1, 91, Int8.max])
+    func compressionGain(gain: Int8) {
+        let settings = ProcessingSettings(gain: .init(mode: .fixedDigital, compressionGain: gain))
+        #expect(throws: ProcessingError.invalidSetting(.compressionGain)) { try settings.validated() }
+    }
+
+    @Test("the ends of the ranges and every preset are valid")
+    func valid() throws {
+        for level: Int8 in [-31, 0] {
+            for gain: Int8 in [0, 90] {
+                let settings = ProcessingSettings(
+                    gain: .init(mode: .fixedDigital, targetLevel: level, compressionGain: gain))
+                #expect(try settings.validated() == settings)
+            }
+        }
+        for preset in [ProcessingSettings.voiceAgent, .voiceChat, .headset, .bypass] {
+            #expect(try preset.validated() == preset)
+        }
+        #expect(ProcessingSettings.headset.echo == .off)
+    }
+
+    @Test("a rate that no backend takes is an error", arguments: [0, -1, 8_000, 44_100, 96_000])
+    func rate(rate: Int) {
+        for backend in ProcessingBackend.allCases {
+            #expect(throws: ProcessingError.unsupportedSampleRate(rate)) {
+                try backend.makeProcessor(sampleRate: rate, settings: .bypass)
+            }
+        }
+        #expect(throws: ProcessingError.unsupportedSampleRate(rate)) {
+            _ = try EchoDelayEstimator(sampleRate: rate).estimate
+        }
+    }
+
+    @Test("a refused change leaves the old settings active")
+    func refusedChange() throws {
+        let processor = try WebRTCProcessor(sampleRate: 16_000, settings: .voiceChat)
+        let active = processor.activeSettings
+        #expect(throws: ProcessingError.invalidSetting(.targetLevel)) {
+            try processor.apply(ProcessingSettings(gain: .init(mode: .fixedDigital, targetLevel: 5)))
+        }
+        #expect(processor.activeSettings == active)
+        #expect(processor.requestedSettings == .voiceChat)
+    }
+
+    @Test("what a library lacks is not claimed to be active")
+    func resolved() {
+        // Given a library like AEC3: no levels, no choice of filter, always searching, no voice detection.
+        var capabilities = WebRTCProcessor.libraryCapabilities
+        capabilities.echoLevels = false
+        capabilities.extendedFilter = false
+        capabilities.delayAgnosticOption = false
+        capabilities.delayOptional = true
+        capabilities.voiceDetection = false
+        let requested = ProcessingSettings(echo: .high, extendedFilter: true, noise: .high, voiceDetection: .high)
+        // When resolved, then the difference shows.
+        let active = capabilities.resolved(requested)
+        #expect(active.echo == .moderate)
+        #expect(!active.extendedFilter)
+        #expect(active.delayAgnostic)
+        #expect(active.voiceDetection == .off)
+        #expect(active.noise == .high)
+    }
+
+    @Test("bypass does nothing and says so")
+    func bypass() throws {
+        let processor = try BypassProcessor(sampleRate: 48_000, settings: .voiceChat)
+        let signal = speech(seconds: 0.5, rate: 48_000, seed: 1)
+        let run = ProcessorRun(processor, capture: signal)
+        #expect(run.output == signal)
+        #expect(processor.activeSettings == .bypass)
+        #expect(processor.requestedSettings == .voiceChat)
+        #expect(run.reports.allSatisfy { $0.voiceActivity == nil && $0.processingDelay == 0 })
+        #expect(abs(run.reports[20].inputLevel - rms(signal[20 * 480..<21 * 480])) < 0.1)
+    }
+}

@@ -1,0 +1,38 @@
+@testable import VoiceProcessing
+
+/// Runs a processor over whole signals.
+struct ProcessorRun {
+    var output: [Float]
+    var reports: [ProcessingReport] = []
+
+    init(_ processor: any VoiceProcessor, capture: [Float], reference: [Float]? = nil, delay: Int = 0) {
+        output = capture
+        for number in 0..<capture.count / (processor.sampleRate / 100) {
+            process(block: number, with: processor, reference: reference, delay: delay)
+        }
+    }
+
+    /// The same, with `change` called before each block.
+    init(
+        _ processor: any VoiceProcessor, capture: [Float], reference: [Float]? = nil, delay: Int = 0,
+        change: (_ block: Int) throws -> Void
+    ) rethrows {
+        output = capture
+        for number in 0..<capture.count / (processor.sampleRate / 100) {
+            try change(number)
+            process(block: number, with: processor, reference: reference, delay: delay)
+        }
+    }
+
+    private mutating func process(
+        block number: Int, with processor: any VoiceProcessor, reference: [Float]?, delay: Int
+    ) {
+        let frames = processor.sampleRate / 100
+        let range = number * frames..<(number + 1) * frames
+        var mine = Array(output[range])
+        let theirs = reference.map { Array($0[range]) } ?? [Float](repeating: 0, count: frames)
+        var span = mine.mutableSpan
+        reports.append(processor.run(capture: &span, reference: theirs.span, delay: delay))
+        output.replaceSubrange(range, with: mine)
+    }
+}
