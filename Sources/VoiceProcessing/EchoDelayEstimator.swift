@@ -31,11 +31,12 @@ public struct EchoDelayEstimator: ~Copyable {
     private static let band = (low: 200.0, high: 3_600.0)
     /// Mean square of the reference, over the window's last 0.2 s, above which the far end is talking: -60 dBFS.
     private static let activePower: Float = 1e-6
-    /// Peak over median at which 1, 2, 4 or 8 agreeing estimates are believed. Two are only believed if the second peak is
-    /// higher: as the window fills, the peak of an echo grows and that of a chance likeness fades. On 39 recordings of rooms
-    /// and on a headset, chance reached 59 in the first 0.3 s of speech and 12 after 0.7 s; echoes began at 42 to 148 and
-    /// reached 80 to 340.
-    private static let peaks: (one: Float, two: Float, four: Float, eight: Float) = (80, 45, 28, 20)
+    /// Peak over median of a believable echo. It tells echo from chance, and the higher it is the fewer estimates in a row
+    /// must agree (`votesToFind`, `votesToMove`). A middling first peak must also grow: as the window fills, the peak of an
+    /// echo grows and that of a chance likeness fades. In 39 simulated rooms and 6 calls on a headset, chance reached 150 in
+    /// the first 0.3 s of speech of two talkers who began together, and 20 after 0.7 s; echoes began at 42 to 148 and reached
+    /// 80 to 340.
+    private static let believablePeak: Float = 28
     private static let growth: Float = 1.1
     /// Blocks of far-end speech before which a peak may be chance (two talkers who begin together are alike for 0.3 s), and
     /// after which a delay that was found earlier must have been seen again.
@@ -241,14 +242,7 @@ public struct EchoDelayEstimator: ~Copyable {
         peakToMedian = peak
         votes = agrees ? votes + 1 : 1
         candidate = best.delay
-        let needed =
-            switch peak {
-            case Self.peaks.one...: 1
-            case Self.peaks.two... where grows: 2
-            case Self.peaks.four...: 4
-            case Self.peaks.eight...: 8
-            default: Int.max
-            }
+        let needed = isProven ? Self.votesToMove(peak) : Self.votesToFind(peak, grows: grows)
         judgePresent(best.delay * factor, peak: peak)
         guard votes >= needed else { return false }
         if estimate == nil { foundAt = activeBlocks }
@@ -258,11 +252,32 @@ public struct EchoDelayEstimator: ~Copyable {
         return true
     }
 
+    /// Agreeing estimates that it takes to believe in an echo.
+    private static func votesToFind(_ peak: Float, grows: Bool) -> Int {
+        switch peak {
+        case 80...: 1
+        case 45... where grows: 2
+        case 28...: 4
+        case 20...: 8
+        default: .max
+        }
+    }
+
+    /// Agreeing estimates that it takes to believe that a proven echo has moved: the window is full, so chance is rarer.
+    private static func votesToMove(_ peak: Float) -> Int {
+        switch peak {
+        case 60...: 1
+        case 30...: 2
+        case 20...: 4
+        default: .max
+        }
+    }
+
     /// Whether the new peak speaks for the delay that is believed; one that was found early and finds no proof is dropped.
     private mutating func judgePresent(_ delay: Int, peak: Float) {
         guard let present = estimate else { return }
         let agrees = abs(delay - present.delay) <= Self.agreement * factor
-        if agrees, peak >= (isProven ? Self.weakPeak : Self.peaks.four) {
+        if agrees, peak >= (isProven ? Self.weakPeak : Self.believablePeak) {
             confirmedAt = activeBlocks
             isProven = isProven || activeBlocks >= Self.probation
         }
