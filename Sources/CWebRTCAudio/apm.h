@@ -27,6 +27,8 @@ public:
     virtual void process(float *capture, const float *reference, int delay, webrtc_audio_report *report) = 0;
 
     static std::unique_ptr<Apm> make(int rate, const webrtc_audio_settings &settings);
+    // Whether the blocks after apply() allocate anew.
+    static bool rebuildsOnApply();
     static webrtc_audio_capabilities capabilities();
     static const char *generation();
 };

@@ -131,6 +131,8 @@ std::unique_ptr<Apm> Apm::make(int rate, const webrtc_audio_settings &settings) 
     return std::make_unique<ClassicApm>(rate, settings);
 }
 
+bool Apm::rebuildsOnApply() { return false; }
+
 webrtc_audio_capabilities Apm::capabilities() {
     webrtc_audio_capabilities can{};
     can.echo_levels = can.extended_filter = can.delay_agnostic = true;

@@ -106,6 +106,8 @@ std::unique_ptr<Apm> Apm::make(int rate, const webrtc_audio_settings &settings) 
     return std::make_unique<ConfigApm>(rate, settings);
 }
 
+bool Apm::rebuildsOnApply() { return true; }
+
 webrtc_audio_capabilities Apm::capabilities() {
     webrtc_audio_capabilities can{};
     can.delay_optional = true;

@@ -34,6 +34,15 @@ void forget(webrtc_audio_report &report) {
     report = {-1, -1, NAN, NAN, NAN, -1, -1, NAN, NAN};
 }
 
+void warmUp(Apm &apm, int rate) {
+    std::vector<float> capture(rate / 100), reference(rate / 100);
+    webrtc_audio_report report;
+    for (int block = 0; block < warmUpBlocks; block++) {
+        forget(report);
+        apm.process(capture.data(), reference.data(), 0, &report);
+    }
+}
+
 template <typename Body> webrtc_audio_status guarded(webrtc_audio *instance, Body body) noexcept {
     try {
         body();
@@ -60,14 +69,10 @@ webrtc_audio_status webrtc_audio_create(int32_t rate, const webrtc_audio_setting
         auto made = std::make_unique<webrtc_audio>();
         made->rate = rate;
         made->apm = Apm::make(rate, everything);
-        std::vector<float> capture(rate / 100), reference(rate / 100);
-        webrtc_audio_report report;
-        for (int block = 0; block < warmUpBlocks; block++) {
-            forget(report);
-            made->apm->process(capture.data(), reference.data(), 0, &report);
-        }
+        warmUp(*made->apm, rate);
         made->apm->apply(nothing);  // what silence taught it is forgotten when a component is switched on again
         made->apm->apply(*settings);
+        if (Apm::rebuildsOnApply()) warmUp(*made->apm, rate);
         *instance = made.release();
     });
 }

@@ -31,12 +31,16 @@ public struct EchoDelayEstimator: ~Copyable {
     private static let band = (low: 200.0, high: 3_600.0)
     /// Mean square of the reference, over the window's last 0.2 s, above which the far end is talking: -60 dBFS.
     private static let activePower: Float = 1e-6
-    /// Peak over median at which 1, 2, 4 or 8 agreeing estimates are believed. Two are only believed if the second peak is
-    /// higher: as the window fills, the peak of an echo grows and that of a chance likeness fades. On 39 recordings of rooms
-    /// and on a headset, chance reached 59 in the first 0.3 s of speech and 12 after 0.7 s; echoes began at 42 to 148 and
-    /// reached 80 to 340.
-    private static let peaks: (one: Float, two: Float, four: Float, eight: Float) = (80, 45, 28, 20)
+    /// Peak over median of a believable echo. It tells echo from chance, and the higher it is the fewer estimates in a row
+    /// must agree (`votesToFind`, `votesToMove`). A middling first peak must also grow: as the window fills, the peak of an
+    /// echo grows and that of a chance likeness fades. Measured in simulated rooms and on a simulated headset with 6 seeds:
+    /// chance reached 185 in the first 0.3 s of two talkers who began together and was gone in each case 1.7 s later; echoes
+    /// began at 42 to 148 and reached 80 to 340.
+    private static let believablePeak: Float = 28
     private static let growth: Float = 1.1
+    /// Blocks of far-end speech before which a peak may be chance (two talkers who begin together are alike for 0.3 s), and
+    /// after which a delay that was found earlier must have been seen again.
+    private static let probation = 50
     /// Peak over median that still speaks for a delay that is believed already.
     private static let weakPeak: Float = 12
     /// Weight of the past in the average of the cross-spectrum, before and after a delay was found.
@@ -68,6 +72,9 @@ public struct EchoDelayEstimator: ~Copyable {
     private var votes = 0
     private var activeBlocks = 0
     private var confirmedAt = 0
+    private var foundAt = 0
+    /// Whether the delay was seen with enough speech to be no chance. Until then ``estimate`` is a guess, worth following.
+    public private(set) var isProven = false
 
     /// The delay that is believed, nil as long as none was found.
     public private(set) var estimate: Estimate?
@@ -158,7 +165,7 @@ public struct EchoDelayEstimator: ~Copyable {
         unsafe crossReal.update(repeating: 0, count: Self.size / 2 + 1)
         unsafe crossImaginary.update(repeating: 0, count: Self.size / 2 + 1)
         (step, blocksSinceEstimate, heard, candidate, votes, activeBlocks) = (.gather, 0, 0, -1, 0, 0)
-        confirmedAt = 0
+        (confirmedAt, foundAt, isProven) = (0, 0, false)
         estimate = nil
         peakToMedian = nil
     }
@@ -235,21 +242,48 @@ public struct EchoDelayEstimator: ~Copyable {
         peakToMedian = peak
         votes = agrees ? votes + 1 : 1
         candidate = best.delay
-        let needed =
-            switch peak {
-            case Self.peaks.one...: 1
-            case Self.peaks.two... where grows: 2
-            case Self.peaks.four...: 4
-            case Self.peaks.eight...: 8
-            default: Int.max
-            }
-        if let estimate, abs(best.delay * factor - estimate.delay) <= Self.agreement * factor, peak >= Self.weakPeak {
-            confirmedAt = activeBlocks
-        }
+        let needed = isProven ? Self.votesToMove(peak) : Self.votesToFind(peak, grows: grows)
+        judgePresent(best.delay * factor, peak: peak)
         guard votes >= needed else { return false }
+        if estimate == nil { foundAt = activeBlocks }
         confirmedAt = activeBlocks
+        isProven = isProven || activeBlocks >= Self.probation
         estimate = Estimate(delay: best.delay * factor, confidence: peak / (peak + 40))
         return true
+    }
+
+    /// Agreeing estimates that it takes to believe in an echo.
+    private static func votesToFind(_ peak: Float, grows: Bool) -> Int {
+        switch peak {
+        case 80...: 1
+        case 45... where grows: 2
+        case 28...: 4
+        case 20...: 8
+        default: .max
+        }
+    }
+
+    /// Agreeing estimates that it takes to believe that a proven echo has moved: the window is full, so chance is rarer.
+    private static func votesToMove(_ peak: Float) -> Int {
+        switch peak {
+        case 60...: 1
+        case 30...: 2
+        case 20...: 4
+        default: .max
+        }
+    }
+
+    /// Whether the new peak speaks for the delay that is believed; one that was found early and finds no proof is dropped.
+    private mutating func judgePresent(_ delay: Int, peak: Float) {
+        guard let present = estimate else { return }
+        let agrees = abs(delay - present.delay) <= Self.agreement * factor
+        if agrees, peak >= (isProven ? Self.weakPeak : Self.believablePeak) {
+            confirmedAt = activeBlocks
+            isProven = isProven || activeBlocks >= Self.probation
+        }
+        guard !isProven, activeBlocks - foundAt > Self.probation else { return }
+        estimate = nil
+        votes = 1
     }
 
     private static func shift(_ line: UnsafeMutablePointer<Float>, count: Int, by added: Int) {

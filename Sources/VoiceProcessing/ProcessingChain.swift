@@ -13,6 +13,8 @@ public struct ProcessingChain: ~Copyable {
         public var lead: Double
         /// The reference is re-timed when the delay is found to be off by more than this, in seconds.
         public var tolerance: Double
+        /// The delay to go by until one is found, in seconds: what the devices' buffers add up to. Nil: none is known.
+        public var expectedDelay: Double?
         /// Seconds of far-end speech without a trace of it in the microphone after which there is taken to be no echo path, at
         /// first and once there was one. The canceller then gets silence as its reference, so that it leaves the near end
         /// alone, as with a headset. A trace brings the reference back at once.
@@ -34,11 +36,12 @@ public struct ProcessingChain: ~Copyable {
 
         /// A configuration.
         public init(
-            lead: Double = 0.010, tolerance: Double = 0.004,
+            lead: Double = 0.010, tolerance: Double = 0.004, expectedDelay: Double? = nil,
             patience: Patience = Patience(beforeFound: 1.0, afterFound: 5.0)
         ) {
             self.lead = lead
             self.tolerance = tolerance
+            self.expectedDelay = expectedDelay
             self.patience = patience
         }
     }
@@ -63,7 +66,9 @@ public struct ProcessingChain: ~Copyable {
     private let lead: Int
     private let tolerance: Int
     private let patience: Configuration.Patience
-    private var offset = 0
+    private let expectedDelay: Int
+    private let isDelayExpected: Bool
+    private var offset: Int
     private var retimings = 0
 
     /// Longest distance between the inputs, seconds, and what is kept of the reference for it.
@@ -83,6 +88,11 @@ public struct ProcessingChain: ~Copyable {
         history = ReferenceHistory(capacity: Int(Double(sampleRate) * Self.historySeconds))
         aligned = Block(frames: sampleRate / 100)
         lead = Int(Double(sampleRate) * configuration.lead)
+        isDelayExpected = configuration.expectedDelay != nil
+        let longest = Double(sampleRate) * (Self.historySeconds - 0.02)
+        let expected = Double(sampleRate) * (configuration.expectedDelay ?? 0)
+        expectedDelay = Int(max(0, min(longest, expected)))
+        offset = max(0, expectedDelay - lead)
         patience = configuration.patience
         tolerance = Int(Double(sampleRate) * configuration.tolerance)
     }
@@ -97,19 +107,26 @@ public struct ProcessingChain: ~Copyable {
         // What lies ahead of the history's end is silence.
         let first = assumed ? history.end - Int64(reference.count + offset) : history.end
         _ = history.read(from: first, into: &aligned)
-        let delay = (estimator.estimate?.delay ?? 0) - offset
+        let delay = believedDelay - offset
         let report = processor.run(capture: &capture, reference: aligned.read(), delay: max(0, delay))
         return Report(
             processing: report, echoDelay: estimator.estimate, retimings: retimings, echoPathAssumed: assumed)
     }
 
+    /// The delay that the reference is re-timed by.
+    private var believedDelay: Int {
+        guard let found = estimator.estimate, estimator.isProven || !isDelayExpected else { return expectedDelay }
+        return found.delay
+    }
+
     private var isEchoPathAssumed: Bool {
-        let patience = estimator.estimate == nil ? self.patience.beforeFound : self.patience.afterFound
+        let patience = estimator.isProven ? self.patience.afterFound : self.patience.beforeFound
         return Double(estimator.unconfirmedFarEndBlocks) < patience * 100
     }
 
     private mutating func retime() {
-        guard let found = estimator.estimate else { return }
+        // A guess is better than nothing, but not better than what the devices say.
+        guard let found = estimator.estimate, estimator.isProven || !isDelayExpected else { return }
         let wanted = max(0, found.delay - lead)
         guard retimings == 0 || abs(wanted - offset) > tolerance else { return }
         if wanted != offset || retimings == 0 { retimings += 1 }

@@ -61,6 +61,8 @@ public struct ProcessingSettings: BitwiseCopyable, Equatable, Sendable {
 
         /// Unity gain.
         public static let off = Gain(mode: .off)
+        /// Brings talkers to about -20 dBFS on average, the field's usual level, with room for peaks.
+        public static let conversation = Gain(mode: .adaptiveDigital, targetLevel: -9)
     }
 
     /// How readily a block is called voice: higher clips fewer words and takes more noise for voice.
@@ -108,16 +110,16 @@ public struct ProcessingSettings: BitwiseCopyable, Equatable, Sendable {
 
     /// For a talk with a speaking agent that can be interrupted: the least suppression, so that the interruption is heard.
     public static let voiceAgent = ProcessingSettings(
-        echo: .low, noise: .low, gain: Gain(mode: .adaptiveDigital), highPass: true, voiceDetection: .moderate)
+        echo: .low, noise: .moderate, gain: .conversation, highPass: true, voiceDetection: .moderate)
 
     /// For people on loudspeakers: more suppression, so that nobody hears themselves.
     public static let voiceChat = ProcessingSettings(
-        echo: .moderate, noise: .moderate, gain: Gain(mode: .adaptiveDigital), highPass: true, voiceDetection: .moderate
+        echo: .moderate, noise: .moderate, gain: .conversation, highPass: true, voiceDetection: .moderate
     )
 
     /// For a headset: no echo path, so no canceller, which would only do harm.
     public static let headset = ProcessingSettings(
-        noise: .moderate, gain: Gain(mode: .adaptiveDigital), highPass: true, voiceDetection: .moderate)
+        noise: .moderate, gain: .conversation, highPass: true, voiceDetection: .moderate)
 
     /// Nothing is done and nothing is delayed.
     public static let bypass = ProcessingSettings()

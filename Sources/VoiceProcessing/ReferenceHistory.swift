@@ -23,10 +23,19 @@ struct ReferenceHistory: ~Copyable {
     var start: Int64 { max(0, end - Int64(capacity)) }
 
     mutating func append(_ block: Span<Float>) {
-        for index in 0..<block.count {
-            unsafe frames[Int(truncatingIfNeeded: end) & (capacity - 1)] = block[index]
-            end += 1
+        unsafe block.withUnsafeBufferPointer { source in
+            // Of a block longer than the history only its end can stay.
+            let skipped = max(0, source.count - capacity)
+            guard let first = source.baseAddress else { return }
+            var done = skipped
+            while done < source.count {
+                let place = Int(truncatingIfNeeded: end + Int64(done)) & (capacity - 1)
+                let run = min(source.count - done, capacity - place)
+                unsafe memcpy(frames + place, first + done, run * MemoryLayout<Float>.stride)
+                done += run
+            }
         }
+        end += Int64(block.count)
     }
 
     /// Copies `output.count` frames from `first` on; what is not there, or outside `stretch`, is silence.
@@ -35,18 +44,25 @@ struct ReferenceHistory: ~Copyable {
     func read(
         from first: Int64, within stretch: Range<Int64> = 0..<Int64.max, into output: inout MutableSpan<Float>
     ) -> Int {
-        let known = max(start, stretch.lowerBound)..<max(start, stretch.lowerBound, min(end, stretch.upperBound))
-        var missing = 0
-        for index in 0..<output.count {
-            let frame = first + Int64(index)
-            if known.contains(frame) {
-                output[index] = unsafe frames[Int(truncatingIfNeeded: frame) & (capacity - 1)]
-            } else {
-                output[index] = 0
-                missing += 1
+        let count = Int64(output.count)
+        let low = max(start, stretch.lowerBound, first)
+        let high = max(low, min(end, stretch.upperBound, first + count))
+        let frames = unsafe self.frames
+        let capacity = self.capacity
+        unsafe output.withUnsafeMutableBufferPointer { target in
+            guard let to = target.baseAddress else { return }
+            let known = low < first + count ? Int(low - first)..<Int(high - first) : target.count..<target.count
+            for index in 0..<known.lowerBound { unsafe to[index] = 0 }
+            for index in known.upperBound..<target.count { unsafe to[index] = 0 }
+            var done = known.lowerBound
+            while done < known.upperBound {
+                let place = Int(truncatingIfNeeded: first + Int64(done)) & (capacity - 1)
+                let run = min(known.upperBound - done, capacity - place)
+                unsafe memcpy(to + done, frames + place, run * MemoryLayout<Float>.stride)
+                done += run
             }
         }
-        return missing
+        return Int(count - max(0, min(high, first + count) - min(low, first + count)))
     }
 
     /// The same into a block.

@@ -5,8 +5,9 @@ import CWebRTCAudio
 /// Signal order inside the module: band splitting, high-pass filter, echo canceller, noise suppressor, voice detection, gain
 /// control, merging. Blocks of 10 ms, mono.
 ///
-/// Allocates at creation only (library 0.3, counted; AEC3 also allocates a few times early on and in `apply`). `run` takes
-/// about 50 µs at 48 kHz with everything on.
+/// Allocates at creation only: with library 0.3 neither `run` nor `apply` calls malloc or free (watched with an interposed malloc
+/// over 2000 blocks at 48 kHz, a setting switched every 50). AEC3 allocates a few times early on and in `apply`. The library
+/// locks mutexes of its own instance, which nobody else holds. `run` takes about 50 µs at 48 kHz with everything on.
 @safe
 public final class WebRTCProcessor: VoiceProcessor {
     /// Frames per second of both signals.

@@ -38,6 +38,7 @@ func speech(seconds: Double, rate: Int, seed: UInt64, level: Float = -26) -> [Fl
             resonances.map { 1 / (1 + powf((Float(harmonic) * pitch - $0) / 120, 2)) }.reduce(0.02, +)
         }
         var phase: Float = 0
+        var jitter: Float = 0
         for at in index..<end where kind > 0 {
             let progress = Float(at - index) / Float(length)
             let envelope = sinf(.pi * progress)
@@ -45,11 +46,13 @@ func speech(seconds: Double, rate: Int, seed: UInt64, level: Float = -26) -> [Fl
                 samples[at] = envelope * 0.4 * generator.normal()
                 continue
             }
-            phase += 2 * .pi * (pitch + glide * progress) / Float(rate)
+            // A voice's pitch wanders; without that two talkers would correlate.
+            if at.isMultiple(of: rate / 200) { jitter = 0.8 * jitter + 0.02 * pitch * generator.normal() }
+            phase += 2 * .pi * (pitch + glide * progress + jitter) / Float(rate)
             // Σ gain sin(n·phase) by the recurrence sin(n + 1) = 2 cos sin(n) - sin(n - 1).
             let twiceCosine = 2 * cosf(phase)
             var (before, now) = (Float(0), sinf(phase))
-            var value = 0.05 * generator.normal()
+            var value = 0.12 * generator.normal()
             for gain in gains {
                 value += gain * now
                 (before, now) = (now, twiceCosine * now - before)

@@ -1,0 +1,79 @@
+import Testing
+
+@testable import VoiceProcessing
+
+@Suite("Chain without time stamps")
+struct ProcessingChainTests {
+    private func run(
+        _ mic: [Float], _ far: [Float], rate: Int, configuration: ProcessingChain.Configuration = .init()
+    ) throws -> (output: [Float], reports: [ProcessingChain.Report]) {
+        var chain = try ProcessingChain(
+            sampleRate: rate, settings: ProcessingSettings(echo: .low), configuration: configuration)
+        let block = rate / 100
+        var output: [Float] = []
+        var reports: [ProcessingChain.Report] = []
+        for number in 0..<mic.count / block {
+            var mine = Array(mic[number * block..<(number + 1) * block])
+            let theirs = Array(far[number * block..<(number + 1) * block])
+            var span = mine.mutableSpan
+            reports.append(chain.run(capture: &span, reference: theirs.span))
+            output += mine
+        }
+        return (output, reports)
+    }
+
+    @Test("removes an echo of unknown delay, far beyond the canceller's own reach", arguments: [16_000, 48_000])
+    func unknownDelay(rate: Int) throws {
+        let far = speech(seconds: 5, rate: rate, seed: 71)
+        let delay = rate * 3 / 10
+        let mic = sum(echo(of: far, rate: rate, delay: delay), noise(seconds: 5, rate: rate, seed: 72, level: -70))
+        let (output, reports) = try run(mic, far, rate: rate)
+        #expect(rms(mic[(3 * rate)...]) - rms(output[(3 * rate)...]) > 20)
+        let last = try #require(reports.last)
+        #expect(try abs(#require(last.echoDelay).delay - delay) <= rate / 2000)
+        #expect(last.echoPathAssumed)
+        #expect(last.retimings <= 2)
+    }
+
+    @Test("recovers from a jump within a second and a half")
+    func jump() throws {
+        let far = speech(seconds: 10, rate: 16_000, seed: 73)
+        let early = echo(of: far, rate: 16_000, delay: 640)
+        let late = echo(of: far, rate: 16_000, delay: 640 + 1_920)
+        let hiss = noise(seconds: 10, rate: 16_000, seed: 74, level: -70)
+        let mic = sum(Array(early[..<80_000]) + Array(late[80_000...]), hiss)
+        let (output, _) = try run(mic, far, rate: 16_000)
+        #expect(rms(mic[104_000...]) - rms(output[104_000...]) > 18)
+    }
+
+    @Test("a headset's wearer is left alone")
+    func headset() throws {
+        let far = speech(seconds: 6, rate: 16_000, seed: 75)
+        let near = sum(
+            speech(seconds: 6, rate: 16_000, seed: 76), noise(seconds: 6, rate: 16_000, seed: 77, level: -65))
+        let (output, reports) = try run(near, far, rate: 16_000)
+        let last = try #require(reports.last)
+        #expect(!last.echoPathAssumed)
+        #expect(last.echoDelay == nil)
+        // The last three seconds differ from the input by its delay alone, -15 dB of difference at most.
+        let range = 48_000..<95_000
+        let shift = last.processing.processingDelay
+        let difference = range.map { output[$0] - near[$0 - shift] }
+        #expect(rms(output[range]) - rms(difference) > 15)
+    }
+
+    @Test("a delay that is known from the start needs no search")
+    func expectedDelay() throws {
+        let far = speech(seconds: 2, rate: 16_000, seed: 78)
+        let mic = sum(
+            echo(of: far, rate: 16_000, delay: 3_200), noise(seconds: 2, rate: 16_000, seed: 79, level: -70))
+        let told = try run(mic, far, rate: 16_000, configuration: .init(expectedDelay: 0.2)).output
+        let untold = try run(mic, far, rate: 16_000).output
+        // The echo's first 0.3 s, before any search can be done.
+        let beginning = 3_200 + 800..<3_200 + 800 + 4_800
+        let (removed, unaided) = (
+            rms(mic[beginning]) - rms(told[beginning]), rms(mic[beginning]) - rms(untold[beginning])
+        )
+        #expect(removed > unaided + 6, "\(removed) dB, \(unaided) dB without")
+    }
+}
