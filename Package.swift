@@ -24,9 +24,8 @@ func tests(_ module: String, _ dependencies: Target.Dependency...) -> Target {
 /// SwiftPM keeps the include and library paths of its .pc file and drops the defines, so those are repeated below.
 let webRTCAudioPackage =
     ["webrtc-audio-processing-2", "webrtc-audio-processing-1"].first { name in
-        ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib", "/usr/local/lib", "/usr/share"].contains
-        {
-            FileManager.default.fileExists(atPath: "\($0)/pkgconfig/\(name).pc")
+        ["lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu", "lib", "local/lib", "share"].contains { folder in
+            FileManager.default.fileExists(atPath: "/usr/\(folder)/pkgconfig/\(name).pc")
         }
     } ?? "webrtc-audio-processing"
 
@@ -80,6 +79,12 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], swiftSettings: swift),
 
+        // Benchmarks
+        .target(name: "CRing", dependencies: ["CLinuxRealtime"], path: "bench/CRing", cSettings: c),
+        .executableTarget(
+            name: "DuplexBench", dependencies: ["VoiceRealtime", "CRing"], path: "bench/DuplexBench",
+            swiftSettings: swift),
+
         // Tests
         tests("VoiceRealtime", "VoiceRealtime", "CAllocationCounter"),
         tests("VoiceWire", "VoiceWire"),
@@ -98,3 +103,19 @@ let package = Package(
     cLanguageStandard: .gnu11,
     cxxLanguageStandard: .cxx17
 )
+
+// DUPLEXVOICE_ONLY=VoiceRealtimeTests,VoiceDevicesTests keeps these targets and what they need. tools/test uses it to build the threaded
+// code alone under ThreadSanitizer.
+if let names = Context.environment["DUPLEXVOICE_ONLY"] {
+    var kept: Set<String> = []
+    func keep(_ name: String) {
+        guard kept.insert(name).inserted else { return }
+        for case .byNameItem(let needed, _) in package.targets.first(where: { $0.name == name })?.dependencies ?? [] {
+            keep(needed)
+        }
+    }
+    names.split(separator: ",").forEach { keep(String($0)) }
+    package.targets.removeAll { !kept.contains($0.name) }
+    package.products.removeAll()
+    package.dependencies.removeAll()
+}

@@ -15,38 +15,44 @@
 #if !defined(SANITIZED) && defined(__GLIBC__)
 static _Thread_local int64_t allocations __attribute__((tls_model("initial-exec")));
 
+// These functions stand before RealtimeSanitizer's own, which therefore would not see the calls.
+static void note(const char *function) {
+    allocations++;
+    dv_watch_notify(function);
+}
+
 extern void *__libc_malloc(size_t);
 extern void *__libc_calloc(size_t, size_t);
 extern void *__libc_realloc(void *, size_t);
 extern void *__libc_memalign(size_t, size_t);
 
 void *malloc(size_t size) {
-    allocations++;
+    note("malloc");
     return __libc_malloc(size);
 }
 
 void *calloc(size_t count, size_t size) {
-    allocations++;
+    note("calloc");
     return __libc_calloc(count, size);
 }
 
 void *realloc(void *memory, size_t size) {
-    allocations++;
+    note("realloc");
     return __libc_realloc(memory, size);
 }
 
 void *aligned_alloc(size_t alignment, size_t size) {
-    allocations++;
+    note("aligned_alloc");
     return __libc_memalign(alignment, size);
 }
 
 void *memalign(size_t alignment, size_t size) {
-    allocations++;
+    note("memalign");
     return __libc_memalign(alignment, size);
 }
 
 int posix_memalign(void **out, size_t alignment, size_t size) {
-    allocations++;
+    note("posix_memalign");
     if (alignment % sizeof(void *) || !alignment || alignment & (alignment - 1)) return EINVAL;
     void *memory = __libc_memalign(alignment, size);
     if (!memory) return ENOMEM;

@@ -194,7 +194,9 @@ void dv_event_close(int event) { close(event); }
 
 void dv_event_signal(int event) {
     const uint64_t one = 1;
+    dv_watch_pause();
     ssize_t written = write(event, &one, sizeof one);
+    dv_watch_resume();
     (void)written;  // EAGAIN means that the counter is full, and so that the event is signalled already.
 }
 
@@ -225,30 +227,46 @@ void dv_sleep_until(int64_t deadline) {
 // MARK: Watching
 
 typedef void (*watcher)(void);
-static _Atomic(watcher) enter[2], leave[2];
+typedef void (*notifier)(const char *function);
+enum { RTSAN, RTWATCH, WATCHERS };
+static _Atomic(watcher) enter[WATCHERS], leave[WATCHERS], pause_watch, resume_watch;
+static _Atomic(notifier) notify;
+
+// The second of a pair is stored first: whoever finds the first finds the second.
+static void prepare_pair(_Atomic(watcher) *first, const char *first_name, _Atomic(watcher) *second, const char *second_name) {
+    watcher in = (watcher)dlsym(RTLD_DEFAULT, first_name), out = (watcher)dlsym(RTLD_DEFAULT, second_name);
+    if (!in || !out) return;
+    atomic_store(second, out);
+    atomic_store(first, in);
+}
 
 void dv_watch_prepare(void) {
-    const char *names[2][2] = {{"__rtsan_realtime_enter", "__rtsan_realtime_exit"}, {"rtwatch_enter", "rtwatch_exit"}};
-    for (int i = 0; i < 2; i++) {
-        watcher in = (watcher)dlsym(RTLD_DEFAULT, names[i][0]), out = (watcher)dlsym(RTLD_DEFAULT, names[i][1]);
-        if (!in || !out) continue;
-        atomic_store(&leave[i], out);
-        atomic_store(&enter[i], in);
-    }
+    prepare_pair(&enter[RTSAN], "__rtsan_realtime_enter", &leave[RTSAN], "__rtsan_realtime_exit");
+    prepare_pair(&enter[RTWATCH], "rtwatch_enter", &leave[RTWATCH], "rtwatch_exit");
+    prepare_pair(&pause_watch, "__rtsan_disable", &resume_watch, "__rtsan_enable");
+    atomic_store(&notify, (notifier)dlsym(RTLD_DEFAULT, "__rtsan_notify_intercepted_call"));
+}
+
+static void call(_Atomic(watcher) *function) {
+    watcher known = atomic_load_explicit(function, memory_order_acquire);
+    if (known) known();
 }
 
 void dv_realtime_enter(void) {
-    for (int i = 0; i < 2; i++) {
-        watcher call = atomic_load_explicit(&enter[i], memory_order_relaxed);
-        if (call) call();
-    }
+    for (int i = 0; i < WATCHERS; i++) call(&enter[i]);
 }
 
 void dv_realtime_exit(void) {
-    for (int i = 0; i < 2; i++) {
-        watcher call = atomic_load_explicit(&leave[i], memory_order_relaxed);
-        if (call) call();
-    }
+    for (int i = 0; i < WATCHERS; i++) call(&leave[i]);
+}
+
+void dv_watch_pause(void) { call(&pause_watch); }
+
+void dv_watch_resume(void) { call(&resume_watch); }
+
+void dv_watch_notify(const char *function) {
+    notifier known = atomic_load_explicit(&notify, memory_order_acquire);
+    if (known) known(function);
 }
 
 static _Atomic(dv_allocation_counter) allocation_counter;

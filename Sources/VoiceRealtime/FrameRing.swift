@@ -102,12 +102,19 @@ public struct FrameProducer: ~Copyable, @unchecked Sendable {
     @_lifetime(&self)
     @inlinable
     public mutating func acquire(_ frames: Int) -> MutableSpan<Float> {
-        if capacity - (written - readSeen) < frames {
-            readSeen = unsafe indices.pointee.read.load(ordering: .acquiring)
-        }
-        let count = min(max(frames, 0), capacity - (written - readSeen))
+        let count = room(frames)
         let span = unsafe MutableSpan<Float>(_unsafeStart: samples + (written & (capacity - 1)), count: count)
         return unsafe _overrideLifetime(span, mutating: &self)
+    }
+
+    /// How many of `frames` frames there is room for.
+    @_noLocks @_noAllocation
+    @inlinable
+    mutating func room(_ frames: Int) -> Int {
+        if capacity &- (written &- readSeen) < frames {
+            readSeen = unsafe indices.pointee.read.load(ordering: .acquiring)
+        }
+        return min(max(frames, 0), capacity &- (written &- readSeen))
     }
 
     /// Hands the first `frames` acquired frames to the consumer. `time` is that of the first of them. To commit more than was acquired is a
@@ -116,18 +123,18 @@ public struct FrameProducer: ~Copyable, @unchecked Sendable {
     @inlinable
     public mutating func commit(_ frames: Int, time: MonotonicTime) {
         guard frames > 0 else { return }
-        precondition(frames <= capacity - (written - readSeen), "committed more than was acquired")
-        if marksWritten - marksReadSeen == FrameMark.slots {
+        precondition(frames <= capacity &- (written &- readSeen), "committed more than was acquired")
+        if marksWritten &- marksReadSeen == FrameMark.slots {
             marksReadSeen = unsafe markIndices.pointee.read.load(ordering: .acquiring)
         }
-        if marksWritten - marksReadSeen < FrameMark.slots {
+        if marksWritten &- marksReadSeen < FrameMark.slots {
             let slot = unsafe marks + (marksWritten & (FrameMark.slots - 1))
             unsafe slot.pointee.frame = written
             unsafe slot.pointee.time = time
-            marksWritten += 1
+            marksWritten &+= 1
             unsafe markIndices.pointee.written.store(marksWritten, ordering: .releasing)
         }
-        written += frames
+        written &+= frames
         unsafe indices.pointee.written.store(written, ordering: .releasing)
     }
 
@@ -135,7 +142,7 @@ public struct FrameProducer: ~Copyable, @unchecked Sendable {
     @_noLocks @_noAllocation
     @inlinable
     public mutating func write(_ frames: Span<Float>, time: MonotonicTime) -> Int {
-        let taken = acquire(frames.count).count
+        let taken = room(frames.count)
         if taken > 0 {
             // The span is not the ring's own memory, so the copy cannot overlap; its pointer is used before the borrow ends.
             let source = unsafe frames.withUnsafeBufferPointer { $0.baseAddress }
@@ -214,18 +221,18 @@ public struct FrameConsumer: ~Copyable, @unchecked Sendable {
     @_noLocks @_noAllocation
     @inlinable
     mutating func readable(_ frames: Int) -> Int {
-        if writtenSeen - read < frames {
+        if writtenSeen &- read < frames {
             writtenSeen = unsafe indices.pointee.written.load(ordering: .acquiring)
         }
-        return min(max(frames, 0), writtenSeen - read)
+        return min(max(frames, 0), writtenSeen &- read)
     }
 
     /// Gives the first `frames` acquired frames back to the producer. To give back more than was acquired is a programming error.
     @_noLocks @_noAllocation
     @inlinable
     public mutating func release(_ frames: Int) {
-        precondition(frames >= 0 && frames <= writtenSeen - read, "released more than was acquired")
-        read += frames
+        precondition(frames >= 0 && frames <= writtenSeen &- read, "released more than was acquired")
+        read &+= frames
         unsafe indices.pointee.read.store(read, ordering: .releasing)
     }
 
@@ -257,10 +264,12 @@ public struct FrameConsumer: ~Copyable, @unchecked Sendable {
             let next = unsafe marks[marksRead & (FrameMark.slots - 1)]
             guard next.frame <= read else { break }
             mark = next
-            marksRead += 1
+            marksRead &+= 1
         }
         if marksRead != before { unsafe markIndices.pointee.read.store(marksRead, ordering: .releasing) }
-        return mark.time.advanced(byFrames: read - mark.frame, sampleRate: sampleRate)
+        // Most reads begin where a commit did; two divisions are spared.
+        if mark.frame == read { return mark.time }
+        return mark.time.advanced(byFrames: read &- mark.frame, sampleRate: sampleRate)
     }
 
     /// How many frames the producer had to leave out so far because the ring was full.

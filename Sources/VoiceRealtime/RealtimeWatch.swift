@@ -10,6 +10,15 @@ public enum RealtimeWatch {
     @_noLocks @_noAllocation
     public static func exit() { dv_realtime_exit() }
 
+    /// Stops RealtimeSanitizer's watch on this thread until ``resume()``: around a system call that it rejects by name and that the caller
+    /// vouches for, such as a write to a non-blocking descriptor. Real-time safe.
+    @_noLocks @_noAllocation
+    public static func pause() { dv_watch_pause() }
+
+    /// Ends what ``pause()`` began. Real-time safe.
+    @_noLocks @_noAllocation
+    public static func resume() { dv_watch_resume() }
+
     /// How many allocations the calling thread has made; nil in a process that is not linked with the allocation counter.
     public static var allocations: Int64? {
         let count = dv_thread_allocations()

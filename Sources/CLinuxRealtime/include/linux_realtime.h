@@ -77,6 +77,14 @@ void dv_sleep_until(int64_t deadline);
 void dv_realtime_enter(void) DV_REALTIME_SAFE;
 void dv_realtime_exit(void) DV_REALTIME_SAFE;
 
+/// Stops and resumes RealtimeSanitizer's watch on this thread, around a call that it rejects by its name and that this header vouches for
+/// by its arguments. Real-time safe: at most one call through a pointer that was resolved by dv_watch_prepare.
+void dv_watch_pause(void) DV_REALTIME_SAFE;
+void dv_watch_resume(void) DV_REALTIME_SAFE;
+
+/// Tells RealtimeSanitizer, where it is loaded, that `function` is being called, as its own interceptors do.
+void dv_watch_notify(const char *function);
+
 /// Looks the watchers up. Call once before the first real-time thread starts; repeated calls do no harm.
 void dv_watch_prepare(void);
 

@@ -1,0 +1,21 @@
+/// One benchmark: measures us and the peer in one run and says how they compare.
+struct Benchmark: Sendable {
+    /// What it is called on the command line, and in the schema of its summary.
+    let name: String
+    /// One line for the list of benchmarks.
+    let purpose: String
+    /// Measures. Progress goes to standard error; results are returned.
+    let run: @Sendable () throws -> BenchmarkResult
+
+    /// Every benchmark there is, in the order of the list.
+    static let all: [Benchmark] = [.rings]
+}
+
+/// What a benchmark found out: a table for people, a summary for programs.
+struct BenchmarkResult {
+    /// What was measured, how, and in which unit: a paragraph above the table.
+    let description: String
+    let table: MarkdownTable
+    /// The keys of the summary line, in order, units in their names.
+    let summary: [(key: String, value: SummaryValue)]
+}

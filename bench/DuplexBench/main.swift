@@ -1,0 +1,34 @@
+import Glibc
+
+// DuplexBench NAME [--json]: see bench/run, which builds it first.
+
+/// EX_USAGE of sysexits.h.
+let usageError: Int32 = 64
+
+func fail(_ message: String, code: Int32) -> Never {
+    let line = message + "\n"
+    _ = unsafe write(STDERR_FILENO, line, line.utf8.count)
+    exit(code)
+}
+
+let list = Benchmark.all.map { "  \($0.name): \($0.purpose)" }.joined(separator: "\n")
+let usage = "usage: bench/run NAME [--json]\n\(list)"
+let names = CommandLine.arguments.dropFirst().filter { $0 != "--json" }
+let wantsJSON = CommandLine.arguments.contains("--json")
+
+if names.contains(where: { $0 == "--help" || $0 == "-h" }) {
+    print(usage)
+    exit(0)
+}
+guard names.count == 1, let name = names.first else { fail(usage, code: usageError) }
+guard let benchmark = Benchmark.all.first(where: { $0.name == name }) else {
+    fail("bench: there is no benchmark '\(name)'\n\(usage)", code: usageError)
+}
+
+do {
+    let result = try benchmark.run()
+    print("## \(benchmark.name)\n\n\(result.description)\n\n\(result.table)\n")
+    if wantsJSON { print(SummaryLine.json(of: benchmark, result.summary)) }
+} catch {
+    fail("bench: \(benchmark.name) could not be measured: \(error)", code: 1)
+}
