@@ -46,6 +46,10 @@ struct ALSARunner: ~Copyable {
         while !stop.isRaised {
             let waited = loop.stream.wait(milliseconds: Self.longestWaitMilliseconds)
             if stop.isRaised { return }
+            if waited == .gone {
+                report.post(.disconnected, loop.stream.direction)
+                return
+            }
             let before = loop.framesMoved
             RealtimeWatch.enter()
             var error = loop.cycle()

@@ -89,11 +89,14 @@ struct ALSAStream: BitwiseCopyable, @unchecked Sendable {
     /// Starts the primed stream. 0 or a negative errno.
     func begin() -> Int32 { unsafe snd_pcm_start(pcm) }
 
-    /// True once the card has been pulled out, which not every call's errno tells.
-    var isGone: Bool { unsafe snd_pcm_state(pcm) == SND_PCM_STATE_DISCONNECTED }
+    /// True once the card has been pulled out. Neither the errno nor the state tells of it through every plugin, but then poll does.
+    var isGone: Bool {
+        if unsafe snd_pcm_state(pcm) == SND_PCM_STATE_DISCONNECTED { return true }
+        return wait(milliseconds: 0) == .gone
+    }
 
     /// What became of a wait.
-    enum Wait { case ready, woken, timedOut }
+    enum Wait { case ready, woken, timedOut, gone }
 
     /// Waits until a period can be moved, at most `milliseconds`.
     func wait(milliseconds: Int32) -> Wait {
@@ -103,10 +106,11 @@ struct ALSAStream: BitwiseCopyable, @unchecked Sendable {
         if ready == 0 { return .timedOut }
         // A signal has interrupted the wait: the loop looks about and waits again.
         if ready < 0 { return .woken }
-        if unsafe polls[0].revents != 0 { return .woken }
+        if unsafe ready == 1 && polls[0].revents != 0 { return .woken }
         var events: UInt16 = 0
         // An ioplug wants this call, to clear its timer; an error shows when the stream is next looked at.
         _ = unsafe snd_pcm_poll_descriptors_revents(pcm, polls + 1, UInt32(all - 1), &events)
+        if Int32(events) & (POLLHUP | POLLNVAL) != 0 { return .gone }
         return events == 0 ? .woken : .ready
     }
 
