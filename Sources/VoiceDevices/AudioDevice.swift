@@ -25,7 +25,7 @@ extension AudioDevice {
 }
 
 /// The two ways that sound goes.
-public enum DeviceDirection: String, Equatable, Sendable, CustomStringConvertible {
+public enum DeviceDirection: String, Equatable, BitwiseCopyable, Sendable, CustomStringConvertible {
     /// From the microphone.
     case capture
     /// To the loudspeaker.

@@ -1,5 +1,5 @@
 /// How the samples of a stream lie in memory. All are little-endian and interleaved.
-public enum SampleFormat: String, Equatable, Sendable, CaseIterable {
+public enum SampleFormat: String, Equatable, BitwiseCopyable, Sendable, CaseIterable {
     /// 32-bit IEEE float, full scale +-1.
     case float32
     /// 32-bit integer.
@@ -22,7 +22,7 @@ public enum SampleFormat: String, Equatable, Sendable, CaseIterable {
 }
 
 /// The shape of one direction's stream at the device.
-public struct StreamFormat: Equatable, Sendable {
+public struct StreamFormat: Equatable, BitwiseCopyable, Sendable {
     /// Frames per second.
     public var sampleRate: Int
     /// Samples in a frame.

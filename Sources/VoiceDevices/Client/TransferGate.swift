@@ -1,5 +1,8 @@
 internal import Synchronization
-internal import VoiceRealtime
+
+#if canImport(Glibc)
+    internal import Glibc
+#endif
 
 /// Lets one thread at a time through, without waiting, while it is open; whoever closes it waits for the one inside.
 ///
@@ -34,7 +37,7 @@ struct TransferGate: BitwiseCopyable, @unchecked Sendable {
     /// Turns later comers away and waits until nobody is inside. Blocks for as long as a transfer takes.
     func close() {
         unsafe flags.pointee.isOpen.store(false, ordering: .sequentiallyConsistent)
-        while unsafe flags.pointee.isTaken.load(ordering: .sequentiallyConsistent) { MonotonicTime.now().advanced(byFrames: 1, sampleRate: 1_000).sleep() }
+        while unsafe flags.pointee.isTaken.load(ordering: .sequentiallyConsistent) { sched_yield() }
     }
 
     /// True for who may go in, and must then ``leave()``. Real-time safe.

@@ -9,7 +9,7 @@ public final class SimulatedDevice<Air: AcousticAir & ~Copyable>: AudioDevice {
     /// As given.
     public let configuration: SimulatedDeviceConfiguration
     private let core: SimulatedCore<Air>
-    private let thread = Mutex<RealtimeThread?>(nil)
+    private let thread = Mutex<DeviceThread?>(nil)
 
     /// A device at rest with `air` between its two ends. The air keeps its state over restarts.
     public init(air: consuming Air, configuration: SimulatedDeviceConfiguration) throws(DeviceError) {
@@ -53,8 +53,8 @@ public final class SimulatedDevice<Air: AcousticAir & ~Copyable>: AudioDevice {
             thread = nil
             return running
         }
-        running?.stop()
-        core.stop()
+        // A thread that hangs in the air keeps the core as well.
+        if running?.stop(limit: stopLimit) ?? true { core.stop() }
     }
 
     /// Virtual time: runs every period that is due at `time`, on the calling thread, with its exact times. Returns how many.
@@ -70,7 +70,8 @@ public final class SimulatedDevice<Air: AcousticAir & ~Copyable>: AudioDevice {
     private func startThread(priority: Int, events: @escaping @Sendable (DeviceEvent) -> Void) throws(DeviceError) {
         let core = core
         do {
-            let started = try RealtimeThread(name: "simulated-card", priority: priority) { stop in
+            let stop = try StopRequest()
+            let started = try DeviceThread(name: "simulated-card", priority: priority, stop: stop) { stop in
                 core.run(until: stop, events: events)
             }
             thread.withLock { $0 = started }
@@ -118,9 +119,10 @@ final class SimulatedCore<Air: AcousticAir & ~Copyable>: Sendable {
         clockwork.withLock { body(&$0.air) }
     }
 
-    func run(until stop: StopFlag, events: @Sendable (DeviceEvent) -> Void) {
+    func run(until stop: StopRequest, events: @Sendable (DeviceEvent) -> Void) {
         while !stop.isRaised, let wake = nextWake {
-            wake.sleep()
+            stop.sleep(.nanoseconds(wake.nanoseconds - MonotonicTime.now().nanoseconds))
+            if stop.isRaised { return }
             let restarted = clockwork.withLock { $0.catchUp(to: .now()) }
             if restarted {
                 for direction in [DeviceDirection.capture, .playback] {

@@ -1,0 +1,50 @@
+internal import Synchronization
+
+/// A sound card through alsa-lib: capture and playback each on a thread of its own at SCHED_FIFO, in single periods.
+///
+/// Mono Float32 at 48 kHz where the device has it; other sample formats and channel counts are converted here, other rates by speexdsp's
+/// resampler. Playback begins with a buffer of silence and both directions are started right after one another, so that the way from
+/// loudspeaker to microphone is the playback buffer's length, and is reported in every frame's time. An xrun or a suspend starts the
+/// direction anew, by itself.
+///
+/// The loops are proved free of locks and allocation up to alsa-lib. On `hw` PCMs that in turn only makes system calls; inside its plugins
+/// (`default`, `plug`, `dmix`, and those of sound servers) that is up to the plugin.
+public final class ALSADevice: AudioDevice {
+    /// As given.
+    public let configuration: ALSADeviceConfiguration
+    private let session = Mutex<ALSASession?>(nil)
+
+    /// A card at rest. Nothing is opened yet.
+    public init(_ configuration: ALSADeviceConfiguration) { self.configuration = configuration }
+
+    deinit { stop() }
+
+    /// Opens the card and starts it; see ``AudioDevice/start(capture:playback:events:)``.
+    public func start(
+        capture: consuming CapturePort, playback: consuming PlaybackPort, events: @escaping @Sendable (DeviceEvent) -> Void
+    ) throws(DeviceError) -> DeviceFormats {
+        try configuration.validate()
+        guard session.withLock({ $0 == nil }) else { throw .alreadyRunning }
+        let started = try ALSASession(configuration, capture: capture, playback: playback, events: events, limit: stopLimit)
+        let isFirst = session.withLock { session in
+            guard session == nil else { return false }
+            session = started
+            return true
+        }
+        guard isFirst else {
+            started.stop(limit: stopLimit)
+            throw .alreadyRunning
+        }
+        return started.formats
+    }
+
+    /// Ends both directions and closes the card.
+    public func stop() {
+        let running = session.withLock { session in
+            let running = session
+            session = nil
+            return running
+        }
+        running?.stop(limit: stopLimit)
+    }
+}

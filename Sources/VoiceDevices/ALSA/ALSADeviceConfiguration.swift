@@ -1,0 +1,62 @@
+/// Which sound card to use and how.
+public struct ALSADeviceConfiguration: Equatable, Sendable {
+    /// The PCM to capture from, such as `default` or `hw:1,0`; nil for no capture.
+    public var captureName: String?
+    /// The PCM to play to; nil for no playback.
+    public var playbackName: String?
+    /// Frames at 48 kHz that are moved at a time. The device may only offer something near it.
+    public var periodFrames = 240
+    /// Periods of the playback buffer, at least 2. The way through the card is this many periods.
+    public var playbackPeriods = 2
+    /// Periods of the capture buffer, at least 2. A period is read as soon as it is there, so that a longer buffer adds no delay: it only
+    /// keeps what comes while the thread is late.
+    public var capturePeriods = 8
+    /// What becomes of several capture channels.
+    public var captureChannels = ChannelMix.average
+    /// SCHED_FIFO priority of the playback thread, 0 to 99; 0 does not ask for it.
+    ///
+    /// 72: below the interrupt threads that a PREEMPT_RT kernel is often tuned to (80 and up), above its default 50, which all drivers but the
+    /// sound card's may wait at; and above the capture thread and the engine's media thread, because playback has the shorter deadline
+    /// (its buffer is what the listener waits for) and the least work.
+    public var playbackPriority = 72
+    /// SCHED_FIFO priority of the capture thread, 0 to 99. 71: one below playback, whose deadline is shorter.
+    public var capturePriority = 71
+
+    /// Both directions of `name`, in periods of 5 ms.
+    public init(_ name: String = "default") {
+        captureName = name
+        playbackName = name
+    }
+
+    /// The given directions, in periods of 5 ms.
+    public init(capture: String?, playback: String?) {
+        captureName = capture
+        playbackName = playback
+    }
+
+    func validate() throws(DeviceError) {
+        if captureName == nil && playbackName == nil {
+            throw .invalidConfiguration(message: "neither capture nor playback is named")
+        }
+        guard (8...48_000).contains(periodFrames) else {
+            throw .invalidConfiguration(message: "a period of \(periodFrames) frames; 8 to 48,000 are possible")
+        }
+        guard (2...1_000).contains(playbackPeriods), (2...1_000).contains(capturePeriods) else {
+            throw .invalidConfiguration(message: "a buffer of fewer than 2 or more than 1,000 periods")
+        }
+        guard (0...99).contains(playbackPriority), (0...99).contains(capturePriority) else {
+            throw .invalidConfiguration(message: "SCHED_FIFO priorities go from 1 to 99; 0 does without")
+        }
+        if case .channel(let index) = captureChannels, index < 0 {
+            throw .invalidConfiguration(message: "channel \(index); channels are counted from 0")
+        }
+    }
+}
+
+/// What becomes of several channels where one is wanted.
+public enum ChannelMix: Equatable, Sendable {
+    /// The mean of all of them.
+    case average
+    /// One of them, counted from 0; the last where there are fewer.
+    case channel(Int)
+}

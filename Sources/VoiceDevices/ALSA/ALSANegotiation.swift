@@ -1,0 +1,135 @@
+internal import CALSA
+
+/// Agrees with a PCM on a format: what is asked for where the device has it, else what lies nearest.
+struct ALSANegotiation {
+    let name: String
+    let direction: DeviceDirection
+    let request: StreamFormat
+
+    /// From best to worst for a voice: what needs no conversion first, then the most bits.
+    private static let formats: [(SampleFormat, snd_pcm_format_t)] = [
+        (.float32, SND_PCM_FORMAT_FLOAT_LE), (.int32, SND_PCM_FORMAT_S32_LE), (.int24, SND_PCM_FORMAT_S24_LE),
+        (.int24Packed, SND_PCM_FORMAT_S24_3LE), (.int16, SND_PCM_FORMAT_S16_LE),
+    ]
+
+    /// Sets the PCM up. Rates other than 48 kHz are left to us, whose resampler is better than that of alsa-lib's `plug` and knows its delay;
+    /// only where a PCM cannot do without its own is it let.
+    func run(_ pcm: OpaquePointer) throws(DeviceError) -> StreamFormat {
+        do {
+            return try unsafe setHardware(pcm, allowsResampling: false)
+        } catch {
+            guard case .unsupported = error else { throw error }
+            return try unsafe setHardware(pcm, allowsResampling: true)
+        }
+    }
+
+    private func setHardware(_ pcm: OpaquePointer, allowsResampling: Bool) throws(DeviceError) -> StreamFormat {
+        var parameters: OpaquePointer?
+        guard unsafe snd_pcm_hw_params_malloc(&parameters) == 0, let hardware = unsafe parameters else {
+            throw .io(message: "no memory for the parameters of '\(name)'")
+        }
+        defer { unsafe snd_pcm_hw_params_free(hardware) }
+        try check(unsafe snd_pcm_hw_params_any(pcm, hardware), "reading the parameters")
+        // Fails on PCMs that never resample, which is as well.
+        _ = unsafe snd_pcm_hw_params_set_rate_resample(pcm, hardware, allowsResampling ? 1 : 0)
+        guard unsafe snd_pcm_hw_params_set_access(pcm, hardware, SND_PCM_ACCESS_RW_INTERLEAVED) == 0 else {
+            throw .unsupported(asked: "interleaved samples", offers: "other layouts only; name it as 'plug:\(name)'")
+        }
+        let sampleFormat = try unsafe setFormat(pcm, hardware)
+        var channels = UInt32(request.channels)
+        try check(unsafe snd_pcm_hw_params_set_channels_near(pcm, hardware, &channels), "choosing channels")
+        var rate = UInt32(request.sampleRate)
+        try check(unsafe snd_pcm_hw_params_set_rate_near(pcm, hardware, &rate, nil), "choosing a rate")
+        // The same times at the device's own rate.
+        var period = UInt(request.periodFrames) * UInt(rate) / UInt(request.sampleRate)
+        try check(unsafe snd_pcm_hw_params_set_period_size_near(pcm, hardware, &period, nil), "choosing a period")
+        var buffer = period * UInt(request.bufferFrames / request.periodFrames)
+        try check(unsafe snd_pcm_hw_params_set_buffer_size_near(pcm, hardware, &buffer), "choosing a buffer")
+        let error = unsafe snd_pcm_hw_params(pcm, hardware)
+        guard error == 0 else { throw unsafe unsupported(pcm, error) }
+        _ = unsafe snd_pcm_hw_params_get_period_size(hardware, &period, nil)
+        _ = unsafe snd_pcm_hw_params_get_buffer_size(hardware, &buffer)
+        let active = StreamFormat(
+            sampleRate: Int(rate), channels: Int(channels), periodFrames: Int(period), bufferFrames: Int(buffer),
+            sampleFormat: sampleFormat)
+        guard active.periodFrames > 0, active.bufferFrames >= 2 * active.periodFrames else {
+            throw .unsupported(
+                asked: "a buffer of two periods", offers: "periods of \(period) in a buffer of \(buffer) frames")
+        }
+        try unsafe setSoftware(pcm, active)
+        return active
+    }
+
+    private func setFormat(_ pcm: OpaquePointer, _ hardware: OpaquePointer) throws(DeviceError) -> SampleFormat {
+        for (format, code) in Self.formats where unsafe snd_pcm_hw_params_test_format(pcm, hardware, code) == 0 {
+            try check(unsafe snd_pcm_hw_params_set_format(pcm, hardware, code), "choosing a sample format")
+            return format
+        }
+        throw .unsupported(
+            asked: "little-endian samples of 16, 24 or 32 bits", offers: "other formats only; name it as 'plug:\(name)'")
+    }
+
+    private func setSoftware(_ pcm: OpaquePointer, _ active: StreamFormat) throws(DeviceError) {
+        var parameters: OpaquePointer?
+        guard unsafe snd_pcm_sw_params_malloc(&parameters) == 0, let software = unsafe parameters else {
+            throw .io(message: "no memory for the parameters of '\(name)'")
+        }
+        defer { unsafe snd_pcm_sw_params_free(software) }
+        try check(unsafe snd_pcm_sw_params_current(pcm, software), "reading the software parameters")
+        var boundary: UInt = 0
+        try check(unsafe snd_pcm_sw_params_get_boundary(software, &boundary), "reading the boundary")
+        // Never by itself: both directions are started on purpose, one right after the other.
+        try check(unsafe snd_pcm_sw_params_set_start_threshold(pcm, software, boundary), "setting the start threshold")
+        try check(
+            unsafe snd_pcm_sw_params_set_stop_threshold(pcm, software, UInt(active.bufferFrames)),
+            "setting the stop threshold")
+        try check(
+            unsafe snd_pcm_sw_params_set_avail_min(pcm, software, UInt(active.periodFrames)), "setting the wake-up")
+        // A PCM without time stamps still works: then the clock is read at each wake-up.
+        _ = unsafe snd_pcm_sw_params_set_tstamp_mode(pcm, software, SND_PCM_TSTAMP_ENABLE)
+        _ = unsafe snd_pcm_sw_params_set_tstamp_type(pcm, software, SND_PCM_TSTAMP_TYPE_MONOTONIC)
+        try check(unsafe snd_pcm_sw_params(pcm, software), "setting the software parameters")
+    }
+
+    private func check(_ error: Int32, _ step: String) throws(DeviceError) {
+        guard error < 0 else { return }
+        throw DeviceError(alsa: error, name: name, step: step) { [] }
+    }
+
+    private func unsupported(_ pcm: OpaquePointer, _ error: Int32) -> DeviceError {
+        let asked = "\(request.sampleRate) Hz in periods of \(request.periodFrames) frames"
+        let offers = unsafe ALSACapabilities(pcm)?.description
+        return .unsupported(asked: asked, offers: offers ?? "nothing that it tells (\(alsaReason(error)))")
+    }
+}
+
+/// What a PCM can do, as far as it tells without being set up.
+struct ALSACapabilities: CustomStringConvertible {
+    let rates: ClosedRange<Int>
+    let channels: ClosedRange<Int>
+    let periods: ClosedRange<Int>
+
+    init?(_ pcm: OpaquePointer) {
+        var parameters: OpaquePointer?
+        guard unsafe snd_pcm_hw_params_malloc(&parameters) == 0, let hardware = unsafe parameters else { return nil }
+        defer { unsafe snd_pcm_hw_params_free(hardware) }
+        guard unsafe snd_pcm_hw_params_any(pcm, hardware) >= 0 else { return nil }
+        var (low, high): (UInt32, UInt32) = (0, 0)
+        var (shortest, longest): (UInt, UInt) = (0, 0)
+        unsafe snd_pcm_hw_params_get_rate_min(hardware, &low, nil)
+        unsafe snd_pcm_hw_params_get_rate_max(hardware, &high, nil)
+        rates = Int(min(low, high))...Int(high)
+        unsafe snd_pcm_hw_params_get_channels_min(hardware, &low)
+        unsafe snd_pcm_hw_params_get_channels_max(hardware, &high)
+        channels = Int(min(low, high))...Int(high)
+        unsafe snd_pcm_hw_params_get_period_size_min(hardware, &shortest, nil)
+        unsafe snd_pcm_hw_params_get_period_size_max(hardware, &longest, nil)
+        // Some plugins answer with the largest number there is.
+        periods = Int(clamping: min(shortest, longest))...Int(clamping: longest)
+    }
+
+    var description: String {
+        "rates \(rates.lowerBound)-\(rates.upperBound) Hz, \(channels.lowerBound)-\(channels.upperBound) channels, "
+            + "periods of \(periods.lowerBound)-\(periods.upperBound) frames"
+    }
+}

@@ -1,0 +1,135 @@
+internal import Synchronization
+internal import VoiceRealtime
+
+/// A sound card while it runs, from opening to closing.
+final class ALSASession: Sendable {
+    let formats: DeviceFormats
+    private let events: DeviceEventThread
+    private let threads: [(direction: DeviceDirection, thread: DeviceThread)]
+
+    /// Opens, primes and starts the card. Throws what stands in the way, with nothing left open.
+    init(
+        _ configuration: ALSADeviceConfiguration, capture: consuming CapturePort, playback: consuming PlaybackPort,
+        events handler: @escaping @Sendable (DeviceEvent) -> Void, limit: Duration
+    ) throws(DeviceError) {
+        let output = try ALSADirection.playback(configuration, port: playback)
+        let input = try ALSADirection.capture(configuration, port: capture)
+        let directions = [output, input].compactMap { $0 }
+        formats = DeviceFormats(capture: input?.format, playback: output?.format)
+        for direction in directions { try direction.prime() }
+
+        let start: ALSAStart
+        var threads: [(direction: DeviceDirection, thread: DeviceThread)] = []
+        do {
+            start = try ALSAStart(directions.map(\.stream))
+            events = try DeviceEventThread(handler: handler)
+            for direction in directions {
+                let thread = try direction.startThread(
+                    start: start, leads: threads.isEmpty, report: events.reporter(direction.stream.direction))
+                threads.append((direction.stream.direction, thread))
+            }
+        } catch {
+            for entry in threads { _ = entry.thread.stop(limit: limit) }
+            throw .io(message: "no thread for the sound card: \(error)")
+        }
+        self.threads = threads
+        for entry in threads {
+            if case .ordinaryAfterRefusal(let errno) = entry.thread.scheduling {
+                events.reporter(entry.direction).post(.schedulingRefused, entry.direction, errno: errno)
+            }
+        }
+        if let failure = start.release(limit: limit) {
+            stop(limit: limit)
+            let name = failure.direction == .capture ? configuration.captureName : configuration.playbackName
+            throw DeviceError(alsa: failure.error, name: name ?? "", step: "starting") { [] }
+        }
+    }
+
+    /// Ends the threads and closes the card, within about `limit`.
+    func stop(limit: Duration) {
+        // Both are asked before either is waited for.
+        for entry in threads { entry.thread.requestStop() }
+        for entry in threads where !entry.thread.stop(limit: limit / 2) {
+            events.reporter(entry.direction).post(.stuck, entry.direction)
+        }
+        events.stop()
+    }
+}
+
+/// One direction of a card, opened and not yet running.
+struct ALSADirection {
+    let stream: ALSAStream
+    let format: NegotiatedFormat
+    let name: String
+    private let priority: Int
+    private let stop: StopRequest
+    /// Waits its turn, then runs the loop that it owns.
+    private let run: @Sendable (StopRequest, DeviceEventReporter) -> Void
+
+    static func playback(
+        _ configuration: ALSADeviceConfiguration, port: consuming PlaybackPort
+    ) throws(DeviceError) -> ALSADirection? {
+        guard let name = configuration.playbackName else { return nil }
+        let request = request(configuration, periods: configuration.playbackPeriods)
+        let stop = try stopRequest()
+        let stream = try ALSAStream(
+            name: name, direction: .playback, request: request, mix: .average, wake: stop.wake)
+        let loop = try ALSAPlaybackLoop(stream: stream, port: port)
+        let delay = loop.conversionDelay
+        let state = ThreadState(loop)
+        return ALSADirection(
+            stream: stream, format: NegotiatedFormat(requested: request, active: stream.format, conversionDelay: delay),
+            name: name, priority: configuration.playbackPriority, stop: stop
+        ) { stop, report in
+            state.withState { loop in
+                var runner = ALSARunner(stop: stop, report: report)
+                runner.run(&loop)
+            }
+        }
+    }
+
+    static func capture(
+        _ configuration: ALSADeviceConfiguration, port: consuming CapturePort
+    ) throws(DeviceError) -> ALSADirection? {
+        guard let name = configuration.captureName else { return nil }
+        let request = request(configuration, periods: configuration.capturePeriods)
+        let stop = try stopRequest()
+        let stream = try ALSAStream(
+            name: name, direction: .capture, request: request, mix: configuration.captureChannels, wake: stop.wake)
+        let loop = try ALSACaptureLoop(stream: stream, port: port)
+        let delay = loop.conversionDelay
+        let state = ThreadState(loop)
+        return ALSADirection(
+            stream: stream, format: NegotiatedFormat(requested: request, active: stream.format, conversionDelay: delay),
+            name: name, priority: configuration.capturePriority, stop: stop
+        ) { stop, report in
+            state.withState { loop in
+                var runner = ALSARunner(stop: stop, report: report)
+                runner.run(&loop)
+            }
+        }
+    }
+
+    func prime() throws(DeviceError) {
+        let error = stream.prime()
+        if error < 0 { throw DeviceError(alsa: error, name: name, step: "preparing") { [] } }
+    }
+
+    func startThread(start: ALSAStart, leads: Bool, report: DeviceEventReporter) throws(ThreadError) -> DeviceThread {
+        let run = run
+        return try DeviceThread(name: "alsa-\(stream.direction)", priority: priority, stop: stop) { stop in
+            guard start.enter(leads: leads, stop: stop) else { return }
+            run(stop, report)
+        }
+    }
+
+    private static func request(_ configuration: ALSADeviceConfiguration, periods: Int) -> StreamFormat {
+        StreamFormat(
+            sampleRate: 48_000, channels: 1, periodFrames: configuration.periodFrames,
+            bufferFrames: periods * configuration.periodFrames, sampleFormat: .float32)
+    }
+
+    private static func stopRequest() throws(DeviceError) -> StopRequest {
+        do { return try StopRequest() } catch { throw .io(message: "no file descriptor left: \(error)") }
+    }
+}

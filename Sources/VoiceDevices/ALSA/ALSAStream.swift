@@ -1,0 +1,127 @@
+internal import CALSA
+internal import VoiceRealtime
+
+#if canImport(Glibc)
+    internal import Glibc
+#endif
+
+/// One direction of a sound card, opened and set up: the PCM, what its thread polls, and room for one period.
+///
+/// A handle of plain pointers, so that real-time code can pass it about; whoever opened it calls ``close()`` once.
+@safe
+struct ALSAStream: BitwiseCopyable, @unchecked Sendable {
+    let direction: DeviceDirection
+    let format: StreamFormat
+    let conversion: SampleConversion
+    let pcm: OpaquePointer
+    /// Interleaved, as the device has it; one period.
+    let raw: UnsafeMutableRawPointer
+    let bytesPerFrame: Int
+    private let status: OpaquePointer
+    private let polls: UnsafeMutablePointer<pollfd>
+    private let pollCount: Int
+
+    /// Opens and sets up PCM `name`. `wake` ends a wait early. Not real-time safe.
+    init(
+        name: String, direction: DeviceDirection, request: StreamFormat, mix: ChannelMix, wake: WakeSignal
+    ) throws(DeviceError) {
+        var opened: OpaquePointer?
+        let code = direction == .capture ? SND_PCM_STREAM_CAPTURE : SND_PCM_STREAM_PLAYBACK
+        let error = unsafe dv_pcm_open(&opened, name, code)
+        guard error == 0, let pcm = unsafe opened else {
+            throw DeviceError(alsa: error, name: name, step: "opening") { ALSADevice.names(direction) }
+        }
+        let negotiation = ALSANegotiation(name: name, direction: direction, request: request)
+        let format: StreamFormat
+        do { format = try unsafe negotiation.run(pcm) } catch {
+            unsafe snd_pcm_close(pcm)
+            throw error
+        }
+        var statusMemory: OpaquePointer?
+        guard unsafe snd_pcm_status_malloc(&statusMemory) == 0, let status = unsafe statusMemory else {
+            unsafe snd_pcm_close(pcm)
+            throw .io(message: "no memory for the status of '\(name)'")
+        }
+        unsafe self.pcm = pcm
+        unsafe self.status = status
+        self.direction = direction
+        self.format = format
+        conversion = SampleConversion(format: format.sampleFormat, channels: format.channels, mix: mix)
+        bytesPerFrame = format.sampleFormat.bytesPerSample * format.channels
+        let bytes = bytesPerFrame * format.periodFrames
+        unsafe raw = .allocate(byteCount: bytes, alignment: 64)
+        unsafe raw.initializeMemory(as: UInt8.self, repeating: 0, count: bytes)
+        pollCount = unsafe 1 + max(Int(snd_pcm_poll_descriptors_count(pcm)), 0)
+        unsafe polls = .allocate(capacity: pollCount)
+        unsafe polls.initialize(
+            repeating: pollfd(fd: wake.fileDescriptor, events: Int16(POLLIN), revents: 0), count: pollCount)
+    }
+
+    /// Stops the stream and lets the device go. Not real-time safe.
+    func close() {
+        unsafe snd_pcm_drop(pcm)
+        unsafe snd_pcm_close(pcm)
+        unsafe snd_pcm_status_free(status)
+        unsafe raw.deallocate()
+        unsafe polls.deallocate()
+    }
+
+    /// How long one period lasts, in nanoseconds.
+    var periodNanoseconds: Int64 { Int64(format.periodFrames) * 1_000_000_000 / Int64(format.sampleRate) }
+
+    /// Makes the stream ready to be started: prepared, and for playback full of silence. 0 or a negative errno. Not real-time safe.
+    func prime() -> Int32 {
+        let error = unsafe snd_pcm_prepare(pcm)
+        guard error == 0, direction == .playback else { return error }
+        unsafe raw.initializeMemory(
+            as: UInt8.self, repeating: 0, count: bytesPerFrame * format.periodFrames)
+        var left = format.bufferFrames
+        while left > 0 {
+            let written = unsafe dv_pcm_write(pcm, raw, UInt64(min(left, format.periodFrames)))
+            // A plugin may take a little less than it promised; the stream then starts with a little less in stock.
+            if written == 0 || written == -Int64(EAGAIN) { break }
+            if written < 0 { return Int32(written) }
+            left -= Int(written)
+        }
+        return 0
+    }
+
+    /// Starts the primed stream. 0 or a negative errno.
+    func begin() -> Int32 { unsafe snd_pcm_start(pcm) }
+
+    /// True once the card has been pulled out. Neither the errno nor the state tells of it through every plugin, but then poll does.
+    var isGone: Bool {
+        if unsafe snd_pcm_state(pcm) == SND_PCM_STATE_DISCONNECTED { return true }
+        return wait(milliseconds: 0) == .gone
+    }
+
+    /// What became of a wait.
+    enum Wait { case ready, woken, timedOut, gone }
+
+    /// Waits until a period can be moved, at most `milliseconds`.
+    func wait(milliseconds: Int32) -> Wait {
+        let count = unsafe snd_pcm_poll_descriptors(pcm, polls + 1, UInt32(pollCount - 1))
+        let all = nfds_t(1 + max(Int(count), 0))
+        let ready = unsafe poll(polls, all, milliseconds)
+        if ready == 0 { return .timedOut }
+        // A signal has interrupted the wait: the loop looks about and waits again.
+        if ready < 0 { return .woken }
+        if unsafe ready == 1 && polls[0].revents != 0 { return .woken }
+        var events: UInt16 = 0
+        // An ioplug wants this call, to clear its timer; an error shows when the stream is next looked at.
+        _ = unsafe snd_pcm_poll_descriptors_revents(pcm, polls + 1, UInt32(all - 1), &events)
+        if Int32(events) & (POLLHUP | POLLNVAL) != 0 { return .gone }
+        return events == 0 ? .woken : .ready
+    }
+
+    /// Where the stream stands, with the time at which it stood there; the clock's reading where the driver gives no time, or one that
+    /// cannot be. 0 or a negative errno. Real-time safe.
+    @_noLocks @_noAllocation
+    func observe(_ moment: inout dv_pcm_moment) -> Int32 {
+        let error = unsafe dv_pcm_observe(pcm, status, &moment)
+        let now = MonotonicTime.now().nanoseconds
+        let age = now - moment.nanoseconds
+        if age < 0 || age > 1_000_000_000 { moment.nanoseconds = now }
+        return error
+    }
+}

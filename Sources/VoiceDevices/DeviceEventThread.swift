@@ -1,0 +1,63 @@
+internal import Synchronization
+internal import VoiceRealtime
+
+/// Calls the client's event handler, at ordinary priority, for what the device threads report.
+final class DeviceEventThread: Sendable {
+    private let capture: DeviceEventReporter
+    private let playback: DeviceEventReporter
+    private let thread: RealtimeThread
+
+    /// Starts the thread; `handler` is called from it alone.
+    init(handler: @escaping @Sendable (DeviceEvent) -> Void) throws(ThreadError) {
+        let wake = try WakeSignal()
+        let captureRing = ValueRing<DeviceEventCode>(minimumCapacity: 64)
+        let playbackRing = ValueRing<DeviceEventCode>(minimumCapacity: 64)
+        capture = DeviceEventReporter(ring: captureRing.producer, wake: wake)
+        playback = DeviceEventReporter(ring: playbackRing.producer, wake: wake)
+        let state = ThreadState(DeviceEventQueue(capture: captureRing.consumer, playback: playbackRing.consumer))
+        thread = try RealtimeThread(name: "device-events", priority: 0, wake: wake) { stop in
+            state.withState { queue in
+                while !stop.isRaised {
+                    wake.wait(timeout: .milliseconds(200))
+                    queue.deliver(to: handler)
+                }
+                queue.deliver(to: handler)
+            }
+        }
+    }
+
+    /// For the thread of `direction`.
+    func reporter(_ direction: DeviceDirection) -> DeviceEventReporter { direction == .capture ? capture : playback }
+
+    /// Delivers what is still queued and ends. From within the handler it only asks.
+    func stop() { thread.stop() }
+}
+
+private struct DeviceEventQueue: ~Copyable {
+    var capture: ValueConsumer<DeviceEventCode>
+    var playback: ValueConsumer<DeviceEventCode>
+
+    init(capture: consuming ValueConsumer<DeviceEventCode>, playback: consuming ValueConsumer<DeviceEventCode>) {
+        self.capture = capture
+        self.playback = playback
+    }
+
+    mutating func deliver(to handler: (DeviceEvent) -> Void) {
+        while let code = capture.pop() { handler(code.event(.capture)) }
+        while let code = playback.pop() { handler(code.event(.playback)) }
+    }
+}
+
+extension DeviceEventCode {
+    fileprivate func event(_ direction: DeviceDirection) -> DeviceEvent {
+        switch kind {
+        case .xrun: .xrun(direction)
+        case .suspended: .suspended(direction)
+        case .recovered: .recovered(direction)
+        case .disconnected: .disconnected(direction)
+        case .schedulingRefused: .schedulingRefused(direction, errno: errno)
+        case .stuck: .failed(direction, .io(message: "the \(direction) driver hangs; its thread was left behind"))
+        case .failed: .failed(direction, .io(message: "\(direction) gave up after repeated restarts: \(alsaReason(-errno))"))
+        }
+    }
+}

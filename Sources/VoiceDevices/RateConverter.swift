@@ -1,0 +1,49 @@
+internal import CALSA
+
+/// Converts mono frames from one rate to another with speexdsp's polyphase resampler, without an offset in time: frame `j` of the output
+/// lies exactly at `j * inputRate / outputRate` of the input.
+@safe
+struct RateConverter: ~Copyable, @unchecked Sendable {
+    /// "Desktop" quality of speexdsp: 0.01 dB ripple to 0.94 of Nyquist, stop band below -70 dB; a millisecond of delay.
+    static var quality: Int32 { 5 }
+
+    let inputRate: Int
+    let outputRate: Int
+    private let state: OpaquePointer
+
+    init(inputRate: Int, outputRate: Int) throws(DeviceError) {
+        var error: Int32 = 0
+        guard
+            let state = unsafe speex_resampler_init(1, UInt32(inputRate), UInt32(outputRate), Self.quality, &error)
+        else { throw .io(message: "no resampler from \(inputRate) to \(outputRate) Hz (speexdsp error \(error))") }
+        unsafe self.state = state
+        self.inputRate = inputRate
+        self.outputRate = outputRate
+        _ = unsafe speex_resampler_skip_zeros(state)
+    }
+
+    deinit { unsafe speex_resampler_destroy(state) }
+
+    /// How many input frames must follow a moment before the output for it is complete.
+    var delayInputFrames: Int { unsafe Int(speex_resampler_get_input_latency(state)) }
+
+    /// The same as time.
+    var delay: Duration { .nanoseconds(Int64(delayInputFrames) * 1_000_000_000 / Int64(inputRate)) }
+
+    /// Forgets the past. Not real-time safe.
+    mutating func reset() {
+        _ = unsafe speex_resampler_reset_mem(state)
+        _ = unsafe speex_resampler_skip_zeros(state)
+    }
+
+    /// Converts up to `inputCount` frames into up to `outputCount`; returns how many of each were used. Real-time safe.
+    @_noLocks @_noAllocation
+    mutating func process(
+        _ input: UnsafePointer<Float>, _ inputCount: Int, _ output: UnsafeMutablePointer<Float>, _ outputCount: Int
+    ) -> (consumed: Int, produced: Int) {
+        var consumed = UInt32(truncatingIfNeeded: inputCount)
+        var produced = UInt32(truncatingIfNeeded: outputCount)
+        unsafe dv_resample(state, input, &consumed, output, &produced)
+        return (Int(consumed), Int(produced))
+    }
+}
