@@ -1,0 +1,109 @@
+/// The packets of an RTCP datagram, one after the other (RFC 3550 section 6.1).
+///
+/// Takes both full compound packets, which begin with a report, and reduced-size ones, which may hold a single packet of
+/// any type (RFC 5506). A view of the datagram: copies nothing, allocates nothing, and cannot outlive the bytes.
+public struct RTCPCompound: ~Escapable {
+    private let datagram: Span<UInt8>
+    private var offset = 0
+
+    /// The packets in this datagram.
+    @_lifetime(copy datagram)
+    public init(_ datagram: Span<UInt8>) {
+        self.datagram = datagram
+    }
+
+    /// The next packet, or nil after the last.
+    ///
+    /// - Throws: ``WireError`` when the rest of the datagram is no RTCP packet; there is nothing after it.
+    @_lifetime(copy self)
+    public mutating func next() throws(WireError) -> RTCPPacket? {
+        guard offset < datagram.count else { return nil }
+        let rest = datagram.extracting(offset..<datagram.count)
+        offset = datagram.count
+        let packet = try RTCPPacket(parsing: rest)
+        offset += packet.byteCount - rest.count
+        // Only the last packet of a datagram may be padded (RFC 3550 section 6.4.1).
+        guard !packet.isPadded || offset == datagram.count else {
+            offset = datagram.count
+            throw .invalidPadding
+        }
+        return packet
+    }
+}
+
+/// One RTCP packet, whose length and padding were checked, and whose body is read by the type that it states.
+public struct RTCPPacket: ~Escapable {
+    /// What the packet is. Senders add types; an unknown one is to be skipped (RFC 3550 section 6.1).
+    public struct Kind: Equatable, Sendable, BitwiseCopyable {
+        /// The number on the wire.
+        public let rawValue: UInt8
+
+        /// The kind with this number.
+        public init(rawValue: UInt8) {
+            self.rawValue = rawValue
+        }
+
+        /// A ``SenderReport`` (RFC 3550 section 6.4.1).
+        public static let senderReport = Kind(rawValue: 200)
+        /// A ``ReceiverReport`` (RFC 3550 section 6.4.2).
+        public static let receiverReport = Kind(rawValue: 201)
+        /// A source description, read with ``SourceDescriptionItems`` (RFC 3550 section 6.5).
+        public static let sourceDescription = Kind(rawValue: 202)
+        /// A ``Goodbye`` (RFC 3550 section 6.6).
+        public static let goodbye = Kind(rawValue: 203)
+    }
+
+    /// Bytes of the header that all types share.
+    static let headerByteCount = 4
+    /// The most report blocks, chunks or sources the five-bit count can state.
+    static let maximumCount = 31
+
+    /// What the packet is.
+    public let kind: Kind
+    /// The five bits that count report blocks, chunks or sources, 0 to 31.
+    public let count: Int
+    /// Bytes of the packet in its datagram, with header and padding.
+    public let byteCount: Int
+    /// What follows the header, without padding.
+    public let body: Span<UInt8>
+    let isPadded: Bool
+
+    /// Checks and reads the header of the packet that `datagram` begins with.
+    ///
+    /// - Throws: ``WireError`` that names what is wrong. Drop the datagram.
+    @_lifetime(copy datagram)
+    public init(parsing datagram: Span<UInt8>) throws(WireError) {
+        guard datagram.count >= Self.headerByteCount else { throw .truncated(.controlHeader) }
+        let flags = datagram[0]
+        guard flags >> 6 == RTPHeader.version else { throw .unsupportedVersion(flags >> 6) }
+        let byteCount = Self.headerByteCount + 4 * Int(datagram.loadUInt16(at: 2))
+        guard byteCount <= datagram.count else { throw .truncated(.controlBody) }
+        isPadded = flags & 0x20 != 0
+        var bodyEnd = byteCount
+        if isPadded {
+            // Padding counts itself and comes in whole words (RFC 3550 section 6.4.1).
+            let padding = Int(datagram[byteCount - 1])
+            guard padding > 0, padding & 3 == 0, padding <= byteCount - Self.headerByteCount else {
+                throw .invalidPadding
+            }
+            bodyEnd -= padding
+        }
+        kind = Kind(rawValue: datagram[1])
+        count = Int(flags & 0x1F)
+        self.byteCount = byteCount
+        body = datagram.extracting(Self.headerByteCount..<bodyEnd)
+    }
+
+    func require(_ kind: Kind) throws(WireError) {
+        guard self.kind == kind else { throw .unexpectedPacketType(self.kind.rawValue) }
+    }
+
+    /// Writes a header without padding for a packet of `byteCount` bytes; the span was checked to hold it.
+    static func writeHeader(
+        _ kind: Kind, count: Int, byteCount: Int, into datagram: inout MutableSpan<UInt8>, at offset: Int
+    ) {
+        datagram[offset] = RTPHeader.version << 6 | UInt8(count)
+        datagram[offset + 1] = kind.rawValue
+        datagram.store(UInt16(byteCount / 4 - 1), at: offset + 2)
+    }
+}

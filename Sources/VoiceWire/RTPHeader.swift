@@ -1,0 +1,95 @@
+/// The fields of the fixed RTP header that a sender chooses (RFC 3550 section 5.1).
+public struct RTPHeader: Equatable, Sendable, BitwiseCopyable {
+    /// What the payload is, 0 to 127; the session's signalling gives the number a meaning.
+    public var payloadType: UInt8
+    /// For voice: the first packet after a silence in which nothing was sent (RFC 3551 section 4.1).
+    public var marker: Bool
+    /// Rises by one with each packet sent, and wraps.
+    public var sequenceNumber: UInt16
+    /// The sampling instant of the payload's first frame, in ticks of the payload's clock (48 kHz for Opus), and wraps.
+    public var timestamp: UInt32
+    /// The SSRC: which stream of the session the packet belongs to.
+    public var synchronizationSource: UInt32
+
+    /// Bytes of the fixed header.
+    public static let byteCount = 12
+    /// The version that every packet states.
+    static let version: UInt8 = 2
+
+    /// A header of these values.
+    public init(
+        payloadType: UInt8, marker: Bool = false, sequenceNumber: UInt16, timestamp: UInt32,
+        synchronizationSource: UInt32
+    ) {
+        self.payloadType = payloadType
+        self.marker = marker
+        self.sequenceNumber = sequenceNumber
+        self.timestamp = timestamp
+        self.synchronizationSource = synchronizationSource
+    }
+
+    /// Reads the fixed header; `datagram` holds at least 12 bytes.
+    init(unchecked datagram: Span<UInt8>) {
+        self.init(
+            payloadType: datagram[1] & 0x7F, marker: datagram[1] & 0x80 != 0,
+            sequenceNumber: datagram.loadUInt16(at: 2), timestamp: datagram.loadUInt32(at: 4),
+            synchronizationSource: datagram.loadUInt32(at: 8))
+    }
+
+    /// Writes the header, with an audio level in a one-byte header extension when one is given; the payload follows it.
+    ///
+    /// The whole of a voice packet's header in one call: 12 bytes without a level, 20 with it. Lock-free and without
+    /// allocation. ``RTPWriter`` writes what else a packet can have.
+    ///
+    /// - Parameters:
+    ///   - datagram: where the packet begins; the bytes after the header are left as they are.
+    ///   - audioLevel: the level of the packet (RFC 6464), or nil for a packet without a header extension.
+    ///   - audioLevelID: the id that the session signalled for levels, 1 to 14.
+    /// - Returns: the bytes written.
+    /// - Throws: ``WireError/insufficientSpace(neededBytes:)``, or ``WireError/unrepresentable(_:)`` of a payload type
+    ///   above 127 or an id that the one-byte form does not have.
+    public func write(
+        into datagram: inout MutableSpan<UInt8>, audioLevel: AudioLevel? = nil, audioLevelID: UInt8 = 1
+    ) throws(WireError) -> Int {
+        guard let audioLevel else {
+            try datagram.requireSpace(Self.byteCount)
+            try writeFixed(into: &datagram)
+            return Self.byteCount
+        }
+        guard (1...14).contains(audioLevelID) else { throw .unrepresentable(.extensionElement) }
+        let byteCount = Self.byteCount + 8
+        try datagram.requireSpace(byteCount)
+        try writeFixed(into: &datagram)
+        datagram[0] |= 0x10
+        datagram.store(HeaderExtensions.oneByteProfile, at: 12)
+        datagram.store(UInt16(1), at: 14)
+        datagram[16] = audioLevelID << 4
+        datagram[17] = audioLevel.byte
+        datagram.store(UInt16(0), at: 18)
+        return byteCount
+    }
+
+    /// Replaces the fields in a packet that is already written, and leaves its CSRC list, extension and padding alone.
+    ///
+    /// What a forwarder needs to send a packet on under another source, number or payload type. Lock-free and without
+    /// allocation.
+    ///
+    /// - Throws: ``WireError/truncated(_:)`` of a datagram shorter than a header, ``WireError/unrepresentable(_:)`` of a
+    ///   payload type above 127.
+    public func replace(in datagram: inout MutableSpan<UInt8>) throws(WireError) {
+        guard datagram.count >= Self.byteCount else { throw .truncated(.fixedHeader) }
+        let flags = datagram[0]
+        try writeFixed(into: &datagram)
+        datagram[0] = flags
+    }
+
+    /// Writes the twelve bytes, without extension, padding or CSRC; the span was checked to hold them.
+    func writeFixed(into datagram: inout MutableSpan<UInt8>) throws(WireError) {
+        guard payloadType < 0x80 else { throw .unrepresentable(.payloadType) }
+        datagram[0] = Self.version << 6
+        datagram[1] = (marker ? 0x80 : 0) | payloadType
+        datagram.store(sequenceNumber, at: 2)
+        datagram.store(timestamp, at: 4)
+        datagram.store(synchronizationSource, at: 8)
+    }
+}

@@ -1,0 +1,43 @@
+/// What each module of the house may import: arrows point down only, and a new one is a decision, made here.
+enum ImportTable {
+    /// Modules of the package and its dependencies, by the folder below `Sources` that imports them.
+    static let allowed: [String: Set<String>] = [
+        "VoiceRealtime": ["CLinuxRealtime"],
+        "VoiceWire": [],
+        "VoicePlayout": ["VoiceWire"],
+        "VoiceTurns": [],
+        "VoiceRooms": ["VoiceWire"],
+        "VoiceProcessing": ["VoiceRealtime", "CWebRTCAudio", "CSpeexDSP"],
+        "VoiceCoding": ["COpus"],
+        "VoiceDevices": ["VoiceRealtime", "CALSA", "CSndFile", "CSpeexDSP"],
+        "VoiceTransport": ["VoiceRealtime", "VoiceWire", "VoiceRooms", "CSRTP", "COpenSSL", "CJWT", "CLinuxRealtime"],
+        "VoiceEngine": stages,
+        "VoiceSimulation": stages.union(["VoiceEngine"]),
+        "DuplexVoiceC": ["VoiceEngine"],
+        "duplex": stages.union([
+            "VoiceEngine", "VoiceSimulation", "ArgumentParser", "FlyingFox", "CPcap", "Foundation",
+        ]),
+    ]
+
+    /// The stages of the sound's way, which the engine joins.
+    private static let stages: Set<String> = [
+        "VoiceRealtime", "VoiceWire", "VoicePlayout", "VoiceTurns", "VoiceRooms", "VoiceProcessing", "VoiceCoding",
+        "VoiceDevices", "VoiceTransport",
+    ]
+
+    /// Modules of the toolchain that every module may import.
+    static let everywhere: Set<String> = ["Synchronization"]
+
+    /// Modules of the toolchain that touch the system, and those who may; never the pure ones.
+    static let system: [String: Set<String>] = [
+        "Glibc": ["VoiceRealtime", "VoiceDevices", "VoiceTransport", "duplex"]
+    ]
+
+    /// Says why the module may not be imported there, or nil when it may.
+    static func objection(to imported: String, in module: String) -> String? {
+        guard let row = allowed[module] else { return "module \(module) has no row in the import table" }
+        let isAllowed =
+            row.contains(imported) || everywhere.contains(imported) || system[imported]?.contains(module) == true
+        return isAllowed ? nil : "\(module) may not import \(imported)"
+    }
+}
