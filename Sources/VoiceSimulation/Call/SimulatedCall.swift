@@ -63,7 +63,8 @@ public final class SimulatedCall {
         init(_ configuration: Configuration, side: Side, generator: inout SeededGenerator) throws {
             var acoustics = configuration.rooms[side.rawValue]
             acoustics.bulkDelayFrames = min(acoustics.bulkDelayFrames, SimulatedCall.longestUnreportedDelay)
-            let frames = Int(configuration.longest / .microseconds(1)) * 48 / 1_000
+            let frames = MonotonicTime(atOrAfter: configuration.longest).frames(
+                since: MonotonicTime(nanoseconds: 0), sampleRate: 48_000)
             let air = ConversationAir(
                 acoustics: try RoomAcoustics(acoustics, seed: generator.next()),
                 talker: configuration.talkers[side.rawValue], longestRecording: frames)
@@ -98,7 +99,7 @@ public final class SimulatedCall {
         var generator = SeededGenerator(seed: configuration.seed)
         participants = try Side.allCases.map { try Participant(configuration, side: $0, generator: &generator) }
         self.generator = generator
-        end = MonotonicTime(nanoseconds: now.nanoseconds + Int64(configuration.longest / .nanoseconds(1)))
+        end = MonotonicTime(atOrAfter: now.sinceEpoch + configuration.longest)
         for participant in participants { try participant.session.join(now: now.sinceEpoch) }
     }
 
@@ -107,7 +108,7 @@ public final class SimulatedCall {
 
     /// Lets `duration` pass, at most to the configured end.
     public func run(for duration: Duration) {
-        let target = min(MonotonicTime(nanoseconds: now.nanoseconds + Int64(duration / .nanoseconds(1))), end)
+        let target = min(MonotonicTime(atOrAfter: now.sinceEpoch + duration), end)
         step()
         while let next = nextInstant, next <= target {
             now = max(now, next)
@@ -158,7 +159,7 @@ public final class SimulatedCall {
             if let timeout = participant.session.nextTimeout { instants.append(timeout) }
         }
         if let timeout = directory.nextTimeout { instants.append(timeout) }
-        return instants.min().map { MonotonicTime(nanoseconds: Int64($0 / .nanoseconds(1))) }
+        return instants.min().map { MonotonicTime(atOrAfter: $0) }
     }
 
     /// Does all that is due now, in the order of the signal, until nothing moves any more.
@@ -228,7 +229,7 @@ public final class SimulatedCall {
             while let delivery = participant.downlink.receive(now: now.sinceEpoch) {
                 if DatagramKind(of: delivery.datagram.span) == .rtp {
                     _ = participant.core.link.received.push(
-                        delivery.datagram.span, tag: PacketTag(time: MonotonicTime(nanoseconds: Int64(delivery.arrivedAt / .nanoseconds(1)))))
+                        delivery.datagram.span, tag: PacketTag(time: MonotonicTime(atOrAfter: delivery.arrivedAt)))
                 } else {
                     _ = try? participant.session.handle(datagram: delivery.datagram.span, now: now.sinceEpoch)
                 }
@@ -251,5 +252,14 @@ public final class SimulatedCall {
         while let bytes = participant.session.pollDatagram(now: now.sinceEpoch) {
             if participant.isConnected { participant.uplink.send(bytes, now: now.sinceEpoch) }
         }
+    }
+}
+
+extension MonotonicTime {
+    /// The first nanosecond that is not before `time`: rounded up, so that what is due at `time` is due then.
+    fileprivate init(atOrAfter time: Duration) {
+        let parts = time.components
+        let (whole, rest) = parts.attoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+        self.init(nanoseconds: parts.seconds * 1_000_000_000 + whole + (rest > 0 ? 1 : 0))
     }
 }
