@@ -35,4 +35,14 @@ final class TemporaryFolder: Sendable {
         #expect(written == bytes.count)
         close(descriptor)
     }
+
+    /// A file of nothing but 32-bit floats.
+    func readFloats(_ name: String) throws -> [Float] {
+        let descriptor = unsafe open(file(name), O_RDONLY)
+        try #require(descriptor >= 0)
+        defer { close(descriptor) }
+        var floats = [Float](repeating: 0, count: 1_000_000)
+        let bytes = unsafe read(descriptor, &floats, floats.count * 4)
+        return Array(floats.prefix(max(bytes, 0) / 4))
+    }
 }
