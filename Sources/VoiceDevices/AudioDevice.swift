@@ -8,7 +8,8 @@ public protocol AudioDevice: AnyObject, Sendable {
     /// `events` is called from ordinary threads of the device, one call at a time, and may be called until `stop()` has returned. A device
     /// that has been stopped may be started again, with new ports. Throws what stands in the way; then both ports have been let go.
     func start(
-        capture: consuming CapturePort, playback: consuming PlaybackPort, events: @escaping @Sendable (DeviceEvent) -> Void
+        capture: consuming CapturePort, playback: consuming PlaybackPort,
+        events: @escaping @Sendable (DeviceEvent) -> Void
     ) throws(DeviceError) -> DeviceFormats
 
     /// Ends both directions, joins the device's threads and lets the ports go. Does nothing where the device is not running. Blocks, for at

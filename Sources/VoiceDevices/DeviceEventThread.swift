@@ -57,7 +57,8 @@ extension DeviceEventCode {
         case .disconnected: .disconnected(direction)
         case .schedulingRefused: .schedulingRefused(direction, errno: errno)
         case .stuck: .failed(direction, .io(message: "the \(direction) driver hangs; its thread was left behind"))
-        case .failed: .failed(direction, .io(message: "\(direction) gave up after repeated restarts: \(alsaReason(-errno))"))
+        case .failed:
+            .failed(direction, .io(message: "\(direction) gave up after repeated restarts: \(alsaReason(-errno))"))
         }
     }
 }

@@ -1,6 +1,10 @@
 internal import Synchronization
 internal import VoiceRealtime
 
+#if canImport(Glibc)
+    internal import Glibc
+#endif
+
 /// Asks a device thread to end and wakes it.
 final class StopRequest: Sendable {
     private let raised = Atomic<Bool>(false)
@@ -29,6 +33,7 @@ final class DeviceThread: Sendable {
     private let thread: RealtimeThread
     private let stopRequest: StopRequest
     private let finished: WakeSignal
+    private let own: OwnThread
 
     init(
         name: String, priority: Int, stop: StopRequest, body: @escaping @Sendable (StopRequest) -> Void
@@ -36,7 +41,10 @@ final class DeviceThread: Sendable {
         let finished = try WakeSignal()
         self.finished = finished
         stopRequest = stop
+        let own = OwnThread()
+        self.own = own
         thread = try RealtimeThread(name: name, priority: priority) { _ in
+            own.enter()
             body(stop)
             finished.signal()
         }
@@ -47,8 +55,10 @@ final class DeviceThread: Sendable {
     func requestStop() { stopRequest.raise() }
 
     /// Ends the thread; false where it has not ended within `limit` and was left behind, with all that it uses.
+    /// From the thread itself it only asks.
     func stop(limit: Duration) -> Bool {
         stopRequest.raise()
+        if own.isCurrent { return true }
         if finished.wait(timeout: limit) {
             thread.stop()
             return true
@@ -57,6 +67,15 @@ final class DeviceThread: Sendable {
         _ = unsafe Unmanaged.passRetained(thread)
         return false
     }
+}
+
+/// Which thread a body runs on.
+private final class OwnThread: Sendable {
+    private let identity = Atomic<UInt>(0)
+
+    func enter() { identity.store(UInt(pthread_self()), ordering: .releasing) }
+
+    var isCurrent: Bool { identity.load(ordering: .acquiring) == UInt(pthread_self()) }
 }
 
 /// Memory of its own for what one thread alone works on, handed to it without a copy.

@@ -21,11 +21,13 @@ public final class ALSADevice: AudioDevice {
 
     /// Opens the card and starts it; see ``AudioDevice/start(capture:playback:events:)``.
     public func start(
-        capture: consuming CapturePort, playback: consuming PlaybackPort, events: @escaping @Sendable (DeviceEvent) -> Void
+        capture: consuming CapturePort, playback: consuming PlaybackPort,
+        events: @escaping @Sendable (DeviceEvent) -> Void
     ) throws(DeviceError) -> DeviceFormats {
         try configuration.validate()
         guard session.withLock({ $0 == nil }) else { throw .alreadyRunning }
-        let started = try ALSASession(configuration, capture: capture, playback: playback, events: events, limit: stopLimit)
+        let started = try ALSASession(
+            configuration, capture: capture, playback: playback, events: events, limit: stopLimit)
         let isFirst = session.withLock { session in
             guard session == nil else { return false }
             session = started

@@ -65,7 +65,8 @@ struct ALSARunner: ~Copyable {
     }
 
     private func isStalled(_ stream: ALSAStream) -> Bool {
-        MonotonicTime.now().nanoseconds - lastMoved.nanoseconds > Self.stallLimitNanoseconds + 8 * stream.periodNanoseconds
+        MonotonicTime.now().nanoseconds - lastMoved.nanoseconds > Self.stallLimitNanoseconds + 8
+            * stream.periodNanoseconds
     }
 
     /// After a second of sound the next xrun counts as the first; and a device without a clock of its own is held to ours.

@@ -66,7 +66,8 @@ struct ALSANegotiation {
             return format
         }
         throw .unsupported(
-            asked: "little-endian samples of 16, 24 or 32 bits", offers: "other formats only; name it as 'plug:\(name)'")
+            asked: "little-endian samples of 16, 24 or 32 bits", offers: "other formats only; name it as 'plug:\(name)'"
+        )
     }
 
     private func setSoftware(_ pcm: OpaquePointer, _ active: StreamFormat) throws(DeviceError) {

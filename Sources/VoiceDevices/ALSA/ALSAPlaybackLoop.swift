@@ -152,13 +152,15 @@ struct ALSAPlaybackLoop: ~Copyable, ALSALoop, @unchecked Sendable {
             let needed = min(((count - remainder) * 48_000 + rate - 1) / rate, renderedCapacity)
             var room = unsafe MutableSpan<Float>(_unsafeStart: rendered, count: needed)
             // Rendered frame j is device frame j * rate / 48000 after the silence of the start.
-            let time = clock.time(ofConverted: framesRendered, convertedRate: 48_000, offset: stream.format.bufferFrames)
+            let time = clock.time(
+                ofConverted: framesRendered, convertedRate: 48_000, offset: stream.format.bufferFrames)
             port.render(into: &room, dacTime: time)
             framesRendered += needed
             var used = 0
             while used < needed {
                 let (consumed, produced) =
-                    unsafe converter?.process(rendered + used, needed - used, mono + remainder, monoCapacity - remainder)
+                    unsafe converter?.process(
+                        rendered + used, needed - used, mono + remainder, monoCapacity - remainder)
                     ?? (needed - used, 0)
                 if consumed == 0 && produced == 0 { break }
                 used += consumed

@@ -39,7 +39,8 @@ public final class ClientDevice: AudioDevice, @unchecked Sendable {
 
     /// Opens both directions for transfers. Never emits an event.
     public func start(
-        capture: consuming CapturePort, playback: consuming PlaybackPort, events: @escaping @Sendable (DeviceEvent) -> Void
+        capture: consuming CapturePort, playback: consuming PlaybackPort,
+        events: @escaping @Sendable (DeviceEvent) -> Void
     ) throws(DeviceError) -> DeviceFormats {
         let mayStart = isRunning.withLock { running in
             defer { running = true }
@@ -52,7 +53,8 @@ public final class ClientDevice: AudioDevice, @unchecked Sendable {
         unsafe playbackEnd.pointee = ClientPlaybackEnd(port: playback, origin: origin)
         captureGate.open()
         playbackGate.open()
-        let format = StreamFormat(sampleRate: 48_000, channels: 1, periodFrames: 0, bufferFrames: 0, sampleFormat: .float32)
+        let format = StreamFormat(
+            sampleRate: 48_000, channels: 1, periodFrames: 0, bufferFrames: 0, sampleFormat: .float32)
         let negotiated = NegotiatedFormat(requested: format, active: format)
         return DeviceFormats(capture: negotiated, playback: negotiated)
     }

@@ -22,7 +22,8 @@ extension AudioFileError: CustomStringConvertible {
         switch self {
         case .missing(let path): "there is no file '\(path)'"
         case .permissionDenied(let path): "no permission to open '\(path)'"
-        case .notAudio(let path, let reason): "'\(path)' is not an audio file of a known kind (\(reason)); convert it to WAV"
+        case .notAudio(let path, let reason):
+            "'\(path)' is not an audio file of a known kind (\(reason)); convert it to WAV"
         case .unreadable(let path, let reason): "'\(path)' is damaged: \(reason)"
         case .unwritable(let path, let reason): "'\(path)' cannot be written: \(reason)"
         case .diskFull(let path): "the disk is full; '\(path)' is incomplete"

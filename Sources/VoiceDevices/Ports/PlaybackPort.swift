@@ -28,7 +28,8 @@ public struct PlaybackPort: ~Copyable, @unchecked Sendable {
     /// A port from `playout` to the device and into `reference`, which signals `wake`, the media thread's, after each fetch. Not real-time
     /// safe.
     public init(
-        playout: consuming FrameConsumer, reference: consuming FrameProducer, wake: WakeSignal, control: PlaybackControl,
+        playout: consuming FrameConsumer, reference: consuming FrameProducer, wake: WakeSignal,
+        control: PlaybackControl,
         counters: DeviceCounters
     ) {
         self.playout = playout
@@ -97,7 +98,8 @@ public struct PlaybackPort: ~Copyable, @unchecked Sendable {
         while index < count {
             if gain != target {
                 let difference = target - gain
-                gain = abs(difference) <= Self.gainStep ? target : gain + (difference > 0 ? Self.gainStep : -Self.gainStep)
+                gain =
+                    abs(difference) <= Self.gainStep ? target : gain + (difference > 0 ? Self.gainStep : -Self.gainStep)
             }
             let sample = output[index] * gain
             // The converter would clip as well, and what is not a number must never reach a loudspeaker.

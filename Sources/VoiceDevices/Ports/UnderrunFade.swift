@@ -17,7 +17,8 @@ struct UnderrunFade: ~Copyable {
     private let tail: UnsafeMutablePointer<Float>
     private var tailPosition = frames
     private var risePosition = frames
-    private var isStarved = false
+    /// From the start, as nothing has been heard that could break off; and what comes first is left as it is.
+    private var isStarved = true
 
     init() {
         unsafe curve = .allocate(capacity: Self.frames)

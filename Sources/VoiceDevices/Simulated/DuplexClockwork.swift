@@ -89,7 +89,8 @@ struct DuplexClockwork<Air: AcousticAir & ~Copyable>: ~Copyable {
         let period = head..<(head + configuration.periodFrames)
         advanceHead()
         ports?.exchange(
-            microphone: microphone, playing: &queue, period: period, adcTime: adcTime, dacTime: dacTime, lateness: lateness)
+            microphone: microphone, playing: &queue, period: period, adcTime: adcTime, dacTime: dacTime,
+            lateness: lateness)
     }
 
     /// The period at the head of the queue sounds.
@@ -98,7 +99,9 @@ struct DuplexClockwork<Air: AcousticAir & ~Copyable>: ~Copyable {
         Self.pass(queue, period, through: &air, into: &microphone)
     }
 
-    private static func pass(_ queue: [Float], _ period: Range<Int>, through air: inout Air, into microphone: inout [Float]) {
+    private static func pass(
+        _ queue: [Float], _ period: Range<Int>, through air: inout Air, into microphone: inout [Float]
+    ) {
         var heard = microphone.mutableSpan
         air.process(speaker: queue.span.extracting(period), into: &heard)
     }

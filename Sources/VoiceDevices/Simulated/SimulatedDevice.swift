@@ -29,7 +29,8 @@ public final class SimulatedDevice<Air: AcousticAir & ~Copyable>: AudioDevice {
     /// Starts the device; see ``AudioDevice/start(capture:playback:events:)``. Never refused but where it runs already or no thread is to
     /// be had.
     public func start(
-        capture: consuming CapturePort, playback: consuming PlaybackPort, events: @escaping @Sendable (DeviceEvent) -> Void
+        capture: consuming CapturePort, playback: consuming PlaybackPort,
+        events: @escaping @Sendable (DeviceEvent) -> Void
     ) throws(DeviceError) -> DeviceFormats {
         let ports = DevicePorts(capture: capture, playback: playback)
         switch configuration.pacing {

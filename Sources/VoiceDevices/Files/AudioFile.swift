@@ -1,0 +1,50 @@
+/// A whole sound file in memory: mono Float32 at 48 kHz, whatever it was before.
+public struct AudioFile: Equatable, Sendable {
+    /// The sound, 48 kHz mono; full scale +-1.
+    public var samples: [Float]
+    /// Frames per second in the file.
+    public var sampleRate: Int
+    /// Channels in the file.
+    public var channels: Int
+
+    /// The sample rates that can be read and written.
+    public static let sampleRates = 1...768_000
+
+    /// A sound of `sampleRate` Hz and `channels` channels that has been brought to 48 kHz mono.
+    public init(samples: [Float], sampleRate: Int, channels: Int) {
+        self.samples = samples
+        self.sampleRate = sampleRate
+        self.channels = channels
+    }
+
+    /// Reads all of the file at `path`: WAV, FLAC and whatever else libsndfile knows. Blocks.
+    public static func read(_ path: String, channels: ChannelMix = .average) throws(AudioFileError) -> AudioFile {
+        var reader = try AudioFileReader(path, channels: channels)
+        var samples: [Float] = []
+        var block = [Float](repeating: 0, count: 16_384)
+        while true {
+            var room = block.mutableSpan
+            let count = try reader.read(into: &room)
+            if count == 0 { break }
+            samples.append(contentsOf: block[..<count])
+        }
+        return AudioFile(samples: samples, sampleRate: reader.sampleRate, channels: reader.channels)
+    }
+
+    /// Writes mono `samples` of `sampleRate` Hz to a WAV file at `path`. Blocks.
+    public static func write(
+        _ samples: [Float], to path: String, sampleRate: Int = 48_000, encoding: AudioFileEncoding = .int16
+    ) throws(AudioFileError) {
+        var writer = try AudioFileWriter(path, sampleRate: sampleRate, encoding: encoding)
+        try writer.write(samples.span)
+        try writer.close()
+    }
+}
+
+/// How samples are written to a WAV file.
+public enum AudioFileEncoding: String, Equatable, Sendable {
+    /// 16-bit integers, limited to full scale.
+    case int16
+    /// 32-bit IEEE floats.
+    case float32
+}

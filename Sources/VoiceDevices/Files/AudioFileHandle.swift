@@ -1,0 +1,95 @@
+internal import CSndFile
+
+#if canImport(Glibc)
+    internal import Glibc
+#endif
+
+/// An open sound file of libsndfile's, with its errors sorted.
+@safe
+struct AudioFileHandle: ~Copyable, @unchecked Sendable {
+    let path: String
+    let sampleRate: Int
+    let channels: Int
+    let seekable: Bool
+    let file: OpaquePointer
+
+    init(reading path: String) throws(AudioFileError) {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Self.cannotOpen(path, errno, writing: false) }
+        var info = SF_INFO()
+        guard let file = unsafe sf_open_fd(descriptor, Int32(SFM_READ), &info, 1) else {
+            let reason = unsafe String(cString: sf_strerror(nil))
+            throw .notAudio(path: path, reason: reason)
+        }
+        guard info.samplerate > 0, info.channels > 0 else {
+            unsafe sf_close(file)
+            throw .notAudio(path: path, reason: "it has no channels or no sample rate")
+        }
+        guard AudioFile.sampleRates.contains(Int(info.samplerate)) else {
+            unsafe sf_close(file)
+            throw .unsupportedRate(sampleRate: Int(info.samplerate))
+        }
+        self.path = path
+        sampleRate = Int(info.samplerate)
+        channels = Int(info.channels)
+        seekable = info.seekable != 0
+        unsafe self.file = file
+    }
+
+    /// A new mono WAV file in place of whatever was there.
+    init(writing path: String, sampleRate: Int, encoding: AudioFileEncoding) throws(AudioFileError) {
+        guard AudioFile.sampleRates.contains(sampleRate) else { throw .unsupportedRate(sampleRate: sampleRate) }
+        let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+        guard descriptor >= 0 else { throw Self.cannotOpen(path, errno, writing: true) }
+        let subtype = encoding == .int16 ? SF_FORMAT_PCM_16 : SF_FORMAT_FLOAT
+        var info = SF_INFO()
+        info.samplerate = Int32(sampleRate)
+        info.channels = 1
+        info.format = Int32(SF_FORMAT_WAV) | Int32(subtype)
+        guard let file = unsafe sf_open_fd(descriptor, Int32(SFM_WRITE), &info, 1) else {
+            throw Self.cannotWrite(path, unsafe String(cString: sf_strerror(nil)))
+        }
+        self.path = path
+        self.sampleRate = sampleRate
+        channels = 1
+        seekable = info.seekable != 0
+        unsafe self.file = file
+    }
+
+    deinit { unsafe sf_close(file) }
+
+    /// What libsndfile last had to complain about.
+    var reason: String { unsafe String(cString: sf_strerror(file)) }
+
+    var hasError: Bool { unsafe sf_error(file) != 0 }
+
+    var cannotWrite: AudioFileError { Self.cannotWrite(path, reason) }
+
+    /// Writes the header once more, with the length in it, and closes.
+    consuming func close() throws(AudioFileError) {
+        // Not by sf_close, which reports the errors of the header's last update to nobody.
+        unsafe sf_command(file, Int32(SFC_UPDATE_HEADER_NOW), nil, 0)
+        unsafe sf_write_sync(file)
+        if hasError { throw cannotWrite }
+    }
+
+    private static func cannotOpen(_ path: String, _ errno: Int32, writing: Bool) -> AudioFileError {
+        switch errno {
+        case EACCES, EPERM, EROFS: .permissionDenied(path: path)
+        case ENOSPC, EDQUOT: .diskFull(path: path)
+        case ENOENT where !writing, ENOTDIR where !writing: .missing(path: path)
+        default:
+            writing
+                ? .unwritable(path: path, reason: unsafe String(cString: strerror(errno)))
+                : .unreadable(path: path, reason: unsafe String(cString: strerror(errno)))
+        }
+    }
+
+    private static func cannotWrite(_ path: String, _ reason: String) -> AudioFileError {
+        // Libsndfile hands the system's reason on in words only.
+        for full in [ENOSPC, EDQUOT] where unsafe reason.contains(String(cString: strerror(full))) {
+            return .diskFull(path: path)
+        }
+        return .unwritable(path: path, reason: reason)
+    }
+}

@@ -1,0 +1,138 @@
+internal import CSndFile
+
+/// Reads a sound file bit by bit as mono Float32 at 48 kHz: channels are mixed, other rates are resampled without an offset in time.
+///
+/// For one thread at a time. Blocks on the disk. A value that is not a finite number reads as silence.
+public struct AudioFileReader: ~Copyable, Sendable {
+    /// Frames per second in the file.
+    public var sampleRate: Int { handle.sampleRate }
+    /// Channels in the file.
+    public var channels: Int { handle.channels }
+
+    private let handle: AudioFileHandle
+    private let mix: ChannelMix
+    private var converter: RateConverter?
+    /// As many frames as are read from the file at a time.
+    private static let blockFrames = 4_096
+    private var interleaved: [Float]
+    private var mono: [Float]
+    private var used = 0
+    private var filled = 0
+    private var framesRead = 0
+    private var framesGiven = 0
+    private var hasEnded = false
+
+    /// Opens the file at `path`.
+    public init(_ path: String, channels: ChannelMix = .average) throws(AudioFileError) {
+        let handle = try AudioFileHandle(reading: path)
+        let converter = try Self.converter(from: handle.sampleRate)
+        self.init(handle, channels, converter)
+    }
+
+    private init(_ handle: consuming AudioFileHandle, _ mix: ChannelMix, _ converter: consuming RateConverter?) {
+        interleaved = Array(repeating: 0, count: Self.blockFrames * handle.channels)
+        mono = Array(repeating: 0, count: Self.blockFrames)
+        self.mix = mix
+        self.handle = handle
+        self.converter = converter
+    }
+
+    private static func converter(from rate: Int) throws(AudioFileError) -> RateConverter? {
+        guard rate != 48_000 else { return nil }
+        do { return try RateConverter(inputRate: rate, outputRate: 48_000) } catch {
+            throw .unsupportedRate(sampleRate: rate)
+        }
+    }
+
+    /// Reads up to `target.count` frames and returns how many; fewer than asked for only at the end of the file.
+    public mutating func read(into target: inout MutableSpan<Float>) throws(AudioFileError) -> Int {
+        var count = 0
+        while count < target.count {
+            if used == filled, try !refill() { break }
+            count += take(into: &target, from: count)
+        }
+        return count
+    }
+
+    /// Goes back to the first frame. Does nothing on a pipe.
+    public mutating func rewind() {
+        guard handle.seekable else { return }
+        unsafe sf_seek(handle.file, 0, SEEK_SET)
+        (used, filled, framesRead, framesGiven) = (0, 0, 0, 0)
+        hasEnded = false
+        converter?.reset()
+    }
+
+    /// True where ``rewind()`` works.
+    var canRewind: Bool { handle.seekable }
+
+    /// Reads the next block; false once everything has been given.
+    private mutating func refill() throws(AudioFileError) -> Bool {
+        used = 0
+        filled = 0
+        if !hasEnded {
+            let file = unsafe handle.file
+            let read = unsafe interleaved.withUnsafeMutableBufferPointer { buffer in
+                unsafe sf_readf_float(file, buffer.baseAddress, sf_count_t(Self.blockFrames))
+            }
+            if read <= 0 && handle.hasError { throw .unreadable(path: handle.path, reason: handle.reason) }
+            hasEnded = read <= 0
+            filled = max(Int(read), 0)
+            framesRead += filled
+            mixDown()
+        }
+        guard hasEnded else { return true }
+        // The resampler still holds back what it needs the future for; silence stands in for that.
+        guard converter != nil, framesGiven < framesWanted else { return false }
+        for index in mono.indices { mono[index] = 0 }
+        filled = mono.count
+        return true
+    }
+
+    private var framesWanted: Int { (framesRead * 48_000 + handle.sampleRate - 1) / handle.sampleRate }
+
+    private mutating func mixDown() {
+        let channels = handle.channels
+        for frame in 0..<filled {
+            var value: Float = 0
+            switch mix {
+            case .average:
+                for channel in 0..<channels { value += interleaved[frame * channels + channel] }
+                value /= Float(channels)
+            case .channel(let index):
+                value = interleaved[frame * channels + min(max(index, 0), channels - 1)]
+            }
+            mono[frame] = value.isFinite ? value : 0
+        }
+    }
+
+    /// Moves frames from the block to the target, converted where they must be.
+    private mutating func take(into target: inout MutableSpan<Float>, from start: Int) -> Int {
+        let room = target.count - start
+        guard converter != nil else {
+            let count = min(room, filled - used)
+            for index in 0..<count { target[start + index] = mono[used + index] }
+            used += count
+            return count
+        }
+        let limit = hasEnded ? min(room, framesWanted - framesGiven) : room
+        guard limit > 0 else {
+            used = filled
+            return 0
+        }
+        let (consumed, produced) = convert(into: &target, from: start, limit: limit)
+        used += consumed
+        framesGiven += produced
+        return produced
+    }
+
+    private mutating func convert(
+        into target: inout MutableSpan<Float>, from start: Int, limit: Int
+    ) -> (consumed: Int, produced: Int) {
+        let (first, count) = (used, filled - used)
+        let output = unsafe target.withUnsafeMutableBufferPointer { unsafe $0.baseAddress.unsafelyUnwrapped + start }
+        let input = unsafe mono.withUnsafeBufferPointer { unsafe $0.baseAddress.unsafelyUnwrapped + first }
+        // Both stay where they are: the span is the caller's memory, and nothing appends to the array.
+        return unsafe converter?.process(input, count, output, limit) ?? (count, 0)
+    }
+}

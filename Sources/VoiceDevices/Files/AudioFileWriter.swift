@@ -1,0 +1,55 @@
+internal import CSndFile
+
+/// Writes a mono WAV file. For one thread at a time; blocks on the disk.
+///
+/// Only ``close()`` tells whether everything, the header's length included, has reached the file; without it the file is closed all the
+/// same, and errors go unseen.
+public struct AudioFileWriter: ~Copyable, Sendable {
+    /// How samples are written.
+    public let encoding: AudioFileEncoding
+    /// Frames written so far.
+    public private(set) var frames = 0
+    private let handle: AudioFileHandle
+    private var integers: [Int16] = []
+
+    /// Makes a new file at `path`, in place of whatever was there, for samples of `sampleRate` Hz.
+    public init(
+        _ path: String, sampleRate: Int = 48_000, encoding: AudioFileEncoding = .int16
+    ) throws(AudioFileError) {
+        handle = try AudioFileHandle(writing: path, sampleRate: sampleRate, encoding: encoding)
+        self.encoding = encoding
+    }
+
+    /// Appends `samples`; as integers they are rounded to nearest and limited to full scale.
+    public mutating func write(_ samples: Span<Float>) throws(AudioFileError) {
+        guard !samples.isEmpty else { return }
+        let file = unsafe handle.file
+        let wanted = sf_count_t(samples.count)
+        let written: sf_count_t
+        switch encoding {
+        case .float32:
+            written = unsafe samples.withUnsafeBufferPointer { unsafe sf_writef_float(file, $0.baseAddress, wanted) }
+        case .int16:
+            integers.removeAll(keepingCapacity: true)
+            for index in samples.indices { integers.append(Self.integer(samples[index])) }
+            written = unsafe integers.withUnsafeBufferPointer { unsafe sf_writef_short(file, $0.baseAddress, wanted) }
+        }
+        frames += max(Int(written), 0)
+        guard written == wanted else { throw handle.cannotWrite }
+    }
+
+    /// Completes the header and closes the file.
+    public consuming func close() throws(AudioFileError) { try handle.close() }
+
+    /// The inverse of the division by 32,768 that reading does, so that 16-bit samples come back as they were.
+    private static func integer(_ sample: Float) -> Int16 {
+        guard !sample.isNaN else { return 0 }
+        return Int16((sample * 32_768).rounded().clamped(to: -32_768...32_767))
+    }
+}
+
+extension Float {
+    fileprivate func clamped(to range: ClosedRange<Float>) -> Float {
+        min(max(self, range.lowerBound), range.upperBound)
+    }
+}

@@ -1,0 +1,99 @@
+import Synchronization
+import Testing
+import VoiceDevices
+import VoiceRealtime
+
+@Suite("Client device")
+struct ClientDeviceTests {
+    @Test("Frames go in and out, with times by count where none are given")
+    func transfers() throws {
+        let session = try Session()
+        var fixture = try PortFixture(session)
+        let device = ClientDevice(epoch: MonotonicTime(nanoseconds: 9_000))
+        #expect(device.sendAudioData([1]) == 0, "not running yet")
+        fixture.ends.play([0.1, 0.2, 0.3])
+        _ = try device.start(capture: fixture.capture, playback: fixture.playback) { _ in }
+        #expect(device.sendAudioData([Float](repeating: 0.5, count: 480)) == 480)
+        #expect(fixture.ends.captured.nextTime() == MonotonicTime(nanoseconds: 9_000))
+        fixture.ends.captured.release(480)
+        #expect(device.sendAudioData([0.25]) == 1)
+        #expect(fixture.ends.captured.nextTime() == MonotonicTime(nanoseconds: 10_009_000))
+        fixture.ends.captured.release(1)
+        #expect(device.sendAudioData([0.25], time: MonotonicTime(nanoseconds: 4)) == 1)
+        #expect(fixture.ends.captured.nextTime() == MonotonicTime(nanoseconds: 4))
+        var output: [Float] = [9, 9, 9]
+        #expect(device.pullPlayback(into: &output, time: MonotonicTime(nanoseconds: 7)) == 3)
+        #expect(output == [0.1, 0.2, 0.3])
+        #expect(fixture.ends.reference.nextTime() == MonotonicTime(nanoseconds: 7))
+        #expect(fixture.ends.takeReference() == output)
+        device.stop()
+        #expect(device.pullPlayback(into: &output) == 0)
+        #expect(output == [0, 0, 0])
+    }
+
+    @Test("Reference data of the client's own takes the place of what it pulls")
+    func ownReference() throws {
+        let session = try Session()
+        var fixture = try PortFixture(session)
+        let device = ClientDevice()
+        fixture.ends.play([0.1, 0.2])
+        _ = try device.start(capture: fixture.capture, playback: fixture.playback) { _ in }
+        #expect(device.sendReferenceData([0.7, 0.8], time: MonotonicTime(nanoseconds: 3)) == 2)
+        var output: [Float] = [0, 0]
+        #expect(device.pullPlayback(into: &output) == 2)
+        #expect(fixture.ends.reference.nextTime() == MonotonicTime(nanoseconds: 3))
+        #expect(fixture.ends.takeReference() == [0.7, 0.8])
+        device.stop()
+    }
+
+    @Test("From two threads, while it is stopped and started, nothing is torn")
+    func threads() throws {
+        let device = ClientDevice()
+        let transfers = Atomic<Int>(0)
+        let strangers = Atomic<Int>(0)
+        let sender = try RealtimeThread(name: "client-mic", priority: 0) { stop in
+            let frames = [Float](repeating: 0.5, count: 48)
+            while !stop.isRaised { transfers.add(device.sendAudioData(frames) > 0 ? 1 : 0, ordering: .relaxed) }
+        }
+        let puller = try RealtimeThread(name: "client-speaker", priority: 0) { stop in
+            var frames = [Float](repeating: 0, count: 48)
+            while !stop.isRaised {
+                device.pullPlayback(into: &frames)
+                // Between the frames and silence lies only the fade.
+                if !frames.allSatisfy({ $0 >= 0 && $0 <= 0.25 }) { strangers.add(1, ordering: .relaxed) }
+            }
+        }
+        for _ in 0..<50 {
+            let session = try Session()
+            var fixture = try PortFixture(session, capacity: 1_024)
+            fixture.ends.play([Float](repeating: 0.25, count: 480))
+            _ = try device.start(capture: fixture.capture, playback: fixture.playback) { _ in }
+            while fixture.ends.captured.available < 480 { session.wake.wait(timeout: .milliseconds(10)) }
+            #expect(fixture.ends.takeCaptured().allSatisfy { $0 == 0.5 })
+            device.stop()
+        }
+        sender.stop()
+        puller.stop()
+        #expect(strangers.load(ordering: .relaxed) == 0)
+        #expect(transfers.load(ordering: .relaxed) >= 50 * 10)
+    }
+
+    @Test("It does not start twice")
+    func twice() throws {
+        let device = ClientDevice()
+        let first = try PortFixture(try Session())
+        _ = try device.start(capture: first.capture, playback: first.playback) { _ in }
+        let second = try PortFixture(try Session())
+        #expect(throws: DeviceError.alreadyRunning) {
+            try start(device)
+        }
+        device.stop()
+        _ = try device.start(capture: second.capture, playback: second.playback) { _ in }
+        device.stop()
+    }
+
+    private func start(_ device: ClientDevice) throws {
+        let fixture = try PortFixture(try Session())
+        _ = try device.start(capture: fixture.capture, playback: fixture.playback) { _ in }
+    }
+}
