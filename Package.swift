@@ -67,7 +67,7 @@ let package = Package(
         module("VoiceProcessing", "VoiceRealtime", "CWebRTCAudio", "CSpeexDSP"),
         module("VoiceCoding", "COpus"),
         module("VoiceDevices", "VoiceRealtime", "CALSA", "CSndFile", "CSpeexDSP"),
-        module("VoiceTransport", "VoiceRealtime", "VoiceRooms", "CJWT"),
+        module("VoiceTransport", "CLinuxRealtime", "VoiceRealtime", "VoiceWire", "VoiceRooms", "CJWT"),
         module(
             "VoiceEngine", "VoiceRealtime", "VoiceWire", "VoicePlayout", "VoiceRooms", "VoiceProcessing", "VoiceCoding",
             "VoiceDevices", "VoiceTransport"),
@@ -75,7 +75,7 @@ let package = Package(
         .executableTarget(
             name: "duplex",
             dependencies: [
-                "VoiceEngine", "VoiceSimulation", "CPcap",
+                "VoiceEngine", "VoiceSimulation", "CAllocationCounter", "CPcap", "CSndFile",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], swiftSettings: swift),
 
@@ -93,10 +93,10 @@ let package = Package(
         tests("VoiceProcessing", "VoiceProcessing"),
         tests("VoiceCoding", "VoiceCoding"),
         tests("VoiceDevices", "VoiceDevices"),
-        tests("VoiceTransport", "VoiceTransport"),
-        tests("VoiceEngine", "VoiceEngine"),
+        tests("VoiceTransport", "VoiceTransport", "CLinuxRealtime", "CAllocationCounter"),
+        tests("VoiceEngine", "VoiceEngine", "VoiceSimulation", "CAllocationCounter"),
         tests("VoiceSimulation", "VoiceSimulation"),
-        tests("EndToEnd", "VoiceEngine", "VoiceSimulation"),
+        tests("EndToEnd", "VoiceEngine", "VoiceSimulation", "CAllocationCounter"),
         tests("ImportRules"),
     ],
     swiftLanguageModes: [.v6],

@@ -1,3 +1,4 @@
+import Glibc
 import VoiceEngine
 
 extension Failure {
@@ -8,7 +9,8 @@ extension Failure {
         case .room(let error): self.init(error)
         case .invalidConfiguration(let complaint): self.init(.inputUnusable, complaint)
         case .resourcesExhausted(let complaint): self.init(.unavailable, complaint)
-        case .notStarted, .alreadyStarted, .notJoined, .alreadyJoined, .unknownParticipant, .overloaded:
+        case .notStarted, .alreadyStarted, .notJoined, .alreadyJoined, .unknownParticipant, .overloaded,
+            .requestRefused:
             self.init(.unavailable, "the engine refused: \(error)")
         }
     }
@@ -29,6 +31,44 @@ extension Failure {
         case .permissionDenied: self.init(.permissionDenied, "\(error)")
         case .unwritable, .diskFull: self.init(.thresholdMissed, "\(error)")
         default: self.init(.inputUnusable, "\(error)")
+        }
+    }
+
+    /// A room that could not be reached, or was lost.
+    init(_ end: RoomClientEnd) {
+        switch end {
+        case .session(let end): self.init(end)
+        case .unknownHost(let host): self.init(.unavailable, "no host is named '\(host)'; check the server's name")
+        case .nameServiceUnavailable(let host):
+            self.init(.unavailable, "no name server answered for '\(host)'; check the network")
+        case .plaintextRefused(let host):
+            self.init(
+                .permissionDenied,
+                "'\(host)' is beyond this machine and nothing would be encrypted; pass --allow-plaintext on a network of yours")
+        case .system(let errno): self.init(.unavailable, "the network refused: \(Self.systemReason(errno))")
+        case .stopped: self.init(.unavailable, "the call was stopped")
+        }
+    }
+
+    private static func systemReason(_ number: Int32) -> String {
+        guard let text = unsafe strerror(number) else { return "error \(number)" }
+        return unsafe String(cString: text)
+    }
+
+    /// A room server that did not start.
+    init(_ error: RoomServerError) {
+        switch error {
+        case .invalidAddress(let address):
+            self.init(.inputUnusable, "'\(address)' is no numeric address; use 127.0.0.1, ::1, 0.0.0.0 or one of this machine's")
+        case .plaintextRefused(let address):
+            self.init(
+                .permissionDenied,
+                "'\(address)' is beyond loopback and nothing would be encrypted; pass --allow-plaintext on a network of yours")
+        case .portInUse(let port): self.init(.unavailable, "port \(port) is in use; choose another or end the other process")
+        case .permissionDenied(let port): self.init(.permissionDenied, "no permission to use port \(port); use one from 1024 up")
+        case .addressNotAvailable(let address): self.init(.unavailable, "'\(address)' is not an address of this machine")
+        case .alreadyStarted: self.init(.unavailable, "the server runs already")
+        case .system(let errno): self.init(.unavailable, "the system refused: \(Self.systemReason(errno))")
         }
     }
 

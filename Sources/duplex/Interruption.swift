@@ -2,7 +2,9 @@ import Dispatch
 import Glibc
 
 /// Control-C and SIGTERM as the end of a task instead of the process, so that files are closed and rooms are left.
-final class Interruption: Sendable {
+///
+/// Unchecked: the sources are set once and are thread-safe, which Dispatch does not declare.
+final class Interruption: @unchecked Sendable {
     private let sources: [any DispatchSourceSignal]
     private let stream: AsyncStream<Void>
 

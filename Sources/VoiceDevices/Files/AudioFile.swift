@@ -1,6 +1,6 @@
-/// A whole sound file in memory: mono Float32 at 48 kHz, whatever it was before.
+/// A whole sound file in memory: mono Float32 at 48 kHz, or at the rate that was asked for, whatever it was before.
 public struct AudioFile: Equatable, Sendable {
-    /// The sound, 48 kHz mono; full scale +-1.
+    /// The sound, mono, at the rate asked for when it was read; full scale +-1.
     public var samples: [Float]
     /// Frames per second in the file.
     public var sampleRate: Int
@@ -18,8 +18,12 @@ public struct AudioFile: Equatable, Sendable {
     }
 
     /// Reads all of the file at `path`: WAV, FLAC and whatever else libsndfile knows. Blocks.
-    public static func read(_ path: String, channels: ChannelMix = .average) throws(AudioFileError) -> AudioFile {
-        var reader = try AudioFileReader(path, channels: channels)
+    ///
+    /// `convertedTo` is the rate of ``samples``; nil keeps the file's own.
+    public static func read(
+        _ path: String, convertedTo rate: Int? = 48_000, channels: ChannelMix = .average
+    ) throws(AudioFileError) -> AudioFile {
+        var reader = try AudioFileReader(path, convertedTo: rate, channels: channels)
         var samples: [Float] = []
         var block = [Float](repeating: 0, count: 16_384)
         while true {

@@ -1,6 +1,6 @@
 internal import CSndFile
 
-/// Reads a sound file bit by bit as mono Float32 at 48 kHz: channels are mixed, other rates are resampled without an offset in time.
+/// Reads a sound file bit by bit as mono Float32, at 48 kHz or as asked: channels are mixed, other rates are resampled without an offset in time.
 ///
 /// For one thread at a time. Blocks on the disk. A value that is not a finite number reads as silence.
 public struct AudioFileReader: ~Copyable, Sendable {
@@ -11,6 +11,7 @@ public struct AudioFileReader: ~Copyable, Sendable {
 
     private let handle: AudioFileHandle
     private let mix: ChannelMix
+    private let outputRate: Int
     private var converter: RateConverter?
     /// As many frames as are read from the file at a time.
     private static let blockFrames = 4_096
@@ -22,14 +23,20 @@ public struct AudioFileReader: ~Copyable, Sendable {
     private var framesGiven = 0
     private var hasEnded = false
 
-    /// Opens the file at `path`.
-    public init(_ path: String, channels: ChannelMix = .average) throws(AudioFileError) {
+    /// Opens the file at `path`, to be read at `rate` Hz; nil keeps the file's own rate.
+    public init(
+        _ path: String, convertedTo rate: Int? = 48_000, channels: ChannelMix = .average
+    ) throws(AudioFileError) {
         let handle = try AudioFileHandle(reading: path)
-        let converter = try Self.converter(from: handle.sampleRate)
-        self.init(handle, channels, converter)
+        let outputRate = rate ?? handle.sampleRate
+        let converter = try Self.converter(from: handle.sampleRate, to: outputRate)
+        self.init(handle, channels, outputRate, converter)
     }
 
-    private init(_ handle: consuming AudioFileHandle, _ mix: ChannelMix, _ converter: consuming RateConverter?) {
+    private init(
+        _ handle: consuming AudioFileHandle, _ mix: ChannelMix, _ outputRate: Int, _ converter: consuming RateConverter?
+    ) {
+        self.outputRate = outputRate
         interleaved = Array(repeating: 0, count: Self.blockFrames * handle.channels)
         mono = Array(repeating: 0, count: Self.blockFrames)
         self.mix = mix
@@ -37,9 +44,9 @@ public struct AudioFileReader: ~Copyable, Sendable {
         self.converter = converter
     }
 
-    private static func converter(from rate: Int) throws(AudioFileError) -> RateConverter? {
-        guard rate != 48_000 else { return nil }
-        do { return try RateConverter(inputRate: rate, outputRate: 48_000) } catch {
+    private static func converter(from rate: Int, to outputRate: Int) throws(AudioFileError) -> RateConverter? {
+        guard rate != outputRate else { return nil }
+        do { return try RateConverter(inputRate: rate, outputRate: outputRate) } catch {
             throw .unsupportedRate(sampleRate: rate)
         }
     }
@@ -89,7 +96,7 @@ public struct AudioFileReader: ~Copyable, Sendable {
         return true
     }
 
-    private var framesWanted: Int { (framesRead * 48_000 + handle.sampleRate - 1) / handle.sampleRate }
+    private var framesWanted: Int { (framesRead * outputRate + handle.sampleRate - 1) / handle.sampleRate }
 
     private mutating func mixDown() {
         let channels = handle.channels

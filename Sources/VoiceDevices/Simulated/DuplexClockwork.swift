@@ -15,6 +15,7 @@ struct DuplexClockwork<Air: AcousticAir & ~Copyable>: ~Copyable {
     private var head = 0
     private var microphone: [Float]
     private var origin = MonotonicTime(nanoseconds: 0)
+    private(set) var startTime: MonotonicTime?
     private var periodsDone = 0
 
     init(air: consuming Air, configuration: SimulatedDeviceConfiguration) {
@@ -29,6 +30,7 @@ struct DuplexClockwork<Air: AcousticAir & ~Copyable>: ~Copyable {
         ports.playback.recordDrift(ppm: configuration.driftPPM)
         self.ports = consume ports
         isRunning = true
+        startTime = time
         prime(at: time)
     }
 

@@ -62,6 +62,10 @@ public final class SimulatedDevice<Air: AcousticAir & ~Copyable>: AudioDevice {
     @discardableResult
     public func advance(to time: MonotonicTime) -> Int { core.advance(to: time) }
 
+    /// When the first frame of the air sounded, at the last start; nil before any. Frame n of the air sounds n frames of the device's clock
+    /// later.
+    public var startTime: MonotonicTime? { core.startTime }
+
     /// When the next period is due; nil where the device does not run.
     public var nextWake: MonotonicTime? { core.nextWake }
 
@@ -113,6 +117,8 @@ final class SimulatedCore<Air: AcousticAir & ~Copyable>: Sendable {
     func stop() { clockwork.withLock { $0.stop(draining: drainsOnStop) } }
 
     func advance(to time: MonotonicTime) -> Int { clockwork.withLock { $0.advance(to: time) } }
+
+    var startTime: MonotonicTime? { clockwork.withLock { $0.startTime } }
 
     var nextWake: MonotonicTime? { clockwork.withLock { $0.isRunning ? $0.nextWake : nil } }
 

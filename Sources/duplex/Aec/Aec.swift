@@ -62,7 +62,7 @@ struct Aec: AsyncParsableCommand {
     @Option(help: "Who processes: \(ProcessingBackend.allCases.map(\.rawValue).joined(separator: ", ")).")
     var backend = ProcessingBackend.webRTC
     @Option(help: "Echo suppression: \(Echo.allCases.map(\.rawValue).joined(separator: ", ")).")
-    var echo = Echo.moderate
+    var echo = Echo.low
     @Option(help: "Noise suppression: \(Noise.allCases.map(\.rawValue).joined(separator: ", ")).")
     var noise = Noise.off
     @Option(help: "Gain control: \(Gain.allCases.map(\.rawValue).joined(separator: ", ")).")

@@ -13,10 +13,10 @@ struct AecRun {
     init(_ options: Aec) throws {
         self.options = options
         do throws(AudioFileError) {
-            let rate = try AudioFile.sampleRate(of: options.mic)
-            self.rate = [16_000, 32_000, 48_000].contains(rate) ? rate : 48_000
-            microphone = try AudioFile.read(options.mic, sampleRate: self.rate)
-            reference = try AudioFile.read(options.ref, sampleRate: self.rate)
+            let native = try AudioFileReader(options.mic).sampleRate
+            rate = [16_000, 32_000, 48_000].contains(native) ? native : 48_000
+            microphone = try AudioFile.read(options.mic, convertedTo: rate)
+            reference = try AudioFile.read(options.ref, convertedTo: rate)
         } catch {
             throw Failure(error)
         }
@@ -30,7 +30,7 @@ struct AecRun {
         do {
             chain = try ProcessingChain(
                 sampleRate: rate, settings: options.settings, backend: options.backend,
-                configuration: ProcessingChain.Configuration(delayHint: options.delayHint.map { $0 / 1_000 }))
+                configuration: ProcessingChain.Configuration(expectedDelay: options.delayHint.map { $0 / 1_000 }))
         } catch {
             throw Failure(.unavailable, "the processing could not be set up: \(error)")
         }
@@ -46,7 +46,7 @@ struct AecRun {
         for start in stride(from: 0, to: output.count, by: block) {
             if start % (rate * 2) == 0 { Console.progress("echo: \(100 * start / output.count) %") }
             var all = output.mutableSpan
-            var capture = all.extracting(start..<start + block)
+            var capture = all._mutatingExtracting(start..<start + block)
             let before = RealtimeWatch.cpuNanoseconds()
             last = chain.run(capture: &capture, reference: far.span.extracting(start..<start + block))
             times.append(RealtimeWatch.cpuNanoseconds() - before)
@@ -54,7 +54,7 @@ struct AecRun {
         Console.endProgress()
         output.removeLast(output.count - count)
         do throws(AudioFileError) {
-            try AudioFile.write(output, sampleRate: rate, to: options.out, as: .int16)
+            try AudioFile.write(output, to: options.out, sampleRate: rate)
         } catch {
             throw Failure(error)
         }

@@ -6,7 +6,6 @@ struct CallRun {
     private let options: Call
     private let endpoint: RoomEndpoint
     private let configuration: EngineConfiguration
-    private let file: FileDevice?
 
     init(_ options: Call) throws {
         self.options = options
@@ -15,23 +14,16 @@ struct CallRun {
                 .inputUnusable,
                 "no token; get one with 'duplex room token --room R --identity YOU' and pass --token or set DUPLEX_TOKEN")
         }
-        do {
-            endpoint = try RoomEndpoint(url: options.server, token: token, allowPlaintext: options.allowPlaintext)
+        do throws(RoomEndpointError) {
+            endpoint = try RoomEndpoint(url: options.server, token: token)
         } catch {
-            throw Failure(error)
+            throw Failure(.inputUnusable, "\(error.explanation(options.server))")
         }
         var configuration = options.preset.configuration
         if options.input != nil || options.output != nil {
-            let device: FileDevice
-            do {
-                device = try FileDevice(FileDeviceConfiguration(input: options.input, output: options.output))
-            } catch {
-                throw Failure(error)
-            }
-            file = device
-            configuration.device = .custom(device)
+            let files = FileDeviceConfiguration(input: options.input, output: options.output)
+            configuration.device = .custom(FileDevice(files))
         } else {
-            file = nil
             var card = ALSADeviceConfiguration(capture: options.capture, playback: options.playback)
             card.periodFrames = options.period
             configuration.device = .alsa(card)
@@ -43,10 +35,11 @@ struct CallRun {
         let interruption = Interruption()
         let engine = VoiceEngine(configuration)
         let events = engine.events
-        do {
+        do throws(EngineError) {
             let formats = try await engine.start()
             tell(formats)
-            try await engine.join(endpoint)
+            try await engine.join(
+                endpoint, configuration: RoomClientConfiguration(allowPlaintext: options.allowPlaintext))
         } catch {
             await engine.stop()
             throw Failure(error)
@@ -169,7 +162,7 @@ struct CallSummary: JSONLine {
         concealedRatio = statistics.concealedRatio
         xruns = statistics.device.capture.xruns + statistics.device.playback.xruns
         underrunFrames = statistics.device.playback.underrunFrames
-        roundTripMs = statistics.room?.roundTripTime?.milliseconds
+        roundTripMs = statistics.room?.session.roundTripTime?.milliseconds
     }
 }
 
@@ -179,5 +172,15 @@ extension EngineStatistics {
         let emitted = streams.reduce(0) { $0 + $1.playout.jitterBufferEmittedCount }
         let concealed = streams.reduce(0) { $0 + $1.playout.concealedSamples }
         return emitted + concealed == 0 ? nil : Double(concealed) / Double(emitted + concealed)
+    }
+}
+
+extension RoomEndpointError {
+    /// What is wrong and what to do.
+    func explanation(_ url: String) -> String {
+        switch self {
+        case .malformedURL: "'\(url)' is no room server; write udp://HOST:PORT"
+        case .tokenTooLong: "the token is longer than a server takes; get a new one"
+        }
     }
 }

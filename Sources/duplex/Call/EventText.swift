@@ -17,6 +17,7 @@ extension EngineEvent {
         case .connectionLost: "connection_lost"
         case .reconnected: "reconnected"
         case .requestRefused: "request_refused"
+        case .requestFailed: "request_failed"
         case .left: "left"
         }
     }
@@ -37,6 +38,7 @@ extension EngineEvent {
         case .connectionLost: "the room does not answer; trying to come back"
         case .reconnected: "back in the room"
         case .requestRefused(let refusal): "the room refused a request: \(refusal)"
+        case .requestFailed(let error): "a request to the room failed: \(error)"
         case .left(let end): "out of the room: \(end)"
         }
     }
@@ -50,6 +52,7 @@ extension EngineDegradation {
             "no real-time priority: expect gaps under load; 'duplex doctor' says how to get it"
         case .memoryNotLocked: "memory is not locked: a page fault may interrupt the sound; raise memlock in /etc/security/limits.conf"
         case .tooManyStreams: "more participants speak than can be heard at once"
+        case .commandLost: "the media thread is overloaded; leave and join again"
         case .processingRefused: "the processing backend refused the new settings; the old ones stay"
         }
     }

@@ -26,8 +26,8 @@ struct DemoSpeech {
         } else {
             origin = "synthetic speech, for want of the Debian package asterisk-core-sounds-en-wav"
             talkers = [
-                SyntheticSpeech.samples(seed: seed, voice: .high, levelDecibels: Self.levelDecibels, count: frames),
-                SyntheticSpeech.samples(seed: seed + 1, voice: .low, levelDecibels: Self.levelDecibels, count: frames),
+                SyntheticSpeech.samples(frames: frames, seed: seed, voice: .high, levelDecibels: Self.levelDecibels),
+                SyntheticSpeech.samples(frames: frames, seed: seed + 1, voice: .low, levelDecibels: Self.levelDecibels),
             ]
         }
     }

@@ -83,8 +83,9 @@ struct Finding: JSONLine {
 
     static var codec: Finding {
         do {
-            _ = try OpusEncoder()
-            return Finding(state: .ok, subject: "codec", detail: OpusEncoder.libraryVersion)
+            let encoder = try OpusEncoder()
+            return Finding(
+                state: .ok, subject: "codec", detail: "Opus, looks ahead \(Double(encoder.lookaheadFrames) / 48) ms")
         } catch {
             return Finding(state: .failing, subject: "codec", detail: "\(error); install libopus0 again")
         }

@@ -1,16 +1,17 @@
 import ArgumentParser
 import Foundation
+import VoiceTransport
 
 /// Where the key that signs tokens comes from. Never from the command line, which every user of the machine can read.
 struct RoomSecret: ParsableArguments {
     @Option(help: "A file whose first line is the secret that signs tokens; or set DUPLEX_ROOM_SECRET.")
     var secretFile: String?
 
-    /// HS256 wants a key at least as long as its hash (RFC 7518, section 3.2).
-    static let shortest = 32
+    @Option(help: "The key's name, the tokens' issuer.")
+    var key = "duplex"
 
-    /// The secret's bytes.
-    func load() throws -> [UInt8] {
+    /// The key with its secret.
+    func load() throws -> TokenKey {
         let text: String
         if let secretFile {
             guard let content = try? String(contentsOfFile: secretFile, encoding: .utf8) else {
@@ -24,11 +25,12 @@ struct RoomSecret: ParsableArguments {
                 .inputUnusable,
                 "no secret to sign tokens with; make one with 'openssl rand -hex 32 > secret' and pass --secret-file secret")
         }
-        guard text.utf8.count >= Self.shortest else {
+        do {
+            return try TokenKey(name: key, secret: Array(text.utf8))
+        } catch {
             throw Failure(
                 .inputUnusable,
-                "the secret has \(text.utf8.count) bytes; HS256 needs at least \(Self.shortest): 'openssl rand -hex 32'")
+                "the secret has \(text.utf8.count) bytes; at least \(TokenKey.minimumSecretSize) are needed: 'openssl rand -hex 32'")
         }
-        return Array(text.utf8)
     }
 }

@@ -23,11 +23,11 @@ struct RoomServe: AsyncParsableCommand {
     func run() async throws {
         try await reportingFailure {
             let interruption = Interruption()
-            let verifier = TokenVerifier(secret: try secret.load())
             let server = RoomServer(
-                RoomServer.Configuration(address: address, port: port, allowPlaintext: allowPlaintext), verifier: verifier)
+                configuration: RoomServerConfiguration(host: address, port: port, allowPlaintext: allowPlaintext),
+                verifier: TokenVerifier(keys: [try secret.load()]))
             let bound: UInt16
-            do { bound = try server.start() } catch { throw Failure(error) }
+            do throws(RoomServerError) { bound = try server.start() } catch { throw Failure(error) }
             if json {
                 Console.emit(RoomServing(address: address, port: bound))
             } else {
@@ -39,7 +39,7 @@ struct RoomServe: AsyncParsableCommand {
             if json {
                 Console.emit(RoomServed(statistics))
             } else {
-                Console.say("served \(statistics.joins) joins, forwarded \(statistics.packetsForwarded) packets")
+                Console.say("received \(statistics.packetsReceived) packets, forwarded \(statistics.packetsForwarded)")
             }
         }
     }
@@ -57,13 +57,11 @@ struct RoomServing: JSONLine {
 struct RoomServed: JSONLine {
     let schema = "duplexvoice.room.serve/1"
     let type = "summary"
-    var joins: Int
-    var refusals: Int
+    var packetsReceived: Int
     var packetsForwarded: Int
 
-    init(_ statistics: RoomServer.Statistics) {
-        joins = statistics.joins
-        refusals = statistics.refusals
+    init(_ statistics: RoomServerStatistics) {
+        packetsReceived = statistics.packetsReceived
         packetsForwarded = statistics.packetsForwarded
     }
 }

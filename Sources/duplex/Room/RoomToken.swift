@@ -1,4 +1,6 @@
 import ArgumentParser
+import Foundation
+import VoiceRooms
 import VoiceTransport
 
 /// Makes an access token.
@@ -13,8 +15,6 @@ struct RoomToken: AsyncParsableCommand {
     var identity: String
     @Option(help: "What to call its bearer.")
     var name: String?
-    @Option(help: "The API key's name, the token's issuer.")
-    var issuer = "duplex"
     @Option(help: "For how many seconds the token is valid.")
     var validSeconds = 3_600
     @Flag(help: "The bearer may listen but not speak.")
@@ -28,10 +28,11 @@ struct RoomToken: AsyncParsableCommand {
 
     func run() async throws {
         try await reportingFailure {
-            let issuer = TokenIssuer(issuer: issuer, secret: try secret.load())
+            let issuer = TokenIssuer(key: try secret.load())
+            let now = Int64(Date().timeIntervalSince1970)
             let grants = TokenGrants(identity: identity, name: name ?? "", room: room, canPublish: !listenOnly)
             do {
-                Console.say(try issuer.token(granting: grants, validFor: .seconds(validSeconds), now: UnixTime.now()))
+                Console.say(try issuer.token(for: grants, notBefore: now, expires: now + Int64(validSeconds)))
             } catch {
                 throw Failure(.inputUnusable, "the token could not be made: \(error)")
             }
