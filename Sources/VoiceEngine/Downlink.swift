@@ -56,7 +56,7 @@ struct Downlink: ~Copyable {
 
     private mutating func receive() {
         while received.available > 0 {
-            switch Self.hand(&received, to: &streams) {
+            switch Self.hand(received, to: &streams) {
             case .taken: break
             case .unknownStream: statistics.packetsOfUnknownStreams += 1
             case .malformed: statistics.packetsMalformed += 1
@@ -68,11 +68,10 @@ struct Downlink: ~Copyable {
 
     private enum Reception { case taken, unknownStream, malformed }
 
-    private static func hand(_ received: inout PacketConsumer, to streams: inout StreamTable) -> Reception {
+    private static func hand(_ received: borrowing PacketConsumer, to streams: inout StreamTable) -> Reception {
         let arrival = received.tag().time.sinceEpoch
-        let datagram = received.acquire()
         do {
-            let packet = try RTPPacket(parsing: datagram.span)
+            let packet = try RTPPacket(parsing: received.peek())
             let isKnown = streams.insert(packet, arrival: arrival)
             return isKnown ? .taken : .unknownStream
         } catch {

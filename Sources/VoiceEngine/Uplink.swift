@@ -99,17 +99,17 @@ struct Uplink: ~Copyable {
     private mutating func takeReference() {
         while reference.available > 0 {
             let dacTime = reference.nextTime()
-            let count = Self.hand(&reference, to: &aligner, at: dacTime)
+            let count = Self.hand(reference, to: &aligner, at: dacTime)
             reference.release(count)
             statistics.referenceEnd = dacTime.advanced(byFrames: count, sampleRate: 48_000)
         }
     }
 
     private static func hand(
-        _ reference: inout FrameConsumer, to aligner: inout ReferenceAligner, at dacTime: MonotonicTime
+        _ reference: borrowing FrameConsumer, to aligner: inout ReferenceAligner, at dacTime: MonotonicTime
     ) -> Int {
-        let frames = reference.acquire(Self.blockFrames)
-        aligner.played(frames.span, at: dacTime.nanoseconds)
+        let frames = reference.peek(blockFrames)
+        aligner.played(frames, at: dacTime.nanoseconds)
         return frames.count
     }
 

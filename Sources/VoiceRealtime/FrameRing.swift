@@ -227,11 +227,22 @@ public struct FrameConsumer: ~Copyable, @unchecked Sendable {
         return min(max(frames, 0), writtenSeen &- read)
     }
 
+    /// The next frames, up to `frames`, to look at only; they stay in the ring until ``release(_:)``. Wait-free, but not for
+    /// code that the compiler is to prove: see ``acquire(_:)``.
+    @_lifetime(borrow self)
+    @inlinable
+    public func peek(_ frames: Int) -> Span<Float> {
+        let count = min(max(frames, 0), available)
+        let span = unsafe Span<Float>(_unsafeStart: samples + (read & (capacity - 1)), count: count)
+        return unsafe _overrideLifetime(span, borrowing: self)
+    }
+
     /// Gives the first `frames` acquired frames back to the producer. To give back more than was acquired is a programming error.
     @_noLocks @_noAllocation
     @inlinable
     public mutating func release(_ frames: Int) {
-        precondition(frames >= 0 && frames <= writtenSeen &- read, "released more than was acquired")
+        if writtenSeen &- read < frames { writtenSeen = unsafe indices.pointee.written.load(ordering: .acquiring) }
+        precondition(frames >= 0 && frames <= writtenSeen &- read, "released more than was there")
         read &+= frames
         unsafe indices.pointee.read.store(read, ordering: .releasing)
     }

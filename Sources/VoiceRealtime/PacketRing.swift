@@ -200,6 +200,16 @@ public struct PacketConsumer: ~Copyable, @unchecked Sendable {
         return unsafe _overrideLifetime(span, mutating: &self)
     }
 
+    /// The bytes of the packet `offset` places ahead, to look at only; they stay until ``release(_:)``. Wait-free, but not for code that
+    /// the compiler is to prove, which takes ``acquire(ahead:)``.
+    @_lifetime(borrow self)
+    @inlinable
+    public func peek(ahead offset: Int = 0) -> Span<UInt8> {
+        let slot = (read &+ offset) & mask
+        let span = unsafe Span<UInt8>(_unsafeStart: bytes + slot * slotBytes, count: headers[slot].length)
+        return unsafe _overrideLifetime(span, borrowing: self)
+    }
+
     /// Where the bytes of the packet `offset` places ahead lie, for a vectored send; valid until ``release(_:)``.
     @inlinable
     @unsafe

@@ -68,12 +68,25 @@ struct DuplexClockwork<Air: AcousticAir & ~Copyable>: ~Copyable {
             let slack = time(ofPeriod: periodsDone + configuration.periods).nanoseconds - nextWake.nanoseconds
             if lateness > slack {
                 ports?.recordXrun(lateness: lateness)
-                prime(at: now)
+                soundThrough(now)
+                prime(at: time(ofPeriod: periodsDone))
                 return true
             }
             runPeriod(lateness: lateness)
         }
         return false
+    }
+
+    /// The room goes on while the device has run dry: what was queued sounds, then silence, in whole periods up to `now`, and nobody hears
+    /// the microphone. So the air's frames stay in step with the clock.
+    private mutating func soundThrough(_ now: MonotonicTime) {
+        while nextWake <= now {
+            sound()
+            let played = head..<(head + configuration.periodFrames)
+            for index in played { queue[index] = 0 }
+            advanceHead()
+            periodsDone += 1
+        }
     }
 
     private mutating func prime(at time: MonotonicTime) {
