@@ -59,7 +59,9 @@ extension EngineConfiguration {
         func require(_ holds: Bool, _ complaint: String) throws(EngineError) {
             guard holds else { throw .invalidConfiguration(complaint) }
         }
-        try require((1...StreamTable.maximumStreams).contains(maximumStreams), "maximumStreams is \(maximumStreams); use 1...16")
+        try require(
+            (1...StreamTable.maximumStreams).contains(maximumStreams), "maximumStreams is \(maximumStreams); use 1...16"
+        )
         try require((0...99).contains(mediaPriority), "mediaPriority is \(mediaPriority); use 0...99")
         try require(
             (0...1_920).contains(playoutMarginFrames), "playoutMarginFrames is \(playoutMarginFrames); use 0...1920")

@@ -1,8 +1,7 @@
-package import VoiceDevices
-package import VoiceRealtime
-
 internal import VoiceCoding
+package import VoiceDevices
 internal import VoiceProcessing
+package import VoiceRealtime
 
 /// The engine without its threads: rings, pipeline and a running device.
 ///
@@ -61,7 +60,8 @@ package final class EngineCore: @unchecked Sendable {
         device = configuration.device.makeDevice()
         let capturePort = CapturePort(ring: capture.producer, wake: mediaWake, counters: counters)
         let playbackPort = PlaybackPort(
-            playout: playout.consumer, reference: reference.producer, wake: mediaWake, control: playback, counters: counters)
+            playout: playout.consumer, reference: reference.producer, wake: mediaWake, control: playback,
+            counters: counters)
         do throws(DeviceError) {
             formats = try device.start(capture: capturePort, playback: playbackPort, events: deviceEvents)
         } catch {

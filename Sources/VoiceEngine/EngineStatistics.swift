@@ -108,10 +108,12 @@ public struct EngineStatistics: Sendable {
         uplink = Uplink(media.uplink, processing: media.settings)
         downlink = Downlink(
             packetsMalformed: media.downlink.packetsMalformed,
-            packetsOfUnknownStreams: media.downlink.packetsOfUnknownStreams, packetsDropped: media.downlink.packetsDropped)
+            packetsOfUnknownStreams: media.downlink.packetsOfUnknownStreams,
+            packetsDropped: media.downlink.packetsDropped)
         streams = (0..<media.streams.count).map { Stream(media.streams[$0]) }
         self.media = Media(
-            ticks: media.ticks, cpuTime: .nanoseconds(media.cpuNanoseconds), worstTick: .nanoseconds(media.worstTickNanoseconds),
+            ticks: media.ticks, cpuTime: .nanoseconds(media.cpuNanoseconds),
+            worstTick: .nanoseconds(media.worstTickNanoseconds),
             allocations: media.allocations)
         latency = Latency(
             microphoneToNetwork: media.uplink.microphoneToNetwork.duration,

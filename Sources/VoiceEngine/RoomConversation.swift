@@ -36,7 +36,9 @@ package struct RoomConversation {
         case .joined(let grant, let roster):
             own = grant.participant
             let others = roster.entries.filter { $0.participant != grant.participant }
-            return others.flatMap { arrive($0) } + publishing(grant) + [.post(.joined(room: grant.room, as: grant.participant))]
+            return others.flatMap { arrive($0) } + publishing(grant) + [
+                .post(.joined(room: grant.room, as: grant.participant))
+            ]
         case .reconnecting: return [.post(.connectionLost)]
         case .reconnected(let grant, _):
             own = grant.participant
@@ -89,7 +91,8 @@ package struct RoomConversation {
                     .publish(
                         RTPStreamStart(
                             synchronizationSource: stream.synchronizationSource,
-                            sequenceNumber: UInt16(truncatingIfNeeded: start), timestamp: UInt32(truncatingIfNeeded: start >> 16))))
+                            sequenceNumber: UInt16(truncatingIfNeeded: start),
+                            timestamp: UInt32(truncatingIfNeeded: start >> 16))))
             ]
         }
         sources[participant, default: []].append(stream)

@@ -19,7 +19,9 @@ actor RoomMembership {
     }
 
     /// Joins, and returns who is there already; throws why not. Takes at most the look-up's and the join's time-outs.
-    func enter(_ endpoint: RoomEndpoint, _ configuration: RoomClientConfiguration) async throws(EngineError) -> [Participant] {
+    func enter(_ endpoint: RoomEndpoint, _ configuration: RoomClientConfiguration) async throws(EngineError)
+        -> [Participant]
+    {
         let client: RoomClient
         do throws(RoomClientEnd) {
             client = try RoomClient(joining: endpoint, configuration: configuration, link: core.link)
@@ -86,7 +88,9 @@ actor RoomMembership {
         for action in actions {
             switch action {
             case .publish(let stream):
-                do throws(RoomSessionError) { try client?.publish(stream) } catch { broadcast.post(.requestFailed(error)) }
+                do throws(RoomSessionError) { try client?.publish(stream) } catch {
+                    broadcast.post(.requestFailed(error))
+                }
             case .command(let command):
                 do throws(EngineError) { try core.send(command) } catch { broadcast.post(.degraded(.commandLost)) }
             case .post(let event): broadcast.post(event)

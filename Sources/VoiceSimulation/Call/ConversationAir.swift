@@ -61,7 +61,8 @@ public struct ConversationAir: AcousticAir, ~Copyable {
     ) {
         let range = 0..<speaker.count
         recording.append(
-            speaker: speaker, near: near.span.extracting(range), microphone: microphone, echo: echo.span.extracting(range))
+            speaker: speaker, near: near.span.extracting(range), microphone: microphone,
+            echo: echo.span.extracting(range))
     }
 }
 

@@ -1,6 +1,5 @@
-public import VoiceEngine
-
 internal import VoiceDevices
+public import VoiceEngine
 internal import VoiceRealtime
 internal import VoiceRooms
 internal import VoiceWire
@@ -137,7 +136,9 @@ public final class SimulatedCall {
     }
 
     /// Mutes or unmutes a side.
-    public func setMuted(_ muted: Bool, _ side: Side) throws { try participants[side.rawValue].core.send(.setMuted(muted)) }
+    public func setMuted(_ muted: Bool, _ side: Side) throws {
+        try participants[side.rawValue].core.send(.setMuted(muted))
+    }
 
     /// Plugs a side's network cable out or in: while it is out, nothing goes either way.
     public func setConnected(_ connected: Bool, _ side: Side) { participants[side.rawValue].isConnected = connected }
@@ -199,7 +200,8 @@ public final class SimulatedCall {
 
     private func forward(_ packet: [UInt8], from participant: Participant) {
         guard let source = RTPDatagram.synchronizationSource(of: packet.span) else { return }
-        guard case .forward(let receivers) = directory.forward(source: participant.address, synchronizationSource: source)
+        guard
+            case .forward(let receivers) = directory.forward(source: participant.address, synchronizationSource: source)
         else { return }
         for receiver in participants where receivers.contains(receiver.address) && receiver.isConnected {
             receiver.downlink.send(packet, now: now.sinceEpoch)
