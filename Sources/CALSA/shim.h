@@ -1,10 +1,11 @@
-// What Swift needs of alsa-lib beyond its own header: calls that the real-time loops make, with our word that they are fit for it, and
-// calls whose variadic or macro interface Swift cannot see.
+// What Swift needs of alsa-lib beyond its own header: calls that the real-time loops make, with our word that they are
+// fit for it, and calls whose variadic or macro interface Swift cannot see.
 //
-// Functions marked DV_REALTIME_SAFE may be called from capture and playback code: the Swift compiler takes our word that they neither
-// lock nor allocate. For a `hw` PCM that is so: alsa-lib goes straight to an ioctl or to the mapped control page, and takes no mutex
-// (`need_lock` is 0 for hw). For plugin PCMs (plug, dmix, pulse, pipewire, ioplugs) alsa-lib takes a mutex of that PCM, which is never
-// contended, since after the start only one thread uses the handle; what the plugin itself does inside is not ours to prove.
+// Functions marked DV_REALTIME_SAFE may be called from capture and playback code: the Swift compiler takes our word
+// that they neither lock nor allocate. For a `hw` PCM that is so: alsa-lib goes straight to an ioctl or to the mapped
+// control page, and takes no mutex (`need_lock` is 0 for hw). For plugin PCMs (plug, dmix, pulse, pipewire, ioplugs)
+// alsa-lib takes a mutex of that PCM, which is never contended, since after the start only one thread uses the handle;
+// what the plugin itself does inside is not ours to prove.
 #pragma once
 
 #include <alsa/asoundlib.h>
@@ -23,7 +24,8 @@ typedef struct {
     int64_t delay;
 } dv_pcm_moment;
 
-/// Frames that can be read or written, or a negative errno. Real-time safe: hw: one ioctl that synchronises the pointer.
+/// Frames that can be read or written, or a negative errno. Real-time safe: hw: one ioctl that synchronises the
+/// pointer.
 static inline int64_t dv_pcm_available(snd_pcm_t *pcm) DV_REALTIME_SAFE;
 static inline int64_t dv_pcm_available(snd_pcm_t *pcm) { return snd_pcm_avail(pcm); }
 
@@ -40,17 +42,23 @@ static inline int dv_pcm_observe(snd_pcm_t *pcm, snd_pcm_status_t *status, dv_pc
     return 0;
 }
 
-/// Reads up to `frames` frames and returns how many, or a negative errno (-EAGAIN for none). Real-time safe: hw: one ioctl; the PCM is
-/// non-blocking, so that it never waits.
+/// Reads up to `frames` frames and returns how many, or a negative errno (-EAGAIN for none). Real-time safe: hw: one
+/// ioctl; the PCM is non-blocking, so that it never waits.
 static inline int64_t dv_pcm_read(snd_pcm_t *pcm, void *buffer, uint64_t frames) DV_REALTIME_SAFE;
-static inline int64_t dv_pcm_read(snd_pcm_t *pcm, void *buffer, uint64_t frames) { return snd_pcm_readi(pcm, buffer, frames); }
+static inline int64_t dv_pcm_read(snd_pcm_t *pcm, void *buffer, uint64_t frames) {
+    return snd_pcm_readi(pcm, buffer, frames);
+}
 
-/// Writes up to `frames` frames and returns how many, or a negative errno (-EAGAIN for none). Real-time safe, as dv_pcm_read.
+/// Writes up to `frames` frames and returns how many, or a negative errno (-EAGAIN for none). Real-time safe, as
+/// dv_pcm_read.
 static inline int64_t dv_pcm_write(snd_pcm_t *pcm, const void *buffer, uint64_t frames) DV_REALTIME_SAFE;
-static inline int64_t dv_pcm_write(snd_pcm_t *pcm, const void *buffer, uint64_t frames) { return snd_pcm_writei(pcm, buffer, frames); }
+static inline int64_t dv_pcm_write(snd_pcm_t *pcm, const void *buffer, uint64_t frames) {
+    return snd_pcm_writei(pcm, buffer, frames);
+}
 
 /// What alsa-lib would print on stderr is left out: the same comes back as an error.
-static inline void dv_alsa_ignore_error(const char *file, int line, const char *function, int error, const char *format, va_list list) {
+static inline void dv_alsa_ignore_error(
+    const char *file, int line, const char *function, int error, const char *format, va_list list) {
     (void)file, (void)line, (void)function, (void)error, (void)format, (void)list;
 }
 

@@ -1,22 +1,24 @@
 /// Something that captures and plays in real time: a sound card, a file, the client itself, a simulation.
 ///
-/// A device moves frames between its own hardware and two ports, on threads of its own or of its client. It may have one direction only;
-/// ``DeviceFormats`` says which, and the other port is let go at once.
+/// A device moves frames between its own hardware and two ports, on threads of its own or of its client. It may have
+/// one direction only; ``DeviceFormats`` says which, and the other port is let go at once.
 public protocol AudioDevice: AnyObject, Sendable {
     /// Opens the device and begins to move frames. Blocks until it runs or has failed; not real-time safe.
     ///
-    /// `events` is called from ordinary threads of the device, one call at a time, and may be called until `stop()` has returned. A device
-    /// that has been stopped may be started again, with new ports. Throws what stands in the way; then both ports have been let go.
+    /// `events` is called from threads of the device, never from a sound card's real-time ones, until `stop()` has
+    /// returned; it may itself call `stop()`. A device that has been stopped may be started again, with new ports.
+    /// Throws what stands in the way; then both ports have been let go.
     func start(
         capture: consuming CapturePort, playback: consuming PlaybackPort,
         events: @escaping @Sendable (DeviceEvent) -> Void
     ) throws(DeviceError) -> DeviceFormats
 
-    /// Ends both directions, joins the device's threads and lets the ports go. Does nothing where the device is not running. Blocks, for at
-    /// most ``stopLimit``.
+    /// Ends both directions, joins the device's threads and lets the ports go. Does nothing where the device is not
+    /// running. Blocks, for at most ``stopLimit``.
     func stop()
 
-    /// The longest that `stop()` may take; a thread that hangs in a driver for longer is left behind, with a `failed` event.
+    /// The longest that `stop()` may take; a thread that hangs in a driver for longer is left behind, with a `failed`
+    /// event.
     var stopLimit: Duration { get }
 }
 

@@ -2,7 +2,8 @@
 public enum DeviceError: Error, Equatable, Sendable {
     /// There is no device of that name. Choose one of `available`.
     case notFound(name: String, available: [String])
-    /// Another program, or another stream of this one, holds the device. Close it, or name a PCM that shares (dmix, dsnoop, PipeWire).
+    /// Another program, or another stream of this one, holds the device. Close it, or name a PCM that shares (dmix,
+    /// dsnoop, PipeWire).
     case busy(name: String)
     /// The process may not use the device. Add the user to the group `audio`, or grant access to /dev/snd.
     case permissionDenied(name: String)
@@ -10,7 +11,8 @@ public enum DeviceError: Error, Equatable, Sendable {
     case unsupported(asked: String, offers: String)
     /// The device is gone: unplugged or switched off. Start again when it is back, or on another.
     case disconnected(name: String)
-    /// The device or the driver failed in some other way; `message` names the step and the system's reason. Try again; then report it.
+    /// The device or the driver failed in some other way; `message` names the step and the system's reason. Try again;
+    /// then report it.
     case io(message: String)
     /// The configuration contradicts itself; `message` says how. Correct it.
     case invalidConfiguration(message: String)

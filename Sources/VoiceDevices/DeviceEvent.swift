@@ -12,11 +12,13 @@ public enum DeviceEvent: Equatable, Sendable {
     case failed(DeviceDirection, DeviceError)
     /// The device runs with another format than before.
     case formatChanged(DeviceFormats)
-    /// SCHED_FIFO was refused (`errno`): the direction runs at ordinary priority and will drop out under load. Grant `rtprio`.
+    /// SCHED_FIFO was refused (`errno`): the direction runs at ordinary priority and will drop out under load. Grant
+    /// `rtprio`.
     case schedulingRefused(DeviceDirection, errno: Int32)
     /// The input file has been played to its end.
     case endOfInput
-    /// `frames` frames of input came too late from the disk; silence stood in for them, and the rest of the file follows that much later.
+    /// `frames` frames of input came too late from the disk; silence stood in for them, and the rest of the file
+    /// follows that much later.
     case inputLate(frames: Int)
     /// `frames` frames of output were lost because the disk did not keep up.
     case outputLost(frames: Int)

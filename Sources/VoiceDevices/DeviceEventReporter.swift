@@ -15,8 +15,8 @@ struct DeviceEventCode: BitwiseCopyable, Sendable {
     var errno: Int32
 }
 
-/// Carries events from one device thread to the thread that calls the client. Overflow: the newest is dropped; 64 lie unread only where
-/// the client's handler hangs.
+/// Carries events from one device thread to the thread that calls the client. Overflow: the newest is dropped; 64 lie
+/// unread only where the client's handler hangs.
 final class DeviceEventReporter: Sendable {
     private let ring: Mutex<ValueProducer<DeviceEventCode>>
     private let wake: WakeSignal

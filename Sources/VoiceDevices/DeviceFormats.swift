@@ -50,7 +50,8 @@ public struct NegotiatedFormat: Equatable, Sendable {
     public var requested: StreamFormat
     /// As it runs.
     public var active: StreamFormat
-    /// What the conversion between the active rate and 48 kHz adds to the way; zero without one. The times of the frames account for it.
+    /// What the conversion between the active rate and 48 kHz adds to the way; zero without one. The times of the
+    /// frames account for it.
     public var conversionDelay: Duration
 
     /// A pair of formats.

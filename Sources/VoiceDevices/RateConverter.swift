@@ -1,10 +1,11 @@
 internal import CALSA
 
-/// Converts mono frames from one rate to another with speexdsp's polyphase resampler, without an offset in time: frame `j` of the output
-/// lies exactly at `j * inputRate / outputRate` of the input.
+/// Converts mono frames from one rate to another with speexdsp's polyphase resampler, without an offset in time: frame
+/// `j` of the output lies exactly at `j * inputRate / outputRate` of the input.
 @safe
 struct RateConverter: ~Copyable, @unchecked Sendable {
-    /// "Desktop" quality of speexdsp: 0.01 dB ripple to 0.94 of Nyquist, stop band below -70 dB; a millisecond of delay.
+    /// "Desktop" quality of speexdsp: 0.01 dB ripple to 0.94 of Nyquist, stop band below -70 dB; a millisecond of
+    /// delay.
     static var quality: Int32 { 5 }
 
     let inputRate: Int

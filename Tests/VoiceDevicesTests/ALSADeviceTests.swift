@@ -7,7 +7,8 @@ import VoiceRealtime
     import Glibc
 #endif
 
-/// PCMs that need no sound card, in a configuration of their own. Alsa-lib reads its configuration once for a process, and so does this.
+/// PCMs that need no sound card, in a configuration of their own. Alsa-lib reads its configuration once for a process,
+/// and so does this.
 enum CardlessALSA {
     static let folder = try? TemporaryFolder()
     static let base = "/usr/share/alsa/alsa.conf"

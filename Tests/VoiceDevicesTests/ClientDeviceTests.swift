@@ -1,7 +1,8 @@
 import Synchronization
 import Testing
-import VoiceDevices
 import VoiceRealtime
+
+@testable import VoiceDevices
 
 @Suite("Client device")
 struct ClientDeviceTests {
@@ -76,6 +77,12 @@ struct ClientDeviceTests {
         puller.stop()
         #expect(strangers.load(ordering: .relaxed) == 0)
         #expect(transfers.load(ordering: .relaxed) >= 50 * 10)
+    }
+
+    @Test("Times by count stay exact over years", arguments: [0, 1, 53 * 3_600, 3 * 365 * 86_400])
+    func longRuns(seconds: Int) {
+        let time = frameNanoseconds(seconds * 48_000 + 24_000, sampleRate: 48_000)
+        #expect(time == Int64(seconds) * 1_000_000_000 + 500_000_000)
     }
 
     @Test("It does not start twice")

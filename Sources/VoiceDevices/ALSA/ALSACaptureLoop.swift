@@ -103,7 +103,8 @@ struct ALSACaptureLoop: ~Copyable, ALSALoop, @unchecked Sendable {
         if error < 0 { return error }
         let beyond = Int64(moment.available) - Int64(stream.format.periodFrames)
         port.recordWakeUp(latenessNanoseconds: max(beyond, 0) * 1_000_000_000 / Int64(stream.format.sampleRate))
-        // The frame entering the converter at that moment; what lies between the converter and the buffer is part of the delay.
+        // The frame entering the converter at that moment; what lies between the converter and the buffer is part of
+        // the delay.
         let frame = framesMoved + filled + max(Int(moment.delay), Int(moment.available))
         if frame > clockFrame {
             _ = clock.update(frame: frame, time: MonotonicTime(nanoseconds: moment.nanoseconds))

@@ -2,13 +2,13 @@ internal import Synchronization
 
 /// A sound card through alsa-lib: capture and playback each on a thread of its own at SCHED_FIFO, in single periods.
 ///
-/// Mono Float32 at 48 kHz where the device has it; other sample formats and channel counts are converted here, other rates by speexdsp's
-/// resampler. Playback begins with a buffer of silence and both directions are started right after one another, so that the way from
-/// loudspeaker to microphone is the playback buffer's length, and is reported in every frame's time. An xrun or a suspend starts the
-/// direction anew, by itself.
+/// Mono Float32 at 48 kHz where the device has it; other sample formats and channel counts are converted here, other
+/// rates by speexdsp's resampler. Playback begins with a buffer of silence and both directions are started right after
+/// one another, so that the way from loudspeaker to microphone is the playback buffer's length, and is reported in
+/// every frame's time. An xrun or a suspend starts the direction anew, by itself.
 ///
-/// The loops are proved free of locks and allocation up to alsa-lib. On `hw` PCMs that in turn only makes system calls; inside its plugins
-/// (`default`, `plug`, `dmix`, and those of sound servers) that is up to the plugin.
+/// The loops are proved free of locks and allocation up to alsa-lib. On `hw` PCMs that in turn only makes system calls;
+/// inside its plugins (`default`, `plug`, `dmix`, and those of sound servers) that is up to the plugin.
 public final class ALSADevice: AudioDevice {
     /// As given.
     public let configuration: ALSADeviceConfiguration

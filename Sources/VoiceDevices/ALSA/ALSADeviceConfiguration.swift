@@ -8,16 +8,16 @@ public struct ALSADeviceConfiguration: Equatable, Sendable {
     public var periodFrames = 240
     /// Periods of the playback buffer, at least 2. The way through the card is this many periods.
     public var playbackPeriods = 2
-    /// Periods of the capture buffer, at least 2. A period is read as soon as it is there, so that a longer buffer adds no delay: it only
-    /// keeps what comes while the thread is late.
+    /// Periods of the capture buffer, at least 2. A period is read as soon as it is there, so that a longer buffer adds
+    /// no delay: it only keeps what comes while the thread is late.
     public var capturePeriods = 8
     /// What becomes of several capture channels.
     public var captureChannels = ChannelMix.average
     /// SCHED_FIFO priority of the playback thread, 0 to 99; 0 does not ask for it.
     ///
-    /// 72: below the interrupt threads that a PREEMPT_RT kernel is often tuned to (80 and up), above its default 50, which all drivers but the
-    /// sound card's may wait at; and above the capture thread and the engine's media thread, because playback has the shorter deadline
-    /// (its buffer is what the listener waits for) and the least work.
+    /// 72: below the interrupt threads that a PREEMPT_RT kernel is often tuned to (80 and up), above its default 50,
+    /// which all drivers but the sound card's may wait at; and above the capture thread and the engine's media thread,
+    /// because playback has the shorter deadline (its buffer is what the listener waits for) and the least work.
     public var playbackPriority = 72
     /// SCHED_FIFO priority of the capture thread, 0 to 99. 71: one below playback, whose deadline is shorter.
     public var capturePriority = 71

@@ -69,15 +69,13 @@ struct ALSARunner: ~Copyable {
             * stream.periodNanoseconds
     }
 
-    /// After a second of sound the next xrun counts as the first; and a device without a clock of its own is held to ours.
+    /// After a second of sound the next xrun counts as the first; and a device without a clock of its own is held to
+    /// ours.
     private mutating func settle(_ frames: Int, _ stream: ALSAStream) {
         if frames > stream.format.bufferFrames + stream.format.sampleRate { restartsInARow = 0 }
-        // Alsa-lib's null and file PCMs take and give as fast as they are asked, which at SCHED_FIFO would stop the machine.
-        let due = began.advanced(byFrames: frames - stream.format.bufferFrames, sampleRate: stream.format.sampleRate)
-        let ahead = due.nanoseconds - lastMoved.nanoseconds
-        guard ahead > 2 * stream.periodNanoseconds else { return }
-        let longest = Int64(Self.longestWaitMilliseconds) * 1_000_000
-        stop.sleep(.nanoseconds(min(ahead, longest)))
+        let elapsed = lastMoved.nanoseconds - began.nanoseconds
+        let pause = ClocklessPacing(format: stream.format).pause(frames: frames, elapsedNanoseconds: elapsed)
+        if pause > 0 { stop.sleep(.nanoseconds(min(pause, Int64(Self.longestWaitMilliseconds) * 1_000_000))) }
     }
 
     /// Brings the stream back after `error`; false where that is not possible, which has then been reported.

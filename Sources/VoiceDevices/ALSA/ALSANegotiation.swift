@@ -1,5 +1,9 @@
 internal import CALSA
 
+#if canImport(Glibc)
+    internal import Glibc
+#endif
+
 /// Agrees with a PCM on a format: what is asked for where the device has it, else what lies nearest.
 struct ALSANegotiation {
     let name: String
@@ -12,8 +16,8 @@ struct ALSANegotiation {
         (.int24Packed, SND_PCM_FORMAT_S24_3LE), (.int16, SND_PCM_FORMAT_S16_LE),
     ]
 
-    /// Sets the PCM up. Rates other than 48 kHz are left to us, whose resampler is better than that of alsa-lib's `plug` and knows its delay;
-    /// only where a PCM cannot do without its own is it let.
+    /// Sets the PCM up. Rates other than 48 kHz are left to us, whose resampler is better than that of alsa-lib's
+    /// `plug` and knows its delay; only where a PCM cannot do without its own is it let.
     func run(_ pcm: OpaquePointer) throws(DeviceError) -> StreamFormat {
         do {
             return try unsafe setHardware(pcm, allowsResampling: false)
@@ -29,7 +33,7 @@ struct ALSANegotiation {
             throw .io(message: "no memory for the parameters of '\(name)'")
         }
         defer { unsafe snd_pcm_hw_params_free(hardware) }
-        try check(unsafe snd_pcm_hw_params_any(pcm, hardware), "reading the parameters")
+        try unsafe check(pcm, snd_pcm_hw_params_any(pcm, hardware), "reading the parameters")
         // Fails on PCMs that never resample, which is as well.
         _ = unsafe snd_pcm_hw_params_set_rate_resample(pcm, hardware, allowsResampling ? 1 : 0)
         guard unsafe snd_pcm_hw_params_set_access(pcm, hardware, SND_PCM_ACCESS_RW_INTERLEAVED) == 0 else {
@@ -37,14 +41,14 @@ struct ALSANegotiation {
         }
         let sampleFormat = try unsafe setFormat(pcm, hardware)
         var channels = UInt32(request.channels)
-        try check(unsafe snd_pcm_hw_params_set_channels_near(pcm, hardware, &channels), "choosing channels")
+        try unsafe check(pcm, snd_pcm_hw_params_set_channels_near(pcm, hardware, &channels), "choosing channels")
         var rate = UInt32(request.sampleRate)
-        try check(unsafe snd_pcm_hw_params_set_rate_near(pcm, hardware, &rate, nil), "choosing a rate")
+        try unsafe check(pcm, snd_pcm_hw_params_set_rate_near(pcm, hardware, &rate, nil), "choosing a rate")
         // The same times at the device's own rate.
         var period = UInt(request.periodFrames) * UInt(rate) / UInt(request.sampleRate)
-        try check(unsafe snd_pcm_hw_params_set_period_size_near(pcm, hardware, &period, nil), "choosing a period")
+        try unsafe check(pcm, snd_pcm_hw_params_set_period_size_near(pcm, hardware, &period, nil), "choosing a period")
         var buffer = period * UInt(request.bufferFrames / request.periodFrames)
-        try check(unsafe snd_pcm_hw_params_set_buffer_size_near(pcm, hardware, &buffer), "choosing a buffer")
+        try unsafe check(pcm, snd_pcm_hw_params_set_buffer_size_near(pcm, hardware, &buffer), "choosing a buffer")
         let error = unsafe snd_pcm_hw_params(pcm, hardware)
         guard error == 0 else { throw unsafe unsupported(pcm, error) }
         _ = unsafe snd_pcm_hw_params_get_period_size(hardware, &period, nil)
@@ -62,7 +66,7 @@ struct ALSANegotiation {
 
     private func setFormat(_ pcm: OpaquePointer, _ hardware: OpaquePointer) throws(DeviceError) -> SampleFormat {
         for (format, code) in Self.formats where unsafe snd_pcm_hw_params_test_format(pcm, hardware, code) == 0 {
-            try check(unsafe snd_pcm_hw_params_set_format(pcm, hardware, code), "choosing a sample format")
+            try unsafe check(pcm, snd_pcm_hw_params_set_format(pcm, hardware, code), "choosing a sample format")
             return format
         }
         throw .unsupported(
@@ -76,24 +80,26 @@ struct ALSANegotiation {
             throw .io(message: "no memory for the parameters of '\(name)'")
         }
         defer { unsafe snd_pcm_sw_params_free(software) }
-        try check(unsafe snd_pcm_sw_params_current(pcm, software), "reading the software parameters")
+        try unsafe check(pcm, snd_pcm_sw_params_current(pcm, software), "reading the software parameters")
         var boundary: UInt = 0
-        try check(unsafe snd_pcm_sw_params_get_boundary(software, &boundary), "reading the boundary")
+        try unsafe check(pcm, snd_pcm_sw_params_get_boundary(software, &boundary), "reading the boundary")
         // Never by itself: both directions are started on purpose, one right after the other.
-        try check(unsafe snd_pcm_sw_params_set_start_threshold(pcm, software, boundary), "setting the start threshold")
-        try check(
-            unsafe snd_pcm_sw_params_set_stop_threshold(pcm, software, UInt(active.bufferFrames)),
+        try unsafe check(
+            pcm, snd_pcm_sw_params_set_start_threshold(pcm, software, boundary), "setting the start threshold")
+        try unsafe check(
+            pcm, snd_pcm_sw_params_set_stop_threshold(pcm, software, UInt(active.bufferFrames)),
             "setting the stop threshold")
-        try check(
-            unsafe snd_pcm_sw_params_set_avail_min(pcm, software, UInt(active.periodFrames)), "setting the wake-up")
+        try unsafe check(
+            pcm, snd_pcm_sw_params_set_avail_min(pcm, software, UInt(active.periodFrames)), "setting the wake-up")
         // A PCM without time stamps still works: then the clock is read at each wake-up.
         _ = unsafe snd_pcm_sw_params_set_tstamp_mode(pcm, software, SND_PCM_TSTAMP_ENABLE)
         _ = unsafe snd_pcm_sw_params_set_tstamp_type(pcm, software, SND_PCM_TSTAMP_TYPE_MONOTONIC)
-        try check(unsafe snd_pcm_sw_params(pcm, software), "setting the software parameters")
+        try unsafe check(pcm, snd_pcm_sw_params(pcm, software), "setting the software parameters")
     }
 
-    private func check(_ error: Int32, _ step: String) throws(DeviceError) {
+    private func check(_ pcm: OpaquePointer, _ error: Int32, _ step: String) throws(DeviceError) {
         guard error < 0 else { return }
+        if error == -EINVAL { throw unsafe unsupported(pcm, error) }
         throw DeviceError(alsa: error, name: name, step: step) { [] }
     }
 

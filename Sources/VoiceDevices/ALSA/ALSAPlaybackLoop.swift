@@ -112,7 +112,8 @@ struct ALSAPlaybackLoop: ~Copyable, ALSALoop, @unchecked Sendable {
         if error < 0 { return error }
         let beyond = moment.available - Int64(stream.format.periodFrames)
         port.recordWakeUp(latenessNanoseconds: max(beyond, 0) * 1_000_000_000 / Int64(stream.format.sampleRate))
-        // The frame leaving the converter at that moment: what is queued, and what lies between the buffer and the converter, is to come.
+        // The frame leaving the converter at that moment: what is queued, and what lies between the buffer and the
+        // converter, is to come.
         let queued = stream.format.bufferFrames - Int(moment.available)
         let frame = framesMoved - max(Int(moment.delay), queued)
         if frame > clockFrame {

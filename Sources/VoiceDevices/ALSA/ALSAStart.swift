@@ -1,8 +1,8 @@
 internal import Synchronization
 internal import VoiceRealtime
 
-/// Starts the streams of a card together: on the thread that serves the first of them, at its priority, one call right after the other,
-/// while the other thread waits at a gate.
+/// Starts the streams of a card together: on the thread that serves the first of them, at its priority, one call right
+/// after the other, while the other thread waits at a gate.
 final class ALSAStart: Sendable {
     /// In the order in which they are started: playback first, so that capture never waits for it with a full buffer.
     private let streams: [ALSAStream]
@@ -18,7 +18,8 @@ final class ALSAStart: Sendable {
         done = try WakeSignal()
     }
 
-    /// Lets the threads go and waits until the streams run. The direction and the negative errno of the one that does not.
+    /// Lets the threads go and waits until the streams run. The direction and the negative errno of the one that does
+    /// not.
     func release(limit: Duration) -> (direction: DeviceDirection, error: Int32)? {
         leaderGate.signal()
         guard done.wait(timeout: limit) else { return (streams[0].direction, -Self.timedOut) }

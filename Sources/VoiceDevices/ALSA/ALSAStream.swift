@@ -69,7 +69,8 @@ struct ALSAStream: BitwiseCopyable, @unchecked Sendable {
     /// How long one period lasts, in nanoseconds.
     var periodNanoseconds: Int64 { Int64(format.periodFrames) * 1_000_000_000 / Int64(format.sampleRate) }
 
-    /// Makes the stream ready to be started: prepared, and for playback full of silence. 0 or a negative errno. Not real-time safe.
+    /// Makes the stream ready to be started: prepared, and for playback full of silence. 0 or a negative errno. Not
+    /// real-time safe.
     func prime() -> Int32 {
         let error = unsafe snd_pcm_prepare(pcm)
         guard error == 0, direction == .playback else { return error }
@@ -89,7 +90,8 @@ struct ALSAStream: BitwiseCopyable, @unchecked Sendable {
     /// Starts the primed stream. 0 or a negative errno.
     func begin() -> Int32 { unsafe snd_pcm_start(pcm) }
 
-    /// True once the card has been pulled out. Neither the errno nor the state tells of it through every plugin, but then poll does.
+    /// True once the card has been pulled out. Neither the errno nor the state tells of it through every plugin, but
+    /// then poll does.
     var isGone: Bool {
         if unsafe snd_pcm_state(pcm) == SND_PCM_STATE_DISCONNECTED { return true }
         return wait(milliseconds: 0) == .gone
@@ -114,8 +116,8 @@ struct ALSAStream: BitwiseCopyable, @unchecked Sendable {
         return events == 0 ? .woken : .ready
     }
 
-    /// Where the stream stands, with the time at which it stood there; the clock's reading where the driver gives no time, or one that
-    /// cannot be. 0 or a negative errno. Real-time safe.
+    /// Where the stream stands, with the time at which it stood there; the clock's reading where the driver gives no
+    /// time, or one that cannot be. 0 or a negative errno. Real-time safe.
     @_noLocks @_noAllocation
     func observe(_ moment: inout dv_pcm_moment) -> Int32 {
         let error = unsafe dv_pcm_observe(pcm, status, &moment)

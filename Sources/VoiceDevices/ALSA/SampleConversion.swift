@@ -1,5 +1,6 @@
-/// Converts between interleaved samples of any ``SampleFormat`` and mono Float32. Full scale is +-1; integers are rounded to nearest, ties
-/// away from zero, without dither (at 16 bits the rounding is 98 dB below full scale, far below any microphone's own noise).
+/// Converts between interleaved samples of any ``SampleFormat`` and mono Float32. Full scale is +-1; integers are
+/// rounded to nearest, ties away from zero, without dither (at 16 bits the rounding is 98 dB below full scale, far
+/// below any microphone's own noise).
 @safe
 struct SampleConversion: BitwiseCopyable, @unchecked Sendable {
     let format: SampleFormat
@@ -37,7 +38,8 @@ struct SampleConversion: BitwiseCopyable, @unchecked Sendable {
         }
     }
 
-    /// `frames` mono frames to interleaved ones, the same on each of the first two channels; further channels are silent.
+    /// `frames` mono frames to interleaved ones, the same on each of the first two channels; further channels are
+    /// silent.
     @_noLocks @_noAllocation
     func fromMono(_ source: UnsafePointer<Float>, _ target: UnsafeMutableRawPointer, frames: Int) {
         var frame = 0

@@ -1,14 +1,17 @@
 internal import Synchronization
 public import VoiceRealtime
 
-/// Input and output that the client owns: it brings what it captured and fetches what it is to play, whenever its own audio system asks.
+/// Input and output that the client owns: it brings what it captured and fetches what it is to play, whenever its own
+/// audio system asks.
 ///
-/// For one capture thread and one playback thread of the client; both may be the same. The transfers are wait-free, allocate nothing,
-/// and may be called from a real-time callback. They give 0 while the device does not run. All frames are 48 kHz mono, full scale +-1.
+/// For one capture thread and one playback thread of the client; both may be the same. The transfers are wait-free,
+/// allocate nothing, and may be called from a real-time callback. They give 0 while the device does not run. All frames
+/// are 48 kHz mono, full scale +-1.
 ///
-/// **Times.** Each transfer takes the monotonic time of its first frame: at the ADC, or at the DAC. Without one the time is that of the
-/// start plus the frames transferred in that direction so far, at 48 kHz; no clock is read. Then a client whose two directions do not
-/// begin together, or which leaves frames out, must give times, or echo cancellation has to find the offset by ear.
+/// **Times.** Each transfer takes the monotonic time of its first frame: at the ADC, or at the DAC. Without one the
+/// time is that of the start plus the frames transferred in that direction so far, at 48 kHz; no clock is read. Then a
+/// client whose two directions do not begin together, or which leaves frames out, must give times, or echo cancellation
+/// has to find the offset by ear.
 @safe
 public final class ClientDevice: AudioDevice, @unchecked Sendable {
     private let captureGate = TransferGate.make()
@@ -71,8 +74,8 @@ public final class ClientDevice: AudioDevice, @unchecked Sendable {
         }
     }
 
-    /// Brings `frames` from the microphone, the first of which was at the ADC at `time`. Returns how many were taken; the rest is dropped
-    /// and counted. Real-time safe.
+    /// Brings `frames` from the microphone, the first of which was at the ADC at `time`. Returns how many were taken;
+    /// the rest is dropped and counted. Real-time safe.
     @_noLocks @_noAllocation
     @discardableResult
     public func sendAudioData(_ frames: Span<Float>, time: MonotonicTime? = nil) -> Int {
@@ -88,9 +91,9 @@ public final class ClientDevice: AudioDevice, @unchecked Sendable {
         sendAudioData(frames.span, time: time)
     }
 
-    /// Fills `output` with what is to be played, whose first frame will be at the DAC at `time`. Returns how many of the frames are sound;
-    /// where there are too few the rest is a fade and silence, and counted. While the device does not run all of it is silence. Real-time
-    /// safe.
+    /// Fills `output` with what is to be played, whose first frame will be at the DAC at `time`. Returns how many of
+    /// the frames are sound; where there are too few the rest is a fade and silence, and counted. While the device does
+    /// not run all of it is silence. Real-time safe.
     @_noLocks @_noAllocation
     @discardableResult
     public func pullPlayback(into output: inout MutableSpan<Float>, time: MonotonicTime? = nil) -> Int {
@@ -114,9 +117,10 @@ public final class ClientDevice: AudioDevice, @unchecked Sendable {
         return pullPlayback(into: &span, time: time)
     }
 
-    /// Brings what the loudspeaker plays, for a client that plays by another way than ``pullPlayback(into:time:)``; the first of `frames`
-    /// is at the DAC at `time`. From the first call on it stands in place of what `pullPlayback` gives as the canceller's reference. To
-    /// be called from the playback thread. Returns how many were taken. Real-time safe.
+    /// Brings what the loudspeaker plays, for a client that plays by another way than ``pullPlayback(into:time:)``; the
+    /// first of `frames` is at the DAC at `time`. From the first call on it stands in place of what `pullPlayback`
+    /// gives as the canceller's reference. To be called from the playback thread. Returns how many were taken.
+    /// Real-time safe.
     @_noLocks @_noAllocation
     @discardableResult
     public func sendReferenceData(_ frames: Span<Float>, time: MonotonicTime? = nil) -> Int {

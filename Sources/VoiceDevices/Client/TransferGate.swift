@@ -6,9 +6,9 @@ internal import Synchronization
 
 /// Lets one thread at a time through, without waiting, while it is open; whoever closes it waits for the one inside.
 ///
-/// A second thread that comes while another is inside is turned away: the client has broken the rule of one thread for each direction, and
-/// loses frames instead of memory safety. Sequentially consistent, since each side first writes its own flag and then reads the other's
-/// (Dekker's algorithm).
+/// A second thread that comes while another is inside is turned away: the client has broken the rule of one thread for
+/// each direction, and loses frames instead of memory safety. Sequentially consistent, since each side first writes its
+/// own flag and then reads the other's (Dekker's algorithm).
 @safe
 struct TransferGate: BitwiseCopyable, @unchecked Sendable {
     private struct Flags: ~Copyable {

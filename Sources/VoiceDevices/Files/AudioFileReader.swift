@@ -1,6 +1,7 @@
 internal import CSndFile
 
-/// Reads a sound file bit by bit as mono Float32, at 48 kHz or as asked: channels are mixed, other rates are resampled without an offset in time.
+/// Reads a sound file bit by bit as mono Float32, at 48 kHz or as asked: channels are mixed, other rates are resampled
+/// without an offset in time.
 ///
 /// For one thread at a time. Blocks on the disk. A value that is not a finite number reads as silence.
 public struct AudioFileReader: ~Copyable, Sendable {

@@ -2,8 +2,8 @@ internal import CSndFile
 
 /// Writes a mono WAV file. For one thread at a time; blocks on the disk.
 ///
-/// Only ``close()`` tells whether everything, the header's length included, has reached the file; without it the file is closed all the
-/// same, and errors go unseen.
+/// Only ``close()`` tells whether everything, the header's length included, has reached the file; without it the file
+/// is closed all the same, and errors go unseen.
 public struct AudioFileWriter: ~Copyable, Sendable {
     /// How samples are written.
     public let encoding: AudioFileEncoding

@@ -1,8 +1,8 @@
 internal import Synchronization
 internal import VoiceRealtime
 
-/// The air of a ``FileDevice``: the microphone hears the input file, and what the loudspeaker sounds goes to the output file, both by way
-/// of rings, so that the device's thread never waits for the disk.
+/// The air of a ``FileDevice``: the microphone hears the input file, and what the loudspeaker sounds goes to the output
+/// file, both by way of rings, so that the device's thread never waits for the disk.
 struct FileAir: AcousticAir, ~Copyable {
     private var input: FrameConsumer
     private var output: FrameProducer

@@ -3,9 +3,10 @@ public import VoiceRealtime
 
 /// Sound files in place of a sound card: the input becomes the microphone, and what is played becomes the output.
 ///
-/// Frame `n` of the output sounded while frame `n` of the input was heard: the output begins with the silence of the card's buffer. In
-/// real time the disk is read ahead and written behind on a thread of its own; in virtual time ``step()`` does everything on the calling
-/// thread, as fast as it can. ``stop()`` writes everything that was rendered, and completes the file.
+/// Frame `n` of the output sounded while frame `n` of the input was heard: the output begins with the silence of the
+/// card's buffer. In real time the disk is read ahead and written behind on a thread of its own; in virtual time
+/// ``step()`` does everything on the calling thread, as fast as it can. ``stop()`` writes everything that was rendered,
+/// and completes the file.
 public final class FileDevice: AudioDevice {
     /// As given.
     public let configuration: FileDeviceConfiguration
@@ -17,8 +18,8 @@ public final class FileDevice: AudioDevice {
 
     deinit { stop() }
 
-    /// Opens the files and starts; see ``AudioDevice/start(capture:playback:events:)``. Replaces the output file. In virtual time events are
-    /// called from within ``step()`` and ``stop()``.
+    /// Opens the files and starts; see ``AudioDevice/start(capture:playback:events:)``. Replaces the output file. In
+    /// virtual time events are called from within ``step()`` and ``stop()``.
     public func start(
         capture: consuming CapturePort, playback: consuming PlaybackPort,
         events: @escaping @Sendable (DeviceEvent) -> Void
@@ -48,7 +49,8 @@ public final class FileDevice: AudioDevice {
         session.withLock { $0?.failure } ?? lastFailure.withLock { $0 }
     }
 
-    /// Virtual time: runs one period. False where the device does not run, or where the input has been heard to its end.
+    /// Virtual time: runs one period. False where the device does not run, or where the input has been heard to its
+    /// end.
     @discardableResult
     public func step() -> Bool { session.withLock { $0 }?.step() ?? false }
 

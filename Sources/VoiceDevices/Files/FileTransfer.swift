@@ -1,7 +1,7 @@
 internal import VoiceRealtime
 
-/// Moves sound between the files of a device and its rings, ahead of the microphone and behind the loudspeaker. For one thread at a time;
-/// blocks on the disk.
+/// Moves sound between the files of a device and its rings, ahead of the microphone and behind the loudspeaker. For one
+/// thread at a time; blocks on the disk.
 struct FileTransfer: ~Copyable {
     /// The first error of either file; from then on that file is left alone.
     private(set) var failure: AudioFileError?

@@ -23,7 +23,8 @@ public struct CapturePort: ~Copyable, @unchecked Sendable {
         self.counters = counters
     }
 
-    /// Hands over `frames`, the first of which was at the ADC at `adcTime`, and wakes the media thread. Returns how many were taken.
+    /// Hands over `frames`, the first of which was at the ADC at `adcTime`, and wakes the media thread. Returns how
+    /// many were taken.
     ///
     /// Real-time safe: wait-free but for one non-blocking system call.
     @_noLocks @_noAllocation
@@ -37,7 +38,8 @@ public struct CapturePort: ~Copyable, @unchecked Sendable {
         return taken
     }
 
-    /// The same from a `MutableSpan`, for callers that are themselves `@_noLocks`: the compiler rejects a `Span` made on the spot there.
+    /// The same from a `MutableSpan`, for callers that are themselves `@_noLocks`: the compiler rejects a `Span` made
+    /// on the spot there.
     @_noLocks @_noAllocation
     @discardableResult
     public mutating func deliver(_ frames: borrowing MutableSpan<Float>, adcTime: MonotonicTime) -> Int {

@@ -43,10 +43,11 @@ public struct DirectionCounts: Equatable, BitwiseCopyable, Sendable {
     public var frames = 0
     /// How often the device itself ran over (capture) or dry (playback). Each is a gap that the device's times show.
     public var xruns = 0
-    /// Playback: frames that the playout ring did not hold when they were due, and that were faded or silent instead. Frames before the
-    /// first one ever written do not count.
+    /// Playback: frames that the playout ring did not hold when they were due, and that were faded or silent instead.
+    /// Frames before the first one ever written do not count.
     public var underrunFrames = 0
-    /// Capture: frames dropped because the capture ring was full. Playback: frames missing from the reference for the same reason.
+    /// Capture: frames dropped because the capture ring was full. Playback: frames missing from the reference for the
+    /// same reason.
     public var overflowFrames = 0
     /// Playback: frames discarded by ``PlaybackControl/discard(before:)``.
     public var discardedFrames = 0
@@ -58,7 +59,8 @@ public struct DirectionCounts: Equatable, BitwiseCopyable, Sendable {
     public var worstLatenessNanoseconds: Int64 = 0
     /// How often the stream was started anew after an xrun, a suspend or an error.
     public var restarts = 0
-    /// How much faster than nominal the device's clock runs, in parts per million of the monotonic clock; nil until it is known.
+    /// How much faster than nominal the device's clock runs, in parts per million of the monotonic clock; nil until it
+    /// is known.
     public var driftPPM: Double?
 
     /// All zero.

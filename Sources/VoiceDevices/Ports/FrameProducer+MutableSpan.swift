@@ -1,7 +1,8 @@
 internal import VoiceRealtime
 
 extension FrameProducer {
-    /// Copies what fits of `frames` into the ring; unlike `write(_:time:)` for a `Span` it leaves it to the caller to count the rest.
+    /// Copies what fits of `frames` into the ring; unlike `write(_:time:)` for a `Span` it leaves it to the caller to
+    /// count the rest.
     ///
     /// Takes a `MutableSpan` because the compiler's real-time checks reject a `Span` that is made on the spot.
     @_noLocks @_noAllocation

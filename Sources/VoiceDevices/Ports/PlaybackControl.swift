@@ -15,7 +15,8 @@ public final class PlaybackControl: @unchecked Sendable {
 
     deinit { cells.free() }
 
-    /// The factor on every sample handed to the device, 0 to ``highestGain``, reached without a click at full scale per 10 ms.
+    /// The factor on every sample handed to the device, 0 to ``highestGain``, reached without a click at full scale per
+    /// 10 ms.
     ///
     /// A value outside is brought inside; one that is not a number is ignored.
     public var gain: Float {
@@ -28,9 +29,9 @@ public final class PlaybackControl: @unchecked Sendable {
 
     /// Gives up what still lies in the playout ring of the first `frame` frames ever written to it: an interruption.
     ///
-    /// The frames are dropped when next the device asks for some, behind a fade of ``UnderrunFade/milliseconds`` ms, and are counted
-    /// as discarded. Frames from `frame` on are kept, so that the writer may go on at once with new ones. A lower value than before has
-    /// no effect.
+    /// The frames are dropped when next the device asks for some, behind a fade of ``UnderrunFade/milliseconds`` ms,
+    /// and are counted as discarded. Frames from `frame` on are kept, so that the writer may go on at once with new
+    /// ones. A lower value than before has no effect.
     public func discard(before frame: Int) { cells.raiseDiscard(to: frame) }
 }
 

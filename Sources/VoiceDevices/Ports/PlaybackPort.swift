@@ -1,9 +1,11 @@
 public import VoiceRealtime
 
-/// Where a device fetches what its loudspeaker is to play: from the playout ring, through the final gain, and on into the reference ring.
+/// Where a device fetches what its loudspeaker is to play: from the playout ring, through the final gain, and on into
+/// the reference ring.
 ///
-/// One device thread owns it. Underrun: faded out, filled with silence, faded in again, counted in ``DirectionCounts/underrunFrames``.
-/// Overflow of the reference ring: the newest frames are dropped and counted; the times of the next ones tell its reader of the gap.
+/// One device thread owns it. Underrun: faded out, filled with silence, faded in again, counted in
+/// ``DirectionCounts/underrunFrames``. Overflow of the reference ring: the newest frames are dropped and counted; the
+/// times of the next ones tell its reader of the gap.
 @safe
 public struct PlaybackPort: ~Copyable, @unchecked Sendable {
     /// Where this port counts.
@@ -25,8 +27,8 @@ public struct PlaybackPort: ~Copyable, @unchecked Sendable {
     /// The steepest change of gain in each frame: 1 within 10 ms.
     static var gainStep: Float { @_noLocks @_noAllocation get { 1.0 / 480 } }
 
-    /// A port from `playout` to the device and into `reference`, which signals `wake`, the media thread's, after each fetch. Not real-time
-    /// safe.
+    /// A port from `playout` to the device and into `reference`, which signals `wake`, the media thread's, after each
+    /// fetch. Not real-time safe.
     public init(
         playout: consuming FrameConsumer, reference: consuming FrameProducer, wake: WakeSignal,
         control: PlaybackControl,
@@ -43,11 +45,11 @@ public struct PlaybackPort: ~Copyable, @unchecked Sendable {
         self.counters = counters
     }
 
-    /// Fills `output`, whose first frame will be at the DAC at `dacTime`, and wakes the media thread. Returns how many of the frames came
-    /// from the playout ring; the rest is silence or fade.
+    /// Fills `output`, whose first frame will be at the DAC at `dacTime`, and wakes the media thread. Returns how many
+    /// of the frames came from the playout ring; the rest is silence or fade.
     ///
-    /// Real-time safe: wait-free but for one non-blocking system call. What is in `output` afterwards is within +-1 and finite, and is in
-    /// the reference ring bit for bit.
+    /// Real-time safe: wait-free but for one non-blocking system call. What is in `output` afterwards is within +-1 and
+    /// finite, and is in the reference ring bit for bit.
     @_noLocks @_noAllocation
     @discardableResult
     public mutating func render(into output: inout MutableSpan<Float>, dacTime: MonotonicTime) -> Int {
@@ -64,10 +66,11 @@ public struct PlaybackPort: ~Copyable, @unchecked Sendable {
         return given
     }
 
-    /// Puts `frames`, played by other means and at the DAC at `dacTime`, into the reference ring. Returns how many were taken.
+    /// Puts `frames`, played by other means and at the DAC at `dacTime`, into the reference ring. Returns how many were
+    /// taken.
     ///
-    /// From the first call on, ``render(into:dacTime:)`` no longer writes to the reference ring. Real-time safe, like it, and to be called
-    /// from the same thread.
+    /// From the first call on, ``render(into:dacTime:)`` no longer writes to the reference ring. Real-time safe, like
+    /// it, and to be called from the same thread.
     @_noLocks @_noAllocation
     @discardableResult
     public mutating func deliverReference(_ frames: Span<Float>, dacTime: MonotonicTime) -> Int {

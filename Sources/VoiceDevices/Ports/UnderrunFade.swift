@@ -1,7 +1,9 @@
-/// Hides the edges of a gap in the playout: what was last heard is played backwards into a fade, and what comes next fades in.
+/// Hides the edges of a gap in the playout: what was last heard is played backwards into a fade, and what comes next
+/// fades in.
 ///
-/// Playing the last milliseconds backwards starts on the very sample that was heard last, so that there is no step, and keeps the sound's
-/// own colour while it dies away. No frame that was really there is altered before a gap, since a gap is known only when it has come.
+/// Playing the last milliseconds backwards starts on the very sample that was heard last, so that there is no step, and
+/// keeps the sound's own colour while it dies away. No frame that was really there is altered before a gap, since a gap
+/// is known only when it has come.
 @safe
 struct UnderrunFade: ~Copyable {
     /// Long enough not to click, short enough not to sound like an echo.

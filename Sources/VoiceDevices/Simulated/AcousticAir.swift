@@ -1,7 +1,8 @@
 /// What lies between a loudspeaker and a microphone: a room, a cable, nothing.
 public protocol AcousticAir: ~Copyable, Sendable {
-    /// Turns what the loudspeaker sounds during a period into what the microphone hears during the same period: as many frames, 48 kHz
-    /// mono. Called once for each period in order, by the device's thread; may keep state, such as a reverberation.
+    /// Turns what the loudspeaker sounds during a period into what the microphone hears during the same period: as many
+    /// frames, 48 kHz mono. Called once for each period in order, by the device's thread; may keep state, such as a
+    /// reverberation.
     mutating func process(speaker: Span<Float>, into microphone: inout MutableSpan<Float>)
 }
 

@@ -1,11 +1,12 @@
 internal import VoiceRealtime
 
-/// The insides of a duplex device with one clock: a queue of N periods towards the loudspeaker, and air between the two ends.
+/// The insides of a duplex device with one clock: a queue of N periods towards the loudspeaker, and air between the two
+/// ends.
 ///
 ///     render at t ──> [ N-1 periods wait ] ──> air during [t+(N-1)P, t+NP) ──> deliver at t+NP, ADC time t+(N-1)P
 ///
-/// At the wake-up at t the frames of [t-P, t) are delivered, and the frames rendered reach the air (N-1)P later; so the way through is N
-/// periods, to the sample. The queue is full of silence at the start, as a card that is pre-rolled.
+/// At the wake-up at t the frames of [t-P, t) are delivered, and the frames rendered reach the air (N-1)P later; so the
+/// way through is N periods, to the sample. The queue is full of silence at the start, as a card that is pre-rolled.
 struct DuplexClockwork<Air: AcousticAir & ~Copyable>: ~Copyable {
     var air: Air
     private(set) var isRunning = false
@@ -50,7 +51,8 @@ struct DuplexClockwork<Air: AcousticAir & ~Copyable>: ~Copyable {
     /// When the next period is due.
     var nextWake: MonotonicTime { time(ofPeriod: periodsDone + 1) }
 
-    /// Runs every period that is due at `now`, with the exact times that it has on the device's clock. Returns how many.
+    /// Runs every period that is due at `now`, with the exact times that it has on the device's clock. Returns how
+    /// many.
     mutating func advance(to now: MonotonicTime) -> Int {
         var count = 0
         while isRunning, nextWake <= now {

@@ -1,10 +1,12 @@
 internal import Synchronization
 public import VoiceRealtime
 
-/// A duplex sound card that exists in software: a period, a buffer of N periods, one clock, and air between loudspeaker and microphone.
+/// A duplex sound card that exists in software: a period, a buffer of N periods, one clock, and air between loudspeaker
+/// and microphone.
 ///
-/// Either paced by the monotonic clock, or stepped by hand in virtual time, in which case two runs are the same to the bit. The way from a
-/// frame's rendering to its delivery from the microphone is exactly N periods. A test device: it takes an uncontended lock per period.
+/// Either paced by the monotonic clock, or stepped by hand in virtual time, in which case two runs are the same to the
+/// bit. The way from a frame's rendering to its delivery from the microphone is exactly N periods. A test device: it
+/// takes an uncontended lock per period.
 public final class SimulatedDevice<Air: AcousticAir & ~Copyable>: AudioDevice {
     /// As given.
     public let configuration: SimulatedDeviceConfiguration
@@ -26,8 +28,8 @@ public final class SimulatedDevice<Air: AcousticAir & ~Copyable>: AudioDevice {
 
     deinit { stop() }
 
-    /// Starts the device; see ``AudioDevice/start(capture:playback:events:)``. Never refused but where it runs already or no thread is to
-    /// be had.
+    /// Starts the device; see ``AudioDevice/start(capture:playback:events:)``. Never refused but where it runs already
+    /// or no thread is to be had.
     public func start(
         capture: consuming CapturePort, playback: consuming PlaybackPort,
         events: @escaping @Sendable (DeviceEvent) -> Void
@@ -58,7 +60,8 @@ public final class SimulatedDevice<Air: AcousticAir & ~Copyable>: AudioDevice {
         if running?.stop(limit: stopLimit) ?? true { core.stop() }
     }
 
-    /// Virtual time: runs every period that is due at `time`, on the calling thread, with its exact times. Returns how many.
+    /// Virtual time: runs every period that is due at `time`, on the calling thread, with its exact times. Returns how
+    /// many.
     @discardableResult
     public func advance(to time: MonotonicTime) -> Int { core.advance(to: time) }
 

@@ -4,7 +4,8 @@ public import VoiceRealtime
 public struct SimulatedDeviceConfiguration: Equatable, Sendable {
     /// What makes the device's time pass.
     public enum Pacing: Equatable, Sendable {
-        /// The system's monotonic clock, on a thread of its own that asks for SCHED_FIFO at `priority` (1 to 99; 0: does not ask).
+        /// The system's monotonic clock, on a thread of its own that asks for SCHED_FIFO at `priority` (1 to 99; 0:
+        /// does not ask).
         case realTime(priority: Int)
         /// Calls of ``SimulatedDevice/advance(to:)``; the device starts at `start`, and never reads a clock.
         case virtual(start: MonotonicTime)
