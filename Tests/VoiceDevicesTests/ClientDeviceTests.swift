@@ -81,8 +81,9 @@ struct ClientDeviceTests {
 
     @Test("Times by count stay exact over years", arguments: [0, 1, 53 * 3_600, 3 * 365 * 86_400])
     func longRuns(seconds: Int) {
-        let time = frameNanoseconds(seconds * 48_000 + 24_000, sampleRate: 48_000)
-        #expect(time == Int64(seconds) * 1_000_000_000 + 500_000_000)
+        let start = MonotonicTime(nanoseconds: 0)
+        let time = start.advanced(byFrames: seconds * 48_000 + 24_000, sampleRate: 48_000)
+        #expect(time.nanoseconds == Int64(seconds) * 1_000_000_000 + 500_000_000)
     }
 
     @Test("It does not start twice")
