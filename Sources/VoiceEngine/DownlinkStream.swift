@@ -2,14 +2,15 @@ public import VoiceCoding
 public import VoicePlayout
 internal import VoiceWire
 
-/// One remote talker: a jitter buffer, its decoder and a volume. Everything is allocated in `init`; a slot is used again for the next
-/// talker.
+/// One remote talker: a jitter buffer, its decoder and a volume, all allocated in `init`. A slot that is used again for another talker gets a
+/// new jitter buffer, and so allocates once as that talker comes in.
 struct DownlinkStream: ~Copyable {
     /// Whose packets this is for; nil while the slot is free.
     private(set) var synchronizationSource: UInt32?
     private var playout: PlayoutBuffer
     private var decoder: OpusDecoder
     private var volume = GainRamp(1)
+    private var wasUsed = false
     private(set) var statistics = StreamStatistics()
 
     init(configuration: PlayoutConfiguration) throws(OpusError) {
@@ -19,7 +20,8 @@ struct DownlinkStream: ~Copyable {
 
     mutating func begin(_ source: UInt32) {
         synchronizationSource = source
-        playout = PlayoutBuffer(playout.configuration)
+        if wasUsed { playout = PlayoutBuffer(playout.configuration) }
+        wasUsed = true
         decoder.reset()
         volume = GainRamp(1)
         statistics = StreamStatistics()
