@@ -21,7 +21,7 @@ public actor VoiceEngine {
     private var room: RoomMembership?
     private var isMuted = false
 
-    /// What exists between `start()` and `stop()`. Stopped in the order of the members.
+    /// What exists between `start()` and `stop()`.
     private struct Running {
         let media: MediaThread
         let core: EngineCore
