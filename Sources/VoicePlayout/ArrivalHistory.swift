@@ -1,0 +1,164 @@
+/// When a packet came.
+struct Arrival: BitwiseCopyable {
+    /// Arrival minus media position, frames; ``never`` while it has not come.
+    var offset: Int64
+    var frames: Int32
+    /// Whether it carries a copy of the sound before it.
+    var redundant: Bool
+    /// The smallest offset within the second before, its own included.
+    var leastBefore = Arrival.never
+    /// The smallest offset within the second after, its own included; only right while a cost is reckoned.
+    var leastAfter = Arrival.never
+
+    static let never = Int64.max
+    var hasCome: Bool { offset != Self.never }
+}
+
+/// The arrivals of the last seconds, by sequence number; those older than a second are settled: their cost is final.
+@safe struct ArrivalHistory: ~Copyable {
+    private(set) var isEmpty = true
+    private(set) var newest: Int64 = 0
+    /// The oldest arrival whose cost is not final.
+    private var oldestUnsettled: Int64 = 0
+    private var oldest: Int64 = 0
+    private let arrivals: UnsafeMutablePointer<Arrival>
+
+    private static let capacity = 512
+    /// Half window of the baseline, frames (1 s), and at most this many packets.
+    private static let baselineFrames = 48_000
+    private static let baselinePackets = 200
+    /// Window of the present baseline, frames (0.4 s).
+    private static let edgeFrames = 19_200
+    /// A step in sequence numbers beyond this is a new beginning.
+    private static let largestStep: Int64 = 400
+
+    init() {
+        unsafe arrivals = .allocate(capacity: Self.capacity)
+        let nothing = Arrival(offset: Arrival.never, frames: 960, redundant: false)
+        unsafe arrivals.initialize(repeating: nothing, count: Self.capacity)
+    }
+
+    deinit { unsafe arrivals.deallocate() }
+
+    subscript(sequence: Int64) -> Arrival {
+        unsafe arrivals[index(sequence)]
+    }
+
+    /// How many arrivals must be settled before `sequence` can be noted.
+    func settleCount(before sequence: Int64) -> Int64 {
+        guard !isEmpty, sequence > newest, sequence - newest < Self.largestStep else { return 0 }
+        return min(sequence - Int64(reach), newest + 1) - oldestUnsettled
+    }
+
+    mutating func record(_ sequence: Int64, _ arrival: Arrival) {
+        if isEmpty || abs(sequence - newest) >= Self.largestStep {
+            isEmpty = false
+            (newest, oldest, oldestUnsettled) = (sequence, sequence, sequence)
+            set(sequence, arrival)
+        } else if sequence > newest {
+            let missing = Arrival(offset: Arrival.never, frames: arrival.frames, redundant: false)
+            for lost in newest + 1..<sequence { set(lost, missing) }
+            newest = sequence
+            oldest = max(oldest, newest - Int64(Self.capacity) + 1)
+            oldestUnsettled = max(oldestUnsettled, oldest)
+            set(sequence, arrival)
+        } else if sequence >= oldestUnsettled, !self[sequence].hasCome {
+            set(sequence, arrival)
+            for later in sequence...min(newest, sequence + Int64(reach)) {
+                let slot = index(later)
+                unsafe arrivals[slot].leastBefore = unsafe min(arrivals[slot].leastBefore, arrival.offset)
+            }
+        }
+    }
+
+    mutating func shift(by frames: Int64) {
+        for index in 0..<Self.capacity {
+            if unsafe arrivals[index].hasCome { unsafe arrivals[index].offset += frames }
+            if unsafe arrivals[index].leastBefore != Arrival.never { unsafe arrivals[index].leastBefore += frames }
+        }
+    }
+
+    /// Adds the oldest arrival that is not settled to the staircase, for good.
+    mutating func settleOldest(into staircase: inout CostStaircase, _ cost: PlayoutConfiguration.AudibleCost) {
+        lookAhead(from: oldestUnsettled, to: min(newest, oldestUnsettled + Int64(reach)))
+        add(oldestUnsettled, to: &staircase, cost)
+        oldestUnsettled += 1
+    }
+
+    /// Adds all that is not settled.
+    mutating func addUnsettled(to staircase: inout CostStaircase, _ cost: PlayoutConfiguration.AudibleCost) {
+        guard oldestUnsettled <= newest else { return }
+        lookAhead(from: oldestUnsettled, to: newest)
+        for sequence in oldestUnsettled...newest { add(sequence, to: &staircase, cost) }
+    }
+
+    /// The smallest offset of late.
+    func recentMinimum() -> Int64 {
+        var (smallest, frames, sequence) = (Arrival.never, 0, newest)
+        while sequence >= oldest, frames < Self.edgeFrames || smallest == Arrival.never {
+            smallest = min(smallest, self[sequence].offset)
+            frames += Int(self[sequence].frames)
+            sequence -= 1
+        }
+        return smallest
+    }
+
+    private var reach: Int { min(Self.baselineFrames / Int(max(self[newest].frames, 120)), Self.baselinePackets) }
+
+    private func index(_ sequence: Int64) -> Int { Int(sequence & Int64(Self.capacity - 1)) }
+
+    /// Notes an arrival, and the smallest offset before it.
+    private mutating func set(_ sequence: Int64, _ arrival: Arrival) {
+        var arrival = arrival
+        arrival.leastBefore = arrival.offset
+        for other in max(oldest, sequence - Int64(reach))..<sequence {
+            arrival.leastBefore = min(arrival.leastBefore, self[other].offset)
+        }
+        unsafe arrivals[index(sequence)] = arrival
+    }
+
+    /// Finds the smallest offset after each of some arrivals.
+    private mutating func lookAhead(from first: Int64, to last: Int64) {
+        var least = Arrival.never
+        for sequence in stride(from: last, through: first, by: -1) {
+            let slot = index(sequence)
+            least = unsafe min(least, arrivals[slot].offset)
+            unsafe arrivals[slot].leastAfter = least
+        }
+    }
+
+    /// The larger of the smallest offsets within a second before and after.
+    private func baseline(of arrival: Arrival) -> Int64 {
+        if arrival.leastBefore == Arrival.never { return arrival.leastAfter }
+        return arrival.leastAfter == Arrival.never
+            ? arrival.leastBefore : max(arrival.leastBefore, arrival.leastAfter)
+    }
+
+    private func add(_ sequence: Int64, to staircase: inout CostStaircase, _ cost: PlayoutConfiguration.AudibleCost) {
+        let arrival = self[sequence]
+        let baseline = baseline(of: arrival)
+        guard baseline != Arrival.never else { return }
+        let known = arrival.hasCome ? Self.bin(arrival.offset - baseline) : CostStaircase.binCount
+        var (redundant, farEdge) = (CostStaircase.binCount, Int?.none)
+        if sequence < newest, self[sequence + 1].hasCome {
+            let next = Self.bin(self[sequence + 1].offset + Int64(arrival.frames) - baseline)
+            if self[sequence + 1].redundant { redundant = next }
+            if !arrival.hasCome { farEdge = next }
+        }
+        staircase.add(frames: Int(arrival.frames), known: known, redundant: redundant, farEdge: farEdge, cost)
+    }
+
+    /// The smallest delay, ms, that is at least so many frames.
+    private static func bin(_ frames: Int64) -> Int {
+        let milliseconds = (frames + Int64(Frames.perMillisecond - 1)).dividedFloor(by: Int64(Frames.perMillisecond))
+        return Int(min(max(milliseconds, 0), Int64(CostStaircase.binCount - 1)))
+    }
+}
+
+extension Int64 {
+    /// The quotient rounded down, also for negative values.
+    func dividedFloor(by divisor: Int64) -> Int64 {
+        let quotient = self / divisor
+        return self % divisor < 0 ? quotient - 1 : quotient
+    }
+}

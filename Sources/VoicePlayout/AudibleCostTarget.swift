@@ -1,0 +1,116 @@
+/// The target delay: the one at which delay and concealment together cost a listener least.
+///
+/// A packet's *offset* is its arrival minus its media position, both in frames; it is in time at playout offset `L` if its
+/// own is no greater. Clock differences are part of every offset, so that only differences mean something. Each packet gets
+/// its own baseline, the larger of the smallest offsets in the second before and after it: a stall does not move it, a
+/// change of route moves it at once, and a step never counts as jitter.
+///
+/// What a packet would have cost at each delay is a staircase of few steps, so that the history is one histogram of steps:
+/// adding a packet costs a few additions, finding the cheapest delay one pass over the bins of 1 ms.
+@safe struct AudibleCostTarget: ~Copyable {
+    /// Target playout offset, frames; nil before the first packet.
+    private(set) var offset: Int64?
+    /// The smallest offset of late: what the delay is counted from.
+    private(set) var baseline: Int64 = 0
+    /// The newest packet's offset.
+    private(set) var newestOffset: Int64 = 0
+
+    private let cost: PlayoutConfiguration.AudibleCost
+    private let minimumBin: Int
+    private let maximumBin: Int
+    private var settled: CostStaircase
+    private var provisional: CostStaircase
+    private var arrivals: ArrivalHistory
+    private var firstPosition: Int64 = 0
+    private var lowerSince: Int64 = 0
+    private var changed = false
+
+    /// Start-up margin above the first packet, ms, and its decay, frames (2 s).
+    private static let startMargin = 20.0
+    private static let startDecay = 96_000.0
+    /// How long a small gain must last before the target follows it down, frames (5 s).
+    private static let settling: Int64 = 240_000
+
+    init(_ configuration: PlayoutConfiguration) {
+        cost = configuration.cost
+        let last = CostStaircase.binCount - 2
+        let longest = min(Frames.of(configuration.maximumDelay) / Frames.perMillisecond, last)
+        maximumBin = max(longest, 0)
+        minimumBin = min(max(Frames.of(configuration.minimumDelay) / Frames.perMillisecond, 0), maximumBin)
+        settled = CostStaircase()
+        provisional = CostStaircase()
+        arrivals = ArrivalHistory()
+    }
+
+    /// Target delay above the baseline, frames.
+    var delay: Int { offset.map { Int($0 - baseline) } ?? 0 }
+
+    /// Notes an arrival; a sequence number already noted is ignored.
+    mutating func record(sequence: Int64, position: Int64, arrival: Int64, framing: OpusFraming) {
+        if arrivals.isEmpty { firstPosition = position }
+        let isNewest = arrivals.isEmpty || sequence > arrivals.newest
+        let noted = Arrival(
+            offset: arrival - position, frames: Int32(framing.frames), redundant: framing.redundantFrames > 0)
+        while arrivals.settleCount(before: sequence) > 0 { settleOldest() }
+        arrivals.record(sequence, noted)
+        if isNewest { newestOffset = noted.offset }
+        changed = true
+    }
+
+    /// Moves all that was noted by `frames`: the clock that arrivals are told on has jumped.
+    mutating func shift(by frames: Int64) {
+        arrivals.shift(by: frames)
+        baseline += frames
+        newestOffset += frames
+        offset = offset.map { $0 + frames }
+        changed = true
+    }
+
+    /// Finds the target anew, if anything arrived since; `position` is the media position now played.
+    mutating func update(position: Int64) {
+        guard changed, !arrivals.isEmpty else { return }
+        changed = false
+        provisional.copy(settled)
+        arrivals.addUnsettled(to: &provisional, cost)
+        baseline = arrivals.recentMinimum()
+        let age = Double(max(0, position - firstPosition))
+        let start = Self.startMargin * Self.exponential(-age / Self.startDecay)
+        let current = offset.map { Double($0 - baseline) / Double(Frames.perMillisecond) }
+        let best = provisional.cheapest(upTo: maximumBin, delayPrice: cost.delayPerMillisecond)
+        let bin = min(max(best.bin, minimumBin, Int(start)), maximumBin)
+        let candidate = baseline + Int64(bin * Frames.perMillisecond)
+        guard let offset, let current else {
+            self.offset = candidate
+            lowerSince = position
+            return
+        }
+        decide(candidate, best: best.cost, against: offset, current: current, position: position)
+    }
+
+    private mutating func decide(
+        _ candidate: Int64, best: Double, against offset: Int64, current: Double, position: Int64
+    ) {
+        if candidate >= offset {
+            lowerSince = position
+            self.offset = candidate
+            return
+        }
+        let currentBin = Int(current.rounded())
+        let gain =
+            currentBin > maximumBin
+            ? .infinity : provisional.cost(at: max(0, currentBin), delayPrice: cost.delayPerMillisecond) - best
+        if gain > cost.hysteresis || position - lowerSince > Self.settling {
+            self.offset = candidate
+            lowerSince = position
+        }
+    }
+
+    private mutating func settleOldest() { arrivals.settleOldest(into: &settled, cost) }
+
+    /// e to the `x` for `x` from -50 to 0, to 1 %: ten squarings of its first-order approximation.
+    private static func exponential(_ x: Double) -> Double {
+        var value = max(0, 1 + max(x, -50) / 1024)
+        for _ in 0..<10 { value *= value }
+        return value
+    }
+}

@@ -1,0 +1,99 @@
+/// The weighted mean cost of concealment at every delay, kept as the steps between neighbouring delays of 1 ms.
+@safe struct CostStaircase: ~Copyable {
+    /// Delays told apart, ms; the last bin stands for "never".
+    static let binCount = 512
+
+    /// How many neighbours a packet's cost depends on: the gap it would be part of.
+    static let burstReach = 4
+
+    /// Cost that falls away when the delay reaches each bin.
+    private let steps: UnsafeMutablePointer<Double>
+    /// Sum of the packets' weights.
+    private var weight = 0.0
+    /// Weight of the next packet, per frame of sound; grows, instead of the old ones fading.
+    private var scale = 1.0
+    /// Bins at which the packets before, newest first, are known by themselves or by redundancy.
+    private var before = InlineArray<4, Int>(repeating: 0)
+
+    /// How fast packets are forgotten, frames (15 s).
+    private static let forgetting = 720_000.0
+    /// Sound that is imagined to have come in perfect time, so that the first packets do not overreact, frames (1 s).
+    private static let prior = 48_000.0
+    /// Scale at which everything is scaled down.
+    private static let largestScale = 1e9
+
+    init() {
+        unsafe steps = .allocate(capacity: Self.binCount)
+        unsafe steps.initialize(repeating: 0, count: Self.binCount)
+    }
+
+    deinit { unsafe steps.deallocate() }
+
+    mutating func copy(_ other: borrowing CostStaircase) {
+        unsafe UnsafeMutableRawPointer(steps).copyMemory(
+            from: other.steps, byteCount: Self.binCount * MemoryLayout<Double>.stride)
+        weight = other.weight
+        scale = other.scale
+        before = other.before
+    }
+
+    /// Adds a packet of `frames` frames, known from the bin `known` on, its redundant copy from `redundant` on, and the sound
+    /// after it from `farEdge` on, if it never came.
+    mutating func add(
+        frames: Int, known: Int, redundant: Int, farEdge: Int?, _ cost: PlayoutConfiguration.AudibleCost
+    ) {
+        let unit = scale * Double(frames)
+        weight += unit
+        let restored = min(known, redundant)
+        step(at: restored, unit * cost.concealment)
+        if redundant < known {
+            step(at: redundant, -unit * cost.redundancy)
+            step(at: known, unit * cost.redundancy)
+        }
+        var wholeGap = restored
+        for index in before.indices {
+            wholeGap = min(wholeGap, before[index])
+            step(at: wholeGap, unit * cost.concealment * cost.burst)
+        }
+        if let farEdge, farEdge < restored {
+            let saved = unit * cost.concealment * (1 - cost.knownFarEdge)
+            step(at: farEdge, saved)
+            step(at: restored, -saved)
+        }
+        for index in stride(from: before.count - 1, to: 0, by: -1) { before[index] = before[index - 1] }
+        before[0] = restored
+        scale *= 1 + Double(frames) / Self.forgetting
+        if scale > Self.largestScale { normalise() }
+    }
+
+    /// The cheapest delay, ms, and its cost.
+    func cheapest(upTo last: Int, delayPrice: Double) -> (bin: Int, cost: Double) {
+        let total = weight + Self.prior * scale
+        var (bin, lowest, concealed) = (last, Double.infinity, 0.0)
+        for delay in stride(from: Self.binCount - 1, through: 0, by: -1) {
+            if delay <= last {
+                let cost = concealed / total + delayPrice * Double(delay)
+                if cost <= lowest { (bin, lowest) = (delay, cost) }
+            }
+            concealed += unsafe steps[delay]
+        }
+        return (bin, lowest)
+    }
+
+    /// The cost of one delay, ms.
+    func cost(at bin: Int, delayPrice: Double) -> Double {
+        var concealed = 0.0
+        for delay in min(bin + 1, Self.binCount)..<Self.binCount { concealed += unsafe steps[delay] }
+        return concealed / (weight + Self.prior * scale) + delayPrice * Double(bin)
+    }
+
+    private mutating func step(at bin: Int, _ amount: Double) {
+        unsafe steps[min(max(bin, 0), Self.binCount - 1)] += amount
+    }
+
+    private mutating func normalise() {
+        for bin in 0..<Self.binCount { unsafe steps[bin] /= scale }
+        weight /= scale
+        scale = 1
+    }
+}

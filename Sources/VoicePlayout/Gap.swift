@@ -1,0 +1,89 @@
+/// A time in which nothing real is played: sound is made up, fading to silence, until packets come or are due.
+struct Gap {
+    private(set) var isOpen = false
+    /// Frames made up so far.
+    private(set) var frames = 0
+    /// Those of them that stand for no lost packet yet: if the sound was only late, this much of it is behind.
+    var held = 0
+    /// Whether playout waits for the next packet to be due, as at the start of a stream, instead of taking any at once.
+    private(set) var waits = false
+    /// Whether the sender is known to be silent, so that nothing is concealed.
+    private(set) var isPause = false
+    /// Whether the decoder's true state is saved.
+    private(set) var hasSavedState = false
+    /// Where made-up sound that is not yet used lies in the continuation.
+    var spare = 0..<0
+    /// Where made-up sound begins and ends to fade, frames from the gap's beginning.
+    private var fade: (start: Int, end: Int)
+
+    /// Made-up sound is faded out between these, frames: 100 and 250 ms, about a syllable.
+    private static let speechFade = (start: 4800, end: 12_000)
+    /// The same for comfort noise, which the sender renews every 400 ms: 1.0 and 1.2 s.
+    private static let comfortFade = (start: 48_000, end: 57_600)
+    /// A gap in which no packet came for this long is a pause, frames (1 s).
+    private static let idle = 48_000
+
+    /// Before a stream and after a flush: silence until a packet is due.
+    static let silence = Gap(isOpen: true, frames: idle, waits: true, isPause: true)
+
+    init() { self = .silence }
+
+    private init(isOpen: Bool, frames: Int, waits: Bool, isPause: Bool, fade: (start: Int, end: Int) = (0, 0)) {
+        (self.isOpen, self.frames, self.waits, self.isPause) = (isOpen, frames, waits, isPause)
+        self.fade = fade
+    }
+
+    /// Begins, to conceal, or after the sender announced silence.
+    static func opened(afterAnnouncedSilence: Bool) -> Gap {
+        Gap(
+            isOpen: true, frames: 0, waits: false, isPause: afterAnnouncedSilence,
+            fade: afterAnnouncedSilence ? comfortFade : speechFade)
+    }
+
+    /// Begins, or goes on, after all that waited was dropped: silence after a fade of `frames`.
+    mutating func release(fading frames: Int) {
+        if !isOpen { self = Gap(isOpen: true, frames: 0, waits: true, isPause: true) }
+        isPause = true
+        if !isSilent || self.frames == 0 { fade = (self.frames, self.frames + frames) }
+        wait()
+    }
+
+    /// Notes that the decoder's true state is saved.
+    mutating func savedState() { hasSavedState = true }
+
+    /// No gap.
+    static let closed = Gap(isOpen: false, frames: 0, waits: false, isPause: false)
+
+    /// Whether all sound made up from here on is silent.
+    var isSilent: Bool { frames >= fade.end }
+
+    /// Gain of the sample that is made up `ahead` frames from here.
+    func gain(ahead: Int) -> Float {
+        let at = frames + ahead
+        if at < fade.start { return 1 }
+        return at >= fade.end ? 0 : Float(fade.end - at) / Float(fade.end - fade.start)
+    }
+
+    /// Notes made-up sound.
+    mutating func lengthen(by count: Int, nothingWaits: Bool) {
+        frames = min(frames + count, 1 << 40)
+        if !waits { held += count }
+        if isSilent { wait() }
+        if frames >= Self.idle, nothingWaits { isPause = true }
+    }
+
+    /// From here on the next packet is played when it is due.
+    mutating func wait() {
+        waits = true
+        held = 0
+    }
+
+    /// The sender is known to have paused.
+    mutating func becomePause() {
+        isPause = true
+        wait()
+    }
+
+    /// A packet is due.
+    mutating func endWait() { waits = false }
+}

@@ -1,0 +1,60 @@
+/// How a playout buffer trades delay against sound that listeners miss; fixed for the buffer's life.
+public struct PlayoutConfiguration: Equatable, Sendable, BitwiseCopyable {
+    /// What the target delay minimises; the unit of cost is one frame extrapolated, per frame sent.
+    public struct AudibleCost: Equatable, Sendable, BitwiseCopyable {
+        /// Cost of one millisecond of delay: 20 ms are worth 1 % of the frames.
+        public var delayPerMillisecond = 0.0005
+        /// Cost of sound that must be extrapolated.
+        public var concealment = 1.0
+        /// Cost of sound restored from redundancy: it is coarser.
+        public var redundancy = 0.25
+        /// How much more each further frame of the same gap costs, as a share of the first; four further frames count.
+        public var burst = 0.25
+        /// Factor on a gap whose far edge is known in time, so that both its ends can be joined.
+        public var knownFarEdge = 0.8
+        /// Cost gain that lowers the target at once; raising it needs none.
+        public var hysteresis = 0.003
+
+        /// The costs that listening scores were measured with.
+        public init() {}
+    }
+
+    /// What the target delay minimises.
+    public var cost = AudibleCost()
+    /// The target delay never falls below this.
+    public var minimumDelay: Duration = .zero
+    /// The target delay never rises above this; at most ``PlayoutConfiguration/longestDelay``.
+    public var maximumDelay: Duration = .milliseconds(400)
+    /// Delay beyond the target at which sound is skipped rather than sped up.
+    public var skippedExcess: Duration = .milliseconds(250)
+    /// Late sound is played, and the delay grows, up to this; beyond it is dropped. Zero keeps the conversation close.
+    public var keptLateness: Duration = .zero
+    /// Packets that can wait at the same time, 16 to 4096; each takes 1500 bytes.
+    public var packetCapacity = 256
+    /// Whether redundancy in packets is used.
+    public var usesRedundancy = true
+
+    /// A delay target beyond this is not worth having in a conversation: 500 ms.
+    public static let longestDelay: Duration = .milliseconds(500)
+
+    /// Creates the configuration for conversation.
+    public init() {}
+
+    /// For conversation: the smallest delay whose loss of sound listeners do not mind.
+    public static let conversation = PlayoutConfiguration()
+}
+
+/// Frames of 48 kHz.
+enum Frames {
+    static let perMillisecond = 48
+    static let perSecond = 48_000
+    /// The codec's smallest piece of concealed sound: 2.5 ms.
+    static let grain = 120
+
+    /// Whole frames in a duration, clamped to what a conversation could mean (a day).
+    static func of(_ duration: Duration) -> Int {
+        let seconds = min(max(duration.components.seconds, -86_400), 86_400)
+        return Int(seconds) * perSecond + Int(duration.components.attoseconds / 1_000_000_000) * perSecond
+            / 1_000_000_000
+    }
+}

@@ -1,0 +1,104 @@
+extension PlayoutBuffer {
+    /// Puts the next piece of sound into the empty queue.
+    ///
+    /// - Parameters:
+    ///   - time: When its first sample is played, on the pull clock.
+    ///   - pull: When the present pull began; nothing later can have come.
+    mutating func produce<Decoder: SpeechDecoder & ~Copyable>(
+        at time: Int64, pull: Int64, decoder: inout Decoder
+    ) {
+        let moment = Moment(time: time, pull: pull)
+        if gap.waits {
+            let remaining = remainingWait(moment)
+            guard remaining == 0 else { return invent(atMost: remaining, moment, &decoder) }
+        }
+        skipExcess(moment)
+        while true {
+            switch upcoming() {
+            case .unknown:
+                return invent(atMost: .max, moment, &decoder)
+            case .lost(let end, let next):
+                if pay(until: end) { continue }
+                return playLost(until: end, next: next, moment, &decoder)
+            case .pause(let next):
+                if pay(until: next.position) { continue }
+                openGap()
+                gap.becomePause()
+                let remaining = remainingWait(moment)
+                guard remaining == 0 else { return invent(atMost: remaining, moment, &decoder) }
+            case .packet(let packet, let skipped):
+                if settleLateness(packet.framing.frames, moment) { continue }
+                return playPacket(packet, skipped: skipped, moment, &decoder)
+            case .redundancy(let carrier, let frames, let skipped):
+                if settleLateness(frames, moment) { continue }
+                return playRedundancy(carrier, frames: frames, skipped: skipped, moment, &decoder)
+            }
+        }
+    }
+
+    /// Frames until the next packet is due, or `Int.max` while none has come; at 0 the cursor stands at the packet.
+    private mutating func remainingWait(_ moment: Moment) -> Int {
+        guard var packet = store.first(from: cursor.sequence) else { return .max }
+        steer(packet.position, packet.framing.frames, moment)
+        while packet.end + offset.wanted <= moment.time, let next = store.first(from: packet.sequence + 1) {
+            packet = next
+        }
+        let due = packet.position + offset.wanted
+        guard moment.time >= due else { return Int(min(due - moment.time, Int64(Frames.perSecond))) }
+        if !cursor.hasDecoded || packet.position > cursor.position { cursor.timestamp = packet.timestamp }
+        cursor.position = cursor.hasDecoded ? max(cursor.position, packet.position) : packet.position
+        if store.first(from: cursor.sequence)?.sequence == packet.sequence, !cursor.hasDecoded {
+            (cursor.sequence, cursor.chainEnd) = (packet.sequence, packet.position)
+        }
+        gap.endWait()
+        return 0
+    }
+
+    /// Follows the target for a packet that begins at `position`.
+    mutating func steer(_ position: Int64, _ frames: Int, _ moment: Moment) {
+        guard let aim = target.offset else { return }
+        offset.follow(aim + Int64(clock.earliness), position: position, frames: frames, pull: moment.pull)
+    }
+
+    /// Has too much waiting sound skipped, as if its time had been made up.
+    private mutating func skipExcess(_ moment: Moment) {
+        guard store.count > 0, cursor.hasDecoded else { return }
+        let excess = moment.time - cursor.position - max(offset.wanted, target.newestOffset)
+        guard excess > Int64(Frames.of(configuration.skippedExcess)) else { return }
+        openGap()
+        gap.held = max(gap.held, Int(excess))
+    }
+
+    /// Lets time that was made up stand for sound that is gone for good; false if there is no such time.
+    private mutating func pay(until end: Int64) -> Bool {
+        let frames = min(Int64(gap.held), end - cursor.position)
+        guard frames > 0 else { return false }
+        cursor.position += frames
+        cursor.timestamp += frames
+        gap.held -= Int(frames)
+        return true
+    }
+
+    /// Drops sound that was only late, as far as the delay would otherwise exceed what is needed; false if none is.
+    private mutating func settleLateness(_ frames: Int, _ moment: Moment) -> Bool {
+        guard gap.held > 0 else { return false }
+        defer { gap.held = 0 }
+        let need = max(target.offset ?? 0, target.newestOffset) + Int64(Frames.of(configuration.keptLateness))
+        let excess = min(moment.time - cursor.position - need, Int64(gap.held))
+        let step = Int64(offset.step(for: frames))
+        let skipped = excess - excess % step
+        guard skipped > 0 else { return false }
+        cursor.position += skipped
+        cursor.timestamp += skipped
+        statistics.skippedSamples += UInt64(skipped)
+        return true
+    }
+}
+
+/// When a piece of sound is produced, on the pull clock.
+struct Moment: BitwiseCopyable {
+    /// When its first sample is played.
+    let time: Int64
+    /// When the present pull began.
+    let pull: Int64
+}

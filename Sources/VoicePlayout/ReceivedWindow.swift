@@ -1,0 +1,31 @@
+/// Which of the last 1024 sequence numbers have come.
+struct ReceivedWindow: BitwiseCopyable {
+    private static let span: Int64 = 1024
+    private var words = InlineArray<16, UInt64>(repeating: 0)
+    private var newest: Int64?
+
+    /// Notes a sequence number; false if it has come before. One older than the window counts as new.
+    mutating func insert(_ sequence: Int64) -> Bool {
+        if let newest, sequence <= newest {
+            guard newest - sequence < Self.span else { return true }
+            let (word, bit) = Self.place(sequence)
+            defer { words[word] |= bit }
+            return words[word] & bit == 0
+        }
+        if let newest {
+            for skipped in max(newest + 1, sequence - Self.span + 1)...sequence {
+                let (word, bit) = Self.place(skipped)
+                words[word] &= ~bit
+            }
+        }
+        newest = sequence
+        let (word, bit) = Self.place(sequence)
+        words[word] |= bit
+        return true
+    }
+
+    private static func place(_ sequence: Int64) -> (word: Int, bit: UInt64) {
+        let index = Int(sequence & (span - 1))
+        return (index >> 6, 1 << UInt64(index & 63))
+    }
+}
