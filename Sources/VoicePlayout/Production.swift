@@ -26,6 +26,10 @@ extension PlayoutBuffer {
                 gap.becomePause()
                 let remaining = remainingWait(moment)
                 guard remaining == 0 else { return invent(atMost: remaining, moment, &decoder) }
+                // The wait may have ended for a later packet; where its position contradicts its sequence number, the pause would not.
+                if cursor.position < next.position {
+                    (cursor.position, cursor.timestamp) = (next.position, next.timestamp)
+                }
             case .packet(let packet, let skipped):
                 if settleLateness(packet.framing.frames, moment) { continue }
                 return playPacket(packet, skipped: skipped, moment, &decoder)
