@@ -75,7 +75,7 @@ let package = Package(
         .executableTarget(
             name: "duplex",
             dependencies: [
-                "VoiceEngine", "VoiceSimulation", "CAllocationCounter", "CPcap", "CSndFile",
+                "VoiceEngine", "VoiceSimulation", "CAllocationCounter", "CPcap",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], swiftSettings: swift),
 
