@@ -40,9 +40,10 @@ public struct PlayoutBuffer: ~Copyable {
         target = AudibleCostTarget(configuration)
     }
 
-    /// Delay that is steered for, above that of the fastest packets of late.
+    /// Delay that is steered for, above that of the fastest packets of late; zero before the first packet is played.
     public var targetDelay: Duration {
-        .microseconds(Int64(max(0, offset.wanted - target.baseline)) * 1_000_000 / Int64(Frames.perSecond))
+        guard offset.hasWanted else { return .zero }
+        return .microseconds(Int64(max(0, offset.wanted - target.baseline)) * 1_000_000 / Int64(Frames.perSecond))
     }
 
     /// Sound that waits, decoded or not, frames.

@@ -5,7 +5,8 @@
 struct PlayoutOffset: BitwiseCopyable {
     /// The offset to steer for, frames.
     private(set) var wanted: Int64 = 0
-    private var hasWanted = false
+    /// Whether a target was ever followed; ``wanted`` means nothing before.
+    private(set) var hasWanted = false
     private var regular = (count: 0, run: 0)
     private var longest = 0
     private var neededSince: Int64 = 0
