@@ -82,8 +82,10 @@ let package = Package(
         // Benchmarks
         .target(name: "CRing", dependencies: ["CLinuxRealtime"], path: "bench/CRing", cSettings: c),
         .executableTarget(
-            name: "DuplexBench", dependencies: ["VoiceRealtime", "CRing"], path: "bench/DuplexBench",
-            swiftSettings: swift),
+            name: "DuplexBench",
+            dependencies: [
+                "VoiceEngine", "VoiceSimulation", "CWebRTCAudio", "COpus", "CAllocationCounter", "CRing",
+            ], path: "bench/DuplexBench", swiftSettings: swift),
 
         // Tests
         tests("VoiceRealtime", "VoiceRealtime", "CAllocationCounter"),
