@@ -12,6 +12,8 @@ struct AecRun {
 
     init(_ options: Aec) throws {
         self.options = options
+        try OutputFile.check(options.out, option: "--out")
+        try OutputFile.check(options.out, option: "--out", isNoneOf: [options.mic, options.ref])
         do throws(AudioFileError) {
             let native = try AudioFileReader(options.mic).sampleRate
             rate = [16_000, 32_000, 48_000].contains(native) ? native : 48_000
@@ -20,8 +22,8 @@ struct AecRun {
         } catch {
             throw Failure(error)
         }
-        guard !microphone.samples.isEmpty else {
-            throw Failure(.inputUnusable, "'\(options.mic)' holds no sound; record the microphone anew")
+        for (path, file) in [(options.mic, microphone), (options.ref, reference)] where file.samples.isEmpty {
+            throw Failure(.inputUnusable, "'\(path)' holds no sound; record it anew")
         }
     }
 

@@ -11,6 +11,7 @@ struct DemoRun {
     private let script: DemoScript
     private let speech: DemoSpeech
     private static let room = "demo"
+    private static let files = ["a-said.wav", "a-microphone-before.wav", "a-as-b-hears-it-after.wav", "b-said.wav"]
     /// Silence is recorded until both are in the room; more than ever needed on loopback.
     private static let joining = 5.0
 
@@ -21,8 +22,10 @@ struct DemoRun {
         do {
             try FileManager.default.createDirectory(atPath: options.output, withIntermediateDirectories: true)
         } catch {
-            throw Failure(.inputUnusable, "the folder '\(options.output)' cannot be made; choose another with --output")
+            throw Failure(
+                .thresholdMissed, "the folder '\(options.output)' cannot be made: \(error.localizedDescription); choose another with --output")
         }
+        for name in Self.files { try OutputFile.check("\(options.output)/\(name)", option: "--output") }
     }
 
     func run() async throws -> DemoReport {
@@ -97,18 +100,17 @@ struct DemoRun {
     }
 
     private func report(_ judge: DemoJudge) throws -> DemoReport {
-        let files = [
-            ("a-said.wav", judge.a.recording.near), ("a-microphone-before.wav", judge.a.recording.microphone),
-            ("a-as-b-hears-it-after.wav", judge.b.recording.speaker), ("b-said.wav", judge.b.recording.near),
+        let recordings = [
+            judge.a.recording.near, judge.a.recording.microphone, judge.b.recording.speaker, judge.b.recording.near,
         ]
-        for (name, samples) in files {
+        for (name, samples) in zip(Self.files, recordings) {
             do throws(AudioFileError) {
                 try AudioFile.write(samples, to: "\(options.output)/\(name)")
             } catch {
                 throw Failure(error)
             }
         }
-        return DemoReport(judge, seconds: options.seconds, speech: speech.origin, files: files.map { "\(options.output)/\($0.0)" })
+        return DemoReport(judge, seconds: options.seconds, speech: speech.origin, files: Self.files.map { "\(options.output)/\($0)" })
     }
 }
 
@@ -124,7 +126,7 @@ extension DemoReport {
         mouthToEarMs = judge.mouthToEarMilliseconds
         packetsSent = both.reduce(0) { $0 + $1.uplink.packetsSent }
         packetsLost = both.reduce(0) { $0 + $1.streams.reduce(0) { $0 + Int($1.playout.packetsLost) } }
-        concealedRatio = judge.b.statistics.concealedRatio
+        concealedRatio = judge.b.statistics.streams.concealedRatio
         xruns = both.reduce(0) { $0 + $1.device.capture.xruns + $1.device.playback.xruns }
         underrunFrames = both.reduce(0) { $0 + $1.device.playback.underrunFrames }
         let counted = both.compactMap(\.media.allocations)
