@@ -12,10 +12,11 @@ enum Console {
     /// Why stdout could not be written (`errno`), 0 while it could.
     private static let outputError = Mutex<Int32>(0)
 
-    /// Readies the process: a reader that goes away is an error to report and not a signal to die of, and a standard stream that is closed
+    /// Readies the process: a reader that goes away and a file that grows too large are errors to report and not signals to die of, and a standard stream that is closed
     /// is /dev/null, so that no file of ours is opened under its number and mixed with our words.
     static func prepare() {
         signal(SIGPIPE, SIG_IGN)
+        signal(SIGXFSZ, SIG_IGN)
         for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) == -1 {
             _ = unsafe open("/dev/null", O_RDWR)
         }
@@ -27,7 +28,9 @@ enum Console {
             guard failed == 0 else { return }
             failed = write(line + "\n", to: STDOUT_FILENO)
             // Who closes a pipe, as `head` does, knows.
-            if failed != 0, failed != EPIPE { complain("error: stdout cannot be written: \(systemReason(failed)); what follows is lost") }
+            if failed != 0, failed != EPIPE {
+                complain("error: stdout cannot be written: \(systemReason(failed)); what follows is lost")
+            }
         }
     }
 

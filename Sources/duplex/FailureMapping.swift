@@ -20,7 +20,9 @@ extension Failure {
         case .permissionDenied: self.init(.permissionDenied, "\(error)")
         case .file(let error): self.init(error)
         case .invalidConfiguration: self.init(.usage, "\(error)")
-        case .unsupported, .notFound, .busy, .disconnected, .io, .alreadyRunning: self.init(.unavailable, "\(error)")
+        case .notFound:
+            self.init(.unavailable, "\(error); see 'duplex devices', or call with files by --input and --output")
+        case .unsupported, .busy, .disconnected, .io, .alreadyRunning: self.init(.unavailable, "\(error)")
         }
     }
 
@@ -43,7 +45,8 @@ extension Failure {
         case .plaintextRefused(let host):
             self.init(
                 .permissionDenied,
-                "'\(host)' is beyond this machine and nothing would be encrypted; pass --allow-plaintext on a network of yours")
+                "'\(host)' is beyond this machine and nothing would be encrypted; pass --allow-plaintext on a network of yours"
+            )
         case .system(let errno): self.init(.unavailable, "the network refused: \(systemReason(errno))")
         case .stopped: self.init(.unavailable, "the call was stopped")
         }
@@ -53,14 +56,19 @@ extension Failure {
     init(_ error: RoomServerError) {
         switch error {
         case .invalidAddress(let address):
-            self.init(.usage, "'\(address)' is no numeric address; use 127.0.0.1, ::1, 0.0.0.0 or one of this machine's")
+            self.init(
+                .usage, "'\(address)' is no numeric address; use 127.0.0.1, ::1, 0.0.0.0 or one of this machine's")
         case .plaintextRefused(let address):
             self.init(
                 .permissionDenied,
-                "'\(address)' is beyond loopback and nothing would be encrypted; pass --allow-plaintext on a network of yours")
-        case .portInUse(let port): self.init(.unavailable, "port \(port) is in use; choose another or end the other process")
-        case .permissionDenied(let port): self.init(.permissionDenied, "no permission to use port \(port); use one from 1024 up")
-        case .addressNotAvailable(let address): self.init(.unavailable, "'\(address)' is not an address of this machine")
+                "'\(address)' is beyond loopback and nothing would be encrypted; pass --allow-plaintext on a network of yours"
+            )
+        case .portInUse(let port):
+            self.init(.unavailable, "port \(port) is in use; choose another or end the other process")
+        case .permissionDenied(let port):
+            self.init(.permissionDenied, "no permission to use port \(port); use one from 1024 up")
+        case .addressNotAvailable(let address):
+            self.init(.unavailable, "'\(address)' is not an address of this machine")
         case .alreadyStarted: self.init(.unavailable, "the server runs already")
         case .system(let errno): self.init(.unavailable, "the system refused: \(systemReason(errno))")
         }
@@ -73,7 +81,8 @@ extension Failure {
         case .joinTimedOut:
             self.init(
                 .unavailable,
-                "no room server has answered for \(RoomTimers.joinTimeout.components.seconds) s; check its address and that it runs")
+                "no room server has answered for \(RoomTimers.joinTimeout.components.seconds) s; check its address and that it runs"
+            )
         case .connectionLost:
             self.init(
                 .unavailable,
@@ -88,9 +97,11 @@ extension RoomRefusal {
     /// What the refusal is to a script.
     var code: Failure.Code {
         switch self {
-        case .expired, .notYetValid, .badSignature, .wrongRoom, .noJoinRight, .noPublishRight, .noSubscribeRight: .permissionDenied
+        case .expired, .notYetValid, .badSignature, .wrongRoom, .noJoinRight, .noPublishRight, .noSubscribeRight:
+            .permissionDenied
         case .malformed: .inputUnusable
-        case .roomFull, .serverFull, .versionMismatch, .serverShuttingDown, .unknownStream, .unknownParticipant, .receiverBusy:
+        case .roomFull, .serverFull, .versionMismatch, .serverShuttingDown, .unknownStream, .unknownParticipant,
+            .receiverBusy:
             .unavailable
         }
     }

@@ -14,7 +14,9 @@ enum OutputFile {
         } else {
             let folder = folder(of: path)
             guard unsafe stat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
-                throw Failure(.thresholdMissed, "'\(path)' cannot be written: there is no folder '\(folder)'; make it or choose another")
+                throw Failure(
+                    .thresholdMissed,
+                    "'\(path)' cannot be written: there is no folder '\(folder)'; make it or choose another")
             }
             try checkAccess(folder, writing: path, option)
         }
@@ -39,7 +41,8 @@ enum OutputFile {
         switch number {
         case EACCES, EPERM, EROFS:
             throw Failure(
-                .permissionDenied, "no permission to write '\(path)' (\(systemReason(number))); choose another place with \(option)")
+                .permissionDenied,
+                "no permission to write '\(path)' (\(systemReason(number))); choose another place with \(option)")
         default: throw Failure(.thresholdMissed, "'\(path)' cannot be written: \(systemReason(number))")
         }
     }

@@ -102,12 +102,18 @@ struct Call: AsyncParsableCommand {
                 throw ValidationError("\(name) is \(value); use more than 0 and at most \(Int(Self.longest)) seconds")
             }
         }
-        if let period, !(16...4_800).contains(period) { throw ValidationError("--period is \(period); use 16 to 4800 frames") }
+        if let period, !(16...4_800).contains(period) {
+            throw ValidationError("--period is \(period); use 16 to 4800 frames")
+        }
         if usesFiles, capture != nil || playback != nil || period != nil {
-            throw ValidationError("--capture, --playback and --period are of a sound card, which --input and --output replace; use either")
+            throw ValidationError(
+                "--capture, --playback and --period are of a sound card, which --input and --output replace; use either"
+            )
         }
         if wait != nil, !usesFiles { throw ValidationError("--wait is for files; a sound card begins at once") }
-        if capture == "none", playback == "none" { throw ValidationError("with neither --capture nor --playback there is no call") }
+        if capture == "none", playback == "none" {
+            throw ValidationError("with neither --capture nor --playback there is no call")
+        }
         do throws(RoomEndpointError) {
             _ = try RoomEndpoint(url: server, token: "")
         } catch {

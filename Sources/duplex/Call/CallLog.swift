@@ -13,18 +13,21 @@ final class CallLog: Sendable {
     /// The device runs.
     func start(_ formats: DeviceFormats) {
         let started = CallStarted(formats, timeS: seconds)
-        if json { Console.emit(started) } else { started.lines.forEach(Console.complain) }
+        if json { Console.emit(started) } else { started.lines.forEach { Console.say($0) } }
     }
 
-    /// Something that a script need not know.
-    func note(_ text: String) {
-        if !json { Console.complain(text) }
+    /// Something that the user should know but the engine has no event for.
+    func warn(_ text: String) {
+        if json { tell(CallEvent(type: "warning", detail: text)) } else { Console.complain("warning: \(text)") }
     }
 
     /// Somebody who was in the room before.
     func show(_ participant: Participant) {
         remember(participant)
-        tell(CallEvent(type: "participant_present", detail: "\(participant.identity) is there", participant: participant.identity))
+        tell(
+            CallEvent(
+                type: "participant_present", detail: "\(participant.identity) is there",
+                participant: participant.identity))
     }
 
     func show(_ event: EngineEvent) {

@@ -19,14 +19,17 @@ struct CallRun {
         log = CallLog(json: options.json)
         guard let token = options.token ?? ProcessInfo.processInfo.environment["DUPLEX_TOKEN"], !token.isEmpty else {
             throw Failure(
-                .usage, "no token; get one with 'duplex room token --room R --identity YOU' and pass --token or set DUPLEX_TOKEN")
+                .usage,
+                "no token; get one with 'duplex room token --room R --identity YOU' and pass --token or set DUPLEX_TOKEN"
+            )
         }
         do throws(RoomEndpointError) {
             endpoint = try RoomEndpoint(url: options.server, token: token)
         } catch {
             switch error {
             case .malformedURL: throw Failure(.usage, "'\(options.server)' is no room server; write udp://HOST:PORT")
-            case .tokenTooLong: throw Failure(.inputUnusable, "the token is longer than a server takes; get one with fewer claims")
+            case .tokenTooLong:
+                throw Failure(.inputUnusable, "the token is longer than a server takes; get one with fewer claims")
             }
         }
         files = options.usesFiles ? try Self.files(options) : nil
@@ -38,6 +41,7 @@ struct CallRun {
         if let input = options.input {
             var first: [Float] = [0]
             let count: Int
+            try InputFile.check(input)
             do throws(AudioFileError) {
                 var reader = try AudioFileReader(input)
                 var room = first.mutableSpan
@@ -84,20 +88,19 @@ struct CallRun {
         let present: [Participant]
         do throws(EngineError) {
             log.start(try await engine.start())
-            log.note("joining \(endpoint)")
+            Console.progress("joining \(endpoint)")
             present = try await engine.join(
                 endpoint, configuration: RoomClientConfiguration(allowPlaintext: options.allowPlaintext))
         } catch {
             return .failed(Failure(error))
         }
         tally.begin()
-        present.forEach { log.show($0) }
         if options.wait == nil || !present.isEmpty {
             if let failure = beginFiles() { return .failed(failure) }
         } else {
-            log.note("waiting for somebody else")
+            Console.progress("waiting for somebody else")
         }
-        let ending = await firstEnding(engine, events)
+        let ending = await firstEnding(engine, events, present)
         if case .endOfInput = ending { try? await Task.sleep(for: Self.lastWords) }
         return ending
     }
@@ -107,9 +110,10 @@ struct CallRun {
         return nil
     }
 
-    private func firstEnding(_ engine: VoiceEngine, _ events: EventStream) async -> CallEnding {
+    private func firstEnding(_ engine: VoiceEngine, _ events: EventStream, _ present: [Participant]) async -> CallEnding
+    {
         await withTaskGroup(of: CallEnding?.self) { group in
-            group.addTask { await watch(events) }
+            group.addTask { await watch(events, present) }
             group.addTask { await observe(engine) }
             if let seconds = options.seconds { group.addTask { await timeIsUp(after: seconds) } }
             if let wait = options.wait { group.addTask { await nobodyCame(within: wait) } }
@@ -122,11 +126,12 @@ struct CallRun {
     }
 
     /// Shows the events until one of them ends the call.
-    private func watch(_ events: EventStream) async -> CallEnding? {
+    private func watch(_ events: EventStream, _ present: [Participant]) async -> CallEnding? {
         for await event in events {
             log.show(event)
             if Console.isUnread { return .unread }
             switch event {
+            case .joined: present.forEach { log.show($0) }
             case .participantJoined:
                 if let failure = beginFiles() { return .failed(failure) }
             case .device(.endOfInput):
@@ -143,9 +148,14 @@ struct CallRun {
 
     /// Counts, and shows the time, until it is cancelled.
     private func observe(_ engine: VoiceEngine) async -> CallEnding? {
+        var hasWarned = false
         while !Task.isCancelled {
             await tally.look(at: engine)
-            tally.showProgress()
+            if files?.isWaiting != true { tally.showProgress() }
+            if tally.isSilenced, !hasWarned {
+                hasWarned = true
+                log.warn("nothing that you say is sent; the token may not allow speaking")
+            }
             try? await Task.sleep(for: CallTally.period)
         }
         return nil

@@ -26,13 +26,22 @@ final class CallTally: Sendable {
         }
     }
 
+    /// Whether the microphone has been heard for a second and nothing of it was sent.
+    var isSilenced: Bool {
+        state.withLock { state in
+            guard let latest = state.latest else { return false }
+            return latest.device.capture.frames > 48_000 && latest.uplink.packetsSent == 0
+        }
+    }
+
     func showProgress() {
         let (start, latest) = state.withLock { ($0.start, $0.latest) }
         guard let start, let uplink = latest?.uplink else { return }
         let seconds = Int(start.duration(to: .now).components.seconds)
         let pad = seconds % 60 < 10 ? "0" : ""
         let level = Int(max(uplink.outputLevel, -99))
-        Console.progress("\(seconds / 60):\(pad)\(seconds % 60)   you: \(level) dBFS\(uplink.voiceActivity ? ", speaking" : "")")
+        Console.progress(
+            "\(seconds / 60):\(pad)\(seconds % 60)   you: \(level) dBFS\(uplink.voiceActivity ? ", speaking" : "")")
     }
 
     /// How the call went; nil where it never came to be.
@@ -40,7 +49,8 @@ final class CallTally: Sendable {
         state.withLock { state in
             guard let start = state.start, let latest = state.latest else { return nil }
             return CallSummary(
-                seconds: start.duration(to: .now).milliseconds / 1_000, statistics: latest, talkers: Array(state.talkers.values),
+                seconds: start.duration(to: .now).milliseconds / 1_000, statistics: latest,
+                talkers: Array(state.talkers.values),
                 ending: ending)
         }
     }

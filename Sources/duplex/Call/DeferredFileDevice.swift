@@ -25,7 +25,8 @@ final class DeferredFileDevice: AudioDevice {
         waiting.withLock { $0 = ports.take() }
         let card = files.configuration.card
         let format = StreamFormat(
-            sampleRate: 48_000, channels: 1, periodFrames: card.periodFrames, bufferFrames: card.periods * card.periodFrames,
+            sampleRate: 48_000, channels: 1, periodFrames: card.periodFrames,
+            bufferFrames: card.periods * card.periodFrames,
             sampleFormat: .float32)
         let negotiated = NegotiatedFormat(requested: format, active: format)
         return DeviceFormats(capture: negotiated, playback: negotiated)

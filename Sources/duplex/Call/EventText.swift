@@ -95,7 +95,8 @@ extension EngineDegradation {
         switch self {
         case .noRealtimePriority:
             "no real-time priority: expect gaps under load; 'duplex doctor' says how to get it"
-        case .memoryNotLocked: "memory is not locked: a page fault may interrupt the sound; raise memlock in /etc/security/limits.conf"
+        case .memoryNotLocked:
+            "memory is not locked: a page fault may interrupt the sound; raise memlock in /etc/security/limits.conf"
         case .tooManyStreams: "more participants speak than can be heard at once"
         case .commandLost: "the media thread is overloaded; leave and join again"
         case .processingRefused: "the processing backend refused the new settings; the old ones stay"

@@ -17,15 +17,9 @@ struct DemoRun {
 
     init(_ options: Demo) throws {
         self.options = options
+        try OutputFolder.make(options.output, option: "--output", for: Self.files)
         script = DemoScript(length: options.seconds)
         speech = DemoSpeech(seconds: options.seconds, seed: options.seed)
-        do {
-            try FileManager.default.createDirectory(atPath: options.output, withIntermediateDirectories: true)
-        } catch {
-            throw Failure(
-                .thresholdMissed, "the folder '\(options.output)' cannot be made: \(error.localizedDescription); choose another with --output")
-        }
-        for name in Self.files { try OutputFile.check("\(options.output)/\(name)", option: "--output") }
     }
 
     func run() async throws -> DemoReport {
@@ -46,7 +40,8 @@ struct DemoRun {
         var sides: [DemoSide] = []
         for (engine, card) in zip(engines, cards) {
             guard let statistics = try? await engine.statistics(), let start = card.startTime else { continue }
-            sides.append(DemoSide(recording: card.withAir { $0.recording }, statistics: statistics, start: start.nanoseconds))
+            sides.append(
+                DemoSide(recording: card.withAir { $0.recording }, statistics: statistics, start: start.nanoseconds))
         }
         for engine in engines { await engine.stop() }
         guard sides.count == 2 else { throw Failure(.unavailable, "an engine stopped during the demo") }
@@ -110,7 +105,8 @@ struct DemoRun {
                 throw Failure(error)
             }
         }
-        return DemoReport(judge, seconds: options.seconds, speech: speech.origin, files: Self.files.map { "\(options.output)/\($0)" })
+        return DemoReport(
+            judge, seconds: options.seconds, speech: speech.origin, files: Self.files.map { "\(options.output)/\($0)" })
     }
 }
 
@@ -131,7 +127,8 @@ extension DemoReport {
         underrunFrames = both.reduce(0) { $0 + $1.device.playback.underrunFrames }
         let counted = both.compactMap(\.media.allocations)
         let ticks = both.reduce(0) { $0 + $1.media.ticks }
-        allocationsPerTick = counted.count == both.count && ticks > 0 ? Double(counted.reduce(0, +)) / Double(ticks) : nil
+        allocationsPerTick =
+            counted.count == both.count && ticks > 0 ? Double(counted.reduce(0, +)) / Double(ticks) : nil
         let busy = both.reduce(0.0) { $0 + $1.media.cpuTime.milliseconds } / Double(both.count)
         mediaCpuRatio = busy / (Double(judge.a.recording.frames) / 48)
         referenceDelayFrames = judge.a.statistics.uplink.referenceDelayFrames
@@ -145,9 +142,12 @@ extension DemoReport {
         }
         var table = Table()
         table.add("echo removed (B does not hear itself)", decimal(erleDb, "dB"), "25 dB and more is hardly audible")
-        table.add("A's voice kept while both speak", decimal(voiceKeptRatio, "%", 100), "share of A's speech that arrives at B")
+        table.add(
+            "A's voice kept while both speak", decimal(voiceKeptRatio, "%", 100),
+            "share of A's speech that arrives at B")
         table.add("from A's mouth to B's ear", decimal(mouthToEarMs, "ms"), "measured; by stage:")
-        table.add("  microphone to network", decimal(stages.microphoneToNetwork, "ms"), "one codec frame, device, rings")
+        table.add(
+            "  microphone to network", decimal(stages.microphoneToNetwork, "ms"), "one codec frame, device, rings")
         table.add("  echo, noise and gain", decimal(stages.processing, "ms"), "delay of the processing")
         table.add("  codec look-ahead", decimal(stages.codecLookahead, "ms"), "Opus")
         table.add("  network", decimal(stages.network, "ms"), "loopback, through the room")

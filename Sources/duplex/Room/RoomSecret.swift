@@ -4,7 +4,9 @@ import VoiceTransport
 
 /// Where the key that signs tokens comes from. Never from the command line, which every user of the machine can read.
 struct RoomSecret: ParsableArguments {
-    @Option(help: "A file whose first line is the secret that signs tokens; or set DUPLEX_ROOM_SECRET.", completion: .file())
+    @Option(
+        help: "A file whose first line is the secret that signs tokens; or set DUPLEX_ROOM_SECRET.", completion: .file()
+    )
     var secretFile: String?
 
     @Option(help: "The key's name, the tokens' issuer.")
@@ -22,14 +24,17 @@ struct RoomSecret: ParsableArguments {
             secret = Array(value.utf8)
         } else {
             throw Failure(
-                .usage, "no secret to sign tokens with; make one with 'openssl rand -hex 32 > secret' and pass --secret-file secret")
+                .usage,
+                "no secret to sign tokens with; make one with 'openssl rand -hex 32 > secret' and pass --secret-file secret"
+            )
         }
         do {
             return try TokenKey(name: key, secret: secret)
         } catch {
             throw Failure(
                 .inputUnusable,
-                "the secret has \(secret.count) bytes; at least \(TokenKey.minimumSecretSize) are needed: 'openssl rand -hex 32'")
+                "the secret has \(secret.count) bytes; at least \(TokenKey.minimumSecretSize) are needed: 'openssl rand -hex 32'"
+            )
         }
     }
 
@@ -41,7 +46,9 @@ struct RoomSecret: ParsableArguments {
         var bytes = [UInt8](repeating: 0, count: longest)
         var count = 0
         while count < longest {
-            let read = unsafe bytes.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress! + count, longest - count) }
+            let read = unsafe bytes.withUnsafeMutableBytes {
+                unsafe Glibc.read(descriptor, $0.baseAddress! + count, longest - count)
+            }
             if read < 0, errno == EINTR { continue }
             guard read >= 0 else { throw unreadable(path, errno) }
             if read == 0 { break }
@@ -49,6 +56,11 @@ struct RoomSecret: ParsableArguments {
             if bytes[..<count].contains(0x0A) { break }
         }
         let line = bytes[..<count].prefix { $0 != 0x0A }
+        guard !line.contains(where: { $0 < 0x20 && $0 != 0x09 && $0 != 0x0D }) else {
+            throw Failure(
+                .inputUnusable, "the secret file '\(path)' holds no text; make one with 'openssl rand -hex 32 > secret'"
+            )
+        }
         return Array(String(decoding: line, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines).utf8)
     }
 

@@ -11,7 +11,11 @@ final class RoomServeLog: Sendable {
 
     func listening(address: String, port: UInt16) {
         let url = address.contains(":") ? "udp://[\(address)]:\(port)" : "udp://\(address):\(port)"
-        if json { Console.emit(RoomServing(address: address, port: port, url: url)) } else { Console.say("serving rooms on \(url)") }
+        if json {
+            Console.emit(RoomServing(address: address, port: port, url: url))
+        } else {
+            Console.say("serving rooms on \(url)")
+        }
     }
 
     func show(_ event: RoomDirectoryEvent) {
@@ -22,7 +26,8 @@ final class RoomServeLog: Sendable {
             names.withLock { $0[participant] = identity }
             tell(
                 RoomEvent(
-                    type: "participant_joined", detail: "\(identity) came into room '\(room)'", room: room, participant: identity))
+                    type: "participant_joined", detail: "\(identity) came into room '\(room)'", room: room,
+                    participant: identity))
         case .lost(let participant): tell("participant_lost", participant, "does not answer")
         case .resumed(let participant): tell("participant_resumed", participant, "is back")
         case .left(let participant, let reason):
@@ -34,7 +39,8 @@ final class RoomServeLog: Sendable {
                 }
             tell("participant_left", participant, text)
             names.withLock { $0[participant] = nil }
-        case .refused(_, let refusal): tell(RoomEvent(type: "join_refused", detail: "a join was refused: \(refusal.explanation)"))
+        case .refused(_, let refusal):
+            tell(RoomEvent(type: "join_refused", detail: "a join was refused: \(refusal.explanation)"))
         }
     }
 

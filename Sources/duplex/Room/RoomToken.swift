@@ -17,7 +17,9 @@ struct RoomToken: AsyncParsableCommand {
     var name: String?
     @Option(help: "For how many seconds the token is valid.")
     var validSeconds = 3_600
-    @Option(help: "In how many seconds that begins; negative: it began in the past, for a server whose clock is behind.")
+    @Option(
+        parsing: .unconditional,
+        help: "In how many seconds that begins; negative: it began in the past, for a server whose clock is behind.")
     var startsIn = 0
     @Flag(help: "The bearer may listen but not speak.")
     var listenOnly = false
@@ -50,9 +52,12 @@ struct RoomToken: AsyncParsableCommand {
             } catch {
                 switch error {
                 case .tokenTooLong:
-                    throw Failure(.usage, "the token is longer than a server takes; choose a shorter --room, --identity, --name or --key")
+                    throw Failure(
+                        .usage,
+                        "the token is longer than a server takes; choose a shorter --room, --identity, --name or --key")
                 case .refused, .secretTooShort:
-                    throw Failure(.unavailable, "the token library refused to make the token; try again, then report it")
+                    throw Failure(
+                        .unavailable, "the token library refused to make the token; try again, then report it")
                 }
             }
         }
