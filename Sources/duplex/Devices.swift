@@ -96,5 +96,11 @@ extension ALSADeviceDescription.State {
 }
 
 extension ClosedRange<Int> {
-    fileprivate var text: String { lowerBound == upperBound ? "\(lowerBound)" : "\(lowerBound)-\(upperBound)" }
+    /// What a plugin answers that converts anything; no device's own limit lies above.
+    private static var unlimited: Int { 1_000_000 }
+
+    fileprivate var text: String {
+        if lowerBound == upperBound { return "\(lowerBound)" }
+        return upperBound > Self.unlimited ? "\(lowerBound) and more" : "\(lowerBound)-\(upperBound)"
+    }
 }

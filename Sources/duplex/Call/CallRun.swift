@@ -76,8 +76,10 @@ struct CallRun {
             return ending
         }
         Console.endProgress()
-        if let summary = tally.summary(ending: ending.text) { log.end(summary) }
+        let summary = tally.summary(ending: ending.text)
+        if let summary { log.end(summary) }
         if case .failed(let failure) = ending { throw failure }
+        if summary == nil { throw Failure(.unavailable, "\(ending.text) before the room was joined") }
         if let failure = files?.failure { throw Failure(failure) }
     }
 

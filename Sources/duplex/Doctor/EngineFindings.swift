@@ -50,9 +50,11 @@ extension Finding {
 
     /// The files that are really loaded, which a package's version does not tell.
     static var libraries: Finding {
-        guard let maps = try? String(contentsOfFile: "/proc/self/maps", encoding: .utf8) else {
+        // A file of /proc has no length beforehand, so it is read to its end.
+        guard let handle = FileHandle(forReadingAtPath: "/proc/self/maps"), let bytes = try? handle.readToEnd() else {
             return Finding(.ok, "libraries", "the kernel does not tell")
         }
+        let maps = String(decoding: bytes, as: UTF8.self)
         let loaded = Set(maps.split(separator: "\n").compactMap { $0.split(separator: "/").last.map(String.init) })
             .filter { file in file.contains(".so") && libraryNames.contains { file.hasPrefix($0) } }
         return Finding(.ok, "libraries", loaded.sorted().joined(separator: ", "))
