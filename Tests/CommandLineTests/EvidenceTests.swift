@@ -27,12 +27,22 @@ struct EchoEvidenceTests {
 
     @Test("when it began to go")
     func convergence() throws {
-        let microphone = Self.echo(delay: 0)
+        // Given a far end without pauses, whose echo is removed from the fourth second on.
+        var random = SeededGenerator(seed: 6)
+        let far = (0..<6 * Self.rate).map { _ in Float.random(in: -0.1...0.1, using: &random) }
         let begins = 3 * Self.rate
-        let output = microphone.indices.map { $0 < begins ? microphone[$0] : microphone[$0] / 100 }
-        let evidence = EchoEvidence(
-            microphone: microphone, reference: Self.far, output: output, rate: Self.rate, delay: 0, lag: 0)
-        #expect(abs(try #require(evidence.convergenceSeconds) - 3) < 0.6)
+        let output = far.indices.map { $0 < begins ? far[$0] : far[$0] / 100 }
+        let evidence = EchoEvidence(microphone: far, reference: far, output: output, rate: Self.rate, delay: 0, lag: 0)
+        // A window begins every 50 ms, and 20 dB allow for a hundredth of it.
+        #expect(abs(try #require(evidence.convergenceSeconds) - 3) <= 0.05)
+    }
+
+    @Test("the very last half second counts")
+    func lastWindow() throws {
+        let far = (0..<Self.rate / 2).map { Float($0 % 2) * 0.1 }
+        let output = far.map { $0 / 100 }
+        let evidence = EchoEvidence(microphone: far, reference: far, output: output, rate: Self.rate, delay: 0, lag: 0)
+        #expect(evidence.convergenceSeconds == 0)
     }
 
     @Test("nothing, where the far end was silent or nothing was removed")

@@ -50,7 +50,7 @@ struct EchoEvidence {
             return 10 * log10(max(came, silence) / max(went, silence))
         }
         enhancementDecibels = ratio(heard)
-        let starts = stride(from: 0, to: max(heard.count - Self.window, 0), by: 5)
+        let starts = stride(from: 0, through: heard.count - Self.window, by: 5)
         convergenceSeconds = starts.first { ratio(heard[$0..<$0 + Self.window]) >= Self.converged }
             .map { Double(heard[$0] - first) / 100 }
     }

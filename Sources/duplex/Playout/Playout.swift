@@ -32,6 +32,9 @@ struct Playout: AsyncParsableCommand {
 
     func run() async throws {
         try await reportingFailure {
+            try InputFile.check(pcap)
+            try OutputFile.check(out, option: "--out")
+            try OutputFile.check(out, option: "--out", isNoneOf: [pcap])
             let capture = try PlayoutCapture(path: pcap, payloadType: payloadType)
             describe(capture)
             let summary = try play(capture)
