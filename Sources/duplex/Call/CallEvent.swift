@@ -1,0 +1,69 @@
+import VoiceEngine
+
+/// What the device granted.
+struct CallStarted: JSONLine {
+    /// One direction as it runs.
+    struct Direction: Encodable {
+        var sampleRate: Int
+        var channels: Int
+        var sampleFormat: String
+        var periodFrames: Int
+        var bufferFrames: Int
+
+        init(_ format: StreamFormat) {
+            sampleRate = format.sampleRate
+            channels = format.channels
+            sampleFormat = format.sampleFormat.rawValue
+            periodFrames = format.periodFrames
+            bufferFrames = format.bufferFrames
+        }
+    }
+
+    let schema = "duplexvoice.call/1"
+    let type = "started"
+    var timeS: Double
+    var capture: Direction?
+    var playback: Direction?
+
+    init(_ formats: DeviceFormats, timeS: Double) {
+        self.timeS = timeS
+        capture = formats.capture.map { Direction($0.active) }
+        playback = formats.playback.map { Direction($0.active) }
+    }
+
+    /// The formats for people.
+    var lines: [String] {
+        [("capture", capture), ("playback", playback)].compactMap { name, format in
+            format.map {
+                "\(name): \($0.sampleRate) Hz, \($0.channels) ch, \($0.sampleFormat), period \($0.periodFrames), "
+                    + "buffer \($0.bufferFrames) frames"
+            }
+        }
+    }
+}
+
+/// An event of a call.
+struct CallEvent: JSONLine {
+    let schema = "duplexvoice.call/1"
+    let type: String
+    /// For people.
+    var detail: String
+    /// Seconds since the command began.
+    var timeS = 0.0
+    /// Whom it is about, by the identity of their token.
+    var participant: String?
+    /// What was sent, as text.
+    var message: String?
+
+    init(type: String, detail: String, participant: String? = nil) {
+        self.type = type
+        self.detail = detail
+        self.participant = participant
+    }
+
+    /// - Parameter name: what a participant is called.
+    init(_ event: EngineEvent, name: (ParticipantID) -> String) {
+        self.init(type: event.name, detail: event.text(name), participant: event.subject.map(name))
+        if case .message(_, let bytes) = event { message = String(decoding: bytes, as: UTF8.self) }
+    }
+}
