@@ -75,15 +75,17 @@ let package = Package(
         .executableTarget(
             name: "duplex",
             dependencies: [
-                "VoiceEngine", "VoiceSimulation", "CAllocationCounter", "CPcap", "CSndFile",
+                "VoiceEngine", "VoiceSimulation", "CAllocationCounter", "CPcap",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], swiftSettings: swift),
 
         // Benchmarks
         .target(name: "CRing", dependencies: ["CLinuxRealtime"], path: "bench/CRing", cSettings: c),
         .executableTarget(
-            name: "DuplexBench", dependencies: ["VoiceRealtime", "CRing"], path: "bench/DuplexBench",
-            swiftSettings: swift),
+            name: "DuplexBench",
+            dependencies: [
+                "VoiceEngine", "VoiceSimulation", "CWebRTCAudio", "COpus", "CAllocationCounter", "CRing",
+            ], path: "bench/DuplexBench", swiftSettings: swift),
 
         // Tests
         tests("VoiceRealtime", "VoiceRealtime", "CAllocationCounter"),

@@ -21,6 +21,8 @@ public struct EngineConfiguration: Sendable {
     public var maximumStreams: Int
     /// SCHED_FIFO priority of the media thread, 1...99, below that of the device's threads; 0 for the ordinary scheduler.
     public var mediaPriority: Int
+    /// SCHED_FIFO priority of the network thread while in a room, 1...99, below ``mediaPriority``; 0 for the ordinary scheduler.
+    public var networkPriority: Int
     /// How much more than a device period the playout ring holds, in frames of 48 kHz: what the media thread may be late by.
     public var playoutMarginFrames: Int
 
@@ -29,7 +31,7 @@ public struct EngineConfiguration: Sendable {
         device: DeviceChoice = .systemDefault, backend: ProcessingBackend = .webRTC,
         processing: ProcessingSettings = .voiceChat, encoder: OpusEncoderSettings = .voice,
         application: OpusApplication = .voip, playout: PlayoutConfiguration = .conversation,
-        maximumStreams: Int = 8, mediaPriority: Int = 60, playoutMarginFrames: Int = 240
+        maximumStreams: Int = 8, mediaPriority: Int = 60, networkPriority: Int = 55, playoutMarginFrames: Int = 240
     ) {
         self.device = device
         self.backend = backend
@@ -39,6 +41,7 @@ public struct EngineConfiguration: Sendable {
         self.playout = playout
         self.maximumStreams = maximumStreams
         self.mediaPriority = mediaPriority
+        self.networkPriority = networkPriority
         self.playoutMarginFrames = playoutMarginFrames
     }
 
@@ -63,6 +66,7 @@ extension EngineConfiguration {
             (1...StreamTable.maximumStreams).contains(maximumStreams), "maximumStreams is \(maximumStreams); use 1...16"
         )
         try require((0...99).contains(mediaPriority), "mediaPriority is \(mediaPriority); use 0...99")
+        try require((0...99).contains(networkPriority), "networkPriority is \(networkPriority); use 0...99")
         try require(
             (0...1_920).contains(playoutMarginFrames), "playoutMarginFrames is \(playoutMarginFrames); use 0...1920")
         do throws(ProcessingError) { _ = try processing.validated() } catch { throw EngineError(error) }

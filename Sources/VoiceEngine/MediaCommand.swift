@@ -24,6 +24,13 @@ package struct RTPStreamStart: BitwiseCopyable, Sendable {
     var synchronizationSource: UInt32
     var sequenceNumber: UInt16
     var timestamp: UInt32
+
+    /// A stream of this synchronization source, whose first packet carries these numbers.
+    package init(synchronizationSource: UInt32, sequenceNumber: UInt16, timestamp: UInt32) {
+        self.synchronizationSource = synchronizationSource
+        self.sequenceNumber = sequenceNumber
+        self.timestamp = timestamp
+    }
 }
 
 /// What the media thread tells the control side, through the event ring.

@@ -29,8 +29,10 @@ actor RoomMembership {
             throw .room(error)
         }
         self.client = client
+        // The events alone, not the client: it must be able to go, and its thread with it, while somebody waits for its next event.
+        let events = client.events
         follower = Task { [weak self] in
-            for await event in client.events { await self?.handle(event) }
+            for await event in events { await self?.handle(event) }
         }
         let failure = await withCheckedContinuation { entry = $0 }
         if let failure {

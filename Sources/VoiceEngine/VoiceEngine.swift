@@ -21,7 +21,7 @@ public actor VoiceEngine {
     private var room: RoomMembership?
     private var isMuted = false
 
-    /// What exists between `start()` and `stop()`. Stopped in the order of the members.
+    /// What exists between `start()` and `stop()`.
     private struct Running {
         let media: MediaThread
         let core: EngineCore
@@ -84,6 +84,8 @@ public actor VoiceEngine {
     ) async throws(EngineError) -> [Participant] {
         guard let core = running?.core else { throw .notStarted }
         guard room == nil else { throw .alreadyJoined }
+        var configuration = configuration
+        if configuration.threadPriority == 0 { configuration.threadPriority = self.configuration.networkPriority }
         let membership = RoomMembership(core: core, broadcast: broadcast)
         room = membership
         do throws(EngineError) {

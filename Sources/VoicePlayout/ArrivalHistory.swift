@@ -5,6 +5,10 @@ struct Arrival: BitwiseCopyable {
     var frames: Int32
     /// Whether it carries a copy of the sound before it.
     var redundant: Bool
+    /// The smallest offset within the second before, its own included.
+    var leastBefore = Arrival.never
+    /// The smallest offset within the second after, its own included; only right while a cost is reckoned.
+    var leastAfter = Arrival.never
 
     static let never = Int64.max
     var hasCome: Bool { offset != Self.never }
@@ -37,7 +41,7 @@ struct Arrival: BitwiseCopyable {
     deinit { unsafe arrivals.deallocate() }
 
     subscript(sequence: Int64) -> Arrival {
-        unsafe arrivals[Int(sequence & Int64(Self.capacity - 1))]
+        unsafe arrivals[index(sequence)]
     }
 
     /// How many arrivals must be settled before `sequence` can be noted.
@@ -47,34 +51,44 @@ struct Arrival: BitwiseCopyable {
     }
 
     mutating func record(_ sequence: Int64, _ arrival: Arrival) {
-        if isEmpty || sequence - newest >= Self.largestStep || newest - sequence >= Self.largestStep {
+        if isEmpty || abs(sequence - newest) >= Self.largestStep {
             isEmpty = false
             (newest, oldest, oldestUnsettled) = (sequence, sequence, sequence)
             set(sequence, arrival)
         } else if sequence > newest {
             let missing = Arrival(offset: Arrival.never, frames: arrival.frames, redundant: false)
             for lost in newest + 1..<sequence { set(lost, missing) }
-            set(sequence, arrival)
             newest = sequence
             oldest = max(oldest, newest - Int64(Self.capacity) + 1)
             oldestUnsettled = max(oldestUnsettled, oldest)
+            set(sequence, arrival)
         } else if sequence >= oldestUnsettled, !self[sequence].hasCome {
             set(sequence, arrival)
+            for later in sequence...min(newest, sequence + Int64(reach)) {
+                let slot = index(later)
+                unsafe arrivals[slot].leastBefore = unsafe min(arrivals[slot].leastBefore, arrival.offset)
+            }
         }
     }
 
     mutating func shift(by frames: Int64) {
-        for index in 0..<Self.capacity where unsafe arrivals[index].hasCome { unsafe arrivals[index].offset += frames }
+        for index in 0..<Self.capacity {
+            if unsafe arrivals[index].hasCome { unsafe arrivals[index].offset += frames }
+            if unsafe arrivals[index].leastBefore != Arrival.never { unsafe arrivals[index].leastBefore += frames }
+        }
     }
 
     /// Adds the oldest arrival that is not settled to the staircase, for good.
     mutating func settleOldest(into staircase: inout CostStaircase, _ cost: PlayoutConfiguration.AudibleCost) {
+        lookAhead(from: oldestUnsettled, to: min(newest, oldestUnsettled + Int64(reach)))
         add(oldestUnsettled, to: &staircase, cost)
         oldestUnsettled += 1
     }
 
     /// Adds all that is not settled.
-    func addUnsettled(to staircase: inout CostStaircase, _ cost: PlayoutConfiguration.AudibleCost) {
+    mutating func addUnsettled(to staircase: inout CostStaircase, _ cost: PlayoutConfiguration.AudibleCost) {
+        guard oldestUnsettled <= newest else { return }
+        lookAhead(from: oldestUnsettled, to: newest)
         for sequence in oldestUnsettled...newest { add(sequence, to: &staircase, cost) }
     }
 
@@ -91,22 +105,39 @@ struct Arrival: BitwiseCopyable {
 
     private var reach: Int { min(Self.baselineFrames / Int(max(self[newest].frames, 120)), Self.baselinePackets) }
 
+    private func index(_ sequence: Int64) -> Int { Int(sequence & Int64(Self.capacity - 1)) }
+
+    /// Notes an arrival, and the smallest offset before it.
     private mutating func set(_ sequence: Int64, _ arrival: Arrival) {
-        unsafe arrivals[Int(sequence & Int64(Self.capacity - 1))] = arrival
+        var arrival = arrival
+        arrival.leastBefore = arrival.offset
+        for other in max(oldest, sequence - Int64(reach))..<sequence {
+            arrival.leastBefore = min(arrival.leastBefore, self[other].offset)
+        }
+        unsafe arrivals[index(sequence)] = arrival
+    }
+
+    /// Finds the smallest offset after each of some arrivals.
+    private mutating func lookAhead(from first: Int64, to last: Int64) {
+        var least = Arrival.never
+        for sequence in stride(from: last, through: first, by: -1) {
+            let slot = index(sequence)
+            least = unsafe min(least, arrivals[slot].offset)
+            unsafe arrivals[slot].leastAfter = least
+        }
     }
 
     /// The larger of the smallest offsets within a second before and after.
-    private func baseline(of sequence: Int64) -> Int64 {
-        var (past, future) = (Arrival.never, Arrival.never)
-        for other in max(oldest, sequence - Int64(reach))...sequence { past = min(past, self[other].offset) }
-        for other in sequence...min(newest, sequence + Int64(reach)) { future = min(future, self[other].offset) }
-        if past == Arrival.never { return future }
-        return future == Arrival.never ? past : max(past, future)
+    private func baseline(of arrival: Arrival) -> Int64 {
+        if arrival.leastBefore == Arrival.never { return arrival.leastAfter }
+        return arrival.leastAfter == Arrival.never
+            ? arrival.leastBefore : max(arrival.leastBefore, arrival.leastAfter)
     }
 
     private func add(_ sequence: Int64, to staircase: inout CostStaircase, _ cost: PlayoutConfiguration.AudibleCost) {
         let arrival = self[sequence]
-        let baseline = baseline(of: sequence)
+        let baseline = baseline(of: arrival)
+        guard baseline != Arrival.never else { return }
         let known = arrival.hasCome ? Self.bin(arrival.offset - baseline) : CostStaircase.binCount
         var (redundant, farEdge) = (CostStaircase.binCount, Int?.none)
         if sequence < newest, self[sequence + 1].hasCome {

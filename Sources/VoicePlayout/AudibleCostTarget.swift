@@ -47,8 +47,11 @@
 
     /// Notes an arrival; a sequence number already noted is ignored.
     mutating func record(sequence: Int64, position: Int64, arrival: Int64, framing: OpusFraming) {
-        if arrivals.isEmpty { firstPosition = position }
         let isNewest = arrivals.isEmpty || sequence > arrivals.newest
+        if arrivals.isEmpty {
+            firstPosition = position
+            baseline = arrival - position
+        }
         let noted = Arrival(
             offset: arrival - position, frames: Int32(framing.frames), redundant: framing.redundantFrames > 0)
         while arrivals.settleCount(before: sequence) > 0 { settleOldest() }

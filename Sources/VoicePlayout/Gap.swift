@@ -1,5 +1,5 @@
 /// A time in which nothing real is played: sound is made up, fading to silence, until packets come or are due.
-struct Gap: BitwiseCopyable {
+struct Gap {
     private(set) var isOpen = false
     /// Frames made up so far.
     private(set) var frames = 0
@@ -11,14 +11,15 @@ struct Gap: BitwiseCopyable {
     private(set) var isPause = false
     /// Whether the decoder's true state is saved.
     private(set) var hasSavedState = false
-    private var isComfortNoise = false
+    /// Where made-up sound that is not yet used lies in the continuation.
+    var spare = 0..<0
+    /// Where made-up sound begins and ends to fade, frames from the gap's beginning.
+    private var fade: (start: Int, end: Int)
 
     /// Made-up sound is faded out between these, frames: 100 and 250 ms, about a syllable.
-    private static let fadeStart = 4800
-    private static let fadeEnd = 12_000
+    private static let speechFade = (start: 4800, end: 12_000)
     /// The same for comfort noise, which the sender renews every 400 ms: 1.0 and 1.2 s.
-    private static let comfortFadeStart = 48_000
-    private static let comfortFadeEnd = 57_600
+    private static let comfortFade = (start: 48_000, end: 57_600)
     /// A gap in which no packet came for this long is a pause, frames (1 s).
     private static let idle = 48_000
 
@@ -27,34 +28,43 @@ struct Gap: BitwiseCopyable {
 
     init() { self = .silence }
 
-    private init(isOpen: Bool, frames: Int, waits: Bool, isPause: Bool) {
+    private init(isOpen: Bool, frames: Int, waits: Bool, isPause: Bool, fade: (start: Int, end: Int) = (0, 0)) {
         (self.isOpen, self.frames, self.waits, self.isPause) = (isOpen, frames, waits, isPause)
-        isComfortNoise = false
+        self.fade = fade
     }
 
-    /// Begins; the decoder's state must be saved by now.
+    /// Begins, to conceal, or after the sender announced silence.
     static func opened(afterAnnouncedSilence: Bool) -> Gap {
-        var gap = Gap(isOpen: true, frames: 0, waits: false, isPause: afterAnnouncedSilence)
-        gap.hasSavedState = true
-        gap.isComfortNoise = afterAnnouncedSilence
-        return gap
+        Gap(
+            isOpen: true, frames: 0, waits: false, isPause: afterAnnouncedSilence,
+            fade: afterAnnouncedSilence ? comfortFade : speechFade)
     }
+
+    /// Begins, or goes on, after all that waited was dropped: silence after a fade of `frames`.
+    mutating func release(fading frames: Int) {
+        if !isOpen { self = Gap(isOpen: true, frames: 0, waits: true, isPause: true) }
+        isPause = true
+        if !isSilent || self.frames == 0 { fade = (self.frames, self.frames + frames) }
+        wait()
+    }
+
+    /// Notes that the decoder's true state is saved.
+    mutating func savedState() { hasSavedState = true }
 
     /// No gap.
     static let closed = Gap(isOpen: false, frames: 0, waits: false, isPause: false)
 
     /// Whether all sound made up from here on is silent.
-    var isSilent: Bool { frames >= end }
+    var isSilent: Bool { frames >= fade.end }
 
     /// Gain of the sample that is made up `ahead` frames from here.
     func gain(ahead: Int) -> Float {
-        let start = isComfortNoise ? Self.comfortFadeStart : Self.fadeStart
         let at = frames + ahead
-        if at < start { return 1 }
-        return at >= end ? 0 : Float(end - at) / Float(end - start)
+        if at < fade.start { return 1 }
+        return at >= fade.end ? 0 : Float(fade.end - at) / Float(fade.end - fade.start)
     }
 
-    /// Notes made-up sound; `isExpected` when the sender owes none.
+    /// Notes made-up sound.
     mutating func lengthen(by count: Int, nothingWaits: Bool) {
         frames = min(frames + count, 1 << 40)
         if !waits { held += count }
@@ -76,6 +86,4 @@ struct Gap: BitwiseCopyable {
 
     /// A packet is due.
     mutating func endWait() { waits = false }
-
-    private var end: Int { isComfortNoise ? Self.comfortFadeEnd : Self.fadeEnd }
 }

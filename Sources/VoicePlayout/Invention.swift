@@ -4,10 +4,9 @@ extension PlayoutBuffer {
     /// How far invented sound is continued beyond a gap, for the phase search and the cross-fade: 12.5 ms.
     static let continuationFrames = 600
 
-    /// Saves the decoder's true state and begins to make up sound, unless that has begun.
-    mutating func openGap<Decoder: SpeechDecoder & ~Copyable>(_ decoder: inout Decoder) {
+    /// Begins to make up sound, unless that has begun.
+    mutating func openGap() {
         guard !gap.isOpen else { return }
-        decoder.saveState()
         gap = .opened(afterAnnouncedSilence: cursor.lastAnnouncedSilence)
     }
 
@@ -15,7 +14,7 @@ extension PlayoutBuffer {
     mutating func invent<Decoder: SpeechDecoder & ~Copyable>(
         atMost limit: Int, _ moment: Moment, _ decoder: inout Decoder
     ) {
-        openGap(&decoder)
+        openGap()
         let frames = min(Self.pieceFrames, limit)
         let start = queue.beginPiece()
         continueSound(frames: frames, &decoder)
@@ -31,14 +30,27 @@ extension PlayoutBuffer {
     }
 
     /// Writes what would follow in the gap to the front of `continuation`, faded as the gap's age asks.
+    ///
+    /// The decoder makes sound up in multiples of 2.5 ms; what is not used stays behind it, for the next time.
     private mutating func continueSound<Decoder: SpeechDecoder & ~Copyable>(
         frames: Int, _ decoder: inout Decoder
     ) {
-        let asked = (frames + Frames.grain - 1) / Frames.grain * Frames.grain
-        guard !gap.isSilent, cursor.hasDecoded, conceal(asked, &decoder, into: .continuation) else {
+        if !gap.isSilent, !gap.hasSavedState {
+            decoder.saveState()
+            gap.savedState()
+        }
+        continuation.move(gap.spare, to: 0)
+        let missing = max(0, frames - gap.spare.count)
+        let asked = (missing + Frames.grain - 1) / Frames.grain * Frames.grain
+        let known = gap.spare.count
+        guard !gap.isSilent, cursor.hasDecoded,
+            asked == 0 || conceal(asked, &decoder, into: .continuation, at: known)
+        else {
             for sample in 0..<frames { continuation[sample] = 0 }
+            gap.spare = 0..<0
             return
         }
+        gap.spare = frames..<known + asked
         guard gap.gain(ahead: frames) < 1 else { return }
         for sample in 0..<frames { continuation[sample] *= gap.gain(ahead: sample) }
     }
@@ -62,15 +74,15 @@ extension PlayoutBuffer {
 
     /// Has the decoder conceal; false if it refused.
     mutating func conceal<Decoder: SpeechDecoder & ~Copyable>(
-        _ frames: Int, _ decoder: inout Decoder, into destination: Destination = .decoded
+        _ frames: Int, _ decoder: inout Decoder, into destination: Destination = .decoded, at start: Int = 0
     ) -> Bool {
         do {
             switch destination {
             case .decoded:
-                var room = decoded.mutableSpan(0..<frames)
+                var room = decoded.mutableSpan(start..<start + frames)
                 return try decoder.conceal(into: &room) == frames
             case .continuation:
-                var room = continuation.mutableSpan(0..<frames)
+                var room = continuation.mutableSpan(start..<start + frames)
                 return try decoder.conceal(into: &room) == frames
             }
         } catch {

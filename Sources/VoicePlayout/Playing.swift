@@ -8,6 +8,7 @@ extension PlayoutBuffer {
     ) {
         var joint = closeGap(&decoder)
         catchUp(to: packet.position + Int64(skipped), packet.sequence, &joint, &decoder)
+        passOver(before: packet.sequence)
         let frames = packet.framing.frames
         let isReal = decode(packet, &decoder)
         (cursor.sequence, cursor.chainEnd) = (packet.sequence + 1, packet.end)
@@ -18,7 +19,10 @@ extension PlayoutBuffer {
         let stretchable = !joint.followsGap && skipped == 0 && isReal
         put(played, joint, moment)
         if stretchable {
-            let excess = moment.time - packet.position - offset.wanted
+            // While packets come later than the target knows, delay is not too much.
+            let needed = max(offset.wanted, target.newestOffset + PlayoutOffset.margin)
+            let excess = min(
+                moment.time - packet.position - offset.wanted, max(0, moment.time - packet.position - needed))
             gather(excess: excess, moment, &decoder)
             stretchPiece(excess: Int(excess), moment)
         }
@@ -31,6 +35,7 @@ extension PlayoutBuffer {
         var joint = closeGap(&decoder)
         let start = carrier.position - Int64(frames)
         catchUp(to: start + Int64(skipped), carrier.sequence - 1, &joint, &decoder)
+        passOver(before: carrier.sequence)
         let isReal = decodeRedundancy(carrier, frames: frames, &decoder)
         (cursor.sequence, cursor.chainEnd) = (carrier.sequence, carrier.position)
         steer(start, frames, moment)
@@ -138,6 +143,15 @@ extension PlayoutBuffer {
 
     private mutating func silenceDecoded(_ frames: Int) {
         for sample in 0..<frames { decoded[sample] = 0 }
+    }
+
+    /// Lets packets go whose positions contradict their sequence numbers, so that playout never came to them.
+    private mutating func passOver(before sequence: Int64) {
+        while cursor.sequence < sequence, let packet = store.first(from: cursor.sequence), packet.sequence < sequence {
+            consume(packet)
+            statistics.packetsDiscarded += 1
+            cursor.sequence = packet.sequence + 1
+        }
     }
 
     /// Lets a packet go that has been decoded or passed over.

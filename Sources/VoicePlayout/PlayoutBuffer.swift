@@ -30,6 +30,8 @@ public struct PlayoutBuffer: ~Copyable {
 
     /// The longest packet: 120 ms.
     static let longestPacketFrames = 5760
+    /// How long a flushed sound fades: 5 ms.
+    private static let flushFrames = 240
 
     /// Makes a buffer; all its memory is allocated here, 1.5 kB for each packet that may wait.
     public init(_ configuration: PlayoutConfiguration = .conversation) {
@@ -38,9 +40,10 @@ public struct PlayoutBuffer: ~Copyable {
         target = AudibleCostTarget(configuration)
     }
 
-    /// Delay that is steered for, above that of the fastest packets of late.
+    /// Delay that is steered for, above that of the fastest packets of late; zero before the first packet is played.
     public var targetDelay: Duration {
-        .microseconds(Int64(max(0, offset.wanted - target.baseline)) * 1_000_000 / Int64(Frames.perSecond))
+        guard offset.hasWanted else { return .zero }
+        return .microseconds(Int64(max(0, offset.wanted - target.baseline)) * 1_000_000 / Int64(Frames.perSecond))
     }
 
     /// Sound that waits, decoded or not, frames.
@@ -48,6 +51,9 @@ public struct PlayoutBuffer: ~Copyable {
         guard store.count > 0, let newest = store[store.newest] else { return queue.count }
         return queue.count + Int(max(0, newest.end - cursor.position))
     }
+
+    /// Packets that wait to be decoded.
+    public var waitingPackets: Int { store.count }
 
     /// Takes a packet.
     ///
@@ -72,7 +78,9 @@ public struct PlayoutBuffer: ~Copyable {
             statistics.packetsDuplicated += 1
             return .duplicate
         }
-        if isFirst { cursor = PlayoutCursor(sequence: place.sequence, position: place.position, timestamp: place.timestamp) }
+        if isFirst {
+            cursor = PlayoutCursor(sequence: place.sequence, position: place.position, timestamp: place.timestamp)
+        }
         if place.startsStream && !isFirst { statistics.streamRestarts += 1 }
         cursor.count(place.sequence, newest: timeline.newest.sequence, &statistics)
         if framing.redundantFrames > 0 { statistics.fecPacketsReceived += 1 }
@@ -131,14 +139,13 @@ public struct PlayoutBuffer: ~Copyable {
     /// Packets of the old utterance that arrive later are played unless a newer sequence number has come before them.
     public mutating func flush() {
         statistics.skippedSamples += UInt64(max(0, bufferedFrames - queue.count))
-        statistics.removedSamplesForAcceleration += UInt64(queue.fadeOut(frames: 5 * Frames.perMillisecond))
+        statistics.removedSamplesForAcceleration += UInt64(queue.fadeOut(frames: Self.flushFrames))
         store.removeAll()
         guard timeline.hasBegun else { return }
         cursor.sequence = timeline.newest.sequence + 1
         cursor.chainEnd = timeline.newest.position + Int64(timeline.newest.frames)
         cursor.position = cursor.chainEnd
-        if !gap.isOpen { gap = .silence }
-        gap.wait()
+        gap.release(fading: queue.count > 0 ? 0 : Self.flushFrames)
     }
 
     /// Lets packets go for which newer ones need the room.

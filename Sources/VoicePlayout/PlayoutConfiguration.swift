@@ -54,6 +54,7 @@ enum Frames {
     /// Whole frames in a duration, clamped to what a conversation could mean (a day).
     static func of(_ duration: Duration) -> Int {
         let seconds = min(max(duration.components.seconds, -86_400), 86_400)
-        return Int(seconds) * perSecond + Int(duration.components.attoseconds / 1_000_000_000) * perSecond / 1_000_000_000
+        return Int(seconds) * perSecond + Int(duration.components.attoseconds / 1_000_000_000) * perSecond
+            / 1_000_000_000
     }
 }

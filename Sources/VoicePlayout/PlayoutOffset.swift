@@ -5,7 +5,8 @@
 struct PlayoutOffset: BitwiseCopyable {
     /// The offset to steer for, frames.
     private(set) var wanted: Int64 = 0
-    private var hasWanted = false
+    /// Whether a target was ever followed; ``wanted`` means nothing before.
+    private(set) var hasWanted = false
     private var regular = (count: 0, run: 0)
     private var longest = 0
     private var neededSince: Int64 = 0
@@ -13,13 +14,14 @@ struct PlayoutOffset: BitwiseCopyable {
     /// Pulls of one length in a row that count as regular.
     private static let regularRun = 8
     /// Kept above the target, because the baseline trails a drifting clock, frames (1 ms).
-    private static let margin: Int64 = 48
+    static let margin: Int64 = 48
     /// How far the target must fall below a boundary for it to be given up at once, frames (4 ms) ...
     private static let hysteresis: Int64 = 192
     /// ... and how long it may do without it otherwise, frames (5 s).
     private static let settling: Int64 = 240_000
 
     mutating func willPull(_ count: Int) {
+        if longest == 0 { regular = (count, Self.regularRun) }
         regular = regular.count == count ? (count, regular.run + 1) : (count, 1)
         if regular.run >= Self.regularRun { longest = count } else { longest = max(longest, count) }
     }

@@ -12,7 +12,7 @@ extension PlayoutBuffer {
             let remaining = remainingWait(moment)
             guard remaining == 0 else { return invent(atMost: remaining, moment, &decoder) }
         }
-        skipExcess(moment, &decoder)
+        skipExcess(moment)
         while true {
             switch upcoming() {
             case .unknown:
@@ -22,10 +22,14 @@ extension PlayoutBuffer {
                 return playLost(until: end, next: next, moment, &decoder)
             case .pause(let next):
                 if pay(until: next.position) { continue }
-                openGap(&decoder)
+                openGap()
                 gap.becomePause()
                 let remaining = remainingWait(moment)
                 guard remaining == 0 else { return invent(atMost: remaining, moment, &decoder) }
+                // The wait may have ended for a later packet; where its position contradicts its sequence number, the pause would not.
+                if cursor.position < next.position {
+                    (cursor.position, cursor.timestamp) = (next.position, next.timestamp)
+                }
             case .packet(let packet, let skipped):
                 if settleLateness(packet.framing.frames, moment) { continue }
                 return playPacket(packet, skipped: skipped, moment, &decoder)
@@ -45,7 +49,6 @@ extension PlayoutBuffer {
         }
         let due = packet.position + offset.wanted
         guard moment.time >= due else { return Int(min(due - moment.time, Int64(Frames.perSecond))) }
-        statistics.skippedSamples += UInt64(max(0, packet.position - cursor.position))
         if !cursor.hasDecoded || packet.position > cursor.position { cursor.timestamp = packet.timestamp }
         cursor.position = cursor.hasDecoded ? max(cursor.position, packet.position) : packet.position
         if store.first(from: cursor.sequence)?.sequence == packet.sequence, !cursor.hasDecoded {
@@ -62,11 +65,11 @@ extension PlayoutBuffer {
     }
 
     /// Has too much waiting sound skipped, as if its time had been made up.
-    private mutating func skipExcess<Decoder: SpeechDecoder & ~Copyable>(_ moment: Moment, _ decoder: inout Decoder) {
+    private mutating func skipExcess(_ moment: Moment) {
         guard store.count > 0, cursor.hasDecoded else { return }
         let excess = moment.time - cursor.position - max(offset.wanted, target.newestOffset)
         guard excess > Int64(Frames.of(configuration.skippedExcess)) else { return }
-        openGap(&decoder)
+        openGap()
         gap.held = max(gap.held, Int(excess))
     }
 

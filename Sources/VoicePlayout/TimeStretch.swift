@@ -68,7 +68,8 @@ extension PlayoutBuffer {
         let shortest = isSilence ? longest : StretchState.shortestJump
         let jump = findJump(direction: 1, lengths: shortest...longest, fade: fade)
         let milliseconds = Float(excess) / Float(Frames.perMillisecond)
-        guard isSilence || jump.similarity >= max(Self.cutSimilarity - Self.cutYield * milliseconds, Self.cutFloor) else {
+        guard isSilence || jump.similarity >= max(Self.cutSimilarity - Self.cutYield * milliseconds, Self.cutFloor)
+        else {
             return
         }
         replace(at: jump.at, by: jump.length, frames: fade)

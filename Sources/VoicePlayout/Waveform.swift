@@ -46,7 +46,7 @@ enum Waveform {
 
     /// Weight of the new sound at a sample of a raised-cosine cross-fade of `frames`: 0...1.
     ///
-    /// The cosine is the parabola pair that meets its value and slope at both ends and the middle, to 6 %.
+    /// The cosine is a pair of parabolas with its value and slope at both ends, within 0.03 of it.
     static func fade(_ sample: Int, of frames: Int) -> Float {
         let x = (Float(sample) + 0.5) / Float(frames)
         return x < 0.5 ? 2 * x * x : 1 - 2 * (1 - x) * (1 - x)

@@ -1,5 +1,3 @@
-import Glibc
-
 /// The last frames of the reference, addressed by their number since the beginning.
 @safe
 struct ReferenceHistory: ~Copyable {
@@ -31,7 +29,8 @@ struct ReferenceHistory: ~Copyable {
             while done < source.count {
                 let place = Int(truncatingIfNeeded: end + Int64(done)) & (capacity - 1)
                 let run = min(source.count - done, capacity - place)
-                unsafe memcpy(frames + place, first + done, run * MemoryLayout<Float>.stride)
+                unsafe UnsafeMutableRawPointer(frames + place).copyMemory(
+                    from: first + done, byteCount: run * MemoryLayout<Float>.stride)
                 done += run
             }
         }
@@ -58,7 +57,8 @@ struct ReferenceHistory: ~Copyable {
             while done < known.upperBound {
                 let place = Int(truncatingIfNeeded: first + Int64(done)) & (capacity - 1)
                 let run = min(known.upperBound - done, capacity - place)
-                unsafe memcpy(to + done, frames + place, run * MemoryLayout<Float>.stride)
+                unsafe UnsafeMutableRawPointer(to + done).copyMemory(
+                    from: frames + place, byteCount: run * MemoryLayout<Float>.stride)
                 done += run
             }
         }

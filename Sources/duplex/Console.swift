@@ -2,34 +2,84 @@ import Foundation
 import Synchronization
 
 /// Where a command's words go: results to stdout, complaints to stderr, progress to stderr and only where somebody watches.
+///
+/// From any thread; blocks while the reader of a pipe does. A stdout that cannot be written ends no command by itself: a call that is being
+/// recorded goes on. It is complained of once, and ``reportingFailure(_:)`` turns it into the exit code.
 enum Console {
     /// Whether stderr is a terminal.
     static let isWatched = isatty(STDERR_FILENO) == 1
 
-    /// A line of the result.
-    static func say(_ line: String = "") {
-        FileHandle.standardOutput.write(Data((line + "\n").utf8))
+    /// Why stdout could not be written (`errno`), 0 while it could.
+    private static let outputError = Mutex<Int32>(0)
+
+    /// Readies the process: a reader that goes away and a file that grows too large are errors to report and not signals to die of, and a standard stream that is closed
+    /// is /dev/null, so that no file of ours is opened under its number and mixed with our words.
+    static func prepare() {
+        signal(SIGPIPE, SIG_IGN)
+        signal(SIGXFSZ, SIG_IGN)
+        for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) == -1 {
+            _ = unsafe open("/dev/null", O_RDWR)
+        }
     }
 
-    /// A complaint or a warning.
+    /// A line of the result.
+    static func say(_ line: String = "") {
+        outputError.withLock { failed in
+            guard failed == 0 else { return }
+            failed = write(line + "\n", to: STDOUT_FILENO)
+            // Who closes a pipe, as `head` does, knows.
+            if failed != 0, failed != EPIPE {
+                complain("error: stdout cannot be written: \(systemReason(failed)); what follows is lost")
+            }
+        }
+    }
+
+    /// Whether something of the result is lost.
+    static var hasLostOutput: Bool { outputError.withLock { $0 != 0 } }
+
+    /// Whether whoever read the result has gone away.
+    static var isUnread: Bool { outputError.withLock { $0 == EPIPE } }
+
+    /// A complaint or a warning. There is nowhere to tell that it was lost.
     static func complain(_ line: String) {
-        FileHandle.standardError.write(Data((line + "\n").utf8))
+        endProgress()
+        _ = write(line + "\n", to: STDERR_FILENO)
     }
 
     /// Shows how far the work is; on a terminal the line replaces the one before.
     static func progress(_ text: String) {
         guard isWatched else { return }
-        FileHandle.standardError.write(Data("\r\u{1B}[K\(text)".utf8))
+        _ = write("\r\u{1B}[K\(text)", to: STDERR_FILENO)
     }
 
     /// Takes the progress line away.
     static func endProgress() {
         guard isWatched else { return }
-        FileHandle.standardError.write(Data("\r\u{1B}[K".utf8))
+        _ = write("\r\u{1B}[K", to: STDERR_FILENO)
+    }
+
+    /// Writes all of `text`; returns 0 or the `errno` that stood in the way.
+    private static func write(_ text: String, to descriptor: Int32) -> Int32 {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let written = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if written > 0 {
+                rest = rest.dropFirst(written)
+            } else if written == 0 || errno != EINTR {
+                return written == 0 ? EIO : errno
+            }
+        }
+        return 0
     }
 }
 
-/// A line of NDJSON: a summary or an event. Its keys are in snake case, with the unit last.
+/// A system error in words.
+func systemReason(_ number: Int32) -> String {
+    guard let text = unsafe strerror(number) else { return "error \(number)" }
+    return unsafe String(cString: text)
+}
+
+/// A line of NDJSON: a summary or an event. Its keys are in snake case, with the unit last; what is unknown is left out.
 protocol JSONLine: Encodable {
     /// Name and version of the line's shape: `duplexvoice.aec/1`.
     var schema: String { get }

@@ -11,39 +11,67 @@ struct Devices: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        let devices = ALSADevice.list()
-        if json {
-            devices.forEach { Console.emit(DeviceLine($0)) }
-            Console.emit(DevicesSummary(devices: devices.count))
-        } else if devices.isEmpty {
-            Console.say("no sound devices; is a sound card present, and does your user belong to the group audio?")
-        } else {
-            var table = Table()
-            table.add("name", "capture", "playback", "what it is")
-            for device in devices {
-                table.add(
-                    device.name, device.capture?.text ?? "-", device.playback?.text ?? "-",
-                    device.description.split(separator: "\n").joined(separator: ", "))
+        try await reportingFailure {
+            let devices = ALSADevice.list()
+            if json {
+                devices.forEach { Console.emit(DeviceLine($0)) }
+                Console.emit(DevicesSummary(devices: devices.count))
+            } else if devices.isEmpty {
+                Console.say("no sound devices; is a sound card present, and does your user belong to the group audio?")
+            } else {
+                var table = Table()
+                table.add("name", "capture", "playback", "what it is")
+                for device in devices {
+                    table.add(
+                        device.name, device.capture?.text ?? "-", device.playback?.text ?? "-",
+                        device.description.split(separator: "\n").joined(separator: ", "))
+                }
+                table.lines.forEach { Console.say($0) }
             }
-            table.lines.forEach { Console.say($0) }
         }
     }
 }
 
 /// One device.
 struct DeviceLine: JSONLine {
+    /// One direction of a device: whether it can be used now, and with what.
+    struct Direction: Encodable {
+        /// `available`, `busy`, `permission_denied` or `unusable`.
+        var state: String
+        var reason: String?
+        /// Lowest and highest.
+        var sampleRates: [Int]?
+        var channels: [Int]?
+        var periodFrames: [Int]?
+
+        init(_ state: ALSADeviceDescription.State) {
+            switch state {
+            case .available(let rates, let channels, let periods):
+                self.state = "available"
+                sampleRates = [rates.lowerBound, rates.upperBound]
+                self.channels = [channels.lowerBound, channels.upperBound]
+                periodFrames = [periods.lowerBound, periods.upperBound]
+            case .busy: self.state = "busy"
+            case .permissionDenied: self.state = "permission_denied"
+            case .unusable(let reason):
+                self.state = "unusable"
+                self.reason = reason
+            }
+        }
+    }
+
     let schema = "duplexvoice.devices/1"
     let type = "device"
     var name: String
     var description: String
-    var capture: String?
-    var playback: String?
+    var capture: Direction?
+    var playback: Direction?
 
     init(_ device: ALSADeviceDescription) {
         name = device.name
         description = device.description
-        capture = device.capture?.text
-        playback = device.playback?.text
+        capture = device.capture.map(Direction.init)
+        playback = device.playback.map(Direction.init)
     }
 }
 
@@ -68,5 +96,11 @@ extension ALSADeviceDescription.State {
 }
 
 extension ClosedRange<Int> {
-    fileprivate var text: String { lowerBound == upperBound ? "\(lowerBound)" : "\(lowerBound)-\(upperBound)" }
+    /// What a plugin answers that converts anything; no device's own limit lies above.
+    private static var unlimited: Int { 1_000_000 }
+
+    fileprivate var text: String {
+        if lowerBound == upperBound { return "\(lowerBound)" }
+        return upperBound > Self.unlimited ? "\(lowerBound) and more" : "\(lowerBound)-\(upperBound)"
+    }
 }

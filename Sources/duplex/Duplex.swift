@@ -8,15 +8,20 @@ struct Duplex: AsyncParsableCommand {
         abstract: "A real-time duplex voice engine: call, measure, cancel echo.",
         discussion: """
             Results go to stdout, progress to stderr and only on a terminal. With --json, stdout carries NDJSON whose last line is \
-            the summary.
+            the summary; errors are a line on stderr.
 
             Exit codes: 0 ok, 1 a threshold was missed or an output could not be written, 64 usage, 66 an input is missing or not \
             what it claims to be, 69 a device or server is unavailable, 77 permission denied.
             """,
         version: EngineVersion.text,
         subcommands: [
-            Demo.self, Call.self, Aec.self, Room.self, Doctor.self, Devices.self,
+            Demo.self, Call.self, Aec.self, Playout.self, Room.self, Doctor.self, Devices.self,
         ])
+
+    static func main() async {
+        Console.prepare()
+        await main(nil)
+    }
 }
 
 /// What `duplex --version` says.

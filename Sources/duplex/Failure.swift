@@ -1,11 +1,11 @@
 import ArgumentParser
-import Glibc
 
 /// Why a command ends without its result: what is wrong, where, and what to do; with the exit code that scripts go by.
 struct Failure: Error {
     /// The exit codes of `duplex`, from BSD's sysexits(3) where it has one.
     enum Code: Int32 {
         case thresholdMissed = 1
+        case usage = 64
         case inputUnusable = 66
         case unavailable = 69
         case permissionDenied = 77
@@ -20,7 +20,7 @@ struct Failure: Error {
     }
 }
 
-/// Runs a command's work; a failure is printed as one line on stderr and becomes the exit code.
+/// Runs a command's work; a failure is printed as one line on stderr and becomes the exit code, as does a result that could not be written.
 func reportingFailure(_ work: () async throws -> Void) async throws {
     do {
         try await work()
@@ -28,4 +28,5 @@ func reportingFailure(_ work: () async throws -> Void) async throws {
         Console.complain("error: \(failure.message)")
         throw ExitCode(failure.code.rawValue)
     }
+    if Console.hasLostOutput { throw ExitCode(Failure.Code.thresholdMissed.rawValue) }
 }

@@ -1,4 +1,3 @@
-import Glibc
 import VoiceEngine
 
 extension Failure {
@@ -7,7 +6,7 @@ extension Failure {
         switch error {
         case .device(let error): self.init(error)
         case .room(let error): self.init(error)
-        case .invalidConfiguration(let complaint): self.init(.inputUnusable, complaint)
+        case .invalidConfiguration(let complaint): self.init(.usage, complaint)
         case .resourcesExhausted(let complaint): self.init(.unavailable, complaint)
         case .notStarted, .alreadyStarted, .notJoined, .alreadyJoined, .unknownParticipant, .overloaded,
             .requestRefused:
@@ -20,8 +19,10 @@ extension Failure {
         switch error {
         case .permissionDenied: self.init(.permissionDenied, "\(error)")
         case .file(let error): self.init(error)
-        case .unsupported, .invalidConfiguration: self.init(.inputUnusable, "\(error)")
-        case .notFound, .busy, .disconnected, .io, .alreadyRunning: self.init(.unavailable, "\(error)")
+        case .invalidConfiguration: self.init(.usage, "\(error)")
+        case .notFound:
+            self.init(.unavailable, "\(error); see 'duplex devices', or call with files by --input and --output")
+        case .unsupported, .busy, .disconnected, .io, .alreadyRunning: self.init(.unavailable, "\(error)")
         }
     }
 
@@ -44,65 +45,96 @@ extension Failure {
         case .plaintextRefused(let host):
             self.init(
                 .permissionDenied,
-                "'\(host)' is beyond this machine and nothing would be encrypted; pass --allow-plaintext on a network of yours")
-        case .system(let errno): self.init(.unavailable, "the network refused: \(Self.systemReason(errno))")
+                "'\(host)' is beyond this machine and nothing would be encrypted; pass --allow-plaintext on a network of yours"
+            )
+        case .system(let errno): self.init(.unavailable, "the network refused: \(systemReason(errno))")
         case .stopped: self.init(.unavailable, "the call was stopped")
         }
-    }
-
-    private static func systemReason(_ number: Int32) -> String {
-        guard let text = unsafe strerror(number) else { return "error \(number)" }
-        return unsafe String(cString: text)
     }
 
     /// A room server that did not start.
     init(_ error: RoomServerError) {
         switch error {
         case .invalidAddress(let address):
-            self.init(.inputUnusable, "'\(address)' is no numeric address; use 127.0.0.1, ::1, 0.0.0.0 or one of this machine's")
+            self.init(
+                .usage, "'\(address)' is no numeric address; use 127.0.0.1, ::1, 0.0.0.0 or one of this machine's")
         case .plaintextRefused(let address):
             self.init(
                 .permissionDenied,
-                "'\(address)' is beyond loopback and nothing would be encrypted; pass --allow-plaintext on a network of yours")
-        case .portInUse(let port): self.init(.unavailable, "port \(port) is in use; choose another or end the other process")
-        case .permissionDenied(let port): self.init(.permissionDenied, "no permission to use port \(port); use one from 1024 up")
-        case .addressNotAvailable(let address): self.init(.unavailable, "'\(address)' is not an address of this machine")
+                "'\(address)' is beyond loopback and nothing would be encrypted; pass --allow-plaintext on a network of yours"
+            )
+        case .portInUse(let port):
+            self.init(.unavailable, "port \(port) is in use; choose another or end the other process")
+        case .permissionDenied(let port):
+            self.init(.permissionDenied, "no permission to use port \(port); use one from 1024 up")
+        case .addressNotAvailable(let address):
+            self.init(.unavailable, "'\(address)' is not an address of this machine")
         case .alreadyStarted: self.init(.unavailable, "the server runs already")
-        case .system(let errno): self.init(.unavailable, "the system refused: \(Self.systemReason(errno))")
+        case .system(let errno): self.init(.unavailable, "the system refused: \(systemReason(errno))")
         }
     }
 
     /// A stay in a room that ended by itself.
     init(_ end: RoomSessionEnd) {
         switch end {
-        case .refused(let refusal, _): self.init(.permissionDenied, "the room refused: \(refusal.explanation)")
-        case .joinTimedOut: self.init(.unavailable, "the room server does not answer; check its address and that it runs")
-        case .connectionLost: self.init(.unavailable, "the room server was lost and did not come back within 30 s")
-        case .removed(let reason): self.init(.unavailable, "removed from the room: \(reason)")
+        case .refused(let refusal, _): self.init(refusal.code, "the room refused: \(refusal.explanation)")
+        case .joinTimedOut:
+            self.init(
+                .unavailable,
+                "no room server has answered for \(RoomTimers.joinTimeout.components.seconds) s; check its address and that it runs"
+            )
+        case .connectionLost:
+            self.init(
+                .unavailable,
+                "the room server was lost and did not come back within \(RoomTimers.breakWindow.components.seconds) s")
+        case .removed(let reason): self.init(.unavailable, "out of the room: \(reason.explanation)")
         case .left: self.init(.unavailable, "left the room")
         }
     }
 }
 
 extension RoomRefusal {
+    /// What the refusal is to a script.
+    var code: Failure.Code {
+        switch self {
+        case .expired, .notYetValid, .badSignature, .wrongRoom, .noJoinRight, .noPublishRight, .noSubscribeRight:
+            .permissionDenied
+        case .malformed: .inputUnusable
+        case .roomFull, .serverFull, .versionMismatch, .serverShuttingDown, .unknownStream, .unknownParticipant,
+            .receiverBusy:
+            .unavailable
+        }
+    }
+
     /// What is wrong and what to do.
     var explanation: String {
         switch self {
         case .expired: "the token has expired; get a new one"
-        case .notYetValid: "the token is not valid yet; check both machines' clocks"
-        case .badSignature: "the token was not signed with this server's secret"
-        case .wrongRoom: "the token is for another room"
-        case .noJoinRight: "the token does not allow joining"
-        case .noPublishRight: "the token does not allow speaking"
-        case .noSubscribeRight: "the token does not allow listening"
-        case .roomFull: "the room is full"
-        case .serverFull: "the server is full"
+        case .notYetValid: "the token is not valid yet; wait, or check both machines' clocks"
+        case .badSignature: "the token was not signed with this server's key and secret; get one from whoever runs it"
+        case .wrongRoom: "the token is for another room; get one for this room"
+        case .noJoinRight: "the token does not allow joining; get one that does"
+        case .noPublishRight: "the token does not allow speaking; you can only listen"
+        case .noSubscribeRight: "the token does not allow listening; you can only speak"
+        case .roomFull: "the room is full; try again later"
+        case .serverFull: "the server is full; try again later"
         case .versionMismatch: "client and server speak different versions of the protocol; update the older one"
-        case .malformed: "the token is not a token"
-        case .serverShuttingDown: "the server is shutting down"
-        case .unknownStream: "no such stream"
-        case .unknownParticipant: "no such participant"
+        case .malformed: "the token cannot be read; copy it whole, or get a new one"
+        case .serverShuttingDown: "the server is shutting down; try again later"
+        case .unknownStream: "there is no such stream"
+        case .unknownParticipant: "there is no such participant"
         case .receiverBusy: "the receiver is too slow; try again"
+        }
+    }
+}
+
+extension RemovalReason {
+    /// What happened and what to do.
+    var explanation: String {
+        switch self {
+        case .removedByServer: "the server's operator ended your stay"
+        case .replaced: "somebody else joined with your identity; use a token with another"
+        case .serverShuttingDown: "the server is shutting down"
         }
     }
 }

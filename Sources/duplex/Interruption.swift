@@ -1,10 +1,11 @@
 import Dispatch
 import Glibc
 
-/// Control-C and SIGTERM as the end of a task instead of the process, so that files are closed and rooms are left.
+/// Control-C, SIGTERM and a terminal that is closed as the end of a task instead of the process, so that files are closed and rooms are left.
 ///
 /// Unchecked: the sources are set once and are thread-safe, which Dispatch does not declare.
 final class Interruption: @unchecked Sendable {
+    private static let signals = [SIGINT, SIGTERM, SIGHUP]
     private let sources: [any DispatchSourceSignal]
     private let stream: AsyncStream<Void>
 
@@ -12,7 +13,7 @@ final class Interruption: @unchecked Sendable {
     init() {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
         self.stream = stream
-        sources = [SIGINT, SIGTERM].map { number in
+        sources = Self.signals.map { number in
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler { continuation.yield() }
@@ -23,11 +24,10 @@ final class Interruption: @unchecked Sendable {
 
     deinit {
         sources.forEach { $0.cancel() }
-        signal(SIGINT, SIG_DFL)
-        signal(SIGTERM, SIG_DFL)
+        for number in Self.signals { signal(number, SIG_DFL) }
     }
 
-    /// Returns at the first signal.
+    /// Returns at the first signal, or when the task is cancelled. To be called once.
     func wait() async {
         for await _ in stream { return }
     }

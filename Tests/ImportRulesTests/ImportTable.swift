@@ -28,9 +28,11 @@ enum ImportTable {
     /// Modules of the toolchain that every module may import.
     static let everywhere: Set<String> = ["Synchronization"]
 
-    /// Modules of the toolchain that touch the system, and those who may; never the pure ones.
+    /// Modules of the toolchain that touch the system, and those who may; never the pure ones. VoiceProcessing and VoiceSimulation take
+    /// Glibc for its mathematics alone: sines, exponentials, logarithms.
     static let system: [String: Set<String>] = [
-        "Glibc": ["VoiceRealtime", "VoiceDevices", "VoiceTransport", "duplex"]
+        "Glibc": ["VoiceRealtime", "VoiceDevices", "VoiceTransport", "VoiceProcessing", "VoiceSimulation", "duplex"],
+        "Dispatch": ["duplex"],
     ]
 
     /// Says why the module may not be imported there, or nil when it may.

@@ -12,6 +12,10 @@ struct AecRun {
 
     init(_ options: Aec) throws {
         self.options = options
+        try InputFile.check(options.mic)
+        try InputFile.check(options.ref)
+        try OutputFile.check(options.out, option: "--out")
+        try OutputFile.check(options.out, option: "--out", isNoneOf: [options.mic, options.ref])
         do throws(AudioFileError) {
             let native = try AudioFileReader(options.mic).sampleRate
             rate = [16_000, 32_000, 48_000].contains(native) ? native : 48_000
@@ -20,8 +24,8 @@ struct AecRun {
         } catch {
             throw Failure(error)
         }
-        guard !microphone.samples.isEmpty else {
-            throw Failure(.inputUnusable, "'\(options.mic)' holds no sound; record the microphone anew")
+        for (path, file) in [(options.mic, microphone), (options.ref, reference)] where file.samples.isEmpty {
+            throw Failure(.inputUnusable, "'\(path)' holds no sound; record it anew")
         }
     }
 
@@ -62,7 +66,8 @@ struct AecRun {
             microphone: microphone.samples, reference: far, output: output, rate: rate,
             delay: last?.echoDelay?.delay ?? 0, lag: last?.processing.processingDelay ?? 0)
         return AecSummary(
-            options: options, library: chain.processor.capabilities.library, rate: rate, report: last, evidence: evidence, times: times)
+            options: options, library: chain.processor.capabilities.library, rate: rate, report: last,
+            evidence: evidence, times: times)
     }
 }
 
@@ -90,7 +95,8 @@ struct AecSummary: JSONLine {
     var usPerFrameP99: Double
 
     init(
-        options: Aec, library: String, rate: Int, report: ProcessingChain.Report?, evidence: EchoEvidence, times: [Int64]
+        options: Aec, library: String, rate: Int, report: ProcessingChain.Report?, evidence: EchoEvidence,
+        times: [Int64]
     ) {
         backend = options.backend.rawValue
         self.library = library
@@ -108,12 +114,16 @@ struct AecSummary: JSONLine {
 
     var lines: [String] {
         var table = Table()
-        func decimal(_ value: Double?, _ unit: String) -> String { value.map { "\($0.rounded(toPlaces: 1)) \(unit)" } ?? "not measured" }
+        func decimal(_ value: Double?, _ unit: String) -> String {
+            value.map { "\($0.rounded(toPlaces: 1)) \(unit)" } ?? "not measured"
+        }
         table.add("echo removed while the far end was heard", decimal(erleDb, "dB"))
         table.add("delay from playing to recording", decimal(delayMs, "ms"))
         table.add("time until 20 dB were removed", decimal(convergenceS, "s"))
         table.add("delay added", decimal(processingDelayMs, "ms"))
-        table.add("CPU per 10 ms, median / p99", "\(usPerFrameP50.rounded(toPlaces: 0)) / \(usPerFrameP99.rounded(toPlaces: 0)) µs")
+        table.add(
+            "CPU per 10 ms, median / p99",
+            "\(usPerFrameP50.rounded(toPlaces: 0)) / \(usPerFrameP99.rounded(toPlaces: 0)) µs")
         table.add("processed by", "\(library), \(frames) blocks at \(sampleRate) Hz")
         return table.lines
     }

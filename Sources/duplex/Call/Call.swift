@@ -4,10 +4,13 @@ import VoiceEngine
 /// Joins a room and talks.
 struct Call: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Join a room and talk: with a sound card, or with WAV files.",
+        abstract: "Join a room and talk: with a sound card, or with sound files.",
         discussion: """
-            With --input, the file is the microphone, paced in real time, and the call ends with it; what is heard goes to --output. Without, \
-            the call runs until Control-C or --seconds.
+            With a sound card the call runs until Control-C or --seconds. With --input, the file is the microphone, paced in real time \
+            from the moment of joining, and the call ends with it; with --seconds it lasts that long, and silence follows the file. What is \
+            heard goes to --output, whose frame 0 is the input's frame 0.
+
+            A server that does not answer is given up after 10 s, one that is lost in a call after 36 s.
             """)
 
     /// The configurations that come with the engine.
@@ -23,22 +26,62 @@ struct Call: AsyncParsableCommand {
         }
     }
 
+    /// What is done to the microphone.
+    enum Processing: String, CaseIterable, ExpressibleByArgument {
+        case voiceAgent, voiceChat, headset, off
+
+        var settings: ProcessingSettings {
+            switch self {
+            case .voiceAgent: .voiceAgent
+            case .voiceChat: .voiceChat
+            case .headset: .headset
+            case .off: .bypass
+            }
+        }
+    }
+
+    /// How much sound a packet carries, in milliseconds.
+    enum FrameDuration: Int, CaseIterable, ExpressibleByArgument {
+        case milliseconds10 = 10
+        case milliseconds20 = 20
+        case milliseconds40 = 40
+        case milliseconds60 = 60
+
+        var setting: OpusFrameDuration {
+            switch self {
+            case .milliseconds10: .milliseconds10
+            case .milliseconds20: .milliseconds20
+            case .milliseconds40: .milliseconds40
+            case .milliseconds60: .milliseconds60
+            }
+        }
+    }
+
     @Option(help: "The room server: udp://HOST:PORT.")
     var server: String
-    @Option(help: "The access token; or set DUPLEX_TOKEN.")
+    @Option(help: "The access token; or set DUPLEX_TOKEN, which other users of this machine cannot read.")
     var token: String?
-    @Option(help: "ALSA PCM to capture from.")
-    var capture = "default"
-    @Option(help: "ALSA PCM to play to.")
-    var playback = "default"
-    @Option(help: "Frames of 48 kHz in a device period, as near as the device can.")
-    var period = 240
+
+    @Option(help: "ALSA PCM to capture from, or none. (default: default)")
+    var capture: String?
+    @Option(help: "ALSA PCM to play to, or none. (default: default)")
+    var playback: String?
+    @Option(help: "Frames of 48 kHz in a sound card's period, as near as it can. (default: 240)")
+    var period: Int?
+
     @Option(help: "A sound file to speak instead of a microphone.", completion: .file())
     var input: String?
     @Option(help: "A WAV file to write what is heard to, instead of a loudspeaker.", completion: .file())
     var output: String?
-    @Option(help: "Who the call is for: \(Preset.allCases.map(\.rawValue).joined(separator: ", ")).")
-    var preset = Preset.voiceChat
+    @Option(help: "Begin the files only when somebody else is there; give up after this many seconds.")
+    var wait: Double?
+
+    @Option(help: "Who the call is for. (default: voiceChat with a sound card, headset with files, which have no echo)")
+    var preset: Preset?
+    @Option(help: "What is done to the microphone, if not as the preset has it.")
+    var processing: Processing?
+    @Option(help: "Milliseconds of sound in a packet, if not as the preset has it.")
+    var frameMs: FrameDuration?
     @Option(help: "End the call after this many seconds.")
     var seconds: Double?
     @Flag(help: "Talk beyond loopback although nothing is encrypted.")
@@ -46,15 +89,55 @@ struct Call: AsyncParsableCommand {
     @Flag(help: "Print events and the summary as NDJSON.")
     var json = false
 
+    /// Whether files take the sound card's place.
+    var usesFiles: Bool { input != nil || output != nil }
+
+    /// A day; longer is a mistake.
+    private static let longest = 86_400.0
+
     func validate() throws {
-        if let seconds, seconds <= 0 { throw ValidationError("--seconds is \(seconds); use more than 0") }
-        guard (16...4_800).contains(period) else { throw ValidationError("--period is \(period); use 16 to 4800 frames") }
+        for (name, value) in [("--seconds", seconds), ("--wait", wait)] {
+            guard let value else { continue }
+            guard value > 0, value <= Self.longest else {
+                throw ValidationError("\(name) is \(value); use more than 0 and at most \(Int(Self.longest)) seconds")
+            }
+        }
+        if let period, !(16...4_800).contains(period) {
+            throw ValidationError("--period is \(period); use 16 to 4800 frames")
+        }
+        if usesFiles, capture != nil || playback != nil || period != nil {
+            throw ValidationError(
+                "--capture, --playback and --period are of a sound card, which --input and --output replace; use either"
+            )
+        }
+        if wait != nil, !usesFiles { throw ValidationError("--wait is for files; a sound card begins at once") }
+        if capture == "none", playback == "none" {
+            throw ValidationError("with neither --capture nor --playback there is no call")
+        }
+        do throws(RoomEndpointError) {
+            _ = try RoomEndpoint(url: server, token: "")
+        } catch {
+            throw ValidationError("--server is '\(server)'; write udp://HOST:PORT, an IPv6 address in brackets")
+        }
     }
 
     func run() async throws {
-        try await reportingFailure {
-            let call = try CallRun(self)
-            try await call.run()
+        try await reportingFailure { try await CallRun(self).run() }
+    }
+
+    /// What the options ask of the engine.
+    func engineConfiguration(files: DeferredFileDevice?) -> EngineConfiguration {
+        var configuration = (preset ?? (usesFiles ? .headset : .voiceChat)).configuration
+        if let processing { configuration.processing = processing.settings }
+        if let frameMs { configuration.encoder.frameDuration = frameMs.setting }
+        if let files {
+            configuration.device = .custom(files)
+        } else {
+            func name(_ option: String?) -> String? { option == "none" ? nil : option ?? "default" }
+            var card = ALSADeviceConfiguration(capture: name(capture), playback: name(playback))
+            if let period { card.periodFrames = period }
+            configuration.device = .alsa(card)
         }
+        return configuration
     }
 }

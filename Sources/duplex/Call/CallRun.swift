@@ -6,93 +6,138 @@ struct CallRun {
     private let options: Call
     private let endpoint: RoomEndpoint
     private let configuration: EngineConfiguration
+    /// In place of a sound card.
+    private let files: DeferredFileDevice?
+    private let tally = CallTally()
+    private let log: CallLog
+
+    /// What the last words need to get from the microphone to the others: the way through processing, codec and a bad network.
+    private static let lastWords = Duration.milliseconds(500)
 
     init(_ options: Call) throws {
         self.options = options
-        guard let token = options.token ?? ProcessInfo.processInfo.environment["DUPLEX_TOKEN"] else {
+        log = CallLog(json: options.json)
+        guard let token = options.token ?? ProcessInfo.processInfo.environment["DUPLEX_TOKEN"], !token.isEmpty else {
             throw Failure(
-                .inputUnusable,
-                "no token; get one with 'duplex room token --room R --identity YOU' and pass --token or set DUPLEX_TOKEN")
+                .usage,
+                "no token; get one with 'duplex room token --room R --identity YOU' and pass --token or set DUPLEX_TOKEN"
+            )
         }
         do throws(RoomEndpointError) {
             endpoint = try RoomEndpoint(url: options.server, token: token)
         } catch {
-            throw Failure(.inputUnusable, "\(error.explanation(options.server))")
+            switch error {
+            case .malformedURL: throw Failure(.usage, "'\(options.server)' is no room server; write udp://HOST:PORT")
+            case .tokenTooLong:
+                throw Failure(.inputUnusable, "the token is longer than a server takes; get one with fewer claims")
+            }
         }
-        var configuration = options.preset.configuration
-        if options.input != nil || options.output != nil {
-            let files = FileDeviceConfiguration(input: options.input, output: options.output)
-            configuration.device = .custom(FileDevice(files))
-        } else {
-            var card = ALSADeviceConfiguration(capture: options.capture, playback: options.playback)
-            card.periodFrames = options.period
-            configuration.device = .alsa(card)
+        files = options.usesFiles ? try Self.files(options) : nil
+        configuration = options.engineConfiguration(files: files)
+    }
+
+    /// Looks at the files before anybody is called.
+    private static func files(_ options: Call) throws -> DeferredFileDevice {
+        if let input = options.input {
+            var first: [Float] = [0]
+            let count: Int
+            try InputFile.check(input)
+            do throws(AudioFileError) {
+                var reader = try AudioFileReader(input)
+                var room = first.mutableSpan
+                count = try reader.read(into: &room)
+            } catch {
+                throw Failure(error)
+            }
+            guard count == 1 else { throw Failure(.inputUnusable, "'\(input)' holds no sound; record it anew") }
         }
-        self.configuration = configuration
+        if let output = options.output {
+            try OutputFile.check(output, option: "--output")
+            try OutputFile.check(output, option: "--output", isNoneOf: [options.input].compactMap(\.self))
+        }
+        return DeferredFileDevice(FileDeviceConfiguration(input: options.input, output: options.output))
     }
 
     func run() async throws {
         let interruption = Interruption()
         let engine = VoiceEngine(configuration)
         let events = engine.events
-        do throws(EngineError) {
-            let formats = try await engine.start()
-            tell(formats)
-            try await engine.join(
-                endpoint, configuration: RoomClientConfiguration(allowPlaintext: options.allowPlaintext))
-        } catch {
-            await engine.stop()
-            throw Failure(error)
-        }
-        let ending = await firstEnding(events, interruption)
-        let statistics = try? await engine.statistics()
-        await engine.stop()
-        Console.endProgress()
-        if let statistics { summarise(statistics, ending) }
-        if case .failed(let failure) = ending { throw failure }
-    }
-
-    /// Why a call ended.
-    private enum Ending {
-        case interrupted, endOfInput, timeIsUp
-        case failed(Failure)
-
-        var text: String {
-            switch self {
-            case .interrupted: "interrupted"
-            case .endOfInput: "end of input"
-            case .timeIsUp: "time is up"
-            case .failed(let failure): failure.message
-            }
-        }
-    }
-
-    private func firstEnding(_ events: EventStream, _ interruption: Interruption) async -> Ending {
-        let seconds = options.seconds
-        return await withTaskGroup(of: Ending.self) { group in
-            group.addTask { await watch(events) }
+        let ending = await withTaskGroup(of: CallEnding.self) { group in
+            group.addTask { await converse(engine, events) }
             group.addTask {
                 await interruption.wait()
                 return .interrupted
             }
-            if let seconds {
-                group.addTask {
-                    try? await Task.sleep(for: .seconds(seconds))
-                    return .timeIsUp
-                }
-            }
-            let first = await group.next() ?? .interrupted
+            let ending = await group.next() ?? .interrupted
             group.cancelAll()
-            return first
+            await tally.look(at: engine)
+            // Also ends a join that is under way.
+            await engine.stop()
+            return ending
+        }
+        Console.endProgress()
+        let summary = tally.summary(ending: ending.text)
+        if let summary { log.end(summary) }
+        if case .failed(let failure) = ending { throw failure }
+        if summary == nil { throw Failure(.unavailable, "\(ending.text) before the room was joined") }
+        if let failure = files?.failure { throw Failure(failure) }
+    }
+
+    // MARK: The call
+
+    /// From opening the device to whatever ends the call first.
+    private func converse(_ engine: VoiceEngine, _ events: EventStream) async -> CallEnding {
+        let present: [Participant]
+        do throws(EngineError) {
+            log.start(try await engine.start())
+            Console.progress("joining \(endpoint)")
+            present = try await engine.join(
+                endpoint, configuration: RoomClientConfiguration(allowPlaintext: options.allowPlaintext))
+        } catch {
+            return .failed(Failure(error))
+        }
+        tally.begin()
+        if options.wait == nil || !present.isEmpty {
+            if let failure = beginFiles() { return .failed(failure) }
+        } else {
+            Console.progress("waiting for somebody else")
+        }
+        let ending = await firstEnding(engine, events, present)
+        if case .endOfInput = ending { try? await Task.sleep(for: Self.lastWords) }
+        return ending
+    }
+
+    private func beginFiles() -> Failure? {
+        do throws(DeviceError) { try files?.begin() } catch { return Failure(error) }
+        return nil
+    }
+
+    private func firstEnding(_ engine: VoiceEngine, _ events: EventStream, _ present: [Participant]) async -> CallEnding
+    {
+        await withTaskGroup(of: CallEnding?.self) { group in
+            group.addTask { await watch(events, present) }
+            group.addTask { await observe(engine) }
+            if let seconds = options.seconds { group.addTask { await timeIsUp(after: seconds) } }
+            if let wait = options.wait { group.addTask { await nobodyCame(within: wait) } }
+            for await case let ending? in group {
+                group.cancelAll()
+                return ending
+            }
+            return .interrupted
         }
     }
 
     /// Shows the events until one of them ends the call.
-    private func watch(_ events: EventStream) async -> Ending {
+    private func watch(_ events: EventStream, _ present: [Participant]) async -> CallEnding? {
         for await event in events {
-            show(event)
+            log.show(event)
+            if Console.isUnread { return .unread }
             switch event {
-            case .device(.endOfInput): return .endOfInput
+            case .joined: present.forEach { log.show($0) }
+            case .participantJoined:
+                if let failure = beginFiles() { return .failed(failure) }
+            case .device(.endOfInput):
+                if options.seconds == nil { return .endOfInput }
             case .device(.disconnected(let direction)):
                 return .failed(Failure(.unavailable, "the \(direction) device is gone; plug it in and call again"))
             case .device(.failed(_, let error)): return .failed(Failure(error))
@@ -100,87 +145,50 @@ struct CallRun {
             default: break
             }
         }
-        return .interrupted
+        return nil
     }
 
-    private func tell(_ formats: DeviceFormats) {
-        guard !options.json else { return }
-        for (name, format) in [("capture", formats.capture), ("playback", formats.playback)] {
-            guard let active = format?.active else { continue }
-            Console.complain(
-                "\(name): \(active.sampleRate) Hz, \(active.channels) ch, \(active.sampleFormat), period \(active.periodFrames), "
-                    + "buffer \(active.bufferFrames) frames")
+    /// Counts, and shows the time, until it is cancelled.
+    private func observe(_ engine: VoiceEngine) async -> CallEnding? {
+        var hasWarned = false
+        while !Task.isCancelled {
+            await tally.look(at: engine)
+            if files?.isWaiting != true { tally.showProgress() }
+            if tally.isSilenced, !hasWarned {
+                hasWarned = true
+                log.warn("nothing that you say is sent; the token may not allow speaking")
+            }
+            try? await Task.sleep(for: CallTally.period)
         }
+        return nil
     }
 
-    private func show(_ event: EngineEvent) {
-        if options.json { Console.emit(CallEvent(event)) } else { Console.say(event.text) }
+    private func timeIsUp(after seconds: Double) async -> CallEnding? {
+        do { try await Task.sleep(for: .seconds(seconds)) } catch { return nil }
+        return .timeIsUp
     }
 
-    private func summarise(_ statistics: EngineStatistics, _ ending: Ending) {
-        let summary = CallSummary(statistics, ending: ending.text)
-        if options.json {
-            Console.emit(summary)
-        } else {
-            Console.say(
-                "call ended (\(ending.text)): sent \(summary.packetsSent) packets, received \(summary.packetsReceived), "
-                    + "lost \(summary.packetsLost), xruns \(summary.xruns)")
-        }
+    private func nobodyCame(within seconds: Double) async -> CallEnding? {
+        do { try await Task.sleep(for: .seconds(seconds)) } catch { return nil }
+        guard files?.isWaiting == true else { return nil }
+        return .failed(Failure(.unavailable, "nobody else came into the room within \(seconds) s"))
     }
 }
 
-/// An event of a call.
-struct CallEvent: JSONLine {
-    let schema = "duplexvoice.call/1"
-    let type: String
-    var detail: String
+/// Why a call ended.
+enum CallEnding: Sendable {
+    case interrupted, endOfInput, timeIsUp
+    /// Nobody reads stdout any more.
+    case unread
+    case failed(Failure)
 
-    init(_ event: EngineEvent) {
-        type = event.name
-        detail = event.text
-    }
-}
-
-/// How a call went.
-struct CallSummary: JSONLine {
-    let schema = "duplexvoice.call/1"
-    let type = "summary"
-    var ending: String
-    var packetsSent: Int
-    var packetsReceived: Int
-    var packetsLost: Int
-    var concealedRatio: Double?
-    var xruns: Int
-    var underrunFrames: Int
-    var roundTripMs: Double?
-
-    init(_ statistics: EngineStatistics, ending: String) {
-        self.ending = ending
-        packetsSent = statistics.uplink.packetsSent
-        packetsReceived = statistics.streams.reduce(0) { $0 + Int($1.playout.packetsReceived) }
-        packetsLost = statistics.streams.reduce(0) { $0 + Int($1.playout.packetsLost) }
-        concealedRatio = statistics.concealedRatio
-        xruns = statistics.device.capture.xruns + statistics.device.playback.xruns
-        underrunFrames = statistics.device.playback.underrunFrames
-        roundTripMs = statistics.room?.session.roundTripTime?.milliseconds
-    }
-}
-
-extension EngineStatistics {
-    /// The share of all played speech that had to be invented; nil before any.
-    var concealedRatio: Double? {
-        let emitted = streams.reduce(0) { $0 + $1.playout.jitterBufferEmittedCount }
-        let concealed = streams.reduce(0) { $0 + $1.playout.concealedSamples }
-        return emitted + concealed == 0 ? nil : Double(concealed) / Double(emitted + concealed)
-    }
-}
-
-extension RoomEndpointError {
-    /// What is wrong and what to do.
-    func explanation(_ url: String) -> String {
+    var text: String {
         switch self {
-        case .malformedURL: "'\(url)' is no room server; write udp://HOST:PORT"
-        case .tokenTooLong: "the token is longer than a server takes; get a new one"
+        case .interrupted: "interrupted"
+        case .endOfInput: "end of input"
+        case .timeIsUp: "time is up"
+        case .unread: "nobody reads the events"
+        case .failed(let failure): failure.message
         }
     }
 }

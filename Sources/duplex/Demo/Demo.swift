@@ -3,7 +3,8 @@ import ArgumentParser
 /// Shows and measures the whole engine without a sound card.
 struct Demo: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show the whole engine at work: two engines, a room, two simulated rooms, real speech; then measure it.",
+        abstract:
+            "Show the whole engine at work: two engines, a room, two simulated rooms, real speech; then measure it.",
         discussion: """
             A and B talk for a while in real time, through a room server on loopback UDP. Each sits in a simulated room whose loudspeaker \
             is heard by its microphone. First only B speaks, then A, then both, then B again. What A's microphone heard, before and after \
@@ -21,7 +22,8 @@ struct Demo: AsyncParsableCommand {
 
     func validate() throws {
         guard (10...120).contains(seconds) else {
-            throw ValidationError("--seconds is \(seconds); use 10 to 120, for all parts of the talk to be long enough to measure")
+            throw ValidationError(
+                "--seconds is \(seconds); use 10 to 120, for all parts of the talk to be long enough to measure")
         }
     }
 

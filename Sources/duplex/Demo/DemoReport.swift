@@ -91,7 +91,9 @@ struct DemoJudge {
     var echoReturnLossEnhancement: Double? {
         guard let shift = alignment?.delayFrames else { return nil }
         let range = DemoScript.inner(script.onlyB)
-        guard range.upperBound + max(shift, 0) <= b.recording.frames, range.upperBound <= a.recording.frames else { return nil }
+        guard range.upperBound + max(shift, 0) <= b.recording.frames, range.upperBound <= a.recording.frames else {
+            return nil
+        }
         let heard = Array(b.recording.speaker[range.lowerBound + shift..<range.upperBound + shift])
         return EchoReturnLoss(echo: a.recording.echo.span.extracting(range), residual: heard.span)?.enhancementDecibels
     }

@@ -11,18 +11,15 @@ struct DemoRun {
     private let script: DemoScript
     private let speech: DemoSpeech
     private static let room = "demo"
+    private static let files = ["a-said.wav", "a-microphone-before.wav", "a-as-b-hears-it-after.wav", "b-said.wav"]
     /// Silence is recorded until both are in the room; more than ever needed on loopback.
     private static let joining = 5.0
 
     init(_ options: Demo) throws {
         self.options = options
+        try OutputFolder.make(options.output, option: "--output", for: Self.files)
         script = DemoScript(length: options.seconds)
         speech = DemoSpeech(seconds: options.seconds, seed: options.seed)
-        do {
-            try FileManager.default.createDirectory(atPath: options.output, withIntermediateDirectories: true)
-        } catch {
-            throw Failure(.inputUnusable, "the folder '\(options.output)' cannot be made; choose another with --output")
-        }
     }
 
     func run() async throws -> DemoReport {
@@ -43,7 +40,8 @@ struct DemoRun {
         var sides: [DemoSide] = []
         for (engine, card) in zip(engines, cards) {
             guard let statistics = try? await engine.statistics(), let start = card.startTime else { continue }
-            sides.append(DemoSide(recording: card.withAir { $0.recording }, statistics: statistics, start: start.nanoseconds))
+            sides.append(
+                DemoSide(recording: card.withAir { $0.recording }, statistics: statistics, start: start.nanoseconds))
         }
         for engine in engines { await engine.stop() }
         guard sides.count == 2 else { throw Failure(.unavailable, "an engine stopped during the demo") }
@@ -97,18 +95,18 @@ struct DemoRun {
     }
 
     private func report(_ judge: DemoJudge) throws -> DemoReport {
-        let files = [
-            ("a-said.wav", judge.a.recording.near), ("a-microphone-before.wav", judge.a.recording.microphone),
-            ("a-as-b-hears-it-after.wav", judge.b.recording.speaker), ("b-said.wav", judge.b.recording.near),
+        let recordings = [
+            judge.a.recording.near, judge.a.recording.microphone, judge.b.recording.speaker, judge.b.recording.near,
         ]
-        for (name, samples) in files {
+        for (name, samples) in zip(Self.files, recordings) {
             do throws(AudioFileError) {
                 try AudioFile.write(samples, to: "\(options.output)/\(name)")
             } catch {
                 throw Failure(error)
             }
         }
-        return DemoReport(judge, seconds: options.seconds, speech: speech.origin, files: files.map { "\(options.output)/\($0.0)" })
+        return DemoReport(
+            judge, seconds: options.seconds, speech: speech.origin, files: Self.files.map { "\(options.output)/\($0)" })
     }
 }
 
@@ -124,12 +122,13 @@ extension DemoReport {
         mouthToEarMs = judge.mouthToEarMilliseconds
         packetsSent = both.reduce(0) { $0 + $1.uplink.packetsSent }
         packetsLost = both.reduce(0) { $0 + $1.streams.reduce(0) { $0 + Int($1.playout.packetsLost) } }
-        concealedRatio = judge.b.statistics.concealedRatio
+        concealedRatio = judge.b.statistics.streams.concealedRatio
         xruns = both.reduce(0) { $0 + $1.device.capture.xruns + $1.device.playback.xruns }
         underrunFrames = both.reduce(0) { $0 + $1.device.playback.underrunFrames }
         let counted = both.compactMap(\.media.allocations)
         let ticks = both.reduce(0) { $0 + $1.media.ticks }
-        allocationsPerTick = counted.count == both.count && ticks > 0 ? Double(counted.reduce(0, +)) / Double(ticks) : nil
+        allocationsPerTick =
+            counted.count == both.count && ticks > 0 ? Double(counted.reduce(0, +)) / Double(ticks) : nil
         let busy = both.reduce(0.0) { $0 + $1.media.cpuTime.milliseconds } / Double(both.count)
         mediaCpuRatio = busy / (Double(judge.a.recording.frames) / 48)
         referenceDelayFrames = judge.a.statistics.uplink.referenceDelayFrames
@@ -143,9 +142,12 @@ extension DemoReport {
         }
         var table = Table()
         table.add("echo removed (B does not hear itself)", decimal(erleDb, "dB"), "25 dB and more is hardly audible")
-        table.add("A's voice kept while both speak", decimal(voiceKeptRatio, "%", 100), "share of A's speech that arrives at B")
+        table.add(
+            "A's voice kept while both speak", decimal(voiceKeptRatio, "%", 100),
+            "share of A's speech that arrives at B")
         table.add("from A's mouth to B's ear", decimal(mouthToEarMs, "ms"), "measured; by stage:")
-        table.add("  microphone to network", decimal(stages.microphoneToNetwork, "ms"), "one codec frame, device, rings")
+        table.add(
+            "  microphone to network", decimal(stages.microphoneToNetwork, "ms"), "one codec frame, device, rings")
         table.add("  echo, noise and gain", decimal(stages.processing, "ms"), "delay of the processing")
         table.add("  codec look-ahead", decimal(stages.codecLookahead, "ms"), "Opus")
         table.add("  network", decimal(stages.network, "ms"), "loopback, through the room")

@@ -4,33 +4,70 @@ import VoiceTransport
 
 /// Where the key that signs tokens comes from. Never from the command line, which every user of the machine can read.
 struct RoomSecret: ParsableArguments {
-    @Option(help: "A file whose first line is the secret that signs tokens; or set DUPLEX_ROOM_SECRET.")
+    @Option(
+        help: "A file whose first line is the secret that signs tokens; or set DUPLEX_ROOM_SECRET.", completion: .file()
+    )
     var secretFile: String?
 
     @Option(help: "The key's name, the tokens' issuer.")
     var key = "duplex"
 
+    /// More than any secret; what follows is not read.
+    private static let longest = 4_096
+
     /// The key with its secret.
     func load() throws -> TokenKey {
-        let text: String
+        let secret: [UInt8]
         if let secretFile {
-            guard let content = try? String(contentsOfFile: secretFile, encoding: .utf8) else {
-                throw Failure(.inputUnusable, "the secret file \(secretFile) cannot be read; check its path and permissions")
-            }
-            text = content.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
+            secret = try Self.firstLine(of: secretFile)
         } else if let value = ProcessInfo.processInfo.environment["DUPLEX_ROOM_SECRET"] {
-            text = value
+            secret = Array(value.utf8)
         } else {
             throw Failure(
-                .inputUnusable,
-                "no secret to sign tokens with; make one with 'openssl rand -hex 32 > secret' and pass --secret-file secret")
+                .usage,
+                "no secret to sign tokens with; make one with 'openssl rand -hex 32 > secret' and pass --secret-file secret"
+            )
         }
         do {
-            return try TokenKey(name: key, secret: Array(text.utf8))
+            return try TokenKey(name: key, secret: secret)
         } catch {
             throw Failure(
                 .inputUnusable,
-                "the secret has \(text.utf8.count) bytes; at least \(TokenKey.minimumSecretSize) are needed: 'openssl rand -hex 32'")
+                "the secret has \(secret.count) bytes; at least \(TokenKey.minimumSecretSize) are needed: 'openssl rand -hex 32'"
+            )
         }
+    }
+
+    /// The first line without the white space around it.
+    private static func firstLine(of path: String) throws -> [UInt8] {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw unreadable(path, errno) }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: longest)
+        var count = 0
+        while count < longest {
+            let read = unsafe bytes.withUnsafeMutableBytes {
+                unsafe Glibc.read(descriptor, $0.baseAddress! + count, longest - count)
+            }
+            if read < 0, errno == EINTR { continue }
+            guard read >= 0 else { throw unreadable(path, errno) }
+            if read == 0 { break }
+            count += read
+            if bytes[..<count].contains(0x0A) { break }
+        }
+        let line = bytes[..<count].prefix { $0 != 0x0A }
+        guard !line.contains(where: { $0 < 0x20 && $0 != 0x09 && $0 != 0x0D }) else {
+            throw Failure(
+                .inputUnusable, "the secret file '\(path)' holds no text; make one with 'openssl rand -hex 32 > secret'"
+            )
+        }
+        return Array(String(decoding: line, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines).utf8)
+    }
+
+    private static func unreadable(_ path: String, _ number: Int32) -> Failure {
+        let isForbidden = number == EACCES || number == EPERM
+        return Failure(
+            isForbidden ? .permissionDenied : .inputUnusable,
+            "the secret file '\(path)' cannot be read: \(systemReason(number)); check --secret-file")
     }
 }

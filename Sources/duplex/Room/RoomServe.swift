@@ -28,40 +28,15 @@ struct RoomServe: AsyncParsableCommand {
                 verifier: TokenVerifier(keys: [try secret.load()]))
             let bound: UInt16
             do throws(RoomServerError) { bound = try server.start() } catch { throw Failure(error) }
-            if json {
-                Console.emit(RoomServing(address: address, port: bound))
-            } else {
-                Console.say("serving rooms on udp://\(address):\(bound)")
+            let log = RoomServeLog(json: json)
+            log.listening(address: address, port: bound)
+            let follower = Task {
+                for await event in server.events { log.show(event) }
             }
             await interruption.wait()
-            let statistics = server.statistics
             server.stop()
-            if json {
-                Console.emit(RoomServed(statistics))
-            } else {
-                Console.say("received \(statistics.packetsReceived) packets, forwarded \(statistics.packetsForwarded)")
-            }
+            await follower.value
+            log.end(server.statistics)
         }
-    }
-}
-
-/// The server listens.
-struct RoomServing: JSONLine {
-    let schema = "duplexvoice.room.serve/1"
-    let type = "listening"
-    var address: String
-    var port: UInt16
-}
-
-/// The server has ended.
-struct RoomServed: JSONLine {
-    let schema = "duplexvoice.room.serve/1"
-    let type = "summary"
-    var packetsReceived: Int
-    var packetsForwarded: Int
-
-    init(_ statistics: RoomServerStatistics) {
-        packetsReceived = statistics.packetsReceived
-        packetsForwarded = statistics.packetsForwarded
     }
 }

@@ -17,24 +17,48 @@ struct RoomToken: AsyncParsableCommand {
     var name: String?
     @Option(help: "For how many seconds the token is valid.")
     var validSeconds = 3_600
+    @Option(
+        parsing: .unconditional,
+        help: "In how many seconds that begins; negative: it began in the past, for a server whose clock is behind.")
+    var startsIn = 0
     @Flag(help: "The bearer may listen but not speak.")
     var listenOnly = false
     @OptionGroup var secret: RoomSecret
 
+    /// Ten years; longer is a mistake.
+    private static let longest = 315_360_000
+
     func validate() throws {
-        guard validSeconds > 0 else { throw ValidationError("--valid-seconds is \(validSeconds); use 1 or more") }
+        guard (1...Self.longest).contains(validSeconds) else {
+            throw ValidationError("--valid-seconds is \(validSeconds); use 1 to \(Self.longest)")
+        }
+        guard (-Self.longest...Self.longest).contains(startsIn) else {
+            throw ValidationError("--starts-in is \(startsIn); use \(-Self.longest) to \(Self.longest)")
+        }
         guard !room.isEmpty, !identity.isEmpty else { throw ValidationError("--room and --identity must not be empty") }
+        for (option, text) in [("--room", room), ("--identity", identity), ("--name", name ?? "")]
+        where text.utf8.count > RoomProtocol.textLimit {
+            throw ValidationError("\(option) has \(text.utf8.count) bytes; use at most \(RoomProtocol.textLimit)")
+        }
     }
 
     func run() async throws {
         try await reportingFailure {
             let issuer = TokenIssuer(key: try secret.load())
-            let now = Int64(Date().timeIntervalSince1970)
+            let start = Int64(Date().timeIntervalSince1970) + Int64(startsIn)
             let grants = TokenGrants(identity: identity, name: name ?? "", room: room, canPublish: !listenOnly)
-            do {
-                Console.say(try issuer.token(for: grants, notBefore: now, expires: now + Int64(validSeconds)))
+            do throws(TokenKeyError) {
+                Console.say(try issuer.token(for: grants, notBefore: start, expires: start + Int64(validSeconds)))
             } catch {
-                throw Failure(.inputUnusable, "the token could not be made: \(error)")
+                switch error {
+                case .tokenTooLong:
+                    throw Failure(
+                        .usage,
+                        "the token is longer than a server takes; choose a shorter --room, --identity, --name or --key")
+                case .refused, .secretTooShort:
+                    throw Failure(
+                        .unavailable, "the token library refused to make the token; try again, then report it")
+                }
             }
         }
     }

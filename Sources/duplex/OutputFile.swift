@@ -1,0 +1,54 @@
+import Glibc
+
+/// A file that a command is going to write.
+enum OutputFile {
+    /// Throws where it is plain beforehand that `path` cannot be written, before the work is done in vain; writes nothing.
+    static func check(_ path: String, option: String) throws {
+        guard !path.isEmpty else { throw Failure(.usage, "\(option) is empty; name a file") }
+        var status = stat()
+        if unsafe stat(path, &status) == 0 {
+            guard status.st_mode & S_IFMT != S_IFDIR else {
+                throw Failure(.thresholdMissed, "'\(path)' is a folder; name a file for \(option)")
+            }
+            try checkAccess(path, writing: path, option)
+        } else {
+            let folder = folder(of: path)
+            guard unsafe stat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+                throw Failure(
+                    .thresholdMissed,
+                    "'\(path)' cannot be written: there is no folder '\(folder)'; make it or choose another")
+            }
+            try checkAccess(folder, writing: path, option)
+        }
+    }
+
+    /// Throws where writing `path` would destroy one of `inputs`.
+    static func check(_ path: String, option: String, isNoneOf inputs: [String]) throws {
+        var output = stat()
+        guard unsafe stat(path, &output) == 0, output.st_mode & S_IFMT == S_IFREG else { return }
+        for input in inputs {
+            var status = stat()
+            guard unsafe stat(input, &status) == 0 else { continue }
+            if status.st_dev == output.st_dev, status.st_ino == output.st_ino {
+                throw Failure(.usage, "\(option) '\(path)' is the input '\(input)' itself; choose another file")
+            }
+        }
+    }
+
+    private static func checkAccess(_ place: String, writing path: String, _ option: String) throws {
+        guard unsafe access(place, W_OK) != 0 else { return }
+        let number = errno
+        switch number {
+        case EACCES, EPERM, EROFS:
+            throw Failure(
+                .permissionDenied,
+                "no permission to write '\(path)' (\(systemReason(number))); choose another place with \(option)")
+        default: throw Failure(.thresholdMissed, "'\(path)' cannot be written: \(systemReason(number))")
+        }
+    }
+
+    private static func folder(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+}

@@ -1,0 +1,65 @@
+import ArgumentParser
+import VoiceDevices
+
+/// Plays a captured call out through the jitter buffer.
+struct Playout: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "playout",
+        abstract: "Play the Opus stream of a captured call through the jitter buffer into a WAV file.",
+        discussion: """
+            Packets arrive at their capture times; sound is pulled every 10 ms of the same clock. Sample 0 of the WAV is \
+            the arrival of the first packet. Of several streams the one with the most packets is played. \
+            delay_mean_ms and delay_p95_ms are the time from a packet's arrival to its playout.
+            """)
+
+    @Option(help: ArgumentHelp("A pcap or pcapng capture of unencrypted RTP.", valueName: "file"))
+    var pcap: String
+
+    @Option(help: ArgumentHelp("The WAV file to write: mono, 16 bits, 48 kHz.", valueName: "file"))
+    var out: String
+
+    @Option(help: ArgumentHelp("The RTP payload type of Opus, 0 to 127.", valueName: "number"))
+    var payloadType: UInt8 = 111
+
+    @Flag(help: "End with one line of JSON.")
+    var json = false
+
+    func validate() throws {
+        guard payloadType <= 127 else {
+            throw ValidationError("RTP has no payload type \(payloadType); choose 0 to 127.")
+        }
+    }
+
+    func run() async throws {
+        try await reportingFailure {
+            let capture = try PlayoutCapture(path: pcap, payloadType: payloadType)
+            describe(capture)
+            let summary = try play(capture)
+            if json { Console.emit(summary) } else { summary.lines.forEach { Console.say($0) } }
+        }
+    }
+
+    private func play(_ capture: PlayoutCapture) throws -> PlayoutSummary {
+        do {
+            var recording = try AudioFileWriter(out)
+            var session = try PlayoutSession()
+            try session.play(capture.packets) { (block) throws(AudioFileError) in try recording.write(block) }
+            try recording.close()
+            return session.summary()
+        } catch let error as AudioFileError {
+            throw Failure(error)
+        }
+    }
+
+    private func describe(_ capture: PlayoutCapture) {
+        if capture.streams.count > 1 {
+            let all = capture.streams.map { "\($0.source) (\($0.packets) packets)" }.joined(separator: ", ")
+            Console.complain("note: several streams of payload type \(payloadType), playing the first of: \(all)")
+        }
+        if capture.otherDatagrams + capture.otherPackets > 0 {
+            Console.complain(
+                "note: passed over \(capture.otherPackets) packets that are no whole UDP datagram and "
+                    + "\(capture.otherDatagrams) datagrams that are no RTP")
+        }
+    }
+}

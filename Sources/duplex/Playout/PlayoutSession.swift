@@ -1,0 +1,90 @@
+import VoiceCoding
+import VoiceDevices
+import VoiceEngine
+import VoicePlayout
+import VoiceRealtime
+
+/// Plays a captured stream out on the capture's clock.
+struct PlayoutSession: ~Copyable {
+    /// Frames pulled at a time: 10 ms.
+    private static let blockFrames = 480
+    private static let sampleRate = 48_000.0
+
+    private var buffer = PlayoutBuffer()
+    private var decoder: OpusDecoder
+    /// Time from arrival to playout of what each pull made ready, ms, and its weight in frames.
+    private var delays: [(milliseconds: Double, frames: UInt64)] = []
+    /// CPU of each pull with the packets before it, µs.
+    private var costs: [Double] = []
+
+    init() throws(OpusError) { decoder = try OpusDecoder() }
+
+    /// Plays all packets; block by block, the first beginning when the first packet arrives.
+    mutating func play(
+        _ packets: [PlayoutCapture.Packet], _ take: (Span<Float>) throws(AudioFileError) -> Void
+    ) throws(AudioFileError) {
+        guard let first = packets.first else { return }
+        var block = [Float](repeating: 0, count: Self.blockFrames)
+        var (next, now) = (0, Duration.zero)
+        var isOver = false
+        while !isOver {
+            let start = Self.threadMicroseconds()
+            while next < packets.count, packets[next].time - first.time <= now {
+                let packet = packets[next]
+                _ = buffer.insert(packet.payload.span, header: packet.header, now: max(.zero, packet.time - first.time))
+                next += 1
+            }
+            let before = buffer.statistics
+            var room = block.mutableSpan
+            let report = buffer.pull(into: &room, now: now, decoder: &decoder)
+            costs.append(Self.threadMicroseconds() - start)
+            note(from: before, to: buffer.statistics)
+            try take(block.span)
+            now += .milliseconds(10)
+            let isQuiet = buffer.waitingPackets == 0 && report.concealedFrames + report.pauseFrames > 0
+            isOver = next == packets.count && isQuiet
+        }
+    }
+
+    private mutating func note(from before: PlayoutStatistics, to after: PlayoutStatistics) {
+        let frames = after.jitterBufferEmittedCount - before.jitterBufferEmittedCount
+        guard frames > 0 else { return }
+        let seconds = (after.jitterBufferDelay - before.jitterBufferDelay) / Double(frames)
+        delays.append((milliseconds: seconds * 1000, frames: frames))
+    }
+
+    /// What was measured.
+    consuming func summary() -> PlayoutSummary {
+        let statistics = buffer.statistics
+        let sound = statistics.decodedSamples + statistics.concealedSamples
+        let emitted = max(statistics.jitterBufferEmittedCount, 1)
+        return PlayoutSummary(
+            concealedRatio: Double(statistics.concealedSamples) / Double(max(sound, 1)),
+            delayMeanMs: statistics.jitterBufferDelay / Double(emitted) * 1_000, delayP95Ms: Self.percentile95(delays),
+            lateRatio: Double(statistics.packetsLate) / Double(max(statistics.packetsReceived, 1)),
+            fecRecovered: statistics.fecPacketsReceived - statistics.fecPacketsDiscarded,
+            usPerFrameP50: Self.median(zip(costs, costs.dropFirst()).map { $0 + $1 }),
+            frames: statistics.pulledSamples / 960, packetsReceived: statistics.packetsReceived,
+            packetsLost: statistics.packetsLost, packetsMalformed: statistics.packetsMalformed,
+            packetsDuplicated: statistics.packetsDuplicated,
+            insertedMs: Double(statistics.insertedSamplesForDeceleration) / 48,
+            removedMs: Double(statistics.removedSamplesForAcceleration) / 48,
+            skippedMs: Double(statistics.skippedSamples) / 48)
+    }
+
+    private static func percentile95(_ delays: [(milliseconds: Double, frames: UInt64)]) -> Double {
+        let total = delays.reduce(0) { $0 + $1.frames }
+        var counted: UInt64 = 0
+        for delay in delays.sorted(by: { $0.milliseconds < $1.milliseconds }) {
+            counted += delay.frames
+            if Double(counted) >= 0.95 * Double(total) { return delay.milliseconds }
+        }
+        return 0
+    }
+
+    private static func median(_ values: [Double]) -> Double {
+        values.isEmpty ? 0 : values.sorted()[values.count / 2]
+    }
+
+    private static func threadMicroseconds() -> Double { Double(RealtimeWatch.cpuNanoseconds()) / 1_000 }
+}

@@ -1,0 +1,43 @@
+import VoicePlayout
+
+/// What a playout came to.
+struct PlayoutSummary: JSONLine {
+    let schema = "duplexvoice.playout/1"
+    let type = "summary"
+    /// The share of the sound that had to be invented.
+    var concealedRatio: Double
+    /// From a packet's arrival to its playing.
+    var delayMeanMs: Double
+    var delayP95Ms: Double
+    /// The share of packets that came too late to be played.
+    var lateRatio: Double
+    /// Lost packets that were restored from the redundancy in the next.
+    var fecRecovered: UInt64
+    /// CPU for each 20 ms of sound, median.
+    var usPerFrameP50: Double
+    /// 20 ms of sound each.
+    var frames: UInt64
+    var packetsReceived: UInt64
+    var packetsLost: Int64
+    var packetsMalformed: UInt64
+    var packetsDuplicated: UInt64
+    var insertedMs: Double
+    var removedMs: Double
+    var skippedMs: Double
+
+    /// The same for people.
+    var lines: [String] {
+        var table = Table()
+        func decimal(_ value: Double, _ unit: String) -> String { "\(value.rounded(toPlaces: 2)) \(unit)" }
+        table.add("sound invented", decimal(concealedRatio * 100, "%"))
+        table.add(
+            "packets", "\(packetsReceived) received, \(packetsLost) lost, \(fecRecovered) restored from redundancy")
+        table.add("packets too late", decimal(lateRatio * 100, "%"))
+        table.add(
+            "time in the buffer", decimal(delayMeanMs, "ms") + " on average, 95 % within " + decimal(delayP95Ms, "ms"))
+        table.add("stretched", decimal(insertedMs, "ms") + " longer, " + decimal(removedMs, "ms") + " shorter")
+        table.add("skipped", decimal(skippedMs, "ms"))
+        table.add("CPU for each 20 ms", decimal(usPerFrameP50, "µs"))
+        return table.lines
+    }
+}

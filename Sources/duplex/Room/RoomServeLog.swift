@@ -1,0 +1,102 @@
+import Synchronization
+import VoiceRooms
+import VoiceTransport
+
+/// Tells what happens in a server's rooms: NDJSON for scripts, or lines for people.
+final class RoomServeLog: Sendable {
+    private let json: Bool
+    private let names = Mutex<[ParticipantID: String]>([:])
+
+    init(json: Bool) { self.json = json }
+
+    func listening(address: String, port: UInt16) {
+        let url = address.contains(":") ? "udp://[\(address)]:\(port)" : "udp://\(address):\(port)"
+        if json {
+            Console.emit(RoomServing(address: address, port: port, url: url))
+        } else {
+            Console.say("serving rooms on \(url)")
+        }
+    }
+
+    func show(_ event: RoomDirectoryEvent) {
+        switch event {
+        case .roomOpened(let room): tell(RoomEvent(type: "room_opened", detail: "room '\(room)' opened", room: room))
+        case .roomClosed(let room): tell(RoomEvent(type: "room_closed", detail: "room '\(room)' closed", room: room))
+        case .joined(let participant, let identity, let room):
+            names.withLock { $0[participant] = identity }
+            tell(
+                RoomEvent(
+                    type: "participant_joined", detail: "\(identity) came into room '\(room)'", room: room,
+                    participant: identity))
+        case .lost(let participant): tell("participant_lost", participant, "does not answer")
+        case .resumed(let participant): tell("participant_resumed", participant, "is back")
+        case .left(let participant, let reason):
+            let text =
+                switch reason {
+                case .left: "went out"
+                case .timedOut: "was lost"
+                case .removed: "was put out, or joined again"
+                }
+            tell("participant_left", participant, text)
+            names.withLock { $0[participant] = nil }
+        case .refused(_, let refusal):
+            tell(RoomEvent(type: "join_refused", detail: "a join was refused: \(refusal.explanation)"))
+        }
+    }
+
+    func end(_ statistics: RoomServerStatistics) {
+        let summary = RoomServed(statistics)
+        if json {
+            Console.emit(summary)
+        } else {
+            Console.say("received \(summary.packetsReceived) packets, forwarded \(summary.packetsForwarded)")
+        }
+    }
+
+    private func tell(_ type: String, _ participant: ParticipantID, _ text: String) {
+        let name = names.withLock { $0[participant] } ?? "\(participant)"
+        tell(RoomEvent(type: type, detail: "\(name) \(text)", participant: name))
+    }
+
+    private func tell(_ event: RoomEvent) {
+        if json { Console.emit(event) } else { Console.say(event.detail) }
+    }
+}
+
+/// The server listens.
+struct RoomServing: JSONLine {
+    let schema = "duplexvoice.room.serve/1"
+    let type = "listening"
+    var address: String
+    var port: UInt16
+    /// For `duplex call --server`.
+    var url: String
+}
+
+/// Something happened in a room.
+struct RoomEvent: JSONLine {
+    let schema = "duplexvoice.room.serve/1"
+    let type: String
+    /// For people.
+    var detail: String
+    var room: String?
+    /// By the identity of their token.
+    var participant: String?
+}
+
+/// The server has ended.
+struct RoomServed: JSONLine {
+    let schema = "duplexvoice.room.serve/1"
+    let type = "summary"
+    var packetsReceived: Int
+    var packetsForwarded: Int
+    /// Datagrams that were neither sound nor the protocol's, or not from where they should be.
+    var datagramsRejected: Int
+
+    init(_ statistics: RoomServerStatistics) {
+        packetsReceived = statistics.packetsReceived
+        packetsForwarded = statistics.packetsForwarded
+        datagramsRejected =
+            statistics.rejectedControlDatagrams + statistics.unknownDatagrams + statistics.packetsNotPublished
+    }
+}

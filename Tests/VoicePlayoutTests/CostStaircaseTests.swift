@@ -1,0 +1,68 @@
+import Testing
+
+@testable import VoicePlayout
+
+struct CostStaircaseTests {
+    /// One packet's fate: the delays, ms, from which it is known itself, by redundancy, and by what follows.
+    private struct Fate {
+        let known: Int
+        let redundant: Int
+        let farEdge: Int?
+    }
+
+    /// The cost at a delay by its definition: packet by packet, gap by gap.
+    private func definition(_ fates: [Fate], delay: Int, _ cost: PlayoutConfiguration.AudibleCost) -> Double {
+        var (sum, weights, gap) = (0.0, 0.0, CostStaircase.burstReach)
+        // Before the first packet nothing was missing.
+        gap = 0
+        for (index, fate) in fates.enumerated() {
+            let weight = power(1 + 960.0 / 720_000, index) * 960
+            weights += weight
+            if fate.known <= delay {
+                gap = 0
+            } else if fate.redundant <= delay {
+                sum += weight * cost.redundancy
+                gap = 0
+            } else {
+                var unit = cost.concealment * (1 + cost.burst * Double(min(gap, CostStaircase.burstReach)))
+                if let farEdge = fate.farEdge, farEdge <= delay { unit -= cost.concealment * (1 - cost.knownFarEdge) }
+                sum += weight * unit
+                gap += 1
+            }
+        }
+        let prior = 48_000 * power(1 + 960.0 / 720_000, fates.count)
+        return sum / (weights + prior) + cost.delayPerMillisecond * Double(delay)
+    }
+
+    private func power(_ base: Double, _ exponent: Int) -> Double {
+        (0..<exponent).reduce(1) { value, _ in value * base }
+    }
+
+    @Test("The staircase costs what its definition costs, and finds the cheapest delay", arguments: 1...20)
+    func matchesDefinition(seed: UInt64) {
+        // Given packets of any fate
+        var random = SeededGenerator(seed: seed)
+        let cost = PlayoutConfiguration.AudibleCost()
+        var staircase = CostStaircase()
+        var fates: [Fate] = []
+        for _ in 0..<200 {
+            let isLost = random.uniform() < 0.2
+            let known = isLost ? CostStaircase.binCount : Int(random.exponential(mean: 30))
+            let redundant = random.uniform() < 0.5 ? 20 + Int(random.exponential(mean: 30)) : CostStaircase.binCount
+            let farEdge = isLost ? 20 + Int(random.exponential(mean: 30)) : nil
+            let fate = Fate(known: min(known, CostStaircase.binCount), redundant: redundant, farEdge: farEdge)
+            fates.append(fate)
+            staircase.add(frames: 960, known: fate.known, redundant: fate.redundant, farEdge: fate.farEdge, cost)
+        }
+        // When every delay is priced both ways
+        let expected = (0...400).map { definition(fates, delay: $0, cost) }
+        for delay in 0...400 {
+            let found = staircase.cost(at: delay, delayPrice: cost.delayPerMillisecond)
+            #expect(abs(found - expected[delay]) < 1e-9, "delay \(delay), seed \(seed)")
+        }
+        // Then the cheapest is the cheapest
+        let cheapest = staircase.cheapest(upTo: 400, delayPrice: cost.delayPerMillisecond)
+        #expect(abs(cheapest.cost - (expected.min() ?? 0)) < 1e-9, "seed \(seed)")
+        #expect(abs(expected[cheapest.bin] - cheapest.cost) < 1e-9, "seed \(seed)")
+    }
+}

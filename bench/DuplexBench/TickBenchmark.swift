@@ -1,0 +1,131 @@
+import VoiceEngine
+
+extension Benchmark {
+    /// The engine's duplex tick against the library calls that it makes.
+    static let tick = Benchmark(
+        name: "tick", purpose: "10 ms of the whole engine, both ways, against the bare library calls that it makes",
+        run: TickBenchmark.run)
+}
+
+private enum TickBenchmark {
+    /// Both sides run this long before anything counts: filters converge, the jitter buffer settles.
+    static let warmUpTicks = 500
+    /// A ratio is taken of each round of this many ticks, 1 s.
+    static let ticksPerRound = 100
+    static let rounds = 121
+    static let seed: UInt64 = 1
+
+    static func run() throws -> BenchmarkResult {
+        let agent = try measure(.voiceAgent)
+        let chat = try measure(.voiceChat)
+        var table = MarkdownTable("10 ms of talk, both ways", "µs", "p99", "vs bare", "p10", "p90", "allocations")
+        add(agent, "packets of 10 ms", to: &table)
+        add(chat, "packets of 20 ms", to: &table)
+        return BenchmarkResult(
+            description: """
+                CPU time per 10 ms of one talker each way: medians and 99th percentiles over \(agent.ticks) ticks in \
+                virtual time. Engine and bare calls take turns on the same sound within one run; ratios are those of \
+                1 s of both, median of \(rounds). With packets of 20 ms two ticks are taken together and halved. Seed \
+                \(seed).
+                """,
+            table: table,
+            summary: [
+                ("ratio_vs_bare", .number(agent.ratio.median, digits: 4)),
+                ("ratio_vs_bare_p10", .number(agent.ratio.quantile(0.1), digits: 4)),
+                ("ratio_vs_bare_p90", .number(agent.ratio.quantile(0.9), digits: 4)),
+                ("tick_p50_us", .number(agent.engine.median, digits: 2)),
+                ("tick_p99_us", .number(agent.engine.quantile(0.99), digits: 2)),
+                ("bare_p50_us", .number(agent.bare.median, digits: 2)),
+                ("bare_p99_us", .number(agent.bare.quantile(0.99), digits: 2)),
+                ("allocations_per_tick", .number(agent.allocationsPerTick, digits: 4)),
+                ("ticks", .integer(agent.ticks)),
+                ("ratio_vs_bare_20ms_packets", .number(chat.ratio.median, digits: 4)),
+                ("tick_p50_us_20ms_packets", .number(chat.engine.median, digits: 2)),
+                ("bare_p50_us_20ms_packets", .number(chat.bare.median, digits: 2)),
+                ("allocations_per_tick_20ms_packets", .number(chat.allocationsPerTick, digits: 4)),
+            ])
+    }
+
+    private static func add(_ measured: Measured, _ name: String, to table: inout MarkdownTable) {
+        func row(_ name: String, _ times: Samples, _ ratio: Samples? = nil, _ allocations: String = "") {
+            table.add(
+                name, times.median.fixed(1), times.quantile(0.99).fixed(1), ratio?.median.fixed(3) ?? "",
+                ratio?.quantile(0.1).fixed(3) ?? "", ratio?.quantile(0.9).fixed(3) ?? "", allocations)
+        }
+        row("engine, \(name)", measured.engine, measured.ratio, measured.allocationsPerTick.fixed(2))
+        row("bare calls, \(name)", measured.bare)
+        row("- WebRTC module", measured.processing)
+        row("- Opus encoder", measured.encoding)
+        row("- Opus decoder", measured.decoding)
+    }
+
+    /// Microseconds per 10 ms.
+    private struct Measured {
+        let engine: Samples
+        let bare: Samples
+        let processing: Samples
+        let encoding: Samples
+        let decoding: Samples
+        let ratio: Samples
+        let allocationsPerTick: Double
+        let ticks: Int
+    }
+
+    private static func measure(_ configuration: EngineConfiguration) throws -> Measured {
+        let ticks = rounds * ticksPerRound
+        let engine = try TickEngine(
+            configuration, duration: .milliseconds(10 * (warmUpTicks + ticks + 2)), seed: seed)
+        let bare = try BareCalls(configuration)
+        var costs: [TickEngine.Cost] = []
+        var bareCosts: [BareCalls.Cost] = []
+        // The bare calls follow two ticks behind, so that what the loudspeaker sounds a little later is known.
+        _ = engine.tick()
+        _ = engine.tick()
+        for number in 0..<warmUpTicks + ticks {
+            // Nobody always finds the caches as the other or the room's simulation left them.
+            if number / 2 % 2 == 0 { costs.append(engine.tick()) }
+            engine.withSound(ofTick: number, lead: BareCalls.leadFrames) { microphone, speaker in
+                bareCosts.append(bare.tick(microphone: microphone, speaker: speaker, packets: engine.farEnd.packets))
+            }
+            if number / 2 % 2 == 1 { costs.append(engine.tick()) }
+        }
+        check(engine, bare, configuration)
+        return summarise(
+            Array(costs[warmUpTicks...]), Array(bareCosts[warmUpTicks...]),
+            ticksPerPacket: configuration.encoder.frameDuration.frames / TickEngine.tickFrames)
+    }
+
+    /// An engine that slept, lost something or made something up would be measured as a fast one.
+    private static func check(_ engine: TickEngine, _ bare: BareCalls, _ configuration: EngineConfiguration) {
+        let statistics = engine.statistics
+        precondition(
+            abs(engine.packetsSent - bare.packetsEncoded) <= 2, "the engine did not send what the bare calls encoded")
+        precondition(statistics.uplink.failedBlocks == 0 && statistics.uplink.packetsDropped == 0, "the uplink failed")
+        precondition(statistics.device.playback.underrunFrames == 0, "the downlink ran dry")
+        let playout = statistics.streams[0].playout
+        precondition(
+            playout.decodedSamples > playout.pulledSamples * 98 / 100, "the downlink played little of what it got")
+        precondition(statistics.media.allocations != nil, "nobody counts allocations")
+    }
+
+    private static func summarise(_ engine: [TickEngine.Cost], _ bare: [BareCalls.Cost], ticksPerPacket: Int)
+        -> Measured
+    {
+        /// Means over the ticks of each packet, in microseconds per tick.
+        func perTick(_ nanoseconds: [Int64]) -> Samples {
+            Samples(sums(of: ticksPerPacket, nanoseconds).map { $0 / Double(ticksPerPacket) / 1_000 })
+        }
+        let total = engine.map(\.nanoseconds)
+        let bareTotal = bare.map(\.total)
+        return Measured(
+            engine: perTick(total), bare: perTick(bareTotal), processing: perTick(bare.map(\.processing)),
+            encoding: perTick(bare.map(\.encoding)), decoding: perTick(bare.map(\.decoding)),
+            ratio: Samples(zip(sums(of: ticksPerRound, total), sums(of: ticksPerRound, bareTotal)).map { $0 / $1 }),
+            allocationsPerTick: Double(engine.map(\.allocations).reduce(0, +)) / Double(engine.count),
+            ticks: engine.count)
+    }
+
+    private static func sums(of count: Int, _ values: [Int64]) -> [Double] {
+        stride(from: 0, to: values.count, by: count).map { Double(values[$0..<$0 + count].reduce(0, +)) }
+    }
+}

@@ -1,0 +1,110 @@
+import VoiceDevices
+import VoiceEngine
+import VoiceRealtime
+import VoiceSimulation
+
+/// An engine in virtual time: an office, a talker and a loudspeaker before its microphone, another talker's packets in
+/// its receive ring.
+///
+/// Device, room and network are simulated between the engine's runs; what is measured is the runs alone, each of which
+/// is what the media thread does after a wake-up: both rings looked at, all that is due processed, encoded, decoded,
+/// mixed.
+final class TickEngine {
+    /// What 10 ms cost.
+    struct Cost {
+        var nanoseconds: Int64 = 0
+        var allocations: Int64 = 0
+    }
+
+    /// Frames of a tick: 10 ms at 48 kHz.
+    static let tickFrames = 480
+    /// Frames of a device period, as ALSA devices have it where nothing else is asked for: two runs in a tick.
+    static let periodFrames = 240
+    /// A converter's own delay, which no device tells of: 5 ms.
+    private static let converterFrames = 240
+    private static let start = MonotonicTime(nanoseconds: 1_000_000_000)
+
+    /// The packets that come in.
+    let farEnd: FarEnd
+    private let core: EngineCore
+    private let device: SimulatedDevice<ConversationAir>
+    private var ticks = 0
+    private var delivered = 0
+    private var sent = 0
+
+    /// An engine of this configuration, for `duration` of talk.
+    init(_ configuration: EngineConfiguration, duration: Duration, seed: UInt64) throws {
+        var office = RoomConditions.office
+        office.bulkDelayFrames = Self.converterFrames
+        let frames = Int(duration / .milliseconds(10)) * Self.tickFrames
+        let air = ConversationAir(
+            acoustics: try RoomAcoustics(office, seed: seed),
+            talker: SpeechSource(SyntheticSpeech(seed: seed, voice: .low)),
+            longestRecording: frames)
+        var shape = SimulatedDeviceConfiguration(pacing: .virtual(start: Self.start))
+        shape.periodFrames = Self.periodFrames
+        device = try SimulatedDevice(air: air, configuration: shape)
+        var configuration = configuration
+        configuration.device = .custom(device)
+        core = try EngineCore(configuration, eventWake: nil) { _ in }
+        farEnd = try FarEnd(
+            configuration.encoder, configuration.application, start: Self.start, duration: duration, seed: seed)
+        try core.send(.addStream(synchronizationSource: FarEnd.source))
+        try core.send(.publish(RTPStreamStart(synchronizationSource: 1, sequenceNumber: 0, timestamp: 0)))
+    }
+
+    /// Lets 10 ms pass, and measures the engine's share of them.
+    func tick() -> Cost {
+        var cost = Cost()
+        ticks += 1
+        let end = Self.start.advanced(byFrames: ticks * Self.tickFrames, sampleRate: 48_000)
+        while let wake = device.nextWake, wake <= end {
+            deliver(until: wake)
+            device.advance(to: wake)
+            let allocations = RealtimeWatch.allocations ?? 0
+            var watch = CPUStopwatch()
+            core.run(now: wake)
+            cost.nanoseconds += watch.lap()
+            cost.allocations += (RealtimeWatch.allocations ?? 0) - allocations
+            collect()
+        }
+        return cost
+    }
+
+    /// Packets that the engine has sent.
+    var packetsSent: Int { sent }
+
+    /// Gives `body` what the microphone heard in a tick and what the loudspeaker sounded `lead` frames later.
+    func withSound(ofTick tick: Int, lead: Int, _ body: (_ microphone: Span<Float>, _ speaker: Span<Float>) -> Void) {
+        let first = tick * Self.tickFrames
+        device.withAir { air in
+            let recording = air.recording
+            body(
+                recording.microphone.span.extracting(first..<first + Self.tickFrames),
+                recording.speaker.span.extracting(first + lead..<first + lead + Self.tickFrames))
+        }
+    }
+
+    /// The engine's own account.
+    var statistics: EngineStatistics {
+        EngineStatistics(core.statistics(), device: core.counters.counts, roundTrip: nil, room: nil)
+    }
+
+    private func deliver(until now: MonotonicTime) {
+        while delivered < farEnd.packets.count, farEnd.arrivals[delivered] <= now {
+            let tag = PacketTag(time: farEnd.arrivals[delivered])
+            let packet = farEnd.packets[delivered]
+            let isTaken = core.link.received.push(packet.span, tag: tag)
+            precondition(isTaken, "the receive ring is full")
+            delivered += 1
+        }
+    }
+
+    private func collect() {
+        while core.link.sending.available > 0 {
+            core.link.sending.release()
+            sent += 1
+        }
+        while core.nextEvent() != nil {}
+    }
+}

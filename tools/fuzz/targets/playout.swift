@@ -1,0 +1,70 @@
+// modules: VoiceWire VoicePlayout
+//
+// Takes the bytes as a course of packets and pulls. Nothing may trap, every pulled frame is accounted for, and the buffer stays bounded.
+
+import VoicePlayout
+import VoiceWire
+
+/// libFuzzer's entry: one input, always answered 0; a precondition that fails is a finding.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    guard let bytes = unsafe bytes else { return 0 }
+    let input = unsafe Span(_unsafeStart: bytes, count: count)
+    var buffer = PlayoutBuffer(.conversation)
+    var decoder = SilentDecoder()
+    var now = Duration.seconds(1)
+    var sequence: UInt16 = 65_530
+    var timestamp: UInt32 = 4_294_900_000
+    var pulled = 0
+    // Five bytes are a step: what to do, a sequence step, a timestamp step of two bytes, the payload's first byte.
+    for step in 0..<min(input.count / 5, 4_000) {
+        let at = step * 5
+        now += .microseconds(Int64(input[at] >> 2) * 500)
+        if input[at] & 3 != 0 {
+            sequence &+= UInt16(bitPattern: Int16(Int8(bitPattern: input[at + 1])))
+            timestamp &+= UInt32(
+                bitPattern: Int32(Int16(bitPattern: UInt16(input[at + 2]) << 8 | UInt16(input[at + 3]))))
+            let header = RTPHeader(
+                payloadType: 111, marker: input[at] & 128 != 0, sequenceNumber: sequence, timestamp: timestamp,
+                synchronizationSource: input[at] & 64 != 0 ? 1 : 2)
+            _ = buffer.insert(input.extracting(at + 4..<min(at + 40, input.count)), header: header, now: now)
+        } else {
+            let frames = 1 + Int(input[at + 1]) * 959 / 255
+            var samples = [Float](repeating: 0, count: frames)
+            var span = samples.mutableSpan
+            _ = buffer.pull(into: &span, now: now, decoder: &decoder)
+            pulled += frames
+            precondition(buffer.statistics.pulledSamples == UInt64(pulled), "frames went unaccounted for")
+            for sample in samples { precondition(sample.isFinite && abs(sample) <= 2) }
+        }
+        precondition(buffer.bufferedFrames <= 48_000 * 30, "the buffer grows without bound")
+    }
+    return 0
+}
+
+/// Decodes every packet to a quiet tone of the length that its header says.
+private struct SilentDecoder: SpeechDecoder {
+    struct Malformed: Error {}
+
+    mutating func decode(_ packet: Span<UInt8>, into sound: inout MutableSpan<Float>) throws(Malformed) -> Int {
+        guard let header = try? OpusPacketHeader(parsing: packet), header.duration <= sound.count else {
+            throw Malformed()
+        }
+        for index in 0..<header.duration { sound[index] = index & 64 == 0 ? 0.1 : -0.1 }
+        return header.duration
+    }
+
+    mutating func decodeRedundancy(of next: Span<UInt8>, into sound: inout MutableSpan<Float>) throws(Malformed) -> Int
+    {
+        try conceal(into: &sound)
+    }
+
+    mutating func conceal(into sound: inout MutableSpan<Float>) throws(Malformed) -> Int {
+        for index in sound.indices { sound[index] = 0.05 }
+        return sound.count
+    }
+
+    mutating func reset() {}
+    mutating func saveState() {}
+    mutating func restoreState() {}
+}
