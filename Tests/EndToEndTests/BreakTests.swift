@@ -59,6 +59,37 @@ struct BreakTests {
         #expect(call.statistics(.a).uplink.packetsSent == sent)
     }
 
+    @Test("a room server that is started anew: both sides come back as new participants and hear each other")
+    func restartedServer() throws {
+        let call = try SimulatedCall(Talk(a: [0.5...8], b: [0.5...8], length: 8, seed: 4).overCables)
+        call.run(for: .seconds(2))
+        try call.setMuted(true, .b)
+        let before = try Scenario.stream(call, at: .b).synchronizationSource
+        // When the server is replaced by one that knows nobody
+        let known = SimulatedCall.Side.allCases.map { call.events($0).count }
+        call.restartServer()
+        call.run(for: .seconds(4))
+        // Then both are back, and each plays the other and only the other, as a new stream
+        for (side, known) in zip(SimulatedCall.Side.allCases, known) {
+            let news = Array(call.events(side).dropFirst(known))
+            #expect(news.count(Self.isBack) == 1)
+            #expect(call.statistics(side).streams.count == 1)
+            // Who got another number has left and come; who has the old one again is still there
+            let left = news.count { if case .participantLeft = $0 { true } else { false } }
+            let came = news.count { if case .participantJoined = $0 { true } else { false } }
+            #expect(left == came, "side \(side)")
+        }
+        #expect(try Scenario.stream(call, at: .b).synchronizationSource != before)
+        // And A still knows that B is muted
+        let told = call.events(.a).compactMap { if case .participantMuted(_, let muted) = $0 { muted } else { nil } }
+        #expect(told.last == true)
+        // And A is heard, and B, who is muted, is not
+        call.run(for: .seconds(2))
+        let heard = try #require(SignalLevel(of: call.recording(.b).speaker.span.extracting(frameRange(6...8))).activeDecibels)
+        #expect(heard > Talk.levelDecibels - 3)
+        #expect(call.recording(.a).speaker[frameRange(6...8)].allSatisfy { abs($0) < 1e-3 })
+    }
+
     @Test("who leaves is gone at once, and the reason is told")
     func leave() throws {
         let call = try SimulatedCall(Talk(a: [0.2...3], b: [0.2...3], length: 3, seed: 4).overCables)

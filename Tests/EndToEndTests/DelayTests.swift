@@ -72,7 +72,6 @@ struct DelayTests {
         let before = try Scenario.stream(call, at: .b).playout
         call.run(for: .seconds(1))
         let after = try Scenario.stream(call, at: .b)
-        print("storm", seed, calm, grown, after.targetDelay, Scenario.meanWait(before, after.playout))
         #expect(after.targetDelay < .milliseconds(20), "seed \(seed)")
         #expect(Scenario.meanWait(before, after.playout) < 25, "seed \(seed)")
     }

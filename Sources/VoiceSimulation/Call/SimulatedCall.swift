@@ -140,9 +140,7 @@ public final class SimulatedCall {
     public func setMuted(_ muted: Bool, _ side: Side) throws {
         let participant = participants[side.rawValue]
         try participant.core.send(.setMuted(muted))
-        if let stream = participant.conversation.ownStream?.stream {
-            try participant.session.setMuted(muted, stream: stream)
-        }
+        for action in participant.conversation.setMuted(muted) { carryOut(action, of: participant) }
         step()
     }
 
@@ -160,6 +158,9 @@ public final class SimulatedCall {
         participants[side.rawValue].session.leave(now: now.sinceEpoch)
         step()
     }
+
+    /// Ends the room server without a word and starts another in its place, which knows nobody.
+    public func restartServer() { directory = RoomDirectory() }
 
     // MARK: One instant
 
@@ -269,6 +270,7 @@ public final class SimulatedCall {
     private func carryOut(_ action: RoomConversation.Action, of participant: Participant) {
         switch action {
         case .publish(let stream): try? participant.session.publish(stream)
+        case .tellMuted(let stream, let muted): try? participant.session.setMuted(muted, stream: stream)
         case .command(let command): try? participant.core.send(command)
         case .post(let event): participant.events.append(event)
         }
