@@ -8,6 +8,8 @@ package struct RoomConversation {
     package enum Action: Sendable {
         /// Ask the room to publish this stream.
         case publish(StreamAssignment)
+        /// Tell the room that this stream of ours is muted or not.
+        case tellMuted(StreamID, Bool)
         /// Tell the media thread.
         case command(MediaCommand)
         /// Tell the listeners.
@@ -19,43 +21,43 @@ package struct RoomConversation {
     /// The stream that this engine publishes; nil where the token does not allow it.
     package private(set) var ownStream: StreamAssignment?
     private var own: ParticipantID?
+    /// Whether the room has confirmed our stream, so that its packets are forwarded.
+    private var isPublished = false
+    private var isMuted: Bool
+    /// Whether the session tries to come back. What it tells of the others meanwhile is left to the roster that it comes back with: a new
+    /// server gives the old numbers to others, and only with the roster it says which one is ours.
+    private var isAway = false
     private var sources: [ParticipantID: [StreamAssignment]] = [:]
+    private var muted: Set<ParticipantID> = []
     private let start: UInt64
 
     /// A conversation whose RTP stream begins at numbers taken from `randomStart` (RFC 3550, section 5.1).
-    package init(randomStart: UInt64) { start = randomStart }
+    package init(randomStart: UInt64, isMuted: Bool = false) {
+        start = randomStart
+        self.isMuted = isMuted
+    }
 
     /// The synchronization sources of a participant's streams.
     package func synchronizationSources(of participant: ParticipantID) -> [UInt32] {
         sources[participant, default: []].map(\.synchronizationSource)
     }
 
+    /// Mutes or unmutes this engine's stream, also where it is yet to be published.
+    package mutating func setMuted(_ muted: Bool) -> [Action] {
+        isMuted = muted
+        return ownStream.map { [.tellMuted($0.stream, muted)] } ?? []
+    }
+
     /// What follows from `event`.
     package mutating func handle(_ event: RoomSessionEvent) -> [Action] {
         switch event {
-        case .joined(let grant, let roster):
-            own = grant.participant
-            let others = roster.entries.filter { $0.participant != grant.participant }
-            return others.flatMap { arrive($0) } + publishing(grant) + [
-                .post(.joined(room: grant.room, as: grant.participant))
-            ]
-        case .reconnecting: return [.post(.connectionLost)]
-        case .reconnected(let grant, _):
-            own = grant.participant
-            return (grant.resumed ? [] : publishing(grant)) + [.post(.reconnected)]
-        case .participantJoined(let entry):
-            return arrive(entry) + [.post(.participantJoined(Participant(entry)))]
-        case .participantLeft(let participant, let reason):
-            return depart(participant) + [.post(.participantLeft(participant, reason))]
-        case .published(let participant, let stream): return publish(stream.assignment, by: participant)
-        case .unpublished(let participant, let stream): return unpublish(stream, by: participant)
-        case .muteChanged(let participant, _, let mute):
-            return participant == own ? [] : [.post(.participantMuted(participant, !mute.isEmpty))]
-        case .message(let sender, _, let bytes): return [.post(.message(from: sender, bytes))]
-        case .interrupted(let participant, _, let generation):
-            return [.post(.interrupted(by: participant, generation: generation))]
-        case .requestRefused(_, _, let refusal): return [.post(.requestRefused(refusal))]
+        case .joined(let grant, let roster): return enter(grant, roster)
+        case .reconnecting:
+            isAway = true
+            return [.post(.connectionLost)]
+        case .reconnected(let grant, let roster): return comeBack(grant, roster)
         case .ended: return leave()
+        default: return isAway ? [] : handleInRoom(event)
         }
     }
 
@@ -63,47 +65,128 @@ package struct RoomConversation {
     package mutating func leave() -> [Action] {
         let departures = participants.keys.sorted().flatMap { depart($0) }
         ownStream = nil
+        isPublished = false
+        isAway = false
         return departures + [.command(.stopPublishing)]
     }
 
-    private mutating func publishing(_ grant: JoinGrant) -> [Action] {
-        guard grant.capabilities.contains(.publish), let stream = grant.streams.first else { return [] }
-        ownStream = stream
-        return [.publish(stream)]
+    private mutating func handleInRoom(_ event: RoomSessionEvent) -> [Action] {
+        switch event {
+        case .participantJoined(let entry):
+            return arrive(entry) + [.post(.participantJoined(Participant(entry)))] + noteMute(of: entry)
+        case .participantLeft(let participant, let reason):
+            return depart(participant) + [.post(.participantLeft(participant, reason))]
+        case .published(let participant, let stream):
+            let begun = participant == own ? send(stream.assignment) : play(stream.assignment, of: participant)
+            return participant == own || stream.mute.isEmpty ? begun : begun + noteMute(true, of: participant)
+        case .unpublished(let participant, let stream):
+            return participant == own ? stopSending() : drop(stream, of: participant)
+        case .muteChanged(let participant, _, let mute):
+            return participant == own ? [] : noteMute(!mute.isEmpty, of: participant)
+        case .message(let sender, _, let bytes): return [.post(.message(from: sender, bytes))]
+        case .interrupted(let participant, _, let generation):
+            return [.post(.interrupted(by: participant, generation: generation))]
+        case .requestRefused(_, _, let refusal): return [.post(.requestRefused(refusal))]
+        case .joined, .reconnecting, .reconnected, .ended: return []
+        }
     }
+
+    // MARK: Coming in, and coming back
+
+    private mutating func enter(_ grant: JoinGrant, _ roster: RoomRoster) -> [Action] {
+        own = grant.participant
+        let others = roster.entries.filter { $0.participant != own }
+        let arrivals = others.flatMap { arrive($0) }
+        let joined = [Action.post(.joined(room: grant.room, as: grant.participant))]
+        return arrivals + publishing(grant) + joined + others.flatMap { noteMute(of: $0) }
+    }
+
+    private mutating func comeBack(_ grant: JoinGrant, _ roster: RoomRoster) -> [Action] {
+        isAway = false
+        own = grant.participant
+        let others = roster.entries.filter { $0.participant != own }
+        let gone = participants.keys.sorted().filter { id in
+            !others.contains { $0.participant == id && $0.identity == participants[id]?.identity }
+        }
+        var media = gone.flatMap { depart($0) }
+        let come = others.filter { participants[$0.participant] == nil }
+        for entry in others { media += update(entry) }
+        media += grant.resumed ? resume(roster) : publishing(grant)
+        return media + [.post(.reconnected)] + gone.map { .post(.participantLeft($0, nil)) }
+            + come.map { .post(.participantJoined(Participant($0))) } + others.flatMap { noteMute(of: $0) }
+    }
+
+    /// Plays what `entry` publishes, and nothing else of it.
+    private mutating func update(_ entry: RosterEntry) -> [Action] {
+        let wanted = entry.streams.map(\.assignment)
+        let dropped = sources[entry.participant, default: []].filter { !wanted.contains($0) }
+        return dropped.flatMap { drop($0.stream, of: entry.participant) } + arrive(entry)
+    }
+
+    /// Goes on with our stream as the room has it: its confirmation may have been lost in the break.
+    private mutating func resume(_ roster: RoomRoster) -> [Action] {
+        guard let own, let ownStream else { return [] }
+        let published = roster[own]?.streams.contains { $0.assignment == ownStream } ?? false
+        if published == isPublished { return [] }
+        return published ? send(ownStream) : stopSending()
+    }
+
+    private mutating func publishing(_ grant: JoinGrant) -> [Action] {
+        isPublished = false
+        ownStream = grant.capabilities.contains(.publish) ? grant.streams.first : nil
+        guard let ownStream else { return [] }
+        return [.publish(ownStream)] + (isMuted ? [.tellMuted(ownStream.stream, true)] : [])
+    }
+
+    // MARK: One participant
 
     private mutating func arrive(_ entry: RosterEntry) -> [Action] {
         participants[entry.participant] = Participant(entry)
-        return entry.streams.flatMap { publish($0.assignment, by: entry.participant) }
+        return entry.streams.flatMap { play($0.assignment, of: entry.participant) }
     }
 
     private mutating func depart(_ participant: ParticipantID) -> [Action] {
         participants[participant] = nil
+        muted.remove(participant)
         return (sources.removeValue(forKey: participant) ?? []).map {
             .command(.removeStream(synchronizationSource: $0.synchronizationSource))
         }
     }
 
-    private mutating func publish(_ stream: StreamAssignment, by participant: ParticipantID) -> [Action] {
-        guard participant != own else {
-            return [
-                .command(
-                    .publish(
-                        RTPStreamStart(
-                            synchronizationSource: stream.synchronizationSource,
-                            sequenceNumber: UInt16(truncatingIfNeeded: start),
-                            timestamp: UInt32(truncatingIfNeeded: start >> 16))))
-            ]
-        }
+    private mutating func play(_ stream: StreamAssignment, of participant: ParticipantID) -> [Action] {
+        guard !sources[participant, default: []].contains(stream) else { return [] }
         sources[participant, default: []].append(stream)
         return [.command(.addStream(synchronizationSource: stream.synchronizationSource))]
     }
 
-    private mutating func unpublish(_ stream: StreamID, by participant: ParticipantID) -> [Action] {
-        guard participant != own else { return [.command(.stopPublishing)] }
+    private mutating func drop(_ stream: StreamID, of participant: ParticipantID) -> [Action] {
         let gone = sources[participant, default: []].filter { $0.stream == stream }
         sources[participant, default: []].removeAll { $0.stream == stream }
         return gone.map { .command(.removeStream(synchronizationSource: $0.synchronizationSource)) }
+    }
+
+    private mutating func send(_ stream: StreamAssignment) -> [Action] {
+        isPublished = true
+        let start = RTPStreamStart(
+            synchronizationSource: stream.synchronizationSource, sequenceNumber: UInt16(truncatingIfNeeded: start),
+            timestamp: UInt32(truncatingIfNeeded: start >> 16))
+        return [.command(.publish(start))]
+    }
+
+    private mutating func stopSending() -> [Action] {
+        isPublished = false
+        return [.command(.stopPublishing)]
+    }
+
+    private mutating func noteMute(of entry: RosterEntry) -> [Action] {
+        noteMute(entry.streams.contains { !$0.mute.isEmpty }, of: entry.participant)
+    }
+
+    /// Tells the listeners where it is news.
+    private mutating func noteMute(_ isMuted: Bool, of participant: ParticipantID) -> [Action] {
+        guard muted.contains(participant) != isMuted else { return [] }
+        if isMuted { muted.insert(participant) } else { muted.remove(participant) }
+        return [.post(.participantMuted(participant, isMuted))]
     }
 }
 

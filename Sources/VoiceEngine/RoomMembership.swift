@@ -7,15 +7,16 @@ actor RoomMembership {
     private let core: EngineCore
     private let broadcast: EventBroadcast
     private var client: RoomClient?
-    private var conversation = RoomConversation(randomStart: .random(in: .min ... .max))
+    private var conversation: RoomConversation
     private var follower: Task<Void, Never>?
     private var end: RoomClientEnd?
     /// Whoever waits for the join to be decided.
     private var entry: CheckedContinuation<RoomClientEnd?, Never>?
 
-    init(core: EngineCore, broadcast: EventBroadcast) {
+    init(core: EngineCore, broadcast: EventBroadcast, isMuted: Bool) {
         self.core = core
         self.broadcast = broadcast
+        conversation = RoomConversation(randomStart: .random(in: .min ... .max), isMuted: isMuted)
     }
 
     /// Joins, and returns who is there already; throws why not. Takes at most the look-up's and the join's time-outs.
@@ -54,8 +55,9 @@ actor RoomMembership {
     }
 
     func setMuted(_ muted: Bool) throws(EngineError) {
-        guard let stream = conversation.ownStream?.stream else { return }
-        try ask { client throws(RoomSessionError) in try client.setMuted(muted, stream: stream) }
+        for case .tellMuted(let stream, let muted) in conversation.setMuted(muted) {
+            try ask { client throws(RoomSessionError) in try client.setMuted(muted, stream: stream) }
+        }
     }
 
     func setVolume(_ volume: Float, for participant: ParticipantID) throws(EngineError) {
@@ -90,14 +92,19 @@ actor RoomMembership {
         for action in actions {
             switch action {
             case .publish(let stream):
-                do throws(RoomSessionError) { try client?.publish(stream) } catch {
-                    broadcast.post(.requestFailed(error))
-                }
+                attempt { client throws(RoomSessionError) in try client.publish(stream) }
+            case .tellMuted(let stream, let muted):
+                attempt { client throws(RoomSessionError) in try client.setMuted(muted, stream: stream) }
             case .command(let command):
                 do throws(EngineError) { try core.send(command) } catch { broadcast.post(.degraded(.commandLost)) }
             case .post(let event): broadcast.post(event)
             }
         }
+    }
+
+    private func attempt(_ request: (RoomClient) throws(RoomSessionError) -> Void) {
+        guard let client else { return }
+        do throws(RoomSessionError) { try request(client) } catch { broadcast.post(.requestFailed(error)) }
     }
 
     private func decide(_ failure: RoomClientEnd?) {

@@ -37,6 +37,8 @@ struct Uplink: ~Copyable {
     private var frameTime = MonotonicTime(nanoseconds: 0)
     private var frameLevel: Float = -127
     private var frameHasVoice = false
+    /// Whether any of the frame is not muted: the fade into silence is sent too.
+    private var frameIsAudible = false
     private var nextCaptureTime: MonotonicTime?
     private(set) var statistics = UplinkStatistics()
 
@@ -130,14 +132,17 @@ struct Uplink: ~Copyable {
         let alignment = aligner.recorded(at: adcTime.nanoseconds, reference: &alignedSpan)
         var blockSpan = block.mutableSpan
         let report = processor.run(capture: &blockSpan, reference: aligned.span, delay: alignment.delay)
+        let wasSilent = muting.isSilent
         muting.apply(to: &blockSpan)
+        let isAudible = !(wasSilent && muting.isSilent)
         statistics.note(report, alignment, aligner.statistics)
         if let voice = report.voiceActivity, voice != statistics.voiceActivity {
             statistics.voiceActivity = voice
             events.tell(.voiceActivityChanged(voice))
         }
         if alignment.discontinuity { events.tell(.referenceRetimed) }
-        frameLevel = max(frameLevel, muting.isSilent ? -127 : report.outputLevel)
+        frameIsAudible = frameIsAudible || isAudible
+        frameLevel = max(frameLevel, isAudible ? report.outputLevel : -127)
         frameHasVoice = frameHasVoice || report.voiceActivity == true
     }
 
@@ -149,12 +154,13 @@ struct Uplink: ~Copyable {
         let frames = encoder.settings.frameDuration.frames
         guard frameFill >= frames else { return }
         if stream != nil {
-            if muting.isSilent { startsTalkspurt = true } else { send(frames: frames, now: now) }
+            if frameIsAudible { send(frames: frames, now: now) } else { startsTalkspurt = true }
             stream?.timestamp &+= UInt32(frames)
         }
         frameFill = 0
         frameLevel = -127
         frameHasVoice = false
+        frameIsAudible = false
     }
 
     /// Writes a packet into the next slot of the send ring; nil where the ring is full or the codec fails.

@@ -86,12 +86,10 @@ public actor VoiceEngine {
         guard room == nil else { throw .alreadyJoined }
         var configuration = configuration
         if configuration.threadPriority == 0 { configuration.threadPriority = self.configuration.networkPriority }
-        let membership = RoomMembership(core: core, broadcast: broadcast)
+        let membership = RoomMembership(core: core, broadcast: broadcast, isMuted: isMuted)
         room = membership
         do throws(EngineError) {
-            let participants = try await membership.enter(endpoint, configuration)
-            if isMuted { try await membership.setMuted(true) }
-            return participants
+            return try await membership.enter(endpoint, configuration)
         } catch {
             room = nil
             throw error

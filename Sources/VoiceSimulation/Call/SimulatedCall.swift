@@ -19,7 +19,8 @@ public final class SimulatedCall {
         /// The second.
         case b
 
-        var other: Side { self == .a ? .b : .a }
+        /// The one opposite.
+        public var other: Side { self == .a ? .b : .a }
     }
 
     /// What a call is made of.
@@ -135,9 +136,18 @@ public final class SimulatedCall {
         (participants[side.rawValue].uplink.statistics, participants[side.rawValue].downlink.statistics)
     }
 
-    /// Mutes or unmutes a side.
+    /// Mutes or unmutes a side; the room is told.
     public func setMuted(_ muted: Bool, _ side: Side) throws {
-        try participants[side.rawValue].core.send(.setMuted(muted))
+        let participant = participants[side.rawValue]
+        try participant.core.send(.setMuted(muted))
+        for action in participant.conversation.setMuted(muted) { carryOut(action, of: participant) }
+        step()
+    }
+
+    /// Changes what a side's links do to the datagrams sent from now on.
+    public func setNetwork(_ conditions: NetworkConditions, _ side: Side) throws {
+        try participants[side.rawValue].uplink.change(to: conditions)
+        try participants[side.rawValue].downlink.change(to: conditions)
     }
 
     /// Plugs a side's network cable out or in: while it is out, nothing goes either way.
@@ -148,6 +158,9 @@ public final class SimulatedCall {
         participants[side.rawValue].session.leave(now: now.sinceEpoch)
         step()
     }
+
+    /// Ends the room server without a word and starts another in its place, which knows nobody.
+    public func restartServer() { directory = RoomDirectory() }
 
     // MARK: One instant
 
@@ -178,8 +191,10 @@ public final class SimulatedCall {
     private func sendMedia(of participant: Participant) {
         let link = participant.core.link
         while link.sending.available > 0 {
-            let packet = unsafe Array(link.sending.buffer())
-            if participant.isConnected { participant.uplink.send(packet, now: now.sinceEpoch) }
+            // As the network thread has it: what is made during a break is discarded.
+            if participant.isConnected, participant.session.state == .joined {
+                participant.uplink.send(unsafe Array(link.sending.buffer()), now: now.sinceEpoch)
+            }
             link.sending.release()
         }
     }
@@ -230,6 +245,7 @@ public final class SimulatedCall {
         for participant in participants {
             while let delivery = participant.downlink.receive(now: now.sinceEpoch) {
                 if DatagramKind(of: delivery.datagram.span) == .rtp {
+                    guard participant.session.state == .joined else { continue }
                     _ = participant.core.link.received.push(
                         delivery.datagram.span, tag: PacketTag(time: MonotonicTime(atOrAfter: delivery.arrivedAt)))
                 } else {
@@ -243,16 +259,20 @@ public final class SimulatedCall {
         participant.session.handleTimeout(now: now.sinceEpoch)
         while let event = participant.core.nextEvent() { participant.events.append(EngineEvent(event)) }
         while let event = participant.session.pollEvent() {
-            for action in participant.conversation.handle(event) {
-                switch action {
-                case .publish(let stream): try? participant.session.publish(stream)
-                case .command(let command): try? participant.core.send(command)
-                case .post(let event): participant.events.append(event)
-                }
-            }
+            for action in participant.conversation.handle(event) { carryOut(action, of: participant) }
+            if case .ended(let reason) = event { participant.events.append(.left(.session(reason))) }
         }
         while let bytes = participant.session.pollDatagram(now: now.sinceEpoch) {
             if participant.isConnected { participant.uplink.send(bytes, now: now.sinceEpoch) }
+        }
+    }
+
+    private func carryOut(_ action: RoomConversation.Action, of participant: Participant) {
+        switch action {
+        case .publish(let stream): try? participant.session.publish(stream)
+        case .tellMuted(let stream, let muted): try? participant.session.setMuted(muted, stream: stream)
+        case .command(let command): try? participant.core.send(command)
+        case .post(let event): participant.events.append(event)
         }
     }
 }

@@ -1,0 +1,78 @@
+import Testing
+import VoiceEngine
+import VoiceSimulation
+
+@Suite("Delay")
+struct DelayTests {
+    @Test(
+        "mouth to ear is what the stages say",
+        arguments: [(OpusFrameDuration.milliseconds10, 62.0), (.milliseconds20, 72.0)])
+    func mouthToEar(frame: OpusFrameDuration, boundMilliseconds: Double) throws {
+        // Given two people over loudspeakers on a wired network, and A speaks
+        var configuration = Talk(a: [0.5...7], length: 7.3, seed: 2).overLoudspeakers
+        configuration.engine.encoder.frameDuration = frame
+        let call = try SimulatedCall(configuration)
+        call.run(for: .seconds(4.5))
+        let before = try Scenario.stream(call, at: .b).playout
+        call.run(for: .seconds(2.8))
+        // When the way from A's mouth to B's ear is measured by what was said and heard
+        let hearing = try #require(Hearing(call, from: .a, while: 4.7...6.8))
+        // Then it is the sum of the stages, each of which measures itself. Measured: 60.5 and 70.5 ms; 1.1 ms apart
+        let (a, b) = (call.statistics(.a), call.statistics(.b))
+        let wait = Scenario.meanWait(before, try Scenario.stream(call, at: .b).playout)
+        let up = a.latency
+        let stages = [up.microphoneToNetwork, up.processing, up.codecLookahead, up.halfRoundTrip, b.latency.halfRoundTrip]
+        let sum = try stages.reduce(wait) { $0 + (try #require($1)).milliseconds }
+            + (try #require(b.latency.pullToSpeaker)).milliseconds
+        #expect(abs(hearing.delayMilliseconds - sum) < 5, "measured \(hearing.delayMilliseconds), stages \(sum)")
+        // And it is within what a conversation bears
+        #expect(hearing.delayMilliseconds < boundMilliseconds)
+    }
+
+    @Test("sound cards that run at different speeds neither underrun nor add delay", arguments: [200.0, -200])
+    func drift(ppm: Double) throws {
+        // Given two sound cards that are 400 ppm apart: in 20 s, 8 ms
+        var configuration = Talk(a: [0.5...20], b: [0.5...20], length: 20, seed: 2).overCables
+        configuration.driftPPM = [ppm, -ppm]
+        let call = try SimulatedCall(configuration)
+        call.run(for: .seconds(12))
+        let settled = try SimulatedCall.Side.allCases.map { try Scenario.stream(call, at: $0).playout }
+        // When they have talked for 8 s more
+        call.run(for: .seconds(8))
+        for (side, settled) in zip(SimulatedCall.Side.allCases, settled) {
+            let playout = try Scenario.stream(call, at: side).playout
+            // Then nothing was made up and nothing was missing
+            #expect(playout.concealedSamples == 0)
+            #expect(call.statistics(side).device.playback.underrunFrames == 0)
+            #expect(call.statistics(side).uplink.captureGapFrames == 0)
+            // And the delay is within a device's period of what it is without drift. Measured over 60 s: 3.3 to 9.4 ms
+            #expect((1...13).contains(Scenario.meanWait(settled, playout)), "side \(side)")
+            #expect(playout.packetsLost == 0)
+        }
+    }
+
+    @Test("a jitter buffer that grew in a storm comes down again", arguments: Scenario.seeds)
+    func storm(seed: UInt64) throws {
+        // Given a call on a calm network
+        let call = try SimulatedCall(Talk(a: [0.5...22], length: 22, seed: seed).overCables)
+        call.run(for: .seconds(3))
+        let calm = try Scenario.stream(call, at: .b).targetDelay
+        // When packets come up to 200 ms late for half a second
+        var storm = NetworkConditions.lan
+        storm.jitter = .gaussian(mean: .milliseconds(40), deviation: .milliseconds(40))
+        try call.setNetwork(storm, .a)
+        call.run(for: .milliseconds(500))
+        try call.setNetwork(.lan, .a)
+        call.run(for: .milliseconds(500))
+        // Then the delay has grown with them
+        let grown = try Scenario.stream(call, at: .b).targetDelay
+        #expect(grown > calm + .milliseconds(20), "seed \(seed): from \(calm) to \(grown)")
+        // And when all has been calm for 17 s, it is back
+        call.run(for: .seconds(16))
+        let before = try Scenario.stream(call, at: .b).playout
+        call.run(for: .seconds(1))
+        let after = try Scenario.stream(call, at: .b)
+        #expect(after.targetDelay < .milliseconds(20), "seed \(seed)")
+        #expect(Scenario.meanWait(before, after.playout) < 25, "seed \(seed)")
+    }
+}

@@ -1,0 +1,45 @@
+import Testing
+import VoiceEngine
+import VoiceSimulation
+
+/// What the scenarios of this folder ask of a call.
+enum Scenario {
+    // Unoptimised code takes some ten times as long, and is given less to do.
+    #if DEBUG
+        /// The seeds that each statistical scenario holds for.
+        static let seeds: [UInt64] = [2]
+        /// How long a long call is, in seconds.
+        static let longCall = 6.0
+    #else
+        /// The seeds that each statistical scenario holds for.
+        static let seeds: [UInt64] = [2, 3, 4, 5]
+        /// How long a long call is, in seconds.
+        static let longCall = 60.0
+    #endif
+
+    /// The side whose sound is played at `listener`; a call without it cannot be judged.
+    static func stream(_ call: SimulatedCall, at listener: SimulatedCall.Side) throws -> EngineStatistics.Stream {
+        try #require(call.statistics(listener).streams.first, "side \(listener) plays nobody")
+    }
+
+    /// The mean time that sound waited in the jitter buffer between two moments, in milliseconds.
+    static func meanWait(_ earlier: PlayoutStatistics, _ later: PlayoutStatistics) -> Double {
+        let samples = Double(later.jitterBufferEmittedCount - earlier.jitterBufferEmittedCount)
+        return (later.jitterBufferDelay - earlier.jitterBufferDelay) / samples * 1_000
+    }
+
+    /// The share of the sound pulled that was made up.
+    static func concealedRatio(_ playout: PlayoutStatistics) -> Double {
+        Double(playout.concealedSamples) / Double(max(playout.pulledSamples, 1))
+    }
+}
+
+extension Duration {
+    /// This duration in milliseconds.
+    var milliseconds: Double { self / .milliseconds(1) }
+}
+
+extension [EngineEvent] {
+    /// How many of the events `matches` holds for.
+    func count(_ matches: (EngineEvent) -> Bool) -> Int { reduce(0) { $0 + (matches($1) ? 1 : 0) } }
+}

@@ -1,0 +1,175 @@
+import Testing
+import VoiceRooms
+
+@testable import VoiceEngine
+
+/// What a room's events mean: each table row is an event of the session and what follows from it, in order.
+@Suite("A conversation in a room")
+struct RoomConversationTests {
+    private static let own = ParticipantID(rawValue: 5)
+    private static let ownStream = StreamAssignment(stream: StreamID(rawValue: 50), synchronizationSource: 500)
+
+    private func grant(
+        as participant: ParticipantID = own, resumed: Bool = false, stream: StreamAssignment = ownStream,
+        capabilities: RoomCapabilities = .conversation
+    ) -> JoinGrant {
+        JoinGrant(
+            version: 1, participant: participant, capabilities: capabilities, resumed: resumed, handledCount: 0,
+            secret: RejoinSecret(high: 1, low: 2), keepaliveInterval: .seconds(2), room: "kitchen", streams: [stream],
+            rosterCount: 1)
+    }
+
+    /// Participant `number`, who publishes a stream of ten times that number, whose source is a hundred times that number.
+    private func entry(_ number: UInt32, _ identity: String, isMuted: Bool = false, publishes: Bool = true) -> RosterEntry {
+        let stream = StreamAssignment(
+            stream: StreamID(rawValue: number * 10), synchronizationSource: number * 100)
+        return RosterEntry(
+            participant: ParticipantID(rawValue: number), identity: identity, name: "",
+            streams: publishes ? [PublishedStream(stream, mute: isMuted ? .byPublisher : [])] : [])
+    }
+
+    private var me: RosterEntry { entry(5, "me", publishes: false) }
+
+    /// A conversation that has joined a room with `others`.
+    private func joined(_ others: [RosterEntry] = []) -> RoomConversation {
+        var conversation = RoomConversation(randomStart: 7)
+        _ = conversation.handle(.joined(grant(), RoomRoster(others + [me])))
+        return conversation
+    }
+
+    @Test("the join: everybody there is played, one's own stream is published")
+    func join() {
+        var conversation = RoomConversation(randomStart: 7)
+        let actions = conversation.handle(.joined(grant(), RoomRoster([entry(1, "anna"), entry(2, "ben", isMuted: true), me])))
+        #expect(actions.map(text) == ["play 100", "play 200", "publish 500", "joined kitchen as 5", "mute 2 true"])
+        #expect(conversation.participants.values.map(\.identity).sorted() == ["anna", "ben"])
+        #expect(conversation.ownStream == Self.ownStream)
+        // And sending begins when the room confirms
+        let confirmed = conversation.handle(.published(Self.own, PublishedStream(Self.ownStream)))
+        #expect(confirmed.map(text) == ["send 500"])
+    }
+
+    @Test("a listener publishes nothing")
+    func listener() {
+        var conversation = RoomConversation(randomStart: 7)
+        let actions = conversation.handle(.joined(grant(capabilities: .subscribe), RoomRoster([me])))
+        #expect(actions.map(text) == ["joined kitchen as 5"])
+        #expect(conversation.ownStream == nil)
+        #expect(conversation.setMuted(true).isEmpty)
+    }
+
+    @Test("what happens in the room")
+    func table() {
+        let anna = ParticipantID(rawValue: 1)
+        let ben = ParticipantID(rawValue: 2)
+        let second = StreamAssignment(stream: StreamID(rawValue: 11), synchronizationSource: 101)
+        let table: [(RoomSessionEvent, [String])] = [
+            (.participantJoined(entry(2, "ben")), ["play 200", "came ben"]),
+            (.participantJoined(entry(3, "carl", isMuted: true)), ["play 300", "came carl", "mute 3 true"]),
+            (.published(anna, PublishedStream(second)), ["play 101"]),
+            (.unpublished(anna, second.stream), ["drop 101"]),
+            (.unpublished(anna, StreamID(rawValue: 99)), []),
+            (.muteChanged(ben, StreamID(rawValue: 20), .byPublisher), ["mute 2 true"]),
+            (.muteChanged(ben, StreamID(rawValue: 20), []), ["mute 2 false"]),
+            (.muteChanged(Self.own, Self.ownStream.stream, .byPublisher), []),
+            (.participantLeft(ben, .timedOut), ["drop 200", "went 2 timedOut"]),
+            (.participantLeft(ParticipantID(rawValue: 9), .left), ["went 9 left"]),
+            (.unpublished(Self.own, Self.ownStream.stream), ["stop sending"]),
+            (.ended(.left(acknowledged: true)), ["drop 100", "drop 300", "stop sending"]),
+        ]
+        var conversation = joined([entry(1, "anna")])
+        for (event, expected) in table {
+            #expect(conversation.handle(event).map(text) == expected, "\(event)")
+        }
+        #expect(conversation.participants.isEmpty)
+        #expect(conversation.ownStream == nil)
+    }
+
+    @Test("muting is told to the room, and again where the room has forgotten it")
+    func mute() {
+        var conversation = RoomConversation(randomStart: 7)
+        // Given a side that muted before the join: then the room is told with the stream
+        #expect(conversation.setMuted(true).isEmpty)
+        let entering = conversation.handle(.joined(grant(), RoomRoster([me])))
+        #expect(entering.map(text) == ["publish 500", "tell mute 50 true", "joined kitchen as 5"])
+        #expect(conversation.setMuted(false).map(text) == ["tell mute 50 false"])
+        #expect(conversation.setMuted(true).map(text) == ["tell mute 50 true"])
+        // When it is back as somebody else
+        _ = conversation.handle(.reconnecting)
+        let stream = StreamAssignment(stream: StreamID(rawValue: 60), synchronizationSource: 600)
+        let fresh = grant(as: ParticipantID(rawValue: 6), stream: stream)
+        let back = conversation.handle(.reconnected(fresh, RoomRoster([entry(6, "me", publishes: false)])))
+        // Then the room is told again
+        #expect(back.map(text) == ["publish 600", "tell mute 60 true", "back"])
+    }
+
+    @Test("a break that the room has bridged changes only what happened meanwhile")
+    func resumed() {
+        var conversation = joined([entry(1, "anna"), entry(2, "ben"), entry(3, "carl")])
+        #expect(conversation.handle(.reconnecting).map(text) == ["lost"])
+        // When ben has gone, carl has muted and dora has come while we were away, which the session tells first one by one
+        let meanwhile: [RoomSessionEvent] = [
+            .participantLeft(ParticipantID(rawValue: 2), nil), .participantJoined(entry(4, "dora")),
+            .muteChanged(ParticipantID(rawValue: 3), StreamID(rawValue: 30), .byPublisher),
+        ]
+        for event in meanwhile { #expect(conversation.handle(event).isEmpty) }
+        let roster = RoomRoster([entry(1, "anna"), entry(3, "carl", isMuted: true), entry(4, "dora"), me])
+        let actions = conversation.handle(.reconnected(grant(resumed: true), roster))
+        // Then just that is done and told, and our own stream goes on as it was
+        #expect(
+            actions.map(text) == ["drop 200", "play 400", "back", "went 2 -", "came dora", "mute 3 true"])
+        #expect(conversation.ownStream == Self.ownStream)
+    }
+
+    @Test("our stream, confirmed while we were away, is sent")
+    func confirmedAway() {
+        var conversation = joined()
+        _ = conversation.handle(.reconnecting)
+        let us = RosterEntry(participant: Self.own, identity: "me", name: "", streams: [PublishedStream(Self.ownStream)])
+        #expect(conversation.handle(.published(Self.own, PublishedStream(Self.ownStream))).isEmpty)
+        #expect(conversation.handle(.reconnected(grant(resumed: true), RoomRoster([us]))).map(text) == ["send 500", "back"])
+        // And is left alone in the next break
+        _ = conversation.handle(.reconnecting)
+        #expect(conversation.handle(.reconnected(grant(resumed: true), RoomRoster([us]))).map(text) == ["back"])
+    }
+
+    @Test("a room server that was started anew gives old numbers to others, ours among them")
+    func restartedServer() {
+        // Given anna as participant 1 and us as 5
+        var conversation = joined([entry(1, "anna")])
+        _ = conversation.handle(.reconnecting)
+        // When the new server has us as 1 and nobody else yet
+        let stream = StreamAssignment(stream: StreamID(rawValue: 10), synchronizationSource: 77)
+        let us = RosterEntry(participant: ParticipantID(rawValue: 1), identity: "me", name: "")
+        for event in [
+            .participantLeft(Self.own, nil), .unpublished(ParticipantID(rawValue: 1), StreamID(rawValue: 10)),
+        ] as [RoomSessionEvent] { #expect(conversation.handle(event).isEmpty) }
+        let fresh = grant(as: ParticipantID(rawValue: 1), stream: stream)
+        let actions = conversation.handle(.reconnected(fresh, RoomRoster([us])))
+        // Then anna is gone, nobody plays us to ourselves, and our new stream is published
+        #expect(actions.map(text) == ["drop 100", "publish 77", "back", "went 1 -"])
+        #expect(conversation.participants.isEmpty)
+        // And when anna comes back, under a new number, she is played
+        #expect(conversation.handle(.participantJoined(entry(2, "anna"))).map(text) == ["play 200", "came anna"])
+    }
+}
+
+/// An action in a form that can be compared and read.
+private func text(_ action: RoomConversation.Action) -> String {
+    switch action {
+    case .publish(let stream): "publish \(stream.synchronizationSource)"
+    case .tellMuted(let stream, let muted): "tell mute \(stream.rawValue) \(muted)"
+    case .command(.publish(let start)): "send \(start.synchronizationSource)"
+    case .command(.stopPublishing): "stop sending"
+    case .command(.addStream(let source)): "play \(source)"
+    case .command(.removeStream(let source)): "drop \(source)"
+    case .command(let command): "\(command)"
+    case .post(.joined(let room, let own)): "joined \(room) as \(own.rawValue)"
+    case .post(.participantJoined(let participant)): "came \(participant.identity)"
+    case .post(.participantLeft(let participant, let reason)): "went \(participant.rawValue) \(reason.map { "\($0)" } ?? "-")"
+    case .post(.participantMuted(let participant, let muted)): "mute \(participant.rawValue) \(muted)"
+    case .post(.connectionLost): "lost"
+    case .post(.reconnected): "back"
+    case .post(let event): "\(event)"
+    }
+}
