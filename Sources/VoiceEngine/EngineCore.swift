@@ -113,12 +113,15 @@ package final class EngineCore: @unchecked Sendable {
     private static func checkPeriods(of formats: DeviceFormats, playoutMargin: Int) throws(EngineError) {
         let (captured, played) = (formats.capture?.active.periodFrames ?? 0, formats.playback?.active.periodFrames ?? 0)
         guard captured <= captureFrames / 2 else {
-            throw .device(.invalidConfiguration(message: "a capture period of \(captured) frames; use \(captureFrames / 2) or less"))
+            throw .device(
+                .invalidConfiguration(
+                    message: "a capture period of \(captured) frames; use \(captureFrames / 2) or less"))
         }
         // Filled up to a period and the margin, to within a block.
         let longest = playoutFrames - playoutMargin - Uplink.blockFrames
         guard played <= longest else {
-            throw .device(.invalidConfiguration(message: "a playback period of \(played) frames; use \(longest) or less"))
+            throw .device(
+                .invalidConfiguration(message: "a playback period of \(played) frames; use \(longest) or less"))
         }
     }
 

@@ -2,6 +2,8 @@ import Glibc
 import VoiceEngine
 import VoiceSimulation
 
+@testable import VoiceTransport
+
 /// A room server on loopback, and what opens its room.
 struct LoopbackRoom {
     static let name = "kitchen"
@@ -16,6 +18,9 @@ struct LoopbackRoom {
             verifier: TokenVerifier(keys: [try TokenKey(name: "test", secret: Self.secret)]))
         self.port = try server.start()
     }
+
+    /// Ends the server without a word to anyone.
+    func close() { server.kill() }
 
     /// What lets `identity` in, between now and `seconds` later.
     func endpoint(_ identity: String, for seconds: Int64 = 600, secret: [UInt8] = secret) throws -> RoomEndpoint {
@@ -38,7 +43,9 @@ func talkingCard(periodFrames: Int = 480) throws -> SimulatedDevice<Conversation
 
 /// A configuration that asks nothing of the machine: no priority, no processing, a card in software.
 func modestConfiguration(device: any AudioDevice) -> EngineConfiguration {
-    EngineConfiguration(device: .custom(device), backend: .bypass, processing: .bypass, maximumStreams: 2, mediaPriority: 0)
+    EngineConfiguration(
+        device: .custom(device), backend: .bypass, processing: .bypass, maximumStreams: 2, mediaPriority: 0,
+        networkPriority: 0)
 }
 
 /// An engine that asks nothing of the machine.

@@ -2,8 +2,6 @@ import Testing
 import VoiceEngine
 import VoiceSimulation
 
-@testable import VoiceTransport
-
 extension EngineTests {
     @Suite("in a room", .serialized)
     struct InARoom {
@@ -12,7 +10,7 @@ extension EngineTests {
         @Test("two engines meet, hear and tell each other, part and meet again")
         func meeting() async throws {
             let room = try LoopbackRoom()
-            defer { room.server.stop() }
+            defer { room.close() }
             let (anna, ben) = (try modestEngine(), try modestEngine())
             try await anna.start()
             try await ben.start()
@@ -27,7 +25,9 @@ extension EngineTests {
                 #expect(arrival?.identity == "ben")
                 // And hears the other
                 for engine in [anna, ben] {
-                    #expect(try await eventually { (try await engine.statistics().streams.first?.bytesReceived ?? 0) > 500 })
+                    #expect(
+                        try await eventually { (try await engine.statistics().streams.first?.bytesReceived ?? 0) > 500 }
+                    )
                     #expect(try await eventually { try await engine.statistics().room?.session.roundTripTime != nil })
                 }
                 // And a message arrives, in both directions
@@ -52,7 +52,7 @@ extension EngineTests {
         @Test("muting before the start is told to the room, and unmuting too")
         func muted() async throws {
             let room = try LoopbackRoom()
-            defer { room.server.stop() }
+            defer { room.close() }
             let (anna, ben) = (try modestEngine(), try modestEngine())
             // Given anna, who muted before anything else
             try await anna.setMuted(true)
@@ -75,7 +75,7 @@ extension EngineTests {
         @Test("a token that opens nothing is refused by what is wrong with it; a right one then lets in")
         func tokens() async throws {
             let room = try LoopbackRoom()
-            defer { room.server.stop() }
+            defer { room.close() }
             let engine = try modestEngine()
             try await engine.start()
             func refusal(_ endpoint: RoomEndpoint) async -> RoomRefusal? {
@@ -113,7 +113,9 @@ extension EngineTests {
             }
             // 192.0.2.0/24 is for documentation (RFC 5737)
             let beyond = try RoomEndpoint(url: "udp://192.0.2.1:7900", token: "t")
-            await expect("room(VoiceTransport.RoomClientEnd.plaintextRefused(\"192.0.2.1\"))") { try await engine.join(beyond) }
+            await expect("room(VoiceTransport.RoomClientEnd.plaintextRefused(\"192.0.2.1\"))") {
+                try await engine.join(beyond)
+            }
             await engine.stop()
         }
 
@@ -127,12 +129,12 @@ extension EngineTests {
             try await engine.join(room.endpoint("anna"))
             let events = engine.events
             // When the server dies without a word
-            room.server.kill()
+            room.close()
             // Then that is told
             #expect(await events.wait { if case .connectionLost = $0 { true } else { false } })
             // And when another takes its port, that the engine is back
             let next = try LoopbackRoom(port: room.port, directory: directory)
-            defer { next.server.stop() }
+            defer { next.close() }
             #expect(await events.wait { if case .reconnected = $0 { true } else { false } })
             #expect(await eventually { next.server.statistics.participants == 1 })
             await engine.stop()
@@ -154,7 +156,7 @@ extension EngineTests {
             try await engine.setMuted(true)
             // And the next room may be joined without more ado
             let next = try LoopbackRoom()
-            defer { next.server.stop() }
+            defer { next.close() }
             try await engine.join(next.endpoint("anna"))
             #expect(await eventually { next.server.statistics.participants == 1 })
             await engine.stop()
@@ -163,7 +165,7 @@ extension EngineTests {
         @Test("leaving, joining and stopping at once: each call ends, and two rooms are never fed at the same time")
         func atOnce() async throws {
             let room = try LoopbackRoom()
-            defer { room.server.stop() }
+            defer { room.close() }
             for _ in 1...5 {
                 let engine = try modestEngine()
                 try await engine.start()
@@ -186,7 +188,7 @@ extension EngineTests {
             try await engine.start()
             // Given a port where nobody answers
             let silent = try LoopbackRoom()
-            silent.server.kill()
+            silent.close()
             let endpoint = try silent.endpoint("anna")
             let joining = Task { () -> String in
                 do {
@@ -204,22 +206,19 @@ extension EngineTests {
             #expect(await joining.value != "joined")
             #expect(ContinuousClock.now - start < .seconds(8))
         }
-    }
-}
 
-/// Beside the others, because it takes the 10 s of `RoomTimers.joinTimeout`.
-@Suite("A room where nobody answers", .timeLimit(.minutes(2)))
-struct SilentRoomTests {
-    @Test("the join times out, and the engine runs on")
-    func silent() async throws {
-        let room = try LoopbackRoom()
-        room.server.kill()
-        let engine = try modestEngine()
-        try await engine.start()
-        await expect("room(VoiceTransport.RoomClientEnd.session(VoiceRooms.RoomSessionEnd.joinTimedOut))") {
-            try await engine.join(room.endpoint("anna"))
+        @Test("a room where nobody answers: the join times out, and the engine runs on")
+        func silent() async throws {
+            let room = try LoopbackRoom()
+            room.close()
+            let engine = try modestEngine()
+            try await engine.start()
+            // Takes the 10 s of `RoomTimers.joinTimeout`
+            await expect("room(VoiceTransport.RoomClientEnd.session(VoiceRooms.RoomSessionEnd.joinTimedOut))") {
+                try await engine.join(room.endpoint("anna"))
+            }
+            #expect(try await engine.statistics().device.capture.frames > 0)
+            await engine.stop()
         }
-        #expect(try await engine.statistics().device.capture.frames > 0)
-        await engine.stop()
     }
 }
