@@ -99,6 +99,7 @@ let package = Package(
         tests("VoiceEngine", "VoiceEngine", "VoiceSimulation", "CAllocationCounter"),
         tests("VoiceSimulation", "VoiceSimulation"),
         tests("EndToEnd", "VoiceEngine", "VoiceSimulation", "CAllocationCounter"),
+        tests("CommandLine", "duplex", "VoiceEngine", "VoiceSimulation"),
         tests("ImportRules"),
     ],
     swiftLanguageModes: [.v6],

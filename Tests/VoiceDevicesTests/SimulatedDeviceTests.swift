@@ -101,7 +101,28 @@ struct SimulatedDeviceTests {
         let counts = session.counters.counts
         #expect(counts.capture.xruns == 1 && counts.playback.xruns == 1)
         #expect(counts.capture.restarts == 1 && counts.playback.restarts == 1)
-        #expect(clockwork.nextWake == MonotonicTime(nanoseconds: 70_000_001))
+        #expect(clockwork.nextWake == MonotonicTime(nanoseconds: 70_000_000))
+    }
+
+    /// Counts the frames that sounded.
+    private struct CountingAir: AcousticAir {
+        var frames = 0
+        mutating func process(speaker: Span<Float>, into microphone: inout MutableSpan<Float>) {
+            frames += speaker.count
+        }
+    }
+
+    @Test("The room goes on sounding through an xrun, in step with the clock")
+    func airThroughXrun() throws {
+        let session = try Session()
+        let fixture = try PortFixture(session)
+        var clockwork = DuplexClockwork(air: CountingAir(), configuration: virtual(Shape(period: 480, periods: 3)))
+        clockwork.start(
+            DevicePorts(capture: fixture.capture, playback: fixture.playback), at: MonotonicTime(nanoseconds: 0))
+        _ = clockwork.catchUp(to: MonotonicTime(nanoseconds: 60_000_001))
+        #expect(clockwork.air.frames == 6 * 480)
+        _ = clockwork.catchUp(to: MonotonicTime(nanoseconds: 90_000_000))
+        #expect(clockwork.air.frames == 9 * 480)
     }
 
     @Test("Paced by the real clock it moves frames and stops at once")

@@ -47,7 +47,8 @@ struct RoomSecret: ParsableArguments {
         var count = 0
         while count < longest {
             let read = unsafe bytes.withUnsafeMutableBytes {
-                unsafe Glibc.read(descriptor, $0.baseAddress! + count, longest - count)
+                let room = unsafe UnsafeMutableRawBufferPointer(rebasing: $0[count...])
+                return unsafe Glibc.read(descriptor, room.baseAddress, room.count)
             }
             if read < 0, errno == EINTR { continue }
             guard read >= 0 else { throw unreadable(path, errno) }

@@ -1,0 +1,151 @@
+import Foundation
+import Testing
+
+@Suite("A room that does not open says why")
+struct RoomTests {
+    @Test("bad tokens")
+    func tokens() throws {
+        let folder = try TestFolder()
+        let server = try RunningServer(in: folder)
+        try folder.speak("in.wav", seconds: 0.2, seed: 1)
+        let good = try server.token("a")
+        let other = try folder.write(Array(String(repeating: "y", count: 32).utf8), to: "other")
+        let foreign = try ChildProcess.run(["room", "token", "--room", "r", "--identity", "a", "--secret-file", other])
+        let tokens: [(token: String, code: Int32, saying: String)] = [
+            (try server.token("a", "--starts-in", "-10", "--valid-seconds", "5"), 77, "has expired"),
+            (try server.token("a", "--starts-in", "100"), 77, "not valid yet"),
+            (foreign.standardOutput.trimmingCharacters(in: .newlines), 77, "not signed with this server's"),
+            (try server.token("a", "--key", "other"), 77, "not signed with this server's"),
+            (unsigned(), 77, "not signed with this server's"),
+            (String(good.prefix(60)), 66, "cannot be read"),
+            ("hello", 66, "cannot be read"),
+            (String(repeating: "x", count: 2_000), 66, "longer than a server takes"),
+        ]
+        for (token, code, saying) in tokens {
+            let result = try ChildProcess.run(server.call(token: token, "--input", folder("in.wav")))
+            expectFailure(result, code: code, saying: saying)
+            #expect(result.json != nil)
+        }
+        _ = server.stop()
+    }
+
+    /// A token that says of itself that it needs no signature.
+    private func unsigned() -> String {
+        let parts = [
+            #"{"alg":"none","typ":"JWT"}"#,
+            #"{"iss":"duplex","sub":"eve","exp":99999999999,"video":{"room":"r","roomJoin":true}}"#,
+        ]
+        let encoded = parts.map {
+            Data($0.utf8).base64EncodedString().replacing("=", with: "").replacing("+", with: "-").replacing(
+                "/", with: "_")
+        }
+        return encoded.joined(separator: ".") + "."
+    }
+
+    @Test("a token that only listens: the call says that nothing is sent")
+    func listening() throws {
+        let folder = try TestFolder()
+        let server = try RunningServer(in: folder)
+        try folder.speak("in.wav", seconds: 1.6, seed: 1)
+        let token = try server.token("a", "--listen-only")
+        let result = try ChildProcess.run(server.call(token: token, "--input", folder("in.wav")))
+        #expect(result.exitCode == 0)
+        #expect(result.json?.contains { $0["type"] as? String == "warning" } == true)
+        #expect(result.json?.last?["packets_sent"] as? Int == 0)
+        _ = server.stop()
+    }
+
+    @Test("servers that cannot serve")
+    func servers() throws {
+        let folder = try TestFolder()
+        let server = try RunningServer(in: folder)
+        let cases: [(arguments: [String], code: Int32, saying: String)] = [
+            (["--port", "\(server.port)"], 69, "is in use"),
+            (["--port", "0", "--address", "0.0.0.0"], 77, "--allow-plaintext"),
+            (["--port", "0", "--address", "localhost"], 64, "no numeric address"),
+            (["--port", "0", "--address", "192.0.2.1", "--allow-plaintext"], 69, "not an address of this machine"),
+        ]
+        for (arguments, code, saying) in cases {
+            let result = try ChildProcess.run(["room", "serve", "--secret-file", folder.secret] + arguments)
+            expectFailure(result, code: code, saying: saying)
+        }
+        _ = server.stop()
+    }
+
+    @Test(
+        "a server that cannot be called",
+        arguments: [
+            ("udp://192.0.2.1:7900", Int32(77), "--allow-plaintext"),
+            ("udp://no-such-host.invalid:7900", 69, "no-such-host.invalid"),
+        ])
+    func unreachable(url: String, code: Int32, saying: String) throws {
+        let folder = try TestFolder()
+        try folder.speak("in.wav", seconds: 0.2, seed: 1)
+        let result = try ChildProcess.run([
+            "call", "--server", url, "--token", "t", "--input", folder("in.wav"), "--json",
+        ])
+        expectFailure(result, code: code, saying: saying)
+    }
+
+    @Test("nobody answers: given up after the stated 10 s, and the old recording is still there")
+    func silence() throws {
+        let folder = try TestFolder()
+        try folder.write(Array("kept".utf8), to: "out.wav")
+        try folder.speak("in.wav", seconds: 0.2, seed: 1)
+        let result = try ChildProcess.run([
+            "call", "--server", "udp://127.0.0.1:1", "--token", "t", "--input", folder("in.wav"), "--output",
+            folder("out.wav"),
+        ])
+        expectFailure(result, code: 69, saying: "no room server has answered for 10 s")
+        #expect(try Data(contentsOf: URL(filePath: folder("out.wav"))) == Data("kept".utf8))
+    }
+
+    @Test("Control-C while joining ends at once, and is no success")
+    func interruptedJoin() throws {
+        let folder = try TestFolder()
+        try folder.speak("in.wav", seconds: 0.2, seed: 1)
+        var call = try ChildProcess([
+            "call", "--server", "udp://127.0.0.1:1", "--token", "t", "--input", folder("in.wav"), "--json",
+        ])
+        _ = try call.event("started")
+        call.interrupt()
+        expectFailure(call.wait(), code: 69, saying: "interrupted before the room was joined")
+    }
+
+    @Test("nobody else comes")
+    func alone() throws {
+        let folder = try TestFolder()
+        let server = try RunningServer(in: folder)
+        try folder.speak("in.wav", seconds: 0.2, seed: 1)
+        let call = server.call(token: try server.token("a"), "--input", folder("in.wav"), "--wait", "0.3")
+        expectFailure(try ChildProcess.run(call), code: 69, saying: "nobody else came")
+        _ = server.stop()
+    }
+
+    @Test("a server that ends in the middle of a call ends the call")
+    func shutDown() throws {
+        let folder = try TestFolder()
+        let server = try RunningServer(in: folder)
+        try folder.speak("in.wav", seconds: 20, seed: 1)
+        var call = try ChildProcess(
+            server.call(token: try server.token("a"), "--input", folder("in.wav"), "--output", folder("out.wav")))
+        _ = try call.event("voice_activity")
+        #expect(server.stop().exitCode == 0)
+        let result = call.wait()
+        expectFailure(result, code: 69, saying: "the server is shutting down")
+        #expect(result.json?.last?["type"] as? String == "summary")
+    }
+
+    @Test("datagrams of anybody's making do not end a server", arguments: [UInt64(1), 2])
+    func hostile(seed: UInt64) throws {
+        let folder = try TestFolder()
+        let server = try RunningServer(in: folder)
+        sendNoise(to: server.port, seed: seed)
+        try folder.speak("in.wav", seconds: 0.2, seed: 1)
+        let result = try ChildProcess.run(server.call(token: try server.token("a"), "--input", folder("in.wav")))
+        #expect(result.exitCode == 0, "seed \(seed): \(result.standardError)")
+        let served = server.stop()
+        #expect(served.exitCode == 0, "seed \(seed)")
+        #expect((served.json?.last?["datagrams_rejected"] as? Int ?? 0) > 0, "seed \(seed)")
+    }
+}

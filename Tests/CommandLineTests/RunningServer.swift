@@ -1,0 +1,36 @@
+import Foundation
+import Testing
+
+/// A room server as a child process, and the tokens for it.
+struct RunningServer {
+    private var child: ChildProcess
+    let folder: TestFolder
+    let url: String
+
+    init(in folder: TestFolder) throws {
+        self.folder = folder
+        child = try ChildProcess(
+            ["room", "serve", "--port", "0", "--secret-file", folder.secret, "--json"], limit: 60)
+        url = try #require(try child.event("listening")["url"] as? String)
+    }
+
+    var port: UInt16 { UInt16(url.split(separator: ":").last ?? "") ?? 0 }
+
+    func token(_ identity: String, _ more: String...) throws -> String {
+        let arguments = ["room", "token", "--room", "r", "--identity", identity, "--secret-file", folder.secret] + more
+        let result = try ChildProcess.run(arguments)
+        try #require(result.exitCode == 0, "\(result.standardError)")
+        return result.standardOutput.trimmingCharacters(in: .newlines)
+    }
+
+    /// The arguments of a call to this server.
+    func call(token: String, _ more: String...) -> [String] {
+        ["call", "--server", url, "--token", token, "--json"] + more
+    }
+
+    /// Ends the server as Control-C does.
+    func stop() -> ChildProcess.Result {
+        child.interrupt()
+        return child.wait()
+    }
+}
