@@ -68,6 +68,7 @@ package final class EngineCore: @unchecked Sendable {
             throw .device(error)
         }
         do {
+            try Self.checkPeriods(of: formats, playoutMargin: configuration.playoutMarginFrames)
             let uplink = try Uplink(
                 capture: capture.consumer, reference: reference.consumer, configuration: configuration,
                 sending: sending.producer, networkWake: networkWake.handle)
@@ -107,6 +108,22 @@ package final class EngineCore: @unchecked Sendable {
 
     /// What the media thread last published, at most 100 ms old.
     package func statistics() -> MediaStatistics { reader.latest() }
+
+    /// The rings were there before the device, whose periods are known only now.
+    private static func checkPeriods(of formats: DeviceFormats, playoutMargin: Int) throws(EngineError) {
+        let (captured, played) = (formats.capture?.active.periodFrames ?? 0, formats.playback?.active.periodFrames ?? 0)
+        guard captured <= captureFrames / 2 else {
+            throw .device(
+                .invalidConfiguration(
+                    message: "a capture period of \(captured) frames; use \(captureFrames / 2) or less"))
+        }
+        // Filled up to a period and the margin, to within a block.
+        let longest = playoutFrames - playoutMargin - Uplink.blockFrames
+        guard played <= longest else {
+            throw .device(
+                .invalidConfiguration(message: "a playback period of \(played) frames; use \(longest) or less"))
+        }
+    }
 
     private static func frameRing(_ frames: Int) throws(EngineError) -> FrameRing {
         do throws(RingError) { return try FrameRing(minimumCapacity: frames) } catch {

@@ -34,6 +34,9 @@ final class EventBroadcast: Sendable {
         listeners.withLock { $0.all.values.forEach { $0.continuation.finish() } }
     }
 
+    /// How many listen now.
+    var listenerCount: Int { listeners.withLock { $0.all.count } }
+
     func listen() -> EventStream {
         let (stream, continuation) = AsyncStream.makeStream(
             of: EngineEvent.self, bufferingPolicy: .bufferingNewest(EventStream.capacity))

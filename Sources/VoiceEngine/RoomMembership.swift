@@ -10,6 +10,8 @@ actor RoomMembership {
     private var conversation: RoomConversation
     private var follower: Task<Void, Never>?
     private var end: RoomClientEnd?
+    /// Whether the engine has left, perhaps before it came in.
+    private var hasLeft = false
     /// Whoever waits for the join to be decided.
     private var entry: CheckedContinuation<RoomClientEnd?, Never>?
 
@@ -23,6 +25,7 @@ actor RoomMembership {
     func enter(_ endpoint: RoomEndpoint, _ configuration: RoomClientConfiguration) async throws(EngineError)
         -> [Participant]
     {
+        guard !hasLeft else { throw .room(.stopped) }
         let client: RoomClient
         do throws(RoomClientEnd) {
             client = try RoomClient(joining: endpoint, configuration: configuration, link: core.link)
@@ -45,6 +48,7 @@ actor RoomMembership {
 
     /// Leaves, and waits until the room knows or its closing time is over.
     func leave() async {
+        hasLeft = true
         do { try client?.leave() } catch { client?.stop() }
         await follower?.value
         await close()
@@ -61,16 +65,20 @@ actor RoomMembership {
     }
 
     func setVolume(_ volume: Float, for participant: ParticipantID) throws(EngineError) {
+        guard !isOver else { throw .notJoined }
         guard conversation.participants[participant] != nil else { throw .unknownParticipant(participant) }
         for source in conversation.synchronizationSources(of: participant) {
             try core.send(.setVolume(gain: volume, synchronizationSource: source))
         }
     }
 
+    /// Whether the room has ended the stay, or the client could not go on.
+    var isOver: Bool { end != nil }
+
     func statistics() -> RoomClientStatistics? { client?.statistics }
 
     private func ask(_ request: (RoomClient) throws(RoomSessionError) -> Void) throws(EngineError) {
-        guard let client else { throw .notJoined }
+        guard let client, !isOver else { throw .notJoined }
         do throws(RoomSessionError) { try request(client) } catch { throw EngineError(error) }
     }
 

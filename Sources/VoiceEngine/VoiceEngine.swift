@@ -64,7 +64,8 @@ public actor VoiceEngine {
     /// Leaves the room, stops the sound and gives the device back. Does nothing where the engine is not running. Takes at most the device's
     /// ``AudioDevice/stopLimit`` and the room's closing time.
     public func stop() async {
-        await leave()
+        // A join that was asked for meanwhile is left as well.
+        while room != nil { await leave() }
         guard let running else { return }
         self.running = nil
         running.core.stopDevice()
@@ -82,6 +83,8 @@ public actor VoiceEngine {
     public func join(
         _ endpoint: RoomEndpoint, configuration: RoomClientConfiguration = RoomClientConfiguration()
     ) async throws(EngineError) -> [Participant] {
+        // A room that has put the engine out is as good as none.
+        if let room, await room.isOver { await leave() }
         guard let core = running?.core else { throw .notStarted }
         guard room == nil else { throw .alreadyJoined }
         var configuration = configuration
@@ -91,16 +94,17 @@ public actor VoiceEngine {
         do throws(EngineError) {
             return try await membership.enter(endpoint, configuration)
         } catch {
-            room = nil
+            if room === membership { room = nil }
             throw error
         }
     }
 
     /// Leaves the room; the sound runs on. Does nothing outside a room.
     public func leave() async {
-        guard let room else { return }
-        self.room = nil
-        await room.leave()
+        guard let leaving = room else { return }
+        await leaving.leave()
+        // Only now, because the next room's network thread takes the same rings.
+        if room === leaving { room = nil }
     }
 
     /// Sends up to 1,024 bytes to one participant, or to all others in the room; delivered in order, and again after a break.

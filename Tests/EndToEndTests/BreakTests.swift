@@ -36,7 +36,8 @@ struct BreakTests {
         #expect(Self.departure(call.events(.b)) == nil)
         #expect(try Scenario.stream(call, at: .b).synchronizationSource == source)
         // And is heard
-        let heard = try #require(SignalLevel(of: call.recording(.b).speaker.span.extracting(frameRange(15...17))).activeDecibels)
+        let heard = try #require(
+            SignalLevel(of: call.recording(.b).speaker.span.extracting(frameRange(15...17))).activeDecibels)
         #expect(heard > Talk.levelDecibels - 3)
     }
 
@@ -85,7 +86,8 @@ struct BreakTests {
         #expect(told.last == true)
         // And A is heard, and B, who is muted, is not
         call.run(for: .seconds(2))
-        let heard = try #require(SignalLevel(of: call.recording(.b).speaker.span.extracting(frameRange(6...8))).activeDecibels)
+        let heard = try #require(
+            SignalLevel(of: call.recording(.b).speaker.span.extracting(frameRange(6...8))).activeDecibels)
         #expect(heard > Talk.levelDecibels - 3)
         #expect(call.recording(.a).speaker[frameRange(6...8)].allSatisfy { abs($0) < 1e-3 })
     }

@@ -21,8 +21,11 @@ struct DelayTests {
         let (a, b) = (call.statistics(.a), call.statistics(.b))
         let wait = Scenario.meanWait(before, try Scenario.stream(call, at: .b).playout)
         let up = a.latency
-        let stages = [up.microphoneToNetwork, up.processing, up.codecLookahead, up.halfRoundTrip, b.latency.halfRoundTrip]
-        let sum = try stages.reduce(wait) { $0 + (try #require($1)).milliseconds }
+        let stages = [
+            up.microphoneToNetwork, up.processing, up.codecLookahead, up.halfRoundTrip, b.latency.halfRoundTrip,
+        ]
+        let sum =
+            try stages.reduce(wait) { $0 + (try #require($1)).milliseconds }
             + (try #require(b.latency.pullToSpeaker)).milliseconds
         #expect(abs(hearing.delayMilliseconds - sum) < 5, "measured \(hearing.delayMilliseconds), stages \(sum)")
         // And it is within what a conversation bears

@@ -70,7 +70,9 @@ struct MuteTests {
         let reference = try #require(Hearing(open, from: .a, while: 4.1...5.8))
         for start in stride(from: 4.02, to: 4.3, by: 0.02) {
             let word = start...start + 0.02
-            guard let expected = SignalLevel(of: reference.heard(word).span).rmsDecibels, expected > -45 else { continue }
+            guard let expected = SignalLevel(of: reference.heard(word).span).rmsDecibels, expected > -45 else {
+                continue
+            }
             // Then each 20 ms is as loud. Measured: within 0.6 dB
             let level = try #require(SignalLevel(of: later.heard(word).span).rmsDecibels)
             #expect(abs(level - expected) < 2, "at \(start) s")

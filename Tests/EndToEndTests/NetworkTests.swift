@@ -17,7 +17,9 @@ struct NetworkTests {
         return (try Scenario.stream(call, at: .b).playout, call)
     }
 
-    @Test("one packet in ten is lost, in bursts: redundancy restores most of what stands alone", arguments: Scenario.seeds)
+    @Test(
+        "one packet in ten is lost, in bursts: redundancy restores most of what stands alone", arguments: Scenario.seeds
+    )
     func bursts(seed: UInt64) throws {
         var conditions = NetworkConditions.lan
         conditions.loss = .bursts(0.1, meanBurst: 1.5)

@@ -28,7 +28,8 @@ struct ReadmeTests {
             Self.lines(Self.text("\(folder)/ReadmeExample.swift"), from: "// README: begin", to: "// README: end"))
         let readme = Self.text("\(folder)/../../README.md")
         guard let marked = readme.firstRange(of: "<!-- example -->\n") else {
-            Issue.record("README.md lacks the block that begins with <!-- example -->; put ReadmeExample.swift's lines there")
+            Issue.record(
+                "README.md lacks the block that begins with <!-- example -->; put ReadmeExample.swift's lines there")
             return
         }
         let shown = Self.lines(String(readme[marked.upperBound...]), from: "```swift", to: "```")

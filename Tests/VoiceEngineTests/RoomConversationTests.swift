@@ -20,7 +20,9 @@ struct RoomConversationTests {
     }
 
     /// Participant `number`, who publishes a stream of ten times that number, whose source is a hundred times that number.
-    private func entry(_ number: UInt32, _ identity: String, isMuted: Bool = false, publishes: Bool = true) -> RosterEntry {
+    private func entry(_ number: UInt32, _ identity: String, isMuted: Bool = false, publishes: Bool = true)
+        -> RosterEntry
+    {
         let stream = StreamAssignment(
             stream: StreamID(rawValue: number * 10), synchronizationSource: number * 100)
         return RosterEntry(
@@ -40,7 +42,8 @@ struct RoomConversationTests {
     @Test("the join: everybody there is played, one's own stream is published")
     func join() {
         var conversation = RoomConversation(randomStart: 7)
-        let actions = conversation.handle(.joined(grant(), RoomRoster([entry(1, "anna"), entry(2, "ben", isMuted: true), me])))
+        let actions = conversation.handle(
+            .joined(grant(), RoomRoster([entry(1, "anna"), entry(2, "ben", isMuted: true), me])))
         #expect(actions.map(text) == ["play 100", "play 200", "publish 500", "joined kitchen as 5", "mute 2 true"])
         #expect(conversation.participants.values.map(\.identity).sorted() == ["anna", "ben"])
         #expect(conversation.ownStream == Self.ownStream)
@@ -125,9 +128,11 @@ struct RoomConversationTests {
     func confirmedAway() {
         var conversation = joined()
         _ = conversation.handle(.reconnecting)
-        let us = RosterEntry(participant: Self.own, identity: "me", name: "", streams: [PublishedStream(Self.ownStream)])
+        let us = RosterEntry(
+            participant: Self.own, identity: "me", name: "", streams: [PublishedStream(Self.ownStream)])
         #expect(conversation.handle(.published(Self.own, PublishedStream(Self.ownStream))).isEmpty)
-        #expect(conversation.handle(.reconnected(grant(resumed: true), RoomRoster([us]))).map(text) == ["send 500", "back"])
+        #expect(
+            conversation.handle(.reconnected(grant(resumed: true), RoomRoster([us]))).map(text) == ["send 500", "back"])
         // And is left alone in the next break
         _ = conversation.handle(.reconnecting)
         #expect(conversation.handle(.reconnected(grant(resumed: true), RoomRoster([us]))).map(text) == ["back"])
@@ -166,7 +171,8 @@ private func text(_ action: RoomConversation.Action) -> String {
     case .command(let command): "\(command)"
     case .post(.joined(let room, let own)): "joined \(room) as \(own.rawValue)"
     case .post(.participantJoined(let participant)): "came \(participant.identity)"
-    case .post(.participantLeft(let participant, let reason)): "went \(participant.rawValue) \(reason.map { "\($0)" } ?? "-")"
+    case .post(.participantLeft(let participant, let reason)):
+        "went \(participant.rawValue) \(reason.map { "\($0)" } ?? "-")"
     case .post(.participantMuted(let participant, let muted)): "mute \(participant.rawValue) \(muted)"
     case .post(.connectionLost): "lost"
     case .post(.reconnected): "back"

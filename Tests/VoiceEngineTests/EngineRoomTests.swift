@@ -1,0 +1,224 @@
+import Testing
+import VoiceEngine
+import VoiceSimulation
+
+extension EngineTests {
+    @Suite("in a room", .serialized)
+    struct InARoom {
+        private func names(_ participants: [Participant]) -> [String] { participants.map(\.identity) }
+
+        @Test("two engines meet, hear and tell each other, part and meet again")
+        func meeting() async throws {
+            let room = try LoopbackRoom()
+            defer { room.close() }
+            let (anna, ben) = (try modestEngine(), try modestEngine())
+            try await anna.start()
+            try await ben.start()
+            for round in 1...2 {
+                let (heardByAnna, heardByBen) = (anna.events, ben.events)
+                // When anna, then ben joins
+                #expect(names(try await anna.join(room.endpoint("anna"))) == [])
+                let there = try await ben.join(room.endpoint("ben"))
+                // Then each knows of the other
+                #expect(names(there) == ["anna"])
+                let arrival = await heardByAnna.first(\.arrival)
+                #expect(arrival?.identity == "ben")
+                // And hears the other
+                for engine in [anna, ben] {
+                    #expect(
+                        try await eventually { (try await engine.statistics().streams.first?.bytesReceived ?? 0) > 500 }
+                    )
+                    #expect(try await eventually { try await engine.statistics().room?.session.roundTripTime != nil })
+                }
+                // And a message arrives, in both directions
+                let benID = try #require(arrival).id
+                try await anna.send([1, 2, UInt8(round)], to: benID)
+                try await ben.send([3])
+                #expect(await heardByBen.first(\.message) == [1, 2, UInt8(round)])
+                #expect(await heardByAnna.first(\.message) == [3])
+                // And the volume of who is there may be set
+                try await anna.setVolume(0.5, for: benID)
+                // When ben leaves, then anna is told why and plays him no more
+                await ben.leave()
+                #expect(await heardByAnna.first { $0.departure(of: benID) } == .left)
+                #expect(try await eventually { try await anna.statistics().streams.isEmpty })
+                await expect("unknownParticipant") { try await anna.setVolume(1, for: benID) }
+                await anna.leave()
+            }
+            await anna.stop()
+            await ben.stop()
+        }
+
+        @Test("muting before the start is told to the room, and unmuting too")
+        func muted() async throws {
+            let room = try LoopbackRoom()
+            defer { room.close() }
+            let (anna, ben) = (try modestEngine(), try modestEngine())
+            // Given anna, who muted before anything else
+            try await anna.setMuted(true)
+            try await anna.start()
+            try await anna.join(room.endpoint("anna"))
+            // When ben comes later
+            try await ben.start()
+            let events = ben.events
+            let annaThere = try #require(try await ben.join(room.endpoint("ben")).first)
+            // Then he knows that she is muted
+            #expect(await events.first { $0.mute(of: annaThere.id) } == true)
+            // And when she unmutes, that too
+            try await anna.setMuted(false)
+            #expect(await events.first { $0.mute(of: annaThere.id) } == false)
+            #expect(try await eventually { (try await ben.statistics().streams.first?.bytesReceived ?? 0) > 500 })
+            await anna.stop()
+            await ben.stop()
+        }
+
+        @Test("a token that opens nothing is refused by what is wrong with it; a right one then lets in")
+        func tokens() async throws {
+            let room = try LoopbackRoom()
+            defer { room.close() }
+            let engine = try modestEngine()
+            try await engine.start()
+            func refusal(_ endpoint: RoomEndpoint) async -> RoomRefusal? {
+                do {
+                    try await engine.join(endpoint)
+                } catch {
+                    if case .room(.session(.refused(let refusal, _))) = error { return refusal }
+                    Issue.record(error)
+                }
+                return nil
+            }
+            #expect(await refusal(try room.endpoint("anna", secret: [UInt8](repeating: 8, count: 32))) == .badSignature)
+            #expect(await refusal(try room.endpoint("anna", for: -60)) == .expired)
+            let nonsense = try RoomEndpoint(url: "udp://127.0.0.1:\(room.port)", token: "nonsense")
+            #expect(await refusal(nonsense) == .malformed)
+            // None of them has left anything behind
+            #expect(try await engine.join(room.endpoint("anna")).isEmpty)
+            await engine.stop()
+        }
+
+        @Test("a host that nobody knows is told; so is one that may not be spoken to in the clear")
+        func hosts() async throws {
+            let engine = try modestEngine()
+            try await engine.start()
+            // "invalid" is a top-level domain that does not exist (RFC 2606)
+            let unknown = try RoomEndpoint(url: "udp://nobody.invalid:7900", token: "t")
+            do {
+                try await engine.join(unknown)
+                Issue.record("joined nobody.invalid")
+            } catch {
+                switch error {
+                case .room(.unknownHost("nobody.invalid")), .room(.nameServiceUnavailable("nobody.invalid")): break
+                default: Issue.record(error)
+                }
+            }
+            // 192.0.2.0/24 is for documentation (RFC 5737)
+            let beyond = try RoomEndpoint(url: "udp://192.0.2.1:7900", token: "t")
+            await expect("room(VoiceTransport.RoomClientEnd.plaintextRefused(\"192.0.2.1\"))") {
+                try await engine.join(beyond)
+            }
+            await engine.stop()
+        }
+
+        @Test("a room server that dies: the engine notices, and comes back when there is one again")
+        func killedServer() async throws {
+            // Given a room that takes 0.9 s of silence for a loss
+            let directory = RoomDirectoryConfiguration(keepaliveInterval: .milliseconds(300))
+            let room = try LoopbackRoom(directory: directory)
+            let engine = try modestEngine()
+            try await engine.start()
+            try await engine.join(room.endpoint("anna"))
+            let events = engine.events
+            // When the server dies without a word
+            room.close()
+            // Then that is told
+            #expect(await events.wait { if case .connectionLost = $0 { true } else { false } })
+            // And when another takes its port, that the engine is back
+            let next = try LoopbackRoom(port: room.port, directory: directory)
+            defer { next.close() }
+            #expect(await events.wait { if case .reconnected = $0 { true } else { false } })
+            #expect(await eventually { next.server.statistics.participants == 1 })
+            await engine.stop()
+        }
+
+        @Test("an engine that the room has put out is out: what needs a room says so, and it may join again")
+        func putOut() async throws {
+            let room = try LoopbackRoom()
+            let engine = try modestEngine()
+            try await engine.start()
+            try await engine.join(room.endpoint("anna"))
+            let events = engine.events
+            // When the server goes down
+            room.server.stop()
+            let end = await events.first(\.ending)
+            #expect(end == .session(.removed(.serverShuttingDown)))
+            // Then nothing pretends that there still is a room
+            await expect("notJoined") { try await engine.send([1]) }
+            try await engine.setMuted(true)
+            // And the next room may be joined without more ado
+            let next = try LoopbackRoom()
+            defer { next.close() }
+            try await engine.join(next.endpoint("anna"))
+            #expect(await eventually { next.server.statistics.participants == 1 })
+            await engine.stop()
+        }
+
+        @Test("leaving, joining and stopping at once: each call ends, and two rooms are never fed at the same time")
+        func atOnce() async throws {
+            let room = try LoopbackRoom()
+            defer { room.close() }
+            for _ in 1...5 {
+                let engine = try modestEngine()
+                try await engine.start()
+                try await engine.join(room.endpoint("anna"))
+                let endpoint = try room.endpoint("anna")
+                await withTaskGroup(of: Void.self) { group in
+                    group.addTask { await engine.leave() }
+                    // Refused while the leave is under way, and else granted; never both rooms at once
+                    for _ in 1...3 { group.addTask { _ = try? await engine.join(endpoint) } }
+                    group.addTask { await engine.leave() }
+                }
+                await engine.stop()
+                #expect(await eventually { room.server.statistics.participants == 0 })
+            }
+        }
+
+        @Test("a join that is left before it is decided ends at once")
+        func leftBefore() async throws {
+            let engine = try modestEngine()
+            try await engine.start()
+            // Given a port where nobody answers
+            let silent = try LoopbackRoom()
+            silent.close()
+            let endpoint = try silent.endpoint("anna")
+            let joining = Task { () -> String in
+                do {
+                    try await engine.join(endpoint)
+                    return "joined"
+                } catch {
+                    return "\(error)"
+                }
+            }
+            // When the engine is stopped while it waits for an answer
+            let start = ContinuousClock.now
+            await Task.yield()
+            await engine.stop()
+            // Then the join says so, long before its 10 s are over
+            #expect(await joining.value != "joined")
+            #expect(ContinuousClock.now - start < .seconds(8))
+        }
+
+        @Test("a room where nobody answers: the join times out, and the engine runs on")
+        func silent() async throws {
+            let room = try LoopbackRoom()
+            room.close()
+            let engine = try modestEngine()
+            try await engine.start()
+            // Takes the 10 s of `RoomTimers.joinTimeout`
+            await expect("room(VoiceTransport.RoomClientEnd.session(VoiceRooms.RoomSessionEnd.joinTimedOut))") {
+                try await engine.join(room.endpoint("anna"))
+            }
+            #expect(try await engine.statistics().device.capture.frames > 0)
+            await engine.stop()
+        }
+    }
+}

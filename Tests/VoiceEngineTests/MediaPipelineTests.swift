@@ -1,0 +1,205 @@
+import CAllocationCounter
+import Testing
+import VoiceRealtime
+import VoiceSimulation
+
+@testable import VoiceEngine
+
+/// An engine's core on a sound card in virtual time, whose packets come back to it as if others had sent them.
+final class PipelineRig {
+    let core: EngineCore
+    private let device: SimulatedDevice<ConversationAir>
+    /// Whom the packets come back as; each hears all that is sent.
+    var sources: [UInt32] = []
+    private var sequence: UInt16 = 0
+
+    init(_ configuration: EngineConfiguration, room: RoomConditions = .office) throws {
+        var room = room
+        room.bulkDelayFrames = 240
+        let air = ConversationAir(
+            acoustics: try RoomAcoustics(room, seed: 1), talker: SpeechSource(SyntheticSpeech(seed: 1)),
+            longestRecording: 0)
+        device = try SimulatedDevice(
+            air: air,
+            configuration: SimulatedDeviceConfiguration(
+                pacing: .virtual(start: MonotonicTime(nanoseconds: 1_000_000_000))))
+        var configuration = configuration
+        configuration.device = .custom(device)
+        core = try EngineCore(configuration, eventWake: nil) { _ in }
+        try core.send(.publish(RTPStreamStart(synchronizationSource: 1, sequenceNumber: 0, timestamp: 0)))
+    }
+
+    /// Lets `periods` of the card pass, 5 ms each.
+    func run(periods: Int) {
+        for _ in 0..<periods {
+            guard let now = device.nextWake else { return }
+            _ = device.advance(to: now)
+            core.run(now: now)
+            returnPackets(now)
+        }
+    }
+
+    private func returnPackets(_ now: MonotonicTime) {
+        while core.link.sending.available > 0 {
+            var packet = unsafe Array(core.link.sending.buffer())
+            core.link.sending.release()
+            for source in sources {
+                // The synchronization source of RFC 3550, section 5.1
+                for byte in 0..<4 { packet[8 + byte] = UInt8(truncatingIfNeeded: source >> (24 - 8 * byte)) }
+                _ = core.link.received.push(packet.span, tag: PacketTag(time: now))
+            }
+        }
+    }
+
+    func add(_ source: UInt32) throws {
+        sources.append(source)
+        try core.send(.addStream(synchronizationSource: source))
+    }
+
+    func remove(_ source: UInt32) throws {
+        sources.removeAll { $0 == source }
+        try core.send(.removeStream(synchronizationSource: source))
+    }
+
+    var statistics: EngineStatistics {
+        EngineStatistics(core.statistics(), device: core.counters.counts, roundTrip: nil, room: nil)
+    }
+
+    var events: [EngineEvent] {
+        var events: [EngineEvent] = []
+        while let event = core.nextEvent() { events.append(EngineEvent(event)) }
+        return events
+    }
+}
+
+/// The engine's presets.
+enum Preset: CaseIterable {
+    case voiceAgent, voiceChat, headset
+
+    var configuration: EngineConfiguration {
+        switch self {
+        case .voiceAgent: .voiceAgent
+        case .voiceChat: .voiceChat
+        case .headset: .headset
+        }
+    }
+}
+
+@Suite("The media pipeline")
+struct MediaPipelineTests {
+    // Unoptimised generic code of the standard library allocates by nature: the metadata and the indices of the ranges that are walked.
+    #if DEBUG
+        private static let isCounted = false
+    #else
+        private static let isCounted = RealtimeWatch.allocations != nil
+    #endif
+
+    @Test(
+        "allocates nothing once it is warm: two talkers, echo, mute, volumes, settings",
+        .enabled(if: isCounted, "needs optimised code and the allocation counter"),
+        arguments: Preset.allCases)
+    func allocations(preset: Preset) throws {
+        // Given a warm pipeline with two talkers
+        let rig = try PipelineRig(preset.configuration)
+        try rig.add(100)
+        try rig.add(200)
+        rig.run(periods: MediaPipeline.warmUpTicks)
+        // When it runs for 5 s and does everything that it may be told
+        for round in 0..<10 {
+            try rig.core.send(.setMuted(round % 4 == 1))
+            try rig.core.send(.setVolume(gain: Float(round) / 4, synchronizationSource: 100))
+            try rig.core.send(.setProcessing(round % 2 == 0 ? .voiceAgent : .headset))
+            rig.run(periods: 100)
+        }
+        // Then nothing was allocated
+        #expect(rig.statistics.media.ticks >= 1_190)
+        #expect(rig.statistics.media.allocations == 0)
+        #expect(rig.statistics.streams.count == 2)
+        #expect(rig.statistics.streams.allSatisfy { $0.bytesReceived > 5_000 })
+    }
+
+    @Test(
+        "a talker who comes to a warm pipeline allocates nothing",
+        .enabled(if: isCounted, "needs optimised code and the allocation counter"))
+    func newcomer() throws {
+        let rig = try PipelineRig(.voiceChat)
+        try rig.add(100)
+        rig.run(periods: MediaPipeline.warmUpTicks + 100)
+        try rig.add(200)
+        rig.run(periods: 200)
+        #expect(rig.statistics.streams.count == 2)
+        #expect(rig.statistics.media.allocations == 0)
+    }
+
+    @Test("one talker more than there are slots is told, and heard when a slot is free")
+    func fullTable() throws {
+        var configuration = EngineConfiguration.voiceChat
+        configuration.maximumStreams = 2
+        configuration.backend = .bypass
+        configuration.processing = .bypass
+        let rig = try PipelineRig(configuration)
+        // When three talkers come, one of them twice
+        for source in [100, 200, 200, 300] as [UInt32] { try rig.add(source) }
+        rig.run(periods: 40)
+        // Then that is told once, two are played, and the third's packets are counted
+        let refused = rig.events.count { if case .degraded(.tooManyStreams) = $0 { true } else { false } }
+        #expect(refused == 1)
+        #expect(rig.statistics.streams.map(\.synchronizationSource) == [100, 200])
+        #expect(rig.statistics.downlink.packetsOfUnknownStreams > 0)
+        // And when one goes, the third may come
+        try rig.remove(100)
+        try rig.core.send(.addStream(synchronizationSource: 300))
+        rig.run(periods: 40)
+        #expect(Set(rig.statistics.streams.map(\.synchronizationSource)) == [200, 300])
+        #expect(rig.events.count { if case .degraded(.tooManyStreams) = $0 { true } else { false } } == 0)
+        // And a slot that is used again knows nothing of who had it before
+        let third = try #require(rig.statistics.streams.first { $0.synchronizationSource == 300 })
+        #expect(third.playout.packetsReceived > 0 && third.playout.packetsReceived < 12)
+        #expect(third.playout.streamRestarts == 0)
+    }
+
+    @Test("what is not RTP, or of nobody, is counted and does no harm", arguments: 1...8)
+    func hostile(seed: Int) throws {
+        let rig = try PipelineRig(.headset, room: .headset)
+        try rig.add(100)
+        var generator = SeededGenerator(seed: UInt64(seed))
+        var malformed = 0
+        for _ in 0..<200 {
+            rig.run(periods: 1)
+            // When noise arrives between the packets, half of it with a talker's header
+            var bytes = (0..<Int(generator.uniform(in: 0...200))).map { _ in
+                UInt8(truncatingIfNeeded: generator.next() as UInt64)
+            }
+            if generator.chance(0.5), bytes.count >= 12 {
+                bytes.replaceSubrange(0..<12, with: [0x80, 111, 0, 9, 0, 0, 9, 9, 0, 0, 0, 100])
+            }
+            if bytes.count < 12 { malformed += 1 }
+            _ = rig.core.link.received.push(bytes.span, tag: PacketTag(time: MonotonicTime(nanoseconds: 1_000_000_000)))
+        }
+        rig.run(periods: 100)
+        // Then the talker is still played
+        #expect(rig.statistics.downlink.packetsMalformed >= malformed, "seed \(seed)")
+        let stream = try #require(rig.statistics.streams.first)
+        #expect(stream.bytesReceived > 1_000)
+        #expect(rig.statistics.device.playback.underrunFrames == 0)
+    }
+
+    @Test("more commands than the media thread takes are refused, not lost")
+    func overload() throws {
+        let rig = try PipelineRig(.headset, room: .headset)
+        var accepted = 0
+        let error = #expect(throws: EngineError.self) {
+            for _ in 0..<100_000 {
+                try rig.core.send(.setMuted(false))
+                accepted += 1
+            }
+        }
+        guard case .overloaded = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(accepted >= 255)
+        rig.run(periods: 1)
+        try rig.core.send(.setMuted(true))
+    }
+}
