@@ -33,6 +33,15 @@ struct AudioFileTests {
         #expect(try AudioFile.read(folder.file("f.wav")).samples == samples, "seed \(seed)")
     }
 
+    @Test("What is written can be read before the file is closed, as after a kill")
+    func unclosed() throws {
+        var writer = try AudioFileWriter(folder.file("u.wav"))
+        let samples = [Float](repeating: 0.25, count: 4_800)
+        try writer.write(samples.span)
+        #expect(try AudioFile.read(folder.file("u.wav")).samples == samples)
+        try writer.close()
+    }
+
     @Test("Beyond full scale is limited; what is no number is silence")
     func limits() throws {
         try AudioFile.write([2, -2, .nan, .infinity], to: folder.file("l.wav"))

@@ -54,6 +54,8 @@ struct AudioFileHandle: ~Copyable, @unchecked Sendable {
         channels = 1
         seekable = info.seekable != 0
         unsafe self.file = file
+        // So that what was written is there to be read even if the process is killed before it can close the file.
+        unsafe sf_command(file, Int32(SFC_SET_UPDATE_HEADER_AUTO), nil, Int32(SF_TRUE))
     }
 
     deinit { unsafe sf_close(file) }

@@ -47,7 +47,7 @@ struct Aec: AsyncParsableCommand {
         var setting: ProcessingSettings.Gain {
             switch self {
             case .off: .off
-            case .adaptive: ProcessingSettings.Gain(mode: .adaptiveDigital)
+            case .adaptive: .conversation
             case .fixed: ProcessingSettings.Gain(mode: .fixedDigital)
             }
         }
