@@ -36,6 +36,7 @@ struct Downlink: ~Copyable {
         self.playout = playout
         blockFrames = min(max(devicePeriod, 1), Uplink.blockFrames)
         targetFill = devicePeriod + configuration.playoutMarginFrames
+        precondition(targetFill + blockFrames <= self.playout.capacity, "the ring would never be full enough")
     }
 
     /// False when every slot is taken.
@@ -59,6 +60,7 @@ struct Downlink: ~Copyable {
             switch Self.hand(received, to: &streams) {
             case .taken: break
             case .unknownStream: statistics.packetsOfUnknownStreams += 1
+            case .unknownPayload: statistics.packetsOfUnknownPayload += 1
             case .malformed: statistics.packetsMalformed += 1
             }
             received.release()
@@ -66,12 +68,13 @@ struct Downlink: ~Copyable {
         statistics.packetsDropped = received.droppedPackets
     }
 
-    private enum Reception { case taken, unknownStream, malformed }
+    private enum Reception { case taken, unknownStream, unknownPayload, malformed }
 
     private static func hand(_ received: borrowing PacketConsumer, to streams: inout StreamTable) -> Reception {
         let arrival = received.tag().time.sinceEpoch
         do {
             let packet = try RTPPacket(parsing: received.peek())
+            guard packet.header.payloadType == Uplink.payloadType else { return .unknownPayload }
             let isKnown = streams.insert(packet, arrival: arrival)
             return isKnown ? .taken : .unknownStream
         } catch {

@@ -10,8 +10,8 @@ package import VoiceRealtime
 package final class EngineCore: @unchecked Sendable {
     /// 340 ms at 48 kHz: what the media thread may be late by before microphone frames are lost.
     private static let captureFrames = 16_384
-    /// 85 ms at 48 kHz; filled up to the configured target only.
-    private static let playoutFrames = 4_096
+    /// 340 ms at 48 kHz: longer than any period in use; filled up to the configured target only.
+    private static let playoutFrames = 16_384
     /// Half a second of 10 ms packets from each of the most talkers.
     private static let packets = 1_024
     /// Commands between two runs of the media thread.
@@ -74,7 +74,7 @@ package final class EngineCore: @unchecked Sendable {
                 sending: sending.producer, networkWake: networkWake.handle)
             let downlink = try Downlink(
                 received: received.consumer, playout: playout.producer, configuration: configuration,
-                devicePeriod: formats.playback?.active.periodFrames ?? Uplink.blockFrames)
+                devicePeriod: formats.playback?.active.periodAt48Kilohertz ?? Uplink.blockFrames)
             pipeline = MediaPipeline(
                 uplink: uplink, downlink: downlink, commands: commands.consumer,
                 events: MediaEventOutlet(events.producer, wake: eventWake), publisher: statistics.writer)
@@ -111,7 +111,8 @@ package final class EngineCore: @unchecked Sendable {
 
     /// The rings were there before the device, whose periods are known only now.
     private static func checkPeriods(of formats: DeviceFormats, playoutMargin: Int) throws(EngineError) {
-        let (captured, played) = (formats.capture?.active.periodFrames ?? 0, formats.playback?.active.periodFrames ?? 0)
+        let captured = formats.capture?.active.periodAt48Kilohertz ?? 0
+        let played = formats.playback?.active.periodAt48Kilohertz ?? 0
         guard captured <= captureFrames / 2 else {
             throw .device(
                 .invalidConfiguration(
@@ -136,4 +137,9 @@ package final class EngineCore: @unchecked Sendable {
             throw .resourcesExhausted("no file descriptor for waking a thread: \(error)")
         }
     }
+}
+
+extension StreamFormat {
+    /// How long a period is, in frames of 48 kHz, rounded up.
+    fileprivate var periodAt48Kilohertz: Int { (periodFrames * 48_000 + sampleRate - 1) / sampleRate }
 }

@@ -58,6 +58,8 @@ public struct EngineStatistics: Sendable {
         public var packetsMalformed: Int
         /// RTP of streams that nobody announced.
         public var packetsOfUnknownStreams: Int
+        /// RTP that is not Opus as this engine sends it.
+        public var packetsOfUnknownPayload: Int
         /// Packets lost here because the media thread did not keep up.
         public var packetsDropped: Int
     }
@@ -109,6 +111,7 @@ public struct EngineStatistics: Sendable {
         downlink = Downlink(
             packetsMalformed: media.downlink.packetsMalformed,
             packetsOfUnknownStreams: media.downlink.packetsOfUnknownStreams,
+            packetsOfUnknownPayload: media.downlink.packetsOfUnknownPayload,
             packetsDropped: media.downlink.packetsDropped)
         streams = (0..<media.streams.count).map { Stream(media.streams[$0]) }
         self.media = Media(

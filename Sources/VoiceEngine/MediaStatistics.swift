@@ -63,6 +63,7 @@ struct UplinkStatistics: BitwiseCopyable, Sendable {
 struct DownlinkStatistics: BitwiseCopyable, Sendable {
     var packetsMalformed = 0
     var packetsOfUnknownStreams = 0
+    var packetsOfUnknownPayload = 0
     /// Packets that found the receive ring full.
     var packetsDropped = 0
     var limiterGain: Float = 1

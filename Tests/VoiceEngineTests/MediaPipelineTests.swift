@@ -13,23 +13,22 @@ final class PipelineRig {
     var sources: [UInt32] = []
     private var sequence: UInt16 = 0
 
-    init(_ configuration: EngineConfiguration, room: RoomConditions = .office) throws {
+    init(_ configuration: EngineConfiguration, room: RoomConditions = .office, periodFrames: Int = 240) throws {
         var room = room
         room.bulkDelayFrames = 240
         let air = ConversationAir(
             acoustics: try RoomAcoustics(room, seed: 1), talker: SpeechSource(SyntheticSpeech(seed: 1)),
             longestRecording: 0)
-        device = try SimulatedDevice(
-            air: air,
-            configuration: SimulatedDeviceConfiguration(
-                pacing: .virtual(start: MonotonicTime(nanoseconds: 1_000_000_000))))
+        var card = SimulatedDeviceConfiguration(pacing: .virtual(start: MonotonicTime(nanoseconds: 1_000_000_000)))
+        card.periodFrames = periodFrames
+        device = try SimulatedDevice(air: air, configuration: card)
         var configuration = configuration
         configuration.device = .custom(device)
         core = try EngineCore(configuration, eventWake: nil) { _ in }
         try core.send(.publish(RTPStreamStart(synchronizationSource: 1, sequenceNumber: 0, timestamp: 0)))
     }
 
-    /// Lets `periods` of the card pass, 5 ms each.
+    /// Lets `periods` of the card pass, 5 ms each unless made otherwise.
     func run(periods: Int) {
         for _ in 0..<periods {
             guard let now = device.nextWake else { return }
@@ -129,6 +128,36 @@ struct MediaPipelineTests {
         rig.run(periods: 200)
         #expect(rig.statistics.streams.count == 2)
         #expect(rig.statistics.media.allocations == 0)
+    }
+
+    @Test(
+        "a card of any period that fits the rings is served", .timeLimit(.minutes(1)),
+        arguments: [16, 441, 480, 4_096, 8_192])
+    func periods(frames: Int) throws {
+        var configuration = EngineConfiguration.voiceChat
+        configuration.backend = .bypass
+        configuration.processing = .bypass
+        let rig = try PipelineRig(configuration, periodFrames: frames)
+        try rig.add(100)
+        rig.run(periods: max(10, 48_000 / frames))
+        #expect(rig.core.counters.counts.playback.frames >= 10 * frames)
+        // What fits into the rings is played without a gap.
+        if frames <= 4_096 { #expect(rig.core.counters.counts.playback.underrunFrames == 0) }
+    }
+
+    @Test("RTP of another payload type is counted and not taken for Opus")
+    func foreignPayload() throws {
+        let rig = try PipelineRig(.headset)
+        try rig.core.send(.addStream(synchronizationSource: 100))
+        var packet = [UInt8](repeating: 0, count: 40)
+        (packet[0], packet[1], packet[11]) = (0x80, 96, 100)
+        for _ in 0..<3 {
+            _ = rig.core.link.received.push(
+                packet.span, tag: PacketTag(time: MonotonicTime(nanoseconds: 1_000_000_000)))
+        }
+        rig.run(periods: 20)
+        #expect(rig.statistics.downlink.packetsOfUnknownPayload == 3)
+        #expect(rig.statistics.streams.first?.bytesReceived == 0)
     }
 
     @Test("one talker more than there are slots is told, and heard when a slot is free")
