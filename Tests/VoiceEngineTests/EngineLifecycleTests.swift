@@ -140,7 +140,8 @@ extension EngineTests {
         }
 
         @Test(
-            "a device whose period is longer than the engine's rings is refused, and let go", arguments: [8_193, 16_000])
+            "a device whose period is longer than the engine's rings is refused, and let go",
+            arguments: [8_193, 16_000])
         func longPeriod(frames: Int) async throws {
             let device = try talkingCard(periodFrames: frames)
             let engine = VoiceEngine(modestConfiguration(device: device))
