@@ -1,4 +1,4 @@
-internal import CALSA
+internal import CSpeexDSP
 
 /// Converts mono frames from one rate to another with speexdsp's polyphase resampler, without an offset in time: frame
 /// `j` of the output lies exactly at `j * inputRate / outputRate` of the input.

@@ -96,7 +96,6 @@ struct Downlink: ~Copyable {
             statistics.notePlayout(delay: dacTime.nanoseconds - now.nanoseconds)
         }
         _ = playout.write(block.span, time: now)
-        statistics.limiterGain = limiter.gain
     }
 
     /// The statistics of every talker that is being played.

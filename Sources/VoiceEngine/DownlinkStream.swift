@@ -11,7 +11,7 @@ struct DownlinkStream: ~Copyable {
     private var decoder: OpusDecoder
     private var volume = GainRamp(1)
     private var wasUsed = false
-    private(set) var statistics = StreamStatistics()
+    private var counts = StreamStatistics()
 
     init(configuration: PlayoutConfiguration) throws(OpusError) {
         playout = PlayoutBuffer(configuration)
@@ -24,8 +24,16 @@ struct DownlinkStream: ~Copyable {
         wasUsed = true
         decoder.reset()
         volume = GainRamp(1)
-        statistics = StreamStatistics()
-        statistics.synchronizationSource = source
+        counts = StreamStatistics()
+        counts.synchronizationSource = source
+    }
+
+    /// All that is known of the talker now.
+    var statistics: StreamStatistics {
+        var statistics = counts
+        statistics.playout = playout.statistics
+        statistics.targetDelay = playout.targetDelay
+        return statistics
     }
 
     mutating func end() { synchronizationSource = nil }
@@ -34,18 +42,15 @@ struct DownlinkStream: ~Copyable {
 
     mutating func insert(_ packet: borrowing RTPPacket, arrival: Duration) {
         _ = playout.insert(packet.payload, header: packet.header, now: arrival)
-        statistics.bytesReceived += packet.payload.count
-        statistics.audioLevel = packet.audioLevel(id: Uplink.audioLevelID)?.level
+        counts.bytesReceived += packet.payload.count
+        counts.audioLevel = packet.audioLevel(id: Uplink.audioLevelID)?.level
     }
 
     /// Adds the stream's next `mix.count` frames to `mix`, through `scratch` of the same length.
     mutating func mix(into mix: inout MutableSpan<Float>, scratch: inout MutableSpan<Float>, now: Duration) {
-        let report = playout.pull(into: &scratch, now: now, decoder: &decoder)
+        _ = playout.pull(into: &scratch, now: now, decoder: &decoder)
         volume.apply(to: &scratch)
         for index in 0..<mix.count { mix[index] += scratch[index] }
-        statistics.position = report.firstTimestamp
-        statistics.playout = playout.statistics
-        statistics.targetDelay = playout.targetDelay
     }
 }
 

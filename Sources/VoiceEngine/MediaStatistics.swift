@@ -19,7 +19,6 @@ struct UplinkStatistics: BitwiseCopyable, Sendable {
     var bytesSent = 0
     /// Packets that could not be sent because the send ring was full or the codec failed.
     var packetsDropped = 0
-    var blocks = 0
     /// Frames that the device lost before the capture ring, by its timestamps.
     var captureGapFrames = 0
     /// Frames that found the capture ring full.
@@ -41,7 +40,6 @@ struct UplinkStatistics: BitwiseCopyable, Sendable {
     mutating func note(
         _ report: ProcessingReport, _ block: ReferenceAligner.Alignment, _ alignment: ReferenceAligner.Statistics
     ) {
-        blocks += 1
         inputLevel = report.inputLevel
         outputLevel = report.outputLevel
         echoReturnLoss = report.echoReturnLoss
@@ -66,7 +64,6 @@ struct DownlinkStatistics: BitwiseCopyable, Sendable {
     var packetsOfUnknownPayload = 0
     /// Packets that found the receive ring full.
     var packetsDropped = 0
-    var limiterGain: Float = 1
     /// From the pull out of the jitter buffer to the DAC.
     var pullToSpeaker = SmoothedNanoseconds()
 
@@ -77,8 +74,6 @@ struct DownlinkStatistics: BitwiseCopyable, Sendable {
 struct StreamStatistics: BitwiseCopyable, Sendable {
     var synchronizationSource: UInt32 = 0
     var bytesReceived = 0
-    /// RTP timestamp, unwrapped, of the frame last handed out.
-    var position: Int64?
     /// -dBov (RFC 6464).
     var audioLevel: UInt8?
     var targetDelay: Duration = .zero
