@@ -13,6 +13,8 @@ public struct CapturePort: ~Copyable, @unchecked Sendable {
     private let wake: WakeHandle
     /// Never touched: it keeps the handle's descriptor open.
     private let signal: WakeSignal
+    /// Where the port returns to when it is let go; nil for a port that is nobody's but its device's.
+    var dock: PortDock<CapturePort>?
 
     /// A port that writes into `ring` and signals `wake`, the media thread's, after each delivery. Not real-time safe.
     public init(ring: consuming FrameProducer, wake: WakeSignal, counters: DeviceCounters) {
@@ -21,6 +23,11 @@ public struct CapturePort: ~Copyable, @unchecked Sendable {
         signal = wake
         cells = counters.capture
         self.counters = counters
+    }
+
+    deinit {
+        guard let dock else { return }
+        dock.takeBack(CapturePort(ring: ring, wake: signal, counters: counters))
     }
 
     /// Hands over `frames`, the first of which was at the ADC at `adcTime`, and wakes the media thread. Returns how

@@ -23,6 +23,8 @@ public struct PlaybackPort: ~Copyable, @unchecked Sendable {
     /// Never touched: they keep what the handles point to.
     private let signal: WakeSignal
     private let controlOwner: PlaybackControl
+    /// Where the port returns to when it is let go; nil for a port that is nobody's but its device's.
+    var dock: PortDock<PlaybackPort>?
 
     /// The steepest change of gain in each frame: 1 within 10 ms.
     static var gainStep: Float { @_noLocks @_noAllocation get { 1.0 / 480 } }
@@ -43,6 +45,18 @@ public struct PlaybackPort: ~Copyable, @unchecked Sendable {
         gain = control.gain
         cells = counters.playback
         self.counters = counters
+    }
+
+    deinit {
+        guard let dock else { return }
+        var returned = PlaybackPort(
+            playout: playout, reference: reference, wake: signal, control: controlOwner, counters: counters)
+        // The writer counts frames on over the change of devices; and the next device's client may hand in no reference.
+        returned.taken = taken
+        returned.gain = gain
+        returned.hasBegun = hasBegun
+        returned.fade.beginAnew()
+        dock.takeBack(returned)
     }
 
     /// Fills `output`, whose first frame will be at the DAC at `dacTime`, and wakes the media thread. Returns how many

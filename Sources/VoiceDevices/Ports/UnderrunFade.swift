@@ -81,6 +81,14 @@ struct UnderrunFade: ~Copyable {
         isStarved = true
     }
 
+    /// Forgets what was heard: what comes next fades in from silence.
+    mutating func beginAnew() {
+        unsafe history.update(repeating: 0, count: Self.frames)
+        tailPosition = Self.frames
+        risePosition = 0
+        isStarved = true
+    }
+
     @_noLocks @_noAllocation
     private mutating func addTail(to output: inout MutableSpan<Float>, from start: Int, to end: Int) {
         var index = start
