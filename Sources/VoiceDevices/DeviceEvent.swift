@@ -10,8 +10,6 @@ public enum DeviceEvent: Equatable, Sendable {
     case disconnected(DeviceDirection)
     /// This direction has ended for a reason that trying again did not cure.
     case failed(DeviceDirection, DeviceError)
-    /// The device runs with another format than before.
-    case formatChanged(DeviceFormats)
     /// SCHED_FIFO was refused (`errno`): the direction runs at ordinary priority and will drop out under load. Grant
     /// `rtprio`.
     case schedulingRefused(DeviceDirection, errno: Int32)

@@ -15,9 +15,11 @@ struct Downlink: ~Copyable {
     private var playout: FrameProducer
     private var streams: StreamTable
     /// How many frames the playout ring is kept filled with.
-    private let targetFill: Int
+    private var targetFill = 0
     /// How many frames are pulled at a time: a device period, at most 10 ms.
-    private let blockFrames: Int
+    private var blockFrames = 0
+    /// What the ring holds beyond a device period.
+    private let marginFrames: Int
     private var limiter = MixLimiter()
     private var mix = InlineArray<480, Float>(repeating: 0)
     private var scratch = InlineArray<480, Float>(repeating: 0)
@@ -34,9 +36,15 @@ struct Downlink: ~Copyable {
         }
         self.received = received
         self.playout = playout
-        blockFrames = min(max(devicePeriod, 1), Uplink.blockFrames)
-        targetFill = devicePeriod + configuration.playoutMarginFrames
-        precondition(targetFill + blockFrames <= self.playout.capacity, "the ring would never be full enough")
+        marginFrames = configuration.playoutMarginFrames
+        setDevicePeriod(devicePeriod)
+    }
+
+    /// The device that plays moves this many frames of 48 kHz at a time from now on.
+    mutating func setDevicePeriod(_ frames: Int) {
+        blockFrames = min(max(frames, 1), Uplink.blockFrames)
+        targetFill = frames + marginFrames
+        precondition(targetFill + blockFrames <= playout.capacity, "the ring would never be full enough")
     }
 
     /// False when every slot is taken.

@@ -25,13 +25,19 @@ public struct EngineConfiguration: Sendable {
     public var networkPriority: Int
     /// How much more than a device period the playout ring holds, in frames of 48 kHz: what the media thread may be late by.
     public var playoutMarginFrames: Int
+    /// What happens when a device goes away. Nil: ``RoutePolicy/followDefault`` for `default`, ``RoutePolicy/pinned`` for another ALSA PCM,
+    /// ``RoutePolicy/fixed`` for a custom device.
+    public var routePolicy: RoutePolicy?
+    /// What kind of loudspeaker to begin with; ``VoiceEngine/setRouteProfile(_:)`` changes it.
+    public var routeProfile: RouteProfile
 
     /// A configuration; what is not given is as in ``voiceChat``.
     public init(
         device: DeviceChoice = .systemDefault, backend: ProcessingBackend = .webRTC,
         processing: ProcessingSettings = .voiceChat, encoder: OpusEncoderSettings = .voice,
         application: OpusApplication = .voip, playout: PlayoutConfiguration = .conversation,
-        maximumStreams: Int = 8, mediaPriority: Int = 60, networkPriority: Int = 55, playoutMarginFrames: Int = 240
+        maximumStreams: Int = 8, mediaPriority: Int = 60, networkPriority: Int = 55, playoutMarginFrames: Int = 240,
+        routePolicy: RoutePolicy? = nil, routeProfile: RouteProfile = .automatic
     ) {
         self.device = device
         self.backend = backend
@@ -43,6 +49,8 @@ public struct EngineConfiguration: Sendable {
         self.mediaPriority = mediaPriority
         self.networkPriority = networkPriority
         self.playoutMarginFrames = playoutMarginFrames
+        self.routePolicy = routePolicy
+        self.routeProfile = routeProfile
     }
 
     /// People who talk to each other over loudspeakers.
@@ -82,12 +90,4 @@ public enum DeviceChoice: Sendable {
     case alsa(ALSADeviceConfiguration)
     /// Any other device: files, the client's own sound, a simulation.
     case custom(any AudioDevice)
-
-    func makeDevice() -> any AudioDevice {
-        switch self {
-        case .systemDefault: ALSADevice(ALSADeviceConfiguration())
-        case .alsa(let configuration): ALSADevice(configuration)
-        case .custom(let device): device
-        }
-    }
 }

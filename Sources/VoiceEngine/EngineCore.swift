@@ -1,3 +1,4 @@
+internal import Synchronization
 internal import VoiceCoding
 package import VoiceDevices
 internal import VoiceProcessing
@@ -5,8 +6,9 @@ package import VoiceRealtime
 
 /// The engine without its threads: rings, pipeline and a running device.
 ///
-/// Whoever drives it, the media thread or a simulation, calls ``run(now:)``, from one thread at a time. Everything else is for the
-/// control side, one caller at a time.
+/// Whoever drives it, the media thread or a simulation, calls ``run(now:)``, from one thread at a time; and so does the route thread, or a
+/// simulation, with ``attendToDevices(now:report:)``. Commands may be sent from any thread. Everything else is for the control side, one
+/// caller at a time.
 package final class EngineCore: @unchecked Sendable {
     /// 340 ms at 48 kHz: what the media thread may be late by before microphone frames are lost.
     private static let captureFrames = 16_384
@@ -21,54 +23,60 @@ package final class EngineCore: @unchecked Sendable {
     package let mediaWake: WakeSignal
     /// The network's side of the packets.
     package let link: PacketLink
-    /// What the device granted.
+    /// What the device granted at the start.
     package let formats: DeviceFormats
     /// What the device counts.
     package let counters: DeviceCounters
     /// The final output gain.
     package let playback: PlaybackControl
 
-    private let device: any AudioDevice
+    let routes: DeviceRoutes
+    let wishes: Mutex<RouteWishes>
     private var pipeline: MediaPipeline
-    private var commands: ValueProducer<MediaCommand>
+    private let commands: Mutex<ValueProducer<MediaCommand>>
     private var events: ValueConsumer<MediaEvent>
     private var reader: TripleBufferReader<MediaStatistics>
 
     /// Starts the configured device and makes the pipeline for what it granted. Allocates, and blocks while the device starts.
     ///
     /// - Parameters:
+    ///   - surroundings: of the routes; nil for this machine.
     ///   - eventWake: signalled when ``nextEvent()`` has something; must outlive the core.
     ///   - deviceEvents: called on a thread of the device's.
     package init(
-        _ configuration: EngineConfiguration, eventWake: WakeHandle?,
+        _ configuration: EngineConfiguration, surroundings: RouteSurroundings? = nil, eventWake: WakeHandle?,
         deviceEvents: @escaping @Sendable (DeviceEvent) -> Void
     ) throws(EngineError) {
         try configuration.validate()
-        let capture = try Self.frameRing(Self.captureFrames)
-        let reference = try Self.frameRing(Self.captureFrames)
-        let playout = try Self.frameRing(Self.playoutFrames)
+        let capture = try FrameRing.made(frames: Self.captureFrames)
+        let reference = try FrameRing.made(frames: Self.captureFrames)
+        let playout = try FrameRing.made(frames: Self.playoutFrames)
         let received = PacketRing(minimumSlots: Self.packets)
         let sending = PacketRing(minimumSlots: Self.packets)
         let commands = ValueRing<MediaCommand>(minimumCapacity: Self.commandCapacity)
         let events = ValueRing<MediaEvent>(minimumCapacity: Self.commandCapacity)
         let statistics = TripleBuffer(MediaStatistics())
-        let mediaWake = try Self.wakeSignal()
-        let networkWake = try Self.wakeSignal()
+        let mediaWake = try WakeSignal.made()
+        let networkWake = try WakeSignal.made()
 
         counters = DeviceCounters()
         playback = PlaybackControl()
-        device = configuration.device.makeDevice()
         let capturePort = CapturePort(ring: capture.producer, wake: mediaWake, counters: counters)
         let playbackPort = PlaybackPort(
             playout: playout.consumer, reference: reference.producer, wake: mediaWake, control: playback,
             counters: counters)
-        do throws(DeviceError) {
-            formats = try device.start(capture: capturePort, playback: playbackPort, events: deviceEvents)
-        } catch {
+        let margin = configuration.playoutMarginFrames
+        routes = try DeviceRoutes(
+            configuration, ports: RoutePorts(capture: PortDock(capturePort), playback: PortDock(playbackPort)),
+            surroundings: surroundings ?? .machine(priority: configuration.mediaPriority), events: deviceEvents,
+            accepts: { formats throws(DeviceError) in try Self.checkPeriods(of: formats, playoutMargin: margin) })
+        do throws(DeviceError) { formats = try routes.start() } catch {
             throw .device(error)
         }
+        let wishes = RouteWishes(configuration, route: routes.route)
+        var configuration = configuration
+        configuration.processing = wishes.processing
         do {
-            try Self.checkPeriods(of: formats, playoutMargin: configuration.playoutMarginFrames)
             let uplink = try Uplink(
                 capture: capture.consumer, reference: reference.consumer, configuration: configuration,
                 sending: sending.producer, networkWake: networkWake.handle)
@@ -79,27 +87,29 @@ package final class EngineCore: @unchecked Sendable {
                 uplink: uplink, downlink: downlink, commands: commands.consumer,
                 events: MediaEventOutlet(events.producer, wake: eventWake), publisher: statistics.writer)
         } catch {
-            device.stop()
+            routes.stop()
             throw error
         }
+        self.wishes = Mutex(wishes)
         self.mediaWake = mediaWake
         link = PacketLink(received: received.producer, sending: sending.consumer, wake: networkWake)
-        self.commands = commands.producer
+        self.commands = Mutex(commands.producer)
         self.events = events.consumer
         reader = statistics.reader
     }
 
-    deinit { device.stop() }
+    deinit { routes.stop() }
 
     /// Does all the media work that is due. The media thread's, or a simulation's.
     package func run(now: MonotonicTime) { pipeline.run(now: now) }
 
-    /// Stops the device and waits for its threads. Safe to call again.
-    package func stopDevice() { device.stop() }
+    /// Stops the devices and waits for their threads. Safe to call again; nobody may be in ``attendToDevices(now:report:)``.
+    package func stopDevice() { routes.stop() }
 
-    /// Tells the media thread; throws where it has not taken commands for a while.
+    /// Tells the media thread; throws where it has not taken commands for a while. From any thread.
     package func send(_ command: MediaCommand) throws(EngineError) {
-        guard commands.push(command) else { throw .overloaded }
+        let isTaken = commands.withLock { $0.push(command) }
+        guard isTaken else { throw .overloaded }
         mediaWake.signal()
     }
 
@@ -109,30 +119,34 @@ package final class EngineCore: @unchecked Sendable {
     /// What the media thread last published, at most 100 ms old.
     package func statistics() -> MediaStatistics { reader.latest() }
 
-    /// The rings were there before the device, whose periods are known only now.
-    private static func checkPeriods(of formats: DeviceFormats, playoutMargin: Int) throws(EngineError) {
+    /// The rings were there before the devices, whose periods are known only when they run.
+    private static func checkPeriods(of formats: DeviceFormats, playoutMargin: Int) throws(DeviceError) {
         let captured = formats.capture?.active.periodAt48Kilohertz ?? 0
         let played = formats.playback?.active.periodAt48Kilohertz ?? 0
         guard captured <= captureFrames / 2 else {
-            throw .device(
-                .invalidConfiguration(
-                    message: "a capture period of \(captured) frames; use \(captureFrames / 2) or less"))
+            throw .invalidConfiguration(
+                message: "a capture period of \(captured) frames; use \(captureFrames / 2) or less")
         }
         // Filled up to a period and the margin, to within a block.
         let longest = playoutFrames - playoutMargin - Uplink.blockFrames
         guard played <= longest else {
-            throw .device(
-                .invalidConfiguration(message: "a playback period of \(played) frames; use \(longest) or less"))
+            throw .invalidConfiguration(message: "a playback period of \(played) frames; use \(longest) or less")
         }
     }
+}
 
-    private static func frameRing(_ frames: Int) throws(EngineError) -> FrameRing {
+extension FrameRing {
+    /// A ring of at least `frames` frames of 48 kHz.
+    static func made(frames: Int) throws(EngineError) -> FrameRing {
         do throws(RingError) { return try FrameRing(minimumCapacity: frames) } catch {
             throw .resourcesExhausted("no memory for a ring of \(frames) frames: \(error)")
         }
     }
+}
 
-    private static func wakeSignal() throws(EngineError) -> WakeSignal {
+extension WakeSignal {
+    /// A signal at rest.
+    static func made() throws(EngineError) -> WakeSignal {
         do throws(ThreadError) { return try WakeSignal() } catch {
             throw .resourcesExhausted("no file descriptor for waking a thread: \(error)")
         }
@@ -141,5 +155,5 @@ package final class EngineCore: @unchecked Sendable {
 
 extension StreamFormat {
     /// How long a period is, in frames of 48 kHz, rounded up.
-    fileprivate var periodAt48Kilohertz: Int { (periodFrames * 48_000 + sampleRate - 1) / sampleRate }
+    var periodAt48Kilohertz: Int { (periodFrames * 48_000 + sampleRate - 1) / sampleRate }
 }

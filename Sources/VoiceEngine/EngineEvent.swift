@@ -6,6 +6,11 @@ public import VoiceTransport
 public enum EngineEvent: Sendable {
     /// Something about a device: an xrun, a disconnect, a recovery.
     case device(DeviceEvent)
+    /// A device has gone away. The call goes on: silently, until ``routeChanged(_:_:)`` tells of another; for good where the policy is
+    /// ``RoutePolicy/fixed``.
+    case deviceLost(DeviceLoss)
+    /// A device is open again, the same or another; its formats may be others than before.
+    case routeChanged(AudioRoute, RouteChange)
     /// The near talker began or stopped speaking, as the voice detector sees it after echo and noise are removed.
     case voiceActivityChanged(isSpeaking: Bool)
     /// The engine works, but not as well as it could.

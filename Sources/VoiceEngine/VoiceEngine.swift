@@ -26,6 +26,7 @@ public actor VoiceEngine {
         let media: MediaThread
         let core: EngineCore
         let forwarder: EventForwarder
+        let routes: RouteThread
     }
 
     /// An engine that is configured and does nothing yet.
@@ -56,7 +57,8 @@ public actor VoiceEngine {
             broadcast.post(.degraded(.noRealtimePriority(errno: errno)))
         }
         try forwarder.start(core, broadcast)
-        running = Running(media: media, core: core, forwarder: forwarder)
+        let routes = try RouteThread(core, broadcast)
+        running = Running(media: media, core: core, forwarder: forwarder, routes: routes)
         if isMuted { try core.send(.setMuted(true)) }
         return core.formats
     }
@@ -68,6 +70,7 @@ public actor VoiceEngine {
         while room != nil { await leave() }
         guard let running else { return }
         self.running = nil
+        running.routes.stop()
         running.core.stopDevice()
         running.media.stop()
         running.forwarder.stop()
@@ -141,8 +144,18 @@ public actor VoiceEngine {
     public func setProcessing(_ settings: ProcessingSettings) throws(EngineError) {
         do throws(ProcessingError) { _ = try settings.validated() } catch { throw EngineError(error) }
         guard let core = running?.core else { throw .notStarted }
-        try core.send(.setProcessing(settings))
+        try core.setProcessing(settings)
     }
+
+    /// Says what kind of loudspeaker is in use, which switches the echo canceller; see ``RouteProfile``. From the next block on and without a
+    /// gap. It holds until the engine stops; ``EngineConfiguration/routeProfile`` is what it starts with.
+    public func setRouteProfile(_ profile: RouteProfile) throws(EngineError) {
+        guard let core = running?.core else { throw .notStarted }
+        try core.setProfile(profile)
+    }
+
+    /// Which devices the sound goes through now; nil while the engine does not run.
+    public var route: AudioRoute? { running?.core.route }
 
     /// What has been counted and measured, at most 100 ms old.
     public func statistics() async throws(EngineError) -> EngineStatistics {

@@ -36,7 +36,7 @@ final class CallLog: Sendable {
         switch event {
         case .voiceActivityChanged, .referenceRetimed, .device(.endOfInput):
             if json { tell(line) }
-        case .degraded, .device, .requestRefused, .requestFailed, .connectionLost:
+        case .degraded, .device, .deviceLost, .requestRefused, .requestFailed, .connectionLost:
             if json { tell(line) } else { Console.complain("warning: \(line.detail)") }
         case .left:
             // For people the error says it.

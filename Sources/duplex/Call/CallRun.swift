@@ -138,9 +138,8 @@ struct CallRun {
                 if let failure = beginFiles() { return .failed(failure) }
             case .device(.endOfInput):
                 if options.seconds == nil { return .endOfInput }
-            case .device(.disconnected(let direction)):
-                return .failed(Failure(.unavailable, "the \(direction) device is gone; plug it in and call again"))
-            case .device(.failed(_, let error)): return .failed(Failure(error))
+            // Any other policy brings a device back.
+            case .deviceLost(let loss) where loss.policy == .fixed: return .failed(Failure(loss.reason))
             case .left(let end): return .failed(Failure(end))
             default: break
             }

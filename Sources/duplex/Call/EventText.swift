@@ -7,6 +7,8 @@ extension EngineEvent {
         case .device(.endOfInput): "end_of_input"
         case .device(.xrun): "xrun"
         case .device: "device"
+        case .deviceLost: "device_lost"
+        case .routeChanged: "route_changed"
         case .voiceActivityChanged: "voice_activity"
         case .degraded: "degraded"
         case .referenceRetimed: "reference_retimed"
@@ -39,6 +41,8 @@ extension EngineEvent {
     func text(_ name: (ParticipantID) -> String) -> String {
         switch self {
         case .device(let event): event.text
+        case .deviceLost(let loss): loss.text
+        case .routeChanged(let route, let change): "\(change.text): \(route.text)"
         case .voiceActivityChanged(let speaking): speaking ? "you speak" : "you pause"
         case .degraded(let degradation): degradation.text
         case .referenceRetimed: "echo reference re-timed"
@@ -79,13 +83,53 @@ extension DeviceEvent {
         case .recovered(let direction): "the \(direction) device runs again"
         case .disconnected(let direction): "the \(direction) device is gone"
         case .failed(_, let error): "\(error)"
-        case .formatChanged: "the device changed its format"
         case .schedulingRefused(let direction, _):
             "no real-time priority for \(direction): expect gaps under load; 'duplex doctor' says how to get it"
         case .endOfInput: "end of the input file"
         case .inputLate(let frames): "\(frames) frames of the input came too late from the disk; silence stood in"
         case .outputLost(let frames): "\(frames) frames of the output were lost: the disk did not keep up"
         }
+    }
+}
+
+extension DeviceLoss {
+    /// What is lost, and what becomes of the call.
+    var text: String {
+        let what = directions.map(\.description).joined(separator: " and ")
+        let outcome =
+            switch policy {
+            case .fixed: "there is no more \(what)"
+            case .pinned: "silence until it is back"
+            case .followDefault: "moving to the default device"
+            }
+        return "lost '\(name)' for \(what): \(reason); \(outcome)"
+    }
+}
+
+extension RouteChange {
+    /// What has happened.
+    fileprivate var text: String {
+        switch self {
+        case .reopened: "the device is back"
+        case .movedToDefault: "moved to the default device"
+        }
+    }
+}
+
+extension AudioRoute {
+    /// Both ends for people.
+    fileprivate var text: String {
+        let ends = [("capture", capture), ("playback", playback)].compactMap { name, end in
+            end.map { "\(name) \($0.name)\($0.format.map { ", \($0.active.text)" } ?? ", lost")" }
+        }
+        return ends.joined(separator: "; ")
+    }
+}
+
+extension StreamFormat {
+    /// The format for people.
+    var text: String {
+        "\(sampleRate) Hz, \(channels) ch, \(sampleFormat.rawValue), period \(periodFrames), buffer \(bufferFrames) frames"
     }
 }
 

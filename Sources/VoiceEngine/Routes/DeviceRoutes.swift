@@ -1,0 +1,119 @@
+internal import Synchronization
+internal import VoiceDevices
+internal import VoiceRealtime
+
+/// What happens to the routes.
+package enum RouteEvent: Equatable, Sendable {
+    /// A device has gone away.
+    case lost(DeviceLoss)
+    /// The sound takes this way now.
+    case changed(AudioRoute, RouteChange)
+}
+
+/// The engine's devices, over their losses and returns.
+///
+///     capture ring ◄── dock ◄── card, or stand-in ──┐
+///     playout ring ──► dock ──► card, or stand-in   ├─ one leg for each card
+///     reference ring ◄─┘                            ┘
+///
+/// Whoever drives it, the engine's route thread or a simulation, calls ``attend(now:report:)`` when ``wake`` is signalled or
+/// the time that it returned has come. One caller at a time; nothing here is real-time safe.
+final class DeviceRoutes {
+    private let inbox: RouteInbox
+    private let surroundings: RouteSurroundings
+    private var legs: [RouteLeg] = []
+
+    /// Routes at rest. `ports` are those of the engine's rings; `accepts` throws where the engine cannot serve a device with these formats;
+    /// `events` is called on the devices' threads for all that they tell.
+    init(
+        _ configuration: EngineConfiguration, ports: RoutePorts, surroundings: RouteSurroundings,
+        events: @escaping @Sendable (DeviceEvent) -> Void,
+        accepts: @escaping (DeviceFormats) throws(DeviceError) -> Void
+    ) throws(EngineError) {
+        do throws(ThreadError) { inbox = try RouteInbox() } catch {
+            throw .resourcesExhausted("no file descriptor for waking a thread: \(error)")
+        }
+        self.surroundings = surroundings
+        let plans = RouteLegPlan.legs(of: configuration.device, policy: configuration.routePolicy)
+        for (number, plan) in plans.enumerated() {
+            let legPorts = RoutePorts(
+                capture: plan.directions.contains(.capture) ? ports.capture : try .unconnected(),
+                playback: plan.directions.contains(.playback) ? ports.playback : try .unconnected())
+            legs.append(
+                RouteLeg(
+                    plan, number: number, ports: legPorts, surroundings: surroundings, inbox: inbox, events: events,
+                    accepts: accepts))
+        }
+    }
+
+    /// Signalled when there is something to attend to.
+    var wake: WakeSignal { inbox.wake }
+
+    /// Takes note that a device has arrived. From any thread.
+    var noteArrival: @Sendable () -> Void { { [inbox] in inbox.post(.arrived) } }
+
+    /// Takes note that `default` may mean another device. From any thread.
+    var noteDefaultChange: @Sendable () -> Void { { [inbox] in inbox.post(.defaultChanged) } }
+
+    /// Opens the chosen devices. Throws what stands in the way, with nothing left open. Blocks.
+    func start() throws(DeviceError) -> DeviceFormats {
+        do throws(DeviceError) {
+            for leg in legs { try leg.start() }
+        } catch {
+            stop()
+            throw error
+        }
+        return formats
+    }
+
+    /// Ends all devices. Blocks, for at most their ``AudioDevice/stopLimit``.
+    func stop() { for leg in legs { leg.stop() } }
+
+    /// Deals with all that has happened, and opens what is due. Blocks while a device opens. Returns when it is to be called again at the
+    /// latest; nil where that is not necessary.
+    func attend(now: Duration, report: (RouteEvent) -> Void) -> Duration? {
+        for news in inbox.takeAll() {
+            for (number, leg) in legs.enumerated() {
+                switch news {
+                case .lost(number, let session, let reason):
+                    leg.lose(session: session, reason: reason, now: now) { pass($0, report) }
+                case .lost: break
+                case .arrived: leg.hurry(now: now)
+                case .defaultChanged: leg.followDefault(now: now)
+                }
+            }
+        }
+        for leg in legs { leg.attend(now: now) { pass($0, report) } }
+        return legs.compactMap(\.deadline).min()
+    }
+
+    /// What runs, of all legs.
+    var formats: DeviceFormats {
+        legs.reduce(into: DeviceFormats(capture: nil, playback: nil)) { formats, leg in
+            formats.capture = formats.capture ?? leg.formats.capture
+            formats.playback = formats.playback ?? leg.formats.playback
+        }
+    }
+
+    /// Which way the sound takes.
+    var route: AudioRoute {
+        let speaker = end(.playback)
+        return AudioRoute(
+            capture: end(.capture), playback: speaker,
+            likelyProfile: speaker.map { .guess($0.name, $0.description) } ?? .speaker)
+    }
+
+    private func end(_ direction: DeviceDirection) -> AudioRoute.End? {
+        guard let leg = legs.first(where: { $0.plan.directions.contains(direction) }) else { return nil }
+        return AudioRoute.End(
+            name: leg.name, description: surroundings.describe(leg.name, direction),
+            format: direction == .capture ? leg.formats.capture : leg.formats.playback)
+    }
+
+    private func pass(_ outcome: RouteLeg.Outcome, _ report: (RouteEvent) -> Void) {
+        switch outcome {
+        case .lost(let loss): report(.lost(loss))
+        case .opened(let change): report(.changed(route, change))
+        }
+    }
+}

@@ -1,0 +1,58 @@
+internal import Synchronization
+internal import VoiceDevices
+package import VoiceProcessing
+package import VoiceRealtime
+
+/// The devices' side of the core.
+extension EngineCore {
+    /// Signalled when ``attendToDevices(now:report:)`` is to be called.
+    package var routeWake: WakeSignal { routes.wake }
+
+    /// Which way the sound takes.
+    package var route: AudioRoute { wishes.withLock { $0.route } }
+
+    /// To be called when a sound device has arrived in the machine; from any thread.
+    package var noteArrival: @Sendable () -> Void { routes.noteArrival }
+
+    /// Deals with lost devices, and opens others where that is due; the call goes on meanwhile. Blocks while a device opens. Returns when it
+    /// is to be called again at the latest; nil where that is not necessary. One caller at a time.
+    package func attendToDevices(now: Duration, report: (RouteEvent) -> Void) -> Duration? {
+        routes.attend(now: now) { event in
+            note(event)
+            report(event)
+        }
+    }
+
+    /// Changes what is done to the microphone, as far as the route agrees.
+    package func setProcessing(_ settings: ProcessingSettings) throws(EngineError) {
+        try send(
+            .setProcessing(
+                wishes.withLock {
+                    $0.settings = settings; return $0.processing
+                }))
+    }
+
+    /// Says what kind of loudspeaker is in use.
+    package func setProfile(_ profile: RouteProfile) throws(EngineError) {
+        try send(
+            .setProcessing(
+                wishes.withLock {
+                    $0.profile = profile; return $0.processing
+                }))
+    }
+
+    private func note(_ event: RouteEvent) {
+        switch event {
+        case .lost: wishes.withLock { $0.route = routes.route }
+        case .changed(let route, _):
+            let (before, after) = wishes.withLock { wishes in
+                let before = wishes.processing
+                wishes.route = route
+                return (before, wishes.processing)
+            }
+            // A media thread that takes no commands has worse troubles than a device's period.
+            try? send(.changeDevice(playbackPeriodFrames: route.playback?.format?.active.periodAt48Kilohertz))
+            if after != before { try? send(.setProcessing(after)) }
+        }
+    }
+}

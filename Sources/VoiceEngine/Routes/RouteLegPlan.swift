@@ -1,0 +1,66 @@
+internal import VoiceDevices
+
+/// One sound card's part in a route: what is opened together, lost together, and opened again together.
+///
+/// A headset is one leg of both directions. A microphone and a loudspeaker of different names are two, so that the loss of
+/// one does not disturb the other.
+struct RouteLegPlan: Sendable {
+    /// What the leg is used for.
+    let directions: [DeviceDirection]
+    /// What the chosen device is called.
+    let name: String
+    /// What the engine does when the device is lost.
+    let policy: RoutePolicy
+    /// A device of the client's own; nil for ``card``.
+    var custom: (any AudioDevice)?
+    /// How a sound card is opened, whether the chosen one or `default`.
+    let card: ALSADeviceConfiguration
+
+    /// ALSA's name for the device that the system's user has chosen.
+    static let defaultName = "default"
+
+    /// The legs of a choice. A policy that is not given is ``RoutePolicy/followDefault`` for `default`, ``RoutePolicy/pinned``
+    /// for another PCM, and ``RoutePolicy/fixed`` for a device of the client's own.
+    static func legs(of choice: DeviceChoice, policy: RoutePolicy?) -> [RouteLegPlan] {
+        switch choice {
+        case .systemDefault: return legs(of: ALSADeviceConfiguration(defaultName), policy: policy)
+        case .alsa(let configuration): return legs(of: configuration, policy: policy)
+        case .custom(let device):
+            return [
+                RouteLegPlan(
+                    directions: [.capture, .playback], name: "custom", policy: policy ?? .fixed, custom: device,
+                    card: ALSADeviceConfiguration(defaultName))
+            ]
+        }
+    }
+
+    private static func legs(of card: ALSADeviceConfiguration, policy: RoutePolicy?) -> [RouteLegPlan] {
+        let (capture, playback) = (card.captureName, card.playbackName)
+        if let capture, let playback, capture != playback {
+            var (left, right) = (card, card)
+            left.captureName = nil
+            right.playbackName = nil
+            return [leg(left, [.playback], policy), leg(right, [.capture], policy)]
+        }
+        let directions = [capture.map { _ in DeviceDirection.capture }, playback.map { _ in .playback }]
+        return [leg(card, directions.compactMap(\.self), policy)]
+    }
+
+    private static func leg(
+        _ card: ALSADeviceConfiguration, _ directions: [DeviceDirection], _ policy: RoutePolicy?
+    ) -> RouteLegPlan {
+        let name = card.playbackName ?? card.captureName ?? ""
+        return RouteLegPlan(
+            directions: directions, name: name, policy: policy ?? (name == defaultName ? .followDefault : .pinned),
+            card: card)
+    }
+
+    /// A device at rest.
+    func make(_ target: RouteMachine.Target, _ surroundings: RouteSurroundings) -> any AudioDevice {
+        if target == .chosen { return custom ?? surroundings.makeCard(card) }
+        var standard = card
+        if standard.captureName != nil { standard.captureName = Self.defaultName }
+        if standard.playbackName != nil { standard.playbackName = Self.defaultName }
+        return surroundings.makeCard(standard)
+    }
+}

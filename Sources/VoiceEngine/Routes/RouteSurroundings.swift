@@ -1,0 +1,34 @@
+package import VoiceDevices
+
+/// What a route needs of the machine; a simulation brings its own.
+package struct RouteSurroundings: Sendable {
+    /// Makes a sound card, at rest.
+    package var makeCard: @Sendable (ALSADeviceConfiguration) -> any AudioDevice
+    /// Makes the device that stands in for a lost one: it hears nothing, plays to nobody, and keeps the pace. Takes the length of
+    /// a period in frames of 48 kHz.
+    package var makeStandIn: @Sendable (_ periodFrames: Int) throws(DeviceError) -> any AudioDevice
+    /// What a device calls itself; empty where it does not tell.
+    package var describe: @Sendable (_ name: String, DeviceDirection) -> String
+
+    /// Surroundings of one's own.
+    package init(
+        makeCard: @escaping @Sendable (ALSADeviceConfiguration) -> any AudioDevice,
+        makeStandIn: @escaping @Sendable (_ periodFrames: Int) throws(DeviceError) -> any AudioDevice,
+        describe: @escaping @Sendable (_ name: String, DeviceDirection) -> String = { _, _ in "" }
+    ) {
+        self.makeCard = makeCard
+        self.makeStandIn = makeStandIn
+        self.describe = describe
+    }
+
+    /// This machine. The stand-in keeps the pace at SCHED_FIFO `priority`, 0 for the ordinary scheduler.
+    package static func machine(priority: Int) -> RouteSurroundings {
+        RouteSurroundings(
+            makeCard: { ALSADevice($0) },
+            makeStandIn: { periodFrames throws(DeviceError) in
+                var shape = SimulatedDeviceConfiguration(pacing: .realTime(priority: priority))
+                shape.periodFrames = periodFrames
+                return try NullDevice(air: SilentAir(), configuration: shape)
+            })
+    }
+}
