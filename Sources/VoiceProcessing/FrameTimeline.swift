@@ -37,6 +37,8 @@ struct FrameTimeline: ~Copyable {
     private var count = 0
     private var suspect: Stretch?
     private var suspectVotes = 0
+    /// Whether the next time stamp is of another device.
+    private var isBroken = false
     /// Stretches that began after the first.
     private(set) var jumps = 0
 
@@ -52,6 +54,7 @@ struct FrameTimeline: ~Copyable {
     /// Takes the time stamp of a frame; frames only go up.
     mutating func update(frame: Int64, time: Int64) {
         guard count > 0 else { return begin(Stretch(first: frame, clock: clockAt(frame, time))) }
+        if isBroken { return beginAnew(frame, time) }
         let present = stretches[count - 1].clock
         let distance = abs(Double(time) - present.time(of: frame))
         guard distance > max(Self.jump.least, Self.jump.jitters * present.jitter) else {
@@ -73,6 +76,10 @@ struct FrameTimeline: ~Copyable {
         begin(suspected)
     }
 
+    /// Another device has taken the stream over: its first time stamp begins a new stretch, however close it is to what is expected, and
+    /// its crystal is another.
+    mutating func breakOff() { isBroken = count > 0 }
+
     /// Where a time falls, nil before the first time stamp.
     func place(at time: Double) -> Place? {
         guard count > 0 else { return nil }
@@ -92,6 +99,13 @@ struct FrameTimeline: ~Copyable {
     /// A new clock starts with the period that the last one had found: the crystal is the same.
     private func clockAt(_ frame: Int64, _ time: Int64) -> FrameClock {
         FrameClock(frame: frame, time: time, period: clock?.period ?? nominalPeriod)
+    }
+
+    private mutating func beginAnew(_ frame: Int64, _ time: Int64) {
+        isBroken = false
+        suspect = nil
+        jumps += 1
+        begin(Stretch(first: frame, clock: FrameClock(frame: frame, time: time, period: nominalPeriod)))
     }
 
     private mutating func begin(_ stretch: Stretch) {

@@ -106,6 +106,16 @@ public struct ReferenceAligner: ~Copyable {
         history.append(frames)
     }
 
+    /// Another device plays from the next frames on: their times have nothing to do with those before.
+    public mutating func playbackChanged() { playback.breakOff() }
+
+    /// Another device records from the next block on.
+    public mutating func recordingChanged() {
+        recording.breakOff()
+        // The next block is looked for where its time says, and not where the last one ended.
+        position = nil
+    }
+
     /// Finds the reference for a microphone block; call it for each block, in order.
     ///
     /// - Parameters:
