@@ -11,8 +11,10 @@ package enum MediaCommand: BitwiseCopyable, Sendable {
     case setMuted(Bool)
     /// Change what is done to the microphone.
     case setProcessing(ProcessingSettings)
-    /// Another device runs, with this playback period in frames of 48 kHz; nil where the period is as it was.
-    case changeDevice(playbackPeriodFrames: Int?)
+    /// Another device captures from now on.
+    case changeCapture
+    /// Another device plays from now on, this many frames of 48 kHz at a time.
+    case changePlayback(periodFrames: Int)
     /// Play the stream of this synchronization source.
     case addStream(synchronizationSource: UInt32)
     /// Play it no more.

@@ -45,8 +45,10 @@ struct MediaPipeline: ~Copyable {
         case .setMuted(let muted): uplink.setMuted(muted)
         case .setProcessing(let settings):
             do { try uplink.processor.apply(settings) } catch { events.tell(.processingRefused) }
-        case .changeDevice(let period):
-            if let period { downlink.setDevicePeriod(period) }
+        case .changeCapture: uplink.captureChanged()
+        case .changePlayback(let period):
+            uplink.playbackChanged()
+            downlink.setDevicePeriod(period)
         case .addStream(let source):
             if !downlink.addStream(source) { events.tell(.tooManyStreams(synchronizationSource: source)) }
         case .removeStream(let source): downlink.removeStream(source)

@@ -83,6 +83,12 @@ struct Uplink: ~Copyable {
 
     mutating func setMuted(_ muted: Bool) { muting.move(to: muted ? 0 : 1) }
 
+    /// Another device captures from now on.
+    mutating func captureChanged() { aligner.recordingChanged() }
+
+    /// Another device plays from now on.
+    mutating func playbackChanged() { aligner.playbackChanged() }
+
     /// Processes every block that the capture ring holds.
     mutating func run(now: MonotonicTime, events: inout MediaEventOutlet) {
         takeReference()

@@ -6,26 +6,6 @@ import VoiceSimulation
 extension EngineTests {
     @Suite("starts and stops", .serialized)
     struct Lifecycle {
-        /// The names of this process's threads.
-        private func threadNames() -> [String] {
-            guard let folder = unsafe opendir("/proc/self/task") else { return [] }
-            defer { unsafe closedir(folder) }
-            var names: [String] = []
-            while let entry = unsafe readdir(folder) {
-                let thread = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
-                    unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
-                }
-                guard let file = unsafe fopen("/proc/self/task/\(thread)/comm", "r") else { continue }
-                defer { unsafe fclose(file) }
-                var name = ""
-                while case let byte = unsafe fgetc(file), byte != EOF, byte != 10 {
-                    name.append(Character(UnicodeScalar(UInt8(truncatingIfNeeded: byte))))
-                }
-                names.append(name)
-            }
-            return names
-        }
-
         private func engineThreads() -> Int { threadNames().count { $0 == "voice-media" || $0 == "voice-events" } }
 
         @Test("start, stop, and start again: the sound runs each time")
@@ -201,6 +181,26 @@ extension EngineTests {
 /// The engine on its threads. One test after the other: they count threads.
 @Suite("The engine", .serialized, .timeLimit(.minutes(3)))
 struct EngineTests {}
+
+/// The names of this process's threads.
+func threadNames() -> [String] {
+    guard let folder = unsafe opendir("/proc/self/task") else { return [] }
+    defer { unsafe closedir(folder) }
+    var names: [String] = []
+    while let entry = unsafe readdir(folder) {
+        let thread = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
+            unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+        }
+        guard let file = unsafe fopen("/proc/self/task/\(thread)/comm", "r") else { continue }
+        defer { unsafe fclose(file) }
+        var name = ""
+        while case let byte = unsafe fgetc(file), byte != EOF, byte != 10 {
+            name.append(Character(UnicodeScalar(UInt8(truncatingIfNeeded: byte))))
+        }
+        names.append(name)
+    }
+    return names
+}
 
 /// A configuration that cannot be, and what is complained of.
 struct Mistake: Sendable, CustomTestStringConvertible {

@@ -6,8 +6,8 @@ internal import VoiceRealtime
 package enum RouteEvent: Equatable, Sendable {
     /// A device has gone away.
     case lost(DeviceLoss)
-    /// The sound takes this way now.
-    case changed(AudioRoute, RouteChange)
+    /// The sound takes this way now; other devices than before run for these directions.
+    case changed(AudioRoute, RouteChange, [DeviceDirection])
 }
 
 /// The engine's devices, over their losses and returns.
@@ -76,14 +76,14 @@ final class DeviceRoutes {
             for (number, leg) in legs.enumerated() {
                 switch news {
                 case .lost(number, let session, let reason):
-                    leg.lose(session: session, reason: reason, now: now) { pass($0, report) }
+                    leg.lose(session: session, reason: reason, now: now) { pass($0, of: leg, report) }
                 case .lost: break
                 case .arrived: leg.hurry(now: now)
                 case .defaultChanged: leg.followDefault(now: now)
                 }
             }
         }
-        for leg in legs { leg.attend(now: now) { pass($0, report) } }
+        for leg in legs { leg.attend(now: now) { pass($0, of: leg, report) } }
         return legs.compactMap(\.deadline).min()
     }
 
@@ -110,10 +110,10 @@ final class DeviceRoutes {
             format: direction == .capture ? leg.formats.capture : leg.formats.playback)
     }
 
-    private func pass(_ outcome: RouteLeg.Outcome, _ report: (RouteEvent) -> Void) {
+    private func pass(_ outcome: RouteLeg.Outcome, of leg: RouteLeg, _ report: (RouteEvent) -> Void) {
         switch outcome {
         case .lost(let loss): report(.lost(loss))
-        case .opened(let change): report(.changed(route, change))
+        case .opened(let change): report(.changed(route, change, leg.plan.directions))
         }
     }
 }

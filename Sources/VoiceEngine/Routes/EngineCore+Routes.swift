@@ -44,14 +44,17 @@ extension EngineCore {
     private func note(_ event: RouteEvent) {
         switch event {
         case .lost: wishes.withLock { $0.route = routes.route }
-        case .changed(let route, _):
+        case .changed(let route, _, let directions):
             let (before, after) = wishes.withLock { wishes in
                 let before = wishes.processing
                 wishes.route = route
                 return (before, wishes.processing)
             }
             // A media thread that takes no commands has worse troubles than a device's period.
-            try? send(.changeDevice(playbackPeriodFrames: route.playback?.format?.active.periodAt48Kilohertz))
+            if directions.contains(.capture) { try? send(.changeCapture) }
+            if directions.contains(.playback), let period = route.playback?.format?.active.periodAt48Kilohertz {
+                try? send(.changePlayback(periodFrames: period))
+            }
             if after != before { try? send(.setProcessing(after)) }
         }
     }

@@ -33,7 +33,7 @@ extension EngineEvent {
     package init(_ event: RouteEvent) {
         switch event {
         case .lost(let loss): self = .deviceLost(loss)
-        case .changed(let route, let change): self = .routeChanged(route, change)
+        case .changed(let route, let change, _): self = .routeChanged(route, change)
         }
     }
 }
