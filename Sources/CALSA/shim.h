@@ -77,3 +77,19 @@ static inline int dv_pcm_hints(void ***hints) {
     snd_lib_error_set_local(before);
     return error;
 }
+
+/// Reads `files` (NULL: alsa-lib's own), or again where they have changed: 1; else 0, or a negative errno.
+static inline int dv_config_update(snd_config_t **top, snd_config_update_t **update, const char *files) {
+    snd_local_error_handler_t before = snd_lib_error_set_local(dv_alsa_ignore_error);
+    int error = snd_config_update_r(top, update, files);
+    snd_lib_error_set_local(before);
+    return error;
+}
+
+/// Opens a card's control device for reading, and says nothing on stderr if it cannot. 0 or a negative errno.
+static inline int dv_control_open(snd_ctl_t **control, const char *name) {
+    snd_local_error_handler_t before = snd_lib_error_set_local(dv_alsa_ignore_error);
+    int error = snd_ctl_open(control, name, SND_CTL_READONLY | SND_CTL_NONBLOCK);
+    snd_lib_error_set_local(before);
+    return error;
+}
