@@ -251,7 +251,7 @@ struct DeviceRouteTests {
         // And when it is another one, while the present one still runs
         rig.bench.plug("onboard")
         rig.bench.standard = "onboard"
-        rig.core.routes.noteDefaultChange()
+        rig.core.noteDefaultChange()
         rig.run(.milliseconds(10))
         #expect(rig.bench["onboard"].openings == 2)
         #expect(rig.takeRouteEvents().count == 1)

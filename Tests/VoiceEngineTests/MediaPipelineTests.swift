@@ -108,6 +108,8 @@ struct MediaPipelineTests {
             try rig.core.send(.setMuted(round % 4 == 1))
             try rig.core.send(.setVolume(gain: Float(round) / 4, synchronizationSource: 100))
             try rig.core.send(.setProcessing(round % 2 == 0 ? .voiceAgent : .headset))
+            try rig.core.send(.changeCapture)
+            try rig.core.send(.changePlayback(periodFrames: round % 3 == 0 ? 480 : 240))
             rig.run(periods: 100)
         }
         // Then nothing was allocated

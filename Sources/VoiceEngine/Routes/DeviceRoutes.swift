@@ -10,6 +10,16 @@ package enum RouteEvent: Equatable, Sendable {
     case changed(AudioRoute, RouteChange, [DeviceDirection])
 }
 
+/// How the routes depend on the machine's sound cards.
+enum RouteCards: Sendable {
+    /// Not at all.
+    case none
+    /// A card that is lost is waited for.
+    case pinned
+    /// ALSA's `default` is gone by.
+    case followingDefault
+}
+
 /// The engine's devices, over their losses and returns.
 ///
 ///     capture ring ◄── dock ◄── card, or stand-in ──┐
@@ -54,6 +64,12 @@ final class DeviceRoutes {
 
     /// Takes note that `default` may mean another device. From any thread.
     var noteDefaultChange: @Sendable () -> Void { { [inbox] in inbox.post(.defaultChanged) } }
+
+    /// What there is to watch for.
+    var cards: RouteCards {
+        if legs.contains(where: { $0.plan.policy == .followDefault }) { return .followingDefault }
+        return legs.contains { $0.plan.policy == .pinned && $0.plan.custom == nil } ? .pinned : .none
+    }
 
     /// Opens the chosen devices. Throws what stands in the way, with nothing left open. Blocks.
     func start() throws(DeviceError) -> DeviceFormats {

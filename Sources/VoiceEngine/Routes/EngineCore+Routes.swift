@@ -14,6 +14,12 @@ extension EngineCore {
     /// To be called when a sound device has arrived in the machine; from any thread.
     package var noteArrival: @Sendable () -> Void { routes.noteArrival }
 
+    /// To be called when ALSA's `default` means another card; from any thread.
+    package var noteDefaultChange: @Sendable () -> Void { routes.noteDefaultChange }
+
+    /// What there is to watch for.
+    var cards: RouteCards { routes.cards }
+
     /// Deals with lost devices, and opens others where that is due; the call goes on meanwhile. Blocks while a device opens. Returns when it
     /// is to be called again at the latest; nil where that is not necessary. One caller at a time.
     package func attendToDevices(now: Duration, report: (RouteEvent) -> Void) -> Duration? {

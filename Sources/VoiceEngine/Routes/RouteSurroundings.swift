@@ -29,6 +29,6 @@ package struct RouteSurroundings: Sendable {
                 var shape = SimulatedDeviceConfiguration(pacing: .realTime(priority: priority))
                 shape.periodFrames = periodFrames
                 return try NullDevice(air: SilentAir(), configuration: shape)
-            })
+            }, describe: { name, _ in ALSADevice.description(of: name) ?? "" })
     }
 }

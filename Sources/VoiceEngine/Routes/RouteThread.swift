@@ -3,7 +3,7 @@ internal import VoiceRealtime
 
 /// The thread that opens devices anew when they are lost, at ordinary priority.
 final class RouteThread: Sendable {
-    /// Looks about at least this often.
+    /// Looks about at least this often, and so notices a change of ALSA's `default`.
     private static let longestSleep = Duration.seconds(1)
 
     private let thread: RealtimeThread
@@ -11,11 +11,15 @@ final class RouteThread: Sendable {
     init(_ core: EngineCore, _ broadcast: EventBroadcast) throws(EngineError) {
         let wake = core.routeWake
         do throws(ThreadError) {
-            thread = try RealtimeThread(name: "voice-routes", priority: 0, wake: wake) { stop in
+            thread = try RealtimeThread(
+                name: "voice-routes", priority: 0, wake: wake, state: RouteLookout(core)
+            ) { lookout, stop in
                 while !stop.isRaised {
+                    lookout.look()
                     let now = MonotonicTime.now().sinceEpoch
                     let deadline = core.attendToDevices(now: now) { broadcast.post(EngineEvent($0)) }
                     guard !stop.isRaised else { return }
+                    lookout.watch(isWaiting: deadline != nil)
                     let pause = deadline.map { $0 - MonotonicTime.now().sinceEpoch } ?? Self.longestSleep
                     wake.wait(timeout: min(max(pause, .zero), Self.longestSleep))
                 }
@@ -27,6 +31,41 @@ final class RouteThread: Sendable {
 
     /// Ends the thread. Waits for a device that is being opened.
     func stop() { thread.stop() }
+}
+
+/// What the route thread sees of the machine's sound cards.
+private struct RouteLookout: ~Copyable, Sendable {
+    private let core: EngineCore
+    private let cards: RouteCards
+    /// Only while a device is waited for, since it opens every card that arrives to see what that can do.
+    private var watcher: DeviceWatcher?
+    private var standard: DefaultCard?
+    private var meaning: DefaultCard.Meaning?
+
+    init(_ core: EngineCore) {
+        self.core = core
+        cards = core.cards
+        standard = cards == .followingDefault ? DefaultCard() : nil
+    }
+
+    /// Notices that `default` means another card that is there. What a sound server does with its cards is its own business.
+    mutating func look() {
+        guard let found = standard?.look(), found != meaning else { return }
+        let isFirst = meaning == nil
+        meaning = found
+        if !isFirst, found != .card(identifier: nil) { core.noteDefaultChange() }
+    }
+
+    /// Watches for arrivals while a device is waited for. Without a watcher the waits alone have to do.
+    mutating func watch(isWaiting: Bool) {
+        guard isWaiting, cards != .none else {
+            watcher = nil
+            return
+        }
+        guard watcher == nil else { return }
+        let note = core.noteArrival
+        watcher = try? DeviceWatcher { change in if case .arrived = change { note() } }
+    }
 }
 
 extension EngineEvent {
