@@ -36,6 +36,11 @@ struct UsageTests {
         Wrong(arguments: aec + ["--delay-hint", "nan"], saying: "--delay-hint"),
         Wrong(arguments: aec + ["--delay-hint", "700"], saying: "--delay-hint"),
         Wrong(arguments: ["demo", "--seconds", "3"], saying: "--seconds"),
+        Wrong(arguments: ["loopback", "--through", "wall"], saying: "--through"),
+        Wrong(arguments: ["loopback", "--period", "3"], saying: "--period"),
+        Wrong(arguments: ["loopback", "--periods", "1"], saying: "--periods"),
+        Wrong(arguments: ["loopback", "--rounds", "0"], saying: "--rounds"),
+        Wrong(arguments: ["loopback", "--fail-over", "nan"], saying: "--fail-over"),
     ]
 
     @Test("with exit code 64", arguments: wrong)
