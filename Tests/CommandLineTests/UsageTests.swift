@@ -12,6 +12,8 @@ struct UsageTests {
     private static let token = ["room", "token", "--room", "r", "--identity", "a"]
     private static let aec = ["aec", "--mic", "m", "--ref", "r", "--out", "o"]
 
+    private static let engine = ["loopback", "--through", "engine", "--mouth", "m", "--ear", "e"]
+
     static let wrong: [Wrong] = [
         Wrong(arguments: ["frobnicate"], saying: "frobnicate"),
         Wrong(arguments: ["doctor", "--frobnicate"], saying: "--frobnicate"),
@@ -41,6 +43,10 @@ struct UsageTests {
         Wrong(arguments: ["loopback", "--periods", "1"], saying: "--periods"),
         Wrong(arguments: ["loopback", "--rounds", "0"], saying: "--rounds"),
         Wrong(arguments: ["loopback", "--fail-over", "nan"], saying: "--fail-over"),
+        Wrong(arguments: ["loopback", "--mouth", "m"], saying: "--mouth is for --through engine"),
+        Wrong(arguments: ["loopback", "--through", "engine"], saying: "needs --mouth"),
+        Wrong(arguments: engine + ["--frame-ms", "15"], saying: "--frame-ms"),
+        Wrong(arguments: engine + ["--settle", "-1"], saying: "--settle"),
     ]
 
     @Test("with exit code 64", arguments: wrong)

@@ -17,7 +17,7 @@ struct DeviceLoopback {
 
     /// Opens the card, measures and closes it. Returns early, with what there is, where the task is cancelled.
     func run(report: @escaping (LoopbackRound, _ number: Int) -> Void) async throws -> Result {
-        let loop = LoopbackRounds(wanted: rounds, restartsAfterDisturbance: true, report: report)
+        let loop = LoopbackRounds(wanted: rounds, restartsAfterDisturbance: true)
         var formats = DeviceFormats(capture: nil, playback: nil)
         var starts: UInt64 = 0
         let tally = try await loop.run { events in
@@ -26,6 +26,8 @@ struct DeviceLoopback {
             starts += 1
             return LoopbackProbe(
                 stream, pulse: .wide, scale: .frames, settling: settling, seed: seed &+ starts)
+        } report: { round, number in
+            report(round, number)
         }
         return Result(tally: tally, formats: formats)
     }

@@ -20,11 +20,14 @@ struct LatencyDistribution: Equatable {
         return sorted[min(max(Int(rank) - 1, 0), sorted.count - 1)]
     }
 
-    /// How many values fall into each of `bins` intervals of the same width from the least to the greatest; one interval where all are the
-    /// same to a microsecond.
-    func histogram(bins: Int) -> [(range: ClosedRange<Double>, count: Int)] {
+    /// The narrowest interval of a histogram, in milliseconds: half a frame at 48 kHz.
+    private static let narrowest = 0.01
+
+    /// How many values fall into each of at most `bins` intervals of the same width from the least to the greatest.
+    func histogram(bins most: Int) -> [(range: ClosedRange<Double>, count: Int)] {
+        let bins = min(max(Int((maximum - minimum) / Self.narrowest), 1), most)
+        guard bins > 1 else { return [(minimum...maximum, count)] }
         let width = (maximum - minimum) / Double(bins)
-        guard width > 0.001 / Double(bins) else { return [(minimum...maximum, count)] }
         var counts = [Int](repeating: 0, count: bins)
         for value in sorted { counts[min(Int((value - minimum) / width), bins - 1)] += 1 }
         return counts.enumerated().map { bin, count in

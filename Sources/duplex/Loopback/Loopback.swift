@@ -14,6 +14,10 @@ struct Loopback: AsyncParsableCommand {
             against frames read before it. It is what a plain loop that writes back each period as soon as it has read one is later by than \
             a wire: two periods on a card with two periods of playback buffer, and converters and air.
 
+            --through engine: mouth to ear, in real time: a pulse from --mouth, through the microphone --capture of an engine A, its \
+            processing, Opus, RTP and a room on loopback to an engine B, its jitter buffer and loudspeaker --playback, to --ear. The ear must \
+            not hear the mouth but by this way. The stages are the engines' own figures.
+
             Exit code 1 if the 95th percentile is over --fail-over, 69 if nothing was measured: a pulse that is found in fewer than half of \
             the rounds says nothing, and is never reported as 0 ms.
             """)
@@ -42,6 +46,8 @@ struct Loopback: AsyncParsableCommand {
     @Flag(help: "Print NDJSON: a line for each round, then the summary.")
     var json = false
 
+    @OptionGroup var engine: EngineLoopbackOptions
+
     func validate() throws {
         guard (16...4_800).contains(period) else {
             throw ValidationError("--period is \(period); use 16 to 4800 frames")
@@ -51,12 +57,17 @@ struct Loopback: AsyncParsableCommand {
         if let failOver, !(failOver > 0 && failOver < 100_000) {
             throw ValidationError("--fail-over is \(failOver); use more than 0 ms and less than 100000")
         }
+        try engine.validate(through: through)
     }
 
     func run() async throws {
         var isOver = false
         try await reportingFailure {
-            let report = try await measure()
+            let report =
+                switch through {
+                case .device: try await measureDevice()
+                case .engine: try await measureEngine()
+                }
             if json { Console.emit(report) } else { report.lines.forEach { Console.say($0) } }
             guard let p95 = report.p95Ms else {
                 throw Failure(
@@ -69,24 +80,57 @@ struct Loopback: AsyncParsableCommand {
         if isOver { throw ExitCode(Failure.Code.thresholdMissed.rawValue) }
     }
 
-    private func measure() async throws -> LoopbackReport {
-        let seed = seed ?? .random(in: .min ... .max)
-        let configuration = card
-        let rounds = rounds
-        let json = json
-        let result = try await untilInterrupted {
-            try await DeviceLoopback(configuration: configuration, rounds: rounds, seed: seed).run { round, number in
-                if json { Console.emit(LoopbackRoundLine(round, number)) }
-            }
-        }
-        let format = result.formats.playback?.active
-        let periodText = format.map { "\($0.periodFrames) frames at \($0.sampleRate) Hz" } ?? "\(period) frames"
+    private func measureDevice() async throws -> LoopbackReport {
+        let loopback = DeviceLoopback(
+            configuration: card(capture: capture, playback: playback), rounds: rounds,
+            seed: seed ?? .random(in: .min ... .max))
+        let tell = tell
+        let result = try await untilInterrupted { try await loopback.run(report: tell) }
         return LoopbackReport(
-            through: through.rawValue, title: "round trip from \(playback) to \(capture), periods of \(periodText)",
+            through: through.rawValue,
+            title: "round trip from \(playback) to \(capture), periods of \(text(result.formats.playback))",
             tally: result.tally, stages: result.stages, failOver: failOver)
     }
 
-    private var card: ALSADeviceConfiguration {
+    private func measureEngine() async throws -> LoopbackReport {
+        // Shorter than any codec's frame, so that it adds nothing of its own.
+        var mouthAndEar = ALSADeviceConfiguration(capture: engine.ear, playback: engine.mouth)
+        mouthAndEar.periodFrames = Self.probePeriod
+        let loopback = EngineLoopback(
+            engine: engine.configuration,
+            cards: [
+                card(capture: capture, playback: engine.backPlayback),
+                card(capture: engine.backCapture, playback: playback),
+            ], mouthAndEar: mouthAndEar, rounds: rounds, seed: seed ?? .random(in: .min ... .max),
+            settling: engine.settling)
+        let tell = tell
+        let result = try await untilInterrupted { try await loopback.run(report: tell) }
+        var report = LoopbackReport(
+            through: through.rawValue,
+            title: """
+                mouth to ear from \(capture) to \(playback), periods of \(text(result.formats.last?.playback)), \
+                packets of \(engine.configuration.encoder.frameDuration.frames / 48) ms
+                """, tally: result.tally, stages: result.stages, failOver: failOver)
+        report.underrunFrames = result.underrunFrames
+        report.concealedFrames = result.concealedFrames
+        return report
+    }
+
+    /// 2.5 ms.
+    private static let probePeriod = 120
+
+    /// Tells of each round, where lines are wanted.
+    private var tell: @Sendable (LoopbackRound, Int) -> Void {
+        let json = json
+        return { round, number in if json { Console.emit(LoopbackRoundLine(round, number)) } }
+    }
+
+    private func text(_ format: NegotiatedFormat?) -> String {
+        guard let active = format?.active else { return "\(period) frames" }
+        return "\(active.periodFrames) frames at \(active.sampleRate) Hz"
+    }
+
+    private func card(capture: String?, playback: String?) -> ALSADeviceConfiguration {
         var card = ALSADeviceConfiguration(capture: capture, playback: playback)
         card.periodFrames = period
         card.playbackPeriods = periods

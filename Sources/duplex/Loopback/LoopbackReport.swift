@@ -33,6 +33,9 @@ struct LoopbackReport: JSONLine {
     var roundsFound: Int
     var roundsDisturbed: Int
     var xruns: Int
+    /// Through the engine: frames that a loudspeaker lacked, and frames of sound that B had to make up.
+    var underrunFrames: Int?
+    var concealedFrames: Int?
     /// Each stage by its name, in milliseconds.
     var stages: [String: Double]
     /// All stages together.
@@ -44,7 +47,7 @@ struct LoopbackReport: JSONLine {
 
     private enum CodingKeys: CodingKey {
         case schema, type, through, p50Ms, p95Ms, minMs, maxMs, confidence, correlation, rounds, roundsDone, roundsFound
-        case roundsDisturbed, xruns, stages, stagesSumMs, driftPpm, failOverMs
+        case roundsDisturbed, xruns, underrunFrames, concealedFrames, stages, stagesSumMs, driftPpm, failOverMs
     }
 
     private let latency: LatencyDistribution?
@@ -87,6 +90,9 @@ struct LoopbackReport: JSONLine {
         table.add("max", "\(latency.maximum.fixed(2)) ms")
         table.add("found", "in \(roundsFound) of \(rounds) rounds, correlation \((correlation ?? 0).fixed(2))")
         table.add("xruns", "\(xruns)")
+        if let underrunFrames, let concealedFrames {
+            table.add("frames", "\(underrunFrames) missing at a loudspeaker, \(concealedFrames) made up by B")
+        }
         lines += table.lines + [""] + latency.lines()
         if let stagesSumMs {
             var stages = Table()

@@ -6,23 +6,23 @@ struct LoopbackRounds {
     let wanted: Int
     /// Whether a disturbance makes the frames' counts worthless, so that the device is to be started anew.
     let restartsAfterDisturbance: Bool
-    /// Called after each round.
-    let report: (LoopbackRound, _ number: Int) -> Void
-
     /// How often frames are moved: often enough for the shortest rings, seldom enough to leave the processor to what is measured.
     private static let pace = Duration.milliseconds(10)
     /// A device that moves nothing for this many paces has stopped: 2 s.
     private static let stallLimit = 200
 
+    /// What is told of each round when it is over.
+    typealias Report = (LoopbackRound, _ number: Int) async throws -> Void
+
     /// Starts a device with `open`, as often as needed, and measures. Throws what stops a device.
-    func run(_ open: (_ events: @escaping @Sendable (DeviceEvent) -> Void) throws -> LoopbackProbe) async throws
-        -> LoopbackTally
-    {
+    func run(
+        _ open: (_ events: @escaping @Sendable (DeviceEvent) -> Void) throws -> LoopbackProbe, report: Report
+    ) async throws -> LoopbackTally {
         var tally = LoopbackTally(wanted: wanted)
         while !tally.isOver, !Task.isCancelled {
             let watch = DeviceWatch()
             var probe = try open { watch.note($0) }
-            try await run(&probe, watch, &tally)
+            try await run(&probe, watch, &tally, report)
             tally.xruns += probe.stream.xruns
             tally.driftPPM = probe.stream.driftPPM ?? tally.driftPPM
         }
@@ -30,7 +30,9 @@ struct LoopbackRounds {
         return tally
     }
 
-    private func run(_ probe: inout LoopbackProbe, _ watch: DeviceWatch, _ tally: inout LoopbackTally) async throws {
+    private func run(_ probe: inout LoopbackProbe, _ watch: DeviceWatch, _ tally: inout LoopbackTally, _ report: Report)
+        async throws
+    {
         var (moved, idle) = (0, 0)
         while !tally.isOver {
             do { try await Task.sleep(for: Self.pace) } catch { return }
@@ -38,7 +40,7 @@ struct LoopbackRounds {
             case .underWay: break
             case .round(let round):
                 tally.add(round)
-                report(round, tally.rounds.count)
+                try await report(round, tally.rounds.count)
                 Console.progress("round \(tally.rounds.count) of \(wanted)")
             case .disturbed:
                 tally.addDisturbed()

@@ -39,9 +39,7 @@ struct ProbeStream: ~Copyable {
         do throws(DeviceError) {
             formats = try device.start(capture: capturePort, playback: playbackPort, events: events)
         } catch {
-            // What the general message offers, calls with files, measures no device.
-            if case .notFound = error { throw Failure(.unavailable, "\(error); see 'duplex devices'") }
-            throw Failure(error)
+            throw Failure(loopback: error)
         }
         self.device = device
         self.counters = counters
