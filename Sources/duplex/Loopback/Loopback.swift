@@ -43,6 +43,8 @@ struct Loopback: AsyncParsableCommand {
     var failOver: Double?
     @Option(help: "Where the random distances come from. (default: different each time)")
     var seed: UInt64?
+    @Option(help: "Draw the rounds, their histogram and the stages into this SVG file.", completion: .file())
+    var plot: String?
     @Flag(help: "Print NDJSON: a line for each round, then the summary.")
     var json = false
 
@@ -63,12 +65,14 @@ struct Loopback: AsyncParsableCommand {
     func run() async throws {
         var isOver = false
         try await reportingFailure {
+            if let plot { try OutputFile.check(plot, option: "--plot") }
             let report =
                 switch through {
                 case .device: try await measureDevice()
                 case .engine: try await measureEngine()
                 }
             if json { Console.emit(report) } else { report.lines.forEach { Console.say($0) } }
+            if let plot { try report.figure.write(to: plot, option: "--plot") }
             guard let p95 = report.p95Ms else {
                 throw Failure(
                     .unavailable,

@@ -51,6 +51,7 @@ struct LoopbackReport: JSONLine {
     }
 
     private let latency: LatencyDistribution?
+    private let roundByRound: [LoopbackRound]
     private let orderedStages: [LatencyStage]
     /// What was measured, for people.
     private let title: String
@@ -60,6 +61,7 @@ struct LoopbackReport: JSONLine {
         self.title = title
         let latency = tally.latency
         self.latency = latency
+        roundByRound = tally.rounds
         p50Ms = latency?.median
         p95Ms = latency?.percentile(95)
         minMs = latency?.minimum
@@ -103,6 +105,29 @@ struct LoopbackReport: JSONLine {
             lines += ["", "by stage:"] + stages.lines
         }
         return lines + notes
+    }
+
+    /// The report as a picture.
+    var figure: Figure {
+        // A round in which the pulse was not found is a gap.
+        let points = roundByRound.enumerated().map { (x: Double($0.offset + 1), y: $0.element.milliseconds ?? .nan) }
+        var panels = [
+            PlotPanel(
+                title: "round by round", xLabel: "round", yLabel: "ms",
+                content: .lines([.init(name: "", points: points)]))
+        ]
+        if let latency {
+            panels.append(
+                PlotPanel(
+                    title:
+                        "p50 \(latency.median.fixed(2)) ms, p95 \(latency.percentile(95).fixed(2)) ms, max \(latency.maximum.fixed(2)) ms",
+                    xLabel: "ms", yLabel: "rounds", content: .histogram(latency.histogram(bins: 40))))
+        }
+        if !orderedStages.isEmpty {
+            let bar = PlotPanel.Bar(name: "", parts: orderedStages.map { ($0.name, $0.milliseconds) })
+            panels.append(PlotPanel(title: "by stage", xLabel: "ms", yLabel: "", content: .stackedBars([bar])))
+        }
+        return Figure(title: title, panels: panels)
     }
 
     /// Beyond this, in ppm, the two clocks move a round trip counted in frames by a tenth of a millisecond within ten seconds.
