@@ -43,8 +43,10 @@ struct UsageTests {
         Wrong(arguments: ["loopback", "--periods", "1"], saying: "--periods"),
         Wrong(arguments: ["loopback", "--rounds", "0"], saying: "--rounds"),
         Wrong(arguments: ["loopback", "--fail-over", "nan"], saying: "--fail-over"),
-        Wrong(arguments: ["loopback", "--mouth", "m"], saying: "--mouth is for --through engine"),
+        Wrong(arguments: ["loopback", "--mouth", "m"], saying: "--mouth is for --through engine or external"),
         Wrong(arguments: ["loopback", "--through", "engine"], saying: "needs --mouth"),
+        Wrong(arguments: ["loopback", "--through", "external", "--mouth", "m"], saying: "needs --mouth"),
+        Wrong(arguments: ["loopback", "--low-delay"], saying: "--low-delay is for --through engine"),
         Wrong(arguments: engine + ["--frame-ms", "15"], saying: "--frame-ms"),
         Wrong(arguments: engine + ["--settle", "-1"], saying: "--settle"),
     ]

@@ -23,14 +23,7 @@ struct EngineLoopback {
     let engine: EngineConfiguration
     /// A's and B's sound cards.
     let cards: [ALSADeviceConfiguration]
-    let mouthAndEar: ALSADeviceConfiguration
-    let rounds: Int
-    let seed: UInt64
-    /// How long the call goes on before the first pulse, in frames: what the jitter buffer needs to come to rest.
-    let settling: Int
-
-    /// The longest way that is looked for: 2 s, far beyond what a conversation bears.
-    private static let longestWay = 96_000
+    let mouthAndEar: MouthAndEar
 
     /// Starts everything, measures and stops. Returns early, with what there is, where the task is cancelled.
     func run(report: @escaping (LoopbackRound, _ number: Int) -> Void) async throws -> Result {
@@ -64,14 +57,7 @@ struct EngineLoopback {
         _ engines: [VoiceEngine], _ formats: [DeviceFormats], report: @escaping (LoopbackRound, _ number: Int) -> Void
     ) async throws -> Result {
         var budgets: [LatencyBudget] = []
-        var starts: UInt64 = 0
-        let loop = LoopbackRounds(wanted: rounds, restartsAfterDisturbance: false)
-        var tally = try await loop.run { events in
-            starts += 1
-            return LoopbackProbe(
-                try ProbeStream(ALSADevice(mouthAndEar), events: events), pulse: .voice, scale: .times,
-                settling: settling, longestWay: Self.longestWay, seed: seed &+ starts)
-        } report: { round, number in
+        var tally = try await mouthAndEar.run { round, number in
             report(round, number)
             let (a, b) = (try await statistics(engines[0]), try await statistics(engines[1]))
             budgets.append(LatencyBudget(from: a, to: b))

@@ -3,9 +3,9 @@ import VoiceEngine
 
 /// What a measurement through the engine has beyond one of a device.
 struct EngineLoopbackOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Engine: ALSA PCM that plays the pulse to A's microphone.", valueName: "pcm"))
+    @Option(help: ArgumentHelp("Engine and external: ALSA PCM that plays the pulse.", valueName: "pcm"))
     var mouth: String?
-    @Option(help: ArgumentHelp("Engine: ALSA PCM that records what B's loudspeaker plays.", valueName: "pcm"))
+    @Option(help: ArgumentHelp("Engine and external: ALSA PCM that hears it at the other end.", valueName: "pcm"))
     var ear: String?
     @Option(help: ArgumentHelp("Engine: A's loudspeaker; without it A only captures.", valueName: "pcm"))
     var backPlayback: String?
@@ -19,7 +19,7 @@ struct EngineLoopbackOptions: ParsableArguments {
     var lowDelay = false
     @Option(
         help: ArgumentHelp(
-            "Engine: how long the call goes on before the first pulse. (default: 3)", valueName: "seconds"))
+            "Engine and external: how long to wait before the first pulse. (default: 3)", valueName: "seconds"))
     var settle: Double?
 
     /// How much sound a packet carries: whatever the codec offers.
@@ -38,31 +38,41 @@ struct EngineLoopbackOptions: ParsableArguments {
         }
     }
 
-    /// The options that were given, by name; all of them are of the engine.
-    private var given: [String] {
+    /// The options that only engines understand, as far as they were given.
+    private var givenForEngines: [String] {
         var names: [String] = []
-        if mouth != nil { names.append("--mouth") }
-        if ear != nil { names.append("--ear") }
         if backPlayback != nil { names.append("--back-playback") }
         if backCapture != nil { names.append("--back-capture") }
         if frameMs != nil { names.append("--frame-ms") }
         if processing != nil { names.append("--processing") }
         if lowDelay { names.append("--low-delay") }
+        return names
+    }
+
+    /// The options that only a way from a mouth to an ear has, as far as they were given.
+    private var givenForWays: [String] {
+        var names: [String] = []
+        if mouth != nil { names.append("--mouth") }
+        if ear != nil { names.append("--ear") }
         if settle != nil { names.append("--settle") }
         return names
     }
 
     func validate(through depth: Loopback.Depth) throws {
+        if depth != .engine, let first = givenForEngines.first {
+            throw ValidationError("\(first) is for --through engine; there is no engine of ours in it")
+        }
         switch depth {
         case .device:
-            guard let first = given.first else { return }
-            throw ValidationError("\(first) is for --through engine; a device alone has none of it")
-        case .engine:
-            guard mouth != nil, ear != nil else {
-                throw ValidationError(
-                    "--through engine needs --mouth, a PCM that A's --capture hears, and --ear, one that hears B's --playback"
-                )
-            }
+            guard let first = givenForWays.first else { return }
+            throw ValidationError("\(first) is for --through engine or external; a device alone has none of it")
+        case .engine where mouth == nil || ear == nil:
+            throw ValidationError(
+                "--through engine needs --mouth, a PCM that A's --capture hears, and --ear, one that hears B's --playback"
+            )
+        case .external where mouth == nil || ear == nil:
+            throw ValidationError("--through external needs --mouth and --ear, the PCMs at the two ends of the way")
+        case .engine, .external:
             if let settle, !(settle >= 0 && settle <= 3_600) {
                 throw ValidationError("--settle is \(settle); use 0 to 3600 seconds")
             }

@@ -114,7 +114,8 @@ struct LoopbackReport: JSONLine {
         var panels = [
             PlotPanel(
                 title: "round by round", xLabel: "round", yLabel: "ms",
-                content: .lines([.init(name: "", points: points)]))
+                content: .lines([.init(name: "", points: points)]),
+                leastSpan: 1)
         ]
         if let latency {
             panels.append(

@@ -26,6 +26,8 @@ struct PlotPanel {
     var xLabel: String
     var yLabel: String
     var content: Content
+    /// Of lines: the least that the vertical axis spans, so that noise does not fill the panel.
+    var leastSpan = 0.0
 
     // The panel's measures, in pixels.
     private static let left = 90.0
@@ -34,6 +36,7 @@ struct PlotPanel {
     private static let below = 46.0
     private static let legendLine = 18.0
     private static let ticks = 8
+    private static let fewBins = 9
 
     /// The panel's whole height in pixels.
     var height: Double {
@@ -52,7 +55,9 @@ struct PlotPanel {
         case .lines(let series): return series.count > 1 ? series.map(\.name) : []
         case .stackedBars(let bars):
             var names: [String] = []
-            for part in bars.flatMap(\.parts) where !names.contains(part.name) { names.append(part.name) }
+            for part in bars.flatMap(\.parts) where part.value > 0 && !names.contains(part.name) {
+                names.append(part.name)
+            }
             return names
         case .histogram, .spectrogram: return []
         }
@@ -96,7 +101,10 @@ struct PlotPanel {
         _ bins: [(range: ClosedRange<Double>, count: Int)], in frame: PlotFrame, on canvas: inout SVGCanvas
     ) {
         guard let first = bins.first, let last = bins.last else { return }
-        let x = PlotScale(first.range.lowerBound...last.range.upperBound, from: frame.left, to: frame.right)
+        // Few intervals do not fill the panel from edge to edge.
+        let margin = (first.range.upperBound - first.range.lowerBound) * Double(max(Self.fewBins - bins.count, 0)) / 2
+        let x = PlotScale(
+            first.range.lowerBound - margin...last.range.upperBound + margin, from: frame.left, to: frame.right)
         let y = PlotScale(0...Double(max(bins.map(\.count).max() ?? 1, 1)), from: frame.bottom, to: frame.top)
         frame.drawGrid(x, y, on: &canvas, ticks: Self.ticks)
         for bin in bins where bin.count > 0 {
@@ -117,7 +125,8 @@ struct PlotPanel {
             let high = points.map(\.y).max()
         else { return }
         let x = PlotScale(left...right, from: frame.left, to: frame.right)
-        let y = PlotScale(low...high, from: frame.bottom, to: frame.top)
+        let margin = max(leastSpan - (high - low), 0) / 2
+        let y = PlotScale(low - margin...high + margin, from: frame.bottom, to: frame.top)
         frame.drawGrid(x, y, on: &canvas, ticks: Self.ticks)
         for (index, line) in series.enumerated() {
             // What is not a number is a gap in the line.
