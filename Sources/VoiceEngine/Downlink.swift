@@ -18,8 +18,11 @@ struct Downlink: ~Copyable {
     private var targetFill = 0
     /// How many frames are pulled at a time: a device period, at most 10 ms.
     private var blockFrames = 0
+    private var devicePeriod = 0
     /// What the ring holds beyond a device period.
     private let marginFrames: Int
+    /// When the last frame so far given to the loudspeaker leaves the DAC.
+    private var referenceEnd: MonotonicTime?
     private var limiter = MixLimiter()
     private var mix = InlineArray<480, Float>(repeating: 0)
     private var scratch = InlineArray<480, Float>(repeating: 0)
@@ -42,6 +45,7 @@ struct Downlink: ~Copyable {
 
     /// The device that plays moves this many frames of 48 kHz at a time from now on.
     mutating func setDevicePeriod(_ frames: Int) {
+        devicePeriod = frames
         blockFrames = min(max(frames, 1), Uplink.blockFrames)
         targetFill = frames + marginFrames
         precondition(targetFill + blockFrames <= playout.capacity, "the ring would never be full enough")
@@ -56,11 +60,17 @@ struct Downlink: ~Copyable {
         streams.setVolume(gain, of: source)
     }
 
-    /// Takes in every packet that has arrived and refills the playout ring. `referenceEnd` is when the last frame so far given to the
-    /// loudspeaker leaves the DAC.
-    mutating func run(now: MonotonicTime, referenceEnd: MonotonicTime?) {
+    /// Takes in every packet that has arrived and refills the playout ring. `take` is what the playback thread has taken since the last run.
+    mutating func run(_ clock: RunClock, take: PlaybackTake?) {
+        if let take { note(take, seen: clock.start) }
         receive()
-        while playout.fill < targetFill { produce(now: now, referenceEnd: referenceEnd) }
+        while playout.fill < targetFill { produce(now: clock.start) }
+    }
+
+    private mutating func note(_ take: PlaybackTake, seen now: MonotonicTime) {
+        referenceEnd = take.end
+        let lead = take.end.nanoseconds - now.nanoseconds - Int64(devicePeriod) * 1_000_000_000 / 48_000
+        statistics.playbackDevice.note(lead, frames: take.frames)
     }
 
     private mutating func receive() {
@@ -90,7 +100,7 @@ struct Downlink: ~Copyable {
         }
     }
 
-    private mutating func produce(now: MonotonicTime, referenceEnd: MonotonicTime?) {
+    private mutating func produce(now: MonotonicTime) {
         var mixSpan = mix.mutableSpan
         var block = mixSpan._mutatingExtracting(0..<blockFrames)
         for index in 0..<blockFrames { block[index] = 0 }
@@ -101,11 +111,11 @@ struct Downlink: ~Copyable {
         if let referenceEnd {
             // What is pulled now follows what lies in the ring, which follows what the device has.
             let dacTime = referenceEnd.advanced(byFrames: playout.fill, sampleRate: 48_000)
-            statistics.notePlayout(delay: dacTime.nanoseconds - now.nanoseconds)
+            statistics.pullToSpeaker.note(dacTime.nanoseconds - now.nanoseconds, frames: blockFrames)
         }
         _ = playout.write(block.span, time: now)
     }
 
     /// The statistics of every talker that is being played.
-    func streamStatistics() -> StreamStatisticsTable { streams.statistics() }
+    mutating func streamStatistics() -> StreamStatisticsTable { streams.report() }
 }

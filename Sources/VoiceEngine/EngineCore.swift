@@ -100,8 +100,11 @@ package final class EngineCore: @unchecked Sendable {
 
     deinit { routes.stop() }
 
-    /// Does all the media work that is due. The media thread's, or a simulation's.
-    package func run(now: MonotonicTime) { pipeline.run(now: now) }
+    /// Does all the media work that is due, in simulated time.
+    package func run(now: MonotonicTime) { pipeline.run(RunClock(start: now, isLive: false)) }
+
+    /// Does all the media work that is due. The media thread's.
+    func run() { pipeline.run(RunClock(start: .now(), isLive: true)) }
 
     /// Stops the devices and waits for their threads. Safe to call again; nobody may be in ``attendToDevices(now:report:)``.
     package func stopDevice() { routes.stop() }
