@@ -18,9 +18,10 @@ final class CardBench: Sendable {
         var hasEcho = false
         /// Keeps the ports of its next session for good, as a thread does that hangs in a driver.
         var hangs = false
-        /// How often it was opened, and how often that was tried.
+        /// How often it was opened, how often that was tried, and how often it was only looked at.
         var openings = 0
         var attempts = 0
+        var probes = 0
     }
 
     private struct State: Sendable {
@@ -32,6 +33,10 @@ final class CardBench: Sendable {
     }
 
     private let state: Mutex<State>
+    private let standInCount = Mutex(0)
+
+    /// How many stand-ins have been made.
+    var standIns: Int { standInCount.withLock { $0 } }
 
     init(_ cards: [String: Card], default standard: String, start: MonotonicTime) {
         state = Mutex(State(now: start, cards: cards, standard: standard))
@@ -94,7 +99,14 @@ final class CardBench: Sendable {
                 add(device)
                 return device
             },
+            probe: { [self] configuration throws(DeviceError) in
+                for name in [configuration.captureName, configuration.playbackName].compactMap({ $0 }) {
+                    self[card(name)].probes += 1
+                    guard self[card(name)].isPlugged else { throw .disconnected(name: name) }
+                }
+            },
             makeStandIn: { [self] periodFrames throws(DeviceError) in
+                standInCount.withLock { $0 += 1 }
                 var shape = SimulatedDeviceConfiguration(pacing: .virtual(start: now))
                 shape.periodFrames = periodFrames
                 let device = try NullDevice(air: SilentAir(), configuration: shape)

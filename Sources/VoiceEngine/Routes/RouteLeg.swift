@@ -85,8 +85,9 @@ final class RouteLeg {
     func attend(now: Duration, report: (Outcome) -> Void) {
         guard let target = machine.poll(now: now) else { return }
         let before = (name: name, isRunning: device != nil)
-        stop()
         do throws(DeviceError) {
+            if standIn != nil { try plan.probe(target, surroundings) }
+            stop()
             try run(target)
             machine.open(target, now: now)
             report(.opened(name == before.name ? .reopened : .movedToDefault))
@@ -94,7 +95,7 @@ final class RouteLeg {
             machine.fail(now: now)
             formats = DeviceFormats(capture: nil, playback: nil)
             if before.isRunning { report(.lost(loss(error))) }
-            standInForDevice()
+            if standIn == nil { standInForDevice() }
         }
     }
 

@@ -57,10 +57,21 @@ struct RouteLegPlan: Sendable {
 
     /// A device at rest.
     func make(_ target: RouteMachine.Target, _ surroundings: RouteSurroundings) -> any AudioDevice {
-        if target == .chosen { return custom ?? surroundings.makeCard(card) }
-        var standard = card
-        if standard.captureName != nil { standard.captureName = Self.defaultName }
-        if standard.playbackName != nil { standard.playbackName = Self.defaultName }
-        return surroundings.makeCard(standard)
+        if target == .chosen, let custom { return custom }
+        return surroundings.makeCard(configuration(of: target))
+    }
+
+    /// Throws where the device surely cannot be opened now. A device of the client's own is not asked.
+    func probe(_ target: RouteMachine.Target, _ surroundings: RouteSurroundings) throws(DeviceError) {
+        if target == .chosen, custom != nil { return }
+        try surroundings.probe(configuration(of: target))
+    }
+
+    private func configuration(of target: RouteMachine.Target) -> ALSADeviceConfiguration {
+        var configuration = card
+        guard target == .systemDefault else { return configuration }
+        if configuration.captureName != nil { configuration.captureName = Self.defaultName }
+        if configuration.playbackName != nil { configuration.playbackName = Self.defaultName }
+        return configuration
     }
 }
