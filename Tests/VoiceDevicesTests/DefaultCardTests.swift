@@ -23,11 +23,11 @@ struct DefaultCardTests {
         for (text, expected) in [
             ("pcm.!default { type pipewire }", DefaultCard.Meaning.server(type: "pipewire")),
             ("pcm.!default { type pulse }", .server(type: "pulse")),
-            ("defaults.pcm.!card NoSuchCard", .card(identifier: nil)),
-            (
-                "defaults.pcm.!card NoSuchCard\npcm.!default { type plug slave.pcm \"hw:NoSuchCard\" }",
-                .card(identifier: nil)
-            ),
+            ("pcm.sound { type jack }\npcm.!default sound", .server(type: "jack")),
+            ("pcm.!default \"plughw:CARD=NoSuchCard,DEV=0\"", .card(identifier: nil)),
+            ("pcm.!default \"plug:tape\"", .other(name: "plug:tape")),
+            ("pcm.tape { type file }\npcm.!default { type plug slave.pcm tape }", .other(name: "tape")),
+            ("pcm.!default { type asym }", .other(name: "default")),
         ] {
             try write(text, to: path, in: folder)
             var standard = DefaultCard(files: path)

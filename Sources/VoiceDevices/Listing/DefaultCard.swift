@@ -16,12 +16,17 @@ public struct DefaultCard: ~Copyable, @unchecked Sendable {
         case card(identifier: String?)
         /// The plugin of this type, such as `pipewire` or `pulse`, which moves streams between cards by itself.
         case server(type: String)
+        /// Another PCM of a configuration file, by its name.
+        case other(name: String)
     }
 
-    /// Types that lead on to a card; any other type is that of a server.
-    private static let ways: Set<String> = [
-        "hw", "plug", "asym", "dmix", "dsnoop", "dshare", "softvol", "route", "rate",
-    ]
+    /// The types of the plugins that are a sound server's door.
+    private static let servers: Set<String> = ["pipewire", "pulse", "jack", "bluealsa"]
+    /// The names that alsa-lib defines for cards; what follows their colon is a card.
+    private static let cardNames: Set<String> = ["hw", "plughw", "default", "sysdefault", "dmix", "dsnoop", "front"]
+
+    /// What `default` refers to as alsa-lib is delivered: the card `defaults.pcm.card`.
+    private static let cardsOwn = "cards.pcm.default"
 
     private let files: String?
     private var configuration: OpaquePointer?
@@ -43,12 +48,25 @@ public struct DefaultCard: ~Copyable, @unchecked Sendable {
         guard unsafe dv_config_update(&configuration, &update, files) >= 0, let top = unsafe configuration else {
             return nil
         }
-        if let type = unsafe Self.text("pcm.default.type", in: top), !Self.ways.contains(type) {
-            return .server(type: type)
+        if let type = unsafe Self.text("pcm.default.type", in: top) {
+            if Self.servers.contains(type) { return .server(type: type) }
+            let slave = unsafe Self.text("pcm.default.slave.pcm", in: top)
+            return slave.map { unsafe Self.meaning(of: $0, in: top) } ?? .other(name: "default")
+        }
+        if let name = unsafe Self.text("pcm.default", in: top), name != Self.cardsOwn {
+            return unsafe Self.meaning(of: name, in: top)
         }
         let environment = unsafe getenv("ALSA_CARD").map { unsafe String(cString: $0) }
         let card = unsafe environment ?? Self.text("defaults.pcm.card", in: top) ?? "0"
         return .card(identifier: ALSACards.identifier(of: card))
+    }
+
+    private static func meaning(of name: String, in top: OpaquePointer) -> Meaning {
+        if let type = unsafe text("pcm.\(name).type", in: top), servers.contains(type) { return .server(type: type) }
+        guard let kind = name.split(separator: ":").first, cardNames.contains(String(kind)),
+            let address = ALSACardAddress(pcm: name)
+        else { return .other(name: name) }
+        return .card(identifier: ALSACards.identifier(of: address.card))
     }
 
     private static func text(_ key: String, in top: OpaquePointer) -> String? {
