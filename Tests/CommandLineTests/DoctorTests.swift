@@ -1,31 +1,169 @@
 import Testing
 
+@testable import VoiceDevices
+@testable import duplex
+
 @Suite("Doctor and devices for scripts")
 struct DoctorTests {
-    @Test("every line is JSON with schema and type, and the last is the summary", arguments: ["doctor", "devices"])
-    func lines(_ command: String) throws {
-        let result = try ChildProcess.run([command, "--json"])
+    @Test(
+        "every line is JSON with schema and type, and the last is the summary",
+        arguments: [["doctor", "--quick"], ["devices"]])
+    func lines(_ command: [String]) throws {
+        let result = try ChildProcess.run(command + ["--json"])
         #expect(result.exitCode == 0, "\(result.standardError)")
         let lines = try #require(result.json)
-        for line in lines { #expect(line["schema"] as? String == "duplexvoice.\(command)/1") }
+        for line in lines { #expect(line["schema"] as? String == "duplexvoice.\(command[0])/1") }
         #expect(lines.last?["type"] as? String == "summary")
         #expect(lines.count { $0["type"] as? String == "summary" } == 1)
     }
 
-    @Test("the doctor's counts are those of its findings, and it knows the processing library and the codec")
+    @Test("the doctor's counts are those of its findings, and every part of the machine has one")
     func doctor() throws {
-        let lines = try #require(try ChildProcess.run(["doctor", "--json"]).json)
+        let lines = try #require(try ChildProcess.run(["doctor", "--quick", "--json"]).json)
         let findings = lines.dropLast()
         for state in ["ok", "degraded", "failing"] {
             #expect(lines.last?[state] as? Int == findings.count { $0["state"] as? String == state })
         }
         let subjects = findings.compactMap { $0["subject"] as? String }
         for subject in [
-            "real-time priority", "memory lock", "clock source", "voice processing", "codec", "sound devices",
+            "real-time priority", "memory lock", "kernel", "clock source", "CPU governor", "wake-up at SCHED_FIFO",
+            "wake-up of ordinary threads", "sound devices", "default device", "sound server", "voice processing",
+            "codec",
+            "webrtc-audio-processing", "opus", "alsa-lib", "speexdsp",
         ] {
-            #expect(subjects.contains(subject))
+            #expect(subjects.count { $0 == subject } == 1, "\(subject)")
         }
-        let libraries = findings.first { $0["subject"] as? String == "libraries" }?["detail"] as? String
-        #expect(libraries?.contains("libopus.so") == true)
+        // What is degraded or failing says what to do.
+        for finding in findings where finding["state"] as? String != "ok" {
+            #expect((finding["remedy"] as? String)?.isEmpty == false, "\(finding)")
+        }
+        let opus = findings.first { $0["subject"] as? String == "opus" }?["detail"] as? String
+        #expect(opus?.contains("libopus.so") == true)
+    }
+
+    @Test("wake-ups are measured: at SCHED_FIFO where that is granted, and of an ordinary thread in any case")
+    func wakeUps() throws {
+        let lines = try #require(try ChildProcess.run(["doctor", "--quick", "--silent", "--json"]).json)
+        func values(_ subject: String) -> [String: Double]? {
+            lines.first { $0["subject"] as? String == subject }?["values"] as? [String: Double]
+        }
+        let granted = lines.first { $0["subject"] as? String == "real-time priority" }?["state"] as? String == "ok"
+        #expect((values("wake-up at SCHED_FIFO") != nil) == granted)
+        for measured in [values("wake-up at SCHED_FIFO"), values("wake-up of ordinary threads")].compactMap(\.self) {
+            let (p50, p99) = (try #require(measured["late_p50_ms"]), try #require(measured["late_p99_ms"]))
+            let most = try #require(measured["late_max_ms"])
+            #expect(0 < p50 && p50 <= p99 && p99 <= most)
+            #expect(measured["wakes"] == 500)
+        }
+        #expect(values("wake-up of ordinary threads") != nil)
+    }
+
+    @Test("lateness within a period is fine, beyond it a warning, and as a rule a failure")
+    func wakeUpVerdicts() throws {
+        func verdict(_ milliseconds: [Double], tolerating worst: Double? = 5) throws -> Finding {
+            let late = try #require(LatencyDistribution(milliseconds: milliseconds))
+            return WakeUpExamination.judge("s", late, tolerating: worst, remedy: "r")
+        }
+        let mostlyEarly = [Double](repeating: 0.1, count: 99)
+        #expect(try verdict(mostlyEarly + [4.9]).state == .ok)
+        let late = try verdict(mostlyEarly + [8])
+        #expect(late.state == .degraded)
+        #expect(late.remedy?.contains("384 frames") == true)
+        #expect(try verdict([Double](repeating: 6, count: 100)).state == .failing)
+        #expect(try verdict([100], tolerating: nil).state == .ok)
+    }
+
+    @Test(
+        "what a library lacks is told by its version",
+        arguments: [
+            ("libopus 1.2.1", ["1.3", "1.5"]), ("libopus 1.3.1", ["1.5"]), ("libopus 1.4-rc1", ["1.5"]),
+            ("libopus 1.5.2", []), ("libopus 2.0", []), ("libopus unknown", []),
+        ] as [(String, [String])])
+    func opus(version: String, lacking: [String]) {
+        let finding = Finding.opus(version, file: "f")
+        #expect(finding.state == .ok)
+        for news in ["1.3", "1.5"] where !version.contains(news) {
+            #expect(finding.detail.contains(" of \(news)") == lacking.contains(news), "\(finding.detail)")
+        }
+    }
+
+    @Test("an alsa-lib that does not lock is a warning")
+    func alsa() {
+        #expect(Finding.alsa("1.0.29", file: "f").state == .degraded)
+        #expect(Finding.alsa("1.2.8", file: "f").state == .ok)
+        #expect(Finding.alsa("1.1.0", file: "f").state == .ok)
+    }
+
+    @Test("a sound server that 'default' leads to and that does not answer is a warning with its remedy")
+    func servers() {
+        func finding(_ meaning: DefaultCard.Meaning?, _ running: [String], _ opens: Bool) -> Finding {
+            DeviceExamination.server(behind: meaning, running: running, opens: opens)
+        }
+        #expect(finding(.server(type: "pipewire"), ["PipeWire"], true).state == .ok)
+        let dead = finding(.server(type: "pipewire"), [], false)
+        #expect(dead.state == .degraded && dead.remedy?.contains("systemctl --user start pipewire") == true)
+        let unplugged = finding(.server(type: "pulse"), ["PulseAudio"], false)
+        #expect(unplugged.remedy?.contains("plugin") == true)
+        let bypassed = finding(.card(identifier: "PCH"), ["PipeWire"], false)
+        #expect(bypassed.state == .degraded && bypassed.remedy?.contains("pipewire-alsa") == true)
+        #expect(finding(.card(identifier: "PCH"), [], true).state == .ok)
+        #expect(finding(nil, [], false).state == .degraded)
+    }
+
+    @Test("round trips go through 'default' and once through each card")
+    func pairs() {
+        let usable = ALSADeviceDescription.State.available(
+            sampleRates: 48_000...48_000, channels: 1...2, periodFrames: 32...4_096)
+        func device(
+            _ name: String, _ capture: ALSADeviceDescription.State?, _ playback: ALSADeviceDescription.State?
+        ) -> ALSADeviceDescription {
+            ALSADeviceDescription(name: name, description: "", capture: capture, playback: playback)
+        }
+        let devices = [
+            device("default", usable, usable), device("sysdefault:CARD=PCH", usable, usable),
+            device("hw:CARD=PCH,DEV=0", nil, usable), device("hw:CARD=PCH,DEV=2", usable, nil),
+            device("plughw:CARD=PCH,DEV=0", usable, usable), device("hw:CARD=HDMI,DEV=3", nil, usable),
+            device("hw:CARD=USB,DEV=0", usable, usable), device("hw:CARD=Busy,DEV=0", .busy, usable),
+        ]
+        let pairs = RoundTripExamination.pairs(of: devices, includingDefault: true)
+        #expect(
+            pairs.map(\.name) == ["default", "hw:CARD=PCH,DEV=0 to hw:CARD=PCH,DEV=2", "hw:CARD=USB,DEV=0"])
+        #expect(RoundTripExamination.pairs(of: devices, includingDefault: false).count == 2)
+        #expect(RoundTripExamination.pairs(of: [], includingDefault: false).isEmpty)
+    }
+}
+
+@Suite("The doctor on a virtual card")
+struct DoctorCardTests {
+    /// The finding of the round trip through a card in virtual time.
+    private func roundTrip(_ card: String) throws -> [String: Any] {
+        let virtual = try VirtualCard(default: "vcard:ID=a,VIRTUAL=1\(card)")
+        let result = try ChildProcess.run(
+            ["doctor", "--quick", "--json"], limit: 60, environment: virtual.environment)
+        #expect(result.exitCode == 0, "\(result.standardError)")
+        let lines = try #require(result.json)
+        #expect(lines.first { $0["subject"] as? String == "default device" }?["state"] as? String == "ok")
+        return try #require(lines.first { $0["subject"] as? String == "round trip of default" })
+    }
+
+    @Test("the round trip is measured, and with it what the card does not tell of")
+    func measured() throws {
+        let finding = try roundTrip(",DELAY_FRAMES=96")
+        #expect(finding["state"] as? String == "ok")
+        let values = try #require(finding["values"] as? [String: Double])
+        // Two periods of 240 frames, and the air
+        #expect(abs(try #require(values["round_trip_p50_ms"]) - 12) < 0.1)
+        #expect(abs(try #require(values["unreported_ms"]) - 2) < 0.2)
+        #expect(values["confidence"] == 1)
+    }
+
+    @Test("a headset's is not, and never 0 ms")
+    func headset() throws {
+        let finding = try roundTrip(",GAIN=0")
+        #expect(finding["state"] as? String == "ok")
+        #expect((finding["detail"] as? String)?.hasPrefix("not measured") == true)
+        let values = try #require(finding["values"] as? [String: Double])
+        #expect(values["round_trip_p50_ms"] == nil && values["unreported_ms"] == nil)
+        #expect(values["confidence"] == 0)
     }
 }

@@ -5,13 +5,18 @@ import Testing
 /// The virtual sound card of tools/virtual-card, for children: their PCMs `vcard:ID=...`. Its cards go away with the test.
 final class VirtualCard {
     private let folder: TestFolder
+    /// Where the card was built.
+    private let tools: String
     private let space = "cl-" + String(UInt64.random(in: 0 ... .max), radix: 36)
 
     private static let tools = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "tools/virtual-card")
 
-    /// Builds the card where it is not built yet.
-    init() throws {
+    /// What the configuration always holds.
+    private let configuration: String
+
+    /// Builds the card where it is not built yet. `standard` is the PCM that `default` means; nil leaves that as it is.
+    init(default standard: String? = nil) throws {
         folder = try TestFolder()
         let build = Process()
         build.executableURL = Self.tools.appending(path: "build")
@@ -21,14 +26,34 @@ final class VirtualCard {
         let built = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         build.waitUntilExit()
         try #require(build.terminationStatus == 0)
-        let configuration = """
+        tools = built.trimmingCharacters(in: .newlines)
+        let standard = standard.map { "pcm.!default \"\($0)\"\n" } ?? ""
+        configuration = """
             </usr/share/alsa/alsa.conf>
             <\(Self.tools.path())/vcard.conf>
-            pcm_type.vcard { lib "\(built.trimmingCharacters(in: .newlines))/libasound_module_pcm_vcard.so" }
+            pcm_type.vcard { lib "\(tools)/libasound_module_pcm_vcard.so" }
             defaults.vcard.space "\(space)"
-
+            \(standard)
             """
-        try folder.write(Array(configuration.utf8), to: "asound.conf")
+        try configure(adding: "")
+    }
+
+    /// Replaces the configuration's end by `text`. The file is another one then, as after an editor's save.
+    func configure(adding text: String) throws {
+        let new = try folder.write(Array((configuration + text).utf8), to: "new.conf")
+        try #require(unsafe rename(new, folder("asound.conf")) == 0)
+    }
+
+    /// Pulls a card out, puts it back, or whatever else tools/virtual-card/README.md lists.
+    func control(_ arguments: String...) throws {
+        let control = Process()
+        control.executableURL = URL(filePath: tools + "/vcard-control")
+        control.arguments = arguments
+        control.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        control.standardOutput = FileHandle.nullDevice
+        try control.run()
+        control.waitUntilExit()
+        try #require(control.terminationStatus == 0)
     }
 
     deinit {

@@ -4,64 +4,55 @@ import ArgumentParser
 struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Say what works on this machine, what does not, and what to do.",
-        discussion: "Exit code 1 if anything is failing, 0 if it is at worst degraded.")
+        discussion: """
+            Tries what it tells of: starts threads at real-time priority, measures for 5 s how late they wake, opens the sound devices, and \
+            plays short pulses through each pair of loudspeaker and microphone to find its round trip, which takes about 6 s a pair. A pulse that does \
+            not come back says nothing, and is never reported as 0 ms.
 
+            Exit code 1 if anything is failing; 0 if it is at worst degraded.
+            """)
+
+    @Flag(help: "Take a tenth of a second for what else takes a second, and fewer pulses.")
+    var quick = false
+    @Flag(help: "Play nothing: the round trips are left out.")
+    var silent = false
     @Flag(help: "Print NDJSON.")
     var json = false
 
     func run() async throws {
         var isFailing = false
         try await reportingFailure {
-            let findings = [
-                Finding.realtimePriority, .memoryLock, .clock, .processing, .codec, .devices, .encryption,
-                .allocationCounter,
-                .libraries,
-            ]
+            let findings = await examine()
+            Console.endProgress()
             if json {
                 findings.forEach { Console.emit($0) }
                 Console.emit(DoctorSummary(findings))
             } else {
-                var table = Table()
-                for finding in findings { table.add(finding.state.rawValue, finding.subject, finding.detail) }
-                table.lines.forEach { Console.say($0) }
+                lines(findings).forEach { Console.say($0) }
             }
             isFailing = findings.contains { $0.state == .failing }
         }
         if isFailing { throw ExitCode(Failure.Code.thresholdMissed.rawValue) }
     }
-}
 
-/// One line of the doctor's.
-struct Finding: JSONLine {
-    /// How bad it is.
-    enum State: String, Encodable {
-        case ok, degraded, failing
+    private func examine() async -> [Finding] {
+        var findings = [Finding.realtimePriority, .memoryLock, .kernel, .clock, .governor]
+        Console.progress("measuring how late threads wake")
+        findings += WakeUpExamination(seconds: quick ? 0.5 : 5).findings
+        Console.progress("looking at the sound devices")
+        let devices = DeviceExamination()
+        findings += devices.findings
+        if !silent { findings += await RoundTripExamination(devices, pulses: quick ? 3 : 8).findings }
+        return findings + [.processing, .codec, .encryption] + Finding.libraries + [.allocationCounter]
     }
 
-    let schema = "duplexvoice.doctor/1"
-    let type = "finding"
-    var state: State
-    var subject: String
-    var detail: String
-
-    init(_ state: State, _ subject: String, _ detail: String) {
-        self.state = state
-        self.subject = subject
-        self.detail = detail
-    }
-}
-
-/// The doctor's last line.
-struct DoctorSummary: JSONLine {
-    let schema = "duplexvoice.doctor/1"
-    let type = "summary"
-    var ok: Int
-    var degraded: Int
-    var failing: Int
-
-    init(_ findings: [Finding]) {
-        ok = findings.count { $0.state == .ok }
-        degraded = findings.count { $0.state == .degraded }
-        failing = findings.count { $0.state == .failing }
+    /// A line for each finding, and one below for what to do.
+    private func lines(_ findings: [Finding]) -> [String] {
+        var table = Table()
+        for finding in findings {
+            table.add(finding.state.rawValue, finding.subject, finding.detail)
+            if let remedy = finding.remedy { table.add("", "", "-> \(remedy)") }
+        }
+        return table.lines
     }
 }
