@@ -118,7 +118,7 @@ static int take_direction(vc_access *access, const vc_identity *identity, vc_dir
 
     int error = lock_byte(access->descriptor, direction_byte(access->generation, direction), F_WRLCK, false);
     if (error) return error == -EAGAIN || error == -EACCES ? -EBUSY : error;
-    bool is_alone = !is_locked_by_another(access->descriptor, direction_byte(access->generation, !direction));
+    bool is_alone = !vc_card_is_taken(access, !direction);
     if (is_alone || atomic_load(&card->magic) != VC_MAGIC) {
         start_afresh(card, identity);
     } else if (card->rate != identity->rate || card->is_virtual != identity->is_virtual) {
@@ -145,6 +145,10 @@ int vc_card_open(vc_access *access, const vc_identity *identity, vc_direction di
     return error;
 }
 
+bool vc_card_is_taken(const vc_access *access, vc_direction direction) {
+    return is_locked_by_another(access->descriptor, direction_byte(access->generation, direction));
+}
+
 int vc_card_attach(vc_access *access, const char *space, const char *id) {
     int error = map(access, space, id, 0);
     if (error) return error;
@@ -167,8 +171,8 @@ void vc_card_unplug(vc_access *access, int64_t replug_after_ns) {
     if (generation & 1) return;
     atomic_store(&card->replug_at, replug_after_ns < 0 ? 0 : vc_monotonic_ns() + replug_after_ns);
     if (!atomic_compare_exchange_strong(&card->plug_generation, &generation, generation + 1)) return;
-    vc_doorbell_ring(access, generation, VC_PLAYBACK);
-    vc_doorbell_ring(access, generation, VC_CAPTURE);
+    vc_doorbell_ring(access, generation, VC_PLAYBACK, -1);
+    vc_doorbell_ring(access, generation, VC_CAPTURE, -1);
 }
 
 void vc_card_replug(vc_access *access) {

@@ -44,9 +44,11 @@ typedef struct {
     int32_t thread;      // the thread that last used the stream
     int32_t waiting;     // 1: its thread is in poll and wants `wanted`
     int32_t excused;     // 1: open but not running, and time no longer waits for it
+    int32_t unpolled;    // how often its thread has waited for the other stream since it last waited for this one
+    int32_t padding;
     int64_t wanted;      // card time at which it wants to be woken
     int64_t last_call;   // CLOCK_MONOTONIC of its last call
-    int64_t reserved[7];
+    int64_t reserved[6];
 } vc_slot;
 
 typedef struct {
@@ -93,6 +95,9 @@ int vc_card_attach(vc_access *access, const char *space, const char *id);
 
 /// Gives the direction and the mapping back. The card stays, for the control tool and for the next opening.
 void vc_card_close(vc_access *access);
+
+/// Whether a stream that lives has the other direction open.
+bool vc_card_is_taken(const vc_access *access, vc_direction direction);
 
 static inline bool vc_card_is_gone(const vc_access *access) {
     return atomic_load_explicit(&access->card->plug_generation, memory_order_acquire) != access->generation;

@@ -72,7 +72,7 @@ static int show_status(const vc_card *card) {
 
 static void ring(const vc_access *access, int first, int last) {
     for (int direction = first; direction <= last; direction++)
-        vc_doorbell_ring(access, access->generation, (vc_direction)direction);
+        vc_doorbell_ring(access, access->generation, (vc_direction)direction, -1);
 }
 
 static int afflict(vc_access *access, const char *command, const char *which, const char *amount) {

@@ -36,12 +36,12 @@ bool vc_doorbell_answer(int doorbell) {
     return rang;
 }
 
-void vc_doorbell_ring(const vc_access *access, uint32_t generation, vc_direction direction) {
-    int from = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    if (from < 0) return;
+void vc_doorbell_ring(const vc_access *access, uint32_t generation, vc_direction direction, int from) {
+    int own = from < 0 ? socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0) : -1;
+    if (from < 0 && own < 0) return;
     struct sockaddr_un name;
     socklen_t length = address(&name, access, generation, direction);
     // A full queue means that it has been rung for already; no socket, that nobody has the direction open.
-    sendto(from, "", 1, MSG_DONTWAIT, (struct sockaddr *)&name, length);
-    close(from);
+    sendto(from < 0 ? own : from, "", 1, MSG_DONTWAIT, (struct sockaddr *)&name, length);
+    if (own >= 0) close(own);
 }

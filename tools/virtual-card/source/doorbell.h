@@ -13,4 +13,5 @@ int vc_doorbell_open(const vc_access *access, vc_direction direction);
 bool vc_doorbell_answer(int doorbell);
 
 /// Rings for a direction of the card as it was plugged in at `generation`; nothing happens if nobody has it open.
-void vc_doorbell_ring(const vc_access *access, uint32_t generation, vc_direction direction);
+/// From the socket `from`, a doorbell or -1 for one of its own.
+void vc_doorbell_ring(const vc_access *access, uint32_t generation, vc_direction direction, int from);

@@ -5,10 +5,12 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "schedule.h"
 #include "stream.h"
 
 static snd_pcm_sframes_t on_pointer(snd_pcm_ioplug_t *io) {
     vc_stream *stream = io->private_data;
+    vc_schedule_touch(stream);
     int64_t position = vc_stream_follow(stream);
     if (position != -ENODEV) return position;
     // A negative answer would make libasound call it an xrun. So the position stays, and the state says the truth.
@@ -50,6 +52,7 @@ static snd_pcm_sframes_t on_transfer(snd_pcm_ioplug_t *io, const snd_pcm_channel
 
 static int on_delay(snd_pcm_ioplug_t *io, snd_pcm_sframes_t *delay) {
     vc_stream *stream = io->private_data;
+    vc_schedule_touch(stream);
     int64_t position = vc_stream_follow(stream);
     if (position < 0) {
         // Libasound does not draw this conclusion from a delay.
@@ -89,7 +92,10 @@ static void free_stream(vc_stream *stream) {
     vc_wake_close(&stream->wake);
     vc_microphone_close(&stream->microphone);
     if (stream->access.card) {
-        if (stream->slot && !vc_card_is_gone(&stream->access)) atomic_store(&stream->slot->process, 0);
+        if (stream->slot && !vc_card_is_gone(&stream->access)) {
+            vc_schedule_leave(stream);
+            atomic_store(&stream->slot->process, 0);
+        }
         vc_card_close(&stream->access);
     }
     vc_settings_free(&stream->settings);
@@ -210,6 +216,7 @@ static int open_stream(vc_stream *stream) {
     atomic_store(&slot->running, 0);
     atomic_store(&slot->microhertz, stream->microhertz);
     atomic_store(&slot->stalled_until, 0);
+    vc_schedule_join(stream);
     return 0;
 }
 

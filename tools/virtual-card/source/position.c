@@ -1,6 +1,7 @@
 #include <errno.h>
 
 #include "clock.h"
+#include "schedule.h"
 #include "stream.h"
 
 int64_t vc_stream_now(const vc_stream *stream) {
@@ -28,7 +29,10 @@ void vc_stream_start(vc_stream *stream) {
     atomic_store(&slot->microhertz, stream->microhertz);
     atomic_store(&slot->start_frame, stream->start);
     atomic_store(&slot->position, 0);
-    atomic_store(&slot->running, 1);
+    if (stream->access.card->is_virtual)
+        vc_schedule_run(stream);
+    else
+        atomic_store(&slot->running, 1);
     if (stream->direction == VC_CAPTURE)
         vc_microphone_start(&stream->microphone, stream->start);
     else
@@ -54,7 +58,11 @@ void vc_stream_halt(vc_stream *stream) {
         vc_tape_erase(&stream->access.card->tape, vc_frames_at(stream->microhertz, vc_stream_now(stream)),
             queued_end(stream));
     // After an unplug the slot may be somebody else's.
-    if (!vc_card_is_gone(&stream->access)) atomic_store(&stream->slot->running, 0);
+    if (vc_card_is_gone(&stream->access)) return;
+    if (stream->access.card->is_virtual)
+        vc_schedule_halt(stream);
+    else
+        atomic_store(&stream->slot->running, 0);
 }
 
 /// The position leaps by `frames` at card time `at`. Forward: queued frames are swallowed, or silence is captured.

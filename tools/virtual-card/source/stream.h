@@ -47,6 +47,9 @@ typedef struct {
     int64_t granule;  // to which the position is rounded down
     snd_pcm_uframes_t avail_min, stop_threshold;
 
+    int64_t waiting_since; // virtual time: CLOCK_MONOTONIC at which it began to wait
+    bool has_complained;   // virtual time: has said that it waits too long
+
     vc_microphone microphone; // capture
     float *staged;            // playback: written before the start, by frame modulo VC_BUFFER_FRAMES
 } vc_stream;

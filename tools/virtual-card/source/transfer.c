@@ -1,5 +1,6 @@
 #include <errno.h>
 
+#include "schedule.h"
 #include "stream.h"
 
 /// Frames that a converter takes in one go.
@@ -25,6 +26,7 @@ snd_pcm_sframes_t vc_stream_transfer(snd_pcm_ioplug_t *io, const snd_pcm_channel
     snd_pcm_uframes_t offset, snd_pcm_uframes_t count) {
     vc_stream *stream = io->private_data;
     if (vc_card_is_gone(&stream->access)) return -ENODEV;
+    vc_schedule_touch(stream);
     int64_t frame = (int64_t)io->appl_ptr;
     for (snd_pcm_uframes_t done = 0; done < count;) {
         float block[BLOCK];

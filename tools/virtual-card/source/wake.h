@@ -8,6 +8,9 @@
 
 #include "card.h"
 
+/// A time that is past.
+#define VC_AT_ONCE INT64_C(1)
+
 typedef struct {
     int poll_descriptor;
     int timer;
