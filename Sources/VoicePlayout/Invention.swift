@@ -1,5 +1,5 @@
 extension PlayoutBuffer {
-    /// A piece of made-up sound: 10 ms.
+    /// The longest piece of made-up sound: 10 ms.
     private static let pieceFrames = 480
     /// How far invented sound is continued beyond a gap, for the phase search and the cross-fade: 12.5 ms.
     static let continuationFrames = 600
@@ -10,10 +10,8 @@ extension PlayoutBuffer {
         gap = .opened(afterAnnouncedSilence: cursor.lastAnnouncedSilence)
     }
 
-    /// Makes up the next piece of sound, of 10 ms or what one pull needs, if that is less.
-    mutating func invent<Decoder: SpeechDecoder & ~Copyable>(
-        atMost limit: Int, _ moment: Moment, _ decoder: inout Decoder
-    ) {
+    /// Makes up the next piece of sound, of 10 ms or `limit` frames, if that is less.
+    mutating func invent<Decoder: SpeechDecoder & ~Copyable>(atMost limit: Int, _ decoder: inout Decoder) {
         openGap()
         let frames = min(Self.pieceFrames, limit)
         let start = queue.beginPiece()

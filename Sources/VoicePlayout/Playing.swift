@@ -166,7 +166,7 @@ extension PlayoutBuffer {
     private mutating func gather<Decoder: SpeechDecoder & ~Copyable>(
         excess: Int64, _ moment: Moment, _ decoder: inout Decoder
     ) {
-        guard excess >= Int64(StretchState.shortestJump) else { return }
+        guard excess >= Int64(StretchState.shortestSilentJump) else { return }
         while queue.count < StretchState.pieceFrames, let packet = store[cursor.sequence],
             packet.position == cursor.position, !packet.startsStream
         {

@@ -122,7 +122,10 @@ public struct PlayoutBuffer: ~Copyable {
         var report = PullReport()
         var filled = 0
         while filled < block.count {
-            if queue.count == 0 { produce(at: clock.pulled + Int64(filled), pull: clock.pulled, decoder: &decoder) }
+            if queue.count == 0 {
+                let moment = Moment(time: clock.pulled + Int64(filled), pull: clock.pulled)
+                produce(at: moment, needed: block.count - filled, decoder: &decoder)
+            }
             if filled == 0, timeline.hasBegun { report.firstTimestamp = queue.nextTimestamp }
             filled += queue.play(into: &block, at: filled, limit: block.count - filled)
         }
@@ -146,6 +149,21 @@ public struct PlayoutBuffer: ~Copyable {
         cursor.chainEnd = timeline.newest.position + Int64(timeline.newest.frames)
         cursor.position = cursor.chainEnd
         gap.release(fading: queue.count > 0 ? 0 : Self.flushFrames)
+    }
+
+    /// Makes the buffer as new, for another sender; nothing is allocated. Reset the decoder with it.
+    public mutating func reset() {
+        statistics = PlayoutStatistics()
+        clock = PullClock()
+        timeline = StreamTimeline()
+        received = ReceivedWindow()
+        store.reset()
+        target.reset()
+        offset = PlayoutOffset()
+        queue.reset()
+        cursor = PlayoutCursor()
+        gap = Gap()
+        stretch = StretchState()
     }
 
     /// Lets packets go for which newer ones need the room.

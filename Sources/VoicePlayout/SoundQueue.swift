@@ -64,6 +64,13 @@ struct SoundQueue: ~Copyable {
         return timestamp + Int64(played + jump.frames)
     }
 
+    /// Makes the queue as new: silence was played before.
+    mutating func reset() {
+        (head, tail, pieceStart) = (Self.historyFrames, Self.historyFrames, Self.historyFrames)
+        (timestamp, isInvented, jump) = (0, true, (0, 0))
+        for sample in 0..<head { samples[sample] = 0 }
+    }
+
     /// Keeps at most `frames` of what is ready and fades them out; returns how many were dropped.
     mutating func fadeOut(frames: Int) -> Int {
         let kept = min(frames, count)
