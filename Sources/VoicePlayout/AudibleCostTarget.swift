@@ -21,6 +21,7 @@
     private var settled: CostStaircase
     private var provisional: CostStaircase
     private var arrivals: ArrivalHistory
+    private var pace = SenderPace()
     private var firstPosition: Int64 = 0
     private var startMargin = 0.0
     private var lowerSince: Int64 = 0
@@ -52,8 +53,9 @@
             startMargin = Self.startShare * Double(framing.frames)
             baseline = arrival - position
         }
+        let offset = pace.record(offset: arrival - position, arrival: arrival)
         let noted = Arrival(
-            offset: arrival - position, frames: Int32(framing.frames), redundant: framing.redundantFrames > 0)
+            offset: offset, frames: Int32(framing.frames), redundant: framing.redundantFrames > 0)
         while arrivals.settleCount(before: sequence) > 0 { settleOldest() }
         arrivals.record(sequence, noted)
         if isNewest { newestOffset = noted.offset }
@@ -67,11 +69,13 @@
         changed = false
         settled.reset()
         arrivals.reset()
+        pace = SenderPace()
     }
 
     /// Moves all that was noted by `frames`: the clock that arrivals are told on has jumped.
     mutating func shift(by frames: Int64) {
         arrivals.shift(by: frames)
+        pace.shift(by: frames)
         baseline += frames
         newestOffset += frames
         offset = offset.map { $0 + frames }

@@ -11,13 +11,17 @@ extension PlayoutBuffer {
     }
 
     /// Makes up the next piece of sound, of 10 ms or `limit` frames, if that is less.
-    mutating func invent<Decoder: SpeechDecoder & ~Copyable>(atMost limit: Int, _ decoder: inout Decoder) {
+    mutating func invent<Decoder: SpeechDecoder & ~Copyable>(
+        atMost limit: Int, _ moment: Moment, _ decoder: inout Decoder
+    ) {
         openGap()
         let frames = min(Self.pieceFrames, limit)
         let start = queue.beginPiece()
         continueSound(frames: frames, &decoder)
         queue.samples.write(continuation, 0..<frames, at: start)
-        queue.endPiece(frames: frames, timestamp: cursor.timestamp, isInvented: true)
+        queue.endPiece(
+            frames: frames, timestamp: cursor.timestamp, advances: false, origin: gap.isPause ? .pause : .concealment)
+        decisions.note(gap.isPause ? .pause : .bridge, frames: frames, at: moment.time)
         if gap.isPause {
             statistics.pauseSamples += UInt64(frames)
             cursor.lastWasConcealed = false

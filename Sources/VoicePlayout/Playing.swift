@@ -15,7 +15,7 @@ extension PlayoutBuffer {
         steer(packet.position, frames, moment)
         let played = Played(
             skipped: skipped, frames: frames, position: packet.position, timestamp: packet.timestamp,
-            arrival: packet.arrival, isReal: isReal)
+            arrival: packet.arrival, origin: isReal ? .packet : .concealment)
         let stretchable = !joint.followsGap && skipped == 0 && isReal
         put(played, joint, moment)
         if stretchable {
@@ -41,7 +41,7 @@ extension PlayoutBuffer {
         steer(start, frames, moment)
         let played = Played(
             skipped: skipped, frames: frames, position: start, timestamp: carrier.timestamp - Int64(frames),
-            arrival: carrier.arrival, isReal: isReal)
+            arrival: carrier.arrival, origin: isReal ? .redundancy : .concealment)
         put(played, joint, moment)
     }
 
@@ -61,7 +61,7 @@ extension PlayoutBuffer {
         if skipped == 0, frames == asked, joint.isSeamless { leadOut(frames: frames, next: next, &decoder) }
         let played = Played(
             skipped: skipped, frames: frames, position: start, timestamp: cursor.timestamp - Int64(skipped),
-            arrival: moment.time, isReal: false)
+            arrival: moment.time, origin: .concealment)
         put(played, joint, moment)
     }
 

@@ -9,13 +9,13 @@ extension PlayoutBuffer {
     ) {
         if gap.waits {
             let remaining = remainingWait(moment)
-            guard remaining == 0 else { return invent(atMost: min(remaining, needed), &decoder) }
+            guard remaining == 0 else { return invent(atMost: min(remaining, needed), moment, &decoder) }
         }
         skipExcess(moment)
         while true {
             switch upcoming() {
             case .unknown:
-                return invent(atMost: needed, &decoder)
+                return invent(atMost: needed, moment, &decoder)
             case .lost(let end, let next):
                 if pay(until: end) { continue }
                 return playLost(until: end, next: next, moment, &decoder)
@@ -24,7 +24,7 @@ extension PlayoutBuffer {
                 openGap()
                 gap.becomePause()
                 let remaining = remainingWait(moment)
-                guard remaining == 0 else { return invent(atMost: min(remaining, needed), &decoder) }
+                guard remaining == 0 else { return invent(atMost: min(remaining, needed), moment, &decoder) }
                 // The wait may have ended for a later packet; where its position contradicts its sequence number, the pause would not.
                 if cursor.position < next.position {
                     (cursor.position, cursor.timestamp) = (next.position, next.timestamp)
@@ -94,6 +94,7 @@ extension PlayoutBuffer {
         cursor.position += skipped
         cursor.timestamp += skipped
         statistics.skippedSamples += UInt64(skipped)
+        decisions.note(.skip, frames: Int(skipped), at: moment.time)
         return true
     }
 }

@@ -76,6 +76,7 @@ extension PlayoutBuffer {
         replace(at: jump.at, by: jump.length, frames: fade)
         queue.jumped(at: jump.at + fade / 2, frames: jump.length)
         statistics.removedSamplesForAcceleration += UInt64(jump.length)
+        decisions.note(.shorten, frames: jump.length, at: moment.time)
         stretch.lastJump = moment.time
     }
 
@@ -94,6 +95,8 @@ extension PlayoutBuffer {
         replace(at: jump.at, by: -jump.length, frames: fade)
         queue.jumped(at: jump.at + fade / 2, frames: -jump.length)
         statistics.insertedSamplesForDeceleration += UInt64(jump.length)
+        if !isSilence { statistics.repeatedSamples += UInt64(jump.length) }
+        decisions.note(.lengthen, frames: jump.length, at: moment.time)
         stretch.lastJump = moment.time
     }
 
