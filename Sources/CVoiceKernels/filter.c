@@ -88,3 +88,18 @@ VK_CLONES void vk_correlate(
         }
     }
 }
+
+VK_CLONES void vk_peaks(const float *time, float *largest, float *row, float *sum) {
+    // A multiplication by 0 or 1 would carry infinities; these are magnitudes of a correlation, which are finite.
+    lanes8 best = {0}, at = {0}, total = {0};
+    for (size_t n = 0; n < VK_FRAMES / 2; n++) {
+        const lanes8 value = __builtin_elementwise_abs(LOAD(time + n * VK_LANES));
+        const lanes8 higher = __builtin_convertvector(value > best, lanes8);  // -1 where it is higher
+        at -= higher * ((float)n - at);
+        best = __builtin_elementwise_max(best, value);
+        total += value;
+    }
+    STORE(largest, best);
+    STORE(row, at);
+    STORE(sum, total);
+}

@@ -58,7 +58,7 @@ struct SincInterpolator: ~Copyable {
     }
 
     /// Modified Bessel function of the first kind, order 0, by its power series.
-    private static func besselI0(_ x: Double) -> Double {
+    static func besselI0(_ x: Double) -> Double {
         var sum = 1.0
         var term = 1.0
         for n in 1...40 {

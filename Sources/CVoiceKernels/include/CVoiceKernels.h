@@ -57,6 +57,9 @@ void vk_correlate(
     const float *u_real, const float *u_imaginary, const float *d_real, const float *d_imaginary, float memory, float *sum_real,
     float *sum_imaginary, size_t lanes, size_t first, size_t rows) VK_SAFE;
 
+/// For each of eight lanes of `time`: the largest magnitude of its first VK_FRAMES / 2 rows, the row that has it, and the sum of all.
+void vk_peaks(const float *time, float *largest, float *row, float *sum) VK_SAFE;
+
 /// output[i] = sum of taps[j] * input[i * step + j] over `tap_count`.
 void vk_fir(const float *input, size_t step, const float *taps, size_t tap_count, float *output, size_t count) VK_SAFE;
 
