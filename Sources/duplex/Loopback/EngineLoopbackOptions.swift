@@ -15,7 +15,10 @@ struct EngineLoopbackOptions: ParsableArguments {
     var frameMs: FrameMilliseconds?
     @Option(help: "Engine: what is done to the microphone. (default: off)")
     var processing: Call.Processing?
-    @Flag(help: "Engine: the preset for the shortest way, at the expense of protection against loss; periods of 120 frames.")
+    @Flag(
+        help:
+            "Engine: the preset for the shortest way, at the expense of protection against loss; periods of 120 frames."
+    )
     var lowDelay = false
     @Option(
         help: ArgumentHelp(
