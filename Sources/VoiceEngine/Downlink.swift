@@ -1,4 +1,5 @@
 internal import VoiceCoding
+internal import VoiceDevices
 internal import VoicePlayout
 internal import VoiceRealtime
 internal import VoiceWire
@@ -9,18 +10,14 @@ internal import VoiceWire
 ///                     (one for each talker)                                  ├─► mix ─► limiter ─► playout ring
 ///     ...                                                         volume ─┘
 ///
-/// The playback clock drives it: whenever the playout ring runs below its target, one block is pulled. Nothing is allocated after `init`.
+/// The playback clock drives it: a block is pulled shortly before the playback thread comes for it. Nothing is allocated after `init`.
 struct Downlink: ~Copyable {
     private var received: PacketConsumer
     private var playout: FrameProducer
     private var streams: StreamTable
-    /// How many frames the playout ring is kept filled with.
-    private var targetFill = 0
-    /// How many frames are pulled at a time: a device period, at most 10 ms.
-    private var blockFrames = 0
-    private var devicePeriod = 0
-    /// What the ring holds beyond a device period.
-    private let marginFrames: Int
+    private var schedule: PlayoutSchedule
+    /// When something must next be pulled; nil while nothing has to.
+    private(set) var nextRun: MonotonicTime?
     /// When the last frame so far given to the loudspeaker leaves the DAC.
     private var referenceEnd: MonotonicTime?
     private var limiter = MixLimiter()
@@ -30,7 +27,7 @@ struct Downlink: ~Copyable {
 
     init(
         received: consuming PacketConsumer, playout: consuming FrameProducer, configuration: EngineConfiguration,
-        devicePeriod: Int
+        devicePeriod: Int, keepsDeadlines: Bool
     ) throws(EngineError) {
         do throws(OpusError) {
             streams = try StreamTable(count: configuration.maximumStreams, configuration: configuration.playout)
@@ -39,16 +36,15 @@ struct Downlink: ~Copyable {
         }
         self.received = received
         self.playout = playout
-        marginFrames = configuration.playoutMarginFrames
-        setDevicePeriod(devicePeriod)
+        schedule = PlayoutSchedule(
+            period: devicePeriod, margin: configuration.playoutMargin, keepsDeadlines: keepsDeadlines)
+        statistics.margin = schedule.margin
     }
 
-    /// The device that plays moves this many frames of 48 kHz at a time from now on.
-    mutating func setDevicePeriod(_ frames: Int) {
-        devicePeriod = frames
-        blockFrames = min(max(frames, 1), Uplink.blockFrames)
-        targetFill = frames + marginFrames
-        precondition(targetFill + blockFrames <= playout.capacity, "the ring would never be full enough")
+    /// Another device plays from now on, this many frames of 48 kHz at a time; 0 where that is not known.
+    mutating func deviceChanged(period: Int) {
+        schedule.restart(period: period)
+        referenceEnd = nil
     }
 
     /// False when every slot is taken.
@@ -60,17 +56,33 @@ struct Downlink: ~Copyable {
         streams.setVolume(gain, of: source)
     }
 
-    /// Takes in every packet that has arrived and refills the playout ring. `take` is what the playback thread has taken since the last run.
-    mutating func run(_ clock: RunClock, take: PlaybackTake?) {
+    /// Takes in every packet that has arrived and pulls what is due into the playout ring.
+    ///
+    /// - Parameters:
+    ///   - take: what the playback thread has taken since the last run.
+    ///   - playback: what the device has counted so far.
+    mutating func run(
+        _ clock: RunClock, take: PlaybackTake?, playback: DirectionCounts, events: inout MediaEventOutlet
+    ) {
         if let take { note(take, seen: clock.start) }
         receive()
-        while playout.fill < targetFill { produce(now: clock.start) }
+        while let due = schedule.due(fill: playout.fill), due <= clock.start {
+            produce(now: clock.start)
+            let isChanged = schedule.filled(due: due, at: clock.now, underruns: playback.underrunFrames)
+            if isChanged { noteMargin(&events) }
+        }
+        nextRun = schedule.plan(fill: playout.fill)
     }
 
     private mutating func note(_ take: PlaybackTake, seen now: MonotonicTime) {
         referenceEnd = take.end
-        let lead = take.end.nanoseconds - now.nanoseconds - Int64(devicePeriod) * 1_000_000_000 / 48_000
-        statistics.playbackDevice.note(lead, frames: take.frames)
+        statistics.playbackDevice.note(schedule.note(take, seen: now), frames: take.frames)
+    }
+
+    private mutating func noteMargin(_ events: inout MediaEventOutlet) {
+        statistics.marginChanges += 1
+        statistics.margin = schedule.margin
+        events.tell(.playoutMarginChanged(nanoseconds: schedule.margin))
     }
 
     private mutating func receive() {
@@ -101,6 +113,8 @@ struct Downlink: ~Copyable {
     }
 
     private mutating func produce(now: MonotonicTime) {
+        // What the playback thread takes at a time, at most 10 ms.
+        let blockFrames = min(schedule.period, Uplink.blockFrames)
         var mixSpan = mix.mutableSpan
         var block = mixSpan._mutatingExtracting(0..<blockFrames)
         for index in 0..<blockFrames { block[index] = 0 }

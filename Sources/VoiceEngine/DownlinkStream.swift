@@ -20,7 +20,7 @@ struct DownlinkStream: ~Copyable {
 
     mutating func begin(_ source: UInt32) {
         synchronizationSource = source
-        if wasUsed { playout = PlayoutBuffer(playout.configuration) }
+        if wasUsed { playout.reset() }
         wasUsed = true
         decoder.reset()
         volume = GainRamp(1)

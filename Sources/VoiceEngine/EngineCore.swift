@@ -41,10 +41,13 @@ package final class EngineCore: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - surroundings: of the routes; nil for this machine.
+    ///   - keepsDeadlines: whether whoever drives the core calls ``run(now:)`` when that has said, and not only when a device has moved. If not,
+    ///     what is played is pulled a device period earlier.
     ///   - eventWake: signalled when ``nextEvent()`` has something; must outlive the core.
     ///   - deviceEvents: called on a thread of the device's.
     package init(
-        _ configuration: EngineConfiguration, surroundings: RouteSurroundings? = nil, eventWake: WakeHandle?,
+        _ configuration: EngineConfiguration, surroundings: RouteSurroundings? = nil, keepsDeadlines: Bool = false,
+        eventWake: WakeHandle?,
         deviceEvents: @escaping @Sendable (DeviceEvent) -> Void
     ) throws(EngineError) {
         try configuration.validate()
@@ -65,7 +68,7 @@ package final class EngineCore: @unchecked Sendable {
         let playbackPort = PlaybackPort(
             playout: playout.consumer, reference: reference.producer, wake: mediaWake, control: playback,
             counters: counters)
-        let margin = configuration.playoutMarginFrames
+        let margin = configuration.playoutMargin
         routes = try DeviceRoutes(
             configuration, ports: RoutePorts(capture: PortDock(capturePort), playback: PortDock(playbackPort)),
             surroundings: surroundings ?? .machine(priority: configuration.mediaPriority), events: deviceEvents,
@@ -82,10 +85,11 @@ package final class EngineCore: @unchecked Sendable {
                 sending: sending.producer, networkWake: networkWake.handle)
             let downlink = try Downlink(
                 received: received.consumer, playout: playout.producer, configuration: configuration,
-                devicePeriod: formats.playback?.active.periodAt48Kilohertz ?? Uplink.blockFrames)
+                devicePeriod: formats.playback?.active.periodAt48Kilohertz ?? Uplink.blockFrames,
+                keepsDeadlines: keepsDeadlines)
             pipeline = MediaPipeline(
                 uplink: uplink, downlink: downlink, commands: commands.consumer,
-                events: MediaEventOutlet(events.producer, wake: eventWake), publisher: statistics.writer)
+                events: MediaEventOutlet(events.producer, wake: eventWake), counters: counters, publisher: statistics.writer)
         } catch {
             routes.stop()
             throw error
@@ -100,11 +104,13 @@ package final class EngineCore: @unchecked Sendable {
 
     deinit { routes.stop() }
 
-    /// Does all the media work that is due, in simulated time.
-    package func run(now: MonotonicTime) { pipeline.run(RunClock(start: now, isLive: false)) }
+    /// Does all the media work that is due, in simulated time. Returns when it must be called next if no device moves before; nil where
+    /// nothing becomes due by time alone.
+    @discardableResult
+    package func run(now: MonotonicTime) -> MonotonicTime? { pipeline.run(RunClock(start: now, isLive: false)) }
 
-    /// Does all the media work that is due. The media thread's.
-    func run() { pipeline.run(RunClock(start: .now(), isLive: true)) }
+    /// Does all the media work that is due; the media thread's. Returns as ``run(now:)``.
+    func run() -> MonotonicTime? { pipeline.run(RunClock(start: .now(), isLive: true)) }
 
     /// Stops the devices and waits for their threads. Safe to call again; nobody may be in ``attendToDevices(now:report:)``.
     package func stopDevice() { routes.stop() }
@@ -123,7 +129,7 @@ package final class EngineCore: @unchecked Sendable {
     package func statistics() -> MediaStatistics { reader.latest() }
 
     /// The rings were there before the devices, whose periods are known only when they run.
-    private static func checkPeriods(of formats: DeviceFormats, playoutMargin: Int) throws(DeviceError) {
+    private static func checkPeriods(of formats: DeviceFormats, playoutMargin: PlayoutMargin) throws(DeviceError) {
         let captured = formats.capture?.active.periodAt48Kilohertz ?? 0
         let played = formats.playback?.active.periodAt48Kilohertz ?? 0
         guard captured <= captureFrames / 2 else {
@@ -131,7 +137,8 @@ package final class EngineCore: @unchecked Sendable {
                 message: "a capture period of \(captured) frames; use \(captureFrames / 2) or less")
         }
         // Filled up to a period and the margin, to within a block.
-        let longest = playoutFrames - playoutMargin - Uplink.blockFrames
+        let margin = Int(playoutMargin.most.nanoseconds * 48_000 / 1_000_000_000)
+        let longest = playoutFrames - margin - Uplink.blockFrames
         guard played <= longest else {
             throw .invalidConfiguration(message: "a playback period of \(played) frames; use \(longest) or less")
         }

@@ -62,6 +62,10 @@ public struct EngineStatistics: Sendable {
         public var packetsOfUnknownPayload: Int
         /// Packets lost here because the media thread did not keep up.
         public var packetsDropped: Int
+        /// How long before the playback thread comes for it a block is pulled now; see ``PlayoutMargin``.
+        public var playoutMargin: Duration
+        /// How often that has changed.
+        public var playoutMarginChanges: Int
     }
 
     /// One talker.
@@ -135,7 +139,8 @@ public struct EngineStatistics: Sendable {
             packetsMalformed: media.downlink.packetsMalformed,
             packetsOfUnknownStreams: media.downlink.packetsOfUnknownStreams,
             packetsOfUnknownPayload: media.downlink.packetsOfUnknownPayload,
-            packetsDropped: media.downlink.packetsDropped)
+            packetsDropped: media.downlink.packetsDropped, playoutMargin: .nanoseconds(media.downlink.margin),
+            playoutMarginChanges: media.downlink.marginChanges)
         streams = (0..<media.streams.count).map { Stream(media.streams[$0]) }
         self.media = Media(
             ticks: media.ticks, cpuTime: .nanoseconds(media.cpuNanoseconds),

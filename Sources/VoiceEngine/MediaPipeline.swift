@@ -1,3 +1,4 @@
+internal import VoiceDevices
 internal import VoiceProcessing
 internal import VoiceRealtime
 
@@ -14,29 +15,34 @@ struct MediaPipeline: ~Copyable {
     private var downlink: Downlink
     private var commands: ValueConsumer<MediaCommand>
     private var events: MediaEventOutlet
+    private let counters: DeviceCounters
     private var publisher: TripleBufferWriter<MediaStatistics>
     private var statistics = MediaStatistics()
     private var lastPublication: MonotonicTime?
 
     init(
         uplink: consuming Uplink, downlink: consuming Downlink, commands: consuming ValueConsumer<MediaCommand>,
-        events: consuming MediaEventOutlet, publisher: consuming TripleBufferWriter<MediaStatistics>
+        events: consuming MediaEventOutlet, counters: DeviceCounters,
+        publisher: consuming TripleBufferWriter<MediaStatistics>
     ) {
         self.uplink = uplink
         self.downlink = downlink
         self.commands = commands
         self.events = events
+        self.counters = counters
         self.publisher = publisher
     }
 
-    /// Does all that is due: commands, then the downlink, for which the playback thread waits, then the uplink.
-    mutating func run(_ clock: RunClock) {
+    /// Does all that is due: commands, then the downlink, for which the playback thread waits, then the uplink. Returns when it must run next
+    /// if nothing wakes it before; nil where only something that wakes it can make anything due.
+    mutating func run(_ clock: RunClock) -> MonotonicTime? {
         let cpuBefore = RealtimeWatch.cpuNanoseconds()
         let allocationsBefore = RealtimeWatch.allocations
         while let command = commands.pop() { obey(command) }
-        downlink.run(clock, take: uplink.takeReference())
+        downlink.run(clock, take: uplink.takeReference(), playback: counters.counts.playback, events: &events)
         uplink.run(clock, events: &events)
         note(clock, cpuBefore: cpuBefore, allocationsBefore: allocationsBefore)
+        return downlink.nextRun
     }
 
     private mutating func obey(_ command: MediaCommand) {
@@ -49,7 +55,7 @@ struct MediaPipeline: ~Copyable {
         case .changeCapture: uplink.captureChanged()
         case .changePlayback(let period):
             uplink.playbackChanged()
-            downlink.setDevicePeriod(period)
+            downlink.deviceChanged(period: period)
         case .addStream(let source):
             if !downlink.addStream(source) { events.tell(.tooManyStreams(synchronizationSource: source)) }
         case .removeStream(let source): downlink.removeStream(source)

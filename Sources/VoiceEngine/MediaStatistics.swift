@@ -78,6 +78,9 @@ struct DownlinkStatistics: BitwiseCopyable, Sendable {
     var pullToSpeaker = SmoothedNanoseconds()
     /// From the playback thread's fetching to the DAC.
     var playbackDevice = SmoothedNanoseconds()
+    /// How long before a take its block is pulled, in nanoseconds, and how often that has changed.
+    var margin: Int64 = 0
+    var marginChanges = 0
     /// Frames of 48 kHz by which following the playback device's clock delays.
     var resamplingDelayFrames = 0
 

@@ -40,6 +40,9 @@ struct Arrival: BitwiseCopyable {
 
     deinit { unsafe arrivals.deallocate() }
 
+    /// Forgets every arrival.
+    mutating func reset() { isEmpty = true }
+
     subscript(sequence: Int64) -> Arrival {
         unsafe arrivals[index(sequence)]
     }
@@ -138,27 +141,13 @@ struct Arrival: BitwiseCopyable {
         let arrival = self[sequence]
         let baseline = baseline(of: arrival)
         guard baseline != Arrival.never else { return }
-        let known = arrival.hasCome ? Self.bin(arrival.offset - baseline) : CostStaircase.binCount
-        var (redundant, farEdge) = (CostStaircase.binCount, Int?.none)
+        let known = arrival.hasCome ? DelayBin.covering(arrival.offset - baseline) : DelayBin.never
+        var (redundant, farEdge) = (DelayBin.never, Int?.none)
         if sequence < newest, self[sequence + 1].hasCome {
-            let next = Self.bin(self[sequence + 1].offset + Int64(arrival.frames) - baseline)
+            let next = DelayBin.covering(self[sequence + 1].offset + Int64(arrival.frames) - baseline)
             if self[sequence + 1].redundant { redundant = next }
             if !arrival.hasCome { farEdge = next }
         }
         staircase.add(frames: Int(arrival.frames), known: known, redundant: redundant, farEdge: farEdge, cost)
-    }
-
-    /// The smallest delay, ms, that is at least so many frames.
-    private static func bin(_ frames: Int64) -> Int {
-        let milliseconds = (frames + Int64(Frames.perMillisecond - 1)).dividedFloor(by: Int64(Frames.perMillisecond))
-        return Int(min(max(milliseconds, 0), Int64(CostStaircase.binCount - 1)))
-    }
-}
-
-extension Int64 {
-    /// The quotient rounded down, also for negative values.
-    func dividedFloor(by divisor: Int64) -> Int64 {
-        let quotient = self / divisor
-        return self % divisor < 0 ? quotient - 1 : quotient
     }
 }

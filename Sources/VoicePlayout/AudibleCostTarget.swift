@@ -6,7 +6,7 @@
 /// change of route moves it at once, and a step never counts as jitter.
 ///
 /// What a packet would have cost at each delay is a staircase of few steps, so that the history is one histogram of steps:
-/// adding a packet costs a few additions, finding the cheapest delay one pass over the bins of 1 ms.
+/// adding a packet costs a few additions, finding the cheapest delay one pass over the bins.
 @safe struct AudibleCostTarget: ~Copyable {
     /// Target playout offset, frames; nil before the first packet.
     private(set) var offset: Int64?
@@ -21,22 +21,22 @@
     private var settled: CostStaircase
     private var provisional: CostStaircase
     private var arrivals: ArrivalHistory
+    private var pace = SenderPace()
     private var firstPosition: Int64 = 0
+    private var startMargin = 0.0
     private var lowerSince: Int64 = 0
     private var changed = false
 
-    /// Start-up margin above the first packet, ms, and its decay, frames (2 s).
-    private static let startMargin = 20.0
-    private static let startDecay = 96_000.0
-    /// How long a small gain must last before the target follows it down, frames (5 s).
-    private static let settling: Int64 = 240_000
+    /// Start-up margin above the first packet, as a share of its length, and its decay, frames (0.5 s).
+    private static let startShare = 0.05
+    private static let startDecay = 24_000.0
+    /// How long a small gain must last before the target follows it down, frames (1 s).
+    private static let settling: Int64 = 48_000
 
     init(_ configuration: PlayoutConfiguration) {
         cost = configuration.cost
-        let last = CostStaircase.binCount - 2
-        let longest = min(Frames.of(configuration.maximumDelay) / Frames.perMillisecond, last)
-        maximumBin = max(longest, 0)
-        minimumBin = min(max(Frames.of(configuration.minimumDelay) / Frames.perMillisecond, 0), maximumBin)
+        maximumBin = DelayBin.within(Int64(max(0, Frames.of(configuration.maximumDelay))))
+        minimumBin = min(DelayBin.covering(Int64(Frames.of(configuration.minimumDelay))), maximumBin)
         settled = CostStaircase()
         provisional = CostStaircase()
         arrivals = ArrivalHistory()
@@ -50,19 +50,32 @@
         let isNewest = arrivals.isEmpty || sequence > arrivals.newest
         if arrivals.isEmpty {
             firstPosition = position
+            startMargin = Self.startShare * Double(framing.frames)
             baseline = arrival - position
         }
+        let offset = pace.record(offset: arrival - position, arrival: arrival)
         let noted = Arrival(
-            offset: arrival - position, frames: Int32(framing.frames), redundant: framing.redundantFrames > 0)
+            offset: offset, frames: Int32(framing.frames), redundant: framing.redundantFrames > 0)
         while arrivals.settleCount(before: sequence) > 0 { settleOldest() }
         arrivals.record(sequence, noted)
         if isNewest { newestOffset = noted.offset }
         changed = true
     }
 
+    /// Forgets all; nothing is allocated.
+    mutating func reset() {
+        offset = nil
+        (baseline, newestOffset, firstPosition, lowerSince) = (0, 0, 0, 0)
+        changed = false
+        settled.reset()
+        arrivals.reset()
+        pace = SenderPace()
+    }
+
     /// Moves all that was noted by `frames`: the clock that arrivals are told on has jumped.
     mutating func shift(by frames: Int64) {
         arrivals.shift(by: frames)
+        pace.shift(by: frames)
         baseline += frames
         newestOffset += frames
         offset = offset.map { $0 + frames }
@@ -77,31 +90,28 @@
         arrivals.addUnsettled(to: &provisional, cost)
         baseline = arrivals.recentMinimum()
         let age = Double(max(0, position - firstPosition))
-        let start = Self.startMargin * Self.exponential(-age / Self.startDecay)
-        let current = offset.map { Double($0 - baseline) / Double(Frames.perMillisecond) }
+        let start = DelayBin.within(Int64(startMargin * Self.exponential(-age / Self.startDecay)))
         let best = provisional.cheapest(upTo: maximumBin, delayPrice: cost.delayPerMillisecond)
-        let bin = min(max(best.bin, minimumBin, Int(start)), maximumBin)
-        let candidate = baseline + Int64(bin * Frames.perMillisecond)
-        guard let offset, let current else {
+        let bin = min(max(best.bin, minimumBin, start), maximumBin)
+        let candidate = baseline + DelayBin.frames(bin)
+        guard let offset else {
             self.offset = candidate
             lowerSince = position
             return
         }
-        decide(candidate, best: best.cost, against: offset, current: current, position: position)
+        decide(candidate, best: best.cost, against: offset, position: position)
     }
 
-    private mutating func decide(
-        _ candidate: Int64, best: Double, against offset: Int64, current: Double, position: Int64
-    ) {
+    private mutating func decide(_ candidate: Int64, best: Double, against offset: Int64, position: Int64) {
         if candidate >= offset {
             lowerSince = position
             self.offset = candidate
             return
         }
-        let currentBin = Int(current.rounded())
+        let current = DelayBin.covering(offset - baseline)
         let gain =
-            currentBin > maximumBin
-            ? .infinity : provisional.cost(at: max(0, currentBin), delayPrice: cost.delayPerMillisecond) - best
+            current > maximumBin
+            ? .infinity : provisional.cost(at: current, delayPrice: cost.delayPerMillisecond) - best
         if gain > cost.hysteresis || position - lowerSince > Self.settling {
             self.offset = candidate
             lowerSince = position

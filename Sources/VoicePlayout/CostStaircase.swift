@@ -1,7 +1,6 @@
-/// The weighted mean cost of concealment at every delay, kept as the steps between neighbouring delays of 1 ms.
+/// The weighted mean cost of concealment at every delay, kept as the steps between neighbouring ``DelayBin``s.
 @safe struct CostStaircase: ~Copyable {
-    /// Delays told apart, ms; the last bin stands for "never".
-    static let binCount = 512
+    private static let binCount = DelayBin.count
 
     /// How many neighbours a packet's cost depends on: the gap it would be part of.
     static let burstReach = 4
@@ -28,6 +27,13 @@
     }
 
     deinit { unsafe steps.deallocate() }
+
+    /// Forgets every packet.
+    mutating func reset() {
+        unsafe steps.update(repeating: 0, count: Self.binCount)
+        (weight, scale) = (0, 1)
+        before = InlineArray(repeating: 0)
+    }
 
     mutating func copy(_ other: borrowing CostStaircase) {
         unsafe UnsafeMutableRawPointer(steps).copyMemory(
@@ -66,13 +72,13 @@
         if scale > Self.largestScale { normalise() }
     }
 
-    /// The cheapest delay, ms, and its cost.
+    /// The cheapest delay, a bin, and its cost.
     func cheapest(upTo last: Int, delayPrice: Double) -> (bin: Int, cost: Double) {
         let total = weight + Self.prior * scale
         var (bin, lowest, concealed) = (last, Double.infinity, 0.0)
         for delay in stride(from: Self.binCount - 1, through: 0, by: -1) {
             if delay <= last {
-                let cost = concealed / total + delayPrice * Double(delay)
+                let cost = concealed / total + delayPrice * DelayBin.milliseconds(delay)
                 if cost <= lowest { (bin, lowest) = (delay, cost) }
             }
             concealed += unsafe steps[delay]
@@ -80,11 +86,11 @@
         return (bin, lowest)
     }
 
-    /// The cost of one delay, ms.
+    /// The cost of the delay of a bin.
     func cost(at bin: Int, delayPrice: Double) -> Double {
         var concealed = 0.0
         for delay in min(bin + 1, Self.binCount)..<Self.binCount { concealed += unsafe steps[delay] }
-        return concealed / (weight + Self.prior * scale) + delayPrice * Double(bin)
+        return concealed / (weight + Self.prior * scale) + delayPrice * DelayBin.milliseconds(bin)
     }
 
     private mutating func step(at bin: Int, _ amount: Double) {

@@ -1,5 +1,5 @@
 extension PlayoutBuffer {
-    /// A piece of made-up sound: 10 ms.
+    /// The longest piece of made-up sound: 10 ms.
     private static let pieceFrames = 480
     /// How far invented sound is continued beyond a gap, for the phase search and the cross-fade: 12.5 ms.
     static let continuationFrames = 600
@@ -10,7 +10,7 @@ extension PlayoutBuffer {
         gap = .opened(afterAnnouncedSilence: cursor.lastAnnouncedSilence)
     }
 
-    /// Makes up the next piece of sound, of 10 ms or what one pull needs, if that is less.
+    /// Makes up the next piece of sound, of 10 ms or `limit` frames, if that is less.
     mutating func invent<Decoder: SpeechDecoder & ~Copyable>(
         atMost limit: Int, _ moment: Moment, _ decoder: inout Decoder
     ) {
@@ -19,7 +19,9 @@ extension PlayoutBuffer {
         let start = queue.beginPiece()
         continueSound(frames: frames, &decoder)
         queue.samples.write(continuation, 0..<frames, at: start)
-        queue.endPiece(frames: frames, timestamp: cursor.timestamp, isInvented: true)
+        queue.endPiece(
+            frames: frames, timestamp: cursor.timestamp, advances: false, origin: gap.isPause ? .pause : .concealment)
+        decisions.note(gap.isPause ? .pause : .bridge, frames: frames, at: moment.time)
         if gap.isPause {
             statistics.pauseSamples += UInt64(frames)
             cursor.lastWasConcealed = false

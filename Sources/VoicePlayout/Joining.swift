@@ -9,8 +9,9 @@ struct Played: BitwiseCopyable {
     let timestamp: Int64
     /// When its packet came.
     let arrival: Int64
+    let origin: PlayedSegment.Origin
     /// Whether it comes from a packet.
-    let isReal: Bool
+    var isReal: Bool { origin != .concealment }
 
     var end: Int64 { position + Int64(frames) }
 }
@@ -43,7 +44,15 @@ extension PlayoutBuffer {
         let frames = sound.frames - skipped
         queue.samples.write(decoded, skipped..<sound.frames, at: start + extended)
         queue.endPiece(
-            frames: frames + extended, timestamp: sound.timestamp + Int64(skipped), isInvented: !sound.isReal)
+            frames: frames + extended, timestamp: sound.timestamp + Int64(skipped), advances: true,
+            origin: sound.origin)
+        let kind: PlayoutDecision.Kind =
+            switch sound.origin {
+            case .packet: .play
+            case .redundancy: .restore
+            case .concealment, .pause: .conceal
+            }
+        decisions.note(kind, frames: frames + extended, at: moment.time)
         if extended > 0 { queue.holdTimestamp(frames: extended) }
         if sound.isReal {
             if extended > 0 { countConcealed(extended, isSilent: false) }

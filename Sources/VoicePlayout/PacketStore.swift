@@ -91,6 +91,12 @@ struct StoredPacket: BitwiseCopyable {
         count = 0
     }
 
+    /// Makes the store as new.
+    mutating func reset() {
+        removeAll()
+        newest = .min
+    }
+
     /// The first packet that waits at or after a sequence number.
     func first(from sequence: Int64) -> StoredPacket? {
         guard count > 0, newest >= sequence else { return nil }

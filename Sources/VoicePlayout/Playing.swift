@@ -15,7 +15,7 @@ extension PlayoutBuffer {
         steer(packet.position, frames, moment)
         let played = Played(
             skipped: skipped, frames: frames, position: packet.position, timestamp: packet.timestamp,
-            arrival: packet.arrival, isReal: isReal)
+            arrival: packet.arrival, origin: isReal ? .packet : .concealment)
         let stretchable = !joint.followsGap && skipped == 0 && isReal
         put(played, joint, moment)
         if stretchable {
@@ -41,7 +41,7 @@ extension PlayoutBuffer {
         steer(start, frames, moment)
         let played = Played(
             skipped: skipped, frames: frames, position: start, timestamp: carrier.timestamp - Int64(frames),
-            arrival: carrier.arrival, isReal: isReal)
+            arrival: carrier.arrival, origin: isReal ? .redundancy : .concealment)
         put(played, joint, moment)
     }
 
@@ -61,7 +61,7 @@ extension PlayoutBuffer {
         if skipped == 0, frames == asked, joint.isSeamless { leadOut(frames: frames, next: next, &decoder) }
         let played = Played(
             skipped: skipped, frames: frames, position: start, timestamp: cursor.timestamp - Int64(skipped),
-            arrival: moment.time, isReal: false)
+            arrival: moment.time, origin: .concealment)
         put(played, joint, moment)
     }
 
@@ -166,7 +166,7 @@ extension PlayoutBuffer {
     private mutating func gather<Decoder: SpeechDecoder & ~Copyable>(
         excess: Int64, _ moment: Moment, _ decoder: inout Decoder
     ) {
-        guard excess >= Int64(StretchState.shortestJump) else { return }
+        guard excess >= Int64(StretchState.shortestSilentJump) else { return }
         while queue.count < StretchState.pieceFrames, let packet = store[cursor.sequence],
             packet.position == cursor.position, !packet.startsStream
         {

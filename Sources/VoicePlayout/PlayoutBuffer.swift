@@ -27,6 +27,9 @@ public struct PlayoutBuffer: ~Copyable {
     var cursor = PlayoutCursor()
     var gap = Gap()
     var stretch = StretchState()
+    private var interruption = Interruption()
+    var trail = PositionTrail()
+    var decisions = DecisionLog()
 
     /// The longest packet: 120 ms.
     static let longestPacketFrames = 5760
@@ -54,6 +57,21 @@ public struct PlayoutBuffer: ~Copyable {
 
     /// Packets that wait to be decoded.
     public var waitingPackets: Int { store.count }
+
+    /// What a pulled frame stood for, counted from the first pull on; nil before the first packet, and for frames that were
+    /// pulled too long ago (at least 1.5 s) or not yet.
+    ///
+    /// Ask it with the frame that sounds in the loudspeaker to know what the listener has heard. Timestamps never go back as
+    /// frames go on, unless the sender began another stream.
+    public func segment(ofPulledFrame frame: Int64) -> PlayedSegment? { trail.segment(of: frame) }
+
+    /// The unwrapped RTP timestamp that a pulled frame stood for; see ``segment(ofPulledFrame:)``.
+    public func position(ofPulledFrame frame: Int64) -> Int64? {
+        trail.segment(of: frame)?.timestamp(of: frame)
+    }
+
+    /// The oldest decision not yet taken, to be logged; of those that nobody takes the last 256 are kept.
+    public mutating func takeDecision() -> PlayoutDecision? { decisions.take() }
 
     /// Takes a packet.
     ///
@@ -94,7 +112,15 @@ public struct PlayoutBuffer: ~Copyable {
             statistics.packetsLate += 1
             return .late
         }
-        letGo(before: place.sequence - Int64(store.capacity) + 1)
+        if interruption.refuses(startsTalkspurt: header.marker, arrival: arrival) {
+            statistics.packetsDiscarded += 1
+            cursor.pass(place, frames: framing.frames)
+            return .interrupted
+        }
+        guard makeRoom(for: place.sequence, now: now) else {
+            statistics.packetsDiscarded += 1
+            return .overrun
+        }
         let packet = StoredPacket(
             sequence: place.sequence, position: place.position, timestamp: place.timestamp, arrival: arrival,
             framing: framing, startsStream: place.startsStream, byteCount: payload.count)
@@ -115,6 +141,8 @@ public struct PlayoutBuffer: ~Copyable {
         if shift != 0 {
             target.shift(by: shift)
             offset.shift(by: shift)
+            timeline.shift(by: shift)
+            interruption.shift(by: shift)
         }
         offset.willPull(block.count)
         target.update(position: cursor.position)
@@ -122,9 +150,14 @@ public struct PlayoutBuffer: ~Copyable {
         var report = PullReport()
         var filled = 0
         while filled < block.count {
-            if queue.count == 0 { produce(at: clock.pulled + Int64(filled), pull: clock.pulled, decoder: &decoder) }
+            if queue.count == 0 {
+                let moment = Moment(time: clock.pulled + Int64(filled), pull: clock.pulled)
+                produce(at: moment, needed: block.count - filled, decoder: &decoder)
+            }
             if filled == 0, timeline.hasBegun { report.firstTimestamp = queue.nextTimestamp }
-            filled += queue.play(into: &block, at: filled, limit: block.count - filled)
+            let run = queue.nextRun(from: clock.pulled + Int64(filled), limit: block.count - filled)
+            if timeline.hasBegun { trail.note(run) }
+            filled += queue.play(into: &block, at: filled, limit: run.frames)
         }
         clock.didPull(block.count)
         statistics.pulledSamples += UInt64(block.count)
@@ -138,8 +171,10 @@ public struct PlayoutBuffer: ~Copyable {
     ///
     /// Packets of the old utterance that arrive later are played unless a newer sequence number has come before them.
     public mutating func flush() {
-        statistics.skippedSamples += UInt64(max(0, bufferedFrames - queue.count))
+        let dropped = max(0, bufferedFrames - queue.count)
+        statistics.skippedSamples += UInt64(dropped)
         statistics.removedSamplesForAcceleration += UInt64(queue.fadeOut(frames: Self.flushFrames))
+        decisions.note(.flush, frames: dropped, at: clock.pulled)
         store.removeAll()
         guard timeline.hasBegun else { return }
         cursor.sequence = timeline.newest.sequence + 1
@@ -148,14 +183,49 @@ public struct PlayoutBuffer: ~Copyable {
         gap.release(fading: queue.count > 0 ? 0 : Self.flushFrames)
     }
 
-    /// Lets packets go for which newer ones need the room.
-    private mutating func letGo(before sequence: Int64) {
-        guard cursor.sequence < sequence else { return }
-        let first = max(cursor.sequence, sequence - Int64(store.capacity))
-        for old in first..<sequence where store[old] != nil {
+    /// Drops what came before `generation`, as an interruption asks: all that waits, softly, as ``flush()`` does, and what is
+    /// still under way. That ends with the first packet that has the marker bit or follows a silence of 100 ms, and after
+    /// half a second at the latest.
+    ///
+    /// - Returns: False, and nothing happens, if that generation or a later one was asked for before. Generations begin at 0
+    ///   and may wrap.
+    @discardableResult
+    public mutating func flush(generation: UInt32) -> Bool {
+        guard interruption.begin(generation, at: clock.pulled) else { return false }
+        flush()
+        return true
+    }
+
+    /// Makes the buffer as new, for another sender; nothing is allocated. Reset the decoder with it.
+    public mutating func reset() {
+        statistics = PlayoutStatistics()
+        clock = PullClock()
+        timeline = StreamTimeline()
+        received = ReceivedWindow()
+        store.reset()
+        target.reset()
+        offset = PlayoutOffset()
+        queue.reset()
+        cursor = PlayoutCursor()
+        gap = Gap()
+        stretch = StretchState()
+        interruption = Interruption()
+        trail.reset()
+        decisions.reset()
+    }
+
+    /// Makes room for a packet: where somebody listens, by refusing those too far ahead; else the oldest go.
+    private mutating func makeRoom(for sequence: Int64, now: Duration) -> Bool {
+        let oldest = sequence - Int64(store.capacity) + 1
+        guard cursor.sequence < oldest else { return true }
+        if clock.isRunning(at: now), let waiting = store.first(from: cursor.sequence), waiting.sequence < oldest {
+            return false
+        }
+        for old in max(cursor.sequence, oldest - Int64(store.capacity))..<oldest where store[old] != nil {
             store.remove(old)
             statistics.packetsDiscarded += 1
         }
-        cursor.sequence = sequence
+        cursor.sequence = oldest
+        return true
     }
 }

@@ -39,6 +39,12 @@ struct PlayoutCursor: BitwiseCopyable {
         timestamp = packet.timestamp + Int64(packet.framing.frames)
     }
 
+    /// Moves behind a packet that is not to be played.
+    mutating func pass(_ place: StreamTimeline.Place, frames: Int) {
+        (sequence, position) = (place.sequence + 1, place.position + Int64(frames))
+        (chainEnd, timestamp) = (position, place.timestamp + Int64(frames))
+    }
+
     /// Counts a packet that is no duplicate.
     mutating func count(_ sequence: Int64, newest: Int64, _ statistics: inout PlayoutStatistics) {
         firstSequence = min(firstSequence, sequence)

@@ -13,12 +13,12 @@ struct PlayoutOffset: BitwiseCopyable {
 
     /// Pulls of one length in a row that count as regular.
     private static let regularRun = 8
-    /// Kept above the target, because the baseline trails a drifting clock, frames (1 ms).
-    static let margin: Int64 = 48
+    /// Kept above the target, because the baseline trails a drifting clock, frames: 0.25 ms, for clocks 600 ppm apart.
+    static let margin: Int64 = 12
     /// How far the target must fall below a boundary for it to be given up at once, frames (4 ms) ...
     private static let hysteresis: Int64 = 192
-    /// ... and how long it may do without it otherwise, frames (5 s).
-    private static let settling: Int64 = 240_000
+    /// ... and how long it may do without it otherwise, for each frame of a pull (2.5 s for pulls of 10 ms).
+    private static let settling: Int64 = 250
 
     mutating func willPull(_ count: Int) {
         if longest == 0 { regular = (count, Self.regularRun) }
@@ -49,7 +49,7 @@ struct PlayoutOffset: BitwiseCopyable {
             neededSince = pull
             return
         }
-        if target < wanted - step - Self.hysteresis || pull - neededSince > Self.settling {
+        if target < wanted - step - Self.hysteresis || pull - neededSince > Self.settling * step {
             wanted = suited
             neededSince = pull
         }

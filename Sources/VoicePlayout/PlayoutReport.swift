@@ -10,6 +10,11 @@ public enum InsertOutcome: Equatable, Sendable {
     case malformed
     /// It belongs to the stream before, or is the first of an unexpected one that the next packet must confirm.
     case unexpected
+    /// It belongs to sound that was interrupted; see ``PlayoutBuffer/flush(generation:)``.
+    case interrupted
+    /// As many packets wait as can. The sender runs too far ahead of real time: let it wait, or raise
+    /// ``PlayoutConfiguration/packetCapacity``.
+    case overrun
 }
 
 /// What one pull delivered.

@@ -40,6 +40,8 @@ public struct PlayoutStatistics: Equatable, Sendable, BitwiseCopyable {
     public internal(set) var pauseSamples: UInt64 = 0
     /// Media skipped because it came too late or too much was waiting, samples.
     public internal(set) var skippedSamples: UInt64 = 0
+    /// Those of `insertedSamplesForDeceleration` that are speech: heard twice, a pitch period or a few at a time.
+    public internal(set) var repeatedSamples: UInt64 = 0
     /// Packets that arrived again.
     public internal(set) var packetsDuplicated: UInt64 = 0
     /// Those of `packetsDiscarded` that came after their time.

@@ -2,21 +2,20 @@ extension PlayoutBuffer {
     /// Puts the next piece of sound into the empty queue.
     ///
     /// - Parameters:
-    ///   - time: When its first sample is played, on the pull clock.
-    ///   - pull: When the present pull began; nothing later can have come.
+    ///   - moment: When its first sample is played.
+    ///   - needed: What the present pull still asks for. No more is made up: by the next pull a packet may have come.
     mutating func produce<Decoder: SpeechDecoder & ~Copyable>(
-        at time: Int64, pull: Int64, decoder: inout Decoder
+        at moment: Moment, needed: Int, decoder: inout Decoder
     ) {
-        let moment = Moment(time: time, pull: pull)
         if gap.waits {
             let remaining = remainingWait(moment)
-            guard remaining == 0 else { return invent(atMost: remaining, moment, &decoder) }
+            guard remaining == 0 else { return invent(atMost: min(remaining, needed), moment, &decoder) }
         }
         skipExcess(moment)
         while true {
             switch upcoming() {
             case .unknown:
-                return invent(atMost: .max, moment, &decoder)
+                return invent(atMost: needed, moment, &decoder)
             case .lost(let end, let next):
                 if pay(until: end) { continue }
                 return playLost(until: end, next: next, moment, &decoder)
@@ -25,7 +24,7 @@ extension PlayoutBuffer {
                 openGap()
                 gap.becomePause()
                 let remaining = remainingWait(moment)
-                guard remaining == 0 else { return invent(atMost: remaining, moment, &decoder) }
+                guard remaining == 0 else { return invent(atMost: min(remaining, needed), moment, &decoder) }
                 // The wait may have ended for a later packet; where its position contradicts its sequence number, the pause would not.
                 if cursor.position < next.position {
                     (cursor.position, cursor.timestamp) = (next.position, next.timestamp)
@@ -95,6 +94,7 @@ extension PlayoutBuffer {
         cursor.position += skipped
         cursor.timestamp += skipped
         statistics.skippedSamples += UInt64(skipped)
+        decisions.note(.skip, frames: Int(skipped), at: moment.time)
         return true
     }
 }

@@ -46,6 +46,12 @@ struct PullClock: BitwiseCopyable {
         return 0
     }
 
+    /// Whether somebody pulls: the last time was less than 100 ms before `now`.
+    func isRunning(at now: Duration) -> Bool {
+        guard hasPulled, let anchor else { return false }
+        return now - anchor.now < .milliseconds(100)
+    }
+
     mutating func didPull(_ count: Int) { pulled += Int64(count) }
 
     private static func frames(_ duration: Duration) -> Double {

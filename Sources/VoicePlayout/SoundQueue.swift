@@ -15,8 +15,9 @@ struct SoundQueue: ~Copyable {
     /// RTP timestamp of the piece's first sample.
     private var timestamp: Int64 = 0
     private var pieceStart = SoundQueue.historyFrames
-    /// Whether the timestamp stands still throughout the piece: nobody sent this sound.
-    private var isInvented = true
+    /// Whether the timestamps run on with the samples; else it stands still: nobody sent this sound.
+    private var advances = false
+    private var origin = PlayedSegment.Origin.pause
     /// Sample of the piece at which it jumps, and by how much: ahead if positive, back if negative.
     private var jump = (at: 0, frames: 0)
 
@@ -32,11 +33,11 @@ struct SoundQueue: ~Copyable {
     }
 
     /// Says that `frames` were written where the piece began.
-    mutating func endPiece(frames: Int, timestamp: Int64, isInvented: Bool) {
+    mutating func endPiece(frames: Int, timestamp: Int64, advances: Bool, origin: PlayedSegment.Origin) {
         tail = head + frames
         pieceStart = head
         self.timestamp = timestamp
-        self.isInvented = isInvented
+        (self.advances, self.origin) = (advances, origin)
         jump = (0, 0)
     }
 
@@ -57,11 +58,34 @@ struct SoundQueue: ~Copyable {
 
     /// RTP timestamp of the next sample; it never goes back within a piece.
     var nextTimestamp: Int64 {
-        guard !isInvented else { return timestamp }
+        guard advances else { return timestamp }
         let played = head - pieceStart
         if played < jump.at { return timestamp + Int64(played) }
         if jump.frames < 0 { return timestamp + Int64(max(jump.at, played + jump.frames)) }
         return timestamp + Int64(played + jump.frames)
+    }
+
+    /// What the next samples stand for, as far as that goes on evenly and at most `limit` frames.
+    func nextRun(from frame: Int64, limit: Int) -> PlayedSegment {
+        let played = head - pieceStart
+        var frames = min(limit, count)
+        var runsOn = advances
+        if advances, played < jump.at {
+            frames = min(frames, jump.at - played)
+        } else if advances, played < jump.at - jump.frames {
+            // Sound that is heard a second time: its timestamp waits.
+            frames = min(frames, jump.at - jump.frames - played)
+            runsOn = false
+        }
+        return PlayedSegment(
+            firstFrame: frame, frames: frames, firstTimestamp: nextTimestamp, advances: runsOn, origin: origin)
+    }
+
+    /// Makes the queue as new: silence was played before.
+    mutating func reset() {
+        (head, tail, pieceStart) = (Self.historyFrames, Self.historyFrames, Self.historyFrames)
+        (timestamp, advances, origin, jump) = (0, false, .pause, (0, 0))
+        for sample in 0..<head { samples[sample] = 0 }
     }
 
     /// Keeps at most `frames` of what is ready and fades them out; returns how many were dropped.

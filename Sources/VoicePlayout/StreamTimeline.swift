@@ -20,6 +20,8 @@ struct StreamTimeline {
     private var positionShift: Int64 = 0
     /// The newest packet placed.
     private(set) var newest: (sequence: Int64, position: Int64, frames: Int) = (0, 0, 0)
+    /// When a packet last came, on the pull clock.
+    private var lastArrival: Int64 = 0
     /// The packet that would confirm a jump.
     private var expected: (source: UInt32, sequenceNumber: UInt16)?
 
@@ -27,8 +29,10 @@ struct StreamTimeline {
     /// its MAX_MISORDER is too small for 2.5 ms packets).
     private static let largestDropout: Int64 = 3000
     private static let largestMisorder: Int64 = 1000
-    /// A timestamp may run this much ahead of the arrivals, frames (1 s).
+    /// A packet may be this much earlier than the one before it or than the baseline, frames (1 s).
     private static let largestLead: Int64 = 48_000
+    /// A talkspurt that begins this much too late, after as long a silence, has been timed anew, frames (250 ms).
+    private static let talkspurtLateness: Int64 = 12_000
     /// How long packets of the source before are refused, frames (2 s).
     private static let farewell: Int64 = 96_000
 
@@ -41,6 +45,7 @@ struct StreamTimeline {
     ///   - arrival: On the pull clock.
     ///   - baseline: The present smallest offset of arrivals against the timeline.
     mutating func place(_ header: RTPHeader, frames: Int, arrival: Int64, baseline: Int64) -> Place? {
+        defer { lastArrival = arrival }
         guard let source else { return begin(header, frames) }
         if header.synchronizationSource != source {
             if let former, former.source == header.synchronizationSource, arrival < former.until { return nil }
@@ -64,8 +69,16 @@ struct StreamTimeline {
         let advance = position - newest.position
         if step > 0 {
             let overlaps = advance < Int64(newest.frames / 2) + (step - 1) * Int64(Frames.grain)
-            let leads = arrival - position < baseline - Self.largestLead
+            let earliest = min(baseline, lastArrival - newest.position) - Self.largestLead
+            let leads = arrival - position < earliest
             if overlaps || leads { return splice(header, frames, arrival - baseline) }
+            if header.marker, isTimedAnew(position, arrival: arrival, baseline: baseline) {
+                let due = max(newest.position + Int64(newest.frames), arrival - baseline)
+                positionShift += due - position
+                (self.sequences, self.timestamps) = (sequences, timestamps)
+                newest = (sequence, due, frames)
+                return Place(sequence: sequence, position: due, timestamp: timestamp, startsStream: false)
+            }
             newest = (sequence, position, frames)
         } else if step < 0, advance > step * Int64(Frames.grain) {
             return nil
@@ -75,12 +88,24 @@ struct StreamTimeline {
         return Place(sequence: sequence, position: position, timestamp: timestamp, startsStream: false)
     }
 
+    /// Whether a talkspurt's timestamp goes on as if there had been no silence before it: a sender that counts only what it
+    /// sends. Taken at its word, the whole silence would be delay.
+    private func isTimedAnew(_ position: Int64, arrival: Int64, baseline: Int64) -> Bool {
+        arrival - lastArrival > Self.talkspurtLateness && arrival - position - baseline > Self.talkspurtLateness
+    }
+
     private mutating func begin(_ header: RTPHeader, _ frames: Int) -> Place {
         source = header.synchronizationSource
         let sequence = sequences.unwrap(header.sequenceNumber)
         let timestamp = timestamps.unwrap(header.timestamp)
         newest = (sequence, timestamp, frames)
         return Place(sequence: sequence, position: timestamp, timestamp: timestamp, startsStream: true)
+    }
+
+    /// Moves what was told of arrivals: the clock that they are told on has jumped.
+    mutating func shift(by frames: Int64) {
+        lastArrival += frames
+        if let former { self.former = (former.source, former.until + frames) }
     }
 
     private mutating func splice(_ header: RTPHeader, _ frames: Int, _ due: Int64) -> Place {

@@ -7,8 +7,9 @@ struct StretchState: BitwiseCopyable {
     /// Since when the delay has been too short, on the pull clock.
     var shortSince: Int64?
 
-    /// Jumps of a waveform, frames: 2.5 ms, 12 ms ahead, 16 ms back.
+    /// Jumps of a waveform, frames: 2.5 ms, 12 ms ahead, 16 ms back; in silence from 1 ms on.
     static let shortestJump = 120
+    static let shortestSilentJump = 48
     static let longestCut = 576
     static let longestRepeat = 768
     /// Short packets are gathered up to this before they are shortened, frames (20 ms).
@@ -53,7 +54,7 @@ extension PlayoutBuffer {
         let start = queue.head
         let isSilence = stretch.isSilence(Waveform.rootMeanSquare(queue.samples.span(start..<start + frames)))
         if excess >= 0 { stretch.shortSince = nil }
-        if excess >= (isSilence ? StretchState.shortestJump : Self.patience) {
+        if excess >= (isSilence ? StretchState.shortestSilentJump : Self.patience) {
             let rested = moment.time - stretch.lastJump >= Self.rest
             if isSilence || rested || excess > Self.haste { shorten(excess: excess, isSilence, moment) }
         } else if excess < 0 {
@@ -64,7 +65,7 @@ extension PlayoutBuffer {
     private mutating func shorten(excess: Int, _ isSilence: Bool, _ moment: Moment) {
         let fade = Waveform.fadeFrames
         let longest = min(queue.count - fade, excess, isSilence ? .max : StretchState.longestCut)
-        guard longest >= StretchState.shortestJump else { return }
+        guard longest >= (isSilence ? StretchState.shortestSilentJump : StretchState.shortestJump) else { return }
         let shortest = isSilence ? longest : StretchState.shortestJump
         let jump = findJump(direction: 1, lengths: shortest...longest, fade: fade)
         let milliseconds = Float(excess) / Float(Frames.perMillisecond)
@@ -75,6 +76,7 @@ extension PlayoutBuffer {
         replace(at: jump.at, by: jump.length, frames: fade)
         queue.jumped(at: jump.at + fade / 2, frames: jump.length)
         statistics.removedSamplesForAcceleration += UInt64(jump.length)
+        decisions.note(.shorten, frames: jump.length, at: moment.time)
         stretch.lastJump = moment.time
     }
 
@@ -93,6 +95,8 @@ extension PlayoutBuffer {
         replace(at: jump.at, by: -jump.length, frames: fade)
         queue.jumped(at: jump.at + fade / 2, frames: -jump.length)
         statistics.insertedSamplesForDeceleration += UInt64(jump.length)
+        if !isSilence { statistics.repeatedSamples += UInt64(jump.length) }
+        decisions.note(.lengthen, frames: jump.length, at: moment.time)
         stretch.lastJump = moment.time
     }
 

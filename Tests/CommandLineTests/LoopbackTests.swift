@@ -51,15 +51,20 @@ struct LoopbackTests {
         #expect(lines.dropLast().allSatisfy { $0["type"] as? String == "round" && $0["ms"] == nil })
     }
 
-    @Test("a budget with an unknown stage has no sum")
-    func unknownStage() {
-        var whole = LatencyBudget()
-        for (index, stage) in LatencyBudget.Stage.allCases.enumerated() { whole[stage] = .milliseconds(index + 1) }
-        let stages = EngineLoopback.stages([whole, whole])
-        #expect(stages.map(\.milliseconds).reduce(0, +) == 55)
+    @Test("the stages are those of the rounds around the median; with an unknown one there are none")
+    func stages() {
+        func budget(_ milliseconds: Int) -> LatencyBudget {
+            var budget = LatencyBudget()
+            for stage in LatencyBudget.Stage.allCases { budget[stage] = .milliseconds(milliseconds) }
+            return budget
+        }
+        let stages = EngineLoopback.stages([(500, budget(50)), (9, budget(1)), (10, budget(2)), (11, budget(4))])
+        #expect(stages.map(\.milliseconds) == [Double](repeating: 3, count: LatencyBudget.Stage.allCases.count))
         #expect(stages.map(\.key).contains("codec_lookahead_ms"))
         #expect(stages.first?.key == "capture_ms")
-        whole[.network] = nil
-        #expect(EngineLoopback.stages([whole]).isEmpty)
+        var lacking = budget(1)
+        lacking[.network] = nil
+        #expect(EngineLoopback.stages([(10, lacking)]).isEmpty)
+        #expect(EngineLoopback.stages([]).isEmpty)
     }
 }

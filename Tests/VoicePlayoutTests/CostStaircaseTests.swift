@@ -31,7 +31,7 @@ struct CostStaircaseTests {
             }
         }
         let prior = 48_000 * power(1 + 960.0 / 720_000, fates.count)
-        return sum / (weights + prior) + cost.delayPerMillisecond * Double(delay)
+        return sum / (weights + prior) + cost.delayPerMillisecond * DelayBin.milliseconds(delay)
     }
 
     private func power(_ base: Double, _ exponent: Int) -> Double {
@@ -47,10 +47,10 @@ struct CostStaircaseTests {
         var fates: [Fate] = []
         for _ in 0..<200 {
             let isLost = random.uniform() < 0.2
-            let known = isLost ? CostStaircase.binCount : Int(random.exponential(mean: 30))
-            let redundant = random.uniform() < 0.5 ? 20 + Int(random.exponential(mean: 30)) : CostStaircase.binCount
+            let known = isLost ? DelayBin.never : Int(random.exponential(mean: 30))
+            let redundant = random.uniform() < 0.5 ? 20 + Int(random.exponential(mean: 30)) : DelayBin.never
             let farEdge = isLost ? 20 + Int(random.exponential(mean: 30)) : nil
-            let fate = Fate(known: min(known, CostStaircase.binCount), redundant: redundant, farEdge: farEdge)
+            let fate = Fate(known: min(known, DelayBin.never), redundant: redundant, farEdge: farEdge)
             fates.append(fate)
             staircase.add(frames: 960, known: fate.known, redundant: fate.redundant, farEdge: fate.farEdge, cost)
         }

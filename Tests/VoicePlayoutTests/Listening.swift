@@ -22,7 +22,8 @@ struct Listening: ~Copyable {
         _ trace: Trace, until end: Double, keepsSound: Bool = true, timestampsMayJump: Bool = false,
         nextBlock: () -> Int = { 480 }
     ) {
-        var next = 0
+        // Where it was played before, it goes on.
+        var next = trace.packets.firstIndex { $0.milliseconds > (reports.last?.milliseconds ?? -1) } ?? 0
         while Double(pulledFrames) / 48 < end {
             let now = Double(pulledFrames) / 48
             while next < trace.packets.count, trace.packets[next].milliseconds <= now {

@@ -12,6 +12,7 @@ extension EngineEvent {
         case .voiceActivityChanged: "voice_activity"
         case .degraded: "degraded"
         case .referenceRetimed: "reference_retimed"
+        case .playoutMarginChanged: "playout_margin_changed"
         case .joined: "joined"
         case .participantJoined: "participant_joined"
         case .participantLeft: "participant_left"
@@ -46,6 +47,7 @@ extension EngineEvent {
         case .voiceActivityChanged(let speaking): speaking ? "you speak" : "you pause"
         case .degraded(let degradation): degradation.text
         case .referenceRetimed: "echo reference re-timed"
+        case .playoutMarginChanged(let margin): "sound is made ready \(margin) before it is played"
         case .joined(let room, _): "in room '\(room)'"
         case .participantJoined(let participant): "\(participant.identity) came in"
         case .participantLeft(let participant, let reason): "\(name(participant)) \(reason?.text ?? "went out")"

@@ -7,6 +7,8 @@ struct DeviceLoopback {
     struct Result {
         var tally: LoopbackTally
         var formats: DeviceFormats
+        /// Periods that were queued before the DAC.
+        var playbackPeriods: Int
     }
 
     let configuration: ALSADeviceConfiguration
@@ -17,11 +19,15 @@ struct DeviceLoopback {
 
     /// Opens the card, measures and closes it. Returns early, with what there is, where the task is cancelled.
     func run(report: @escaping (LoopbackRound, _ number: Int) -> Void) async throws -> Result {
+        var card = configuration
+        // What is measured is the card as configured; a queue that grows after an xrun would be another one.
+        card.maximumPlaybackPeriods = card.playbackPeriods
+        let device = ALSADevice(card)
         let loop = LoopbackRounds(wanted: rounds, restartsAfterDisturbance: true)
         var formats = DeviceFormats(capture: nil, playback: nil)
         var starts: UInt64 = 0
         let tally = try await loop.run { events in
-            let stream = try ProbeStream(ALSADevice(configuration), events: events)
+            let stream = try ProbeStream(device, events: events)
             formats = stream.formats
             starts += 1
             return LoopbackProbe(
@@ -29,7 +35,7 @@ struct DeviceLoopback {
         } report: { round, number in
             report(round, number)
         }
-        return Result(tally: tally, formats: formats)
+        return Result(tally: tally, formats: formats, playbackPeriods: card.playbackPeriods)
     }
 }
 
@@ -40,10 +46,11 @@ extension DeviceLoopback.Result {
         guard let playback = formats.playback?.active, let unreported = tally.unreportedMilliseconds else { return [] }
         let conversion = [formats.capture, formats.playback].compactMap { $0?.conversionDelay.milliseconds }.reduce(
             0, +)
+        let queued = min(playbackPeriods * playback.periodFrames, playback.bufferFrames)
         return [
             LatencyStage(
-                "playback buffer", Double(playback.bufferFrames) / Double(playback.sampleRate) * 1_000,
-                "\(playback.bufferFrames) frames, full when the application writes"),
+                "playback buffer", Double(queued) / Double(playback.sampleRate) * 1_000,
+                "\(queued) frames are queued when the application has written"),
             LatencyStage("rate conversion", conversion, "between the device's rate and 48 kHz"),
             LatencyStage("converters and air", unreported, "measured; what the time stamps do not tell of"),
         ]

@@ -56,11 +56,11 @@ struct EngineLoopback {
     private func measure(
         _ engines: [VoiceEngine], _ formats: [DeviceFormats], report: @escaping (LoopbackRound, _ number: Int) -> Void
     ) async throws -> Result {
-        var budgets: [LatencyBudget] = []
+        var budgets: [(milliseconds: Double, budget: LatencyBudget)] = []
         var tally = try await mouthAndEar.run { round, number in
             report(round, number)
             let (a, b) = (try await statistics(engines[0]), try await statistics(engines[1]))
-            budgets.append(LatencyBudget(from: a, to: b))
+            if let way = round.milliseconds { budgets.append((way, LatencyBudget(from: a, to: b))) }
         }
         let final = [try await statistics(engines[0]), try await statistics(engines[1])]
         tally.xruns += final.reduce(0) { $0 + $1.device.capture.xruns + $1.device.playback.xruns }
@@ -74,10 +74,13 @@ struct EngineLoopback {
         do throws(EngineError) { return try await engine.statistics() } catch { throw Failure(loopback: error) }
     }
 
-    /// The mean of each stage over the rounds; empty where one of them was never known, for then there is no sum.
-    static func stages(_ budgets: [LatencyBudget]) -> [LatencyStage] {
+    /// The mean of each stage over the middle half of the rounds, those around the median; empty where a stage was never known, for then
+    /// there is no sum.
+    static func stages(_ rounds: [(milliseconds: Double, budget: LatencyBudget)]) -> [LatencyStage] {
+        let quarter = rounds.count / 4
+        let middle = rounds.sorted { $0.milliseconds < $1.milliseconds }.dropFirst(quarter).dropLast(quarter)
         let stages = LatencyBudget.Stage.allCases.compactMap { stage -> LatencyStage? in
-            let known = budgets.compactMap { $0[stage]?.milliseconds }
+            let known = middle.compactMap { $0.budget[stage]?.milliseconds }
             guard !known.isEmpty else { return nil }
             return LatencyStage(stage.words, known.reduce(0, +) / Double(known.count), stage.note)
         }

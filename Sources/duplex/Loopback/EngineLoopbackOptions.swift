@@ -11,11 +11,14 @@ struct EngineLoopbackOptions: ParsableArguments {
     var backPlayback: String?
     @Option(help: ArgumentHelp("Engine: B's microphone; without it B only plays.", valueName: "pcm"))
     var backCapture: String?
-    @Option(help: "Engine: milliseconds of sound in a packet. (default: 20)")
+    @Option(help: "Engine: milliseconds of sound in a packet. (default: 20, with --low-delay 10)")
     var frameMs: FrameMilliseconds?
     @Option(help: "Engine: what is done to the microphone. (default: off)")
     var processing: Call.Processing?
-    @Flag(help: "Engine: everything for the least delay, at the expense of error correction.")
+    @Flag(
+        help:
+            "Engine: the preset for the shortest way, at the expense of protection against loss; periods of 120 frames."
+    )
     var lowDelay = false
     @Option(
         help: ArgumentHelp(
@@ -81,12 +84,18 @@ struct EngineLoopbackOptions: ParsableArguments {
 
     /// What the options ask of both engines.
     var configuration: EngineConfiguration {
-        var configuration = EngineConfiguration()
-        configuration.processing = (processing ?? .off).settings
+        var configuration = lowDelay ? EngineConfiguration.lowDelay : EngineConfiguration(processing: .bypass)
+        if let processing {
+            configuration.processing = processing.settings
+            // A bypass takes settings and does nothing.
+            if processing != .off { configuration.backend = EngineConfiguration().backend }
+        }
         if let frameMs { configuration.encoder.frameDuration = frameMs.duration }
-        if lowDelay { configuration.application = .lowDelay }
         return configuration
     }
+
+    /// The shortest delay takes the shortest periods.
+    var defaultPeriodFrames: Int { lowDelay ? 120 : 240 }
 
     /// In frames.
     var settling: Int { Int((settle ?? 3) * 48_000) }

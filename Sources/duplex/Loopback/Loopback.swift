@@ -35,8 +35,8 @@ struct Loopback: AsyncParsableCommand {
     var capture = "default"
     @Option(help: "ALSA PCM to play to. With --through engine: B's loudspeaker.")
     var playback = "default"
-    @Option(help: "Frames of 48 kHz in a sound card's period, as near as it can.")
-    var period = 240
+    @Option(help: "Frames of 48 kHz in a sound card's period, as near as it can. (default: 240)")
+    var period: Int?
     @Option(help: "Periods of the playback buffer.")
     var periods = 2
     @Option(help: "How many pulses are sent.")
@@ -53,7 +53,7 @@ struct Loopback: AsyncParsableCommand {
     @OptionGroup var engine: EngineLoopbackOptions
 
     func validate() throws {
-        guard (16...4_800).contains(period) else {
+        if let period, !(16...4_800).contains(period) {
             throw ValidationError("--period is \(period); use 16 to 4800 frames")
         }
         guard (2...64).contains(periods) else { throw ValidationError("--periods is \(periods); use 2 to 64") }
@@ -143,13 +143,15 @@ struct Loopback: AsyncParsableCommand {
     }
 
     private func text(_ format: NegotiatedFormat?) -> String {
-        guard let active = format?.active else { return "\(period) frames" }
+        guard let active = format?.active else { return "\(periodFrames) frames" }
         return "\(active.periodFrames) frames at \(active.sampleRate) Hz"
     }
 
+    private var periodFrames: Int { period ?? engine.defaultPeriodFrames }
+
     private func card(capture: String?, playback: String?) -> ALSADeviceConfiguration {
         var card = ALSADeviceConfiguration(capture: capture, playback: playback)
-        card.periodFrames = period
+        card.periodFrames = periodFrames
         card.playbackPeriods = periods
         return card
     }
