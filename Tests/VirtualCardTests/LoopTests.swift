@@ -7,10 +7,11 @@ struct LoopTests {
 
     /// Plays `signal` from card time 0 and hears `frames` from then on, in virtual time, one period after the other.
     static func loop<Sample: Numeric>(
-        _ card: CardName, _ signal: [Sample], hearing frames: Int, _ shape: Shape
+        _ card: CardName, _ signal: [Sample], hearing frames: Int, _ shape: Shape, playbackArguments: String? = nil,
+        captureArguments: String? = nil
     ) throws -> [Sample] {
-        let playback = try CardStream(card.pcm, .playback, shape)
-        let capture = try CardStream(card.pcm, .capture, shape)
+        let playback = try CardStream(card.pcm(playbackArguments ?? card.arguments), .playback, shape)
+        let capture = try CardStream(card.pcm(captureArguments ?? card.arguments), .capture, shape)
         let channels = Int(shape.channels)
         let padded = signal + [Sample](repeating: 0, count: (frames + shape.buffer) * channels)
         let queued = shape.buffer * channels

@@ -42,5 +42,6 @@ snd_pcm_sframes_t vc_stream_transfer(snd_pcm_ioplug_t *io, const snd_pcm_channel
         done += (snd_pcm_uframes_t)frames;
     }
     if (stream->direction == VC_PLAYBACK) atomic_store(&stream->slot->queued_end, frame);
+    if (!stream->access.card->is_virtual) vc_stream_arm(stream, frame);
     return (snd_pcm_sframes_t)count;
 }
