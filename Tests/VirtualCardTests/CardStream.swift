@@ -67,7 +67,9 @@ final class CardStream: @unchecked Sendable {
         try check(unsafe snd_pcm_sw_params_current(pcm, software), "sw_params_current")
         try check(unsafe snd_pcm_sw_params_get_boundary(software, &boundary), "boundary")
         try check(unsafe snd_pcm_sw_params_set_start_threshold(pcm, software, boundary), "start_threshold")
-        try check(unsafe snd_pcm_sw_params_set_avail_min(pcm, software, snd_pcm_uframes_t(shape.availableMinimum ?? shape.period)), "avail_min")
+        try check(
+            unsafe snd_pcm_sw_params_set_avail_min(
+                pcm, software, snd_pcm_uframes_t(shape.availableMinimum ?? shape.period)), "avail_min")
         try check(unsafe snd_pcm_sw_params(pcm, software), "sw_params")
     }
 

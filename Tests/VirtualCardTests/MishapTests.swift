@@ -54,13 +54,15 @@ struct MishapTests {
             let capture = try CardStream(card.pcm, .capture, shape)
             try capture.start()
             let events = Handover<Int32>()
-            try onThreads(seconds: 20, [
-                { events.give(capture.pollEvents()) },
-                {
-                    usleep(20_000)
-                    _ = try card.control([command] + (command == "xrun" ? ["capture"] : []))
-                },
-            ])
+            try onThreads(
+                seconds: 20,
+                [
+                    { events.give(capture.pollEvents()) },
+                    {
+                        usleep(20_000)
+                        _ = try card.control([command] + (command == "xrun" ? ["capture"] : []))
+                    },
+                ])
             let errors = try events.take() & Int32(POLLERR | POLLHUP)
             #expect(errors == Int32(command == "unplug" ? POLLERR | POLLHUP : POLLERR))
             // Half of the buffer is 600 ms: it was not that which woke it.

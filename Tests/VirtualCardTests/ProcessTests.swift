@@ -7,11 +7,12 @@ struct ProcessTests {
     @Test("two processes share the air, in real time and in virtual time", arguments: ["", ",VIRTUAL=1"])
     func twoProcesses(arguments: String) throws {
         let pcm = "vcard:ID=two" + arguments
-        // Both open, then one plays two seconds; the other hears its pulses until it is gone.
+        // One plays for good; once it does, the other hears a second and a half of it.
         let script = """
-            vcard-probe hear \(pcm) 1.5 & heard=$!
-            vcard-probe play \(pcm) 2 || exit
-            wait $heard
+            vcard-probe play \(pcm) 1000000 & played=$!
+            until vcard-control two status 2>/dev/null | grep -qx "playback.running 1"; do sleep 0.01; done
+            vcard-probe hear \(pcm) 1.5 || exit
+            kill $played
             """
         let output = try Tool.withCard().run(["bash", "-c", script], seconds: 40)
         #expect(output.status == 0, "\(output.errors)")
@@ -40,6 +41,25 @@ struct ProcessTests {
         let output = try Tool.withCard().run(["bash", "-c", script])
         #expect(output.text == "busy 69\nopen\n", "\(output.errors)")
         #expect(output.errors.contains("Device or resource busy"))
+    }
+
+    @Test("virtual time goes on when the process that has the other direction is killed")
+    func killed() throws {
+        let script = """
+            time_of() { vcard-control k status | sed -n 's/^time_s \\([0-9]*\\).*/\\1/p'; }
+            until_time() { while now=$(time_of); ((${now:-0} < $1)); do sleep 0.01; done; }
+            vcard-probe hear vcard:ID=k,VIRTUAL=1 1000000 & heard=$!
+            vcard-probe play vcard:ID=k,VIRTUAL=1 1000000 & played=$!
+            until_time 5
+            kill -KILL $played
+            then=$(time_of)
+            until_time $((then + 20))
+            kill $heard
+            wait 2>/dev/null
+            echo on
+            """
+        let output = try Tool.withCard().run(["bash", "-c", script], seconds: 60)
+        #expect(output.text == "on\n", "\(output.errors)")
     }
 
     @Test("with-card removes its cards, gives the command's status, and makes the default PCM on demand")

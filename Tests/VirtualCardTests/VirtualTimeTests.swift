@@ -249,10 +249,14 @@ struct VirtualTimeTests {
         try CardWorkshop.withCard("VIRTUAL=1") { card in
             let unused = try CardStream(card.pcm, .playback, Self.shape)
             let capture = try CardStream(card.pcm, .capture, Self.shape)
-            try onThreads(seconds: 20, [{
-                try capture.start()
-                _ = try capture.read(480_000, as: Int16.self)
-            }])
+            try onThreads(
+                seconds: 20,
+                [
+                    {
+                        try capture.start()
+                        _ = try capture.read(480_000, as: Int16.self)
+                    }
+                ])
             #expect(unused.state == SND_PCM_STATE_PREPARED)
         }
     }

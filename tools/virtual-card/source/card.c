@@ -82,7 +82,6 @@ static void initialise_lock(pthread_mutex_t *lock) {
     pthread_mutexattr_init(&attributes);
     pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
     pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
-    pthread_mutexattr_setprotocol(&attributes, PTHREAD_PRIO_INHERIT);
     pthread_mutex_init(lock, &attributes);
     pthread_mutexattr_destroy(&attributes);
 }
