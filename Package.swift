@@ -101,7 +101,7 @@ let package = Package(
         tests("VoiceSimulation", "VoiceSimulation"),
         tests("EndToEnd", "VoiceEngine", "VoiceSimulation", "CAllocationCounter"),
         tests("CommandLine", "duplex", "VoiceEngine", "VoiceSimulation"),
-        tests("VirtualCard", "CALSA"),
+        tests("VirtualCard", "CALSA", "CLinuxRealtime", "CAllocationCounter"),
         tests("ImportRules"),
     ],
     swiftLanguageModes: [.v6],

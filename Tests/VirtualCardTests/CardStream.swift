@@ -15,6 +15,8 @@ struct Shape: Sendable {
     var period = 480
     var periods = 4
     var access = SND_PCM_ACCESS_RW_INTERLEAVED
+    /// Frames that wake the program; a period where nothing else is said.
+    var availableMinimum: Int?
 
     var buffer: Int { period * periods }
 }
@@ -26,6 +28,7 @@ final class CardStream: @unchecked Sendable {
 
     let pcm: OpaquePointer
     let shape: Shape
+    private var isClosed = false
 
     init(_ name: String, _ direction: Direction, _ shape: Shape = Shape()) throws(ALSAFailure) {
         self.shape = shape
@@ -34,7 +37,13 @@ final class CardStream: @unchecked Sendable {
         try prepare()
     }
 
-    deinit { _ = unsafe snd_pcm_close(pcm) }
+    deinit { close() }
+
+    /// Gives the direction back; nothing else may be called afterwards.
+    func close() {
+        if !isClosed { _ = unsafe snd_pcm_close(pcm) }
+        isClosed = true
+    }
 
     private func configure() throws(ALSAFailure) {
         var hardware: OpaquePointer?
@@ -58,7 +67,9 @@ final class CardStream: @unchecked Sendable {
         try check(unsafe snd_pcm_sw_params_current(pcm, software), "sw_params_current")
         try check(unsafe snd_pcm_sw_params_get_boundary(software, &boundary), "boundary")
         try check(unsafe snd_pcm_sw_params_set_start_threshold(pcm, software, boundary), "start_threshold")
-        try check(unsafe snd_pcm_sw_params_set_avail_min(pcm, software, period), "avail_min")
+        try check(
+            unsafe snd_pcm_sw_params_set_avail_min(
+                pcm, software, snd_pcm_uframes_t(shape.availableMinimum ?? shape.period)), "avail_min")
         try check(unsafe snd_pcm_sw_params(pcm, software), "sw_params")
     }
 
@@ -159,5 +170,42 @@ final class CardStream: @unchecked Sendable {
         let state = unsafe snd_pcm_state(pcm)
         if state == SND_PCM_STATE_PREPARED { return }
         if try available() < min(frames, shape.period) { try wait() }
+    }
+}
+
+extension CardStream {
+    /// Waits for the buffer to run empty: the next wait is for all of it.
+    func starve() throws(ALSAFailure) {
+        var software: OpaquePointer?
+        unsafe snd_pcm_sw_params_malloc(&software)
+        defer { unsafe snd_pcm_sw_params_free(software) }
+        _ = unsafe snd_pcm_sw_params_current(pcm, software)
+        _ = unsafe snd_pcm_sw_params_set_avail_min(pcm, software, snd_pcm_uframes_t(shape.buffer))
+        let code = unsafe snd_pcm_sw_params(pcm, software)
+        if code < 0 { throw ALSAFailure(code, "sw_params") }
+    }
+}
+
+extension CardStream {
+    /// What to poll, for a program that asks for it only once.
+    var descriptor: pollfd {
+        var descriptor = pollfd()
+        _ = unsafe snd_pcm_poll_descriptors(pcm, &descriptor, 1)
+        return descriptor
+    }
+
+    /// Polls descriptors that were asked for long ago. Which streams have something to do.
+    static func pollKept(_ streams: [CardStream], _ descriptors: [pollfd]) throws(ALSAFailure) -> [Bool] {
+        var descriptors = descriptors
+        let count = unsafe poll(&descriptors, nfds_t(descriptors.count), waitMilliseconds)
+        if count <= 0 { throw ALSAFailure(-ETIMEDOUT, "poll") }
+        var ready: [Bool] = []
+        for (stream, var descriptor) in zip(streams, descriptors) {
+            var events: UInt16 = 0
+            let code = unsafe snd_pcm_poll_descriptors_revents(stream.pcm, &descriptor, 1, &events)
+            if code < 0 { throw ALSAFailure(code, "revents") }
+            ready.append(events != 0)
+        }
+        return ready
     }
 }

@@ -77,7 +77,9 @@ struct CardName: Sendable {
     func pcm(_ arguments: String) -> String { "vcard:ID=\(id)" + (arguments.isEmpty ? "" : ",\(arguments)") }
 
     /// Runs vcard-control on it.
-    func control(_ words: String...) throws(ToolFailure) -> String {
+    func control(_ words: String...) throws -> String { try control(words) }
+
+    func control(_ words: [String]) throws -> String {
         let tool = Tool(try CardWorkshop.built.get().appending(path: "vcard-control"))
         let output = try tool.run(["--space", CardWorkshop.space, id] + words)
         guard output.status == 0 else { throw ToolFailure(output.errors) }

@@ -7,10 +7,11 @@ struct LoopTests {
 
     /// Plays `signal` from card time 0 and hears `frames` from then on, in virtual time, one period after the other.
     static func loop<Sample: Numeric>(
-        _ card: CardName, _ signal: [Sample], hearing frames: Int, _ shape: Shape
+        _ card: CardName, _ signal: [Sample], hearing frames: Int, _ shape: Shape, playbackArguments: String? = nil,
+        captureArguments: String? = nil
     ) throws -> [Sample] {
-        let playback = try CardStream(card.pcm, .playback, shape)
-        let capture = try CardStream(card.pcm, .capture, shape)
+        let playback = try CardStream(card.pcm(playbackArguments ?? card.arguments), .playback, shape)
+        let capture = try CardStream(card.pcm(captureArguments ?? card.arguments), .capture, shape)
         let channels = Int(shape.channels)
         let padded = signal + [Sample](repeating: 0, count: (frames + shape.buffer) * channels)
         let queued = shape.buffer * channels
@@ -43,7 +44,9 @@ struct LoopTests {
         formats.flatMap { format in [1, 2].map { Case(format: format, channels: $0, rate: 48_000, delay: 137) } }
         + [0, 1, 4_800].map { Case(format: SND_PCM_FORMAT_S16_LE, channels: 1, rate: 48_000, delay: $0) }
         + [8_000, 16_000, 44_100, 96_000].map { Case(format: SND_PCM_FORMAT_S16_LE, channels: 1, rate: $0, delay: 33) }
-        + [37, 120, 1_024].map { Case(format: SND_PCM_FORMAT_FLOAT_LE, channels: 1, rate: 48_000, delay: 5, period: $0) }
+        + [37, 120, 1_024].map {
+            Case(format: SND_PCM_FORMAT_FLOAT_LE, channels: 1, rate: 48_000, delay: 5, period: $0)
+        }
 
     @Test("to the sample, at the delay that was asked for", arguments: cases)
     func exact(_ c: Case) throws {

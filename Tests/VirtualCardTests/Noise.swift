@@ -26,6 +26,7 @@ struct Noise {
     /// Within a half of full scale.
     static func float(_ count: Int, seed: UInt64) -> [Float] {
         var noise = Noise(seed: seed)
-        return (0..<count).map { _ in Float(Int32(truncatingIfNeeded: noise.next() >> 40) - (1 << 23)) / Float(1 << 24) }
+        return (0..<count).map { _ in Float(Int32(truncatingIfNeeded: noise.next() >> 40) - (1 << 23)) / Float(1 << 24)
+        }
     }
 }

@@ -49,6 +49,12 @@ final class RunningTool {
         process.standardOutput = output
         do {
             process.standardError = try FileHandle(forWritingTo: errors)
+            // A program inherits what its parent's thread blocks; it must be possible to end this one.
+            var none = sigset_t()
+            var before = sigset_t()
+            unsafe sigemptyset(&none)
+            unsafe pthread_sigmask(SIG_SETMASK, &none, &before)
+            defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
             try process.run()
         } catch {
             throw ToolFailure("\(program.path()): \(error)")

@@ -46,21 +46,27 @@ static bool is_locked_by_another(int descriptor, off_t byte) {
     return fcntl(descriptor, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
+/// Makes the object as large as a card, if it `may_grow`.
+static int make_room(int descriptor, bool may_grow) {
+    struct stat status;
+    if (fstat(descriptor, &status) < 0) return -errno;
+    if (status.st_size >= (off_t)sizeof(vc_card)) return 0;
+    if (!may_grow) return -EPROTO;
+    return ftruncate(descriptor, sizeof(vc_card)) < 0 ? -errno : 0;
+}
+
 static int map(vc_access *access, const char *space, const char *id, int flags) {
     char name[2 * VC_NAME_LIMIT + 16];
     snprintf(name, sizeof name, "/vcard.%s.%s", space, id);
     int descriptor = shm_open(name, O_RDWR | flags, 0600);
     if (descriptor < 0) return -errno;
-    struct stat status;
-    int error = 0;
-    if (fstat(descriptor, &status) < 0 ||
-        (status.st_size < (off_t)sizeof(vc_card) &&
-            (!(flags & O_CREAT) || ftruncate(descriptor, sizeof(vc_card)) < 0)))
-        error = errno ? -errno : -ENODEV;
-    void *memory = error ? MAP_FAILED
-                         : mmap(NULL, sizeof(vc_card), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, descriptor, 0);
-    if (memory == MAP_FAILED) {
-        if (!error) error = -errno;
+    int error = make_room(descriptor, flags & O_CREAT);
+    void *memory = MAP_FAILED;
+    if (!error) {
+        memory = mmap(NULL, sizeof(vc_card), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, descriptor, 0);
+        if (memory == MAP_FAILED) error = -errno;
+    }
+    if (error) {
         close(descriptor);
         return error;
     }
@@ -76,7 +82,6 @@ static void initialise_lock(pthread_mutex_t *lock) {
     pthread_mutexattr_init(&attributes);
     pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
     pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
-    pthread_mutexattr_setprotocol(&attributes, PTHREAD_PRIO_INHERIT);
     pthread_mutex_init(lock, &attributes);
     pthread_mutexattr_destroy(&attributes);
 }

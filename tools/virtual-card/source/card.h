@@ -36,19 +36,20 @@ typedef struct {
     // Written by anyone, the requester first and then its counter; ring the doorbell afterwards.
     _Atomic uint32_t xrun_requests;
     _Atomic uint32_t jump_requests;
-    _Atomic int64_t jump_frames;    // how far the position leaps at the next request; negative: it stands still that long
+    _Atomic int64_t jump_frames;    // how far the position leaps at the next request; negative: it stands still
     _Atomic int64_t stalled_until;  // card time before which the program is not woken
 
-    // Virtual time, under the card's lock.
-    int32_t open;        // 1 while a stream has this direction open
-    int32_t thread;      // the thread that last used the stream
-    int32_t waiting;     // 1: its thread is in poll and wants `wanted`
-    int32_t excused;     // 1: open but not running, and time no longer waits for it
-    int32_t unpolled;    // how often its thread has waited for the other stream since it last waited for this one
+    // Virtual time; written under the card's lock, but for thread and last_call, which only the stream itself writes.
+    int32_t open;              // 1 while a stream has this direction open
+    _Atomic int32_t thread;    // the thread that last used the stream
+    _Atomic int32_t waiting;   // 1: its thread is in poll and wants `wanted`
+    int32_t excused;           // 1: open but not running, and time no longer waits for it
+    int32_t unpolled;          // how often its thread has waited for the other stream since it last did for this one
     int32_t padding;
-    int64_t wanted;      // card time at which it wants to be woken
-    int64_t last_call;   // CLOCK_MONOTONIC of its last call
-    int64_t reserved[6];
+    int64_t wanted;            // card time at which it wants to be woken
+    _Atomic int64_t last_call; // CLOCK_MONOTONIC of its last call that had to be noted
+    int64_t settled_at;        // CLOCK_MONOTONIC from which on a thread that it shares is taken for its only one
+    int64_t reserved[5];
 } vc_slot;
 
 typedef struct {

@@ -40,7 +40,8 @@ static bool number(const char *text, double least, double most, double *value) {
     char *end;
     *value = text ? strtod(text, &end) : NAN;
     if (text && end != text && !*end && *value >= least && *value <= most) return true;
-    fprintf(stderr, "vcard-control: %s: must be a number from %.15g to %.15g\n", text ? text : "(nothing)", least, most);
+    fprintf(stderr, "vcard-control: %s: must be a number from %.15g to %.15g\n", text ? text : "(nothing)", least,
+        most);
     return false;
 }
 

@@ -15,7 +15,7 @@ enum {
 
 // Kaiser's parameter: a stop band about 95 dB down.
 #define KAISER_BETA 9.5
-// Cut-off in cycles per frame: the transition band, 0.05 to either side, ends short of half the rate's mirror image.
+// Cut-off in cycles per frame; the transition band reaches 0.04 to either side.
 #define CUTOFF 0.46
 
 static float table[PHASES + 1][TAPS];

@@ -1,6 +1,7 @@
 // Band-limited interpolation: the sound between two frames, for clocks that run apart.
 //
-// A Kaiser-windowed sinc of 64 taps: flat within 0.1 dB to 0.41 of the rate (19.8 kHz at 48 kHz), images 95 dB down.
+// A Kaiser-windowed sinc of 64 taps: flat within 0.02 dB to 0.42 of the rate (20.1 kHz at 48 kHz), 3 dB down at 0.45;
+// what it adds to a tone is 100 dB below it.
 #pragma once
 
 /// Taps on each side of the frame asked for; also the frames that must be known ahead of it.

@@ -12,13 +12,18 @@
 enum {
     // A program may read again what is in the buffer; the line reaches back this far beyond the room's length.
     REREAD_FRAMES = 65536,
-    // Two seconds at 48 kHz.
+    // Two seconds at 48 kHz, as the longest delay.
     LONGEST_ROOM = 96000,
+    LONGEST_DELAY = 96000,
 };
+
+_Static_assert(
+    LONGEST_ROOM + LONGEST_DELAY + REREAD_FRAMES + VC_HEARING_BLOCK < VC_TAPE_FRAMES, "the tape is too short");
 
 int vc_microphone_open(vc_microphone *microphone, vc_card *card, int64_t microhertz, const char *room,
     const char *near, double near_gain, bool near_repeats) {
-    *microphone = (vc_microphone){.card = card, .microhertz = microhertz, .near_gain = near_gain, .near_repeats = near_repeats};
+    *microphone = (vc_microphone){
+        .card = card, .microhertz = microhertz, .near_gain = near_gain, .near_repeats = near_repeats};
     vc_interpolator_prepare();
     int error = 0;
     if (*near) error = vc_sound_read(&microphone->near, near, card->rate);

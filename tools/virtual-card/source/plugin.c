@@ -22,7 +22,7 @@ static int on_start(snd_pcm_ioplug_t *io) {
     vc_stream *stream = io->private_data;
     if (vc_card_is_gone(&stream->access)) return -ENODEV;
     vc_stream_start(stream);
-    vc_stream_arm(stream);
+    vc_stream_arm(stream, (int64_t)io->appl_ptr);
     return 0;
 }
 
@@ -30,7 +30,7 @@ static int on_stop(snd_pcm_ioplug_t *io) {
     vc_stream *stream = io->private_data;
     vc_stream_halt(stream);
     stream->is_broken = false;
-    vc_stream_arm(stream);
+    vc_stream_arm(stream, (int64_t)io->appl_ptr);
     return 0;
 }
 
@@ -41,7 +41,7 @@ static int on_prepare(snd_pcm_ioplug_t *io) {
     stream->is_broken = false;
     // Libasound sets it only after this, and what the program is to be told depends on it.
     snd_pcm_ioplug_set_state(io, SND_PCM_STATE_PREPARED);
-    vc_stream_arm(stream);
+    vc_stream_arm(stream, (int64_t)io->appl_ptr);
     return 0;
 }
 
@@ -79,7 +79,7 @@ static int on_sw_params(snd_pcm_ioplug_t *io, snd_pcm_sw_params_t *parameters) {
     vc_stream *stream = io->private_data;
     snd_pcm_sw_params_get_avail_min(parameters, &stream->avail_min);
     snd_pcm_sw_params_get_stop_threshold(parameters, &stream->stop_threshold);
-    vc_stream_arm(stream);
+    vc_stream_arm(stream, (int64_t)io->appl_ptr);
     return 0;
 }
 

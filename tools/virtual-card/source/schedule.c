@@ -10,10 +10,10 @@
 enum {
     // A stream counts as polled by its thread until the thread has waited for the other one so often without it.
     FORGOTTEN = 3,
-    // A stream that has just been started may be about to get a thread of its own: it is given this many settle times
-    // more, 20 ms in all.
-    NEWLY_STARTED = -100,
 };
+
+/// A stream that has been started for the first time may be about to get a thread of its own: it has this long.
+static const int64_t NEW_THREAD_NS = 20000000;
 
 /// Real time after which it is said that time stands, and for whom.
 static const int64_t STANDSTILL_NS = 10 * VC_NANOSECONDS;
@@ -27,7 +27,7 @@ static vc_slot *other(const vc_stream *stream) { return &stream->access.card->sl
 static bool lock(vc_stream *stream) {
     pthread_mutex_t *mutex = &stream->access.card->lock;
     int error = pthread_mutex_lock(mutex);
-    // Whoever died holding it left at worst a stale entry of its own, which is dropped when its direction is found free.
+    // Whoever died holding it left at worst an entry of its own, which is dropped when its direction is found free.
     if (error == EOWNERDEAD) error = pthread_mutex_consistent(mutex);
     return error == 0;
 }
@@ -44,7 +44,8 @@ static bool share_a_thread(const vc_slot *one, const vc_slot *another) {
 /// Whether the program cannot do anything to this running stream before time moves.
 static bool is_blocked(const vc_slot *slot, const vc_slot *partner) {
     if (slot->waiting) return true;
-    return share_a_thread(slot, partner) && partner->waiting && slot->unpolled >= FORGOTTEN;
+    return share_a_thread(slot, partner) && partner->waiting && slot->unpolled >= FORGOTTEN &&
+        vc_monotonic_ns() >= slot->settled_at;
 }
 
 /// Whether a stream that is open but does not run keeps time from moving.
@@ -74,14 +75,15 @@ static bool advance(vc_stream *stream) {
         if (direction == (int)stream->direction)
             vc_wake_at(&stream->wake, VC_AT_ONCE);
         else
-            vc_doorbell_ring(&stream->access, stream->access.generation, (vc_direction)direction, stream->wake.doorbell);
+            vc_doorbell_ring(
+                &stream->access, stream->access.generation, (vc_direction)direction, stream->wake.doorbell);
     }
     return true;
 }
 
 static void note_call(vc_stream *stream) {
-    stream->slot->thread = gettid();
-    stream->slot->last_call = vc_monotonic_ns();
+    atomic_store_explicit(&stream->slot->thread, gettid(), memory_order_relaxed);
+    atomic_store_explicit(&stream->slot->last_call, vc_monotonic_ns(), memory_order_relaxed);
 }
 
 static void settle(vc_stream *stream) { vc_wake_at(&stream->wake, vc_monotonic_ns() + VC_SETTLE_NS); }
@@ -91,7 +93,8 @@ void vc_schedule_join(vc_stream *stream) {
     vc_slot *slot = stream->slot;
     slot->open = 1;
     slot->waiting = slot->excused = 0;
-    slot->unpolled = NEWLY_STARTED;
+    slot->unpolled = 0;
+    slot->settled_at = INT64_MAX;
     note_call(stream);
     unlock(stream);
 }
@@ -109,7 +112,7 @@ void vc_schedule_run(vc_stream *stream) {
     note_call(stream);
     vc_slot *slot = stream->slot;
     slot->waiting = slot->excused = 0;
-    slot->unpolled = NEWLY_STARTED;
+    if (slot->settled_at == INT64_MAX) slot->settled_at = vc_monotonic_ns() + NEW_THREAD_NS;
     atomic_store(&slot->running, 1);
     settle(stream);
     unlock(stream);
@@ -125,10 +128,14 @@ void vc_schedule_halt(vc_stream *stream) {
 }
 
 void vc_schedule_touch(vc_stream *stream) {
-    if (!is_virtual(stream) || !lock(stream)) return;
+    if (!is_virtual(stream)) return;
+    vc_slot *slot = stream->slot;
+    // Most calls change nothing: who does not wait cannot be made to by anyone else.
+    if (atomic_load(&slot->running) && !atomic_load(&slot->waiting) && atomic_load(&slot->thread) == gettid()) return;
+    if (!lock(stream)) return;
     note_call(stream);
-    if (stream->slot->waiting) {
-        stream->slot->waiting = 0;
+    if (slot->waiting) {
+        slot->waiting = 0;
         settle(stream);
     }
     unlock(stream);
@@ -165,18 +172,19 @@ void vc_schedule_wait(vc_stream *stream, int64_t wanted) {
     vc_slot *slot = stream->slot, *partner = other(stream);
     note_call(stream);
     if (!slot->waiting) stream->waiting_since = vc_monotonic_ns();
-    slot->waiting = 1;
     slot->wanted = wanted;
+    slot->waiting = 1;
     slot->unpolled = 0;
     if (share_a_thread(slot, partner) && partner->unpolled < FORGOTTEN) partner->unpolled++;
-    vc_wake_never(&stream->wake);
-    if (!advance(stream)) {
-        if (share_a_thread(slot, partner) && is_running(partner) && !partner->waiting) {
-            settle(stream);
-        } else {
-            look_after(stream);
-            if (!advance(stream)) vc_wake_at(&stream->wake, vc_monotonic_ns() + VC_GRACE_NS);
-        }
+    bool has_moved = advance(stream);
+    bool may_be_awake = share_a_thread(slot, partner) && is_running(partner) && !partner->waiting;
+    if (!has_moved && may_be_awake) {
+        settle(stream);
+    } else {
+        if (!has_moved) look_after(stream);
+        if (!has_moved) advance(stream);
+        // Unless its own time has come, which made its descriptor readable: it looks around again after a while.
+        if (slot->waiting) vc_wake_at(&stream->wake, vc_monotonic_ns() + VC_LOOK_NS);
     }
     unlock(stream);
 }

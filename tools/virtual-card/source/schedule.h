@@ -1,13 +1,12 @@
 // Virtual time: who may advance the card's clock, and when.
 //
-// Nobody's clock runs; instead, time moves only when every running stream of the card waits in poll. Each says till when
-// it waits; the earliest of these becomes the time, and who waited for it is woken. While any program computes, time
-// stands, however long it takes.
+// Nobody's clock runs; instead, time moves only when every running stream of the card waits in poll. Each says till
+// when it waits; the earliest of these becomes the time, and who waited for it is woken. While any program computes,
+// time stands, however long it takes.
 //
-//                   poll ─> wait(T1) ──┐                              ┌─> woken: transfer, compute, poll ─> wait(T3)
-//     playback ─────────────────────────┤  all wait: now = min(T1,T2) ├───────────────────────────────────────────
-//     capture  ──────────────────────────┘                            └─> waits on
-//                        poll ─> wait(T2)
+//     playback  computes, polls: waits for T1 ─┐                    ┌─> T1 is now: computes, polls: waits for T3
+//                                              ├─ now = min(T1, T2) ─┤
+//     capture   computes, polls: waits for T2 ─┘                    └─> T2 is not yet: waits on
 //
 // That a program is about to wait shows when it asks for poll descriptors (as snd_pcm_wait and blocking calls do), or
 // when poll returned for nothing and it says so. A program that keeps its descriptors shows only the latter, so a short
@@ -16,8 +15,8 @@
 // One thread that runs both streams waits for one of them, or for both; which, is learned from what it polls.
 //
 // A stream that is open but does not run holds time still too, since what its program does next must not depend on how
-// fast the other one is: while it is being started, or recovers from an xrun. For a second of real time; then it is
-// taken for one that is not used.
+// fast the other one is: while it is being started, or recovers from an xrun. For three seconds of real time; then it
+// is taken for one that is not used.
 //
 // All of this is under the card's lock, which is shared between processes and survives the death of who holds it.
 #pragma once
@@ -27,7 +26,9 @@
 /// Real time after which a thread that has not said so is asked whether it waits.
 #define VC_SETTLE_NS INT64_C(200000)
 /// Real time for which a stream that is open but does not run holds time still.
-#define VC_GRACE_NS INT64_C(1000000000)
+#define VC_GRACE_NS INT64_C(3000000000)
+/// Real time after which a stream that waits looks whether the other one is still there.
+#define VC_LOOK_NS INT64_C(500000000)
 
 // All do nothing on a card in real time. Real-time safe but for the lock.
 

@@ -78,8 +78,9 @@ void vc_stream_play_staged(vc_stream *stream);
 
 // waiting.c
 
-/// Sees to it that the descriptor becomes readable when the program has something to do.
-void vc_stream_arm(vc_stream *stream);
+/// Sees to it that the descriptor becomes readable when the program has something to do after frame `application` of
+/// its own; in virtual time only while the stream does not run.
+void vc_stream_arm(vc_stream *stream, int64_t application);
 int vc_stream_poll_descriptors(snd_pcm_ioplug_t *io, struct pollfd *descriptors, unsigned space);
 int vc_stream_poll_revents(
     snd_pcm_ioplug_t *io, struct pollfd *descriptors, unsigned count, unsigned short *revents);

@@ -1,7 +1,7 @@
 // The tape: what the speaker plays, frame by frame of the playback converter's clock, as the air remembers it.
 //
-// A ring of 64-bit words, each a sample and the lap of the ring it was written in, stored and loaded whole: a frame that
-// nobody wrote, or wrote too long ago, is silence, and no reader ever sees half a frame.
+// A ring of 64-bit words, each a sample and the lap of the ring it was written in, stored and loaded whole: a frame
+// that nobody wrote, or wrote too long ago, is silence, and no reader ever sees half a frame.
 #pragma once
 
 #include <stdatomic.h>

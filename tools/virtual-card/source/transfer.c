@@ -18,7 +18,8 @@ static void play(vc_stream *stream, int64_t frame, int count, const float *sampl
 void vc_stream_play_staged(vc_stream *stream) {
     int64_t end = (int64_t)stream->io.appl_ptr;
     for (int64_t frame = end > VC_BUFFER_FRAMES ? end - VC_BUFFER_FRAMES : 0; frame < end; frame++)
-        vc_tape_write(&stream->access.card->tape, stream->start + frame, stream->staged[frame & (VC_BUFFER_FRAMES - 1)]);
+        vc_tape_write(
+            &stream->access.card->tape, stream->start + frame, stream->staged[frame & (VC_BUFFER_FRAMES - 1)]);
     atomic_store(&stream->slot->queued_end, end);
 }
 
@@ -42,5 +43,6 @@ snd_pcm_sframes_t vc_stream_transfer(snd_pcm_ioplug_t *io, const snd_pcm_channel
         done += (snd_pcm_uframes_t)frames;
     }
     if (stream->direction == VC_PLAYBACK) atomic_store(&stream->slot->queued_end, frame);
+    if (!stream->access.card->is_virtual) vc_stream_arm(stream, frame);
     return (snd_pcm_sframes_t)count;
 }

@@ -20,9 +20,8 @@ static int64_t lateness(uint64_t seed, uint64_t direction, uint64_t frame, int64
 
 static int64_t rounded_up(int64_t frames, int64_t unit) { return (frames + unit - 1) / unit * unit; }
 
-/// The position at which the program has something to do.
-static int64_t wanted_position(const vc_stream *stream) {
-    int64_t application = (int64_t)stream->io.appl_ptr;
+/// The position at which the program has something to do after its frame `application`.
+static int64_t wanted_position(const vc_stream *stream, int64_t application) {
     if (stream->io.state == SND_PCM_STATE_DRAINING) return application;
     int64_t wanted = application + (int64_t)stream->avail_min;
     if (stream->direction == VC_PLAYBACK) wanted -= (int64_t)stream->io.buffer_size;
@@ -32,8 +31,8 @@ static int64_t wanted_position(const vc_stream *stream) {
 }
 
 /// Card time at which a running stream has something for its program, late as wake-ups may be.
-static int64_t due_time(const vc_stream *stream) {
-    int64_t position = wanted_position(stream);
+static int64_t due_time(const vc_stream *stream, int64_t application) {
+    int64_t position = wanted_position(stream, application);
     int64_t at = vc_time_of(stream->microhertz, stream->start + position);
     at += lateness((uint64_t)stream->settings.seed, stream->direction, (uint64_t)position,
         stream->settings.jitter_us * 1000);
@@ -42,35 +41,39 @@ static int64_t due_time(const vc_stream *stream) {
 }
 
 /// Card time at which the program of a running stream is to be woken: then, or for a mishap.
-static int64_t wake_time(const vc_stream *stream) {
-    int64_t due = due_time(stream), mishap = vc_stream_next_mishap(stream);
+static int64_t wake_time(const vc_stream *stream, int64_t application) {
+    int64_t due = due_time(stream, application), mishap = vc_stream_next_mishap(stream);
     return due < mishap ? due : mishap;
 }
 
-static bool has_room_before_start(const vc_stream *stream) {
+static bool has_room_before_start(const vc_stream *stream, int64_t application) {
     return stream->direction == VC_PLAYBACK && stream->io.state == SND_PCM_STATE_PREPARED &&
-        stream->io.appl_ptr + stream->avail_min <= stream->io.buffer_size;
+        (snd_pcm_uframes_t)application + stream->avail_min <= stream->io.buffer_size;
 }
 
-void vc_stream_arm(vc_stream *stream) {
-    if (stream->is_running && stream->access.card->is_virtual)
-        return;
-    else if (stream->is_running)
-        vc_wake_at(&stream->wake, stream->access.card->epoch + wake_time(stream));
-    else if (stream->io.state == SND_PCM_STATE_PREPARED && !has_room_before_start(stream))
+void vc_stream_arm(vc_stream *stream, int64_t application) {
+    if (stream->is_running) {
+        if (stream->access.card->is_virtual) return;
+        vc_wake_at(&stream->wake, stream->access.card->epoch + wake_time(stream, application));
+    } else if (stream->io.state == SND_PCM_STATE_PREPARED && !has_room_before_start(stream, application)) {
         vc_wake_never(&stream->wake);
-    else
+    } else {
         vc_wake_at(&stream->wake, VC_AT_ONCE);
+    }
 }
 
 /// The program is about to wait.
 static void wait_for_it(vc_stream *stream) {
-    if (!stream->is_running || !stream->access.card->is_virtual)
-        vc_stream_arm(stream);
-    else if (wake_time(stream) <= vc_stream_now(stream))
+    int64_t application = (int64_t)stream->io.appl_ptr;
+    if (!stream->is_running || !stream->access.card->is_virtual) {
+        vc_stream_arm(stream, application);
+        return;
+    }
+    int64_t wanted = wake_time(stream, application);
+    if (wanted <= vc_stream_now(stream))
         vc_wake_at(&stream->wake, VC_AT_ONCE);
     else
-        vc_schedule_wait(stream, wake_time(stream));
+        vc_schedule_wait(stream, wanted);
 }
 
 int vc_stream_poll_descriptors(snd_pcm_ioplug_t *io, struct pollfd *descriptors, unsigned space) {
@@ -93,12 +96,13 @@ static unsigned short events(vc_stream *stream) {
         snd_pcm_ioplug_set_state(&stream->io, SND_PCM_STATE_XRUN);
         return POLLERR | ready;
     }
+    int64_t application = (int64_t)stream->io.appl_ptr;
     switch (stream->io.state) {
-    case SND_PCM_STATE_PREPARED: return has_room_before_start(stream) ? ready : 0;
-    case SND_PCM_STATE_DRAINING: return position >= (int64_t)stream->io.appl_ptr ? ready : 0;
+    case SND_PCM_STATE_PREPARED: return has_room_before_start(stream, application) ? ready : 0;
+    case SND_PCM_STATE_DRAINING: return position >= application ? ready : 0;
     case SND_PCM_STATE_RUNNING:
         if (!stream->is_running) return POLLERR | ready;
-        if (vc_stream_now(stream) < due_time(stream)) return 0;
+        if (vc_stream_now(stream) < due_time(stream, application)) return 0;
         return vc_stream_available(stream, position) >= (int64_t)stream->avail_min ? ready : 0;
     default: return POLLERR | ready;
     }

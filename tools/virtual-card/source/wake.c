@@ -35,7 +35,8 @@ void vc_wake_close(vc_wake *wake) {
 
 void vc_wake_at(vc_wake *wake, int64_t monotonic_ns) {
     if (monotonic_ns < 1) monotonic_ns = 1; // 0 would disarm the timer
-    struct itimerspec when = {.it_value = {.tv_sec = monotonic_ns / VC_NANOSECONDS, .tv_nsec = monotonic_ns % VC_NANOSECONDS}};
+    struct itimerspec when = {
+        .it_value = {.tv_sec = monotonic_ns / VC_NANOSECONDS, .tv_nsec = monotonic_ns % VC_NANOSECONDS}};
     timerfd_settime(wake->timer, TFD_TIMER_ABSTIME, &when, NULL);
 }
 
