@@ -69,16 +69,15 @@ final class CardRun {
     var log: DeviceLog { shared.log }
     var counts: DeviceCounts { session.counters.counts }
 
-    /// Runs the media side until `isDone`; false where that has not come within `seconds` of the device's time.
-    func run(seconds: Double, until isDone: (CardRun) -> Bool = { _ in false }) -> Bool {
-        let limit = MonotonicTime.now().nanoseconds + Int64(seconds * 1e9)
+    /// Runs the media side until that many frames were heard and the last event is half a second past, or for 20 s.
+    func runUntilCalm(heard frames: Int) {
+        let limit = MonotonicTime.now().nanoseconds + 20_000_000_000
         while MonotonicTime.now().nanoseconds < limit {
             refill()
             session.wake.wait(timeout: .milliseconds(5))
             take()
-            if isDone(self) { return true }
+            if heard.samples.count >= max(frames, (log.lines.last?.captured ?? 0) + 24_000) { return }
         }
-        return false
     }
 
     func stop() {

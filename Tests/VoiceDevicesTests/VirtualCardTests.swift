@@ -150,7 +150,7 @@ struct RealTimeCardTests {
     @Test("A stall of 120 ms is over when it is over: what is stale is skipped, the latency is what it was")
     func stall() throws {
         let run = try CardRun(VirtualCard(arguments: "STALL_AFTER_S=1,STALL_MS=120"))
-        _ = run.run(seconds: 2.2)
+        run.runUntilCalm(heard: 90_000)
         run.stop()
         let trimmed = run.log.events.compactMap { if case .trimmed(.capture, let frames) = $0 { frames } else { nil } }
         #expect(trimmed.contains { $0 >= 4_800 }, "\(run.log)")
@@ -167,7 +167,7 @@ struct RealTimeCardTests {
     @Test("After an xrun the times are right from the first frame on, and a period more is queued")
     func xrun() throws {
         let run = try CardRun(VirtualCard(arguments: "XRUN_AFTER_S=1"))
-        _ = run.run(seconds: 2.2)
+        run.runUntilCalm(heard: 90_000)
         run.stop()
         for direction in [DeviceDirection.capture, .playback] {
             #expect(run.log.contains(.xrun(direction)) && run.log.contains(.recovered(direction)), "\(run.log)")
@@ -188,7 +188,7 @@ struct RealTimeCardTests {
     @Test("A jump of the device's position is followed within a buffer", arguments: [300, -300, 2_000, -2_000])
     func jump(frames: Int) throws {
         let run = try CardRun(VirtualCard(arguments: "JUMP_AFTER_S=1,JUMP_FRAMES=\(frames)"))
-        _ = run.run(seconds: 2.2)
+        run.runUntilCalm(heard: 90_000)
         run.stop()
         try expectLatency(run)
         expectAligned(run)
@@ -200,7 +200,7 @@ struct RealTimeCardTests {
     func drift(ppm: Double) throws {
         let card = VirtualCard(arguments: "PPM_CAPTURE=\(ppm),PPM_PLAYBACK=\(-ppm),DELAY_FRAMES=100")
         let run = try CardRun(card)
-        _ = run.run(seconds: 4)
+        run.runUntilCalm(heard: 190_000)
         run.stop()
         for (counts, expected) in [(run.counts.capture, ppm), (run.counts.playback, -ppm)] {
             let uncertainty = try #require(counts.driftUncertaintyPPM)
@@ -215,7 +215,7 @@ struct RealTimeCardTests {
     @Test("Wake-ups up to 3 ms late cost nothing", arguments: ["JITTER_US=3000", "JITTER_US=3000,GRANULE_FRAMES=48"])
     func jitter(arguments: String) throws {
         let run = try CardRun(VirtualCard(arguments: arguments))
-        _ = run.run(seconds: 2.2)
+        run.runUntilCalm(heard: 90_000)
         run.stop()
         #expect(run.counts.capture.xruns == 0)
         // A coarse position is up to a millisecond behind, and the times with it.
@@ -231,7 +231,7 @@ struct RealTimeCardTests {
         ])
     func conversion(arguments: String) throws {
         let run = try CardRun(VirtualCard(arguments: arguments))
-        _ = run.run(seconds: 2.2)
+        run.runUntilCalm(heard: 90_000)
         run.stop()
         let active = try #require(run.formats.capture?.active)
         #expect(arguments.contains("RATE") == (active.sampleRate != 48_000))
