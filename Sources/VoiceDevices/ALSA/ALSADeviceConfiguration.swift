@@ -29,6 +29,9 @@ public struct ALSADeviceConfiguration: Equatable, Sendable {
     /// SCHED_FIFO priority of the capture thread, 0 to 99. 71: one below playback, whose deadline is shorter.
     public var capturePriority = 71
 
+    /// Whether a device that runs ahead of the monotonic clock is held back to it. False for one whose time is not ours: a simulated one.
+    var holdsToMonotonicClock = true
+
     /// Both directions of `name`, in periods of 5 ms.
     public init(_ name: String = "default") {
         captureName = name
