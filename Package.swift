@@ -53,6 +53,7 @@ let package = Package(
         // C and C++ of ours
         .target(name: "CLinuxRealtime", cSettings: c),
         .target(name: "CAllocationCounter", dependencies: ["CLinuxRealtime"], cSettings: c),
+        .target(name: "CVoiceKernels", cSettings: c),
         .target(
             name: "CWebRTCAudio", dependencies: ["CWebRTCAudioProcessing"],
             cxxSettings: [
@@ -64,7 +65,7 @@ let package = Package(
         module("VoiceWire"),
         module("VoicePlayout", "VoiceWire"),
         module("VoiceRooms", "VoiceWire"),
-        module("VoiceProcessing", "VoiceRealtime", "CWebRTCAudio", "CSpeexDSP"),
+        module("VoiceProcessing", "VoiceRealtime", "CVoiceKernels", "CWebRTCAudio", "CSpeexDSP"),
         module("VoiceCoding", "COpus"),
         module("VoiceDevices", "VoiceRealtime", "CALSA", "CSndFile", "CSpeexDSP"),
         module("VoiceTransport", "CLinuxRealtime", "VoiceRealtime", "VoiceWire", "VoiceRooms", "CJWT"),
@@ -100,6 +101,7 @@ let package = Package(
         tests("VoiceSimulation", "VoiceSimulation"),
         tests("EndToEnd", "VoiceEngine", "VoiceSimulation", "CAllocationCounter"),
         tests("CommandLine", "duplex", "VoiceEngine", "VoiceSimulation"),
+        tests("VirtualCard", "CALSA"),
         tests("ImportRules"),
     ],
     swiftLanguageModes: [.v6],

@@ -1,4 +1,5 @@
 internal import VoiceCoding
+internal import VoiceDevices
 internal import VoicePlayout
 internal import VoiceRealtime
 internal import VoiceWire
@@ -9,15 +10,16 @@ internal import VoiceWire
 ///                     (one for each talker)                                  ├─► mix ─► limiter ─► playout ring
 ///     ...                                                         volume ─┘
 ///
-/// The playback clock drives it: whenever the playout ring runs below its target, one block is pulled. Nothing is allocated after `init`.
+/// The playback clock drives it: a block is pulled shortly before the playback thread comes for it. Nothing is allocated after `init`.
 struct Downlink: ~Copyable {
     private var received: PacketConsumer
     private var playout: FrameProducer
     private var streams: StreamTable
-    /// How many frames the playout ring is kept filled with.
-    private let targetFill: Int
-    /// How many frames are pulled at a time: a device period, at most 10 ms.
-    private let blockFrames: Int
+    private var schedule: PlayoutSchedule
+    /// When something must next be pulled; nil while nothing has to.
+    private(set) var nextRun: MonotonicTime?
+    /// When the last frame so far given to the loudspeaker leaves the DAC.
+    private var referenceEnd: MonotonicTime?
     private var limiter = MixLimiter()
     private var mix = InlineArray<480, Float>(repeating: 0)
     private var scratch = InlineArray<480, Float>(repeating: 0)
@@ -25,7 +27,7 @@ struct Downlink: ~Copyable {
 
     init(
         received: consuming PacketConsumer, playout: consuming FrameProducer, configuration: EngineConfiguration,
-        devicePeriod: Int
+        devicePeriod: Int, keepsDeadlines: Bool
     ) throws(EngineError) {
         do throws(OpusError) {
             streams = try StreamTable(count: configuration.maximumStreams, configuration: configuration.playout)
@@ -34,9 +36,9 @@ struct Downlink: ~Copyable {
         }
         self.received = received
         self.playout = playout
-        blockFrames = min(max(devicePeriod, 1), Uplink.blockFrames)
-        targetFill = devicePeriod + configuration.playoutMarginFrames
-        precondition(targetFill + blockFrames <= self.playout.capacity, "the ring would never be full enough")
+        schedule = PlayoutSchedule(
+            period: devicePeriod, margin: configuration.playoutMargin, keepsDeadlines: keepsDeadlines)
+        statistics.margin = schedule.margin
     }
 
     /// False when every slot is taken.
@@ -48,11 +50,33 @@ struct Downlink: ~Copyable {
         streams.setVolume(gain, of: source)
     }
 
-    /// Takes in every packet that has arrived and refills the playout ring. `referenceEnd` is when the last frame so far given to the
-    /// loudspeaker leaves the DAC.
-    mutating func run(now: MonotonicTime, referenceEnd: MonotonicTime?) {
+    /// Takes in every packet that has arrived and pulls what is due into the playout ring.
+    ///
+    /// - Parameters:
+    ///   - take: what the playback thread has taken since the last run.
+    ///   - playback: what the device has counted so far.
+    mutating func run(
+        _ clock: RunClock, take: PlaybackTake?, playback: DirectionCounts, events: inout MediaEventOutlet
+    ) {
+        if let take { note(take, seen: clock.start) }
         receive()
-        while playout.fill < targetFill { produce(now: now, referenceEnd: referenceEnd) }
+        while let due = schedule.due(fill: playout.fill), due <= clock.start {
+            produce(now: clock.start)
+            let isChanged = schedule.filled(due: due, at: clock.now, underruns: playback.underrunFrames)
+            if isChanged { noteMargin(&events) }
+        }
+        nextRun = schedule.plan(fill: playout.fill)
+    }
+
+    private mutating func note(_ take: PlaybackTake, seen now: MonotonicTime) {
+        referenceEnd = take.end
+        statistics.playbackDevice.note(schedule.note(take, seen: now), frames: take.frames)
+    }
+
+    private mutating func noteMargin(_ events: inout MediaEventOutlet) {
+        statistics.marginChanges += 1
+        statistics.margin = schedule.margin
+        events.tell(.playoutMarginChanged(nanoseconds: schedule.margin))
     }
 
     private mutating func receive() {
@@ -82,7 +106,9 @@ struct Downlink: ~Copyable {
         }
     }
 
-    private mutating func produce(now: MonotonicTime, referenceEnd: MonotonicTime?) {
+    private mutating func produce(now: MonotonicTime) {
+        // What the playback thread takes at a time, at most 10 ms.
+        let blockFrames = min(schedule.period, Uplink.blockFrames)
         var mixSpan = mix.mutableSpan
         var block = mixSpan._mutatingExtracting(0..<blockFrames)
         for index in 0..<blockFrames { block[index] = 0 }
@@ -93,11 +119,11 @@ struct Downlink: ~Copyable {
         if let referenceEnd {
             // What is pulled now follows what lies in the ring, which follows what the device has.
             let dacTime = referenceEnd.advanced(byFrames: playout.fill, sampleRate: 48_000)
-            statistics.notePlayout(delay: dacTime.nanoseconds - now.nanoseconds)
+            statistics.pullToSpeaker.note(dacTime.nanoseconds - now.nanoseconds, frames: blockFrames)
         }
         _ = playout.write(block.span, time: now)
     }
 
     /// The statistics of every talker that is being played.
-    func streamStatistics() -> StreamStatisticsTable { streams.statistics() }
+    mutating func streamStatistics() -> StreamStatisticsTable { streams.report() }
 }

@@ -37,10 +37,12 @@ package final class EngineCore: @unchecked Sendable {
     /// Starts the configured device and makes the pipeline for what it granted. Allocates, and blocks while the device starts.
     ///
     /// - Parameters:
+    ///   - keepsDeadlines: whether whoever drives the core calls ``run(now:)`` when that has said, and not only when a device has moved. If not,
+    ///     what is played is pulled a device period earlier.
     ///   - eventWake: signalled when ``nextEvent()`` has something; must outlive the core.
     ///   - deviceEvents: called on a thread of the device's.
     package init(
-        _ configuration: EngineConfiguration, eventWake: WakeHandle?,
+        _ configuration: EngineConfiguration, keepsDeadlines: Bool = false, eventWake: WakeHandle?,
         deviceEvents: @escaping @Sendable (DeviceEvent) -> Void
     ) throws(EngineError) {
         try configuration.validate()
@@ -68,16 +70,17 @@ package final class EngineCore: @unchecked Sendable {
             throw .device(error)
         }
         do {
-            try Self.checkPeriods(of: formats, playoutMargin: configuration.playoutMarginFrames)
+            try Self.checkPeriods(of: formats, playoutMargin: configuration.playoutMargin)
             let uplink = try Uplink(
                 capture: capture.consumer, reference: reference.consumer, configuration: configuration,
                 sending: sending.producer, networkWake: networkWake.handle)
             let downlink = try Downlink(
                 received: received.consumer, playout: playout.producer, configuration: configuration,
-                devicePeriod: formats.playback?.active.periodAt48Kilohertz ?? Uplink.blockFrames)
+                devicePeriod: formats.playback?.active.periodAt48Kilohertz ?? Uplink.blockFrames,
+                keepsDeadlines: keepsDeadlines)
             pipeline = MediaPipeline(
                 uplink: uplink, downlink: downlink, commands: commands.consumer,
-                events: MediaEventOutlet(events.producer, wake: eventWake), publisher: statistics.writer)
+                events: MediaEventOutlet(events.producer, wake: eventWake), counters: counters, publisher: statistics.writer)
         } catch {
             device.stop()
             throw error
@@ -91,8 +94,13 @@ package final class EngineCore: @unchecked Sendable {
 
     deinit { device.stop() }
 
-    /// Does all the media work that is due. The media thread's, or a simulation's.
-    package func run(now: MonotonicTime) { pipeline.run(now: now) }
+    /// Does all the media work that is due, in simulated time. Returns when it must be called next if no device moves before; nil where
+    /// nothing becomes due by time alone.
+    @discardableResult
+    package func run(now: MonotonicTime) -> MonotonicTime? { pipeline.run(RunClock(start: now, isLive: false)) }
+
+    /// Does all the media work that is due; the media thread's. Returns as ``run(now:)``.
+    func run() -> MonotonicTime? { pipeline.run(RunClock(start: .now(), isLive: true)) }
 
     /// Stops the device and waits for its threads. Safe to call again.
     package func stopDevice() { device.stop() }
@@ -110,7 +118,7 @@ package final class EngineCore: @unchecked Sendable {
     package func statistics() -> MediaStatistics { reader.latest() }
 
     /// The rings were there before the device, whose periods are known only now.
-    private static func checkPeriods(of formats: DeviceFormats, playoutMargin: Int) throws(EngineError) {
+    private static func checkPeriods(of formats: DeviceFormats, playoutMargin: PlayoutMargin) throws(EngineError) {
         let captured = formats.capture?.active.periodAt48Kilohertz ?? 0
         let played = formats.playback?.active.periodAt48Kilohertz ?? 0
         guard captured <= captureFrames / 2 else {
@@ -119,7 +127,8 @@ package final class EngineCore: @unchecked Sendable {
                     message: "a capture period of \(captured) frames; use \(captureFrames / 2) or less"))
         }
         // Filled up to a period and the margin, to within a block.
-        let longest = playoutFrames - playoutMargin - Uplink.blockFrames
+        let margin = Int(playoutMargin.most.nanoseconds * 48_000 / 1_000_000_000)
+        let longest = playoutFrames - margin - Uplink.blockFrames
         guard played <= longest else {
             throw .device(
                 .invalidConfiguration(message: "a playback period of \(played) frames; use \(longest) or less"))

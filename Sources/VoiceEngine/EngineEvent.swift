@@ -12,6 +12,9 @@ public enum EngineEvent: Sendable {
     case degraded(EngineDegradation)
     /// The echo reference was re-timed, because the devices' clocks or delays moved; the canceller may need a moment.
     case referenceRetimed
+    /// The media thread has been later, or more punctual, than was reckoned with: blocks are pulled so long before they are played from now
+    /// on. See ``PlayoutMargin``.
+    case playoutMarginChanged(Duration)
     /// The engine is in the room.
     case joined(room: String, as: ParticipantID)
     /// Somebody came in.

@@ -45,6 +45,7 @@ extension EngineEvent {
         case .processingRefused: self = .degraded(.processingRefused)
         case .tooManyStreams: self = .degraded(.tooManyStreams)
         case .referenceRetimed: self = .referenceRetimed
+        case .playoutMarginChanged(let nanoseconds): self = .playoutMarginChanged(.nanoseconds(nanoseconds))
         }
     }
 }

@@ -43,6 +43,8 @@ package enum MediaEvent: BitwiseCopyable, Sendable {
     case tooManyStreams(synchronizationSource: UInt32)
     /// The reference was re-timed, because the devices' clocks or delays moved.
     case referenceRetimed
+    /// Blocks are pulled so much before the playback thread comes for them from now on.
+    case playoutMarginChanged(nanoseconds: Int64)
 }
 
 /// The media thread's end of the event ring, with the signal that wakes whoever forwards the events.

@@ -12,6 +12,9 @@ public struct ProcessingCapabilities: Equatable, Sendable {
     public var delayAgnosticOption: Bool
     /// Whether the canceller works without being told the delay.
     public var delayOptional: Bool
+    /// Whether it finds the echo by itself however late it comes, follows jumps and drift, and leaves the near end alone where there is
+    /// no echo: the reference needs no re-timing.
+    public var findsEcho: Bool
     /// Whether there is a noise suppressor, with all its levels.
     public var noise: Bool
     /// Whether there is a gain control, in both modes.

@@ -4,6 +4,8 @@
 ///                 └─> EchoDelayEstimator <──┐                  v
 ///     microphone ─────────────────────────┴───────────> VoiceProcessor ──> output
 ///
+/// A processor that finds the echo by itself gets both signals as they are.
+///
 /// For files and for clients that own their devices and know no times; with times, ``ReferenceAligner`` does this part. The
 /// two inputs may be up to 0.6 s apart, reference first, and the distance may jump. Nothing is allocated per block.
 public struct ProcessingChain: ~Copyable {
@@ -68,6 +70,8 @@ public struct ProcessingChain: ~Copyable {
     private let patience: Configuration.Patience
     private let expectedDelay: Int
     private let isDelayExpected: Bool
+    /// The processor does all that is done here by itself.
+    private let findsEcho: Bool
     private var offset: Int
     private var retimings = 0
 
@@ -84,6 +88,7 @@ public struct ProcessingChain: ~Copyable {
         let processor = try backend.makeProcessor(sampleRate: sampleRate, settings: settings)
         let estimator = try EchoDelayEstimator(sampleRate: sampleRate)
         self.processor = processor
+        findsEcho = processor.capabilities.findsEcho
         self.estimator = estimator
         history = ReferenceHistory(capacity: Int(Double(sampleRate) * Self.historySeconds))
         aligned = Block(frames: sampleRate / 100)
@@ -99,6 +104,7 @@ public struct ProcessingChain: ~Copyable {
 
     /// Processes 10 ms of microphone in place against the 10 ms of reference that came with it.
     public mutating func run(capture: inout MutableSpan<Float>, reference: Span<Float>) -> Report {
+        if findsEcho { return runDirectly(&capture, reference) }
         history.append(reference)
         if processor.activeSettings.echo != .off, estimator.run(capture: capture.span, reference: reference) {
             retime()
@@ -111,6 +117,16 @@ public struct ProcessingChain: ~Copyable {
         let report = processor.run(capture: &capture, reference: aligned.read(), delay: max(0, delay))
         return Report(
             processing: report, echoDelay: estimator.estimate, retimings: retimings, echoPathAssumed: assumed)
+    }
+
+    /// The processor does it all.
+    private mutating func runDirectly(_ capture: inout MutableSpan<Float>, _ reference: Span<Float>) -> Report {
+        let report = processor.run(capture: &capture, reference: reference, delay: 0)
+        let presence = report.echoPresence ?? 0
+        return Report(
+            processing: report,
+            echoDelay: report.echoDelay.map { EchoDelayEstimator.Estimate(delay: $0, confidence: presence) },
+            retimings: 0, echoPathAssumed: presence > 0.5)
     }
 
     /// The delay that the reference is re-timed by.

@@ -12,6 +12,21 @@ public struct ProcessingReport: BitwiseCopyable, Sendable {
     public var echoReturnLoss: Float?
     /// Echo return loss enhancement, dB: the echo's power over that of what is left.
     public var echoReturnLossEnhancement: Float?
+    /// Frames from a reference frame's entry into the processor to its echo's arrival, where the processor finds it itself.
+    public var echoDelay: Int?
+    /// ppm by which that delay grows: how much slower the playback's clock runs than the microphone's; nil while no drift was found.
+    public var echoDriftPPM: Float?
+    /// 0...1: how sure it is that the microphone hears the loudspeaker, and so how much of the canceller's output is used.
+    public var echoPresence: Float?
+    /// 0...1: how far what is left after cancelling can be taken for the near end, so that an interruption can be told from an echo;
+    /// nil while the far end was not heard yet.
+    public var echoReadiness: Float?
+    /// RMS of the reference's block, dBFS.
+    public var referenceLevel: Float?
+    /// RMS of the echo in the microphone's block as it is estimated, dBFS.
+    public var echoLevel: Float?
+    /// Mean gain, dB, that the residual suppressor applied to the bins of speech.
+    public var suppressionGain: Float?
     /// Median delay in milliseconds that the library sees between its two inputs over its last second.
     public var libraryDelayMilliseconds: Int32?
     /// Standard deviation of that delay, milliseconds.
@@ -35,6 +50,13 @@ public struct ProcessingReport: BitwiseCopyable, Sendable {
         self.outputLevel = outputLevel
         echoReturnLoss = nil
         echoReturnLossEnhancement = nil
+        echoDelay = nil
+        echoDriftPPM = nil
+        echoPresence = nil
+        echoReadiness = nil
+        referenceLevel = nil
+        echoLevel = nil
+        suppressionGain = nil
         libraryDelayMilliseconds = nil
         libraryDelayDeviationMilliseconds = nil
         poorDelayFraction = nil

@@ -8,9 +8,10 @@
 ///                                                           ├──> block, remaining delay
 ///     recorded(ADC time) ────────> FrameTimeline ───────────┘
 ///
-/// Blocks join without a seam while the clocks agree. As they drift apart the timing error grows; past
-/// ``Configuration/slipThreshold`` for several blocks in a row the reading position slips back to error 0, so the next slip is
-/// a whole threshold away.
+/// The two clocks never agree. The reading position is a fraction of a frame and moves by their ratio, so the reference is
+/// resampled continuously: there is no slip and no step while the clocks drift, and blocks join without a seam. What is left of
+/// the timing error is taken out by bending the step by at most ``Configuration/steepestCorrection``; only an error beyond
+/// ``Configuration/slipThreshold``, which no drift explains, moves the position at once.
 ///
 /// Pure: reads no clock. One owner; nothing is allocated after `init`.
 public struct ReferenceAligner: ~Copyable {
@@ -19,20 +20,25 @@ public struct ReferenceAligner: ~Copyable {
         /// How far the block runs ahead of what was in the air, so that it is causal whatever the timing error: more than
         /// `slipThreshold`. Seconds.
         public var lead: Double
-        /// Timing error at which the reading position slips, seconds.
+        /// Timing error at which the reading position is moved at once, seconds.
         public var slipThreshold: Double
         /// Blocks in a row for which it must be exceeded.
         public var slipPatience: Int
+        /// How much faster or slower than the clocks' ratio the reference is read to take out a timing error; 0.001 is 1000 ppm, less
+        /// than two cents of pitch.
+        public var steepestCorrection: Double
         /// Reference that is kept, seconds: longer than the playback and capture buffers together.
         public var history: Double
 
         /// A configuration.
         public init(
-            lead: Double = 0.004, slipThreshold: Double = 0.001, slipPatience: Int = 5, history: Double = 1.5
+            lead: Double = 0.004, slipThreshold: Double = 0.003, slipPatience: Int = 5,
+            steepestCorrection: Double = 0.001, history: Double = 1.5
         ) {
             self.lead = lead
             self.slipThreshold = slipThreshold
             self.slipPatience = slipPatience
+            self.steepestCorrection = steepestCorrection
             self.history = history
         }
     }
@@ -50,7 +56,7 @@ public struct ReferenceAligner: ~Copyable {
 
     /// How well it works.
     public struct Statistics: BitwiseCopyable, Equatable, Sendable {
-        /// Slips for a timing error that had grown.
+        /// Times that the position was moved at once for a timing error that no drift explains.
         public var slips = 0
         /// Jumps in the times of the reference and of the microphone.
         public var jumps = 0
@@ -71,6 +77,14 @@ public struct ReferenceAligner: ~Copyable {
     private static let settledAge = 1.0
     /// Blocks over which the share of missing reference is averaged, for the confidence.
     private static let presenceWeight: Float = 0.02
+    /// Share of the timing error that is taken out in each block: a time constant of 0.2 s, quicker than the clocks' own loops move.
+    private static let followWeight = 0.05
+    /// Most that two crystals differ: twice the ±300 ppm of the worst that were measured.
+    private static let largestDrift = 0.0006
+
+    /// Frames that interpolation reads beyond a block, and those that a step off 1 adds to one.
+    private static let margin = 2 * SincInterpolator.reach + 8
+    private static func longestBlock(_ rate: Int) -> Int { rate / 50 }
 
     private let rate: Int
     private let configuration: Configuration
@@ -78,7 +92,11 @@ public struct ReferenceAligner: ~Copyable {
     private var playback: FrameTimeline
     private var recording: FrameTimeline
     private var recorded: Int64 = 0
-    private var position: Int64?
+    private let interpolator = SincInterpolator()
+    /// The stretch of history that a block is interpolated from.
+    private var stretch: Block
+    /// Where in the history the next block begins; nil before the first.
+    private var position: Double?
     private var generation = 0
     private var impatience = 0
     private var presence: Float = 0
@@ -93,6 +111,7 @@ public struct ReferenceAligner: ~Copyable {
         history = ReferenceHistory(capacity: Int(Double(sampleRate) * configuration.history))
         playback = FrameTimeline(sampleRate: sampleRate)
         recording = FrameTimeline(sampleRate: sampleRate)
+        stretch = Block(frames: Self.longestBlock(sampleRate) + Self.margin)
     }
 
     /// Takes reference frames in the order of playing, any number of them.
@@ -110,7 +129,7 @@ public struct ReferenceAligner: ~Copyable {
     ///
     /// - Parameters:
     ///   - nanoseconds: when the block's first frame entered the ADC, monotonic clock.
-    ///   - reference: as many frames as the microphone block has.
+    ///   - reference: as many frames as the microphone block has, 20 ms at most.
     public mutating func recorded(
         at nanoseconds: Int64, reference: inout MutableSpan<Float>
     ) -> Alignment {
@@ -122,35 +141,74 @@ public struct ReferenceAligner: ~Copyable {
         guard let place = playback.place(at: now + configuration.lead * 1e9) else {
             return finish(&reference, missing: Self.silence(&reference), delay: Int(lead), discontinuity: false)
         }
-        let broken = follow(place)
+        let broken = locate(place)
         let first = position ?? 0
-        statistics.timingError = place.frame - Double(first)
-        let missing = history.read(from: first, within: place.first..<place.end, into: &reference)
-        position = first + Int64(count)
-        let delay = max(0, Int((lead - statistics.timingError).rounded()))
+        let error = place.frame - first
+        statistics.timingError = error
+        let step = stepFollowing(error, count: count)
+        precondition(count <= Self.longestBlock(rate), "a block is 20 ms at most")
+        let missing = Self.read(
+            from: first, step: step, within: place.first..<place.end, of: history, through: &stretch, interpolator,
+            into: &reference)
+        position = first + step * Double(count)
+        let delay = max(0, Int((lead - error).rounded()))
         return finish(&reference, missing: missing, delay: delay, discontinuity: broken)
     }
 
     /// Keeps the reading position, or moves it to where the clocks say.
     ///
     /// - Returns: whether it was moved.
-    private mutating func follow(_ place: FrameTimeline.Place) -> Bool {
-        let target = Int64(place.frame.rounded())
+    private mutating func locate(_ place: FrameTimeline.Place) -> Bool {
         guard let present = position, generation == place.generation else {
-            let continues = position == target
-            position = target
+            let continues = position.map { abs($0 - place.frame) < 0.5 } ?? false
+            position = place.frame
             generation = place.generation
             impatience = 0
             return !continues
         }
-        let error = abs(place.frame - Double(present)) / Double(rate)
+        let error = abs(place.frame - present) / Double(rate)
         impatience = error > configuration.slipThreshold ? impatience + 1 : 0
         // An error of ten thresholds is no drift: a jump of the recording's clock, say. It is not waited out.
         guard impatience >= configuration.slipPatience || error > 10 * configuration.slipThreshold else { return false }
         impatience = 0
-        position = target
+        position = place.frame
         statistics.slips += 1
         return true
+    }
+
+    /// Reference frames per microphone frame: the clocks' ratio, bent so that the timing error goes away.
+    private func stepFollowing(_ error: Double, count: Int) -> Double {
+        var ratio = 1.0
+        if let playing = playback.clock, let listening = recording.clock {
+            let drift = listening.period / playing.period - 1
+            ratio += max(-Self.largestDrift, min(Self.largestDrift, drift))
+        }
+        let bend = Self.followWeight * error / Double(count)
+        return ratio + max(-configuration.steepestCorrection, min(configuration.steepestCorrection, bend))
+    }
+
+    /// Interpolates a block out of the history.
+    ///
+    /// - Returns: frames that were not known or not played.
+    private static func read(
+        from first: Double, step: Double, within played: Range<Int64>, of history: borrowing ReferenceHistory,
+        through stretch: inout Block, _ interpolator: borrowing SincInterpolator,
+        into reference: inout MutableSpan<Float>
+    ) -> Int {
+        let count = reference.count
+        let whole = Int64(first.rounded(.down))
+        let begin = whole - Int64(SincInterpolator.reach)
+        var all = stretch.write()
+        var source = all._mutatingExtracting(0..<count + margin)
+        _ = history.read(from: begin, within: played, into: &source)
+        unsafe source.withUnsafeMutableBufferPointer { from in
+            unsafe reference.withUnsafeMutableBufferPointer { to in
+                guard let from = from.baseAddress, let to = to.baseAddress else { return }
+                unsafe interpolator.read(from, from: first - Double(begin), step: step, into: to, count: count)
+            }
+        }
+        let known = max(history.start, played.lowerBound)..<max(history.start, min(history.end, played.upperBound))
+        return count - known.clamped(to: whole..<whole + Int64(count)).count
     }
 
     private mutating func finish(

@@ -70,4 +70,11 @@ struct ReferenceHistory: ~Copyable {
         var output = block.write()
         return read(from: first, into: &output)
     }
+
+    /// The same into the first `count` places of a vector.
+    func read(from first: Int64, count: Int, into vector: inout RealVector) {
+        var all = vector.mutableSpan
+        var output = all._mutatingExtracting(0..<count)
+        _ = read(from: first, into: &output)
+    }
 }

@@ -38,6 +38,8 @@ public protocol VoiceProcessor: AnyObject {
 
 /// Who does the processing.
 public enum ProcessingBackend: String, CaseIterable, Sendable {
+    /// The canceller of this module, with WebRTC's module behind it for noise, level and voice detection.
+    case native
     /// WebRTC's audio processing module.
     case webRTC
     /// Nobody: the microphone as it is. Measures levels.
@@ -50,6 +52,7 @@ public enum ProcessingBackend: String, CaseIterable, Sendable {
         sampleRate: Int, settings: ProcessingSettings
     ) throws(ProcessingError) -> any VoiceProcessor {
         switch self {
+        case .native: try NativeProcessor(sampleRate: sampleRate, settings: settings)
         case .webRTC: try WebRTCProcessor(sampleRate: sampleRate, settings: settings)
         case .bypass: try BypassProcessor(sampleRate: sampleRate, settings: settings)
         }

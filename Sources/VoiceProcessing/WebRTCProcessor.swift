@@ -61,7 +61,8 @@ public final class WebRTCProcessor: VoiceProcessor {
         return ProcessingCapabilities(
             library: "WebRTC \(generation)", echo: true, echoLevels: can.echo_levels,
             extendedFilter: can.extended_filter, delayAgnosticOption: can.delay_agnostic,
-            delayOptional: can.delay_optional, noise: true, gain: true, voiceDetection: can.voice_detection,
+            delayOptional: can.delay_optional, findsEcho: false, noise: true, gain: true,
+            voiceDetection: can.voice_detection,
             voiceLikelihood: can.voice_likelihood, speechProbability: can.speech_probability)
     }
 

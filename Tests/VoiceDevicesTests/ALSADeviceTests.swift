@@ -11,7 +11,9 @@ import VoiceRealtime
 /// and so does this.
 enum CardlessALSA {
     static let folder = try? TemporaryFolder()
-    static let base = "/usr/share/alsa/alsa.conf"
+    /// What the machine has already, a virtual card perhaps.
+    static let base =
+        unsafe getenv("ALSA_CONFIG_PATH").map { unsafe String(cString: $0) } ?? "/usr/share/alsa/alsa.conf"
 
     /// True once the configuration is in place; false where alsa-lib's own configuration is not installed.
     static let isReady: Bool = {

@@ -59,6 +59,8 @@ public final class SimulatedCall {
         var downlink: SimulatedNetwork
         var events: [EngineEvent] = []
         var isConnected = true
+        /// When the engine must run next if its device does not move before.
+        var nextRun: MonotonicTime?
 
         init(_ configuration: Configuration, side: Side, generator: inout SeededGenerator) throws {
             var acoustics = configuration.rooms[side.rawValue]
@@ -74,7 +76,7 @@ public final class SimulatedCall {
             device = try SimulatedDevice(air: air, configuration: shape)
             var engine = configuration.engine
             engine.device = .custom(device)
-            core = try EngineCore(engine, eventWake: nil) { _ in }
+            core = try EngineCore(engine, keepsDeadlines: true, eventWake: nil) { _ in }
             address = EndpointAddress(high: 0, low: UInt64(side.rawValue + 1), port: 5_000)
             session = try RoomSession(token: [UInt8(side.rawValue)], association: generator.next())
             conversation = RoomConversation(randomStart: generator.next())
@@ -168,6 +170,7 @@ public final class SimulatedCall {
         var instants: [Duration] = []
         for participant in participants {
             if let wake = participant.device.nextWake { instants.append(wake.sinceEpoch) }
+            if let due = participant.nextRun { instants.append(due.sinceEpoch) }
             if let arrival = participant.uplink.nextArrival { instants.append(arrival) }
             if let arrival = participant.downlink.nextArrival { instants.append(arrival) }
             if let timeout = participant.session.nextTimeout { instants.append(timeout) }
@@ -179,7 +182,10 @@ public final class SimulatedCall {
     /// Does all that is due now, in the order of the signal, until nothing moves any more.
     private func step() {
         for participant in participants {
-            if participant.device.advance(to: now) > 0 { participant.core.run(now: now) }
+            let hasMoved = participant.device.advance(to: now) > 0
+            if hasMoved || participant.nextRun.map({ $0 <= now }) ?? false {
+                participant.nextRun = participant.core.run(now: now)
+            }
             sendMedia(of: participant)
         }
         deliverToServer()

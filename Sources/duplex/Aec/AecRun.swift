@@ -83,7 +83,7 @@ struct AecSummary: JSONLine {
     var erleDb: Double?
     /// From playing to recording.
     var delayMs: Double?
-    /// Not estimated by this backend.
+    /// By which the delay grew at the end; nil where no drift was found, or the backend does not look for it.
     var driftPpm: Double?
     /// When the echo was first 20 dB lower for half a second.
     var convergenceS: Double?
@@ -93,6 +93,7 @@ struct AecSummary: JSONLine {
     var retimings: Int
     var usPerFrameP50: Double
     var usPerFrameP99: Double
+    var usPerFrameMax: Double
 
     init(
         options: Aec, library: String, rate: Int, report: ProcessingChain.Report?, evidence: EchoEvidence,
@@ -104,11 +105,13 @@ struct AecSummary: JSONLine {
         frames = times.count
         erleDb = evidence.enhancementDecibels
         delayMs = report?.echoDelay.map { Double($0.delay) * 1_000 / Double(rate) }
+        driftPpm = report?.processing.echoDriftPPM.map { Double($0) }
         convergenceS = evidence.convergenceSeconds
         processingDelayMs = Double(report?.processing.processingDelay ?? 0) * 1_000 / Double(rate)
         retimings = report?.retimings ?? 0
         let sorted = times.sorted()
         usPerFrameP50 = Double(sorted[sorted.count / 2]) / 1_000
+        usPerFrameMax = Double(sorted[sorted.count - 1]) / 1_000
         usPerFrameP99 = Double(sorted[min(sorted.count - 1, sorted.count * 99 / 100)]) / 1_000
     }
 

@@ -15,13 +15,14 @@ struct Call: AsyncParsableCommand {
 
     /// The configurations that come with the engine.
     enum Preset: String, CaseIterable, ExpressibleByArgument {
-        case voiceAgent, voiceChat, headset
+        case voiceAgent, voiceChat, headset, lowDelay
 
         var configuration: EngineConfiguration {
             switch self {
             case .voiceAgent: .voiceAgent
             case .voiceChat: .voiceChat
             case .headset: .headset
+            case .lowDelay: .lowDelay
             }
         }
     }
@@ -66,7 +67,7 @@ struct Call: AsyncParsableCommand {
     var capture: String?
     @Option(help: "ALSA PCM to play to, or none. (default: default)")
     var playback: String?
-    @Option(help: "Frames of 48 kHz in a sound card's period, as near as it can. (default: 240)")
+    @Option(help: "Frames of 48 kHz in a sound card's period, as near as it can. (default: 240; 120 with the preset lowDelay)")
     var period: Int?
 
     @Option(help: "A sound file to speak instead of a microphone.", completion: .file())
@@ -128,13 +129,17 @@ struct Call: AsyncParsableCommand {
     /// What the options ask of the engine.
     func engineConfiguration(files: DeferredFileDevice?) -> EngineConfiguration {
         var configuration = (preset ?? (usesFiles ? .headset : .voiceChat)).configuration
-        if let processing { configuration.processing = processing.settings }
+        if let processing {
+            configuration.processing = processing.settings
+            if processing != .off { configuration.backend = .webRTC }
+        }
         if let frameMs { configuration.encoder.frameDuration = frameMs.setting }
         if let files {
             configuration.device = .custom(files)
         } else {
             func name(_ option: String?) -> String? { option == "none" ? nil : option ?? "default" }
             var card = ALSADeviceConfiguration(capture: name(capture), playback: name(playback))
+            if case .alsa(let preset) = configuration.device { card.periodFrames = preset.periodFrames }
             if let period { card.periodFrames = period }
             configuration.device = .alsa(card)
         }

@@ -34,7 +34,7 @@ final class CallLog: Sendable {
         if case .participantJoined(let participant) = event { remember(participant) }
         let line = names.withLock { names in CallEvent(event) { names[$0] ?? "\($0)" } }
         switch event {
-        case .voiceActivityChanged, .referenceRetimed, .device(.endOfInput):
+        case .voiceActivityChanged, .referenceRetimed, .playoutMarginChanged, .device(.endOfInput):
             if json { tell(line) }
         case .degraded, .device, .requestRefused, .requestFailed, .connectionLost:
             if json { tell(line) } else { Console.complain("warning: \(line.detail)") }

@@ -10,6 +10,7 @@ extension EngineEvent {
         case .voiceActivityChanged: "voice_activity"
         case .degraded: "degraded"
         case .referenceRetimed: "reference_retimed"
+        case .playoutMarginChanged: "playout_margin_changed"
         case .joined: "joined"
         case .participantJoined: "participant_joined"
         case .participantLeft: "participant_left"
@@ -42,6 +43,7 @@ extension EngineEvent {
         case .voiceActivityChanged(let speaking): speaking ? "you speak" : "you pause"
         case .degraded(let degradation): degradation.text
         case .referenceRetimed: "echo reference re-timed"
+        case .playoutMarginChanged(let margin): "sound is made ready \(margin) before it is played"
         case .joined(let room, _): "in room '\(room)'"
         case .participantJoined(let participant): "\(participant.identity) came in"
         case .participantLeft(let participant, let reason): "\(name(participant)) \(reason?.text ?? "went out")"
@@ -77,6 +79,9 @@ extension DeviceEvent {
         case .xrun(.playback): "the playback device ran dry; there was a gap"
         case .suspended(let direction): "the system suspended the \(direction) device; resuming it"
         case .recovered(let direction): "the \(direction) device runs again"
+        case .trimmed(let direction, let frames):
+            "\(frames / 48) ms of \(direction) were too late to be of use, and were skipped"
+        case .fillTargetChanged(let frames): "the playback device now keeps \(frames / 48) ms queued"
         case .disconnected(let direction): "the \(direction) device is gone"
         case .failed(_, let error): "\(error)"
         case .formatChanged: "the device changed its format"

@@ -1,0 +1,105 @@
+// The partitioned filter's arithmetic: a row of lanes for each bin, a lane for each partition.
+
+#include <string.h>
+
+#include "include/CVoiceKernels.h"
+#include "simd.h"
+
+VK_CLONES void vk_push_lane(float *rows, size_t row_count, size_t stride, size_t first, size_t count, const float *values) {
+    for (size_t row = 0; row < row_count; row++) {
+        float *at = rows + row * stride + first;
+        memmove(at + 1, at, (count - 1) * sizeof(float));
+        *at = values[row];
+    }
+}
+
+VK_CLONES void vk_filter(
+    const float *x_real, const float *x_imaginary, size_t x_stride, const float *w_real, const float *w_imaginary, size_t lanes,
+    float *real, float *imaginary) {
+    for (size_t k = 0; k < VK_BINS; k++) {
+        lanes8 re = {0}, im = {0};
+        for (size_t l = 0; l < lanes; l += VK_LANES) {
+            const lanes8 xr = LOAD(x_real + k * x_stride + l), xi = LOAD(x_imaginary + k * x_stride + l);
+            const lanes8 wr = LOAD(w_real + k * lanes + l), wi = LOAD(w_imaginary + k * lanes + l);
+            re += xr * wr - xi * wi;
+            im += xr * wi + xi * wr;
+        }
+        real[k] = SUM(re);
+        imaginary[k] = SUM(im);
+    }
+}
+
+VK_CLONES void vk_uncertainty(
+    const float *x_real, const float *x_imaginary, size_t x_stride, const float *variance, size_t lanes, float *output) {
+    for (size_t k = 0; k < VK_BINS; k++) {
+        lanes8 sum = {0};
+        for (size_t l = 0; l < lanes; l += VK_LANES) {
+            const lanes8 xr = LOAD(x_real + k * x_stride + l), xi = LOAD(x_imaginary + k * x_stride + l);
+            sum += LOAD(variance + k * lanes + l) * (xr * xr + xi * xi);
+        }
+        output[k] = 0.5f * SUM(sum);
+    }
+}
+
+VK_CLONES void vk_kalman_step(
+    const float *x_real, const float *x_imaginary, size_t x_stride, const float *variance, size_t lanes, const float *e_real,
+    const float *e_imaginary, const float *gain, float *dw_real, float *dw_imaginary) {
+    for (size_t k = 0; k < VK_BINS; k++) {
+        const float er = e_real[k] * gain[k], ei = e_imaginary[k] * gain[k];
+        for (size_t l = 0; l < lanes; l += VK_LANES) {
+            const lanes8 xr = LOAD(x_real + k * x_stride + l), xi = LOAD(x_imaginary + k * x_stride + l);
+            const lanes8 p = LOAD(variance + k * lanes + l);
+            STORE(dw_real + k * lanes + l, p * (xr * er + xi * ei));
+            STORE(dw_imaginary + k * lanes + l, p * (xr * ei - xi * er));
+        }
+    }
+}
+
+VK_CLONES void vk_kalman_apply(
+    const float *x_real, const float *x_imaginary, size_t x_stride, const float *dw_real, const float *dw_imaginary,
+    const float *gain, float memory, float *w_real, float *w_imaginary, float *variance, size_t lanes) {
+    const float keep = memory * memory, renew = 1 - keep;
+    const lanes8 least = {1e-9f, 1e-9f, 1e-9f, 1e-9f, 1e-9f, 1e-9f, 1e-9f, 1e-9f};  // so that no bin stops learning
+    for (size_t k = 0; k < VK_BINS; k++) {
+        const float half_gain = 0.5f * gain[k];
+        for (size_t l = 0; l < lanes; l += VK_LANES) {
+            const size_t at = k * lanes + l;
+            const lanes8 xr = LOAD(x_real + k * x_stride + l), xi = LOAD(x_imaginary + k * x_stride + l);
+            const lanes8 wr = LOAD(w_real + at) + LOAD(dw_real + at), wi = LOAD(w_imaginary + at) + LOAD(dw_imaginary + at);
+            const lanes8 p = LOAD(variance + at);
+            const lanes8 next = keep * (1 - half_gain * p * (xr * xr + xi * xi)) * p + renew * (wr * wr + wi * wi);
+            STORE(w_real + at, wr);
+            STORE(w_imaginary + at, wi);
+            STORE(variance + at, __builtin_elementwise_max(next, least));
+        }
+    }
+}
+
+VK_CLONES void vk_correlate(
+    const float *u_real, const float *u_imaginary, const float *d_real, const float *d_imaginary, float memory, float *sum_real,
+    float *sum_imaginary, size_t lanes, size_t first, size_t rows) {
+    for (size_t k = first; k < first + rows; k++) {
+        const float dr = d_real[k], di = d_imaginary[k];
+        for (size_t l = 0; l < lanes; l += VK_LANES) {
+            const size_t at = k * lanes + l;
+            const lanes8 ur = LOAD(u_real + at), ui = LOAD(u_imaginary + at);
+            STORE(sum_real + at, memory * LOAD(sum_real + at) + dr * ur + di * ui);
+            STORE(sum_imaginary + at, memory * LOAD(sum_imaginary + at) + di * ur - dr * ui);
+        }
+    }
+}
+
+VK_CLONES void vk_peaks(const float *time, float *largest, float *row, float *sum) {
+    // A multiplication by 0 or 1 would carry infinities; these are magnitudes of a correlation, which are finite.
+    lanes8 best = {0}, at = {0}, total = {0};
+    for (size_t n = 0; n < VK_FRAMES / 2; n++) {
+        const lanes8 value = __builtin_elementwise_abs(LOAD(time + n * VK_LANES));
+        const lanes8 higher = __builtin_convertvector(value > best, lanes8);  // -1 where it is higher
+        at -= higher * ((float)n - at);
+        best = __builtin_elementwise_max(best, value);
+        total += value;
+    }
+    STORE(largest, best);
+    STORE(row, at);
+    STORE(sum, total);
+}

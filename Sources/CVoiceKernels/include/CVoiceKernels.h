@@ -1,0 +1,78 @@
+// The inner loops of the echo canceller: pure functions over memory of the caller, for the media thread.
+//
+// Nothing here allocates, locks, blocks or keeps state. On x86-64 each is compiled for AVX2 with FMA and for the baseline, and
+// the loader chooses; elsewhere the compiler's vectors are the machine's.
+//
+// "Lanes" are numbers that the same is done to: eight signals that are transformed at once, or the partitions of a filter. They
+// lie side by side, a row of lanes for each frame or frequency bin, so that no loop needs a shuffle.
+#pragma once
+
+#include <stddef.h>
+
+#define VK_SAFE __attribute__((swift_attr("@_noLocks"))) __attribute__((swift_attr("@_noAllocation")))
+
+/// Frames of a transform, its bins from 0 to half the sample rate, and the signals that are transformed at once.
+enum { VK_FRAMES = 320, VK_BINS = 161, VK_LANES = 8 };
+
+/// Floats that the transform's tables take.
+enum { VK_TABLES = 4 * VK_FRAMES };
+
+/// Fills `tables`, VK_TABLES floats. Not real-time safe: sines by the hundred.
+void vk_prepare_tables(float *tables);
+
+/// Transforms eight real signals. `time` has VK_FRAMES rows of VK_LANES; `real` and `imaginary` have VK_BINS such rows. Unscaled.
+void vk_forward(const float *tables, const float *time, float *real, float *imaginary) VK_SAFE;
+
+/// The inverse of vk_forward, scaled by 1/VK_FRAMES.
+void vk_inverse(const float *tables, const float *real, const float *imaginary, float *time) VK_SAFE;
+
+/// Cuts the second half off the impulse responses whose spectra are the `lanes` (a multiple of 8) lanes, in place.
+void vk_constrain(const float *tables, float *real, float *imaginary, size_t lanes) VK_SAFE;
+
+/// Puts `values` (one for each row) in lane `first` of `rows` rows of `stride` lanes, after moving the lanes from `first` on up by
+/// one; lane `first + count - 1` drops out.
+void vk_push_lane(float *rows, size_t row_count, size_t stride, size_t first, size_t count, const float *values) VK_SAFE;
+
+/// output = sum over lanes of x * w, for VK_BINS bins; x has rows of `x_stride`, w of `lanes` (a multiple of 8).
+void vk_filter(
+    const float *x_real, const float *x_imaginary, size_t x_stride, const float *w_real, const float *w_imaginary, size_t lanes,
+    float *real, float *imaginary) VK_SAFE;
+
+/// output = half the sum over lanes of variance * |x|^2, for VK_BINS bins.
+void vk_uncertainty(
+    const float *x_real, const float *x_imaginary, size_t x_stride, const float *variance, size_t lanes, float *output) VK_SAFE;
+
+/// Kalman step before the constraint: dw = variance * conj(x) * e * gain, for VK_BINS bins.
+void vk_kalman_step(
+    const float *x_real, const float *x_imaginary, size_t x_stride, const float *variance, size_t lanes, const float *e_real,
+    const float *e_imaginary, const float *gain, float *dw_real, float *dw_imaginary) VK_SAFE;
+
+/// Kalman step after it: w += dw; variance <- memory^2 (1 - variance |x|^2 gain / 2) variance + (1 - memory^2) |w|^2.
+void vk_kalman_apply(
+    const float *x_real, const float *x_imaginary, size_t x_stride, const float *dw_real, const float *dw_imaginary,
+    const float *gain, float memory, float *w_real, float *w_imaginary, float *variance, size_t lanes) VK_SAFE;
+
+/// sum <- memory * sum + d * conj(u), for `rows` bins from `first` on; u and the sum have rows of `lanes` (a multiple of 8).
+void vk_correlate(
+    const float *u_real, const float *u_imaginary, const float *d_real, const float *d_imaginary, float memory, float *sum_real,
+    float *sum_imaginary, size_t lanes, size_t first, size_t rows) VK_SAFE;
+
+/// For each of eight lanes of `time`: the largest magnitude of its first VK_FRAMES / 2 rows, the row that has it, and the sum of all.
+void vk_peaks(const float *time, float *largest, float *row, float *sum) VK_SAFE;
+
+/// output[i] = sum of taps[j] * input[i * step + j] over `tap_count`.
+void vk_fir(const float *input, size_t step, const float *taps, size_t tap_count, float *output, size_t count) VK_SAFE;
+
+/// The same with step 1 by two filters of which the second takes over from the first over the block.
+void vk_fir_crossfade(
+    const float *input, const float *old_taps, const float *new_taps, size_t tap_count, float *output, size_t count) VK_SAFE;
+
+/// Reads `input` at the positions start, start + step, ... : `phases + 1` rows of `tap_count` (a multiple of 8) taps are the
+/// interpolator for the fractions 0, 1/phases, ... 1; between rows the taps are interpolated. A position p takes the frames from
+/// floor(p) - tap_count / 2 + 1 to floor(p) + tap_count / 2: the caller sees to it that they are there.
+void vk_resample(
+    const float *input, double start, double step, const float *rows, size_t phases, size_t tap_count, float *output, size_t count)
+    VK_SAFE;
+
+/// Sum of a * b.
+float vk_dot(const float *a, const float *b, size_t count) VK_SAFE;

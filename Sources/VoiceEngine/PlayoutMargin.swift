@@ -1,0 +1,30 @@
+/// How long before the playback thread comes for it a block is put into the playout ring: what the media thread may be late by.
+///
+/// The margin is part of the delay, so the engine measures how late its media thread is and keeps the margin just above what happens more
+/// than once in some seconds: it is raised at once, by a millisecond after repeated underruns, and lowered a little at a time when all has
+/// been quiet.
+public struct PlayoutMargin: Equatable, Sendable, BitwiseCopyable {
+    /// What it begins with.
+    public var first: Duration
+    /// What it never falls below.
+    public var least: Duration
+    /// What it never rises above; where that is not enough, the machine cannot keep up.
+    public var most: Duration
+
+    /// No media thread that is later than this keeps up with a conversation: 40 ms.
+    public static let longest = Duration.milliseconds(40)
+
+    /// Two milliseconds to begin with, then what the machine needs.
+    public init(
+        first: Duration = .milliseconds(2), least: Duration = .microseconds(500), most: Duration = .milliseconds(20)
+    ) {
+        self.first = first
+        self.least = least
+        self.most = most
+    }
+
+    /// A margin that stays as it is.
+    public static func fixed(_ margin: Duration) -> PlayoutMargin {
+        PlayoutMargin(first: margin, least: margin, most: margin)
+    }
+}

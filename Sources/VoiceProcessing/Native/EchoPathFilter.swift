@@ -1,0 +1,140 @@
+import CVoiceKernels
+
+/// The linear stage: estimates the echo and learns the path from what is left.
+///
+/// A partitioned-block frequency-domain Kalman filter (Enzner and Vary, "Frequency-domain adaptive Kalman filter for acoustic
+/// echo control in hands-free telephones", Signal Processing 86, 2006; partitions after Soo and Pang, "Multidelay block
+/// frequency domain adaptive filter", 1990), every partition constrained in every block. Partition m and bin k have a weight
+/// W and the variance P of its error; the observation noise S is what the near end and the unmodelled echo put into the error:
+///
+///     Y = Σ X·W        E = D − Y        S ← smoothed |E|²        U = ½ Σ P|X|²
+///     W += constrain(P X* E / (U + S))
+///     P ← A² (1 − ½ P|X|² / (U + S)) P + (1 − A²)|W|²
+///
+/// There is no step size to choose and no double-talk detector: while the near end talks S is large and the filter learns the
+/// less. U is the power of its own error in the echo estimate, as it sees it; the suppressor is driven by it. The partitions
+/// are lanes of ``ReferenceSpectra``: linear and, after those, of the loudspeaker's cubic distortion.
+struct EchoPathFilter: ~Copyable {
+    /// How it learns.
+    struct Tuning {
+        /// State transition A per 10 ms: how much of the path stays.
+        var memory: Float
+        /// Weight of the past in the observation noise, per 10 ms.
+        var noiseMemory: Float
+    }
+
+    /// Least observation noise, squared spectrum: -100 dBFS of white noise would have 160 × 1e-10.
+    private static let leastNoise: Float = 1e-8
+
+    let lanes: Int
+    var tuning: Tuning
+    private(set) var weights: Spectrum
+    /// Variance of the weights' error, rows as in the weights.
+    private(set) var variance: RealVector
+    private var noise: RealVector
+    private var gain: RealVector
+    private var step: Spectrum
+    /// Power of the filter's own error in each bin of the last echo estimate before it learned, U.
+    private(set) var uncertainty: RealVector
+
+    init(lanes: Int, tuning: Tuning) {
+        self.lanes = lanes
+        self.tuning = tuning
+        weights = Spectrum(lanes: lanes)
+        variance = RealVector(count: Spectrum.bins * lanes)
+        noise = RealVector(count: Spectrum.bins, repeating: 1e-4)
+        gain = RealVector(count: Spectrum.bins)
+        step = Spectrum(lanes: lanes)
+        uncertainty = RealVector(count: Spectrum.bins)
+    }
+
+    /// The spectrum whose inverse transform holds the echo in its second half.
+    func estimate(_ reference: borrowing Spectrum, into output: inout Spectrum) {
+        precondition(reference.lanes >= lanes && output.lanes == 1)
+        unsafe vk_filter(
+            reference.real.start, reference.imaginary.start, reference.lanes, weights.real.start,
+            weights.imaginary.start, lanes, output.real.start, output.imaginary.start)
+    }
+
+    /// Learns from the error, whose spectrum is that of a block of silence followed by it.
+    mutating func learn(_ reference: borrowing Spectrum, error: borrowing Spectrum, tables: borrowing RealVector) {
+        precondition(reference.lanes >= lanes && error.lanes == 1 && tables.count == Int(VK_TABLES))
+        let (xr, xi, stride) = unsafe (reference.real.start, reference.imaginary.start, reference.lanes)
+        unsafe vk_uncertainty(xr, xi, stride, variance.start, lanes, uncertainty.start)
+        for bin in 0..<Spectrum.bins {
+            noise[bin] += (1 - tuning.noiseMemory) * (error.power(bin) - noise[bin])
+            gain[bin] = 1 / (uncertainty[bin] + noise[bin] + Self.leastNoise)
+        }
+        unsafe vk_kalman_step(
+            xr, xi, stride, variance.start, lanes, error.real.start, error.imaginary.start, gain.start,
+            step.real.start, step.imaginary.start)
+        unsafe vk_constrain(tables.start, step.real.start, step.imaginary.start, lanes)
+        unsafe vk_kalman_apply(
+            xr, xi, stride, step.real.start, step.imaginary.start, gain.start, tuning.memory, weights.real.start,
+            weights.imaginary.start, variance.start, lanes)
+    }
+
+    /// Forgets the path and expects an error of `variance(lane)` in each lane.
+    mutating func restart(variance expected: (_ lane: Int) -> Float) {
+        weights.clear()
+        for lane in 0..<lanes {
+            let value = expected(lane)
+            for bin in 0..<Spectrum.bins { variance[bin * lanes + lane] = value }
+        }
+    }
+
+    /// Scales what is expected of the error.
+    mutating func expect(atLeast expected: (_ lane: Int) -> Float) {
+        for lane in 0..<lanes {
+            let value = expected(lane)
+            for bin in 0..<Spectrum.bins {
+                variance[bin * lanes + lane] = max(variance[bin * lanes + lane], value)
+            }
+        }
+    }
+
+    /// Takes over weights and variances of a filter with as many lanes.
+    mutating func copy(from other: borrowing EchoPathFilter) {
+        weights.copy(from: other.weights)
+        variance.copy(from: other.variance)
+    }
+
+    /// Takes over the lanes that a shorter filter has, with its variances, and expects the longer part to have changed in the
+    /// share `changed` of its power, up to lane `end`.
+    mutating func adopt(_ other: borrowing EchoPathFilter, changed: Float, upTo end: Int) {
+        for bin in 0..<Spectrum.bins {
+            for lane in 0..<other.lanes {
+                let (to, from) = (bin * lanes + lane, bin * other.lanes + lane)
+                weights.real[to] = other.weights.real[from]
+                weights.imaginary[to] = other.weights.imaginary[from]
+                variance[to] = other.variance[from]
+            }
+            for lane in other.lanes..<end {
+                let to = bin * lanes + lane
+                variance[to] = max(variance[to], changed * weights.power(to))
+            }
+        }
+    }
+
+    /// Takes over the weights of the first lanes of a longer filter.
+    mutating func adopt(firstLanesOf other: borrowing EchoPathFilter) {
+        for bin in 0..<Spectrum.bins {
+            for lane in 0..<lanes {
+                weights.real[bin * lanes + lane] = other.weights.real[bin * other.lanes + lane]
+                weights.imaginary[bin * lanes + lane] = other.weights.imaginary[bin * other.lanes + lane]
+            }
+        }
+    }
+
+    /// Takes over the first lanes of a longer filter; the variances only rise, so that this one stays quick.
+    mutating func follow(_ other: borrowing EchoPathFilter) {
+        for bin in 0..<Spectrum.bins {
+            for lane in 0..<lanes {
+                let (to, from) = (bin * lanes + lane, bin * other.lanes + lane)
+                weights.real[to] = other.weights.real[from]
+                weights.imaginary[to] = other.weights.imaginary[from]
+                variance[to] = max(variance[to], other.variance[from])
+            }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+import Glibc
+
+/// Whether the microphone hears the loudspeaker at all, by proof.
+///
+/// Without an echo path, as with a headset, a canceller can only do harm. Proof is a peak in the correlation of the two
+/// signals, or an estimate y that explains part of the microphone d: a true one has ⟨d, y⟩ / ⟨y, y⟩ near 1 however loud the near end is, and
+/// explains a share (2⟨d, y⟩ − ⟨y, y⟩) / ⟨d, d⟩ > 0; without echo that share is negative. For the first moments of far-end speech an
+/// echo is assumed; without proof it is then taken to be none, until there is some.
+struct EchoPresence {
+    struct Tuning {
+        /// Share of the microphone's power explained, with the ratio near 1, that proves one.
+        var share: Float = 0.03
+        var ratio: Float = 0.5
+        /// Seconds of far-end speech without proof after which there is no echo: once proven for a while, and before.
+        var patience: (proven: Float, unproven: Float) = (3, 0.4)
+        /// Seconds of the first far-end speech during which an echo is assumed without proof.
+        var benefit: Float = 0.25
+    }
+
+    private static let block: Float = 0.01
+    /// Mean square of the reference that counts as playing: -70 dBFS.
+    private static let playing: Float = 1e-7
+    /// Seconds after the last of it until its echo is over.
+    private static let hangover: Float = 0.3
+    /// Seconds of proof after which an echo is proven for longer.
+    private static let establishment: Float = 0.3
+    /// Block weights of a 60 ms and of a 0.7 s average.
+    private static let quick: Float = 0.1535
+    private static let slow: Float = 0.01418
+
+    private let tuning: Tuning
+    private var sinceFar: Float = 9
+    private var sinceProof: Float = 0
+    private var proofTime: Float = 0
+    private var slowMicrophone: Float = 0
+    private var slowProduct: Float = 0
+    private var slowEstimate: Float = 0
+    /// Seconds of far-end speech so far.
+    private(set) var farTime: Float = 0
+    /// Power of the microphone and of what the filter leaves of it before it learns, over 60 ms.
+    private(set) var microphonePower: Float = 0
+    private(set) var errorPower: Float = 0
+    /// Proof was seen lately.
+    private(set) var isSeen = false
+    private var isProven = false
+    /// 0...1: how much of the canceller's output is used; the rest is the microphone.
+    private(set) var presence: Float = 1
+
+    init(tuning: Tuning = Tuning()) { self.tuning = tuning }
+
+    /// Whether the far end talks.
+    var isPlaying: Bool { sinceFar == 0 }
+    /// Whether there may be an echo of it.
+    var isLive: Bool { sinceFar < Self.hangover }
+    /// An echo is assumed and the path unknown.
+    var isUnsure: Bool { !isSeen && presence > 0.5 && sinceFar < 0.2 }
+    /// Share of the microphone's power that the filter does not explain, 0...1 and above.
+    var unexplained: Float { errorPower / (microphonePower + 1e-12) }
+
+    mutating func note(referencePower: Float) {
+        if referencePower > Self.playing {
+            farTime += Self.block
+            sinceFar = 0
+        } else {
+            sinceFar += Self.block
+        }
+    }
+
+    /// Forgets the short averages, when the estimate was mended meanwhile.
+    mutating func restartAverages() {
+        microphonePower = 0
+        errorPower = 0
+    }
+
+    /// Takes the energies of a block in which the far end talks: microphone, error, estimate, product of microphone and estimate; and
+    /// whether the correlation shows an echo.
+    mutating func judge(microphone: Float, error: Float, estimate: Float, product: Float, isEvident: Bool) {
+        microphonePower += Self.quick * (microphone - microphonePower)
+        errorPower += Self.quick * (error - errorPower)
+        slowMicrophone += Self.slow * (microphone - slowMicrophone)
+        slowProduct += Self.slow * (product - slowProduct)
+        slowEstimate += Self.slow * (estimate - slowEstimate)
+        let ratio = slowProduct / (slowEstimate + 1e-12)
+        let share = (2 * slowProduct - slowEstimate) / (slowMicrophone + 1e-12)
+        let explains = farTime > 0.5 && share > tuning.share && ratio > tuning.ratio
+        let isProof = isEvident || explains
+        sinceProof = isProof ? 0 : sinceProof + Self.block
+        if isProof {
+            isSeen = true
+            proofTime += Self.block
+            if proofTime > Self.establishment { isProven = true }
+        }
+        decide()
+    }
+
+    private mutating func decide() {
+        let patience = isProven ? tuning.patience.proven : tuning.patience.unproven
+        let isAssumed = isSeen ? sinceProof < patience : farTime < tuning.benefit
+        if sinceProof > patience {
+            isSeen = false
+            isProven = false
+            proofTime = 0
+        }
+        let target: Float = isAssumed ? 1 : 0
+        presence += (target - presence) * (target > presence ? 1 : 0.2)
+    }
+}

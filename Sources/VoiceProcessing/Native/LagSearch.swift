@@ -1,0 +1,126 @@
+import CVoiceKernels
+import Glibc
+
+/// Finds by how much one signal lags another, anywhere from 0 to 640 ms, with the same small work in each block.
+///
+/// Generalised cross-correlation with phase transform (Knapp and Carter, 1976), block by block: the whitened spectrum of the
+/// microphone's newest 10 ms times those of 20 ms of the other signal 0, 10, 20 ... 630 ms ago, each product averaged
+/// exponentially. Each of these 64 lanes holds 10 ms of lags without a wrap; two of the eight groups of lanes are transformed
+/// back in each block. A peak that stands out of the mean of all lags is an echo.
+struct LagSearch: ~Copyable {
+    /// What a round of all lags showed.
+    struct Peak {
+        /// Frames.
+        var lag: Int
+        /// Peak over mean magnitude of the lags that can hold anything.
+        var prominence: Float
+        /// Peak over what two equal signals would have had over the whole memory, 0...1.
+        var likeness: Float
+    }
+
+    static let lanes = 64
+    static let block = 160
+    /// Lags that are searched, frames.
+    static let lags = lanes * block
+    /// Bins of 50 Hz: above hum, to where a small loudspeaker and a voice still have something to say.
+    private static let band = 4..<92
+    /// Groups of lanes that are transformed back in a block.
+    private static let groupsPerBlock = 4
+    private static let groups = lanes / TransformBatch.lanes
+    /// Mean square of the other signal, over 20 ms, below which it says nothing: -65 dBFS.
+    private static let silence: Float = 3e-7
+    /// Lanes that the mean is taken over at least.
+    private static let fewestLanes = 16
+
+    private let memory: Float
+    /// The peak that two equal signals would have.
+    private let fullScale: Float
+    /// A bit for each lane: whether there was anything in it; the newest lane's is the lowest.
+    private var active: UInt64 = 0
+    private var past = Spectrum(lanes: lanes)
+    private var sum = Spectrum(lanes: lanes)
+    private var whitened = Spectrum()
+    private var group = 0
+    private var largest = RealVector(count: TransformBatch.lanes)
+    private var place = RealVector(count: TransformBatch.lanes)
+    private var total = RealVector(count: TransformBatch.lanes)
+    private var best = (value: Float(0), lag: 0, sum: Float(0))
+    private var watched = (lag: -1, value: Float(0))
+
+    /// The last whole round's result.
+    private(set) var peak = Peak(lag: 0, prominence: 0, likeness: 0)
+    /// Likeness, in the last round, at the best lag within 8 frames of the one given to ``watch(_:)``.
+    private(set) var watchedLikeness: Float = 0
+    /// Rounds that ended so far.
+    private(set) var rounds = 0
+    private var watchedBest: Float = 0
+
+    /// A search whose average has a memory of so many blocks.
+    init(memoryBlocks: Float) {
+        memory = expf(-1 / memoryBlocks)
+        fullScale = 2 * Float(Self.band.count) / Float(TransformBatch.frames) / (1 - memory)
+    }
+
+    mutating func clear() {
+        sum.clear()
+        peak = Peak(lag: 0, prominence: 0, likeness: 0)
+    }
+
+    /// The lag that is of interest.
+    mutating func watch(_ lag: Int) { watched.lag = lag }
+
+    /// Takes the newest spectra: of 20 ms of the one signal, of a block of silence and the newest block of the microphone.
+    mutating func add(other: borrowing Spectrum, power: Float, microphone: borrowing Spectrum) {
+        let isActive = power >= Self.silence
+        active = active << 1 | (isActive ? 1 : 0)
+        if isActive { whiten(other) } else { whitened.clear() }
+        past.push(whitened, first: 0, count: Self.lanes)
+        whiten(microphone)
+        unsafe vk_correlate(
+            past.real.start, past.imaginary.start, whitened.real.start, whitened.imaginary.start, memory,
+            sum.real.start, sum.imaginary.start, Self.lanes, Self.band.lowerBound, Self.band.count)
+    }
+
+    /// Looks at the next lanes.
+    ///
+    /// - Returns: whether a round has ended and ``peak`` is new.
+    mutating func look(_ batch: inout TransformBatch) -> Bool {
+        for _ in 0..<Self.groupsPerBlock { look(group: group, &batch) }
+        guard group == 0 else { return false }
+        let filled = max(Self.fewestLanes, active.nonzeroBitCount)
+        let mean = best.sum / Float(filled * Self.block) + 1e-12
+        peak = Peak(lag: best.lag, prominence: best.value / mean, likeness: best.value / fullScale)
+        watchedLikeness = watchedBest / fullScale
+        best = (0, 0, 0)
+        watchedBest = 0
+        rounds += 1
+        return true
+    }
+
+    private mutating func look(group number: Int, _ batch: inout TransformBatch) {
+        batch.setSpectra(sum, lanes: number * TransformBatch.lanes)
+        batch.inverse()
+        batch.peaks(largest: &largest, frame: &place, sum: &total)
+        for lane in 0..<TransformBatch.lanes {
+            best.sum += total[lane]
+            let first = (number * TransformBatch.lanes + lane) * Self.block
+            if largest[lane] > best.value { best = (largest[lane], first + Int(place[lane]), best.sum) }
+            noteWatched(batch, lane: lane, first: first)
+        }
+        group = (number + 1) % Self.groups
+    }
+
+    private mutating func noteWatched(_ batch: borrowing TransformBatch, lane: Int, first: Int) {
+        guard watched.lag >= 0 else { return }
+        let near = max(first, watched.lag - 8)..<max(first, watched.lag - 8, min(first + Self.block, watched.lag + 9))
+        for lag in near { watchedBest = max(watchedBest, abs(batch.time(lane, lag - first))) }
+    }
+
+    private mutating func whiten(_ spectrum: borrowing Spectrum) {
+        for bin in Self.band {
+            let scale = 1 / (spectrum.power(bin).squareRoot() + 1e-9)
+            whitened.real[bin] = spectrum.real[bin] * scale
+            whitened.imaginary[bin] = spectrum.imaginary[bin] * scale
+        }
+    }
+}

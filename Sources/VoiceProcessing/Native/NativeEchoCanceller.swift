@@ -1,0 +1,249 @@
+import Glibc
+
+/// The echo canceller at 16 kHz, blocks of 10 ms: everything from the two raw signals to the near end alone.
+///
+///     far ─> ReferenceSpectra (re-timed) ─┬─> EchoPathFilter ──> echo y ───────────────┬─────────────┐
+///              ▲ offset, drift            └─> shadow filter ···> takes over when better│             │
+///     mic ─────┼──────────────────────────────────────────────> error e = d − y ───────┴─> ResidualEchoSuppressor ─> out
+///              │                                                      │                            ▲
+///              ├── LagSearch: where the echo is          <────────────┤                            │
+///              ├── PathMemory: where the known path is now  <─────────┤                            │
+///              └── DriftLoop: how it moves  <─────────────────────────┴──> EchoPresence: if there is one
+///
+/// Its only delay is the suppressor's 4 ms. The work is nearly the same in each block and nothing is allocated after `init`. One owner.
+struct NativeEchoCanceller: ~Copyable {
+    /// Choices that are measured rather than derived.
+    struct Tuning {
+        var main = EchoPathFilter.Tuning(memory: 0.9995, noiseMemory: 0.8)
+        var shadow = EchoPathFilter.Tuning(memory: 0.99, noiseMemory: 0.8)
+        /// Error variance that is expected of an unknown path's first partition, by its decay time in partitions; of the cubic path's.
+        var expectation: (linear: Float, cubic: Float, decay: Float) = (0.2, 0.05, 6.7)
+        /// The same for the shadow filter.
+        var shadowExpectation: Float = 0.1
+        /// Once the levels are known the expectation is scaled by this times their ratio of power.
+        var expectedLevel: Float = 4
+        var suppressor = ResidualEchoSuppressor.Tuning()
+        var presence = EchoPresence.Tuning()
+        /// Frames by which the reference leads the found delay: 20 ms.
+        var lead = 320
+    }
+
+    static let sampleRate = 16_000
+    static let block = 160
+    /// Frames by which the output lags.
+    static let delay = ResidualEchoSuppressor.delay
+    private static let shadowLanes = 16
+    /// Energies over 60 ms: the shadow filter takes over when its error is below this share of the main filter's and this share of the
+    /// microphone for so many blocks; it starts over from the main filter when it is worse by the last.
+    private static let shadowWins: (ofMain: Float, ofMic: Float, blocks: Int, loses: Float) = (0.7, 0.5, 5, 1.5)
+    /// Leakage to expect, and the share of the path beyond the shadow filter that has changed, after it took over.
+    private static let changed: (leakage: Float, path: Float) = (0.3, 0.3)
+    private static let quick: Float = 0.1535
+
+    let tuning: Tuning
+    /// How hard the residual is suppressed.
+    var suppression = ProcessingSettings.EchoSuppression.low {
+        didSet { suppressor.tuning = tuning.suppressor.adjusted(to: suppression) }
+    }
+    private var batch = TransformBatch()
+    private var reference = ReferenceSpectra(sampleRate: sampleRate)
+    private var filter: EchoPathFilter
+    private var shadow: EchoPathFilter
+    private var suppressor: ResidualEchoSuppressor
+    private var presence: EchoPresence
+    private var drift = DriftLoop()
+    private var memory: PathMemory
+    private var delays = EchoDelayTracker()
+    private var inputs = SearchInputs()
+
+    private var mic = RealVector(count: block)
+    private var priorEcho = RealVector(count: block)
+    private var priorError = RealVector(count: block)
+    private var shadowError = RealVector(count: block)
+    private var echo = RealVector(count: block)
+    private var error = RealVector(count: block)
+    private var main = Spectrum()
+    private var other = Spectrum()
+    private var shadowPower: Float = 0
+    private var mainPower: Float = 0
+    private var micPower: Float = 0
+    private var shadowBetterFor = 0
+    private var sinceJump = 1_000
+
+    init(tuning: Tuning = Tuning()) {
+        self.tuning = tuning
+        filter = EchoPathFilter(lanes: ReferenceSpectra.lanes, tuning: tuning.main)
+        shadow = EchoPathFilter(lanes: Self.shadowLanes, tuning: tuning.shadow)
+        suppressor = ResidualEchoSuppressor(tuning: tuning.suppressor)
+        presence = EchoPresence(tuning: tuning.presence)
+        memory = PathMemory(tuning: tuning.main)
+        expectAnything(scale: 1)
+        let expected = tuning.shadowExpectation
+        shadow.restart { _ in expected }
+    }
+
+    /// Cancels in place. Both are 160 frames; `far` is what was played in the same 10 ms or, if buffered, up to 0.6 s before it is heard.
+    mutating func run(capture: inout MutableSpan<Float>, far: Span<Float>) {
+        mic.write(capture.span)
+        reference.append(far)
+        followDelay(far)
+        reference.advance(&batch)
+        presence.note(referencePower: reference.power)
+        sinceJump += 1
+        if presence.isLive { cancel() } else { rest() }
+        if error.energy > 1.5 * mic.energy {
+            error.copy(from: mic)
+            echo.fill(0)
+        }
+        if presence.isPlaying { judge() }
+        suppressor.run(
+            error: error, echo: echo, mic: mic, uncertainty: filter.uncertainty, presence: presence.presence,
+            isUnsure: presence.isUnsure, &batch, into: &capture)
+    }
+}
+
+// The linear stage.
+extension NativeEchoCanceller {
+    private mutating func cancel() {
+        filter.estimate(reference.spectra, into: &main)
+        shadow.estimate(reference.spectra, into: &other)
+        batch.setSpectrum(0, main)
+        batch.setSpectrum(1, other)
+        batch.inverse()
+        batch.getTime(0, from: Self.block, into: &priorEcho)
+        batch.getTime(1, from: Self.block, into: &shadowError)
+        for index in 0..<Self.block {
+            priorError[index] = mic[index] - priorEcho[index]
+            shadowError[index] = mic[index] - shadowError[index]
+        }
+        batch.clearFirstHalf(0)
+        batch.clearFirstHalf(1)
+        batch.setTime(0, priorError, at: Self.block)
+        batch.setTime(1, shadowError, at: Self.block)
+        batch.forward()
+        batch.getSpectrum(0, into: &main)
+        batch.getSpectrum(1, into: &other)
+        filter.learn(reference.spectra, error: main, tables: batch.tables)
+        shadow.learn(reference.spectra, error: other, tables: batch.tables)
+        compareShadow()
+        estimateAgain()
+    }
+
+    /// The echo by what was just learned.
+    private mutating func estimateAgain() {
+        filter.estimate(reference.spectra, into: &main)
+        batch.setSpectrum(0, main)
+        batch.inverse()
+        batch.getTime(0, from: Self.block, into: &echo)
+        for index in 0..<Self.block { error[index] = mic[index] - echo[index] }
+    }
+
+    private mutating func rest() {
+        priorEcho.fill(0)
+        echo.fill(0)
+        priorError.copy(from: mic)
+        error.copy(from: mic)
+    }
+
+    /// The quick filter follows a room that has changed. It follows the near end too, so in double talk it is no better.
+    private mutating func compareShadow() {
+        shadowPower += Self.quick * (shadowError.energy - shadowPower)
+        mainPower += Self.quick * (priorError.energy - mainPower)
+        micPower += Self.quick * (mic.energy - micPower)
+        let wins = Self.shadowWins
+        let isBetter = shadowPower < wins.ofMain * mainPower && shadowPower < wins.ofMic * micPower
+        shadowBetterFor = isBetter ? shadowBetterFor + 1 : 0
+        if shadowBetterFor > wins.blocks {
+            shadowBetterFor = 0
+            mainPower = shadowPower
+            filter.adopt(shadow, changed: Self.changed.path, upTo: ReferenceSpectra.linear)
+            suppressor.expectLeakage(Self.changed.leakage)
+        } else if shadowPower > wins.loses * mainPower {
+            shadow.follow(filter)
+            shadowPower = mainPower
+        }
+    }
+
+    private mutating func expectAnything(scale: Float) {
+        let expectation = tuning.expectation
+        filter.restart { Self.expected(expectation, lane: $0) * scale }
+    }
+
+    private static func expected(_ expectation: (linear: Float, cubic: Float, decay: Float), lane: Int) -> Float {
+        let isLinear = lane < ReferenceSpectra.linear
+        let partition = isLinear ? lane : lane - ReferenceSpectra.linear
+        return (isLinear ? expectation.linear : expectation.cubic) * expf(-Float(partition) / expectation.decay)
+    }
+}
+
+// Where the echo is.
+extension NativeEchoCanceller {
+    /// Feeds both searches and moves the reference to where a new delay was found.
+    private mutating func followDelay(_ far: Span<Float>) {
+        inputs.prepare(far: far, mic: mic, &batch)
+        if memory.predict(inputs.played, into: &main) {
+            inputs.prepare(prediction: main, &batch)
+            memory.note(prediction: inputs.prediction, power: inputs.predictionPower, microphone: inputs.microphone)
+        }
+        let found = delays.run(
+            far: inputs.far, farPower: inputs.farPower, microphone: inputs.microphone, isPathKnown: memory.isKnown,
+            &batch)
+        guard let found else { return }
+        let wanted = max(0, found - tuning.lead)
+        let isFirst = delays.takeFirst()
+        guard isFirst || abs(wanted - reference.offset) > Self.block else { return }
+        reference.move(to: wanted, &batch)
+        if isFirst || !memory.isKnown {
+            expectAnything(scale: min(20, max(0.05, inputs.levelRatio * tuning.expectedLevel)))
+        } else {
+            let expectation = tuning.expectation
+            filter.expect { 0.02 * Self.expected(expectation, lane: $0) }
+        }
+    }
+
+    /// What the block says of presence, jumps and drift.
+    private mutating func judge() {
+        presence.judge(
+            microphone: mic.energy, error: priorError.energy, estimate: priorEcho.energy,
+            product: mic.dot(priorEcho), isEvident: delays.isEvident)
+        let unexplained = presence.unexplained
+        memory.remember(filter, unexplained: unexplained)
+        if let offset = memory.lookForJump(unexplained: unexplained, offset: reference.offset, &batch) {
+            jump(to: offset)
+        }
+        guard reference.offset >= 2 * SincInterpolator.reach else { return }
+        let step = drift.run(
+            error: priorError, estimate: priorEcho, isReliable: unexplained < 0.25 && sinceJump > 30)
+        if let step { reference.adjust(by: step, drift: drift.drift) }
+    }
+
+    private mutating func jump(to offset: Int) {
+        reference.move(to: offset, &batch)
+        memory.restore(&filter)
+        delays.restart()
+        presence.restartAverages()
+        sinceJump = 0
+        estimateAgain()
+    }
+}
+
+// What is known.
+extension NativeEchoCanceller {
+    /// Whole frames by which the reference is delayed before the filter.
+    var offset: Int { reference.offset }
+    /// Writes what is known into a report of a signal at `rate`.
+    func describe(in report: inout ProcessingReport, rate: Int) {
+        report.mayContainEcho = presence.presence > 0.5
+        report.echoDelay = delays.delay.map { $0 * rate / Self.sampleRate }
+        report.echoDriftPPM = drift.isOpen ? Float(drift.drift * 1e6) : nil
+        report.echoPresence = presence.presence
+    }
+
+    var upperBand: (passed: Float, coupling: Float) {
+        (suppressor.upperPassed, suppressor.upperEcho / (reference.upperPower + 1e-9))
+    }
+
+    var debug: String {
+        "off \(reference.offset) cand \(delays.candidateLag) prom \(delays.prominence) unexpl \(presence.unexplained) pres \(presence.presence) seen \(presence.isSeen) farOnly \(suppressor.farOnly) drift \(drift.drift * 1e6) \(drift.isOpen)"
+    }
+}

@@ -1,0 +1,122 @@
+/// The native echo canceller as a ``VoiceProcessor``, with WebRTC's module behind it for noise, level and voice detection.
+///
+///     capture ─┬─> below 8 kHz ─> NativeEchoCanceller ─┬─> WebRTCProcessor, echo off ─> out
+///     far ─────┤                                       │
+///              └─> above 8 kHz ─> HighBand ────────────┘   (32 and 48 kHz)
+///
+/// It finds the echo by itself, anywhere from 0 to 0.65 s after the reference, so the reference needs no re-timing and
+/// `delay` is not looked at. The canceller lags by 4 ms, at 32 and 48 kHz by 5 ms. Nothing is allocated after `init`.
+public final class NativeProcessor: VoiceProcessor {
+    /// Frames per second of both signals.
+    public let sampleRate: Int
+    /// What was last asked for.
+    public private(set) var requestedSettings: ProcessingSettings
+    /// What is being done.
+    public private(set) var activeSettings: ProcessingSettings
+
+    private let module: WebRTCProcessor
+    private var canceller: NativeEchoCanceller
+    private var highBand: HighBand?
+    private var low = RealVector(count: NativeEchoCanceller.block)
+    private var farLow = RealVector(count: NativeEchoCanceller.block)
+    private var splice: OutputSplice
+
+    /// Frames after a switch in which the output is not to be heard beyond its delay, seconds.
+    private static let settlingSeconds = 0.002
+
+    /// Makes the canceller and the module. Takes milliseconds and allocates; not real-time safe.
+    ///
+    /// - Parameters:
+    ///   - sampleRate: 16 000, 32 000 or 48 000 Hz.
+    ///   - settings: what to do at first.
+    /// - Throws: ``ProcessingError``.
+    public convenience init(sampleRate: Int, settings: ProcessingSettings) throws(ProcessingError) {
+        try self.init(sampleRate: sampleRate, settings: settings, tuning: NativeEchoCanceller.Tuning())
+    }
+
+    init(
+        sampleRate: Int, settings: ProcessingSettings, tuning: NativeEchoCanceller.Tuning
+    ) throws(ProcessingError) {
+        guard processingRates.contains(sampleRate) else { throw .unsupportedSampleRate(sampleRate) }
+        self.sampleRate = sampleRate
+        requestedSettings = try settings.validated()
+        activeSettings = Self.nativeCapabilities.resolved(settings)
+        module = try WebRTCProcessor(sampleRate: sampleRate, settings: Self.moduleSettings(settings))
+        canceller = NativeEchoCanceller(tuning: tuning)
+        canceller.suppression = activeSettings.echo
+        if sampleRate > NativeEchoCanceller.sampleRate { highBand = HighBand(sampleRate: sampleRate) }
+        splice = OutputSplice(rate: sampleRate)
+    }
+
+    /// What it and the module can do.
+    public static var nativeCapabilities: ProcessingCapabilities {
+        var capabilities = WebRTCProcessor.libraryCapabilities
+        capabilities.library = "native, \(capabilities.library)"
+        capabilities.echoLevels = true
+        capabilities.extendedFilter = false
+        capabilities.delayAgnosticOption = false
+        capabilities.delayOptional = true
+        capabilities.findsEcho = true
+        return capabilities
+    }
+
+    /// What it and the module can do.
+    public var capabilities: ProcessingCapabilities { Self.nativeCapabilities }
+
+    /// Frames by which the output lags the input in the active settings.
+    public var processingDelay: Int { cancellerDelay + module.processingDelay }
+
+    /// Blocks that the module failed on.
+    public var failedBlocks: Int { module.failedBlocks }
+
+    private var cancellerDelay: Int {
+        guard activeSettings.echo != .off else { return 0 }
+        if let rest = highBand?.delay { return rest }
+        return NativeEchoCanceller.delay
+    }
+
+    private static func moduleSettings(_ settings: ProcessingSettings) -> ProcessingSettings {
+        var rest = settings
+        rest.echo = .off
+        return rest
+    }
+
+    /// Changes what is done, from the next block on.
+    ///
+    /// The echo's level changes in place; what the canceller knows survives being off, though it learns nothing meanwhile.
+    public func apply(_ settings: ProcessingSettings) throws(ProcessingError) {
+        let requested = try settings.validated()
+        try module.apply(Self.moduleSettings(requested))
+        let before = activeSettings.echo
+        requestedSettings = requested
+        activeSettings = capabilities.resolved(requested)
+        canceller.suppression = activeSettings.echo
+        if (before == .off) != (activeSettings.echo == .off) {
+            splice.begin(hold: cancellerDelay + Int(Self.settlingSeconds * Double(sampleRate)))
+        }
+    }
+
+    /// Processes a block in place; see ``VoiceProcessor/run(capture:reference:delay:)``. `delay` is not used.
+    public func run(capture: inout MutableSpan<Float>, reference: Span<Float>, delay: Int) -> ProcessingReport {
+        precondition(capture.count == sampleRate / 100 && reference.count == capture.count, "a block is 10 ms")
+        let inputLevel = decibelsFullScale(of: capture.span)
+        if activeSettings.echo != .off { cancel(&capture, reference) }
+        splice.run(&capture)
+        var report = module.run(capture: &capture, reference: reference, delay: 0)
+        report.inputLevel = inputLevel
+        report.processingDelay = processingDelay
+        if activeSettings.echo != .off { canceller.describe(in: &report, rate: sampleRate) }
+        return report
+    }
+
+    private func cancel(_ capture: inout MutableSpan<Float>, _ reference: Span<Float>) {
+        guard highBand != nil else { return canceller.run(capture: &capture, far: reference) }
+        highBand?.split(capture: capture.span, far: reference, low: &low, farLow: &farLow)
+        var lowSpan = low.mutableSpan
+        canceller.run(capture: &lowSpan, far: farLow.span)
+        let upper = canceller.upperBand
+        highBand?.join(
+            low: low, passed: upper.passed, coupling: upper.coupling, offset: canceller.offset, into: &capture)
+    }
+    var debug: String { canceller.debug }
+}

@@ -1,0 +1,167 @@
+/// The reference as the echo path's filter sees it: re-timed, as it is and cubed, in spectra of the last blocks.
+///
+///     far ──┬────────────> history ──┐ read at now − offset − fraction, resampled by the drift
+///           └─> distortion ─> history ┘──> spectra of 20 ms ──> lanes: linear, then cubic
+///
+/// The offset can be set at any time: all lanes are then computed anew from the histories, which costs about as much as a
+/// block's other work.
+struct ReferenceSpectra: ~Copyable {
+    /// Partitions of 10 ms.
+    static let linear = 24
+    static let cubic = 8
+    static let lanes = linear + cubic
+    static let block = 160
+    /// What is kept of the reference: the longest offset, the filter and room to interpolate, seconds.
+    private static let kept = 1.5
+    /// The longest offset, frames.
+    static let longestOffset = 10_400
+
+    private var far: ReferenceHistory
+    private var cube: ReferenceHistory
+    private var distortion: LoudspeakerDistortion
+    private let interpolator = SincInterpolator()
+    private var cubed = RealVector(count: block)
+    /// The stretch that is interpolated from, and the one that comes of it: all lanes' frames at most.
+    private var raw = RealVector(count: stretch + 2 * SincInterpolator.reach + 16)
+    private var retimed = RealVector(count: stretch)
+    private static let stretch = (linear + 1) * block
+    /// The last two blocks, re-timed.
+    private var recent = RealVector(count: 2 * block)
+    private var recentCube = RealVector(count: 2 * block)
+    private var newest = Spectrum()
+
+    /// Spectra of the blocks, the newest in lane 0 and in lane `linear`.
+    private(set) var spectra = Spectrum(lanes: lanes)
+    /// Whole frames by which the reference is delayed.
+    private(set) var offset = 0
+    /// Frames beyond `offset`, at the end of the newest block.
+    private(set) var fraction = 0.0
+    /// Frames per frame by which the delay grows.
+    private(set) var drift = 0.0
+
+    init(sampleRate: Int) {
+        far = ReferenceHistory(capacity: Int(Double(sampleRate) * Self.kept))
+        cube = ReferenceHistory(capacity: Int(Double(sampleRate) * Self.kept))
+        distortion = LoudspeakerDistortion(sampleRate: sampleRate)
+    }
+
+    /// Takes what was played in the last 10 ms. ``advance(_:)`` follows.
+    mutating func append(_ block: Span<Float>) {
+        precondition(block.count == Self.block)
+        far.append(block)
+        distortion.run(block, into: &cubed)
+        Self.append(cubed, to: &cube)
+    }
+
+    /// Pushes the newest block's spectra.
+    mutating func advance(_ batch: inout TransformBatch) {
+        fraction += drift * Double(Self.block)
+        normalise()
+        recent.shiftDown(by: Self.block)
+        recentCube.shiftDown(by: Self.block)
+        read(Self.block, of: .far)
+        recent.write(retimed, count: Self.block, at: Self.block)
+        read(Self.block, of: .cube)
+        recentCube.write(retimed, count: Self.block, at: Self.block)
+        batch.setTime(0, recent)
+        batch.setTime(1, recentCube)
+        batch.forward()
+        batch.getSpectrum(0, into: &newest)
+        spectra.push(newest, first: 0, count: Self.linear)
+        var upper: Float = 0
+        for bin in ResidualEchoSuppressor.upper { upper += newest.power(bin) }
+        upperPower += 0.02 * (upper - upperPower)
+        batch.getSpectrum(1, into: &newest)
+        spectra.push(newest, first: Self.linear, count: Self.cubic)
+    }
+
+    /// Reads the reference elsewhere from now on, and all that the lanes hold too.
+    mutating func move(to offset: Int, _ batch: inout TransformBatch) {
+        self.offset = max(0, min(Self.longestOffset, offset))
+        fraction = 0
+        refill(.far, first: 0, count: Self.linear, &batch)
+        refill(.cube, first: Self.linear, count: Self.cubic, &batch)
+    }
+
+    /// Delays the reference by a part of a frame more, and by more and more.
+    mutating func adjust(by frames: Double, drift: Double) {
+        fraction += frames
+        self.drift = drift
+    }
+
+    /// Power from 4 to 7 kHz, smoothed as the suppressor smooths the echo's.
+    private(set) var upperPower: Float = 0
+
+    /// The newest block's power, mean square.
+    var power: Float {
+        var sum: Float = 0
+        for index in Self.block..<2 * Self.block { sum += recent[index] * recent[index] }
+        return sum / Float(Self.block)
+    }
+
+    private enum Source { case far, cube }
+
+    /// Whole frames go to the offset, so that the fraction stays small.
+    private mutating func normalise() {
+        guard abs(fraction) >= 1 else { return }
+        let whole = fraction.rounded(.towardZero)
+        offset = max(0, min(Self.longestOffset, offset + Int(whole)))
+        fraction -= whole
+    }
+
+    /// Reads the last `count` frames, re-timed, into the beginning of `retimed`.
+    private mutating func read(_ count: Int, of source: Source) {
+        let first = far.end - Int64(count + offset)
+        guard fraction != 0 || drift != 0 else {
+            switch source {
+            case .far: far.read(from: first, count: count, into: &retimed)
+            case .cube: cube.read(from: first, count: count, into: &retimed)
+            }
+            return
+        }
+        // Frame k is read at k − offset − fraction + drift (end − k): the fraction holds at the end.
+        let before = SincInterpolator.reach + 4
+        let needed = count + 2 * SincInterpolator.reach + 12
+        switch source {
+        case .far: far.read(from: first - Int64(before), count: needed, into: &raw)
+        case .cube: cube.read(from: first - Int64(before), count: needed, into: &raw)
+        }
+        let start = Double(before) - fraction + drift * Double(count)
+        unsafe interpolator.read(raw.start, from: start, step: 1 - drift, into: retimed.start, count: count)
+    }
+
+    private static func append(_ block: borrowing RealVector, to history: inout ReferenceHistory) {
+        history.append(block.span)
+    }
+
+    private mutating func refill(_ source: Source, first: Int, count: Int, _ batch: inout TransformBatch) {
+        let frames = (count + 1) * Self.block
+        read(frames, of: source)
+        var lane = 0
+        while lane < count {
+            let group = min(TransformBatch.lanes, count - lane)
+            for each in 0..<group {
+                let begin = frames - (lane + each + 2) * Self.block
+                batch.setTime(each, retimed, from: begin, count: 2 * Self.block)
+            }
+            batch.forward()
+            for each in 0..<group {
+                batch.getSpectrum(each, into: &newest)
+                Self.place(newest, in: &spectra, lane: first + lane + each)
+            }
+            lane += group
+        }
+        let last = frames - 2 * Self.block
+        switch source {
+        case .far: recent.write(retimed, from: last, count: 2 * Self.block, at: 0)
+        case .cube: recentCube.write(retimed, from: last, count: 2 * Self.block, at: 0)
+        }
+    }
+
+    private static func place(_ spectrum: borrowing Spectrum, in spectra: inout Spectrum, lane: Int) {
+        for bin in 0..<Spectrum.bins {
+            spectra.real[bin * lanes + lane] = spectrum.real[bin]
+            spectra.imaginary[bin * lanes + lane] = spectrum.imaginary[bin]
+        }
+    }
+}

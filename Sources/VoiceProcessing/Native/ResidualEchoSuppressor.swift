@@ -1,0 +1,246 @@
+import CVoiceKernels
+import Glibc
+
+/// Removes what the linear stage leaves, by a gain for each bin of 50 Hz.
+///
+/// The residual echo's power is taken from two things that the linear stage knows: the power of its own error, U, and a
+/// leakage that is learned, how much of the echo estimate's power stays in the error. The leakage falls with what is seen and
+/// rises only while the far end alone is heard, so a near talker cannot raise it and suppress themselves:
+///
+///     R = max(0.6 R, leak · (1 + o f²) |Y|² + μ U)        f: far end alone, 0...1, by the coherence of microphone and estimate
+///     Wiener gain, decision-directed (Ephraim and Malah, 1984), never below the noise floor
+///
+/// The gains are put to work as a linear-phase filter of 129 taps: 4 ms of delay, no musical noise, no blocks to be heard.
+struct ResidualEchoSuppressor: ~Copyable {
+    /// How much is suppressed.
+    struct Tuning {
+        /// Over-estimation while the far end alone is heard.
+        var farOnly: Float = 30
+        /// Weight of the filter's own error, μ.
+        var uncertainty: Float = 0.5
+        /// Lowest gain.
+        var floor: Float = 0.01
+        /// Weight of the past in the decision-directed estimate.
+        var decision: Float = 0.7
+        /// Gain while an echo is assumed of which nothing is known.
+        var unsure: Float = 0.03
+
+        /// More than the measured balance where more is asked for: less echo for more damage to the near end.
+        func adjusted(to level: ProcessingSettings.EchoSuppression) -> Tuning {
+            var tuning = self
+            switch level {
+            case .off, .low: break
+            case .moderate: tuning.uncertainty *= 2
+            case .high:
+                tuning.uncertainty *= 4
+                tuning.floor *= 0.3
+            }
+            return tuning
+        }
+    }
+
+    static let block = 160
+    /// Frames by which the output lags.
+    static let delay = 64
+    private static let taps = 2 * delay + 1
+    private static let frames = TransformBatch.frames
+    private static let bins = Spectrum.bins
+    /// The analysis window falls over its last 5 ms only: the newest frames count.
+    private static let fall = 80
+    /// Weight of the past in the spectra, per block.
+    private static let memory: Float = 0.85
+    /// Coherence of microphone and estimate at which the far end may be alone, and the range to where it is.
+    private static let coherence: (from: Float, range: Float) = (0.75, 0.15)
+    /// Bins in which it is judged: 0.2 to 3 kHz.
+    private static let judged = 4..<60
+    /// The leakage per block: weight of lower sight, growth while the far end is alone, and always; and its range.
+    private static let leak: (fall: Float, rise: Float, creep: Float) = (0.2, 0.02, 0.0005)
+    private static let leakRange: ClosedRange<Float> = 1e-4...1
+    /// Noise floor: weight of lower sight and growth per block.
+    private static let noise: (fall: Float, rise: Float) = (0.2, 0.003)
+    /// Decay of the residual's power per block: the room's tail beyond the filter.
+    private static let tail: Float = 0.6
+
+    var tuning: Tuning
+    private var window = RealVector(count: frames)
+    private var errorLine = RealVector(count: frames)
+    private var echoLine = RealVector(count: frames)
+    private var micLine = RealVector(count: frames)
+    private var error = Spectrum()
+    private var echo = Spectrum()
+    private var mic = Spectrum()
+    private var cross = Spectrum()
+    private var errorPower = RealVector(count: bins, repeating: 1e-9)
+    private var echoPower = RealVector(count: bins, repeating: 1e-9)
+    private var micPower = RealVector(count: bins, repeating: 1e-9)
+    private var leakage = RealVector(count: bins, repeating: 1)
+    private var residual = RealVector(count: bins)
+    private var floor = RealVector(count: bins, repeating: 1e-7)
+    private var gain = RealVector(count: bins, repeating: 1)
+    private var response = Spectrum()
+    private var taper = RealVector(count: delay + 1)
+    private var filter = RealVector(count: taps)
+    private var oldFilter = RealVector(count: taps)
+    private var impulse = RealVector(count: frames)
+    private var line = RealVector(count: 2 * delay + block)
+
+    /// 0...1: the far end alone is heard.
+    private(set) var farOnly: Float = 0
+    /// Bins from 4 to 7 kHz, where it is judged what is to be done above 8 kHz.
+    static let upper = 80..<140
+    /// Share of the microphone's amplitude that is left there, 0...1, of the last block; and the echo's power there, smoothed.
+    private(set) var upperPassed: Float = 1
+    private(set) var upperEcho: Float = 0
+    /// Mean gain of the last block over the bins of speech.
+    private(set) var meanGain: Float = 1
+
+    init(tuning: Tuning = Tuning()) {
+        self.tuning = tuning
+        let rise = Self.frames - Self.fall
+        for index in 0..<Self.frames {
+            window[index] =
+                index < rise
+                ? sinf(.pi / 2 * (Float(index) + 0.5) / Float(rise))
+                : cosf(.pi / 2 * (Float(index - rise) + 0.5) / Float(Self.fall))
+        }
+        for index in 0...Self.delay {
+            taper[index] = 0.5 + 0.5 * cosf(.pi * Float(index) / Float(Self.delay + 1))
+        }
+        filter[Self.delay] = 1
+        oldFilter[Self.delay] = 1
+    }
+
+    /// The echo path has changed: expect at least this leakage.
+    mutating func expectLeakage(_ least: Float) {
+        for bin in 0..<Self.bins { leakage[bin] = max(leakage[bin], least) }
+    }
+
+    /// Suppresses in a block. `error` is what the linear stage leaves, `echo` its estimate, both after it learned; `presence` how much of all this
+    /// is to be heard.
+    mutating func run(
+        error newError: borrowing RealVector, echo newEcho: borrowing RealVector, mic newMic: borrowing RealVector,
+        uncertainty: borrowing RealVector, presence: Float, isUnsure: Bool, _ batch: inout TransformBatch,
+        into output: inout MutableSpan<Float>
+    ) {
+        analyse(newError, newEcho, newMic, &batch)
+        judgeFarOnly()
+        findGains(uncertainty)
+        makeFilter(presence: presence, isUnsure: isUnsure, &batch)
+        apply(newError, newMic, presence, into: &output)
+    }
+
+    private mutating func analyse(
+        _ newError: borrowing RealVector, _ newEcho: borrowing RealVector, _ newMic: borrowing RealVector,
+        _ batch: inout TransformBatch
+    ) {
+        func push(_ new: borrowing RealVector, _ line: inout RealVector) {
+            line.shiftDown(by: Self.block)
+            line.write(new, at: Self.frames - Self.block)
+        }
+        push(newError, &errorLine)
+        push(newEcho, &echoLine)
+        push(newMic, &micLine)
+        batch.setTime(0, errorLine, window: window)
+        batch.setTime(1, echoLine, window: window)
+        batch.setTime(2, micLine, window: window)
+        batch.forward()
+        batch.getSpectrum(0, into: &error)
+        batch.getSpectrum(1, into: &echo)
+        batch.getSpectrum(2, into: &mic)
+    }
+
+    private mutating func judgeFarOnly() {
+        let new = 1 - Self.memory
+        for bin in 0..<Self.bins {
+            errorPower[bin] += new * (error.power(bin) - errorPower[bin])
+            echoPower[bin] += new * (echo.power(bin) - echoPower[bin])
+            micPower[bin] += new * (mic.power(bin) - micPower[bin])
+            let re = mic.real[bin] * echo.real[bin] + mic.imaginary[bin] * echo.imaginary[bin]
+            let im = mic.imaginary[bin] * echo.real[bin] - mic.real[bin] * echo.imaginary[bin]
+            cross.real[bin] += new * (re - cross.real[bin])
+            cross.imaginary[bin] += new * (im - cross.imaginary[bin])
+        }
+        var (weighted, weights, heard): (Float, Float, Float) = (0, 0, 0)
+        for bin in Self.judged {
+            let weight = micPower[bin].squareRoot()
+            weighted += weight * cross.power(bin) / (micPower[bin] * echoPower[bin] + 1e-20)
+            weights += weight
+            heard += echoPower[bin]
+        }
+        let silent = heard < 1e-8 * Float(Self.frames * Self.frames)
+        let coherence = silent ? 0 : weighted / weights
+        let alone = min(1, max(0, (coherence - Self.coherence.from) / Self.coherence.range))
+        farOnly += 0.3 * (alone - farOnly)
+    }
+
+    private mutating func findGains(_ uncertainty: borrowing RealVector) {
+        let over = 1 + tuning.farOnly * farOnly * farOnly
+        let growth = 1 + Self.leak.creep + (farOnly > 0.8 ? Self.leak.rise : 0)
+        for bin in 0..<Self.bins {
+            let power = error.power(bin)
+            if echoPower[bin] > 1e-6 {
+                let seen = min(1, errorPower[bin] / (echoPower[bin] + 1e-12))
+                let now = leakage[bin]
+                let next = seen < now ? now + Self.leak.fall * (seen - now) : now * growth
+                leakage[bin] = min(Self.leakRange.upperBound, max(Self.leakRange.lowerBound, next))
+            }
+            let fresh = leakage[bin] * over * echo.power(bin) + tuning.uncertainty * uncertainty[bin]
+            residual[bin] = max(Self.tail * residual[bin], fresh)
+            let lower = floor[bin] + Self.noise.fall * (power - floor[bin])
+            floor[bin] = power < floor[bin] ? lower : floor[bin] * (1 + Self.noise.rise)
+            let posterior = power / (residual[bin] + 1e-10)
+            let prior =
+                tuning.decision * gain[bin] * gain[bin] * posterior
+                + (1 - tuning.decision) * max(posterior - 1, 0)
+            let least = max(tuning.floor, min(1, (floor[bin] / (power + 1e-12)).squareRoot()))
+            gain[bin] = max(prior / (1 + prior), least)
+        }
+    }
+
+    private mutating func makeFilter(presence: Float, isUnsure: Bool, _ batch: inout TransformBatch) {
+        var sum: Float = 0
+        for bin in 0..<Self.bins {
+            let neighbours = gain[max(bin - 1, 0)] + gain[min(bin + 1, Self.bins - 1)]
+            let smooth = isUnsure ? tuning.unsure : 0.5 * gain[bin] + 0.25 * neighbours
+            response.real[bin] = 1 - presence + presence * smooth
+            if Self.judged.contains(bin) { sum += response.real[bin] }
+        }
+        meanGain = sum / Float(Self.judged.count)
+        judgeUpper()
+        batch.setSpectrum(0, response)
+        batch.inverse()
+        batch.getTime(0, from: 0, into: &impulse)
+        swap(&filter, &oldFilter)
+        for index in 0...Self.delay {
+            filter[Self.delay + index] = impulse[index] * taper[index]
+            filter[Self.delay - index] = filter[Self.delay + index]
+        }
+    }
+
+    private mutating func judgeUpper() {
+        var (came, went, echoed): (Float, Float, Float) = (1e-12, 0, 0)
+        for bin in Self.upper {
+            came += mic.power(bin)
+            went += error.power(bin) * response.real[bin] * response.real[bin]
+            echoed += echo.power(bin)
+        }
+        upperPassed = min(1, (went / came).squareRoot())
+        upperEcho += 0.02 * (echoed - upperEcho)
+    }
+
+    private mutating func apply(
+        _ error: borrowing RealVector, _ mic: borrowing RealVector, _ presence: Float,
+        into output: inout MutableSpan<Float>
+    ) {
+        line.shiftDown(by: Self.block)
+        for index in 0..<Self.block {
+            line[2 * Self.delay + index] = mic[index] - presence * (mic[index] - error[index])
+        }
+        precondition(output.count == Self.block)
+        let (line, old, new) = unsafe (self.line.start, oldFilter.start, filter.start)
+        unsafe output.withUnsafeMutableBufferPointer { target in
+            guard let to = target.baseAddress else { return }
+            unsafe vk_fir_crossfade(line, old, new, Self.taps, to, Self.block)
+        }
+    }
+}

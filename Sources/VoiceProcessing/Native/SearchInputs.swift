@@ -1,0 +1,104 @@
+import Glibc
+
+/// The spectra that the searches for the delay work on: pre-emphasised, so that the loud low vowels do not drown the rest, and windowed.
+struct SearchInputs: ~Copyable {
+    private static let block = 160
+    private static let frames = TransformBatch.frames
+    private static let emphasis: Float = 0.95
+    /// Frames over which the long window rises and falls.
+    private static let edge = 40
+    /// Weight of a new block in the levels, 0.4 s.
+    private static let levelWeight: Float = 0.025
+
+    private var farLine = RealVector(count: frames)
+    private var playedLine = RealVector(count: frames)
+    private var micLine = RealVector(count: frames)
+    private var predictionLine = RealVector(count: frames)
+    private var fresh = RealVector(count: block)
+    private var longWindow = RealVector(count: frames, repeating: 1)
+    private var shortWindow = RealVector(count: frames)
+    private var last: (far: Float, mic: Float, prediction: Float) = (0, 0, 0)
+    private var levels: (far: Float, mic: Float) = (0, 0)
+
+    /// The last 20 ms of what was played, whole: for a path's filter.
+    private(set) var played = Spectrum()
+    /// The same for a search.
+    private(set) var far = Spectrum()
+    /// The newest block of the microphone.
+    private(set) var microphone = Spectrum()
+    /// 20 ms of what the remembered path would make of it.
+    private(set) var prediction = Spectrum()
+    private(set) var farPower: Float = 0
+    private(set) var predictionPower: Float = 0
+
+    init() {
+        for index in 0..<Self.edge {
+            let rise = sinf(.pi / 2 * (Float(index) + 0.5) / Float(Self.edge))
+            longWindow[index] = rise
+            longWindow[Self.frames - 1 - index] = rise
+        }
+        for index in 0..<Self.block {
+            let z = (Float(index) + 0.5) / Float(Self.block)
+            shortWindow[Self.block + index] = sinf(.pi * z)
+        }
+    }
+
+    /// Power of the microphone over that of what was played, of late.
+    var levelRatio: Float { levels.mic / (levels.far + 1e-9) }
+
+    mutating func prepare(far newFar: Span<Float>, mic: borrowing RealVector, _ batch: inout TransformBatch) {
+        Self.push(newFar, &playedLine)
+        Self.emphasise(newFar, &last.far, &fresh)
+        Self.push(fresh, &farLine)
+        Self.emphasise(mic.span, &last.mic, &fresh)
+        Self.push(fresh, &micLine)
+        farPower = playedLine.energy / Float(Self.frames)
+        if farPower > 1e-7 {
+            levels.far += Self.levelWeight * (farPower - levels.far)
+            levels.mic += Self.levelWeight * (mic.energy / Float(Self.block) - levels.mic)
+        }
+        batch.setTime(0, playedLine)
+        batch.setTime(1, farLine, window: longWindow)
+        batch.setTime(2, micLine, window: shortWindow)
+        batch.forward()
+        batch.getSpectrum(0, into: &played)
+        batch.getSpectrum(1, into: &far)
+        batch.getSpectrum(2, into: &microphone)
+    }
+
+    /// Takes the spectrum whose inverse transform holds the prediction in its second half.
+    mutating func prepare(prediction spectrum: borrowing Spectrum, _ batch: inout TransformBatch) {
+        batch.setSpectrum(0, spectrum)
+        batch.inverse()
+        batch.getTime(0, from: Self.block, into: &fresh)
+        var before = last.prediction
+        for index in 0..<Self.block {
+            let now = fresh[index]
+            fresh[index] = now - Self.emphasis * before
+            before = now
+        }
+        last.prediction = before
+        Self.push(fresh, &predictionLine)
+        predictionPower = predictionLine.energy / Float(Self.frames)
+        batch.setTime(0, predictionLine, window: longWindow)
+        batch.forward()
+        batch.getSpectrum(0, into: &prediction)
+    }
+
+    private static func push(_ new: borrowing RealVector, _ line: inout RealVector) {
+        line.shiftDown(by: block)
+        line.write(new, at: frames - block)
+    }
+
+    private static func push(_ new: Span<Float>, _ line: inout RealVector) {
+        line.shiftDown(by: block)
+        line.write(new, at: frames - block)
+    }
+
+    private static func emphasise(_ input: Span<Float>, _ before: inout Float, _ output: inout RealVector) {
+        for index in input.indices {
+            output[index] = input[index] - emphasis * before
+            before = input[index]
+        }
+    }
+}
