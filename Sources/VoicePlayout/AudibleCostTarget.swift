@@ -49,16 +49,15 @@
     var delay: Int { offset.map { Int($0 - baseline) } ?? 0 }
 
     /// Notes an arrival; a sequence number already noted is ignored.
-    mutating func record(sequence: Int64, position: Int64, arrival: Int64, framing: OpusFraming) {
+    mutating func record(sequence: Int64, position: Int64, arrival: Int64, frames: Int, carriesCopy: Bool) {
         let isNewest = arrivals.isEmpty || sequence > arrivals.newest
         if arrivals.isEmpty {
             firstPosition = position
-            startMargin = Self.startShare * Double(framing.frames)
+            startMargin = Self.startShare * Double(frames)
             baseline = arrival - position
         }
         let offset = pace.record(offset: arrival - position, arrival: arrival)
-        let noted = Arrival(
-            offset: offset, frames: Int32(framing.frames), redundant: framing.redundantFrames > 0)
+        let noted = Arrival(offset: offset, frames: Int32(frames), redundant: carriesCopy)
         while arrivals.settleCount(before: sequence) > 0 { settleOldest() }
         arrivals.record(sequence, noted)
         if isNewest { newestOffset = noted.offset }

@@ -60,7 +60,8 @@ extension PlayoutBuffer {
         if excess >= 0 { stretch.shortSince = nil }
         let longSince = excess < StretchState.shortestJump ? moment.time : stretch.longSince ?? moment.time
         stretch.longSince = longSince
-        let patience = max(Int(Self.patience - (moment.time - longSince) / Self.impatience), StretchState.shortestJump)
+        let patience = max(
+            Int(Self.patience - (moment.time - longSince) / Self.impatience), StretchState.shortestJump)
         if excess >= (isSilence ? StretchState.shortestSilentJump : patience) {
             let rested = moment.time - stretch.lastJump >= Self.rest
             if isSilence || rested || excess > Self.haste { shorten(excess: excess, isSilence, moment) }
