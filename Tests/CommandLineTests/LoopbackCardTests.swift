@@ -64,6 +64,23 @@ struct LoopbackCardTests {
         #expect(summary["rounds_found"] as? Int == 3)
     }
 
+    @Test("Control-C ends it with the rounds that are over")
+    func interrupted() throws {
+        let virtual = try VirtualCard()
+        let name = "vcard:ID=a,VIRTUAL=1"
+        var child = try ChildProcess(
+            ["loopback", "--json", "--rounds", "1000", "--capture", name, "--playback", name], limit: 60,
+            environment: virtual.environment)
+        _ = try child.event("round")
+        child.interrupt()
+        let result = child.wait()
+        #expect(result.exitCode == 0, "\(result.standardError)")
+        let summary = try summary(result)
+        #expect(abs(try #require(summary["p50_ms"] as? Double) - 10) < 0.05)
+        #expect(try #require(summary["rounds_done"] as? Int) < 1_000)
+        #expect(summary["confidence"] as? Double == 1)
+    }
+
     @Test("mouth to ear through two engines is found, and its stages are told")
     func engine() throws {
         // Given four cards in real time, with periods so long that no wake-up is too late

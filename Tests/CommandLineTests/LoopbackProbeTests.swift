@@ -158,5 +158,9 @@ struct LatencyDistributionTests {
         var short = LoopbackTally(wanted: 4)
         short.add(LoopbackRound(milliseconds: 5, correlation: 1))
         #expect(short.latency == nil)
+        // Unless that was wanted.
+        short.cutShort()
+        #expect(short.latency?.median == 5)
+        #expect(short.confidence == 1)
     }
 }

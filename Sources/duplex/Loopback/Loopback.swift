@@ -21,7 +21,7 @@ struct Loopback: AsyncParsableCommand {
             --through external: the same from --mouth to --ear through whatever connects them: another program, two machines.
 
             Exit code 1 if the 95th percentile is over --fail-over, 69 if nothing was measured: a pulse that is found in fewer than half of \
-            the rounds says nothing, and is never reported as 0 ms.
+            the rounds says nothing, and is never reported as 0 ms. Control-C ends the measurement with the rounds that are over.
             """)
 
     /// How deep the way is.
@@ -78,7 +78,7 @@ struct Loopback: AsyncParsableCommand {
             guard let p95 = report.p95Ms else {
                 throw Failure(
                     .unavailable,
-                    "not measured: the pulse came back in \(report.roundsFound) of \(rounds) rounds; check cable, volume and mute"
+                    "not measured: the pulse came back in \(report.roundsFound) of \(report.roundsDone) rounds; check cable, volume and mute"
                 )
             }
             if let failOver, p95 > failOver {

@@ -26,6 +26,7 @@ struct LoopbackRounds {
             tally.xruns += probe.stream.xruns
             tally.driftPPM = probe.stream.driftPPM ?? tally.driftPPM
         }
+        if !tally.isOver { tally.cutShort() }
         Console.endProgress()
         return tally
     }

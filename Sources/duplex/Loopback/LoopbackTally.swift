@@ -15,6 +15,12 @@ struct LoopbackTally: Equatable {
 
     init(wanted: Int) { self.wanted = wanted }
 
+    /// Whether the measurement was ended before its time.
+    private(set) var isCutShort = false
+
+    /// No more rounds will follow, because nobody wants them: those that there are count for all.
+    mutating func cutShort() { isCutShort = true }
+
     mutating func add(_ round: LoopbackRound) { rounds.append(round) }
 
     mutating func addDisturbed() { disturbed += 1 }
@@ -28,8 +34,11 @@ struct LoopbackTally: Equatable {
     /// In how many rounds the pulse was found.
     var found: Int { rounds.count { $0.milliseconds != nil } }
 
-    /// The share of the wanted rounds in which the pulse was found beyond doubt.
-    var confidence: Double { wanted > 0 ? Double(found) / Double(wanted) : 0 }
+    /// The share of the rounds in which the pulse was found beyond doubt.
+    var confidence: Double {
+        let expected = isCutShort ? rounds.count : wanted
+        return expected > 0 ? Double(found) / Double(expected) : 0
+    }
 
     /// The ways that were found; nil where too few were for any figure to be believed.
     var latency: LatencyDistribution? {

@@ -15,7 +15,7 @@ struct MouthAndEar {
     /// 10 ms. The way does not depend on it, since time stamps tell when the pulse was in the air; so the probe wakes seldom, and has buffers
     /// that outlast a busy moment.
     private static let periodFrames = 480
-    private static let playbackPeriods = 4
+    private static let playbackPeriods = 8
 
     init(mouth: String, ear: String, rounds: Int, seed: UInt64, settling: Int) {
         var card = ALSADeviceConfiguration(capture: ear, playback: mouth)

@@ -15,7 +15,9 @@ struct LocalRoom {
     init() throws {
         let secret = (0..<TokenKey.minimumSecretSize).map { _ in UInt8.random(in: .min ... .max) }
         key = try TokenKey(name: Self.name, secret: secret)
-        server = RoomServer(verifier: TokenVerifier(keys: [key]))
+        // As the engines' own network threads: what is shown and measured are they, and elsewhere a server does not share their processors.
+        let configuration = RoomServerConfiguration(threadPriority: EngineConfiguration().networkPriority)
+        server = RoomServer(configuration: configuration, verifier: TokenVerifier(keys: [key]))
         do throws(RoomServerError) {
             url = "udp://127.0.0.1:\(try server.start())"
         } catch {
