@@ -8,11 +8,11 @@ import Glibc
 struct DriftLoop {
     /// Frames: mean timing error that opens the loop, and the share of the mean magnitude that it must be. In simulated rooms without
     /// drift the mean stayed below 0.011; it was 0.02 to 0.11 at 50 to 200 ppm.
-    private static let opening: (frames: Double, share: Double) = (0.02, 0.7)
+    private static let opening: (frames: Double, share: Double) = (0.04, 0.8)
     /// Share of the timing error that the reference is moved by in each block.
-    private static let proportional = 0.02
+    private static let proportional = 0.05
     /// Drift per frame of timing error in each block: at first, and once locked.
-    private static let integral = (first: 1e-5, settled: 8e-6)
+    private static let integral = (first: 2e-5, settled: 4e-6)
     /// Time constant between the two, seconds.
     private static let settling = 4.0
     /// Most that is followed: 500 ppm.

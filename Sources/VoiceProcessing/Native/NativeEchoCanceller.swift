@@ -14,7 +14,7 @@ import Glibc
 struct NativeEchoCanceller: ~Copyable {
     /// Choices that are measured rather than derived.
     struct Tuning {
-        var main = EchoPathFilter.Tuning(memory: 0.9995, noiseMemory: 0.8)
+        var main = EchoPathFilter.Tuning(memory: 0.9998, noiseMemory: 0.75)
         var shadow = EchoPathFilter.Tuning(memory: 0.99, noiseMemory: 0.8)
         /// Error variance that is expected of an unknown path's first partition, by its decay time in partitions; of the cubic path's.
         var expectation: (linear: Float, cubic: Float, decay: Float) = (0.2, 0.05, 6.7)
