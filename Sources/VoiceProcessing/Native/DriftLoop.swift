@@ -17,6 +17,8 @@ struct DriftLoop {
     private static let settling = 4.0
     /// Most that is followed: 500 ppm.
     private static let largest = 5e-4
+    /// Distance from the lags' slope at which the loop is taken to be wrong: 25 ppm.
+    private static let astray = 25e-6
     /// Weight of what is left in the error, against mistaking noise for time.
     private static let caution: Float = 3
 
@@ -29,6 +31,13 @@ struct DriftLoop {
     private(set) var isOpen = false
     /// Frames per frame by which the echo's delay grows.
     private(set) var drift = 0.0
+
+    /// Takes the slope of the lags, where they have one: it opens the loop, and sets it right where it has gone astray.
+    mutating func follow(_ slope: Double) {
+        guard !isOpen || abs(slope - drift) > Self.astray else { return }
+        drift = max(-Self.largest, min(Self.largest, slope))
+        isOpen = true
+    }
 
     /// Takes the error and the echo estimate of a block, both from before the filter learned from it.
     ///

@@ -39,6 +39,8 @@ struct NativeEchoCanceller: ~Copyable {
     /// Leakage to expect, and the share of the path beyond the shadow filter that has changed, after it took over.
     private static let changed: (leakage: Float, path: Float) = (0.3, 0.3)
     private static let quick: Float = 0.1535
+    /// Blocks after a new path's beginning when its level is looked at again: at the first and its multiples.
+    private static let mending = 8...40
 
     let tuning: Tuning
     /// How hard the residual is suppressed.
@@ -69,6 +71,9 @@ struct NativeEchoCanceller: ~Copyable {
     private var micPower: Float = 0
     private var shadowBetterFor = 0
     private var sinceJump = 1_000
+    /// Blocks since the path was begun anew, and what was heard and played since.
+    private var sinceStart = 1_000
+    private var started: (mic: Float, far: Float) = (0, 0)
 
     init(tuning: Tuning = Tuning()) {
         self.tuning = tuning
@@ -195,10 +200,25 @@ extension NativeEchoCanceller {
         reference.move(to: wanted, &batch)
         if isFirst || !memory.isKnown {
             expectAnything(scale: min(20, max(0.05, inputs.levelRatio * tuning.expectedLevel)))
+            sinceStart = 0
+            started = (0, 0)
         } else {
             let expectation = tuning.expectation
             filter.expect { 0.02 * Self.expected(expectation, lane: $0) }
         }
+    }
+
+    /// The level that a new path is expected to have was a guess from before its echo was heard; mends it while the path does not show.
+    private mutating func mendExpectation() {
+        sinceStart += 1
+        guard sinceStart <= Self.mending.upperBound else { return }
+        started.mic += mic.energy
+        started.far += reference.power * Float(Self.block)
+        guard Self.mending.contains(sinceStart), sinceStart % Self.mending.lowerBound == 0, presence.unexplained > 0.5
+        else { return }
+        let scale = min(20, max(0.05, tuning.expectedLevel * started.mic / (started.far + 1e-9)))
+        let expectation = tuning.expectation
+        filter.expect { scale * Self.expected(expectation, lane: $0) }
     }
 
     /// What the block says of presence, jumps and drift.
@@ -206,15 +226,21 @@ extension NativeEchoCanceller {
         presence.judge(
             microphone: mic.energy, error: priorError.energy, estimate: priorEcho.energy,
             product: mic.dot(priorEcho), isEvident: delays.isEvident)
+        mendExpectation()
         let unexplained = presence.unexplained
         memory.remember(filter, unexplained: unexplained)
         if let offset = memory.lookForJump(unexplained: unexplained, offset: reference.offset, &batch) {
             jump(to: offset)
         }
         guard reference.offset >= 2 * SincInterpolator.reach else { return }
+        if let slope = delays.trend.slope { drift.follow(slope) }
         let step = drift.run(
             error: priorError, estimate: priorEcho, isReliable: unexplained < 0.25 && sinceJump > 30)
-        if let step { reference.adjust(by: step, drift: drift.drift) }
+        if let step {
+            reference.adjust(by: step, drift: drift.drift)
+        } else {
+            reference.adjust(by: 0, drift: drift.drift)
+        }
     }
 
     private mutating func jump(to offset: Int) {
