@@ -14,10 +14,10 @@ import Glibc
 struct NativeEchoCanceller: ~Copyable {
     /// Choices that are measured rather than derived.
     struct Tuning {
-        var main = EchoPathFilter.Tuning(memory: 0.9998, noiseMemory: 0.75)
-        var shadow = EchoPathFilter.Tuning(memory: 0.99, noiseMemory: 0.8)
+        var main = EchoPathFilter.Tuning(memory: 0.9998, noiseMemory: 0.7)
+        var shadow = EchoPathFilter.Tuning(memory: 0.985, noiseMemory: 0.8)
         /// Error variance that is expected of an unknown path's first partition, by its decay time in partitions; of the cubic path's.
-        var expectation: (linear: Float, cubic: Float, decay: Float) = (0.2, 0.05, 6.7)
+        var expectation: (linear: Float, cubic: Float, decay: Float) = (0.2, 0.05, 5)
         /// The same for the shadow filter.
         var shadowExpectation: Float = 0.1
         /// Once the levels are known the expectation is scaled by this times their ratio of power.
@@ -32,12 +32,12 @@ struct NativeEchoCanceller: ~Copyable {
     static let block = 160
     /// Frames by which the output lags.
     static let delay = ResidualEchoSuppressor.delay
-    private static let shadowLanes = 16
+    private static let shadowLanes = 24
     /// Energies over 60 ms: the shadow filter takes over when its error is below this share of the main filter's and this share of the
     /// microphone for so many blocks; it starts over from the main filter when it is worse by the last.
     private static let shadowWins: (ofMain: Float, ofMic: Float, blocks: Int, loses: Float) = (0.7, 0.5, 5, 1.5)
     /// Leakage to expect, and the share of the path beyond the shadow filter that has changed, after it took over.
-    private static let changed: (leakage: Float, path: Float) = (0.3, 0.3)
+    private static let changed: (leakage: Float, path: Float) = (1, 1)
     private static let quick: Float = 0.1535
     /// Blocks after a new path's beginning when its level is looked at again: at the first and its multiples.
     private static let mending = 8...40

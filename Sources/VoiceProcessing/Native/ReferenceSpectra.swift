@@ -7,7 +7,7 @@
 /// block's other work.
 struct ReferenceSpectra: ~Copyable {
     /// Partitions of 10 ms.
-    static let linear = 24
+    static let linear = 40
     static let cubic = 8
     static let lanes = linear + cubic
     static let block = 160
