@@ -73,6 +73,7 @@ struct NativeEchoCanceller: ~Copyable {
     private var sinceJump = 1_000
     /// Blocks since the path was begun anew, and what was heard and played since.
     private var sinceStart = 1_000
+    private var levels = CancellationLevels()
     private var started: (mic: Float, far: Float) = (0, 0)
 
     init(tuning: Tuning = Tuning()) {
@@ -104,6 +105,11 @@ struct NativeEchoCanceller: ~Copyable {
         suppressor.run(
             error: error, echo: echo, mic: mic, uncertainty: filter.uncertainty, presence: presence.presence,
             isUnsure: presence.isUnsure, &batch, into: &capture)
+        if presence.isPlaying {
+            levels.note(
+                microphone: mic.energy, error: error.energy, output: energy(of: capture.span),
+                reference: reference.power * Float(Self.block), echo: echo.energy, farOnly: suppressor.farOnly)
+        }
     }
 }
 
@@ -161,6 +167,7 @@ extension NativeEchoCanceller {
         if shadowBetterFor > wins.blocks {
             shadowBetterFor = 0
             mainPower = shadowPower
+            levels.restart()
             filter.adopt(shadow, changed: Self.changed.path, upTo: ReferenceSpectra.linear)
             suppressor.expectLeakage(Self.changed.leakage)
         } else if shadowPower > wins.loses * mainPower {
@@ -200,6 +207,7 @@ extension NativeEchoCanceller {
         reference.move(to: wanted, &batch)
         if isFirst || !memory.isKnown {
             expectAnything(scale: min(20, max(0.05, inputs.levelRatio * tuning.expectedLevel)))
+            levels.restart()
             sinceStart = 0
             started = (0, 0)
         } else {
@@ -246,6 +254,7 @@ extension NativeEchoCanceller {
     private mutating func jump(to offset: Int) {
         reference.move(to: offset, &batch)
         memory.restore(&filter)
+        levels.restart()
         delays.restart()
         presence.restartAverages()
         sinceJump = 0
@@ -259,12 +268,26 @@ extension NativeEchoCanceller {
     var offset: Int { reference.offset }
     /// Writes what is known into a report of a signal at `rate`.
     func describe(in report: inout ProcessingReport, rate: Int) {
-        report.mayContainEcho = presence.presence > 0.5
+        let isHeard = presence.presence > 0.5
+        report.mayContainEcho = isHeard && presence.isLive
         report.echoDelay = delays.delay.map { $0 * rate / Self.sampleRate }
         report.echoDriftPPM = drift.isOpen ? Float(drift.drift * 1e6) : nil
         report.echoPresence = presence.presence
+        report.referenceLevel = Self.level(reference.power)
+        guard presence.farTime > 0 else { return }
+        report.echoReadiness = isHeard ? levels.readiness : 1
+        guard isHeard else { return }
+        report.echoReturnLoss = levels.returnLoss
+        report.echoReturnLossEnhancement = levels.enhancement
+        report.echoLevel = Self.level(echo.energy / Float(Self.block))
+        report.suppressionGain = 20 * log10f(max(1e-4, suppressor.meanGain))
     }
 
+    private static func level(_ power: Float) -> Float {
+        min(0, max(silenceLevel, 10 * log10f(max(power, 1e-20))))
+    }
+
+    /// Between 4 and 7 kHz: the share of the microphone's amplitude that is left, 0...1, and the echo's power over the reference's.
     var upperBand: (passed: Float, coupling: Float) {
         (suppressor.upperPassed, suppressor.upperEcho / (reference.upperPower + 1e-9))
     }
