@@ -28,9 +28,6 @@ struct EchoDelayTracker: ~Copyable {
         search.peak.prominence > Self.faint.prominence && search.peak.likeness > Self.faint.likeness
     }
 
-    var candidateLag: Int { candidate }
-    var prominence: Float { search.peak.prominence }
-
     /// Takes a block's spectra.
     ///
     /// - Returns: the delay, whenever enough peaks agree.

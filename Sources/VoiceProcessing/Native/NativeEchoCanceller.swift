@@ -59,6 +59,7 @@ struct NativeEchoCanceller: ~Copyable {
     private var inputs = SearchInputs()
 
     private var mic = RealVector(count: block)
+    private var played = RealVector(count: block)
     private var priorEcho = RealVector(count: block)
     private var priorError = RealVector(count: block)
     private var shadowError = RealVector(count: block)
@@ -91,8 +92,12 @@ struct NativeEchoCanceller: ~Copyable {
     /// Cancels in place. Both are 160 frames; `far` is what was played in the same 10 ms or, if buffered, up to 0.6 s before it is heard.
     mutating func run(capture: inout MutableSpan<Float>, far: Span<Float>) {
         mic.write(capture.span)
-        reference.append(far)
-        followDelay(far)
+        played.write(far)
+        // What is no number would stay in every average for good.
+        if !mic.energy.isFinite { mic.fill(0) }
+        if !played.energy.isFinite { played.fill(0) }
+        reference.append(played)
+        followDelay()
         reference.advance(&batch)
         presence.note(referencePower: reference.power)
         sinceJump += 1
@@ -191,8 +196,8 @@ extension NativeEchoCanceller {
 // Where the echo is.
 extension NativeEchoCanceller {
     /// Feeds both searches and moves the reference to where a new delay was found.
-    private mutating func followDelay(_ far: Span<Float>) {
-        inputs.prepare(far: far, mic: mic, &batch)
+    private mutating func followDelay() {
+        inputs.prepare(far: played, mic: mic, &batch)
         if memory.predict(inputs.played, into: &main) {
             inputs.prepare(prediction: main, &batch)
             memory.note(prediction: inputs.prediction, power: inputs.predictionPower, microphone: inputs.microphone)
@@ -292,7 +297,4 @@ extension NativeEchoCanceller {
         (suppressor.upperPassed, suppressor.upperEcho / (reference.upperPower + 1e-9))
     }
 
-    var debug: String {
-        "off \(reference.offset) cand \(delays.candidateLag) prom \(delays.prominence) unexpl \(presence.unexplained) pres \(presence.presence) seen \(presence.isSeen) farOnly \(suppressor.farOnly) drift \(drift.drift * 1e6) \(drift.isOpen)"
-    }
 }

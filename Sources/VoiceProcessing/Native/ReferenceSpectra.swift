@@ -46,10 +46,10 @@ struct ReferenceSpectra: ~Copyable {
     }
 
     /// Takes what was played in the last 10 ms. ``advance(_:)`` follows.
-    mutating func append(_ block: Span<Float>) {
+    mutating func append(_ block: borrowing RealVector) {
         precondition(block.count == Self.block)
-        far.append(block)
-        distortion.run(block, into: &cubed)
+        far.append(block.span)
+        distortion.run(block.span, into: &cubed)
         Self.append(cubed, to: &cube)
     }
 
