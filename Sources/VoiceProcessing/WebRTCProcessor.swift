@@ -25,6 +25,7 @@ public final class WebRTCProcessor: VoiceProcessor {
 
     private let module: OpaquePointer
     private let library03: Bool
+    private var noise: NoiseSuppressor
     private var splice: OutputSplice
 
     /// Frames after a switch in which the module's output is still fading in beyond its delay: half of its longest window.
@@ -43,12 +44,15 @@ public final class WebRTCProcessor: VoiceProcessor {
         activeSettings = capabilities.resolved(settings)
         library03 = unsafe String(cString: webrtc_audio_generation()) == "0.3"
         var module: OpaquePointer?
-        var raw = webrtc_audio_settings(activeSettings)
+        var raw = webrtc_audio_settings(Self.module(activeSettings))
         let status = unsafe webrtc_audio_create(Int32(sampleRate), &raw, &module)
         guard let made = unsafe module else { throw ProcessingError(status, code: 0) }
         unsafe self.module = made
         self.sampleRate = sampleRate
-        processingDelay = ModuleDelay.frames(activeSettings, rate: sampleRate, library03: library03)
+        processingDelay =
+            ModuleDelay.frames(Self.module(activeSettings), rate: sampleRate, library03: library03)
+            + NoiseSuppressor.delay(activeSettings.noise, sampleRate: sampleRate)
+        noise = NoiseSuppressor(sampleRate: sampleRate, mode: activeSettings.noise)
         splice = OutputSplice(rate: sampleRate)
     }
 
@@ -75,26 +79,34 @@ public final class WebRTCProcessor: VoiceProcessor {
         let next = capabilities.resolved(requested)
         requestedSettings = requested
         guard next != activeSettings else { return }
-        var raw = webrtc_audio_settings(next)
+        var raw = webrtc_audio_settings(Self.module(next))
         let status = unsafe webrtc_audio_apply(module, &raw)
         guard status == WEBRTC_AUDIO_OK else {
             throw ProcessingError(status, code: unsafe webrtc_audio_library_error(module))
         }
-        let delay = ModuleDelay.frames(next, rate: sampleRate, library03: library03)
+        let delay = ModuleDelay.frames(Self.module(next), rate: sampleRate, library03: library03)
+        let delayBefore = ModuleDelay.frames(Self.module(activeSettings), rate: sampleRate, library03: library03)
         if Self.isAudibleSwitch(from: activeSettings, to: next) {
             // The gain control stands at the module's end and needs no hold; a change before the delaying parts is heard a
             // delay later.
-            let isLate = delay == processingDelay && activeSettings.highPass == next.highPass
+            let isLate = delay == delayBefore && activeSettings.highPass == next.highPass
             let fadeIn = Int(Double(sampleRate) * Self.fadeInSeconds)
             splice.begin(hold: isLate ? 0 : delay + (delay > 0 ? fadeIn : 0))
         }
         activeSettings = next
-        processingDelay = delay
+        noise.mode = next.noise
+        processingDelay = delay + NoiseSuppressor.delay(next.noise, sampleRate: sampleRate)
+    }
+
+    /// What is left to the module.
+    private static func module(_ settings: ProcessingSettings) -> ProcessingSettings {
+        var settings = settings
+        settings.noise = .off
+        return settings
     }
 
     private static func isAudibleSwitch(from old: ProcessingSettings, to new: ProcessingSettings) -> Bool {
-        (old.echo == .off) != (new.echo == .off) || (old.noise == .off) != (new.noise == .off)
-            || old.gain.mode != new.gain.mode || old.highPass != new.highPass
+        (old.echo == .off) != (new.echo == .off) || old.gain.mode != new.gain.mode || old.highPass != new.highPass
     }
 
     /// Processes a block in place; see ``VoiceProcessor/run(capture:reference:delay:)``.
@@ -114,10 +126,12 @@ public final class WebRTCProcessor: VoiceProcessor {
         let processed = status == WEBRTC_AUDIO_OK
         if !processed { failedBlocks += 1 }
         splice.run(&capture)
+        let evidence = noise.run(&capture)
         var report = ProcessingReport(
             inputLevel: inputLevel, outputLevel: decibelsFullScale(of: capture.span), processingDelay: processingDelay,
             processed: processed)
         if processed { report.take(raw) }
+        report.speechProbability = evidence.speechProbability
         return report
     }
 }
