@@ -17,12 +17,13 @@ struct CriticalBands: ~Copyable {
     let places: FixedArray<Place>
     /// Bands that begin below 8 kHz: the ones that speech is judged by.
     let speechCount: Int
+    private let step: Double
 
     init(bins: Int, sampleRate: Int) {
         let binsPerHertz = Double(2 * (bins - 1)) / Double(sampleRate)
         let widest = Self.bark(Double(sampleRate) / 2)
         count = Int((widest / Self.spacing).rounded()) + 1
-        let step = widest / Double(count - 1)
+        step = widest / Double(count - 1)
         places = FixedArray(repeating: Place(), count: bins)
         for bin in 0..<bins {
             let place = Self.bark(Double(bin) / binsPerHertz) / step
@@ -31,6 +32,9 @@ struct CriticalBands: ~Copyable {
         }
         speechCount = min(count, Int(Self.bark(8000) / step) + 1)
     }
+
+    /// The first band that lies above a frequency, in hertz.
+    func index(of hertz: Double) -> Int { Int((Self.bark(hertz) / step).rounded(.up)) }
 
     private static func bark(_ hertz: Double) -> Double {
         13.1 * atan(0.000_74 * hertz) + 2.24 * atan(hertz * hertz * 1.85e-8) + 1e-4 * hertz

@@ -19,6 +19,10 @@ public struct NoiseSuppressor: ~Copyable {
         public var speechProbability: Float
         /// Level of the noise, dBFS RMS.
         public var noiseLevel: Float
+        /// How periodic the block is at the pitch of a voice, 0 to 1.2.
+        public var voicing: Float
+        /// How sure it is that there are clicks such as a keyboard's, 0...1.
+        public var clicking: Float
         /// How much of the block's power was taken away, dB, 0 or more; 0 when off.
         public var suppression: Float
     }
@@ -31,6 +35,8 @@ public struct NoiseSuppressor: ~Copyable {
         var ratio: Float = 0
         var gain: Float = 0
         var presence: Float = 0
+        /// What the transient suppressor leaves of the amplitude.
+        var release: Float = 1
     }
 
     /// Constants of the estimators; those in powers are speexdsp's for 10 ms, turned into the 5 ms of a frame.
@@ -63,6 +69,8 @@ public struct NoiseSuppressor: ~Copyable {
     private let bands: CriticalBands
     private let bandState: FixedArray<Band>
     private let estimator = LogSpectralGain()
+    private var transients: TransientSuppressor
+    private let voicing: Voicing
     private let cleanPower: FixedArray<Float>
     private let powers: FixedArray<Float>
     private let noises: FixedArray<Float>
@@ -82,6 +90,9 @@ public struct NoiseSuppressor: ~Copyable {
         tracker = NoiseTracker(bins: bins)
         bands = CriticalBands(bins: bins, sampleRate: sampleRate)
         bandState = FixedArray(repeating: Band(), count: bands.count)
+        transients = TransientSuppressor(bands: bands)
+        voicing = Voicing(
+            window: frames.analysis, spectrum: frames.transform.length, sampleRate: sampleRate)
         cleanPower = FixedArray(repeating: 0, count: bins)
         powers = FixedArray(repeating: 0, count: bins)
         noises = FixedArray(repeating: 0, count: bins)
@@ -102,18 +113,37 @@ public struct NoiseSuppressor: ~Copyable {
     /// Processes `sampleRate / 100` frames in place. When off, listens only and leaves the block as it is.
     public mutating func run(_ block: inout MutableSpan<Float>) -> Evidence {
         precondition(block.count == sampleRate / 100, "a block is 10 ms")
-        var evidence = Evidence(speechProbability: 0, noiseLevel: silenceLevel, suppression: 0)
+        var likeness: Float = 0
+        var suppression: Float = 0
+        var noise: Float = 0
         for start in stride(from: 0, to: block.count, by: frames.hop) {
             frames.analyse(block.span, from: start)
             let frame = judge()
-            evidence.speechProbability = max(evidence.speechProbability, frame.speechProbability)
-            evidence.noiseLevel = frame.noiseLevel
+            likeness = max(likeness, frame.likeness)
+            noise = frame.noise
             guard mode != .off else { continue }
-            evidence.suppression += 0.5 * applyGains()
+            suppression += 0.5 * applyGains()
             frames.synthesise(into: &block, at: start)
         }
         splice.run(&block)
-        return evidence
+        let voicing = measureVoicing()
+        return Evidence(
+            speechProbability: Self.speechProbability(likeness: likeness, voicing: voicing),
+            noiseLevel: max(silenceLevel, 10 * log10f(noise + 1e-20)), voicing: voicing,
+            clicking: transients.certainty, suppression: suppression)
+    }
+
+    /// Probability of speech in a block, from how far the bands rise above the noise and how periodic it is.
+    ///
+    /// A logistic regression over 11 000 blocks of speech and 1600 of noise alone (white, pink, fan, babble, keyboard; 0 to 15 dB).
+    private static func speechProbability(likeness: Float, voicing: Float) -> Float {
+        1 / (1 + expf(3.6 - 1.34 * logf(likeness + 0.02) - 4.43 * voicing))
+    }
+
+    private func measureVoicing() -> Float {
+        // A local, because a closure may not borrow all of self.
+        let (powers, gains) = unsafe (self.powers.pointer, self.gains.pointer)
+        return voicing.measure { bin in unsafe powers[bin] * gains[bin] * gains[bin] }
     }
 
     private mutating func switchOver() {
@@ -135,13 +165,21 @@ public struct NoiseSuppressor: ~Copyable {
     }
 
     /// Finds the noise, the SNRs and from them the gains of the frame that was analysed.
-    private mutating func judge() -> (speechProbability: Float, noiseLevel: Float) {
+    private mutating func judge() -> (likeness: Float, noise: Float) {
         let noise = gatherPowers()
-        let presence = judgeBands()
+        holdTransients()
+        let likeness = judgeBands()
         for bin in 0..<gains.count { gains[bin] = gain(bin) }
         isFirstFrame = false
-        let meanSquare = 2 * noise / (Float(frames.transform.length) * frames.windowEnergy)
-        return (presence, max(silenceLevel, 10 * log10f(meanSquare + 1e-20)))
+        return (likeness, 2 * noise / (Float(frames.transform.length) * frames.windowEnergy))
+    }
+
+    private mutating func holdTransients() {
+        let state = unsafe bandState.pointer
+        transients.note { band in unsafe state[band].power }
+        for band in 0..<bands.count {
+            bandState[band].release = transients.gain(band: band, power: bandState[band].power)
+        }
     }
 
     /// Powers of signal and noise, by bins and by bands; returns the noise's sum.
@@ -178,9 +216,10 @@ public struct NoiseSuppressor: ~Copyable {
         return (prior, over + 1)
     }
 
-    /// Gains and presence in the critical bands; returns the presence in the whole frame.
+    /// Gains and presence in the critical bands; returns the mean of their logarithmic SNR, nepers.
     private mutating func judgeBands() -> Float {
         var mean: Float = 0
+        var likeness: Float = 0
         for index in 0..<bands.count {
             var band = bandState[index]
             if isFirstFrame { band.clean = band.power }
@@ -189,7 +228,10 @@ public struct NoiseSuppressor: ~Copyable {
             band.gain = estimator.gain(prior: prior, posterior: posterior)
             let kept = band.gain * band.gain * band.power
             band.clean = Rule.cleanMemory * band.clean + (1 - Rule.cleanMemory) * kept
-            if index < bands.speechCount { mean += band.ratio }
+            if index < bands.speechCount {
+                mean += band.ratio
+                likeness += log1pf(band.ratio)
+            }
             // The likelihood of the observation, which the frame's presence is weighed into below.
             band.presence = (1 + prior) * expf(-min(prior / (1 + prior) * posterior, 50))
             bandState[index] = band
@@ -200,7 +242,7 @@ public struct NoiseSuppressor: ~Copyable {
             let prior = (0.1 + 0.899 * frame) * (0.199 + 0.8 * Self.presence(band.ratio))
             bandState[index].presence = 1 / (1 + (1 - prior) / prior * band.presence)
         }
-        return frame
+        return likeness / Float(bands.speechCount)
     }
 
     /// How sure speech is, 0...1, at an SNR.
@@ -220,7 +262,8 @@ public struct NoiseSuppressor: ~Copyable {
         cleanPower[bin] = Rule.cleanMemory * clean + (1 - Rule.cleanMemory) * estimate * estimate * power
         // Square roots: nearer to loudness, in which the mean of two gains is heard as one between them.
         let root = presence * max(estimate, floor).squareRoot() + (1 - presence) * floor.squareRoot()
-        return root * root
+        let release = lower.release + place.upperShare * (upper.release - lower.release)
+        return max(root * root * release, floor)
     }
 
     /// Multiplies the spectrum; returns what that took of the power, dB.

@@ -24,7 +24,8 @@ struct ShortDelayFrames: ~Copyable {
     let windowEnergy: Float
 
     private let window: Int
-    private let analysis: FixedArray<Float>
+    /// The analysis window.
+    let analysis: FixedArray<Float>
     private let synthesis: FixedArray<Float>
     private let history: FixedArray<Float>
     private let frame: FixedArray<Float>
