@@ -25,7 +25,7 @@ public final class WebRTCProcessor: VoiceProcessor {
 
     private let module: OpaquePointer
     private let library03: Bool
-    private var noise: NoiseSuppressor
+    private var stages: NearEndStages
     private var splice: OutputSplice
 
     /// Frames after a switch in which the module's output is still fading in beyond its delay: half of its longest window.
@@ -51,8 +51,8 @@ public final class WebRTCProcessor: VoiceProcessor {
         self.sampleRate = sampleRate
         processingDelay =
             ModuleDelay.frames(Self.module(activeSettings), rate: sampleRate, library03: library03)
-            + NoiseSuppressor.delay(activeSettings.noise, sampleRate: sampleRate)
-        noise = NoiseSuppressor(sampleRate: sampleRate, mode: activeSettings.noise)
+            + NearEndStages.delay(activeSettings, sampleRate: sampleRate)
+        stages = NearEndStages(sampleRate: sampleRate, settings: activeSettings)
         splice = OutputSplice(rate: sampleRate)
     }
 
@@ -65,8 +65,8 @@ public final class WebRTCProcessor: VoiceProcessor {
         return ProcessingCapabilities(
             library: "WebRTC \(generation)", echo: true, echoLevels: can.echo_levels,
             extendedFilter: can.extended_filter, delayAgnosticOption: can.delay_agnostic,
-            delayOptional: can.delay_optional, noise: true, gain: true, voiceDetection: can.voice_detection,
-            voiceLikelihood: can.voice_likelihood, speechProbability: can.speech_probability)
+            delayOptional: can.delay_optional, noise: true, gain: true, voiceDetection: true, voiceLikelihood: true,
+            speechProbability: true)
     }
 
     /// Changes what is done, from the next block on.
@@ -94,19 +94,21 @@ public final class WebRTCProcessor: VoiceProcessor {
             splice.begin(hold: isLate ? 0 : delay + (delay > 0 ? fadeIn : 0))
         }
         activeSettings = next
-        noise.mode = next.noise
-        processingDelay = delay + NoiseSuppressor.delay(next.noise, sampleRate: sampleRate)
+        stages.apply(next)
+        processingDelay = delay + NearEndStages.delay(next, sampleRate: sampleRate)
     }
 
     /// What is left to the module.
     private static func module(_ settings: ProcessingSettings) -> ProcessingSettings {
         var settings = settings
         settings.noise = .off
+        settings.gain = .off
+        settings.voiceDetection = .off
         return settings
     }
 
     private static func isAudibleSwitch(from old: ProcessingSettings, to new: ProcessingSettings) -> Bool {
-        (old.echo == .off) != (new.echo == .off) || old.gain.mode != new.gain.mode || old.highPass != new.highPass
+        (old.echo == .off) != (new.echo == .off) || old.highPass != new.highPass
     }
 
     /// Processes a block in place; see ``VoiceProcessor/run(capture:reference:delay:)``.
@@ -126,12 +128,12 @@ public final class WebRTCProcessor: VoiceProcessor {
         let processed = status == WEBRTC_AUDIO_OK
         if !processed { failedBlocks += 1 }
         splice.run(&capture)
-        let evidence = noise.run(&capture)
         var report = ProcessingReport(
-            inputLevel: inputLevel, outputLevel: decibelsFullScale(of: capture.span), processingDelay: processingDelay,
-            processed: processed)
+            inputLevel: inputLevel, outputLevel: silenceLevel, processingDelay: processingDelay, processed: processed)
+        report.referenceLevel = decibelsFullScale(of: reference)
         if processed { report.take(raw) }
-        report.speechProbability = evidence.speechProbability
+        stages.run(&capture, report: &report)
+        report.outputLevel = decibelsFullScale(of: capture.span)
         return report
     }
 }
@@ -141,9 +143,7 @@ extension ProcessingReport {
     fileprivate mutating func take(_ raw: webrtc_audio_report) {
         func known(_ value: Float) -> Float? { value.isNaN ? nil : value }
         func known(_ value: Int32) -> Int32? { value < 0 ? nil : value }
-        voiceActivity = raw.voice < 0 ? nil : raw.voice != 0
         mayContainEcho = raw.may_have_echo < 0 ? nil : raw.may_have_echo != 0
-        speechProbability = known(raw.speech_probability)
         echoReturnLoss = known(raw.echo_return_loss)
         echoReturnLossEnhancement = known(raw.echo_enhancement)
         libraryDelayMilliseconds = known(raw.delay_median)
@@ -157,11 +157,8 @@ extension webrtc_audio_settings {
     fileprivate init(_ settings: ProcessingSettings) {
         self.init(
             echo: settings.echo.rawValue, extended_filter: settings.extendedFilter,
-            delay_agnostic: settings.delayAgnostic, noise: settings.noise.rawValue, gain: settings.gain.mode.rawValue,
-            target_level: UInt8(-Int(settings.gain.targetLevel)),
-            compression_gain: UInt8(settings.gain.compressionGain),
-            limiter: settings.gain.limiter, high_pass: settings.highPass,
-            voice_detection: settings.voiceDetection.rawValue)
+            delay_agnostic: settings.delayAgnostic, noise: 0, gain: 0, target_level: 0, compression_gain: 0,
+            limiter: false, high_pass: settings.highPass, voice_detection: 0)
     }
 }
 

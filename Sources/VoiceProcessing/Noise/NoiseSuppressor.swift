@@ -72,6 +72,8 @@ public struct NoiseSuppressor: ~Copyable {
     private var transients: TransientSuppressor
     private let voicing: Voicing
     private let cleanPower: FixedArray<Float>
+    /// Power that is taken for speech's, whatever the mode's floor.
+    private let speechPower: FixedArray<Float>
     private let powers: FixedArray<Float>
     private let noises: FixedArray<Float>
     private let gains: FixedArray<Float>
@@ -94,6 +96,7 @@ public struct NoiseSuppressor: ~Copyable {
         voicing = Voicing(
             window: frames.analysis, spectrum: frames.transform.length, sampleRate: sampleRate)
         cleanPower = FixedArray(repeating: 0, count: bins)
+        speechPower = FixedArray(repeating: 0, count: bins)
         powers = FixedArray(repeating: 0, count: bins)
         noises = FixedArray(repeating: 0, count: bins)
         gains = FixedArray(repeating: 1, count: bins)
@@ -106,6 +109,9 @@ public struct NoiseSuppressor: ~Copyable {
     public static func delay(_ mode: ProcessingSettings.NoiseSuppression, sampleRate: Int) -> Int {
         mode == .off ? 0 : sampleRate / 200
     }
+
+    /// Whether the output of a mode that was left is still fading out.
+    var isSettling: Bool { splice.isActive }
 
     /// Frames by which the output lags the input.
     public var delay: Int { Self.delay(mode, sampleRate: sampleRate) }
@@ -142,8 +148,8 @@ public struct NoiseSuppressor: ~Copyable {
 
     private func measureVoicing() -> Float {
         // A local, because a closure may not borrow all of self.
-        let (powers, gains) = unsafe (self.powers.pointer, self.gains.pointer)
-        return voicing.measure { bin in unsafe powers[bin] * gains[bin] * gains[bin] }
+        let speech = unsafe speechPower.pointer
+        return voicing.measure { bin in unsafe speech[bin] }
     }
 
     private mutating func switchOver() {
@@ -260,6 +266,8 @@ public struct NoiseSuppressor: ~Copyable {
         let (prior, posterior) = ratios(power: power, noise: noises[bin], clean: clean)
         let estimate = min(estimator.gain(prior: prior, posterior: max(posterior, 1e-3)), Rule.peak * around)
         cleanPower[bin] = Rule.cleanMemory * clean + (1 - Rule.cleanMemory) * estimate * estimate * power
+        let speech = presence * estimate
+        speechPower[bin] = speech * speech * power
         // Square roots: nearer to loudness, in which the mean of two gains is heard as one between them.
         let root = presence * max(estimate, floor).squareRoot() + (1 - presence) * floor.squareRoot()
         let release = lower.release + place.upperShare * (upper.release - lower.release)

@@ -48,7 +48,7 @@ struct Aec: AsyncParsableCommand {
             switch self {
             case .off: .off
             case .adaptive: .conversation
-            case .fixed: ProcessingSettings.Gain(mode: .fixedDigital)
+            case .fixed: .fixed(decibels: 9)
             }
         }
     }
