@@ -18,6 +18,9 @@ struct Downlink: ~Copyable {
     private let targetFill: Int
     /// How many frames are pulled at a time: a device period, at most 10 ms.
     private let blockFrames: Int
+    private let devicePeriod: Int
+    /// When the last frame so far given to the loudspeaker leaves the DAC.
+    private var referenceEnd: MonotonicTime?
     private var limiter = MixLimiter()
     private var mix = InlineArray<480, Float>(repeating: 0)
     private var scratch = InlineArray<480, Float>(repeating: 0)
@@ -34,6 +37,7 @@ struct Downlink: ~Copyable {
         }
         self.received = received
         self.playout = playout
+        self.devicePeriod = devicePeriod
         blockFrames = min(max(devicePeriod, 1), Uplink.blockFrames)
         targetFill = devicePeriod + configuration.playoutMarginFrames
         precondition(targetFill + blockFrames <= self.playout.capacity, "the ring would never be full enough")
@@ -48,11 +52,17 @@ struct Downlink: ~Copyable {
         streams.setVolume(gain, of: source)
     }
 
-    /// Takes in every packet that has arrived and refills the playout ring. `referenceEnd` is when the last frame so far given to the
-    /// loudspeaker leaves the DAC.
-    mutating func run(now: MonotonicTime, referenceEnd: MonotonicTime?) {
+    /// Takes in every packet that has arrived and refills the playout ring. `take` is what the playback thread has taken since the last run.
+    mutating func run(_ clock: RunClock, take: PlaybackTake?) {
+        if let take { note(take, seen: clock.start) }
         receive()
-        while playout.fill < targetFill { produce(now: now, referenceEnd: referenceEnd) }
+        while playout.fill < targetFill { produce(now: clock.start) }
+    }
+
+    private mutating func note(_ take: PlaybackTake, seen now: MonotonicTime) {
+        referenceEnd = take.end
+        let lead = take.end.nanoseconds - now.nanoseconds - Int64(devicePeriod) * 1_000_000_000 / 48_000
+        statistics.playbackDevice.note(lead, frames: take.frames)
     }
 
     private mutating func receive() {
@@ -82,7 +92,7 @@ struct Downlink: ~Copyable {
         }
     }
 
-    private mutating func produce(now: MonotonicTime, referenceEnd: MonotonicTime?) {
+    private mutating func produce(now: MonotonicTime) {
         var mixSpan = mix.mutableSpan
         var block = mixSpan._mutatingExtracting(0..<blockFrames)
         for index in 0..<blockFrames { block[index] = 0 }
@@ -93,11 +103,11 @@ struct Downlink: ~Copyable {
         if let referenceEnd {
             // What is pulled now follows what lies in the ring, which follows what the device has.
             let dacTime = referenceEnd.advanced(byFrames: playout.fill, sampleRate: 48_000)
-            statistics.notePlayout(delay: dacTime.nanoseconds - now.nanoseconds)
+            statistics.pullToSpeaker.note(dacTime.nanoseconds - now.nanoseconds, frames: blockFrames)
         }
         _ = playout.write(block.span, time: now)
     }
 
     /// The statistics of every talker that is being played.
-    func streamStatistics() -> StreamStatisticsTable { streams.statistics() }
+    mutating func streamStatistics() -> StreamStatisticsTable { streams.report() }
 }

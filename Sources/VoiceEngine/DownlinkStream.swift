@@ -28,12 +28,17 @@ struct DownlinkStream: ~Copyable {
         counts.synchronizationSource = source
     }
 
-    /// All that is known of the talker now.
-    var statistics: StreamStatistics {
-        var statistics = counts
-        statistics.playout = playout.statistics
-        statistics.targetDelay = playout.targetDelay
-        return statistics
+    /// All that is known of the talker now; asked for some ten times a second.
+    mutating func report() -> StreamStatistics {
+        let playout = playout.statistics
+        let frames = Int(playout.jitterBufferEmittedCount - counts.playout.jitterBufferEmittedCount)
+        if frames > 0 {
+            let waited = playout.jitterBufferDelay - counts.playout.jitterBufferDelay
+            counts.jitterBufferDelay.note(waited * 1e9 / Double(frames), frames: frames)
+        }
+        counts.playout = playout
+        counts.targetDelay = self.playout.targetDelay
+        return counts
     }
 
     mutating func end() { synchronizationSource = nil }

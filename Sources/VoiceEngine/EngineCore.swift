@@ -91,8 +91,11 @@ package final class EngineCore: @unchecked Sendable {
 
     deinit { device.stop() }
 
-    /// Does all the media work that is due. The media thread's, or a simulation's.
-    package func run(now: MonotonicTime) { pipeline.run(now: now) }
+    /// Does all the media work that is due, in simulated time.
+    package func run(now: MonotonicTime) { pipeline.run(RunClock(start: now, isLive: false)) }
+
+    /// Does all the media work that is due. The media thread's.
+    func run() { pipeline.run(RunClock(start: .now(), isLive: true)) }
 
     /// Stops the device and waits for its threads. Safe to call again.
     package func stopDevice() { device.stop() }

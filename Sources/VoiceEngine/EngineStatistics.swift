@@ -74,6 +74,8 @@ public struct EngineStatistics: Sendable {
         public var audioLevel: UInt8?
         /// The jitter buffer's target now.
         public var targetDelay: Duration
+        /// What the jitter buffer lately held a packet for, from its arrival to its turn; nil before the first.
+        public var jitterBufferDelay: Duration?
         /// The jitter buffer's counts.
         public var playout: PlayoutStatistics
     }
@@ -90,18 +92,39 @@ public struct EngineStatistics: Sendable {
         public var allocations: Int64?
     }
 
-    /// The stages of a frame's way, each measured here; smoothed over about a second.
+    /// The stages of a frame's way that lie in this engine, each measured here; smoothed over about a second. ``LatencyBudget`` joins those
+    /// of two engines.
     public struct Latency: Sendable {
-        /// From the ADC to the send ring, for a packet's first frame: the codec's frame itself, the device's period, rings and scheduling.
-        public var microphoneToNetwork: Duration?
+        /// From the ADC of a packet's last frame to the media thread: the device's period, two wake-ups, the capture ring.
+        public var capture: Duration?
+        /// From the first frame of a packet to the end of its last, by the times of the ADC.
+        public var frame: Duration?
         /// What the processing adds.
         public var processing: Duration
+        /// From the media thread's wake-up to the packet's being in the send ring.
+        public var encoding: Duration?
         /// What the encoder looks ahead.
         public var codecLookahead: Duration
         /// Round trip to the room, halved; once up and once down make a way through the room.
         public var halfRoundTrip: Duration?
-        /// From the pull out of the jitter buffer to the DAC: playout ring and device.
-        public var pullToSpeaker: Duration?
+        /// What following the playback device's clock adds.
+        public var resampling: Duration
+        /// From the pull out of the jitter buffer to the playback thread.
+        public var playoutRing: Duration?
+        /// From the playback thread to the DAC.
+        public var playbackDevice: Duration?
+
+        /// From the ADC to the send ring, for a packet's first frame: capture, frame and encoding.
+        public var microphoneToNetwork: Duration? {
+            guard let capture, let frame, let encoding else { return nil }
+            return capture + frame + encoding
+        }
+
+        /// From the pull out of the jitter buffer to the DAC: resampling, playout ring and device.
+        public var pullToSpeaker: Duration? {
+            guard let playoutRing, let playbackDevice else { return nil }
+            return resampling + playoutRing + playbackDevice
+        }
     }
 
     package init(_ media: MediaStatistics, device: DeviceCounts, roundTrip: Duration?, room: RoomClientStatistics?) {
@@ -119,10 +142,13 @@ public struct EngineStatistics: Sendable {
             worstTick: .nanoseconds(media.worstTickNanoseconds),
             allocations: media.allocations)
         latency = Latency(
-            microphoneToNetwork: media.uplink.microphoneToNetwork.duration,
+            capture: media.uplink.capture.duration, frame: media.uplink.frame.duration,
             processing: Self.duration(frames: media.uplink.processingDelayFrames),
+            encoding: media.uplink.encoding.duration,
             codecLookahead: Self.duration(frames: media.uplink.codecLookaheadFrames),
-            halfRoundTrip: roundTrip.map { $0 / 2 }, pullToSpeaker: media.downlink.pullToSpeaker.duration)
+            halfRoundTrip: roundTrip.map { $0 / 2 },
+            resampling: Self.duration(frames: media.downlink.resamplingDelayFrames),
+            playoutRing: media.downlink.playoutRing.map { .nanoseconds(Int64($0)) }, playbackDevice: media.downlink.playbackDevice.duration)
     }
 
     private static func duration(frames: Int) -> Duration { .nanoseconds(frames * 1_000_000_000 / 48_000) }
@@ -153,6 +179,7 @@ extension EngineStatistics.Stream {
         bytesReceived = stream.bytesReceived
         audioLevel = stream.audioLevel
         targetDelay = stream.targetDelay
+        jitterBufferDelay = stream.jitterBufferDelay.duration
         playout = stream.playout
     }
 }

@@ -7,8 +7,8 @@ internal import VoiceRealtime
 struct MediaPipeline: ~Copyable {
     /// Runs before allocations count: what is lazily set up in libraries and the first talkers' packets lie before.
     static let warmUpTicks = 200
-    /// Runs between two publications of the statistics.
-    static let ticksPerPublication = 10
+    /// Between two publications of the statistics.
+    static let publicationNanoseconds: Int64 = 50_000_000
 
     private var uplink: Uplink
     private var downlink: Downlink
@@ -16,6 +16,7 @@ struct MediaPipeline: ~Copyable {
     private var events: MediaEventOutlet
     private var publisher: TripleBufferWriter<MediaStatistics>
     private var statistics = MediaStatistics()
+    private var lastPublication: MonotonicTime?
 
     init(
         uplink: consuming Uplink, downlink: consuming Downlink, commands: consuming ValueConsumer<MediaCommand>,
@@ -28,14 +29,14 @@ struct MediaPipeline: ~Copyable {
         self.publisher = publisher
     }
 
-    /// Does all that is due: commands, then the uplink, whose reference tells the downlink where playback stands, then the downlink.
-    mutating func run(now: MonotonicTime) {
+    /// Does all that is due: commands, then the downlink, for which the playback thread waits, then the uplink.
+    mutating func run(_ clock: RunClock) {
         let cpuBefore = RealtimeWatch.cpuNanoseconds()
         let allocationsBefore = RealtimeWatch.allocations
         while let command = commands.pop() { obey(command) }
-        uplink.run(now: now, events: &events)
-        downlink.run(now: now, referenceEnd: uplink.statistics.referenceEnd)
-        note(cpuBefore: cpuBefore, allocationsBefore: allocationsBefore)
+        downlink.run(clock, take: uplink.takeReference())
+        uplink.run(clock, events: &events)
+        note(clock, cpuBefore: cpuBefore, allocationsBefore: allocationsBefore)
     }
 
     private mutating func obey(_ command: MediaCommand) {
@@ -52,7 +53,7 @@ struct MediaPipeline: ~Copyable {
         }
     }
 
-    private mutating func note(cpuBefore: Int64, allocationsBefore: Int64?) {
+    private mutating func note(_ clock: RunClock, cpuBefore: Int64, allocationsBefore: Int64?) {
         statistics.ticks += 1
         let cpu = RealtimeWatch.cpuNanoseconds() - cpuBefore
         statistics.cpuNanoseconds += cpu
@@ -62,7 +63,10 @@ struct MediaPipeline: ~Copyable {
                 statistics.allocations = (statistics.allocations ?? 0) + after - allocationsBefore
             }
         }
-        guard statistics.ticks % Self.ticksPerPublication == 0 else { return }
+        if let lastPublication, clock.start.nanoseconds - lastPublication.nanoseconds < Self.publicationNanoseconds {
+            return
+        }
+        lastPublication = clock.start
         statistics.uplink = uplink.statistics
         statistics.downlink = downlink.statistics
         statistics.streams = downlink.streamStatistics()

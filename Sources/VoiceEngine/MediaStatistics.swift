@@ -2,15 +2,19 @@ internal import VoicePlayout
 internal import VoiceProcessing
 internal import VoiceRealtime
 
-/// A mean that forgets: an exponential average over about a second, which takes its first value as it comes.
+/// A mean that forgets: an exponential average over a second of sound, which takes its first value as it comes.
 struct SmoothedNanoseconds: BitwiseCopyable, Sendable {
-    /// Weight of a new value: 1/50, a second of 20 ms packets.
-    static let weight = 0.02
+    /// A second at 48 kHz.
+    private static let memoryFrames = 48_000.0
     private(set) var value: Double?
 
-    mutating func note(_ nanoseconds: Int64) {
-        value = value.map { $0 + (Double(nanoseconds) - $0) * Self.weight } ?? Double(nanoseconds)
+    /// Takes a value that holds for `frames` frames of sound.
+    mutating func note(_ nanoseconds: Double, frames: Int) {
+        guard let value else { return self.value = nanoseconds }
+        self.value = value + (nanoseconds - value) * min(1, Double(frames) / Self.memoryFrames)
     }
+
+    mutating func note(_ nanoseconds: Int64, frames: Int) { note(Double(nanoseconds), frames: frames) }
 }
 
 /// What the uplink counts. One writer, the media thread; published through a triple buffer.
@@ -33,9 +37,12 @@ struct UplinkStatistics: BitwiseCopyable, Sendable {
     var processingDelayFrames = 0
     var codecLookaheadFrames = 0
     var failedBlocks = 0
-    var microphoneToNetwork = SmoothedNanoseconds()
-    /// When the last frame so far given to the loudspeaker leaves the DAC.
-    var referenceEnd: MonotonicTime?
+    /// From the ADC of a packet's last frame to the run that sends it.
+    var capture = SmoothedNanoseconds()
+    /// From the ADC of a packet's first frame to that of its end.
+    var frame = SmoothedNanoseconds()
+    /// From the beginning of the run to the packet's being sent.
+    var encoding = SmoothedNanoseconds()
 
     mutating func note(
         _ report: ProcessingReport, _ block: ReferenceAligner.Alignment, _ alignment: ReferenceAligner.Statistics
@@ -50,10 +57,13 @@ struct UplinkStatistics: BitwiseCopyable, Sendable {
         if !report.processed { failedBlocks += 1 }
     }
 
-    mutating func noteSent(bytes: Int, microphoneToNetwork nanoseconds: Int64) {
+    /// Notes a packet whose frames were at the ADC from `first` to `end`, and which was made in the run of `clock`.
+    mutating func noteSent(bytes: Int, from first: MonotonicTime, to end: MonotonicTime, frames: Int, clock: RunClock) {
         packetsSent += 1
         bytesSent += bytes
-        microphoneToNetwork.note(nanoseconds)
+        capture.note(clock.start.nanoseconds - end.nanoseconds, frames: frames)
+        frame.note(end.nanoseconds - first.nanoseconds, frames: frames)
+        encoding.note(clock.now.nanoseconds - clock.start.nanoseconds, frames: frames)
     }
 }
 
@@ -66,8 +76,16 @@ struct DownlinkStatistics: BitwiseCopyable, Sendable {
     var packetsDropped = 0
     /// From the pull out of the jitter buffer to the DAC.
     var pullToSpeaker = SmoothedNanoseconds()
+    /// From the playback thread's fetching to the DAC.
+    var playbackDevice = SmoothedNanoseconds()
+    /// Frames of 48 kHz by which following the playback device's clock delays.
+    var resamplingDelayFrames = 0
 
-    mutating func notePlayout(delay nanoseconds: Int64) { pullToSpeaker.note(nanoseconds) }
+    /// From the pull to the playback thread, in nanoseconds: what is left of the way to the DAC.
+    var playoutRing: Double? {
+        guard let pull = pullToSpeaker.value, let device = playbackDevice.value else { return nil }
+        return pull - device - Double(resamplingDelayFrames) * 1e9 / 48_000
+    }
 }
 
 /// What is known of one remote talker.
@@ -77,6 +95,8 @@ struct StreamStatistics: BitwiseCopyable, Sendable {
     /// -dBov (RFC 6464).
     var audioLevel: UInt8?
     var targetDelay: Duration = .zero
+    /// From a packet's arrival to its turn.
+    var jitterBufferDelay = SmoothedNanoseconds()
     var playout = PlayoutStatistics()
 }
 

@@ -14,7 +14,7 @@ final class MediaThread: Sendable {
             thread = try RealtimeThread(name: "voice-media", priority: priority, wake: wake) { stop in
                 while !stop.isRaised {
                     wake.wait(timeout: Self.longestSleep)
-                    core.run(now: .now())
+                    core.run()
                 }
             }
         } catch {

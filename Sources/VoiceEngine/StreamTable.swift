@@ -62,10 +62,10 @@ struct StreamTable: ~Copyable {
         }
     }
 
-    func statistics() -> StreamStatisticsTable {
+    mutating func report() -> StreamStatisticsTable {
         var table = StreamStatisticsTable()
         for index in 0..<count where unsafe slots[index].synchronizationSource != nil {
-            unsafe table.append(slots[index].statistics)
+            unsafe table.append(slots[index].report())
         }
         return table
     }

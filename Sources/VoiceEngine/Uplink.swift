@@ -84,27 +84,30 @@ struct Uplink: ~Copyable {
     mutating func setMuted(_ muted: Bool) { muting.move(to: muted ? 0 : 1) }
 
     /// Processes every block that the capture ring holds.
-    mutating func run(now: MonotonicTime, events: inout MediaEventOutlet) {
-        takeReference()
+    mutating func run(_ clock: RunClock, events: inout MediaEventOutlet) {
         while capture.available >= Self.blockFrames {
             let adcTime = capture.nextTime()
             var into = block.mutableSpan
             _ = capture.read(into: &into)
             noteGap(before: adcTime)
             process(adcTime: adcTime, events: &events)
-            collect(adcTime: adcTime, now: now)
+            collect(adcTime: adcTime, clock: clock)
         }
         statistics.captureOverflowFrames = capture.droppedFrames
     }
 
-    /// Hands the aligner all that was given to the loudspeaker since the last look, with the time of its way out of the DAC.
-    private mutating func takeReference() {
+    /// Hands the aligner all that was given to the loudspeaker since the last look, with the time of its way out of the DAC; to be called
+    /// before ``run(_:events:)``. Returns how much that was and when its end leaves the DAC; nil where it was nothing.
+    mutating func takeReference() -> PlaybackTake? {
+        var take: PlaybackTake?
         while reference.available > 0 {
             let dacTime = reference.nextTime()
             let count = Self.hand(reference, to: &aligner, at: dacTime)
             reference.release(count)
-            statistics.referenceEnd = dacTime.advanced(byFrames: count, sampleRate: 48_000)
+            let end = dacTime.advanced(byFrames: count, sampleRate: 48_000)
+            take = PlaybackTake(frames: (take?.frames ?? 0) + count, end: end)
         }
+        return take
     }
 
     private static func hand(
@@ -147,14 +150,15 @@ struct Uplink: ~Copyable {
     }
 
     /// Collects blocks until a codec frame is full, and sends it.
-    private mutating func collect(adcTime: MonotonicTime, now: MonotonicTime) {
+    private mutating func collect(adcTime: MonotonicTime, clock: RunClock) {
         if frameFill == 0 { frameTime = adcTime }
         for index in 0..<Self.blockFrames { frame[frameFill + index] = block[index] }
         frameFill += Self.blockFrames
         let frames = encoder.settings.frameDuration.frames
         guard frameFill >= frames else { return }
         if stream != nil {
-            if frameIsAudible { send(frames: frames, now: now) } else { startsTalkspurt = true }
+            let end = adcTime.advanced(byFrames: Self.blockFrames, sampleRate: 48_000)
+            if frameIsAudible { send(frames: frames, end: end, clock: clock) } else { startsTalkspurt = true }
             stream?.timestamp &+= UInt32(frames)
         }
         frameFill = 0
@@ -179,7 +183,7 @@ struct Uplink: ~Copyable {
         }
     }
 
-    private mutating func send(frames: Int, now: MonotonicTime) {
+    private mutating func send(frames: Int, end: MonotonicTime, clock: RunClock) {
         guard let start = stream else { return }
         let header = RTPHeader(
             payloadType: Self.payloadType, marker: startsTalkspurt, sequenceNumber: start.sequenceNumber,
@@ -190,10 +194,17 @@ struct Uplink: ~Copyable {
             statistics.packetsDropped += 1
             return
         }
-        sending.commit(length: length, tag: PacketTag(time: now))
+        sending.commit(length: length, tag: PacketTag(time: clock.now))
         networkWake.signal()
         stream?.sequenceNumber &+= 1
         startsTalkspurt = false
-        statistics.noteSent(bytes: length, microphoneToNetwork: now.nanoseconds - frameTime.nanoseconds)
+        statistics.noteSent(bytes: length, from: frameTime, to: end, frames: frames, clock: clock)
     }
+}
+
+/// What the playback thread has taken out of the playout ring.
+struct PlaybackTake: BitwiseCopyable {
+    var frames: Int
+    /// When what follows the last of them leaves the DAC.
+    var end: MonotonicTime
 }
