@@ -28,7 +28,7 @@ public struct NoiseSuppressor: ~Copyable {
     }
 
     /// Per-band memory.
-    private struct Band: BitwiseCopyable {
+    struct Band: BitwiseCopyable {
         var power: Float = 0
         var noise: Float = 0
         var clean: Float = 0

@@ -6,7 +6,7 @@ import Glibc
 /// R. C. Hendriks, "Unbiased MMSE-based noise power estimation with low complexity and low tracking delay", IEEE Trans. ASLP 20,
 /// 2012). It follows a noise that rises within half a second and needs no pause for it.
 struct NoiseTracker: ~Copyable {
-    private struct Bin: BitwiseCopyable {
+    struct Bin: BitwiseCopyable {
         var power: Float = 0
         /// Smoothed probability of speech, which notices when a bin is stuck.
         var presence: Float = 0
