@@ -49,9 +49,6 @@ struct OutputSplice: ~Copyable {
         unsafe cycle.deallocate()
     }
 
-    /// Whether a change is being covered.
-    var isActive: Bool { remaining > 0 }
-
     /// Begins to cover a change made now, whose new output is not to be heard for `hold` frames.
     ///
     /// During another splice the same cycle goes on for as long as the new change needs.

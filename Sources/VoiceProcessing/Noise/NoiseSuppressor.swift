@@ -110,9 +110,6 @@ public struct NoiseSuppressor: ~Copyable {
         mode == .off ? 0 : sampleRate / 200
     }
 
-    /// Whether the output of a mode that was left is still fading out.
-    var isSettling: Bool { splice.isActive }
-
     /// Frames by which the output lags the input.
     public var delay: Int { Self.delay(mode, sampleRate: sampleRate) }
 
@@ -150,6 +147,12 @@ public struct NoiseSuppressor: ~Copyable {
         // A local, because a closure may not borrow all of self.
         let speech = unsafe speechPower.pointer
         return voicing.measure { bin in unsafe speech[bin] }
+    }
+
+    /// Takes a block that nobody wants to know about, at next to no cost; the mode is off.
+    mutating func rest(_ block: inout MutableSpan<Float>) {
+        for start in stride(from: 0, to: block.count, by: frames.hop) { frames.remember(block.span, from: start) }
+        splice.run(&block)
     }
 
     private mutating func switchOver() {

@@ -60,11 +60,16 @@ struct ShortDelayFrames: ~Copyable {
 
     /// Takes one hop of signal from `block` and computes the spectrum of the frame that ends with it.
     func analyse(_ block: Span<Float>, from start: Int) {
-        history.shift(by: hop)
-        for index in 0..<hop { history[window - hop + index] = block[start + index] }
+        remember(block, from: start)
         for index in 0..<window { frame[index] = history[index] * analysis[index] }
         for index in window..<transform.length { frame[index] = 0 }
         transform.forward(frame)
+    }
+
+    /// Takes one hop of signal without looking at it, so that a later frame finds its past.
+    func remember(_ block: Span<Float>, from start: Int) {
+        history.shift(by: hop)
+        for index in 0..<hop { history[window - hop + index] = block[start + index] }
     }
 
     /// Writes the hop that the spectrum, as it is now, completes.

@@ -42,7 +42,8 @@ public struct NearEndStages: ~Copyable {
     /// Processes 10 ms in place and completes the report, whose ``ProcessingReport/residualEchoLikelihood`` is heeded.
     public mutating func run(_ block: inout MutableSpan<Float>, report: inout ProcessingReport) {
         elapsed += Self.block
-        guard noise.mode != .off || noise.isSettling || gain.isActive || detection != .off else {
+        guard noise.mode != .off || gain.isActive || detection != .off else {
+            noise.rest(&block)
             meter.take(block.span)
             return report.take(meter)
         }
