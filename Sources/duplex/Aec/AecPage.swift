@@ -139,7 +139,7 @@ struct AecPage {
             let after = heard.reduce(1e-12) { $0 + power(blocks[$1 + lag].outputLevel) }
             return (Double(index) / 100, 10 * log10(before / after))
         }
-        var series = [PlotPanel.Series(name: "microphone over output, 200 ms", points: points)]
+        var series = [PlotPanel.Series(name: "microphone over output", points: points)]
         let told = result.trace.line { $0.enhancement }
         if told.contains(where: { $0.y.isFinite }) { series.append(.init(name: "the canceller's own", points: told)) }
         guard series.contains(where: { $0.points.contains { $0.y.isFinite } }) else { return [] }
