@@ -2,10 +2,12 @@
 public enum ProcessingError: Error, Equatable, Sendable {
     /// A number of ``ProcessingSettings`` that has a range.
     public enum Field: Equatable, Sendable {
-        /// ``ProcessingSettings/Gain/targetLevel``, -31...0 dBFS.
+        /// ``ProcessingSettings/Gain/targetLevel``, -40...-10 dBFS.
         case targetLevel
-        /// ``ProcessingSettings/Gain/compressionGain``, 0...90 dB.
-        case compressionGain
+        /// ``ProcessingSettings/Gain/largestGain``, 0...40 dB.
+        case largestGain
+        /// ``ProcessingSettings/Gain/fixedGain``, -40...40 dB.
+        case fixedGain
     }
 
     /// The sample rate is none of 16, 32 and 48 kHz. Resample, for instance with ``Resampler``.

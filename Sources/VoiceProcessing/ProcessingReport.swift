@@ -1,13 +1,32 @@
 /// What is known after one block of 10 ms. Unknown is nil, never 0.
 public struct ProcessingReport: BitwiseCopyable, Sendable {
-    /// Whether the block is voice; nil without voice detection.
+    /// Whether somebody at the near end speaks, by ``SpeechDetector``; nil without voice detection.
     public var voiceActivity: Bool?
-    /// Probability of speech, 0...1, as the noise suppressor sees it; nil without one, or where the library does not tell.
+    /// The beginning or end of speech that this block made certain, in time of processed signal since the processor was made.
+    public var speech: SpeechDetector.Event?
+    /// Probability of near speech in the block, 0...1, what may be left of an echo discounted; nil with noise suppression,
+    /// gain and voice detection all off.
     public var speechProbability: Float?
+    /// Level of the near end's noise before its suppression, dBFS; nil as the probability is.
+    public var noiseLevel: Float?
+    /// What the noise suppressor took of the block's power, dB.
+    public var noiseSuppression: Float?
+    /// Gain at the end of the block, dB, without the limiter's; nil with the gain control off.
+    public var gain: Float?
+    /// What the limiter took at the end of the block, dB.
+    public var limiting: Float?
+    /// Level of the talker's speech before the gain, dBFS; nil before any speech.
+    public var speechLevel: Float?
+    /// Loudness of what leaves over 400 ms, LUFS (ITU-R BS.1770-4), -70 at least.
+    public var momentaryLoudness: Float?
+    /// Loudness of what leaves over 3 s, LUFS.
+    public var shortTermLoudness: Float?
     /// RMS of the microphone's block as it came, dBFS, -127...0 (RFC 6464's floor stands for digital silence).
     public var inputLevel: Float
     /// RMS of the block as it leaves, dBFS, -127...0.
     public var outputLevel: Float
+    /// RMS of the reference's block, dBFS, -127...0.
+    public var referenceLevel: Float?
     /// Echo return loss, dB: the reference's power over that of its echo.
     public var echoReturnLoss: Float?
     /// Echo return loss enhancement, dB: the echo's power over that of what is left.
@@ -21,8 +40,6 @@ public struct ProcessingReport: BitwiseCopyable, Sendable {
     /// 0...1: how far what is left after cancelling can be taken for the near end, so that an interruption can be told from an echo;
     /// nil while the far end was not heard yet.
     public var echoReadiness: Float?
-    /// RMS of the reference's block, dBFS.
-    public var referenceLevel: Float?
     /// RMS of the echo in the microphone's block as it is estimated, dBFS.
     public var echoLevel: Float?
     /// Mean gain, dB, that the residual suppressor applied to the bins of speech.
@@ -45,7 +62,16 @@ public struct ProcessingReport: BitwiseCopyable, Sendable {
     /// A report of levels only.
     public init(inputLevel: Float, outputLevel: Float, processingDelay: Int = 0, processed: Bool = true) {
         voiceActivity = nil
+        speech = nil
         speechProbability = nil
+        noiseLevel = nil
+        noiseSuppression = nil
+        gain = nil
+        limiting = nil
+        speechLevel = nil
+        momentaryLoudness = nil
+        shortTermLoudness = nil
+        referenceLevel = nil
         self.inputLevel = inputLevel
         self.outputLevel = outputLevel
         echoReturnLoss = nil
@@ -54,7 +80,6 @@ public struct ProcessingReport: BitwiseCopyable, Sendable {
         echoDriftPPM = nil
         echoPresence = nil
         echoReadiness = nil
-        referenceLevel = nil
         echoLevel = nil
         suppressionGain = nil
         libraryDelayMilliseconds = nil

@@ -16,56 +16,58 @@ public struct ProcessingSettings: BitwiseCopyable, Equatable, Sendable {
         case high
     }
 
-    /// How much of a steady noise is taken away. WebRTC states 6, 12, 18 dB and more.
+    /// How much of a noise is taken away at most; see ``NoiseSuppressor``.
     public enum NoiseSuppression: UInt8, BitwiseCopyable, CaseIterable, Sendable {
         /// No noise suppressor and none of its delay.
         case off
-        /// About 6 dB.
+        /// 10 dB.
         case low
-        /// About 12 dB.
+        /// 18 dB.
         case moderate
-        /// About 18 dB.
+        /// 24 dB.
         case high
-        /// More, audibly at the voice's cost.
+        /// 30 dB.
         case veryHigh
     }
 
-    /// The digital gain control.
+    /// The gain control; see ``GainController``. A limiter keeps what it raises below full scale.
     public struct Gain: BitwiseCopyable, Equatable, Sendable {
         /// How the gain is found.
         public enum Mode: UInt8, BitwiseCopyable, CaseIterable, Sendable {
             /// Unity gain.
             case off
-            /// Follows the talker's level.
-            case adaptiveDigital
-            /// `compressionGain` for weak signals, compressed towards `targetLevel` for strong ones.
-            case fixedDigital
+            /// Always `fixedGain`.
+            case fixed
+            /// Brings the talker's speech to `targetLevel`.
+            case adaptive
         }
 
         /// How the gain is found.
         public var mode: Mode
-        /// The level that peaks are brought to, dBFS, -31...0.
+        /// The level that speech is brought to, dBFS RMS while there is speech, -40...-10.
         public var targetLevel: Int8
-        /// The most gain that is applied, dB, 0...90.
-        public var compressionGain: Int8
-        /// Whether peaks above the target level are limited hard.
-        public var limiter: Bool
+        /// The most gain, dB, that an adaptive gain gives to speech, 0...40. Without speech it is never above 12 dB.
+        public var largestGain: Int8
+        /// The gain of the fixed mode, dB, -40...40.
+        public var fixedGain: Int8
 
         /// A gain control. Ranges are checked by ``ProcessingSettings/validated()``.
-        public init(mode: Mode, targetLevel: Int8 = -3, compressionGain: Int8 = 9, limiter: Bool = true) {
+        public init(mode: Mode, targetLevel: Int8 = -20, largestGain: Int8 = 32, fixedGain: Int8 = 0) {
             self.mode = mode
             self.targetLevel = targetLevel
-            self.compressionGain = compressionGain
-            self.limiter = limiter
+            self.largestGain = largestGain
+            self.fixedGain = fixedGain
         }
 
         /// Unity gain.
         public static let off = Gain(mode: .off)
-        /// Brings talkers to about -20 dBFS on average, the field's usual level, with room for peaks.
-        public static let conversation = Gain(mode: .adaptiveDigital, targetLevel: -9)
+        /// Brings talkers to -20 dBFS, which leaves their peaks room.
+        public static let conversation = Gain(mode: .adaptive)
+        /// A gain of so many decibels.
+        public static func fixed(decibels: Int8) -> Gain { Gain(mode: .fixed, fixedGain: decibels) }
     }
 
-    /// How readily a block is called voice: higher clips fewer words and takes more noise for voice.
+    /// How readily speech is told to have begun: higher misses fewer words and takes more noise for voice.
     public enum VoiceDetection: UInt8, BitwiseCopyable, CaseIterable, Sendable {
         /// No detection: ``ProcessingReport/voiceActivity`` stays nil.
         case off
@@ -128,8 +130,9 @@ public struct ProcessingSettings: BitwiseCopyable, Equatable, Sendable {
     ///
     /// - Throws: ``ProcessingError/invalidSetting(_:)`` with the first field that is not; set it within its range.
     public func validated() throws(ProcessingError) -> ProcessingSettings {
-        guard (-31...0).contains(gain.targetLevel) else { throw .invalidSetting(.targetLevel) }
-        guard (0...90).contains(gain.compressionGain) else { throw .invalidSetting(.compressionGain) }
+        guard (-40 ... -10).contains(gain.targetLevel) else { throw .invalidSetting(.targetLevel) }
+        guard (0...40).contains(gain.largestGain) else { throw .invalidSetting(.largestGain) }
+        guard (-40...40).contains(gain.fixedGain) else { throw .invalidSetting(.fixedGain) }
         return self
     }
 }

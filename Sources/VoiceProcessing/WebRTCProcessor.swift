@@ -25,6 +25,7 @@ public final class WebRTCProcessor: VoiceProcessor {
 
     private let module: OpaquePointer
     private let library03: Bool
+    private var stages: NearEndStages
     private var splice: OutputSplice
 
     /// Frames after a switch in which the module's output is still fading in beyond its delay: half of its longest window.
@@ -43,12 +44,15 @@ public final class WebRTCProcessor: VoiceProcessor {
         activeSettings = capabilities.resolved(settings)
         library03 = unsafe String(cString: webrtc_audio_generation()) == "0.3"
         var module: OpaquePointer?
-        var raw = webrtc_audio_settings(activeSettings)
+        var raw = webrtc_audio_settings(Self.module(activeSettings))
         let status = unsafe webrtc_audio_create(Int32(sampleRate), &raw, &module)
         guard let made = unsafe module else { throw ProcessingError(status, code: 0) }
         unsafe self.module = made
         self.sampleRate = sampleRate
-        processingDelay = ModuleDelay.frames(activeSettings, rate: sampleRate, library03: library03)
+        processingDelay =
+            ModuleDelay.frames(Self.module(activeSettings), rate: sampleRate, library03: library03)
+            + NearEndStages.delay(activeSettings, sampleRate: sampleRate)
+        stages = NearEndStages(sampleRate: sampleRate, settings: activeSettings)
         splice = OutputSplice(rate: sampleRate)
     }
 
@@ -61,9 +65,8 @@ public final class WebRTCProcessor: VoiceProcessor {
         return ProcessingCapabilities(
             library: "WebRTC \(generation)", echo: true, echoLevels: can.echo_levels,
             extendedFilter: can.extended_filter, delayAgnosticOption: can.delay_agnostic,
-            delayOptional: can.delay_optional, findsEcho: false, noise: true, gain: true,
-            voiceDetection: can.voice_detection,
-            voiceLikelihood: can.voice_likelihood, speechProbability: can.speech_probability)
+            delayOptional: can.delay_optional, findsEcho: false, noise: true, gain: true, voiceDetection: true,
+            voiceLikelihood: true, speechProbability: true)
     }
 
     /// Changes what is done, from the next block on.
@@ -76,26 +79,36 @@ public final class WebRTCProcessor: VoiceProcessor {
         let next = capabilities.resolved(requested)
         requestedSettings = requested
         guard next != activeSettings else { return }
-        var raw = webrtc_audio_settings(next)
+        var raw = webrtc_audio_settings(Self.module(next))
         let status = unsafe webrtc_audio_apply(module, &raw)
         guard status == WEBRTC_AUDIO_OK else {
             throw ProcessingError(status, code: unsafe webrtc_audio_library_error(module))
         }
-        let delay = ModuleDelay.frames(next, rate: sampleRate, library03: library03)
+        let delay = ModuleDelay.frames(Self.module(next), rate: sampleRate, library03: library03)
+        let delayBefore = ModuleDelay.frames(Self.module(activeSettings), rate: sampleRate, library03: library03)
         if Self.isAudibleSwitch(from: activeSettings, to: next) {
             // The gain control stands at the module's end and needs no hold; a change before the delaying parts is heard a
             // delay later.
-            let isLate = delay == processingDelay && activeSettings.highPass == next.highPass
+            let isLate = delay == delayBefore && activeSettings.highPass == next.highPass
             let fadeIn = Int(Double(sampleRate) * Self.fadeInSeconds)
             splice.begin(hold: isLate ? 0 : delay + (delay > 0 ? fadeIn : 0))
         }
         activeSettings = next
-        processingDelay = delay
+        stages.apply(next)
+        processingDelay = delay + NearEndStages.delay(next, sampleRate: sampleRate)
+    }
+
+    /// What is left to the module.
+    private static func module(_ settings: ProcessingSettings) -> ProcessingSettings {
+        var settings = settings
+        settings.noise = .off
+        settings.gain = .off
+        settings.voiceDetection = .off
+        return settings
     }
 
     private static func isAudibleSwitch(from old: ProcessingSettings, to new: ProcessingSettings) -> Bool {
-        (old.echo == .off) != (new.echo == .off) || (old.noise == .off) != (new.noise == .off)
-            || old.gain.mode != new.gain.mode || old.highPass != new.highPass
+        (old.echo == .off) != (new.echo == .off) || old.highPass != new.highPass
     }
 
     /// Processes a block in place; see ``VoiceProcessor/run(capture:reference:delay:)``.
@@ -116,9 +129,11 @@ public final class WebRTCProcessor: VoiceProcessor {
         if !processed { failedBlocks += 1 }
         splice.run(&capture)
         var report = ProcessingReport(
-            inputLevel: inputLevel, outputLevel: decibelsFullScale(of: capture.span), processingDelay: processingDelay,
-            processed: processed)
+            inputLevel: inputLevel, outputLevel: silenceLevel, processingDelay: processingDelay, processed: processed)
+        report.referenceLevel = decibelsFullScale(of: reference)
         if processed { report.take(raw) }
+        stages.run(&capture, report: &report)
+        report.outputLevel = decibelsFullScale(of: capture.span)
         return report
     }
 }
@@ -128,9 +143,7 @@ extension ProcessingReport {
     fileprivate mutating func take(_ raw: webrtc_audio_report) {
         func known(_ value: Float) -> Float? { value.isNaN ? nil : value }
         func known(_ value: Int32) -> Int32? { value < 0 ? nil : value }
-        voiceActivity = raw.voice < 0 ? nil : raw.voice != 0
         mayContainEcho = raw.may_have_echo < 0 ? nil : raw.may_have_echo != 0
-        speechProbability = known(raw.speech_probability)
         echoReturnLoss = known(raw.echo_return_loss)
         echoReturnLossEnhancement = known(raw.echo_enhancement)
         libraryDelayMilliseconds = known(raw.delay_median)
@@ -144,11 +157,8 @@ extension webrtc_audio_settings {
     fileprivate init(_ settings: ProcessingSettings) {
         self.init(
             echo: settings.echo.rawValue, extended_filter: settings.extendedFilter,
-            delay_agnostic: settings.delayAgnostic, noise: settings.noise.rawValue, gain: settings.gain.mode.rawValue,
-            target_level: UInt8(-Int(settings.gain.targetLevel)),
-            compression_gain: UInt8(settings.gain.compressionGain),
-            limiter: settings.gain.limiter, high_pass: settings.highPass,
-            voice_detection: settings.voiceDetection.rawValue)
+            delay_agnostic: settings.delayAgnostic, noise: 0, gain: 0, target_level: 0, compression_gain: 0,
+            limiter: false, high_pass: settings.highPass, voice_detection: 0)
     }
 }
 

@@ -4,6 +4,8 @@ struct Table {
 
     mutating func add(_ cells: String...) { rows.append(cells) }
 
+    mutating func add(_ cells: [String]) { rows.append(cells) }
+
     var lines: [String] {
         let columns = rows.map(\.count).max() ?? 0
         let widths = (0..<columns).map { column in rows.map { $0.count > column ? $0[column].count : 0 }.max() ?? 0 }

@@ -64,7 +64,7 @@ extension EngineTests {
                 Mistake("playoutMargin is ") { $0.playoutMargin.most = .milliseconds(41) },
                 Mistake("playoutMargin is ") { $0.playoutMargin.first = .milliseconds(30) },
                 Mistake("targetLevel") { $0.processing.gain.targetLevel = 1 },
-                Mistake("compressionGain") { $0.processing.gain.compressionGain = 91 },
+                Mistake("largestGain") { $0.processing.gain.largestGain = 41 },
                 Mistake("499 bits per second") { $0.encoder.bitratePerSecond = 499 },
                 Mistake("complexity") { $0.encoder.complexity = 11 },
                 Mistake("101 per cent") { $0.encoder.expectedLossPercent = 101 },

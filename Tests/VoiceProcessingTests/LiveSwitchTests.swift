@@ -7,7 +7,7 @@ import Testing
 @Suite("Changing settings while running")
 struct LiveSwitchTests {
     private static let everything = ProcessingSettings(
-        echo: .moderate, noise: .low, gain: .init(mode: .fixedDigital, compressionGain: 3), highPass: true,
+        echo: .moderate, noise: .low, gain: .fixed(decibels: 3), highPass: true,
         voiceDetection: .moderate)
 
     /// Every change of one component from `everything`, and of everything.
@@ -22,8 +22,8 @@ struct LiveSwitchTests {
             ("echo high", with { $0.echo = .high }), ("extended filter", with { $0.extendedFilter = true }),
             ("delay agnostic", with { $0.delayAgnostic = true }), ("noise off", with { $0.noise = .off }),
             ("noise moderate", with { $0.noise = .moderate }), ("gain off", with { $0.gain = .off }),
-            ("gain 6 dB", with { $0.gain.compressionGain = 6 }), ("target -10", with { $0.gain.targetLevel = -10 }),
-            ("no limiter", with { $0.gain.limiter = false }), ("adaptive", with { $0.gain.mode = .adaptiveDigital }),
+            ("gain 6 dB", with { $0.gain.fixedGain = 6 }), ("target -10", with { $0.gain.targetLevel = -10 }),
+            ("adaptive", with { $0.gain.mode = .adaptive }),
             ("no high-pass", with { $0.highPass = false }), ("no detection", with { $0.voiceDetection = .off }),
             ("likelihood", with { $0.voiceDetection = .high }), ("bypass", .bypass),
         ]
@@ -84,7 +84,7 @@ struct LiveSwitchTests {
         let run = try ProcessorRun(processor, capture: mic, reference: far, delay: 320) { number in
             guard number >= 400, number % 20 == 0 else { return }
             settings.noise = settings.noise == .off ? .moderate : .off
-            settings.gain.mode = number % 40 == 0 ? .fixedDigital : .off
+            settings.gain.mode = number % 40 == 0 ? .fixed : .off
             try processor.apply(settings)
         }
         #expect(rms(mic[64_000...]) - rms(run.output[64_000...]) > 20)

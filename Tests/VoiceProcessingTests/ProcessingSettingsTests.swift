@@ -4,9 +4,9 @@ import Testing
 
 @Suite("Settings")
 struct ProcessingSettingsTests {
-    @Test("each number out of range is its own error", arguments: [Int8.min, -32, 1, Int8.max])
+    @Test("each number out of range is its own error", arguments: [Int8.min, -41, -9, Int8.max])
     func targetLevel(level: Int8) throws {
-        let settings = ProcessingSettings(gain: .init(mode: .fixedDigital, targetLevel: level))
+        let settings = ProcessingSettings(gain: .init(mode: .adaptive, targetLevel: level))
         #expect(throws: ProcessingError.invalidSetting(.targetLevel)) { try settings.validated() }
         for backend in ProcessingBackend.allCases {
             #expect(throws: ProcessingError.invalidSetting(.targetLevel)) {
@@ -15,18 +15,20 @@ struct ProcessingSettingsTests {
         }
     }
 
-    @Test("the compression gain has a range", arguments: [Int8.min, -1, 91, Int8.max])
-    func compressionGain(gain: Int8) {
-        let settings = ProcessingSettings(gain: .init(mode: .fixedDigital, compressionGain: gain))
-        #expect(throws: ProcessingError.invalidSetting(.compressionGain)) { try settings.validated() }
+    @Test("the gains have ranges", arguments: [Int8.min, -41, 41, Int8.max])
+    func gains(gain: Int8) {
+        let adaptive = ProcessingSettings(gain: .init(mode: .adaptive, largestGain: gain))
+        #expect(throws: ProcessingError.invalidSetting(.largestGain)) { try adaptive.validated() }
+        let fixed = ProcessingSettings(gain: .fixed(decibels: gain))
+        #expect(throws: ProcessingError.invalidSetting(.fixedGain)) { try fixed.validated() }
     }
 
     @Test("the ends of the ranges and every preset are valid")
     func valid() throws {
-        for level: Int8 in [-31, 0] {
-            for gain: Int8 in [0, 90] {
+        for level: Int8 in [-40, -10] {
+            for gain: Int8 in [0, 40] {
                 let settings = ProcessingSettings(
-                    gain: .init(mode: .fixedDigital, targetLevel: level, compressionGain: gain))
+                    gain: .init(mode: .adaptive, targetLevel: level, largestGain: gain, fixedGain: -gain))
                 #expect(try settings.validated() == settings)
             }
         }
@@ -53,7 +55,7 @@ struct ProcessingSettingsTests {
         let processor = try WebRTCProcessor(sampleRate: 16_000, settings: .voiceChat)
         let active = processor.activeSettings
         #expect(throws: ProcessingError.invalidSetting(.targetLevel)) {
-            try processor.apply(ProcessingSettings(gain: .init(mode: .fixedDigital, targetLevel: 5)))
+            try processor.apply(ProcessingSettings(gain: .init(mode: .adaptive, targetLevel: 5)))
         }
         #expect(processor.activeSettings == active)
         #expect(processor.requestedSettings == .voiceChat)

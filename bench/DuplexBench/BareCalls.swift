@@ -130,10 +130,7 @@ extension webrtc_audio_settings {
         self.init(
             echo: settings.echo.rawValue, extended_filter: settings.extendedFilter,
             delay_agnostic: settings.delayAgnostic,
-            noise: settings.noise.rawValue, gain: settings.gain.mode.rawValue,
-            target_level: UInt8(-Int(settings.gain.targetLevel)),
-            compression_gain: UInt8(settings.gain.compressionGain),
-            limiter: settings.gain.limiter, high_pass: settings.highPass,
-            voice_detection: settings.voiceDetection.rawValue)
+            noise: 0, gain: 0, target_level: 0, compression_gain: 0, limiter: false, high_pass: settings.highPass,
+            voice_detection: 0)
     }
 }

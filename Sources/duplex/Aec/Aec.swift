@@ -4,11 +4,19 @@ import VoiceProcessing
 /// Cancels the echo in a recording.
 struct Aec: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "aec", abstract: "Cancel the echo in a recorded microphone, given what was played.",
+        commandName: "aec", abstract: "Cancel the echo in recorded microphones, given what was played.",
         discussion: """
             Streams both files through the engine's own processing, 10 ms at a time. Any file that libsndfile reads will do; 16, 32 and \
             48 kHz are processed as they are, other rates at 48 kHz. The output has the microphone's rate and length, and lags it by the \
             processing's own delay. Without --delay-hint the delay is searched in the signals.
+
+            --batch takes many recordings: a folder, whose folders hold mic.wav, ref.wav (or far.wav) and perhaps near.wav, or that \
+            holds NAME_mic.wav with NAME_ref.wav (or _far, _lpb) beside it; or a manifest, CSV with the heading mic,ref,out,near or a JSON \
+            object of these keys on each line, with paths relative to it. What fails is told and does not stop the rest; the exit code is 1 \
+            then. Outputs without a name of their own go to the folder --out.
+
+            --report writes a page in HTML for each recording: a verdict, waveforms, spectrograms and what was known over time; and the latter \
+            as CSV.
             """)
 
     /// How much is suppressed beyond what the filter removes.
@@ -48,17 +56,23 @@ struct Aec: AsyncParsableCommand {
             switch self {
             case .off: .off
             case .adaptive: .conversation
-            case .fixed: ProcessingSettings.Gain(mode: .fixedDigital)
+            case .fixed: .fixed(decibels: 9)
             }
         }
     }
 
     @Option(help: "The microphone's recording.", completion: .file())
-    var mic: String
+    var mic: String?
     @Option(help: "What was played meanwhile.", completion: .file())
-    var ref: String
-    @Option(help: "The WAV file to write.", completion: .file())
-    var out: String
+    var ref: String?
+    @Option(help: "The near talker alone, as the microphone heard it, if known: tells what the talker lost.", completion: .file())
+    var near: String?
+    @Option(help: "The WAV file to write; with --batch, a folder for them.", completion: .file())
+    var out: String?
+    @Option(help: ArgumentHelp("A folder or a manifest of recordings, instead of --mic and --ref.", valueName: "path"))
+    var batch: String?
+    @Option(help: ArgumentHelp("A folder to write a report into.", valueName: "folder"))
+    var report: String?
     @Option(help: "Who processes: \(ProcessingBackend.allCases.map(\.rawValue).joined(separator: ", ")).")
     var backend = ProcessingBackend.webRTC
     @Option(help: "Echo suppression: \(Echo.allCases.map(\.rawValue).joined(separator: ", ")).")
@@ -73,10 +87,23 @@ struct Aec: AsyncParsableCommand {
     var json = false
 
     var settings: ProcessingSettings {
-        ProcessingSettings(echo: echo.setting, noise: noise.setting, gain: gain.setting, highPass: backend != .bypass)
+        ProcessingSettings(
+            echo: echo.setting, noise: noise.setting, gain: gain.setting, highPass: backend != .bypass,
+            // Who talks is part of the report; it changes nothing in the sound.
+            voiceDetection: report == nil ? .off : .moderate)
     }
 
     func validate() throws {
+        if batch != nil {
+            guard mic == nil, ref == nil, near == nil else {
+                throw ValidationError("--batch names the recordings; leave --mic, --ref and --near away")
+            }
+            if batch == "" { throw ValidationError("--batch is empty; name a folder or a manifest") }
+        } else {
+            for (name, value) in [("mic", mic), ("ref", ref), ("out", out)] where value == nil {
+                throw ValidationError("Missing expected argument '--\(name) <\(name)>' (or use --batch)")
+            }
+        }
         if let delayHint, !(0...600).contains(delayHint) {
             throw ValidationError("--delay-hint is \(delayHint); the search and the history reach from 0 to 600 ms")
         }
@@ -84,11 +111,13 @@ struct Aec: AsyncParsableCommand {
 
     func run() async throws {
         try await reportingFailure {
-            let summary = try AecRun(self).run()
-            if json {
-                Console.emit(summary)
-            } else {
-                summary.lines.forEach { Console.say($0) }
+            if let batch {
+                try AecBatch(self, path: batch).run()
+            } else if let mic, let ref, let out {
+                if let report { try OutputFolder.make(report, option: "--report", for: ["index.html", "index.csv"]) }
+                let result = try AecRun(self, AecManifest.Item(mic: mic, ref: ref, out: out, near: near)).run()
+                if let report { try AecPage(result).write(to: "\(report)/index") }
+                if json { Console.emit(result.summary) } else { result.lines.forEach { Console.say($0) } }
             }
         }
     }

@@ -1,0 +1,86 @@
+import Glibc
+
+/// The discrete Fourier transform of real signals, as a complex one of half the length and a split.
+///
+/// The even samples go in as real parts and the odd ones as imaginary parts; the split undoes the mixture (C. Van Loan,
+/// "Computational Frameworks for the Fast Fourier Transform", 1992, section 4.5).
+struct RealTransform: ~Copyable {
+    /// Samples per transform, a power of two.
+    let length: Int
+    /// Bins from 0 to half the sample rate, both included.
+    let bins: Int
+    /// Spectrum, `bins` of each part.
+    let real: FixedArray<Float>
+    /// See `real`.
+    let imaginary: FixedArray<Float>
+
+    private let transform: FourierTransform
+    private let mixedReal: FixedArray<Float>
+    private let mixedImaginary: FixedArray<Float>
+    private let cosines: FixedArray<Float>
+    private let sines: FixedArray<Float>
+
+    init(length: Int) {
+        precondition(length >= 4 && length & (length - 1) == 0, "the length is a power of two")
+        self.length = length
+        bins = length / 2 + 1
+        real = FixedArray(repeating: 0, count: bins)
+        imaginary = FixedArray(repeating: 0, count: bins)
+        transform = FourierTransform(size: length / 2)
+        mixedReal = FixedArray(repeating: 0, count: length / 2)
+        mixedImaginary = FixedArray(repeating: 0, count: length / 2)
+        cosines = FixedArray(repeating: 0, count: bins)
+        sines = FixedArray(repeating: 0, count: bins)
+        for bin in 0..<bins {
+            let angle = 2 * Double.pi * Double(bin) / Double(length)
+            cosines[bin] = Float(cos(angle))
+            sines[bin] = Float(sin(angle))
+        }
+    }
+
+    /// Fills `real` and `imaginary` with the spectrum of `signal`, unscaled.
+    func forward(_ signal: borrowing FixedArray<Float>) {
+        precondition(signal.count == length, "as long as the transform")
+        let half = length / 2
+        for index in 0..<half {
+            mixedReal[index] = signal[2 &* index]
+            mixedImaginary[index] = signal[2 &* index &+ 1]
+        }
+        unsafe transform.forward(real: mixedReal.pointer, imaginary: mixedImaginary.pointer)
+        real[0] = mixedReal[0] + mixedImaginary[0]
+        imaginary[0] = 0
+        real[half] = mixedReal[0] - mixedImaginary[0]
+        imaginary[half] = 0
+        for bin in 1..<half {
+            let (ar, ai) = (mixedReal[bin], mixedImaginary[bin])
+            let (br, bi) = (mixedReal[half &- bin], mixedImaginary[half &- bin])
+            let (evenReal, evenImaginary) = ((ar + br) / 2, (ai - bi) / 2)
+            let (oddReal, oddImaginary) = ((ai + bi) / 2, (br - ar) / 2)
+            real[bin] = evenReal + cosines[bin] * oddReal + sines[bin] * oddImaginary
+            imaginary[bin] = evenImaginary + cosines[bin] * oddImaginary - sines[bin] * oddReal
+        }
+    }
+
+    /// Fills `signal` with the signal of the spectrum in `real` and `imaginary`; the inverse of `forward`.
+    func inverse(into signal: borrowing FixedArray<Float>) {
+        precondition(signal.count == length, "as long as the transform")
+        let half = length / 2
+        let scale = 1 / Float(length)
+        for bin in 0..<half {
+            let (xr, xi) = (real[bin], imaginary[bin])
+            let (yr, yi) = (real[half &- bin], imaginary[half &- bin])
+            let (evenReal, evenImaginary) = (xr + yr, xi - yi)
+            let (turnedReal, turnedImaginary) = (xr - yr, xi + yi)
+            let oddReal = cosines[bin] * turnedReal - sines[bin] * turnedImaginary
+            let oddImaginary = cosines[bin] * turnedImaginary + sines[bin] * turnedReal
+            mixedReal[bin] = evenReal - oddImaginary
+            mixedImaginary[bin] = evenImaginary + oddReal
+        }
+        // Exchanging the parts on both sides makes the forward transform the inverse one.
+        unsafe transform.forward(real: mixedImaginary.pointer, imaginary: mixedReal.pointer)
+        for index in 0..<half {
+            signal[2 &* index] = mixedReal[index] * scale
+            signal[2 &* index &+ 1] = mixedImaginary[index] * scale
+        }
+    }
+}

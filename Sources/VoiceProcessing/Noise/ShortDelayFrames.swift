@@ -1,0 +1,92 @@
+import Glibc
+
+/// Cuts a signal into overlapping frames for the spectrum and puts them together again, with little delay.
+///
+/// The analysis looks back over 20 ms with a window that rises slowly and falls in the last 5 ms; the synthesis uses only the
+/// last 10 ms, with the window that makes the product of the two a raised cosine, so that unchanged frames add up to the
+/// signal (D. Mauler, R. Martin, "A low delay, variable resolution, perfect reconstruction spectral analysis-synthesis system
+/// for speech enhancement", EUSIPCO 2007). Resolution of a long window, delay of a short one: one hop, 5 ms.
+///
+///     analysis   ___------‾‾‾‾‾‾‾‾\        20 ms, zero-padded to a power of two
+///     synthesis            /‾‾\            last 10 ms
+///     hop                     |--|         5 ms
+struct ShortDelayFrames: ~Copyable {
+    /// Frames per second.
+    private static let hopsPerSecond = 200
+    /// Window length in hops.
+    private static let hopsPerWindow = 4
+
+    /// Samples between frames; the output lags the input by as many.
+    let hop: Int
+    /// Spectrum of the last frame.
+    let transform: RealTransform
+    /// Sum of the squared analysis window: a spectrum's power over this and over the transform's length is a mean square.
+    let windowEnergy: Float
+
+    private let window: Int
+    /// The analysis window.
+    let analysis: FixedArray<Float>
+    private let synthesis: FixedArray<Float>
+    private let history: FixedArray<Float>
+    private let frame: FixedArray<Float>
+    private let overlap: FixedArray<Float>
+
+    init(sampleRate: Int) {
+        hop = sampleRate / Self.hopsPerSecond
+        window = Self.hopsPerWindow * hop
+        var length = 4
+        while length < window { length *= 2 }
+        transform = RealTransform(length: length)
+        analysis = FixedArray(repeating: 0, count: window)
+        synthesis = FixedArray(repeating: 0, count: 2 * hop)
+        history = FixedArray(repeating: 0, count: window)
+        frame = FixedArray(repeating: 0, count: length)
+        overlap = FixedArray(repeating: 0, count: hop)
+        let rise = window - hop
+        var energy: Double = 0
+        for index in 0..<window {
+            let isRising = index < rise
+            let place = isRising ? Double(index) + 0.5 : Double(index - rise) + 0.5
+            let value = isRising ? sin(.pi * place / Double(2 * rise)) : cos(.pi * place / Double(2 * hop))
+            analysis[index] = Float(value)
+            energy += value * value
+        }
+        for index in 0..<2 * hop {
+            let raised = pow(sin(.pi * (Double(index) + 0.5) / Double(2 * hop)), 2)
+            synthesis[index] = Float(raised / Double(analysis[window - 2 * hop + index]))
+        }
+        windowEnergy = Float(energy)
+    }
+
+    /// Takes one hop of signal from `block` and computes the spectrum of the frame that ends with it.
+    func analyse(_ block: Span<Float>, from start: Int) {
+        remember(block, from: start)
+        for index in 0..<window { frame[index] = history[index] * analysis[index] }
+        for index in window..<transform.length { frame[index] = 0 }
+        transform.forward(frame)
+    }
+
+    /// Takes one hop of signal without looking at it, so that a later frame finds its past.
+    func remember(_ block: Span<Float>, from start: Int) {
+        history.shift(by: hop)
+        for index in 0..<hop { history[window - hop + index] = block[start + index] }
+    }
+
+    /// Writes the hop that the spectrum, as it is now, completes.
+    func synthesise(into block: inout MutableSpan<Float>, at start: Int) {
+        transform.inverse(into: frame)
+        let tail = window - 2 * hop
+        for index in 0..<hop {
+            block[start + index] = overlap[index] + frame[tail + index] * synthesis[index]
+            overlap[index] = frame[tail + hop + index] * synthesis[hop + index]
+        }
+    }
+
+    /// Makes ready for `synthesise` after frames that were analysed only: what they would have left behind.
+    func prepare() {
+        for index in 0..<hop {
+            let place = window - hop + index
+            overlap[index] = history[place] * analysis[place] * synthesis[hop + index]
+        }
+    }
+}

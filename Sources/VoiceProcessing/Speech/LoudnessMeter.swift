@@ -1,0 +1,82 @@
+import Glibc
+
+/// Loudness as a listener hears it: momentary over 400 ms and short-term over 3 s (ITU-R BS.1770-4, EBU Tech 3341), mono.
+///
+/// The K-weighting is the two second-order filters of the recommendation; away from 48 kHz they are made from the analogue
+/// filters that libebur128 (`ebur128.c`, MIT) found behind its coefficients. One owner; allocates when made.
+public struct LoudnessMeter: ~Copyable {
+    private struct Biquad: BitwiseCopyable {
+        var b0: Double, b1: Double, b2: Double, a1: Double, a2: Double
+        var z1 = 0.0
+        var z2 = 0.0
+
+        @inline(__always)
+        mutating func run(_ x: Double) -> Double {
+            let y = b0 * x + z1
+            z1 = b1 * x - a1 * y + z2
+            z2 = b2 * x - a2 * y
+            return y
+        }
+    }
+
+    /// Blocks of 10 ms in the two windows.
+    private static let blocks = (momentary: 40, shortTerm: 300)
+    /// Loudness of a full-scale square wave's mean square of 1, LUFS (BS.1770-4, equation 2).
+    private static let offset: Float = -0.691
+    /// What stands for silence, the absolute gate of BS.1770-4, LUFS.
+    private static let silence: Float = -70
+
+    private let powers = FixedArray<Float>(repeating: 0, count: LoudnessMeter.blocks.shortTerm)
+    private var next = 0
+    private var shelf: Biquad
+    private var highPass: Biquad
+
+    /// A meter.
+    public init(sampleRate: Int) {
+        shelf = Self.shelf(Double(sampleRate))
+        highPass = Self.highPass(Double(sampleRate))
+    }
+
+    /// Loudness over the last 400 ms, LUFS, at least -70.
+    public var momentary: Float { loudness(Self.blocks.momentary) }
+
+    /// Loudness over the last 3 s, LUFS, at least -70.
+    public var shortTerm: Float { loudness(Self.blocks.shortTerm) }
+
+    /// Takes a block of 10 ms.
+    public mutating func take(_ block: Span<Float>) {
+        var (first, second) = (shelf, highPass)
+        var sum = 0.0
+        for index in 0..<block.count {
+            let weighted = second.run(first.run(Double(block[index])))
+            sum += weighted * weighted
+        }
+        (shelf, highPass) = (first, second)
+        powers[next] = Float(sum / Double(block.count))
+        next = (next + 1) % powers.count
+    }
+
+    private func loudness(_ blocks: Int) -> Float {
+        var sum: Float = 0
+        for back in 1...blocks { sum += powers[(next + powers.count - back) % powers.count] }
+        return max(Self.silence, Self.offset + 10 * log10f(sum / Float(blocks) + 1e-20))
+    }
+
+    private static func shelf(_ rate: Double) -> Biquad {
+        let k = tan(.pi * 1681.974450955533 / rate)
+        let q = 0.7071752369554196
+        let high = pow(10, 3.999843853973347 / 20)
+        let band = pow(high, 0.4996667741545416)
+        let a0 = 1 + k / q + k * k
+        return Biquad(
+            b0: (high + band * k / q + k * k) / a0, b1: 2 * (k * k - high) / a0, b2: (high - band * k / q + k * k) / a0,
+            a1: 2 * (k * k - 1) / a0, a2: (1 - k / q + k * k) / a0)
+    }
+
+    private static func highPass(_ rate: Double) -> Biquad {
+        let k = tan(.pi * 38.13547087602444 / rate)
+        let q = 0.5003270373238773
+        let a0 = 1 + k / q + k * k
+        return Biquad(b0: 1, b1: -2, b2: 1, a1: 2 * (k * k - 1) / a0, a2: (1 - k / q + k * k) / a0)
+    }
+}

@@ -1,0 +1,88 @@
+/// What is done to the near end behind an echo canceller, the same with every backend.
+///
+///     without echo ─> NoiseSuppressor ─┬─> GainController ─┬─> near end
+///                           │ evidence │                   └─> LoudnessMeter
+///                           └──────────┴─> SpeechDetector ─> speechStarted, speechEnded
+///
+/// One owner. Allocates when made and never after; its settings may change between any two blocks. Costs nothing when
+/// noise suppression, gain and voice detection are all off.
+public struct NearEndStages: ~Copyable {
+    /// Length of a block.
+    private static let block = Duration.milliseconds(10)
+
+    private var noise: NoiseSuppressor
+    private var gain: GainController
+    private var detector: SpeechDetector
+    private var meter: LoudnessMeter
+    private var detection: ProcessingSettings.VoiceDetection
+    private var elapsed = Duration.zero
+
+    /// Stages for a rate of 16, 32 or 48 kHz; allocates.
+    public init(sampleRate: Int, settings: ProcessingSettings) {
+        noise = NoiseSuppressor(sampleRate: sampleRate, mode: settings.noise)
+        gain = GainController(settings.gain)
+        detector = SpeechDetector(settings.voiceDetection.detector)
+        meter = LoudnessMeter(sampleRate: sampleRate)
+        detection = settings.voiceDetection
+    }
+
+    /// Frames by which the output lags the input in such settings.
+    public static func delay(_ settings: ProcessingSettings, sampleRate: Int) -> Int {
+        NoiseSuppressor.delay(settings.noise, sampleRate: sampleRate)
+    }
+
+    /// Changes what is done from the next block on, without a click. Allocates nothing.
+    public mutating func apply(_ settings: ProcessingSettings) {
+        noise.mode = settings.noise
+        gain.settings = settings.gain
+        detector.configuration = settings.voiceDetection.detector
+        detection = settings.voiceDetection
+    }
+
+    /// Processes 10 ms in place and completes the report, whose ``ProcessingReport/residualEchoLikelihood`` is heeded.
+    public mutating func run(_ block: inout MutableSpan<Float>, report: inout ProcessingReport) {
+        elapsed += Self.block
+        guard noise.mode != .off || gain.isActive || detection != .off else {
+            noise.rest(&block)
+            meter.take(block.span)
+            return report.take(meter)
+        }
+        let evidence = noise.run(&block)
+        let echo = report.residualEchoLikelihood ?? 0
+        let speech = evidence.speechProbability * (1 - echo)
+        report.speechProbability = speech
+        report.noiseLevel = evidence.noiseLevel
+        report.noiseSuppression = evidence.suppression
+        if gain.isActive {
+            let done = gain.run(&block, speech: speech, noise: evidence.noiseLevel - evidence.suppression)
+            report.gain = done.gain
+            report.limiting = done.limiting
+            report.speechLevel = done.speechLevel
+        }
+        if detection != .off {
+            report.speech = detector.take(probability: speech, duration: Self.block, until: elapsed)
+            report.voiceActivity = detector.isSpeaking
+        }
+        meter.take(block.span)
+        report.take(meter)
+    }
+}
+
+extension ProcessingReport {
+    fileprivate mutating func take(_ meter: borrowing LoudnessMeter) {
+        momentaryLoudness = meter.momentary
+        shortTermLoudness = meter.shortTerm
+    }
+}
+
+extension ProcessingSettings.VoiceDetection {
+    /// What a detector needs to be told.
+    public var detector: SpeechDetector.Configuration {
+        switch self {
+        case .off, .moderate: SpeechDetector.Configuration()
+        case .veryLow: SpeechDetector.Configuration(threshold: 0.8, minimumSpeech: .milliseconds(120))
+        case .low: SpeechDetector.Configuration(threshold: 0.7, minimumSpeech: .milliseconds(80))
+        case .high: SpeechDetector.Configuration(threshold: 0.45, minimumSpeech: .milliseconds(40))
+        }
+    }
+}

@@ -1,0 +1,128 @@
+import Foundation
+
+/// Many recordings, one after another; what fails is told and does not stop the rest.
+struct AecBatch {
+    /// One recording's line of JSON.
+    struct Line: JSONLine {
+        let schema = "duplexvoice.aec/1"
+        let type = "file"
+        var mic: String
+        var out: String?
+        var report: String?
+        var error: String?
+        var result: AecSummary?
+    }
+
+    /// The last line of JSON.
+    struct Total: JSONLine {
+        let schema = "duplexvoice.aec/1"
+        let type = "batch"
+        var files: Int
+        var failed: Int
+        var erleDbMedian: Double?
+    }
+
+    private let options: Aec
+    private let items: [AecManifest.Item]
+    private let names: [String]
+
+    init(_ options: Aec, path: String) throws {
+        self.options = options
+        let items = try AecManifest.read(path)
+        let names = Self.names(items)
+        if let out = options.out {
+            let files = zip(items, names).filter { $0.0.out == nil }.map { $0.1 + ".wav" }
+            try OutputFolder.make(out, option: "--out", for: files)
+        }
+        if let report = options.report {
+            try OutputFolder.make(report, option: "--report", for: ["index.html"] + names.flatMap { [$0 + ".html", $0 + ".csv"] })
+        }
+        self.names = names
+        self.items = zip(items, names).map { item, name in
+            var item = item
+            if item.out == nil, let folder = options.out { item.out = "\(folder)/\(name).wav" }
+            return item
+        }
+    }
+
+    /// A name for each recording that no other has: its file's, or its folder's where the file is called `mic`.
+    static func names(_ items: [AecManifest.Item]) -> [String] {
+        var taken: Set<String> = []
+        return items.map { item in
+            let url = URL(filePath: item.mic)
+            var name = url.deletingPathExtension().lastPathComponent
+            if name == "mic" { name = url.deletingLastPathComponent().lastPathComponent }
+            if name.hasSuffix("_mic"), name.count > 4 { name.removeLast(4) }
+            var unique = name
+            var number = 2
+            while !taken.insert(unique).inserted {
+                unique = "\(name)-\(number)"
+                number += 1
+            }
+            return unique
+        }
+    }
+
+    func run() throws {
+        var lines: [Line] = []
+        for (item, name) in zip(items, names) {
+            let line = process(item, name)
+            lines.append(line)
+            if options.json { Console.emit(line) }
+        }
+        if let report = options.report { try writeIndex(lines, to: "\(report)/index.html") }
+        let failed = lines.count { $0.error != nil }
+        let enhancements = lines.compactMap { $0.result?.erleDb }.sorted()
+        if options.json {
+            let median = enhancements.isEmpty ? nil : enhancements[enhancements.count / 2]
+            Console.emit(Total(files: lines.count, failed: failed, erleDbMedian: median))
+        } else {
+            var table = Table()
+            table.add(["recording"] + Self.headings)
+            for (line, name) in zip(lines, names) { table.add([name] + Self.cells(line)) }
+            table.lines.forEach { Console.say($0) }
+        }
+        guard failed == 0 else {
+            throw Failure(.thresholdMissed, "\(failed) of \(lines.count) recordings could not be processed; see above")
+        }
+    }
+
+    private func process(_ item: AecManifest.Item, _ name: String) -> Line {
+        do {
+            let result = try AecRun(options, item).run()
+            var page: String?
+            if let report = options.report {
+                try AecPage(result).write(to: "\(report)/\(name)")
+                page = "\(name).html"
+            }
+            return Line(mic: item.mic, out: item.out, report: page, result: result.summary)
+        } catch {
+            let reason = (error as? Failure)?.message ?? "\(error)"
+            return Line(mic: item.mic, out: item.out, report: nil, error: reason)
+        }
+    }
+
+    private static let headings = ["ERLE dB", "20 dB after s", "delay ms", "drift ppm", "ERL dB", "talker lost %", ""]
+
+    private static func cells(_ line: Line) -> [String] {
+        guard let result = line.result else { return ["", "", "", "", "", "", "failed: \(line.error ?? "")"] }
+        func cell(_ value: Double?, _ digits: Int = 1) -> String { value.map { $0.fixed(digits) } ?? "-" }
+        return [
+            cell(result.erleDb), cell(result.convergenceS, 2), cell(result.delayMs), cell(result.driftPpm, 0),
+            cell(result.echoReturnLossDb), cell(result.nearLostRatio.map { $0 * 100 }), "",
+        ]
+    }
+
+    private func writeIndex(_ lines: [Line], to path: String) throws(Failure) {
+        let heading = (["recording"] + Self.headings).map { "<th>\($0)</th>" }.joined()
+        let rows = zip(lines, names).map { line, name in
+            let text = SVGCanvas.escaped(name)
+            let address = line.report?.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed)
+            let link = address.map { "<a href=\"./\($0)\">\(text)</a>" } ?? text
+            return "<tr><td>\(link)</td>" + Self.cells(line).map { "<td>\(SVGCanvas.escaped($0))</td>" }.joined() + "</tr>"
+        }
+        let html = AecPage.document(
+            title: "Echo", body: "<h1>Echo</h1><table><tr>\(heading)</tr>\(rows.joined(separator: "\n"))</table>")
+        try AecPage.write(html, to: path)
+    }
+}

@@ -1,0 +1,134 @@
+import Foundation
+
+/// Recordings to process one after another: those that a folder holds or a manifest lists.
+///
+/// A folder: each folder in it with `mic.wav` and `ref.wav` or `far.wav`, and `near.wav` if the talker is known; and each file
+/// `NAME_mic.wav` with `NAME_ref.wav`, `NAME_far.wav` or `NAME_lpb.wav` beside it.
+///
+/// A manifest: CSV with the heading `mic,ref,out,near` (the last two may be missing or empty), or a JSON object of these keys on
+/// each line. Paths are relative to the manifest.
+enum AecManifest {
+    /// One recording.
+    struct Item: Decodable, Equatable {
+        var mic: String
+        var ref: String
+        var out: String?
+        var near: String?
+    }
+
+    /// The columns of a CSV manifest.
+    private static let columns = ["mic", "ref", "out", "near"]
+    private static let references = ["ref", "far", "lpb"]
+
+    /// The recordings at `path`, in the order of the manifest or of their names.
+    static func read(_ path: String) throws(Failure) -> [Item] {
+        var isFolder: ObjCBool = false
+        guard unsafe FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
+            throw Failure(.inputUnusable, "there is no '\(path)'; --batch takes a folder or a manifest")
+        }
+        let items = isFolder.boolValue ? try folder(path) : try manifest(path)
+        guard !items.isEmpty else {
+            throw Failure(
+                .inputUnusable,
+                "'\(path)' names no recordings; see `duplex aec --help` for what a folder or a manifest holds")
+        }
+        return items
+    }
+
+    // MARK: Folders
+
+    private static func folder(_ path: String) throws(Failure) -> [Item] {
+        let names: [String]
+        do { names = try FileManager.default.contentsOfDirectory(atPath: path).sorted() } catch {
+            throw Failure(.permissionDenied, "the folder '\(path)' cannot be read: \(error.localizedDescription)")
+        }
+        return names.compactMap { name in
+            let place = "\(path)/\(name)"
+            if name.hasSuffix("_mic.wav") { return item(mic: place, before: String(place.dropLast("mic.wav".count))) }
+            return item(mic: place + "/mic.wav", before: place + "/")
+        }
+    }
+
+    private static func item(mic: String, before stem: String) -> Item? {
+        func existing(_ name: String) -> String? {
+            FileManager.default.fileExists(atPath: stem + name + ".wav") ? stem + name + ".wav" : nil
+        }
+        guard FileManager.default.fileExists(atPath: mic), let ref = references.lazy.compactMap(existing).first else {
+            return nil
+        }
+        return Item(mic: mic, ref: ref, out: nil, near: existing("near"))
+    }
+
+    // MARK: Manifests
+
+    private static func manifest(_ path: String) throws(Failure) -> [Item] {
+        guard let data = FileManager.default.contents(atPath: path), let text = String(data: data, encoding: .utf8) else {
+            throw Failure(.inputUnusable, "the manifest '\(path)' cannot be read as UTF-8 text; check its permissions")
+        }
+        let lines = text.split(whereSeparator: \.isNewline).filter { !$0.allSatisfy(\.isWhitespace) }
+        let isJSON = lines.first?.drop(while: \.isWhitespace).first == "{"
+        var items = isJSON ? try objects(lines, path) : try rows(lines, path)
+        let base = URL(filePath: path).deletingLastPathComponent().path()
+        func absolute(_ name: String) -> String { name.hasPrefix("/") ? name : base + name }
+        for index in items.indices {
+            items[index].mic = absolute(items[index].mic)
+            items[index].ref = absolute(items[index].ref)
+            items[index].out = items[index].out.map(absolute)
+            items[index].near = items[index].near.map(absolute)
+        }
+        return items
+    }
+
+    private static func objects(_ lines: [Substring], _ path: String) throws(Failure) -> [Item] {
+        var items: [Item] = []
+        for (number, line) in lines.enumerated() {
+            guard let item = try? JSONDecoder().decode(Item.self, from: Data(line.utf8)) else {
+                throw Failure(
+                    .inputUnusable, "'\(path)', object \(number + 1): each needs \"mic\" and \"ref\", both text")
+            }
+            items.append(item)
+        }
+        return items
+    }
+
+    private static func rows(_ lines: [Substring], _ path: String) throws(Failure) -> [Item] {
+        let heading = lines.first.map { cells($0).map { $0.lowercased() } } ?? []
+        guard heading.contains("mic"), heading.contains("ref"), heading.allSatisfy(columns.contains) else {
+            throw Failure(.inputUnusable, "'\(path)' needs the heading mic,ref,out,near; out and near may be left away")
+        }
+        var items: [Item] = []
+        for (number, line) in lines.enumerated().dropFirst() {
+            let values = cells(line)
+            func value(_ name: String) -> String? {
+                guard let index = heading.firstIndex(of: name), index < values.count else { return nil }
+                return values[index].isEmpty ? nil : values[index]
+            }
+            guard values.count <= heading.count, let mic = value("mic"), let ref = value("ref") else {
+                throw Failure(.inputUnusable, "'\(path)', row \(number + 1): it needs a mic, a ref and no extra cells")
+            }
+            items.append(Item(mic: mic, ref: ref, out: value("out"), near: value("near")))
+        }
+        return items
+    }
+
+    /// The cells of a row; a cell in double quotes may hold commas, and two quotes for one (RFC 4180).
+    static func cells(_ line: Substring) -> [String] {
+        var cells: [String] = []
+        var cell = ""
+        var isQuoted = false
+        var previous: Character?
+        for character in line {
+            if character == "\"" {
+                if !isQuoted, previous == "\"" { cell.append("\"") }
+                isQuoted.toggle()
+            } else if character == ",", !isQuoted {
+                cells.append(cell.trimmingCharacters(in: .whitespaces))
+                cell = ""
+            } else {
+                cell.append(character)
+            }
+            previous = character
+        }
+        return cells + [cell.trimmingCharacters(in: .whitespaces)]
+    }
+}

@@ -1,0 +1,91 @@
+import VoiceProcessing
+
+/// What was done, in the words of `--json`.
+struct AecSummary: JSONLine {
+    let schema = "duplexvoice.aec/1"
+    let type = "summary"
+    var backend: String
+    var library: String
+    var sampleRate: Int
+    var frames: Int
+    /// Energy that went while the far end was heard; a near talker who speaks meanwhile lowers it.
+    var erleDb: Double?
+    /// From playing to recording.
+    var delayMs: Double?
+    /// How the delay changes over time; nil where it was known too briefly.
+    var driftPpm: Double?
+    /// The reference's level over its linear echo's.
+    var echoReturnLossDb: Double?
+    /// From the echo's strongest arrival until 99 % of its energy has come.
+    var echoTailMs: Double?
+    /// Share of the microphone's energy that is linear echo of the reference.
+    var linearEchoRatio: Double?
+    /// Shares of samples at full scale.
+    var microphoneClippedRatio: Double
+    var referenceClippedRatio: Double
+    /// Of the near talker, where their file was given: distortion ratios before and after, and the share of speech lost.
+    var nearSdrBeforeDb: Double?
+    var nearSdrDb: Double?
+    var nearLostRatio: Double?
+    var nearLevelChangeDb: Double?
+    /// When the echo was first 20 dB lower for half a second.
+    var convergenceS: Double?
+    /// How much later than the microphone the output is.
+    var processingDelayMs: Double
+    /// How often the reference was re-timed.
+    var retimings: Int
+    var usPerFrameP50: Double
+    var usPerFrameP99: Double
+    var usPerFrameMax: Double
+
+    init(_ result: AecResult) {
+        let (report, evidence, rate) = (result.last, result.evidence, result.rate)
+        backend = result.backend
+        library = result.library
+        sampleRate = rate
+        frames = result.times.count
+        erleDb = evidence.enhancementDecibels
+        delayMs = report?.echoDelay.map { Double($0.delay) * 1_000 / Double(rate) }
+        convergenceS = evidence.convergenceSeconds
+        processingDelayMs = Double(report?.processing.processingDelay ?? 0) * 1_000 / Double(rate)
+        retimings = report?.retimings ?? 0
+        driftPpm = result.trace.driftPPM
+        echoReturnLossDb = result.path?.returnLossDecibels
+        echoTailMs = result.path?.tailMilliseconds
+        linearEchoRatio = result.path?.linearShare
+        microphoneClippedRatio = AecResult.clippedShare(result.microphone)
+        referenceClippedRatio = AecResult.clippedShare(result.reference)
+        nearSdrBeforeDb = result.talker?.distortionBefore
+        nearSdrDb = result.talker?.distortionAfter
+        nearLostRatio = result.talker?.lostShare
+        nearLevelChangeDb = result.talker?.levelChange
+        let sorted = result.times.sorted()
+        usPerFrameP50 = Double(sorted[sorted.count / 2]) / 1_000
+        usPerFrameMax = Double(sorted[sorted.count - 1]) / 1_000
+        usPerFrameP99 = Double(sorted[min(sorted.count - 1, sorted.count * 99 / 100)]) / 1_000
+    }
+
+    var lines: [String] {
+        var table = Table()
+        func decimal(_ value: Double?, _ unit: String) -> String {
+            value.map { "\($0.rounded(toPlaces: 1)) \(unit)" } ?? "not measured"
+        }
+        table.add("echo removed while the far end was heard", decimal(erleDb, "dB"))
+        table.add("delay from playing to recording", decimal(delayMs, "ms"))
+        table.add("time until 20 dB were removed", decimal(convergenceS, "s"))
+        table.add("delay added", decimal(processingDelayMs, "ms"))
+        table.add(
+            "CPU per 10 ms, median / p99",
+            "\(usPerFrameP50.rounded(toPlaces: 0)) / \(usPerFrameP99.rounded(toPlaces: 0)) µs")
+        table.add("processed by", "\(library), \(frames) blocks at \(sampleRate) Hz")
+        return table.lines
+    }
+}
+
+extension Double {
+    func rounded(toPlaces places: Int) -> Double {
+        var scale = 1.0
+        for _ in 0..<places { scale *= 10 }
+        return (self * scale).rounded() / scale
+    }
+}

@@ -1,0 +1,113 @@
+import Foundation
+import VoiceProcessing
+
+/// What the processing told of each block of 10 ms.
+struct AecTrace {
+    /// One block's values; unknown is NaN, which a plot leaves out.
+    struct Block {
+        var inputLevel: Double
+        var outputLevel: Double
+        var referenceLevel: Double
+        var delayMilliseconds: Double
+        var echoReturnLoss: Double
+        var enhancement: Double
+        var residualEcho: Double
+        var speechProbability: Double
+        var isSpeaking: Bool
+        var noiseSuppression: Double
+        var gain: Double
+        var loudness: Double
+        var isEchoPathAssumed: Bool
+    }
+
+    /// Who talks.
+    enum Talk: Int, CaseIterable {
+        case nobody, near, far, both
+    }
+
+    /// The far end is heard where its reference is above this and within 30 dB of its loudest, dBFS.
+    private static let farFloor = -60.0
+    private static let farRange = 30.0
+    private static let blocksPerSecond = 100.0
+
+    private(set) var blocks: [Block] = []
+    private let rate: Int
+
+    init(rate: Int, blocks count: Int) {
+        self.rate = rate
+        blocks.reserveCapacity(count)
+    }
+
+    mutating func note(_ report: ProcessingChain.Report, reference: ArraySlice<Float>) {
+        let processing = report.processing
+        let energy = reference.reduce(0.0) { $0 + Double($1) * Double($1) }
+        let level = 10 * log10(max(energy / Double(max(1, reference.count)), 1e-12))
+        func value(_ known: Float?) -> Double { known.map(Double.init) ?? .nan }
+        blocks.append(
+            Block(
+                inputLevel: Double(processing.inputLevel), outputLevel: Double(processing.outputLevel),
+                referenceLevel: level,
+                delayMilliseconds: report.echoDelay.map { Double($0.delay) * 1_000 / Double(rate) } ?? .nan,
+                echoReturnLoss: value(processing.echoReturnLoss),
+                enhancement: value(processing.echoReturnLossEnhancement),
+                residualEcho: value(processing.residualEchoLikelihood),
+                speechProbability: value(processing.speechProbability),
+                isSpeaking: processing.voiceActivity == true, noiseSuppression: value(processing.noiseSuppression),
+                gain: value(processing.gain), loudness: value(processing.momentaryLoudness),
+                isEchoPathAssumed: report.echoPathAssumed))
+    }
+
+    /// All of it as CSV: one row per block, empty where unknown.
+    var csv: String {
+        let heading =
+            "time_s,microphone_dbfs,output_dbfs,reference_dbfs,delay_ms,echo_return_loss_db,erle_db,residual_echo_likelihood,"
+            + "speech_probability,speaking,noise_suppression_db,gain_db,loudness_lufs"
+        let rows = blocks.enumerated().map { index, block in
+            let values = [
+                Double(index) / Self.blocksPerSecond, block.inputLevel, block.outputLevel, block.referenceLevel,
+                block.delayMilliseconds, block.echoReturnLoss, block.enhancement, block.residualEcho,
+                block.speechProbability, block.isSpeaking ? 1 : 0, block.noiseSuppression, block.gain, block.loudness,
+            ]
+            return values.map { $0.isFinite ? $0.fixed(3) : "" }.joined(separator: ",")
+        }
+        return ([heading] + rows).joined(separator: "\n") + "\n"
+    }
+
+    /// A value over time, thinned out to what a plot shows: seconds and means.
+    func line(_ value: (Block) -> Double) -> [(x: Double, y: Double)] {
+        let step = max(1, blocks.count / 1_000)
+        return stride(from: 0, to: blocks.count, by: step).map { start in
+            let known = blocks[start..<min(blocks.count, start + step)].map(value).filter(\.isFinite)
+            let mean = known.isEmpty ? .nan : known.reduce(0, +) / Double(known.count)
+            return (Double(start) / Self.blocksPerSecond, mean)
+        }
+    }
+
+    /// Who talks in each block: the far end by its reference, which arrives `delay` ms later, the near end by its speech.
+    func talk(delay: Double) -> [Talk] {
+        let shift = delay.isFinite ? Int((delay / 10).rounded()) : 0
+        let loudest = blocks.map(\.referenceLevel).max() ?? -127
+        let threshold = max(Self.farFloor, loudest - Self.farRange)
+        return blocks.indices.map { index in
+            let isFar = index >= shift && blocks[index - shift].referenceLevel > threshold
+            return Talk(rawValue: (isFar ? 2 : 0) + (blocks[index].isSpeaking ? 1 : 0)) ?? .nobody
+        }
+    }
+
+    /// Change of the delay per time, ppm: the median of its slopes (H. Theil, P. K. Sen, 1968), which jumps do not bend. Nil where
+    /// the delay was known for less than five seconds.
+    var driftPPM: Double? {
+        let known = blocks.enumerated().filter { $0.element.delayMilliseconds.isFinite }
+            .map { (Double($0.offset) * 10, $0.element.delayMilliseconds) }
+        guard known.count >= 500 else { return nil }
+        let points = stride(from: known.count / 10, to: known.count, by: max(1, known.count / 200)).map { known[$0] }
+        var slopes: [Double] = []
+        for first in points.indices {
+            for second in points.indices where points[second].0 - points[first].0 > 2_000 {
+                slopes.append((points[second].1 - points[first].1) / (points[second].0 - points[first].0))
+            }
+        }
+        guard !slopes.isEmpty else { return nil }
+        return slopes.sorted()[slopes.count / 2] * 1e6
+    }
+}

@@ -1,0 +1,110 @@
+/// The measurements in plain words, the worst first to be acted upon.
+struct AecVerdict {
+    /// How good a finding is.
+    enum Grade: String {
+        case good, fair, poor, unknown
+    }
+
+    /// One finding.
+    struct Finding {
+        var grade: Grade
+        var text: String
+    }
+
+    /// Echo that is this much lower is not noticed, and is a nuisance, dB.
+    private static let removed = (good: 30.0, fair: 20.0)
+    /// Loss of speech that is not noticed, and that costs words.
+    private static let lost = (good: 0.03, fair: 0.15)
+    /// Drift that every canceller follows, and that none does without resampling, ppm.
+    private static let drift = (good: 30.0, fair: 300.0)
+    /// Below this share of linear echo in the microphone there is none, or it is drowned.
+    private static let leastLinear = 0.02
+    /// Above this share the path is as linear and constant as a canceller wishes.
+    private static let mostlyLinear = 0.9
+    /// More clipped samples than this bend the echo path.
+    private static let clipped = 1e-4
+
+    private(set) var findings: [Finding] = []
+
+    init(_ summary: AecSummary) {
+        addEcho(summary)
+        addPath(summary)
+        addClipping(summary)
+        addTalker(summary)
+    }
+
+    var lines: [String] { findings.map { "\($0.grade.rawValue): \($0.text)" } }
+
+    private mutating func add(_ grade: Grade, _ text: String) { findings.append(Finding(grade: grade, text: text)) }
+
+    private func grade(_ value: Double, best: (good: Double, fair: Double), isHighBetter: Bool) -> Grade {
+        let sign = isHighBetter ? 1.0 : -1.0
+        if sign * value >= sign * best.good { return .good }
+        return sign * value >= sign * best.fair ? .fair : .poor
+    }
+
+    private mutating func addEcho(_ summary: AecSummary) {
+        guard let removed = summary.erleDb else {
+            return add(.unknown, "The far end was never heard: there was nothing to cancel.")
+        }
+        if let share = summary.linearEchoRatio, share < Self.leastLinear {
+            return add(
+                .unknown,
+                "The microphone holds almost no linear echo of the reference (\((share * 100).fixed(1)) % of its energy): a headset, the "
+                    + "wrong reference, or an echo that the near end drowns. \(removed.fixed(1)) dB were removed where the far end was heard.")
+        }
+        add(
+            grade(removed, best: Self.removed, isHighBetter: true),
+            "While the far end was heard, the output has \(removed.fixed(1)) dB less energy than the microphone; a near talker who speaks "
+                + "meanwhile lowers this.")
+        if let seconds = summary.convergenceS {
+            add(seconds <= 1 ? .good : .fair, "The echo was first 20 dB lower after \(seconds.fixed(2)) s.")
+        } else if removed >= Self.removed.fair {
+            add(.fair, "The echo was never 20 dB lower for half a second.")
+        }
+    }
+
+    private mutating func addPath(_ summary: AecSummary) {
+        if let delay = summary.delayMs {
+            add(.good, "The echo comes \(delay.fixed(1)) ms after the reference.")
+        } else {
+            add(.unknown, "No delay was found.")
+        }
+        if let drift = summary.driftPpm {
+            add(
+                grade(abs(drift), best: Self.drift, isHighBetter: false),
+                "The delay drifts by \(drift.fixed(0)) ppm (known to some 20).")
+        }
+        guard let share = summary.linearEchoRatio, share >= Self.leastLinear else { return }
+        if let loss = summary.echoReturnLossDb {
+            add(loss > 0 ? .good : .fair, "The linear echo is \(loss.fixed(1)) dB below the reference (echo return loss).")
+        }
+        if let tail = summary.echoTailMs {
+            add(tail <= 200 ? .good : .fair, "99 % of the echo's energy come within \(tail.fixed(0)) ms of its first arrival.")
+        }
+        add(
+            share >= Self.mostlyLinear ? .good : .fair,
+            "\((share * 100).fixed(1)) % of the microphone's energy is a constant linear echo of the reference; the rest is the near end, "
+                + "noise, a loudspeaker that distorts, or a path that changes.")
+    }
+
+    private mutating func addClipping(_ summary: AecSummary) {
+        for (name, share) in [
+            ("microphone", summary.microphoneClippedRatio), ("reference", summary.referenceClippedRatio),
+        ] where share > Self.clipped {
+            add(.poor, "The \(name) clips: \((share * 100).fixed(2)) % of its samples are at full scale. Lower its level.")
+        }
+    }
+
+    private mutating func addTalker(_ summary: AecSummary) {
+        guard let lost = summary.nearLostRatio else { return }
+        add(
+            grade(lost, best: Self.lost, isHighBetter: false),
+            "The near talker lost \((lost * 100).fixed(1)) % of the speech (20 ms frames more than 10 dB down).")
+        if let before = summary.nearSdrBeforeDb, let after = summary.nearSdrDb {
+            add(
+                after >= before ? .good : .poor,
+                "The talker's signal-to-distortion ratio went from \(before.fixed(1)) to \(after.fixed(1)) dB.")
+        }
+    }
+}

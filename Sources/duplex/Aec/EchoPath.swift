@@ -1,0 +1,158 @@
+import Foundation
+import VoiceSimulation
+
+/// The way from the played signal to the microphone, as a linear system fitted to the two recordings.
+///
+/// Welch's averages over windows in which the far end was heard: H = Sxy / Sxx, and the coherence, which is the share of the
+/// microphone's power that a linear, constant path explains. A near talker, noise, a loudspeaker that distorts and a path that
+/// moves or drifts all lower it. Both recordings must be at one rate.
+struct EchoPath {
+    /// Reference power over the power of its linear echo, dB; nil where there is next to none.
+    let returnLossDecibels: Double?
+    /// From playing to the strongest arrival, ms.
+    let delayMilliseconds: Double
+    /// From the strongest arrival until 99 % of the echo's energy has come, ms; nil where the fit is too poor to tell.
+    let tailMilliseconds: Double?
+    /// Share, 0...1, of the microphone's power that is linear echo.
+    let linearShare: Double
+
+    /// About a second: the delay and the room must fit.
+    private static let windowSeconds = 1.0
+    /// Fewer windows say nothing.
+    private static let fewestWindows = 4
+    /// Windows whose reference is this far below the loudest one's do not count, dB.
+    private static let range = 20.0
+    /// A path that explains less of the microphone than this is chance, and than that has no tail that could be measured.
+    private static let leastShare = (path: 0.02, tail: 0.1)
+    /// What is left of the known delay, seconds: room for an error of it. The windows must hold the delay, or they lose echo.
+    private static let lead = 0.02
+
+    /// Nil where the far end was hardly heard. Allocates; takes about 10 ms per second of sound.
+    ///
+    /// - Parameter delay: frames from playing to recording, as far as it is known.
+    init?(reference: [Float], microphone: [Float], delay: Int, rate: Int) {
+        let known = min(max(0, delay - Int(Self.lead * Double(rate))), microphone.count)
+        let microphone = Array(microphone[known...])
+        var length = 4_096
+        while Double(length) < Self.windowSeconds * Double(rate) { length *= 2 }
+        let count = min(reference.count, microphone.count)
+        let starts = Array(stride(from: 0, through: count - length, by: length / 2))
+        let powers = starts.map { start in
+            reference[start..<start + length].reduce(0.0) { $0 + Double($1) * Double($1) }
+        }
+        let threshold = max((powers.max() ?? 0) * pow(10, -Self.range / 10), Double(length) * 1e-7)
+        let heard = zip(starts, powers).filter { $0.1 >= threshold }.map(\.0)
+        guard heard.count >= Self.fewestWindows else { return nil }
+        var sums = Spectra(bins: length / 2)
+        var transform = RealFourierTransform(length: length)
+        for start in heard { sums.add(reference, microphone, start, &transform) }
+        let share = sums.linearShare(windows: heard.count)
+        linearShare = share
+        let power = sums.echoPower * share / sums.explainedShare
+        returnLossDecibels = share < Self.leastShare.path ? nil : -10 * log10(max(power, 1e-12))
+        var response = sums.response(&transform)
+        // The path is causal; what comes before its beginning is the fit's noise.
+        response.removeLast(length / 2)
+        let peak = response.indices.max { abs(response[$0]) < abs(response[$1]) } ?? 0
+        delayMilliseconds = Double(known + peak) * 1_000 / Double(rate)
+        tailMilliseconds = share < Self.leastShare.tail ? nil : Self.tail(response, from: peak, rate: rate)
+    }
+
+    /// Milliseconds after `peak` until 99 % of the energy above the fit's own noise has come.
+    private static func tail(_ response: [Float], from peak: Int, rate: Int) -> Double? {
+        let energies = response.map { Double($0) * Double($0) }
+        let quiet = energies.suffix(response.count / 4)
+        let noise = quiet.reduce(0, +) / Double(quiet.count)
+        let step = rate / 500
+        var blocks: [Double] = []
+        for start in stride(from: peak, to: response.count - step, by: step) {
+            let energy = energies[start..<start + step].reduce(0, +) - noise * Double(step)
+            // The first 2 ms without echo above the noise's own spread end what can be seen.
+            if energy < noise * Double(step) { break }
+            blocks.append(energy)
+        }
+        let total = blocks.reduce(0, +)
+        guard total > 0 else { return nil }
+        var sum = 0.0
+        for (index, energy) in blocks.enumerated() {
+            sum += energy
+            if sum >= 0.99 * total { return Double((index + 1) * step) * 1_000 / Double(rate) }
+        }
+        return nil
+    }
+}
+
+/// Averaged spectra of two signals.
+private struct Spectra {
+    private var referencePower: [Double]
+    private var microphonePower: [Double]
+    private var crossReal: [Double]
+    private var crossImaginary: [Double]
+
+    init(bins: Int) {
+        referencePower = Array(repeating: 0, count: bins)
+        microphonePower = referencePower
+        crossReal = referencePower
+        crossImaginary = referencePower
+    }
+
+    mutating func add(_ x: [Float], _ y: [Float], _ start: Int, _ transform: inout RealFourierTransform) {
+        let (xr, xi) = Self.spectrum(x, start, &transform)
+        let (yr, yi) = Self.spectrum(y, start, &transform)
+        for bin in 1..<xr.count {
+            let (a, b, c, d) = (Double(xr[bin]), Double(xi[bin]), Double(yr[bin]), Double(yi[bin]))
+            referencePower[bin] += a * a + b * b
+            microphonePower[bin] += c * c + d * d
+            crossReal[bin] += a * c + b * d
+            crossImaginary[bin] += a * d - b * c
+        }
+    }
+
+    private static func spectrum(
+        _ signal: [Float], _ start: Int, _ transform: inout RealFourierTransform
+    ) -> (real: [Float], imaginary: [Float]) {
+        let length = transform.length
+        let block = (0..<length).map { index in
+            signal[start + index] * (0.5 - 0.5 * cosf(2 * .pi * (Float(index) + 0.5) / Float(length)))
+        }
+        var real = [Float](repeating: 0, count: transform.binCount)
+        var imaginary = real
+        var realSpan = real.mutableSpan
+        var imaginarySpan = imaginary.mutableSpan
+        transform.forward(block.span, real: &realSpan, imaginary: &imaginarySpan)
+        return (real, imaginary)
+    }
+
+    private var regularisation: Double { referencePower.reduce(0, +) / Double(referencePower.count) * 1e-4 }
+
+    /// Power of what the fit explains, over that of the reference.
+    var echoPower: Double { explained / max(referencePower.reduce(0, +), 1e-30) }
+
+    /// Share of the microphone's power that the fit explains, its own freedom included.
+    var explainedShare: Double { max(explained / max(microphonePower.reduce(0, +), 1e-30), 1e-9) }
+
+    private var explained: Double {
+        let least = regularisation
+        return referencePower.indices.reduce(0) { sum, bin in
+            let cross = crossReal[bin] * crossReal[bin] + crossImaginary[bin] * crossImaginary[bin]
+            return sum + cross / (referencePower[bin] + least)
+        }
+    }
+
+    /// The explained share without what an average over so few windows explains of pure chance, 1 / windows.
+    func linearShare(windows: Int) -> Double {
+        // Half-overlapping windows are worth about three quarters of as many separate ones.
+        let chance = 1 / (0.75 * Double(windows) + 1)
+        return max(0, (explainedShare - chance) / (1 - chance))
+    }
+
+    func response(_ transform: inout RealFourierTransform) -> [Float] {
+        let least = regularisation
+        let real = crossReal.indices.map { Float(crossReal[$0] / (referencePower[$0] + least)) }
+        let imaginary = crossReal.indices.map { Float(crossImaginary[$0] / (referencePower[$0] + least)) }
+        var response = [Float](repeating: 0, count: transform.length)
+        var span = response.mutableSpan
+        transform.inverse(real: real.span, imaginary: imaginary.span, into: &span)
+        return response
+    }
+}

@@ -1,0 +1,120 @@
+import Glibc
+import Testing
+
+@testable import VoiceProcessing
+
+@Suite("Gain control")
+struct GainControllerTests {
+    private static let rate = 16_000
+
+    /// Through the stages that drive the gain control, as a processor does.
+    private static func run(
+        _ signal: [Float], _ settings: ProcessingSettings, change: (block: Int, settings: ProcessingSettings)? = nil,
+        residualEcho: Float? = nil
+    ) -> (output: [Float], reports: [ProcessingReport]) {
+        var stages = NearEndStages(sampleRate: rate, settings: settings)
+        var output = signal
+        var reports: [ProcessingReport] = []
+        for number in 0..<signal.count / (rate / 100) {
+            if let change, change.block == number { stages.apply(change.settings) }
+            let range = number * rate / 100..<(number + 1) * rate / 100
+            var block = Array(output[range])
+            var span = block.mutableSpan
+            var report = ProcessingReport(inputLevel: 0, outputLevel: 0)
+            report.residualEchoLikelihood = residualEcho
+            stages.run(&span, report: &report)
+            reports.append(report)
+            output.replaceSubrange(range, with: block)
+        }
+        return (output, reports)
+    }
+
+    /// Level over the blocks with speech, dBFS.
+    private static func activeLevel(_ output: ArraySlice<Float>, where talk: [Float]) -> Float {
+        let block = rate / 100
+        let powers = stride(from: output.startIndex, to: output.endIndex - block, by: block).map { start in
+            (talk[start..<start + block].reduce(0) { $0 + $1 * $1 }, output[start..<start + block].reduce(0) { $0 + $1 * $1 })
+        }
+        let loudest = powers.map(\.0).max() ?? 0
+        let active = powers.filter { $0.0 > loudest / 1000 }
+        return 10 * log10f(active.reduce(0) { $0 + $1.1 } / Float(active.count * block))
+    }
+
+    @Test("brings talkers to within 6 dB of the level, whatever theirs", arguments: [Float(-50), -40, -30, -20, -12])
+    func level(input: Float) {
+        let talk = speech(seconds: 12, rate: Self.rate, seed: 1, level: input)
+        let hiss = noise(seconds: 12, rate: Self.rate, seed: 2, level: input - 25)
+        let (output, _) = Self.run(sum(talk, hiss), ProcessingSettings(gain: .conversation))
+        let half = 6 * Self.rate
+        #expect(abs(Self.activeLevel(output[half...], where: talk) + 20) < 6)
+        // And already in the first three seconds
+        #expect(abs(Self.activeLevel(output[Self.rate / 2..<3 * Self.rate], where: talk) + 20) < 8)
+        #expect(output.allSatisfy { abs($0) < 1 })
+    }
+
+    @Test("lifts no noise", arguments: [Float(-70), -50, -30])
+    func noiseAlone(level: Float) {
+        let hiss = noise(seconds: 8, rate: Self.rate, seed: 3, level: level)
+        let (output, reports) = Self.run(hiss, ProcessingSettings(gain: .conversation))
+        #expect(abs(rms(output) - rms(hiss)) < 0.1)
+        #expect(reports.allSatisfy { $0.speechLevel == nil })
+    }
+
+    @Test("lifts a quiet talker's room by 12 dB at most, and back")
+    func pauses() {
+        let hiss = noise(seconds: 12, rate: Self.rate, seed: 4, level: -75)
+        let talk = speech(seconds: 8, rate: Self.rate, seed: 5, level: -48) + [Float](repeating: 0, count: 4 * Self.rate)
+        let (output, _) = Self.run(sum(talk, hiss), ProcessingSettings(gain: .conversation))
+        let pause = 9 * Self.rate
+        #expect(rms(output[pause...]) < -75 + 12.2)
+        // The gain never moves there, so nothing pumps.
+        let (first, last) = (rms(output[pause..<pause + Self.rate]), rms(output[(11 * Self.rate)...]))
+        #expect(abs(first - last) < 0.3)
+    }
+
+    @Test("is not moved by what is left of an echo")
+    func residualEcho() {
+        let talk = speech(seconds: 6, rate: Self.rate, seed: 6, level: -45)
+        let (output, reports) = Self.run(talk, ProcessingSettings(gain: .conversation), residualEcho: 0.9)
+        #expect(output == talk)
+        #expect(reports.allSatisfy { $0.speechProbability ?? 1 <= 0.11 })
+    }
+
+    @Test("a fixed gain is that gain, and never clips", arguments: [Int8(-10), 0, 12, 40])
+    func fixed(gain: Int8) {
+        let talk = speech(seconds: 4, rate: Self.rate, seed: 7, level: -30)
+        let (output, reports) = Self.run(talk, ProcessingSettings(gain: .fixed(decibels: gain)))
+        #expect(output.allSatisfy { abs($0) < 1 })
+        if gain <= 12 { #expect(abs(rms(output[Self.rate...]) - rms(talk[Self.rate...]) - Float(gain)) < 0.5) }
+        #expect(reports.last?.gain == Float(gain))
+        #expect((reports.map { $0.limiting ?? 0 }.max() ?? 0 > 6) == (gain == 40))
+    }
+
+    @Test("the limiter bends no waveform that is below full scale and passes what it limits without a step")
+    func limiter() {
+        var limiter = PeakLimiter()
+        let tone = (0..<Self.rate).map { 2.5 * sinf(2 * .pi * 220 * Float($0) / Float(Self.rate)) * Float($0 < Self.rate / 2 ? 0.3 : 1) }
+        var output = tone
+        for start in stride(from: 0, to: tone.count, by: 160) {
+            var block = Array(output[start..<start + 160])
+            var span = block.mutableSpan
+            limiter.run(&span)
+            output.replaceSubrange(start..<start + 160, with: block)
+        }
+        #expect(Array(output[..<(Self.rate / 2)]) == Array(tone[..<(Self.rate / 2)]))
+        #expect(output.allSatisfy { abs($0) < 1 })
+        // A sine of 220 Hz at 0.891 moves by 0.077 from sample to sample at most; the onset's knee adds little.
+        let steps = zip(output.dropFirst(), output).map { abs($0 - $1) }
+        #expect(steps.max() ?? 1 < 0.25)
+        #expect(rms(output[(Self.rate * 3 / 4)...]) > -5)
+    }
+
+    @Test("a change of mode ramps")
+    func live() {
+        let tone = (0..<2 * Self.rate).map { 0.05 * sinf(2 * .pi * 220 * Float($0) / Float(Self.rate)) }
+        let (output, _) = Self.run(
+            tone, ProcessingSettings(gain: .fixed(decibels: 0)), change: (100, ProcessingSettings(gain: .fixed(decibels: 12))))
+        let steps = zip(output.dropFirst(), output).map { abs($0 - $1) }
+        #expect(steps.max() ?? 1 < 0.05 * 4 * 0.0864 * 1.2)
+    }
+}

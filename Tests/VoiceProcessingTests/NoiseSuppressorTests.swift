@@ -1,0 +1,183 @@
+import Glibc
+import Testing
+
+@testable import VoiceProcessing
+
+@Suite("Noise suppression")
+struct NoiseSuppressorTests {
+    static let rates = [16_000, 32_000, 48_000]
+
+    /// A signal through a suppressor, with a change of mode before a block.
+    private static func run(
+        _ signal: [Float], rate: Int, mode: ProcessingSettings.NoiseSuppression,
+        change: (block: Int, mode: ProcessingSettings.NoiseSuppression)? = nil
+    ) -> (output: [Float], evidence: [NoiseSuppressor.Evidence]) {
+        var suppressor = NoiseSuppressor(sampleRate: rate, mode: mode)
+        var output = signal
+        var evidence: [NoiseSuppressor.Evidence] = []
+        for number in 0..<signal.count / (rate / 100) {
+            if let change, change.block == number { suppressor.mode = change.mode }
+            let range = number * rate / 100..<(number + 1) * rate / 100
+            var block = Array(output[range])
+            var span = block.mutableSpan
+            evidence.append(suppressor.run(&span))
+            output.replaceSubrange(range, with: block)
+        }
+        return (output, evidence)
+    }
+
+    @Test("off leaves every sample as it is", arguments: rates)
+    func off(rate: Int) {
+        let signal = speech(seconds: 1, rate: rate, seed: 1)
+        #expect(Self.run(signal, rate: rate, mode: .off).output == signal)
+    }
+
+    @Test("frames that nothing is done to add up to the signal, 5 ms later", arguments: rates)
+    func reconstruction(rate: Int) {
+        let signal = noise(seconds: 1, rate: rate, seed: 2, level: -20)
+        let frames = ShortDelayFrames(sampleRate: rate)
+        var output = [Float](repeating: 0, count: signal.count)
+        for start in stride(from: 0, to: signal.count, by: frames.hop) {
+            frames.analyse(signal.span, from: start)
+            var span = output.mutableSpan
+            frames.synthesise(into: &span, at: start)
+        }
+        let worst = (frames.hop * 4..<signal.count).map { abs(output[$0] - signal[$0 - frames.hop]) }.max() ?? 1
+        #expect(worst < 1e-5)
+    }
+
+    @Test("clean speech passes as good as unchanged", arguments: rates)
+    func transparent(rate: Int) {
+        let clean = sum(
+            speech(seconds: 5, rate: rate, seed: 3), noise(seconds: 5, rate: rate, seed: 4, level: -85))
+        for mode in [ProcessingSettings.NoiseSuppression.low, .moderate, .veryHigh] {
+            let output = Self.run(clean, rate: rate, mode: mode).output
+            let lag = rate / 200
+            let error = (rate..<clean.count).map { output[$0] - clean[$0 - lag] }
+            #expect(rms(error) < rms(clean[(rate - lag)...]) - 15, "\(mode)")
+        }
+    }
+
+    @Test("a mode takes as much of a steady noise as it says", arguments: rates)
+    func depth(rate: Int) {
+        let hiss = noise(seconds: 4, rate: rate, seed: 5, level: -45)
+        for (mode, decibels) in [(ProcessingSettings.NoiseSuppression.low, Float(10)), (.moderate, 18), (.high, 24), (.veryHigh, 30)] {
+            let output = Self.run(hiss, rate: rate, mode: mode).output
+            let taken = rms(hiss[(2 * rate)...]) - rms(output[(2 * rate)...])
+            #expect(abs(taken - decibels) < 3, "\(mode) took \(taken) dB")
+        }
+    }
+
+    @Test("the noise's level is known, and followed when it rises", arguments: rates)
+    func level(rate: Int) {
+        let hiss = noise(seconds: 3, rate: rate, seed: 6, level: -60) + noise(seconds: 4, rate: rate, seed: 7, level: -45)
+        let evidence = Self.run(hiss, rate: rate, mode: .moderate).evidence
+        #expect(abs(evidence[290].noiseLevel + 60) < 2)
+        // Within a second and a half of the rise.
+        #expect(abs(evidence[450].noiseLevel + 45) < 3)
+    }
+
+    @Test("what is left of noise does not sing: no bin stands out of the others")
+    func noMusicalNoise() {
+        let rate = 16_000
+        let hiss = noise(seconds: 6, rate: rate, seed: 8, level: -40)
+        let output = Self.run(hiss, rate: rate, mode: .high).output
+        /// Kurtosis of short spectra's power: 2 for noise, whose power is exponential; isolated peaks raise it.
+        func peakiness(_ signal: [Float]) -> Float {
+            let transform = RealTransform(length: 512)
+            let frame = FixedArray<Float>(repeating: 0, count: 512)
+            var (squares, fourths, count): (Float, Float, Float) = (0, 0, 0)
+            for start in stride(from: 3 * rate, to: signal.count - 512, by: 256) {
+                for index in 0..<512 { frame[index] = signal[start + index] * 1e3 }
+                transform.forward(frame)
+                for bin in 20..<230 {
+                    let power = transform.real[bin] * transform.real[bin] + transform.imaginary[bin] * transform.imaginary[bin]
+                    squares += power
+                    fourths += power * power
+                    count += 1
+                }
+            }
+            return fourths / count / (squares / count * squares / count)
+        }
+        #expect(peakiness(output) < 2 * peakiness(hiss), "\(peakiness(hiss)) -> \(peakiness(output))")
+    }
+
+    @Test("a keyboard is heard less once it was heard, a talker never")
+    func keyboard() {
+        let rate = 16_000
+        var generator = SeededGenerator(seed: 9)
+        var clicks = noise(seconds: 12, rate: rate, seed: 10, level: -70)
+        for start in stride(from: rate / 4, to: clicks.count - rate / 50, by: rate / 5) {
+            for index in 0..<rate / 50 {
+                clicks[start + index] += 0.2 * generator.normal() * expf(-Float(index) / (Float(rate) * 0.003))
+            }
+        }
+        let (output, evidence) = Self.run(clicks, rate: rate, mode: .veryHigh)
+        #expect(evidence.last?.clicking ?? 0 > 0.9)
+        let half = 6 * rate
+        #expect(rms(output[half...]) < rms(clicks[half...]) - 9, "\(rms(output[half...]) - rms(clicks[half...]))")
+        let talk = Self.run(speech(seconds: 12, rate: rate, seed: 11), rate: rate, mode: .veryHigh).evidence
+        #expect(talk.allSatisfy { $0.clicking == 0 })
+    }
+
+    @Test("speech is probable where there is speech", arguments: rates)
+    func probability(rate: Int) {
+        let hiss = noise(seconds: 6, rate: rate, seed: 12, level: -50)
+        let talk = [Float](repeating: 0, count: 3 * rate) + speech(seconds: 3, rate: rate, seed: 13, level: -26)
+        let evidence = Self.run(sum(hiss, talk), rate: rate, mode: .moderate).evidence
+        let loud = (300..<600).filter { rms(talk[$0 * rate / 100..<($0 + 1) * rate / 100]) > -32 }
+        let mean = loud.reduce(0) { $0 + evidence[$1].speechProbability } / Float(loud.count)
+        #expect(mean > 0.6)
+        #expect(evidence[100..<300].map(\.speechProbability).max() ?? 1 < 0.5)
+    }
+
+    @Test("a change between levels, and from and to off, makes no click", arguments: rates)
+    func seamless(rate: Int) {
+        let tone = (0..<3 * rate).map { 0.2 * sinf(2 * .pi * 200 * Float($0) / Float(rate)) * (1 + 0.3 * sinf(20 * Float($0) / Float(rate))) }
+        func roughness(_ samples: ArraySlice<Float>) -> Float {
+            zip(samples.dropFirst(2), zip(samples.dropFirst(), samples)).map { abs($0 - 2 * $1.0 + $1.1) }.max() ?? 0
+        }
+        let usual = roughness(tone[...])
+        for (from, to) in [(ProcessingSettings.NoiseSuppression.off, ProcessingSettings.NoiseSuppression.high), (.high, .off), (.low, .veryHigh)] {
+            let output = Self.run(tone, rate: rate, mode: from, change: (100, to)).output
+            #expect(roughness(output[rate - 200..<rate + rate / 10]) < 1.6 * usual, "\(from) to \(to)")
+        }
+    }
+
+    @Test("the gain of least log-spectral error is what the formula says")
+    func logSpectralGain() {
+        let table = LogSpectralGain()
+        // E1 from Abramowitz and Stegun, table 5.1.
+        #expect(abs(LogSpectralGain.exponentialIntegral(0.5) - 0.559773595) < 1e-8)
+        #expect(abs(LogSpectralGain.exponentialIntegral(2) - 0.048900511) < 1e-8)
+        for prior: Float in [0.001, 0.1, 1, 10, 90] {
+            for posterior: Float in [0.01, 0.7, 1, 5, 60] {
+                let v = Double(prior / (1 + prior) * posterior)
+                let exact = min(1, Double(prior / (1 + prior)) * exp(0.5 * LogSpectralGain.exponentialIntegral(v)))
+                let found = Double(table.gain(prior: prior, posterior: posterior))
+                #expect(abs(found / exact - 1) < 0.01, "\(prior) \(posterior)")
+            }
+        }
+    }
+
+    @Test("a real transform agrees with the definition and inverts", arguments: [8, 256, 1024])
+    func transform(length: Int) {
+        let signal = noise(seconds: Double(length) / 16_000, rate: 16_000, seed: 14, level: -10)
+        let transform = RealTransform(length: length)
+        let frame = FixedArray<Float>(repeating: 0, count: length)
+        for index in 0..<length { frame[index] = signal[index] }
+        transform.forward(frame)
+        for bin in [0, 1, length / 4, length / 2 - 1, length / 2] {
+            var (real, imaginary) = (0.0, 0.0)
+            for index in 0..<length {
+                let angle = -2 * Double.pi * Double(bin * index % length) / Double(length)
+                real += Double(signal[index]) * cos(angle)
+                imaginary += Double(signal[index]) * sin(angle)
+            }
+            #expect(abs(Double(transform.real[bin]) - real) < 1e-4 * Double(length).squareRoot())
+            #expect(abs(Double(transform.imaginary[bin]) - imaginary) < 1e-4 * Double(length).squareRoot())
+        }
+        transform.inverse(into: frame)
+        #expect((0..<length).allSatisfy { abs(frame[$0] - signal[$0]) < 1e-5 })
+    }
+}

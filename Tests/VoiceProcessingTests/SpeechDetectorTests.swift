@@ -1,0 +1,111 @@
+import Glibc
+import Testing
+
+@testable import VoiceProcessing
+
+@Suite("Beginnings and ends of speech")
+struct SpeechDetectorTests {
+    /// Probabilities, one per 10 ms, and what is told at which block.
+    private static func events(
+        _ probabilities: [Float], _ configuration: SpeechDetector.Configuration = .init(), echo: Float = 0
+    ) -> [(block: Int, event: SpeechDetector.Event)] {
+        var detector = SpeechDetector(configuration)
+        return probabilities.enumerated().compactMap { index, probability in
+            detector.take(
+                probability: probability, residualEcho: echo, duration: .milliseconds(10),
+                until: .milliseconds(10 * (index + 1))
+            ).map { (index, $0) }
+        }
+    }
+
+    private static func stretches(_ parts: (Float, Int)...) -> [Float] {
+        parts.flatMap { Array(repeating: $0.0, count: $0.1) }
+    }
+
+    @Test("are told once each, with the time at which they were")
+    func once() {
+        // Given half a second of silence, one of speech with a gap of 200 ms, and silence
+        let events = Self.events(Self.stretches((0, 50), (0.9, 40), (0, 20), (0.9, 40), (0, 100)))
+        // Then there is one beginning and one end, at their own times
+        #expect(events.map(\.event) == [.speechStarted(at: .milliseconds(500)), .speechEnded(at: .milliseconds(1_500))])
+        // told when they were certain: after 60 ms of speech and 300 ms of silence.
+        #expect(events.map(\.block) == [55, 179])
+    }
+
+    @Test("a click and a cough of 40 ms are no speech")
+    func short() {
+        #expect(Self.events(Self.stretches((0, 10), (1, 4), (0, 30), (1, 4), (0, 30))).isEmpty)
+    }
+
+    @Test("a probability between the thresholds changes nothing", arguments: [Float(0.36), 0.5, 0.59])
+    func hysteresis(probability: Float) {
+        #expect(Self.events(Self.stretches((probability, 300))).isEmpty)
+        #expect(Self.events(Self.stretches((0.9, 20), (probability, 300))).count == 1)
+    }
+
+    @Test("what is likely left of an echo is no speech")
+    func echo() {
+        #expect(Self.events(Self.stretches((0.95, 100)), echo: 0.6).isEmpty)
+        #expect(Self.events(Self.stretches((0.95, 100)), echo: 0.1).count == 1)
+    }
+
+    @Test("least durations and the frame are as configured", arguments: [10, 20, 30, 60])
+    func configured(frame: Int) {
+        let configuration = SpeechDetector.Configuration(
+            frame: .milliseconds(frame), minimumSpeech: .milliseconds(240), minimumSilence: .milliseconds(600))
+        let events = Self.events(Self.stretches((0, 60), (1, 60), (0, 120)), configuration)
+        #expect(events.map(\.event) == [.speechStarted(at: .milliseconds(600)), .speechEnded(at: .milliseconds(1_200))])
+        #expect(events.map(\.block) == [83, 179])
+    }
+
+    @Test("random probabilities never make two of a kind in a row, nor times that run backwards")
+    func alternation() {
+        for seed in 0..<20 as Range<UInt64> {
+            var generator = SeededGenerator(seed: seed)
+            var value: Float = 0.5
+            let walk = (0..<5_000).map { _ in
+                value = min(1, max(0, value + 0.15 * generator.normal()))
+                return value
+            }
+            var last = Duration.zero
+            var isSpeaking = false
+            for (_, event) in Self.events(walk) {
+                switch event {
+                case .speechStarted(let at):
+                    #expect(!isSpeaking && at >= last, "seed \(seed)")
+                    (isSpeaking, last) = (true, at)
+                case .speechEnded(let at):
+                    #expect(isSpeaking && at >= last, "seed \(seed)")
+                    (isSpeaking, last) = (false, at)
+                }
+            }
+        }
+    }
+}
+
+@Suite("Loudness")
+struct LoudnessMeterTests {
+    @Test("a tone of 997 Hz at -20 dBFS has -23.0 LUFS over one channel", arguments: [16_000, 32_000, 48_000])
+    func tone(rate: Int) {
+        // BS.1770-4: a full-scale sine of 997 Hz in one channel reads -3.01 LKFS.
+        var meter = LoudnessMeter(sampleRate: rate)
+        for block in 0..<400 {
+            let samples = (0..<rate / 100).map { index in
+                0.1 * sinf(2 * .pi * 997 * Float(block * rate / 100 + index) / Float(rate))
+            }
+            meter.take(samples.span)
+        }
+        #expect(abs(meter.momentary + 23.01) < 0.1)
+        #expect(abs(meter.shortTerm + 23.01) < 0.1)
+    }
+
+    @Test("a short sound is forgotten by the momentary loudness first")
+    func windows() {
+        var meter = LoudnessMeter(sampleRate: 48_000)
+        let sound = (0..<480).map { 0.5 * sinf(2 * .pi * 1_000 * Float($0) / 48_000) }
+        for _ in 0..<20 { meter.take(sound.span) }
+        for _ in 0..<45 { meter.take([Float](repeating: 0, count: 480).span) }
+        #expect(meter.momentary == -70)
+        #expect(meter.shortTerm > -25)
+    }
+}
