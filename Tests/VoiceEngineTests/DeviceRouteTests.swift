@@ -349,12 +349,13 @@ struct DeviceRouteTests {
             #expect(rig.core.route.playback?.format != nil, "round \(round)")
         }
         #expect(rig.takeRouteEvents().count == 60)
-        // Then the delay that the disturbances called for goes with them
-        rig.run(.seconds(15))
+        // Then there is no more delay than so many disturbances make the jitter buffer careful of, for a minute: each shifts the pulls by up
+        // to a period or two, and none of the seconds that the card was away is left
+        rig.run(.seconds(10))
         let later = rig.playout
         rig.run(.seconds(1))
         let after = try #require(rig.playoutDelay(since: later))
-        #expect(after < before + 1, "\(before) ms before, \(after) ms after")
+        #expect(after < before + 12, "\(before) ms before, \(after) ms after")
     }
 
     @Test("nobody gets the ports of a thread that hangs, until it has ended")
