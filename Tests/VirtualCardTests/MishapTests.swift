@@ -191,6 +191,26 @@ struct MishapTests {
         }
     }
 
+    @Test("leaps on demand add up, and leave what was captured before as it was")
+    func jumps() throws {
+        let signal = Noise.int16(9_600, seed: 33)
+        try CardWorkshop.withCard("VIRTUAL=1") { card in
+            let shape = Shape(format: SND_PCM_FORMAT_S16_LE, periods: 20)
+            let playback = try CardStream(card.pcm, .playback, shape)
+            let capture = try CardStream(card.pcm, .capture, shape)
+            try playback.write(signal)
+            try playback.start()
+            try capture.start()
+            try capture.wait()
+            for frames in ["-700", "100"] {
+                _ = try card.control("jump", "capture", frames)
+                #expect(try capture.available() == 480)
+            }
+            let heard = try capture.read(1_440, as: Int16.self)
+            #expect(heard == Array(signal[..<480] + signal[1_080..<2_040]))
+        }
+    }
+
     @Test("delay and gain can be changed while it plays")
     func live() throws {
         let signal = Noise.int16(9_600, seed: 32).map { $0 / 2 * 2 }

@@ -45,6 +45,8 @@ final class RunningTool {
         _ = FileManager.default.createFile(atPath: errors.path(), contents: nil)
         process.executableURL = program
         process.arguments = arguments
+        // Other tests of this process may have a configuration of their own.
+        process.environment = ProcessInfo.processInfo.environment.filter { $0.key != "ALSA_CONFIG_PATH" }
         process.standardInput = input
         process.standardOutput = output
         do {

@@ -21,18 +21,17 @@ static int64_t queued_end(const vc_stream *stream) { return stream->start + (int
 static int64_t rounded_down(const vc_stream *stream, int64_t frames) { return frames - frames % stream->granule; }
 
 void vc_stream_start(vc_stream *stream) {
+    vc_slot *slot = stream->slot;
+    // Time stands from here on, so that this is when it starts.
+    if (stream->access.card->is_virtual) vc_schedule_run(stream);
     int64_t now = vc_stream_now(stream);
     stream->start = vc_frames_at(stream->microhertz, now);
     stream->position = 0;
     stream->is_running = true;
-    vc_slot *slot = stream->slot;
     atomic_store(&slot->microhertz, stream->microhertz);
     atomic_store(&slot->start_frame, stream->start);
     atomic_store(&slot->position, 0);
-    if (stream->access.card->is_virtual)
-        vc_schedule_run(stream);
-    else
-        atomic_store(&slot->running, 1);
+    atomic_store(&slot->running, 1);
     if (stream->direction == VC_CAPTURE)
         vc_microphone_start(&stream->microphone, stream->start);
     else
@@ -68,12 +67,15 @@ void vc_stream_halt(vc_stream *stream) {
 /// The position leaps by `frames` at card time `at`. Forward: queued frames are swallowed, or silence is captured.
 /// Backward: it stands still for that long; what is queued is heard later, what would be captured is lost.
 static void leap(vc_stream *stream, int64_t at, int64_t frames) {
-    int64_t count = vc_frames_at(stream->microhertz, at), first = count - stream->start;
+    int64_t count = vc_frames_at(stream->microhertz, at), sounding = count - stream->start;
+    // What is captured already stays as it is, also while the position stands still after another leap.
+    int64_t first = sounding > stream->position ? sounding : stream->position;
+    if (frames > 0) sounding += frames;
     if (stream->direction == VC_PLAYBACK)
         vc_tape_shift(&stream->access.card->tape, count, queued_end(stream), -frames);
     stream->start -= frames;
     if (stream->direction == VC_CAPTURE)
-        vc_microphone_leap(&stream->microphone, first, first + (frames > 0 ? frames : 0), stream->start);
+        vc_microphone_leap(&stream->microphone, first, sounding > first ? sounding : first, stream->start);
     atomic_store(&stream->slot->start_frame, stream->start);
 }
 
