@@ -83,6 +83,31 @@ struct VirtualTimeCardTests {
         }
     }
 
+    @Test("After quiet the period that an xrun has added is taken away again, and nothing is cut")
+    func shrinking() throws {
+        let card = VirtualCard(arguments: "VIRTUAL=1,XRUN_AFTER_S=1")
+        defer { card.remove() }
+        let session = try Session()
+        let fixture = try PortFixture(session)
+        var configuration = configuration(card, period: 240)
+        configuration.latencyTuningQuiet = .seconds(1)
+        let device = ALSADevice(configuration)
+        let log = EventLog()
+        _ = try device.start(capture: fixture.capture, playback: fixture.playback, events: log.note)
+        let limit = MonotonicTime.now().nanoseconds + 30_000_000_000
+        while !log.all.contains(.fillTargetChanged(frames: 480)), MonotonicTime.now().nanoseconds < limit {
+            session.wake.wait(timeout: .milliseconds(10))
+        }
+        device.stop()
+        let changes = log.all.compactMap { if case .fillTargetChanged(let frames) = $0 { frames } else { nil } }
+        #expect(changes == [720, 480])
+        let counts = session.counters.counts.playback
+        #expect(counts.fillTargetFrames == 480 && counts.fillTargetChanges == 2)
+        // The one that was asked for; none of the shrinking.
+        #expect(counts.xruns == 1 && counts.restarts == 1)
+        #expect(counts.frames == counts.wakeUps * 240)
+    }
+
     @Test("A card that is gone is told of in both directions, and can be started again when it is back")
     func unplug() throws {
         let card = VirtualCard(arguments: "VIRTUAL=1,UNPLUG_AFTER_S=1,REPLUG_AFTER_S=0.05")
@@ -177,7 +202,9 @@ struct RealTimeCardTests {
         #expect(run.counts.playback.gapFrames > 0 && run.counts.capture.gapFrames > 0)
         try expectLatency(run)
         expectAligned(run)
-        // The gap is in the reference as the silence that it was, so that its times go on without a jump.
+        // The gap is in the reference as the silence that it was, so that its times go on without a jump. On a machine so loaded that the
+        // test itself has not kept up, there are others.
+        guard run.counts.playback.overflowFrames == 0 else { return }
         let jumps = zip(run.played.marks, run.played.marks.dropFirst()).map { before, after in
             after.time.nanoseconds
                 - before.time.advanced(byFrames: after.frame - before.frame, sampleRate: 48_000).nanoseconds

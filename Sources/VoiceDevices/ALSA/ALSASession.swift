@@ -79,7 +79,8 @@ struct ALSADirection {
             name: name, direction: .playback, request: request, mix: .average, wake: stop.wake)
         let held = stream.format.bufferFrames / stream.format.periodFrames
         let loop = try ALSAPlaybackLoop(
-            stream: stream, port: port, periods: min(configuration.playbackPeriods, held)...min(most, held))
+            stream: stream, port: port, periods: min(configuration.playbackPeriods, held)...min(most, held),
+            quiet: configuration.latencyTuningQuiet)
         let delay = loop.conversionDelay
         let state = ThreadState(loop)
         let holds = configuration.holdsToMonotonicClock
