@@ -101,6 +101,7 @@ let package = Package(
         tests("VoiceSimulation", "VoiceSimulation"),
         tests("EndToEnd", "VoiceEngine", "VoiceSimulation", "CAllocationCounter"),
         tests("CommandLine", "duplex", "VoiceEngine", "VoiceSimulation"),
+        tests("VirtualCard", "CALSA"),
         tests("ImportRules"),
     ],
     swiftLanguageModes: [.v6],

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <alsa/asoundlib.h>
+#include <errno.h>
 #include <poll.h>
 #include <stdint.h>
 
@@ -22,24 +23,35 @@ typedef struct {
     int64_t available;
     /// Frames between the application's next frame and the converter, hardware queues included.
     int64_t delay;
+    /// When the stream was last started or stopped, on the same clock; 0 where the driver does not tell.
+    int64_t trigger;
 } dv_pcm_moment;
 
-/// Frames that can be read or written, or a negative errno. Real-time safe: hw: one ioctl that synchronises the
-/// pointer.
-static inline int64_t dv_pcm_available(snd_pcm_t *pcm) DV_REALTIME_SAFE;
-static inline int64_t dv_pcm_available(snd_pcm_t *pcm) { return snd_pcm_avail(pcm); }
+static inline int64_t dv_nanoseconds(snd_htimestamp_t time) DV_REALTIME_SAFE;
+static inline int64_t dv_nanoseconds(snd_htimestamp_t time) { return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec; }
 
-/// Position and delay with the time at which they were true. 0 or a negative errno. Real-time safe: hw: one ioctl.
+/// Position and delay with the time at which they were true. 0, or the negative errno that tells of the stream's state where it does not
+/// run. Real-time safe: hw: one ioctl, which synchronises the pointer first.
 static inline int dv_pcm_observe(snd_pcm_t *pcm, snd_pcm_status_t *status, dv_pcm_moment *moment) DV_REALTIME_SAFE;
 static inline int dv_pcm_observe(snd_pcm_t *pcm, snd_pcm_status_t *status, dv_pcm_moment *moment) {
     int error = snd_pcm_status(pcm, status);
     if (error < 0) return error;
     snd_htimestamp_t time;
     snd_pcm_status_get_htstamp(status, &time);
-    moment->nanoseconds = (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+    moment->nanoseconds = dv_nanoseconds(time);
+    snd_pcm_status_get_trigger_htstamp(status, &time);
+    moment->trigger = dv_nanoseconds(time);
     moment->available = snd_pcm_status_get_avail(status);
     moment->delay = snd_pcm_status_get_delay(status);
-    return 0;
+    switch (snd_pcm_status_get_state(status)) {
+    case SND_PCM_STATE_XRUN: return -EPIPE;
+    case SND_PCM_STATE_SUSPENDED: return -ESTRPIPE;
+    case SND_PCM_STATE_DISCONNECTED: return -ENODEV;
+    // Somebody has stopped it.
+    case SND_PCM_STATE_OPEN:
+    case SND_PCM_STATE_SETUP: return -EBADFD;
+    default: return 0;
+    }
 }
 
 /// Reads up to `frames` frames and returns how many, or a negative errno (-EAGAIN for none). Real-time safe: hw: one
@@ -66,6 +78,14 @@ static inline void dv_alsa_ignore_error(
 static inline int dv_pcm_open(snd_pcm_t **pcm, const char *name, snd_pcm_stream_t stream) {
     snd_local_error_handler_t before = snd_lib_error_set_local(dv_alsa_ignore_error);
     int error = snd_pcm_open(pcm, name, stream, SND_PCM_NONBLOCK);
+    snd_lib_error_set_local(before);
+    return error;
+}
+
+/// Joins two streams, so that one start starts both to the sample. 0, or a negative errno where the devices cannot.
+static inline int dv_pcm_link(snd_pcm_t *first, snd_pcm_t *second) {
+    snd_local_error_handler_t before = snd_lib_error_set_local(dv_alsa_ignore_error);
+    int error = snd_pcm_link(first, second);
     snd_lib_error_set_local(before);
     return error;
 }

@@ -6,6 +6,10 @@ public enum DeviceEvent: Equatable, Sendable {
     case suspended(DeviceDirection)
     /// The stream runs again after an xrun or a suspend.
     case recovered(DeviceDirection)
+    /// `frames` frames (of 48 kHz) of a capture backlog were skipped: the thread was held up, and they were too old to be of use.
+    case trimmed(DeviceDirection, frames: Int)
+    /// The latency tuning keeps another number of frames (of 48 kHz) queued before the DAC: more after an xrun, fewer after quiet.
+    case fillTargetChanged(frames: Int)
     /// The device is gone; this direction has ended. Stop it and start another.
     case disconnected(DeviceDirection)
     /// This direction has ended for a reason that trying again did not cure.

@@ -8,11 +8,13 @@ internal import VoiceRealtime
 /// What a device thread can report, in a form that goes through a ring.
 struct DeviceEventCode: BitwiseCopyable, Sendable {
     enum Kind: BitwiseCopyable, Sendable {
-        case xrun, suspended, recovered, disconnected, failed, schedulingRefused, stuck
+        case xrun, suspended, recovered, trimmed, fillTargetChanged, disconnected, failed, schedulingRefused, stuck
     }
 
     var kind: Kind
-    var errno: Int32
+    var errno: Int32 = 0
+    /// 48 kHz frames, where the event tells of some.
+    var frames = 0
 }
 
 /// Carries events from one device thread to the thread that calls the client. Overflow: the newest is dropped; 64 lie
@@ -27,8 +29,8 @@ final class DeviceEventReporter: Sendable {
     }
 
     /// Queues an event. From the one thread that reports here, outside its real-time part.
-    func post(_ kind: DeviceEventCode.Kind, _ direction: DeviceDirection, errno: Int32 = 0) {
-        ring.withLock { _ = $0.push(DeviceEventCode(kind: kind, errno: errno)) }
+    func post(_ kind: DeviceEventCode.Kind, _ direction: DeviceDirection, errno: Int32 = 0, frames: Int = 0) {
+        ring.withLock { _ = $0.push(DeviceEventCode(kind: kind, errno: errno, frames: frames)) }
         wake.signal()
     }
 }

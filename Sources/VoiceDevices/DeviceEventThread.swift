@@ -54,6 +54,8 @@ extension DeviceEventCode {
         case .xrun: .xrun(direction)
         case .suspended: .suspended(direction)
         case .recovered: .recovered(direction)
+        case .trimmed: .trimmed(direction, frames: frames)
+        case .fillTargetChanged: .fillTargetChanged(frames: frames)
         case .disconnected: .disconnected(direction)
         case .schedulingRefused: .schedulingRefused(direction, errno: errno)
         case .stuck: .failed(direction, .io(message: "the \(direction) driver hangs; its thread was left behind"))

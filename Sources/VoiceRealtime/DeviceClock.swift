@@ -78,6 +78,15 @@ public struct DeviceClock: BitwiseCopyable, Sendable {
         return time(ofFrame: frame)
     }
 
+    /// Counts the device's frames anew: `frame` passes at `time`. The rate stays as it was learnt, since the crystal is the same. For a
+    /// stream that is started anew, whose first frame's time is known; not counted in ``jumps``.
+    @_noLocks @_noAllocation
+    public mutating func restart(frame: Int, time seen: MonotonicTime) {
+        anchor(frame: frame, at: seen)
+        settling = Settling(seconds: isRunning ? Self.settlingSeconds : 0)
+        isRunning = true
+    }
+
     /// The smoothed time of `frame`, which may lie a little ahead of or behind the last update. Meaningless before the first.
     @_noLocks @_noAllocation
     public func time(ofFrame frame: Int) -> MonotonicTime {
@@ -89,6 +98,19 @@ public struct DeviceClock: BitwiseCopyable, Sendable {
     public var driftPPM: Double {
         @_noLocks @_noAllocation get { (nominal / rate.period - 1) * 1e6 }
     }
+
+    /// One standard deviation of ``driftPPM``, as the jitter and the length of the observation let expect; infinite at first.
+    ///
+    /// That of a least-squares line's slope through as many observations, sqrt(12 / n) / T times their jitter: what the slow loop comes
+    /// to until its bandwidth stops falling, and stays at then. Real-time safe, though the compiler cannot prove the square root.
+    public var driftUncertaintyPPM: Double { rate.slopeError * 1e6 }
+
+    /// For how long the rate has been learnt, in seconds, up to where its bandwidth stops falling (78 s); starts over when the rate is seen
+    /// to have changed.
+    public var ageSeconds: Double { @_noLocks @_noAllocation get { rate.seconds } }
+
+    /// The mean distance between the times at which periods were seen and the smoothed ones, in nanoseconds.
+    public var jitterNanoseconds: Double { @_noLocks @_noAllocation get { time.meanError } }
 
     @_noLocks @_noAllocation
     private mutating func anchor(frame: Int, at seen: MonotonicTime) {
@@ -109,7 +131,9 @@ extension DeviceClock {
         /// The mean magnitude of the observations' errors over the last seconds: the jitter.
         private(set) var meanError: Double = 0
         /// For how long it has observed, as far as the floor of its bandwidth lets that matter.
-        private var seconds: Double = 0
+        private(set) var seconds: Double = 0
+        /// The mean time between observations, in seconds.
+        private var interval: Double = 0
 
         /// Where the bandwidth starts, in Hz: a quarter of a second of memory.
         private static var openingHertz: Double { @_noLocks @_noAllocation get { 0.5 } }
@@ -121,8 +145,18 @@ extension DeviceClock {
         /// A loop that is updated so seldom that its bandwidth would ask for more than this is held stable.
         private static var largestOmega: Double { @_noLocks @_noAllocation get { 0.5 } }
 
+        /// The mean magnitude of white jitter is this part of its standard deviation: sqrt(2 / pi).
+        private static var meanOfDeviation: Double { @_noLocks @_noAllocation get { 0.797_884_560_802_865 } }
+
         @_noLocks @_noAllocation
         init(period: Double) { self.period = period }
+
+        /// The standard deviation of the rate, as a part of it.
+        var slopeError: Double {
+            guard seconds > 0 else { return .infinity }
+            let deviation = meanError * 1e-9 / Self.meanOfDeviation
+            return deviation * (12 * interval / seconds).squareRoot() / seconds
+        }
 
         @_noLocks @_noAllocation
         mutating func follow(_ observed: Double, advanced: Double, elapsed: Double, floor: Double) {
@@ -132,6 +166,7 @@ extension DeviceClock {
             let expected = predicted + advanced * period
             let error = observed - expected
             meanError += omega * (error.magnitude - meanError)
+            interval = interval == 0 ? elapsed : interval + omega * (elapsed - interval)
             predicted = expected + Self.damping * omega * error
             period += omega * omega * error / advanced
         }

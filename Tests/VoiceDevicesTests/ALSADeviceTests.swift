@@ -13,23 +13,29 @@ enum CardlessALSA {
     static let folder = try? TemporaryFolder()
     static let base = "/usr/share/alsa/alsa.conf"
 
-    /// True once the configuration is in place; false where alsa-lib's own configuration is not installed.
-    static let isReady: Bool = {
-        guard let folder, unsafe access(base, R_OK) == 0 else { return false }
-        let tape = (0..<480_000).flatMap { frame in
-            withUnsafeBytesOf(Float(frame % 1_000) / 1_000)
-        }
-        let configuration = """
+    /// What alsa-lib reads instead of the machine's own configuration.
+    static var text: String {
+        guard let folder else { return "" }
+        return """
             <\(base)>
             pcm.silent { type null hint { show on description "Hears and plays nothing" } }
             pcm.tape {
                 type file slave.pcm { type null } file "/dev/null" infile "\(folder.file("tape.raw"))" format raw
             }
             pcm.recorder { type file slave.pcm { type null } file "\(folder.file("played.raw"))" format raw }
+            \(VirtualCard.configuration)
             """
+    }
+
+    /// True once the configuration is in place; false where alsa-lib's own configuration is not installed.
+    static let isReady: Bool = {
+        guard let folder, unsafe access(base, R_OK) == 0 else { return false }
+        let tape = (0..<480_000).flatMap { frame in
+            withUnsafeBytesOf(Float(frame % 1_000) / 1_000)
+        }
         do {
             try folder.write(tape, to: "tape.raw")
-            try folder.write(Array(configuration.utf8), to: "asound.conf")
+            try folder.write(Array(text.utf8), to: "asound.conf")
         } catch { return false }
         return unsafe setenv("ALSA_CONFIG_PATH", folder.file("asound.conf"), 1) == 0
     }()

@@ -153,4 +153,45 @@ struct DeviceClockTests {
         }
         #expect(times() == times())
     }
+
+    @Test("what it says of its own uncertainty is near the truth, from ten seconds on", arguments: [10.0, 20, 60])
+    func uncertainty(seconds: Double) {
+        var squares = 0.0
+        var claimed = 0.0
+        let runs = 100
+        for seed in 0..<UInt64(runs) {
+            var clock = DeviceClock(sampleRate: 48_000)
+            var device = Device(driftPPM: 100, jitterMilliseconds: 2, seed: 2_000 + seed)
+            device.run(&clock, seconds: seconds)
+            squares += (clock.driftPPM - 100) * (clock.driftPPM - 100)
+            claimed += clock.driftUncertaintyPPM
+        }
+        let deviation = (squares / Double(runs)).squareRoot()
+        let ratio = claimed / Double(runs) / deviation
+        #expect(0.5 < ratio && ratio < 2, "\(deviation) ppm, claimed \(claimed / Double(runs))")
+    }
+
+    @Test("before the first observation it claims to know nothing")
+    func ignorance() {
+        let clock = DeviceClock(sampleRate: 48_000)
+        #expect(clock.driftUncertaintyPPM == .infinity && clock.ageSeconds == 0)
+    }
+
+    @Test("a stream that is started anew has right times at once, and keeps its rate")
+    func restart() {
+        var clock = DeviceClock(sampleRate: 48_000)
+        var device = Device(driftPPM: 200, jitterMilliseconds: 0.2, seed: 64)
+        device.run(&clock, seconds: 60)
+        let learnt = clock.driftPPM
+        device.frame = 0
+        device.truth += 33_333_333
+        clock.restart(frame: 0, time: MonotonicTime(nanoseconds: Int64(device.truth)))
+        #expect(clock.driftPPM == learnt)
+        #expect(clock.jumps == 0)
+        // A second ahead, by the rate that was learnt: 1 ppm is a microsecond.
+        let ahead = device.truth + 1e9 / (1 + 200e-6)
+        #expect(abs(Double(clock.time(ofFrame: 48_000).nanoseconds) - ahead) < 5_000)
+        #expect(device.run(&clock, seconds: 10) < 100)
+        #expect(abs(clock.driftPPM - 200) < 2)
+    }
 }

@@ -7,26 +7,37 @@ internal import VoiceRealtime
 
 /// The capture side of a sound card, as its thread runs it.
 ///
-///     PCM ──readi──> raw period ──to mono Float──> [ resampler ] ──> CapturePort
+///     PCM ──readi──> raw period ──to mono Float──> [ resampler ] ──> faded at gaps ──> CapturePort
+///               └──> skipped, where the thread was held up for too long
 @safe
 struct ALSACaptureLoop: ~Copyable, ALSALoop, @unchecked Sendable {
+    /// A gap up to this long is filled with faded silence, in frames of 48 kHz: 20 ms. The reader of the ring could not tell a shorter one
+    /// from a late time stamp before it has seen many, and would compare the wrong sounds meanwhile; a longer one it sees at once, and
+    /// filling it would only cause the burst that skipping is to avoid.
+    private static let longestFilledGap = 960
+
     let stream: ALSAStream
     var port: CapturePort
+    let lead = 0
     private var converter: RateConverter?
     /// What the resampler adds to the way.
     let conversionDelay: Duration
-    private var clock: DeviceClock
+    private var clock: StreamClock
+    private let backlog: CaptureBacklog
     private let mono: UnsafeMutablePointer<Float>
+    private var fade = UnderrunFade()
     private let converted: UnsafeMutablePointer<Float>
     private let convertedCapacity: Int
-    /// Frames of the device since it was last started.
     private(set) var framesMoved = 0
-    private var clockFrame = -1
+    /// Those of them that were skipped.
+    private var framesSkipped = 0
     private var filled = 0
     private var framesConverted = 0
+    /// When the frame that a break has kept away was at the ADC.
+    private var missedSince: MonotonicTime?
 
     /// Takes the open stream over, and closes it in the end.
-    init(stream: ALSAStream, port: consuming CapturePort) throws(DeviceError) {
+    init(stream: ALSAStream, port: consuming CapturePort, backlogLimit: Duration) throws(DeviceError) {
         let format = stream.format
         do {
             if format.sampleRate == 48_000 {
@@ -41,7 +52,11 @@ struct ALSACaptureLoop: ~Copyable, ALSALoop, @unchecked Sendable {
             stream.close()
             throw error
         }
-        clock = DeviceClock(sampleRate: format.sampleRate)
+        clock = StreamClock(sampleRate: format.sampleRate)
+        let limit = MonotonicTime(nanoseconds: backlogLimit.wholeNanoseconds)
+        backlog = CaptureBacklog(
+            format: format,
+            limitFrames: limit.frames(since: MonotonicTime(nanoseconds: 0), sampleRate: format.sampleRate))
         convertedCapacity = format.periodFrames * 48_000 / format.sampleRate + 2
         unsafe mono = .allocate(capacity: format.periodFrames)
         unsafe mono.initialize(repeating: 0, count: format.periodFrames)
@@ -57,61 +72,89 @@ struct ALSACaptureLoop: ~Copyable, ALSALoop, @unchecked Sendable {
         unsafe converted.deallocate()
     }
 
-    mutating func forget() {
+    mutating func prime() -> Int32 {
         framesMoved = 0
-        clockFrame = -1
+        framesSkipped = 0
         filled = 0
         framesConverted = 0
-        clock = DeviceClock(sampleRate: stream.format.sampleRate)
         converter?.reset()
+        return stream.prime()
     }
 
-    func recordXrun() { port.recordXrun() }
-
-    func recordRestart() { port.recordRestart() }
-
-    /// Moves every period that is there, one at a time. 0 or a negative errno.
-    @_noLocks @_noAllocation
-    mutating func cycle() -> Int32 {
-        let period = stream.format.periodFrames
-        var left = stream.format.bufferFrames / period + 1
-        var isFirst = true
-        while left > 0 {
-            let available = unsafe dv_pcm_available(stream.pcm)
-            if available < 0 { return Int32(truncatingIfNeeded: available) }
-            guard Int(available) + filled >= period else { return 0 }
-            if isFirst {
-                let error = observe()
-                if error < 0 { return error }
-                isFirst = false
-            }
-            let wanted = UInt64(period - filled)
-            let read = unsafe dv_pcm_read(stream.pcm, stream.raw + filled * stream.bytesPerFrame, wanted)
-            if read == -Int64(EAGAIN) { return 0 }
-            if read < 0 { return Int32(truncatingIfNeeded: read) }
-            filled += Int(read)
-            if filled == period { handOver() }
-            left -= 1
+    mutating func start(at time: MonotonicTime) {
+        clock.start(at: time)
+        guard let before = missedSince else { return }
+        missedSince = nil
+        port.recordRestart()
+        let gap = clock.time(ofFrame: 0).frames(since: before, sampleRate: 48_000)
+        port.recordGap(frames: max(gap, 0))
+        guard gap > 0, gap <= Self.longestFilledGap else {
+            fade.breakOff()
+            return
         }
-        return 0
+        var filled = 0
+        while filled < gap {
+            let count = min(gap - filled, convertedCapacity)
+            let time = before.advanced(byFrames: filled, sampleRate: 48_000)
+            unsafe deliver(converted, count, given: 0, adcTime: time)
+            filled += count
+        }
     }
 
+    mutating func breakOff(_ cause: ALSABreak, at now: MonotonicTime) {
+        if cause == .xrun { port.recordXrun() }
+        missedSince = clock.time(ofFrame: framesMoved)
+    }
+
+    func publish() { clock.publish(port) }
+
+    mutating func adapt(at now: MonotonicTime) -> Int? { nil }
+
+    /// Reads the period that is due, where it is there.
     @_noLocks @_noAllocation
-    private mutating func observe() -> Int32 {
+    mutating func cycle() -> ALSACycle {
         var moment = dv_pcm_moment()
         let error = stream.observe(&moment)
-        if error < 0 { return error }
-        let beyond = Int64(moment.available) - Int64(stream.format.periodFrames)
-        port.recordWakeUp(latenessNanoseconds: max(beyond, 0) * 1_000_000_000 / Int64(stream.format.sampleRate))
-        // The frame entering the converter at that moment; what lies between the converter and the buffer is part of
-        // the delay.
-        let frame = framesMoved + filled + max(Int(moment.delay), Int(moment.available))
-        if frame > clockFrame {
-            _ = clock.update(frame: frame, time: MonotonicTime(nanoseconds: moment.nanoseconds))
-            clockFrame = frame
-            port.recordDrift(ppm: clock.driftPPM)
+        if error < 0 { return ALSACycle(error: error) }
+        let available = Int(moment.available)
+        guard available <= stream.format.bufferFrames else { return ALSACycle(error: -EPIPE) }
+        let period = stream.format.periodFrames
+        let late = available + filled - period
+        guard late >= 0 else { return ALSACycle(early: -late) }
+        port.recordWakeUp(latenessNanoseconds: Int64(late) * 1_000_000_000 / Int64(stream.format.sampleRate))
+        // The frame entering the converter at that moment; what lies between the converter and the buffer is part of the delay.
+        clock.observe(
+            frame: framesMoved + filled + max(Int(moment.delay), available),
+            at: MonotonicTime(nanoseconds: moment.nanoseconds))
+        let skipped = skipBacklog(available, at: moment.nanoseconds)
+        let read = unsafe dv_pcm_read(
+            stream.pcm, stream.raw + filled * stream.bytesPerFrame, UInt64(period - filled))
+        if read == -Int64(EAGAIN) { return ALSACycle(early: period - filled, skipped: skipped) }
+        if read < 0 { return ALSACycle(error: Int32(truncatingIfNeeded: read), skipped: skipped) }
+        filled += Int(read)
+        if filled == period { handOver() }
+        return ALSACycle(hasMoved: read > 0, early: period - filled, skipped: skipped)
+    }
+
+    /// Reads what is too old to be of use, and forgets it. How many frames that were.
+    @_noLocks @_noAllocation
+    private mutating func skipBacklog(_ available: Int, at nanoseconds: Int64) -> Int {
+        guard filled == 0 else { return 0 }
+        let excess = backlog.excess(
+            available: available, moved: framesMoved, elapsedNanoseconds: nanoseconds - clock.startedAt.nanoseconds)
+        let period = stream.format.periodFrames
+        var skipped = 0
+        while skipped < excess {
+            let read = unsafe dv_pcm_read(stream.pcm, stream.raw, UInt64(min(period, excess - skipped)))
+            guard read > 0 else { break }
+            skipped += Int(read)
         }
-        return 0
+        guard skipped > 0 else { return 0 }
+        framesMoved += skipped
+        framesSkipped += skipped
+        fade.breakOff()
+        port.recordGap(frames: stream.format.framesAt48Kilohertz(skipped), trimmed: true)
+        return skipped
     }
 
     @_noLocks @_noAllocation
@@ -120,13 +163,22 @@ struct ALSACaptureLoop: ~Copyable, ALSALoop, @unchecked Sendable {
         unsafe stream.conversion.toMono(stream.raw, mono, frames: period)
         filled = 0
         if converter == nil {
-            let frames = unsafe MutableSpan<Float>(_unsafeStart: mono, count: period)
-            port.deliver(frames, adcTime: clock.time(ofFrame: framesMoved))
+            unsafe deliver(mono, period, given: period, adcTime: clock.time(ofFrame: framesMoved))
             framesMoved += period
         } else {
             framesMoved += period
             convert(period)
         }
+    }
+
+    /// Fades what comes before and after a gap, and hands it on. Of the `count` frames only the first `given` hold sound.
+    @_noLocks @_noAllocation
+    private mutating func deliver(
+        _ samples: UnsafeMutablePointer<Float>, _ count: Int, given: Int, adcTime: MonotonicTime
+    ) {
+        var frames = unsafe MutableSpan<Float>(_unsafeStart: samples, count: count)
+        fade.complete(&frames, given: given)
+        port.deliver(frames, adcTime: adcTime)
     }
 
     @_noLocks @_noAllocation
@@ -138,22 +190,38 @@ struct ALSACaptureLoop: ~Copyable, ALSALoop, @unchecked Sendable {
             if consumed == 0 && produced == 0 { return }
             used += consumed
             guard produced > 0 else { continue }
-            let time = clock.time(ofConverted: framesConverted, convertedRate: 48_000)
-            let frames = unsafe MutableSpan<Float>(_unsafeStart: converted, count: produced)
-            port.deliver(frames, adcTime: time)
+            let time = clock.time(ofConverted: framesConverted, convertedRate: 48_000, offset: framesSkipped)
+            unsafe deliver(converted, produced, given: produced, adcTime: time)
             framesConverted += produced
         }
     }
 }
 
-extension DeviceClock {
-    /// The time of frame `frame` of a stream that is this device's, converted to `convertedRate` and starting with it.
-    @_noLocks @_noAllocation
-    func time(ofConverted frame: Int, convertedRate: Int, offset: Int = 0) -> MonotonicTime {
-        let scaled = frame * sampleRate
-        let whole = time(ofFrame: offset + scaled / convertedRate)
-        // The part of a device frame that is left, in nanoseconds.
-        let rest = Int64(scaled % convertedRate) * 1_000_000_000 / Int64(convertedRate) / Int64(sampleRate)
-        return MonotonicTime(nanoseconds: whole.nanoseconds + rest)
+extension StreamClock {
+    /// Tells the readers of the counters what is known of a microphone's clock.
+    func publish(_ port: borrowing CapturePort) {
+        port.recordDrift(ppm: clock.driftPPM)
+        port.recordClock(
+            uncertaintyPPM: clock.driftUncertaintyPPM, ageSeconds: clock.ageSeconds,
+            jitterNanoseconds: clock.jitterNanoseconds)
     }
+
+    /// The same of a loudspeaker's.
+    func publish(_ port: borrowing PlaybackPort) {
+        port.recordDrift(ppm: clock.driftPPM)
+        port.recordClock(
+            uncertaintyPPM: clock.driftUncertaintyPPM, ageSeconds: clock.ageSeconds,
+            jitterNanoseconds: clock.jitterNanoseconds)
+    }
+}
+
+extension StreamFormat {
+    /// How many frames of 48 kHz last as long as `frames` of these, to the nearest.
+    @_noLocks @_noAllocation
+    func framesAt48Kilohertz(_ frames: Int) -> Int { (frames * 48_000 + sampleRate / 2) / sampleRate }
+}
+
+extension Duration {
+    /// Rounded towards zero; at most some 290 years.
+    var wholeNanoseconds: Int64 { components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000 }
 }

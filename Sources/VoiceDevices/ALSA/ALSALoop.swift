@@ -10,39 +10,85 @@ protocol ALSALoop: ~Copyable {
     var stream: ALSAStream { get }
     /// Frames of the device since it was last started.
     var framesMoved: Int { get }
-    /// Moves every period that is due. 0 or a negative errno. Real-time safe.
-    mutating func cycle() -> Int32
-    /// Forgets position, clock and what was under way, before the stream is started anew.
-    mutating func forget()
-    func recordXrun()
-    func recordRestart()
+    /// Frames of them that may be moved before their time.
+    var lead: Int { get }
+    /// Moves at most one period. Real-time safe.
+    mutating func cycle() -> ALSACycle
+    /// Makes the stream ready to be started. 0 or a negative errno.
+    mutating func prime() -> Int32
+    /// The stream, primed, was started at `time`. Ends the gap that ``breakOff(at:)`` has begun.
+    mutating func start(at time: MonotonicTime)
+    /// The stream has stopped by itself.
+    mutating func breakOff(_ cause: ALSABreak, at now: MonotonicTime)
+    /// Publishes what is known of the clock.
+    func publish()
+    /// Adapts the latency to how it goes: the new target, in frames of 48 kHz, where it has changed.
+    mutating func adapt(at now: MonotonicTime) -> Int?
 }
 
-/// Runs a loop until it is asked to stop or the device is lost: waits, cycles, recovers.
+/// Why a stream has stopped.
+enum ALSABreak { case xrun, suspend, other }
+
+/// What became of one turn of a loop.
+struct ALSACycle: BitwiseCopyable {
+    /// 0 or a negative errno.
+    let error: Int32
+    /// Whether frames went between the device and us.
+    let hasMoved: Bool
+    /// How many of the device's frames are missing until a period can be moved.
+    let early: Int
+    /// How many of them were skipped.
+    let skipped: Int
+
+    @_noLocks @_noAllocation
+    init(error: Int32 = 0, hasMoved: Bool = false, early: Int = 0, skipped: Int = 0) {
+        self.error = error
+        self.hasMoved = hasMoved
+        self.early = early
+        self.skipped = skipped
+    }
+}
+
+/// Runs a loop until it is asked to stop or the device is lost: waits, moves one period, recovers.
+///
+/// What it asks of the system for each period, on `hw` PCMs; there is nothing else:
+///
+/// | call | why |
+/// |---|---|
+/// | `poll` | sleeps until a period is due; also hears the request to stop |
+/// | `ioctl(STATUS_EXT)` | pointer, delay and their common time in one, for the clock and the fill; tells of xrun and suspend |
+/// | `ioctl(READI_FRAMES)` or `(WRITEI_FRAMES)` | moves the period |
+/// | `write` to an eventfd | wakes the media thread |
+///
+/// The clock is read through the vDSO. An ioplug (a sound server's, or the tests' virtual card) adds what it does inside: a `timerfd`
+/// where it keeps time with one.
 struct ALSARunner: ~Copyable {
     /// No device leaves its thread waiting this long for a period; one that does has stopped working.
     private static let stallLimitNanoseconds: Int64 = 1_000_000_000
     /// The longest wait in one go, so that the request to stop is seen even if its signal is lost.
-    private static let longestWaitMilliseconds: Int32 = 100
-    /// How often in a row a stream is started anew before it is given up: with the pauses between, about eight seconds.
-    private static let restartLimit = 20
+    private static let longestWaitMilliseconds: Int32 = 500
     /// How long a resume may take.
     private static let resumeLimitNanoseconds: Int64 = 10_000_000_000
 
     private let stop: StopRequest
     private let report: DeviceEventReporter
+    private let holdsClockless: Bool
     private var began = MonotonicTime.now()
     private var lastMoved = MonotonicTime.now()
-    private var restartsInARow = 0
+    private var backoff = RestartBackoff()
+    private var idle = IdleWakes(periodNanoseconds: 0)
 
-    init(stop: StopRequest, report: DeviceEventReporter) {
+    /// `holdsClockless`: whether a device that runs ahead of the monotonic clock is held back.
+    init(stop: StopRequest, report: DeviceEventReporter, holdsClockless: Bool = true) {
         self.stop = stop
         self.report = report
+        self.holdsClockless = holdsClockless
     }
 
+    /// To be called when the loop's stream has just been started.
     mutating func run<Loop: ALSALoop & ~Copyable>(_ loop: inout Loop) {
-        began = .now()
-        lastMoved = began
+        idle = IdleWakes(periodNanoseconds: loop.stream.periodNanoseconds)
+        begin(&loop)
         while !stop.isRaised {
             let waited = loop.stream.wait(milliseconds: Self.longestWaitMilliseconds)
             if stop.isRaised { return }
@@ -50,18 +96,24 @@ struct ALSARunner: ~Copyable {
                 report.post(.disconnected, loop.stream.direction)
                 return
             }
-            let before = loop.framesMoved
             RealtimeWatch.enter()
-            var error = loop.cycle()
+            let cycle = loop.cycle()
             RealtimeWatch.exit()
-            if loop.framesMoved != before {
-                lastMoved = .now()
-                settle(loop.framesMoved, loop.stream)
-            } else if error == 0, waited != .woken, isStalled(loop.stream) {
-                error = -ETIMEDOUT
+            var error = cycle.error
+            if cycle.hasMoved {
+                settle(&loop, cycle)
+            } else if error == 0 {
+                rest(after: waited, cycle, loop.stream.format.sampleRate)
+                if isStalled(loop.stream) { error = -ETIMEDOUT }
             }
             if error < 0, !recover(&loop, from: error) { return }
         }
+    }
+
+    private mutating func begin<Loop: ALSALoop & ~Copyable>(_ loop: inout Loop) {
+        began = .now()
+        lastMoved = began
+        loop.start(at: loop.stream.startTime())
     }
 
     private func isStalled(_ stream: ALSAStream) -> Bool {
@@ -69,13 +121,38 @@ struct ALSARunner: ~Copyable {
             * stream.periodNanoseconds
     }
 
-    /// After a second of sound the next xrun counts as the first; and a device without a clock of its own is held to
-    /// ours.
-    private mutating func settle(_ frames: Int, _ stream: ALSAStream) {
-        if frames > stream.format.bufferFrames + stream.format.sampleRate { restartsInARow = 0 }
-        let elapsed = lastMoved.nanoseconds - began.nanoseconds
-        let pause = ClocklessPacing(format: stream.format).pause(frames: frames, elapsedNanoseconds: elapsed)
-        if pause > 0 { stop.sleep(.nanoseconds(min(pause, Int64(Self.longestWaitMilliseconds) * 1_000_000))) }
+    /// What is to be done after a period was moved and before the next is due, outside the real-time part.
+    private mutating func settle<Loop: ALSALoop & ~Copyable>(_ loop: inout Loop, _ cycle: ALSACycle) {
+        lastMoved = .now()
+        idle.noteMove()
+        let format = loop.stream.format
+        if cycle.skipped > 0 {
+            report.post(.trimmed, loop.stream.direction, frames: format.framesAt48Kilohertz(cycle.skipped))
+        }
+        loop.publish()
+        if let frames = loop.adapt(at: lastMoved) {
+            report.post(.fillTargetChanged, loop.stream.direction, frames: frames)
+        }
+        backoff.noteSound(frames: loop.framesMoved - loop.lead, sampleRate: format.sampleRate)
+        guard holdsClockless else { return }
+        let pause = ClocklessPacing(format: format).pause(
+            frames: loop.framesMoved, lead: loop.lead,
+            elapsedNanoseconds: lastMoved.nanoseconds - began.nanoseconds)
+        if pause > 0 { sleep(pause) }
+    }
+
+    /// Sees to it that a device which wakes us for nothing does not make us spin.
+    private mutating func rest(after waited: ALSAStream.Wait, _ cycle: ALSACycle, _ sampleRate: Int) {
+        switch waited {
+        case .ready: sleep(idle.pause(earlyNanoseconds: Int64(cycle.early) * 1_000_000_000 / Int64(sampleRate)))
+        case .woken: sleep(idle.pauseWithoutReason())
+        case .timedOut, .gone: break
+        }
+    }
+
+    private func sleep(_ nanoseconds: Int64) {
+        guard nanoseconds > 0 else { return }
+        stop.sleep(.nanoseconds(min(nanoseconds, Int64(Self.longestWaitMilliseconds) * 1_000_000)))
     }
 
     /// Brings the stream back after `error`; false where that is not possible, which has then been reported.
@@ -87,29 +164,28 @@ struct ALSARunner: ~Copyable {
         }
         switch -error {
         case EPIPE:
-            loop.recordXrun()
+            loop.breakOff(.xrun, at: .now())
             report.post(.xrun, direction)
+            if let frames = loop.adapt(at: .now()) { report.post(.fillTargetChanged, direction, frames: frames) }
         case ESTRPIPE:
+            loop.breakOff(.suspend, at: .now())
             report.post(.suspended, direction)
             resume(loop.stream)
         default:
-            break
+            loop.breakOff(.other, at: .now())
         }
         return restart(&loop, after: error)
     }
 
     private mutating func restart<Loop: ALSALoop & ~Copyable>(_ loop: inout Loop, after cause: Int32) -> Bool {
         var error = cause
-        while restartsInARow < Self.restartLimit, !stop.isRaised {
-            pause()
-            restartsInARow += 1
-            loop.forget()
-            loop.recordRestart()
-            error = loop.stream.prime()
+        while !stop.isRaised, let wait = backoff.next() {
+            sleep(Int64(wait) * 1_000_000)
+            if stop.isRaised { return false }
+            error = loop.prime()
             if error == 0 { error = loop.stream.begin() }
             if error == 0 {
-                began = .now()
-                lastMoved = began
+                begin(&loop)
                 report.post(.recovered, loop.stream.direction)
                 return true
             }
@@ -120,13 +196,6 @@ struct ALSARunner: ~Copyable {
         }
         if !stop.isRaised { report.post(.failed, loop.stream.direction, errno: -error) }
         return false
-    }
-
-    /// Nothing for the first three restarts, which cost the least silence; then 10 ms, doubling up to half a second.
-    private func pause() {
-        guard restartsInARow >= 3 else { return }
-        let milliseconds = min(10 << min(restartsInARow - 3, 6), 500)
-        stop.sleep(.milliseconds(milliseconds))
     }
 
     /// Waits while the driver wakes from a suspend. Whether it can resume or not, the stream is then started anew.

@@ -7,15 +7,26 @@ internal import VoiceRealtime
 
 /// The playback side of a sound card, as its thread runs it.
 ///
-///     PlaybackPort ──> [ resampler ──> remainder ] ──from mono Float──> raw period ──writei──> PCM
+///     PlaybackPort ──> [ resampler ──> remainder ] ──from mono Float──> raw period ──writei──> PCM ── queue ──> DAC
+///                                                                                               └ kept at `target` frames
+///
+/// The device's buffer is longer than what lies in it: a wake-up is due whenever a period of the target has been played. So the target can
+/// change without opening anew. More is queued at a restart, as silence in a gap that is there anyway; less comes of leaving out one
+/// wake-up: nothing is cut, the frames only wait one period longer upstream, where the jitter buffer shortens the next pause by it.
 @safe
 struct ALSAPlaybackLoop: ~Copyable, ALSALoop, @unchecked Sendable {
+    /// Silence up to this long is put into the reference too, in frames of 48 kHz: 250 ms, which a ring of usual size has room for.
+    private static let longestReferenceGap = 12_000
+
     let stream: ALSAStream
     var port: PlaybackPort
     private var converter: RateConverter?
     /// What the resampler adds to the way.
     let conversionDelay: Duration
-    private var clock: DeviceClock
+    private var clock: StreamClock
+    private var tuner: LatencyTuner
+    /// Frames of the device that lie queued after a wake-up.
+    private var target: Int
     /// 48 kHz frames as the port gives them, where they are to be converted.
     private let rendered: UnsafeMutablePointer<Float>
     private let renderedCapacity: Int
@@ -25,13 +36,20 @@ struct ALSAPlaybackLoop: ~Copyable, ALSALoop, @unchecked Sendable {
     private var remainder = 0
     /// Frames of the device since it was last started, the silence of the start included.
     private(set) var framesMoved = 0
-    private var clockFrame = -1
+    /// The silence of the start.
+    private var framesPrimed = 0
     /// Frames of the raw period that the device has not taken yet.
     private var pending = 0
     private var framesRendered = 0
+    /// When the last frame before a break had left the DAC.
+    private var silentSince: MonotonicTime?
+
+    var lead: Int { target }
 
     /// Takes the open stream over, and closes it in the end.
-    init(stream: ALSAStream, port: consuming PlaybackPort) throws(DeviceError) {
+    init(stream: ALSAStream, port: consuming PlaybackPort, periods: ClosedRange<Int>, quiet: Duration)
+        throws(DeviceError)
+    {
         let format = stream.format
         do {
             if format.sampleRate == 48_000 {
@@ -46,16 +64,18 @@ struct ALSAPlaybackLoop: ~Copyable, ALSALoop, @unchecked Sendable {
             stream.close()
             throw error
         }
-        clock = DeviceClock(sampleRate: format.sampleRate)
+        clock = StreamClock(sampleRate: format.sampleRate)
+        tuner = LatencyTuner(periodFrames: format.periodFrames, limits: periods, quiet: quiet, now: .now())
+        target = tuner.targetFrames
         renderedCapacity = format.periodFrames * 48_000 / format.sampleRate + 2
         monoCapacity = 2 * format.periodFrames + 64
         unsafe rendered = .allocate(capacity: renderedCapacity)
         unsafe rendered.initialize(repeating: 0, count: renderedCapacity)
         unsafe mono = .allocate(capacity: monoCapacity)
         unsafe mono.initialize(repeating: 0, count: monoCapacity)
-        framesMoved = format.bufferFrames
         self.stream = stream
         self.port = port
+        self.port.recordFillTarget(frames: format.framesAt48Kilohertz(target))
     }
 
     deinit {
@@ -64,64 +84,73 @@ struct ALSAPlaybackLoop: ~Copyable, ALSALoop, @unchecked Sendable {
         unsafe mono.deallocate()
     }
 
-    mutating func forget() {
-        framesMoved = stream.format.bufferFrames
-        clockFrame = -1
+    mutating func prime() -> Int32 {
+        framesMoved = target
+        framesPrimed = target
         pending = 0
         remainder = 0
         framesRendered = 0
-        clock = DeviceClock(sampleRate: stream.format.sampleRate)
         converter?.reset()
+        return stream.prime(silence: target)
     }
 
-    func recordXrun() { port.recordXrun() }
-
-    func recordRestart() { port.recordRestart() }
-
-    /// Fills every period that there is room for, one at a time. 0 or a negative errno.
-    @_noLocks @_noAllocation
-    mutating func cycle() -> Int32 {
-        let period = stream.format.periodFrames
-        var left = stream.format.bufferFrames / period + 1
-        var isFirst = true
-        while left > 0 {
-            let available = unsafe dv_pcm_available(stream.pcm)
-            if available < 0 { return Int32(truncatingIfNeeded: available) }
-            guard Int(available) >= (pending > 0 ? pending : period) else { return 0 }
-            if isFirst {
-                let error = observe()
-                if error < 0 { return error }
-                isFirst = false
-            }
-            if pending == 0 { fetch() }
-            let start = unsafe stream.raw + (period - pending) * stream.bytesPerFrame
-            let written = unsafe dv_pcm_write(stream.pcm, start, UInt64(pending))
-            if written == -Int64(EAGAIN) { return 0 }
-            if written < 0 { return Int32(truncatingIfNeeded: written) }
-            pending -= Int(written)
-            framesMoved += Int(written)
-            left -= 1
-        }
-        return 0
+    mutating func start(at time: MonotonicTime) {
+        clock.start(at: time)
+        guard let before = silentSince else { return }
+        silentSince = nil
+        port.recordRestart()
+        let gap = clock.time(ofFrame: framesPrimed).frames(since: before, sampleRate: 48_000)
+        if gap <= Self.longestReferenceGap { port.recordGap(frames: gap, dacTime: before) }
     }
 
+    mutating func breakOff(_ cause: ALSABreak, at now: MonotonicTime) {
+        silentSince = clock.time(ofFrame: framesMoved + pending)
+        guard cause == .xrun else { return }
+        port.recordXrun()
+        // Since the wake-up was due that would have filled the queue again: it is dry, so all but a period of it was played meanwhile.
+        let dry = now.frames(since: clock.time(ofFrame: framesMoved), sampleRate: stream.format.sampleRate)
+        _ = tuner.noteXrun(late: max(dry, 0) + target - stream.format.periodFrames, at: now)
+    }
+
+    func publish() { clock.publish(port) }
+
+    mutating func adapt(at now: MonotonicTime) -> Int? {
+        _ = tuner.settle(at: now)
+        guard tuner.targetFrames != target else { return nil }
+        target = tuner.targetFrames
+        stream.setTarget(target)
+        let frames = stream.format.framesAt48Kilohertz(target)
+        port.recordFillTarget(frames: frames)
+        return frames
+    }
+
+    /// Fills the period that is due.
     @_noLocks @_noAllocation
-    private mutating func observe() -> Int32 {
+    mutating func cycle() -> ALSACycle {
         var moment = dv_pcm_moment()
         let error = stream.observe(&moment)
-        if error < 0 { return error }
-        let beyond = moment.available - Int64(stream.format.periodFrames)
-        port.recordWakeUp(latenessNanoseconds: max(beyond, 0) * 1_000_000_000 / Int64(stream.format.sampleRate))
-        // The frame leaving the converter at that moment: what is queued, and what lies between the buffer and the
-        // converter, is to come.
-        let queued = stream.format.bufferFrames - Int(moment.available)
-        let frame = framesMoved - max(Int(moment.delay), queued)
-        if frame > clockFrame {
-            _ = clock.update(frame: frame, time: MonotonicTime(nanoseconds: moment.nanoseconds))
-            clockFrame = frame
-            port.recordDrift(ppm: clock.driftPPM)
+        if error < 0 { return ALSACycle(error: error) }
+        let available = Int(moment.available)
+        let queued = stream.format.bufferFrames - available
+        guard queued >= 0 else { return ALSACycle(error: -EPIPE) }
+        // The frame leaving the converter at that moment: what is queued, and what lies between the buffer and the converter, is to come.
+        clock.observe(
+            frame: framesMoved - max(Int(moment.delay), queued), at: MonotonicTime(nanoseconds: moment.nanoseconds))
+        if pending == 0 {
+            let late = target - stream.format.periodFrames - queued
+            guard late >= 0 else { return ALSACycle(early: -late) }
+            tuner.noteWake(late: late)
+            port.recordWakeUp(latenessNanoseconds: Int64(late) * 1_000_000_000 / Int64(stream.format.sampleRate))
+            fetch()
         }
-        return 0
+        guard available >= pending else { return ALSACycle(early: pending - available) }
+        let start = unsafe stream.raw + (stream.format.periodFrames - pending) * stream.bytesPerFrame
+        let written = unsafe dv_pcm_write(stream.pcm, start, UInt64(pending))
+        if written == -Int64(EAGAIN) { return ALSACycle(early: pending) }
+        if written < 0 { return ALSACycle(error: Int32(truncatingIfNeeded: written)) }
+        pending -= Int(written)
+        framesMoved += Int(written)
+        return ALSACycle(hasMoved: written > 0, early: pending)
     }
 
     /// Makes the next raw period.
@@ -153,8 +182,7 @@ struct ALSAPlaybackLoop: ~Copyable, ALSALoop, @unchecked Sendable {
             let needed = min(((count - remainder) * 48_000 + rate - 1) / rate, renderedCapacity)
             var room = unsafe MutableSpan<Float>(_unsafeStart: rendered, count: needed)
             // Rendered frame j is device frame j * rate / 48000 after the silence of the start.
-            let time = clock.time(
-                ofConverted: framesRendered, convertedRate: 48_000, offset: stream.format.bufferFrames)
+            let time = clock.time(ofConverted: framesRendered, convertedRate: 48_000, offset: framesPrimed)
             port.render(into: &room, dacTime: time)
             framesRendered += needed
             var used = 0

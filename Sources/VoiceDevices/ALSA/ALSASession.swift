@@ -63,29 +63,36 @@ struct ALSADirection {
     let name: String
     private let priority: Int
     private let stop: StopRequest
-    /// Waits its turn, then runs the loop that it owns.
+    /// Runs the loop, whose stream has just been started.
     private let run: @Sendable (StopRequest, DeviceEventReporter) -> Void
+    /// Makes the loop's stream ready to be started. 0 or a negative errno.
+    private let primeLoop: @Sendable () -> Int32
 
     static func playback(
         _ configuration: ALSADeviceConfiguration, port: consuming PlaybackPort
     ) throws(DeviceError) -> ALSADirection? {
         guard let name = configuration.playbackName else { return nil }
-        let request = request(configuration, periods: configuration.playbackPeriods)
+        let most = max(configuration.playbackPeriods, configuration.maximumPlaybackPeriods)
+        let request = request(configuration, periods: most)
         let stop = try stopRequest()
         let stream = try ALSAStream(
             name: name, direction: .playback, request: request, mix: .average, wake: stop.wake)
-        let loop = try ALSAPlaybackLoop(stream: stream, port: port)
+        let held = stream.format.bufferFrames / stream.format.periodFrames
+        let loop = try ALSAPlaybackLoop(
+            stream: stream, port: port, periods: min(configuration.playbackPeriods, held)...min(most, held),
+            quiet: configuration.latencyTuningQuiet)
         let delay = loop.conversionDelay
         let state = ThreadState(loop)
+        let holds = configuration.holdsToMonotonicClock
         return ALSADirection(
             stream: stream, format: NegotiatedFormat(requested: request, active: stream.format, conversionDelay: delay),
-            name: name, priority: configuration.playbackPriority, stop: stop
-        ) { stop, report in
-            state.withState { loop in
-                var runner = ALSARunner(stop: stop, report: report)
-                runner.run(&loop)
-            }
-        }
+            name: name, priority: configuration.playbackPriority, stop: stop,
+            run: { stop, report in
+                state.withState { loop in
+                    var runner = ALSARunner(stop: stop, report: report, holdsClockless: holds)
+                    runner.run(&loop)
+                }
+            }, primeLoop: { state.withState { $0.prime() } })
     }
 
     static func capture(
@@ -96,22 +103,23 @@ struct ALSADirection {
         let stop = try stopRequest()
         let stream = try ALSAStream(
             name: name, direction: .capture, request: request, mix: configuration.captureChannels, wake: stop.wake)
-        let loop = try ALSACaptureLoop(stream: stream, port: port)
+        let loop = try ALSACaptureLoop(stream: stream, port: port, backlogLimit: configuration.captureBacklogLimit)
         let delay = loop.conversionDelay
         let state = ThreadState(loop)
+        let holds = configuration.holdsToMonotonicClock
         return ALSADirection(
             stream: stream, format: NegotiatedFormat(requested: request, active: stream.format, conversionDelay: delay),
-            name: name, priority: configuration.capturePriority, stop: stop
-        ) { stop, report in
-            state.withState { loop in
-                var runner = ALSARunner(stop: stop, report: report)
-                runner.run(&loop)
-            }
-        }
+            name: name, priority: configuration.capturePriority, stop: stop,
+            run: { stop, report in
+                state.withState { loop in
+                    var runner = ALSARunner(stop: stop, report: report, holdsClockless: holds)
+                    runner.run(&loop)
+                }
+            }, primeLoop: { state.withState { $0.prime() } })
     }
 
     func prime() throws(DeviceError) {
-        let error = stream.prime()
+        let error = primeLoop()
         if error < 0 { throw DeviceError(alsa: error, name: name, step: "preparing") { [] } }
     }
 
@@ -123,7 +131,7 @@ struct ALSADirection {
         }
     }
 
-    private static func request(_ configuration: ALSADeviceConfiguration, periods: Int) -> StreamFormat {
+    static func request(_ configuration: ALSADeviceConfiguration, periods: Int) -> StreamFormat {
         StreamFormat(
             sampleRate: 48_000, channels: 1, periodFrames: configuration.periodFrames,
             bufferFrames: periods * configuration.periodFrames, sampleFormat: .float32)

@@ -18,6 +18,7 @@ struct ALSAStream: BitwiseCopyable, @unchecked Sendable {
     let raw: UnsafeMutableRawPointer
     let bytesPerFrame: Int
     private let status: OpaquePointer
+    private let software: OpaquePointer
     private let polls: UnsafeMutablePointer<pollfd>
     private let pollCount: Int
 
@@ -37,13 +38,16 @@ struct ALSAStream: BitwiseCopyable, @unchecked Sendable {
             unsafe snd_pcm_close(pcm)
             throw error
         }
-        var statusMemory: OpaquePointer?
-        guard unsafe snd_pcm_status_malloc(&statusMemory) == 0, let status = unsafe statusMemory else {
+        var (statusMemory, softwareMemory): (OpaquePointer?, OpaquePointer?)
+        unsafe snd_pcm_status_malloc(&statusMemory)
+        unsafe snd_pcm_sw_params_malloc(&softwareMemory)
+        guard let status = unsafe statusMemory, let software = unsafe softwareMemory else {
             unsafe snd_pcm_close(pcm)
             throw .io(message: "no memory for the status of '\(name)'")
         }
         unsafe self.pcm = pcm
         unsafe self.status = status
+        unsafe self.software = software
         self.direction = direction
         self.format = format
         conversion = SampleConversion(format: format.sampleFormat, channels: format.channels, mix: mix)
@@ -62,6 +66,7 @@ struct ALSAStream: BitwiseCopyable, @unchecked Sendable {
         unsafe snd_pcm_drop(pcm)
         unsafe snd_pcm_close(pcm)
         unsafe snd_pcm_status_free(status)
+        unsafe snd_pcm_sw_params_free(software)
         unsafe raw.deallocate()
         unsafe polls.deallocate()
     }
@@ -69,14 +74,15 @@ struct ALSAStream: BitwiseCopyable, @unchecked Sendable {
     /// How long one period lasts, in nanoseconds.
     var periodNanoseconds: Int64 { Int64(format.periodFrames) * 1_000_000_000 / Int64(format.sampleRate) }
 
-    /// Makes the stream ready to be started: prepared, and for playback full of silence. 0 or a negative errno. Not
-    /// real-time safe.
-    func prime() -> Int32 {
+    /// Makes the stream ready to be started: prepared, and for playback with `silence` frames of silence queued and the next wake-up due
+    /// when a period of them has been played. 0 or a negative errno. Not real-time safe.
+    func prime(silence: Int = 0) -> Int32 {
         let error = unsafe snd_pcm_prepare(pcm)
         guard error == 0, direction == .playback else { return error }
+        setTarget(silence)
         unsafe raw.initializeMemory(
             as: UInt8.self, repeating: 0, count: bytesPerFrame * format.periodFrames)
-        var left = format.bufferFrames
+        var left = silence
         while left > 0 {
             let written = unsafe dv_pcm_write(pcm, raw, UInt64(min(left, format.periodFrames)))
             // A plugin may take a little less than it promised; the stream then starts with a little less in stock.
@@ -87,8 +93,29 @@ struct ALSAStream: BitwiseCopyable, @unchecked Sendable {
         return 0
     }
 
+    /// Has the playback thread woken whenever fewer than `frames` less a period are queued. Not real-time safe: hw: one ioctl.
+    func setTarget(_ frames: Int) {
+        let available = format.bufferFrames - frames + format.periodFrames
+        // A plugin that refuses wakes too early or too late, which the loop sees from what is queued.
+        guard unsafe snd_pcm_sw_params_current(pcm, software) == 0 else { return }
+        _ = unsafe snd_pcm_sw_params_set_avail_min(pcm, software, UInt(available))
+        _ = unsafe snd_pcm_sw_params(pcm, software)
+    }
+
     /// Starts the primed stream. 0 or a negative errno.
     func begin() -> Int32 { unsafe snd_pcm_start(pcm) }
+
+    /// True while frames pass.
+    var isRunning: Bool { unsafe snd_pcm_state(pcm) == SND_PCM_STATE_RUNNING }
+
+    /// When the stream was started: as the driver tells, or now where it tells nothing that can be. To be asked right after the start.
+    func startTime() -> MonotonicTime {
+        var moment = dv_pcm_moment()
+        _ = unsafe dv_pcm_observe(pcm, status, &moment)
+        let now = MonotonicTime.now()
+        let age = now.nanoseconds - moment.trigger
+        return age < 0 || age > 1_000_000_000 ? now : MonotonicTime(nanoseconds: moment.trigger)
+    }
 
     /// True once the card has been pulled out. Neither the errno nor the state tells of it through every plugin, but
     /// then poll does.

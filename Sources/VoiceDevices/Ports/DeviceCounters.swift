@@ -59,9 +59,28 @@ public struct DirectionCounts: Equatable, BitwiseCopyable, Sendable {
     public var worstLatenessNanoseconds: Int64 = 0
     /// How often the stream was started anew after an xrun, a suspend or an error.
     public var restarts = 0
+    /// Capture: frames that the microphone heard and that did not arrive, because the device ran over, was suspended, or had a backlog too
+    /// old to be of use. Playback: frames of silence that sounded because the device had run dry and was started anew. The frames' times
+    /// show each of these gaps.
+    public var gapFrames = 0
+    /// Capture: how often a backlog was skipped.
+    public var trims = 0
+    /// Playback: frames that lie queued before the DAC after each wake-up, as the latency tuning wants it now; nil for a device without
+    /// such a queue.
+    public var fillTargetFrames: Int?
+    /// Playback: how often that target was changed since the counters were made.
+    public var fillTargetChanges = 0
     /// How much faster than nominal the device's clock runs, in parts per million of the monotonic clock; nil until it
     /// is known.
     public var driftPPM: Double?
+    /// One standard deviation of ``driftPPM``; nil until it is known. Below 20 it is worth resampling by, below 2 it is all there is to
+    /// know.
+    public var driftUncertaintyPPM: Double?
+    /// For how long the clock's rate has been learnt, in seconds, up to some 80, where it does not matter any more; starts over when the
+    /// rate is seen to have changed, and not at a restart.
+    public var clockAgeSeconds = 0.0
+    /// The mean distance between the times at which periods were seen and the smoothed ones, in nanoseconds.
+    public var clockJitterNanoseconds = 0.0
 
     /// All zero.
     public init() {}
@@ -80,7 +99,14 @@ struct CounterCells: BitwiseCopyable, @unchecked Sendable {
         let wakeUps = Atomic<Int>(0)
         let worstLateness = Atomic<Int64>(0)
         let restarts = Atomic<Int>(0)
+        let gapFrames = Atomic<Int>(0)
+        let trims = Atomic<Int>(0)
+        let fillTarget = Atomic<Int>(-1)
+        let fillTargetChanges = Atomic<Int>(0)
         let driftPPM = Atomic<Double>(.nan)
+        let driftUncertainty = Atomic<Double>(.nan)
+        let clockAge = Atomic<Double>(0)
+        let clockJitter = Atomic<Double>(0)
     }
 
     private let cells: UnsafeMutablePointer<Cells>
@@ -134,6 +160,27 @@ struct CounterCells: BitwiseCopyable, @unchecked Sendable {
     @_noLocks @_noAllocation
     func setDrift(ppm: Double) { unsafe cells.pointee.driftPPM.store(ppm, ordering: .relaxed) }
 
+    @_noLocks @_noAllocation
+    func addGap(_ count: Int) { unsafe cells.pointee.gapFrames.wrappingAdd(count, ordering: .relaxed) }
+
+    @_noLocks @_noAllocation
+    func addTrim() { unsafe cells.pointee.trims.wrappingAdd(1, ordering: .relaxed) }
+
+    @_noLocks @_noAllocation
+    func setFillTarget(_ frames: Int) {
+        let before = unsafe cells.pointee.fillTarget.exchange(frames, ordering: .relaxed)
+        if before >= 0, before != frames {
+            unsafe cells.pointee.fillTargetChanges.wrappingAdd(1, ordering: .relaxed)
+        }
+    }
+
+    @_noLocks @_noAllocation
+    func setClock(uncertaintyPPM: Double, ageSeconds: Double, jitterNanoseconds: Double) {
+        unsafe cells.pointee.driftUncertainty.store(uncertaintyPPM, ordering: .relaxed)
+        unsafe cells.pointee.clockAge.store(ageSeconds, ordering: .relaxed)
+        unsafe cells.pointee.clockJitter.store(jitterNanoseconds, ordering: .relaxed)
+    }
+
     var counts: DirectionCounts {
         var counts = DirectionCounts()
         unsafe counts.frames = cells.pointee.frames.load(ordering: .relaxed)
@@ -147,6 +194,15 @@ struct CounterCells: BitwiseCopyable, @unchecked Sendable {
         unsafe counts.restarts = cells.pointee.restarts.load(ordering: .relaxed)
         let drift = unsafe cells.pointee.driftPPM.load(ordering: .relaxed)
         counts.driftPPM = drift.isNaN ? nil : drift
+        unsafe counts.gapFrames = cells.pointee.gapFrames.load(ordering: .relaxed)
+        unsafe counts.trims = cells.pointee.trims.load(ordering: .relaxed)
+        let target = unsafe cells.pointee.fillTarget.load(ordering: .relaxed)
+        counts.fillTargetFrames = target < 0 ? nil : target
+        unsafe counts.fillTargetChanges = cells.pointee.fillTargetChanges.load(ordering: .relaxed)
+        let uncertainty = unsafe cells.pointee.driftUncertainty.load(ordering: .relaxed)
+        counts.driftUncertaintyPPM = uncertainty.isFinite ? uncertainty : nil
+        unsafe counts.clockAgeSeconds = cells.pointee.clockAge.load(ordering: .relaxed)
+        unsafe counts.clockJitterNanoseconds = cells.pointee.clockJitter.load(ordering: .relaxed)
         return counts
     }
 }

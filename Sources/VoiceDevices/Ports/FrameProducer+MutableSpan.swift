@@ -23,4 +23,23 @@ extension FrameProducer {
         }
         return count
     }
+
+    /// Writes `frames` frames of silence, or none where they do not all fit.
+    @_noLocks @_noAllocation
+    mutating func writeSilence(_ frames: Int, time: MonotonicTime) {
+        guard silence(frames) else { return }
+        commit(frames, time: time)
+    }
+
+    @_noLocks @_noAllocation
+    private mutating func silence(_ frames: Int) -> Bool {
+        var room = acquire(frames)
+        guard room.count == frames else { return false }
+        var index = 0
+        while index < frames {
+            room[index] = 0
+            index += 1
+        }
+        return true
+    }
 }

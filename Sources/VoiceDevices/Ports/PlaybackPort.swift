@@ -139,4 +139,29 @@ public struct PlaybackPort: ~Copyable, @unchecked Sendable {
     /// Publishes how much faster than nominal the device's clock runs. Real-time safe.
     @_noLocks @_noAllocation
     public func recordDrift(ppm: Double) { cells.setDrift(ppm: ppm) }
+
+    /// Publishes how well the device's clock is known: one standard deviation of its drift, for how long its rate has been learnt, and the
+    /// mean jitter of its times. Real-time safe.
+    @_noLocks @_noAllocation
+    public func recordClock(uncertaintyPPM: Double, ageSeconds: Double, jitterNanoseconds: Double) {
+        cells.setClock(
+            uncertaintyPPM: uncertaintyPPM, ageSeconds: ageSeconds, jitterNanoseconds: jitterNanoseconds)
+    }
+
+    /// Publishes how many frames are to lie queued before the DAC; a change is counted. Real-time safe.
+    @_noLocks @_noAllocation
+    public func recordFillTarget(frames: Int) { cells.setFillTarget(frames) }
+
+    /// Counts `frames` frames of silence that sounded, or will, between what was rendered last and what comes next, and puts them into the
+    /// reference ring, so that its frames and their times go on together. `dacTime` is that of the first.
+    ///
+    /// What the ring cannot take is left to the times to tell. Real-time safe; to be called from the same thread as
+    /// ``render(into:dacTime:)``.
+    @_noLocks @_noAllocation
+    public mutating func recordGap(frames: Int, dacTime: MonotonicTime) {
+        guard frames > 0 else { return }
+        cells.addGap(frames)
+        guard tapsOutput else { return }
+        reference.writeSilence(frames, time: dacTime)
+    }
 }

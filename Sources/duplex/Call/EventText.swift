@@ -79,6 +79,9 @@ extension DeviceEvent {
         case .xrun(.playback): "the playback device ran dry; there was a gap"
         case .suspended(let direction): "the system suspended the \(direction) device; resuming it"
         case .recovered(let direction): "the \(direction) device runs again"
+        case .trimmed(let direction, let frames):
+            "\(frames / 48) ms of \(direction) were too late to be of use, and were skipped"
+        case .fillTargetChanged(let frames): "the playback device now keeps \(frames / 48) ms queued"
         case .disconnected(let direction): "the \(direction) device is gone"
         case .failed(_, let error): "\(error)"
         case .formatChanged: "the device changed its format"
