@@ -12,6 +12,8 @@ struct UsageTests {
     private static let token = ["room", "token", "--room", "r", "--identity", "a"]
     private static let aec = ["aec", "--mic", "m", "--ref", "r", "--out", "o"]
 
+    private static let engine = ["loopback", "--through", "engine", "--mouth", "m", "--ear", "e"]
+
     static let wrong: [Wrong] = [
         Wrong(arguments: ["frobnicate"], saying: "frobnicate"),
         Wrong(arguments: ["doctor", "--frobnicate"], saying: "--frobnicate"),
@@ -36,6 +38,17 @@ struct UsageTests {
         Wrong(arguments: aec + ["--delay-hint", "nan"], saying: "--delay-hint"),
         Wrong(arguments: aec + ["--delay-hint", "700"], saying: "--delay-hint"),
         Wrong(arguments: ["demo", "--seconds", "3"], saying: "--seconds"),
+        Wrong(arguments: ["loopback", "--through", "wall"], saying: "--through"),
+        Wrong(arguments: ["loopback", "--period", "3"], saying: "--period"),
+        Wrong(arguments: ["loopback", "--periods", "1"], saying: "--periods"),
+        Wrong(arguments: ["loopback", "--rounds", "0"], saying: "--rounds"),
+        Wrong(arguments: ["loopback", "--fail-over", "nan"], saying: "--fail-over"),
+        Wrong(arguments: ["loopback", "--mouth", "m"], saying: "--mouth is for --through engine or external"),
+        Wrong(arguments: ["loopback", "--through", "engine"], saying: "needs --mouth"),
+        Wrong(arguments: ["loopback", "--through", "external", "--mouth", "m"], saying: "needs --mouth"),
+        Wrong(arguments: ["loopback", "--low-delay"], saying: "--low-delay is for --through engine"),
+        Wrong(arguments: engine + ["--frame-ms", "15"], saying: "--frame-ms"),
+        Wrong(arguments: engine + ["--settle", "-1"], saying: "--settle"),
     ]
 
     @Test("with exit code 64", arguments: wrong)

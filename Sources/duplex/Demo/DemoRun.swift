@@ -1,4 +1,3 @@
-import Foundation
 import VoiceEngine
 import VoiceRealtime
 import VoiceSimulation
@@ -10,7 +9,6 @@ struct DemoRun {
     private let options: Demo
     private let script: DemoScript
     private let speech: DemoSpeech
-    private static let room = "demo"
     private static let files = ["a-said.wav", "a-microphone-before.wav", "a-as-b-hears-it-after.wav", "b-said.wav"]
     /// Silence is recorded until both are in the room; more than ever needed on loopback.
     private static let joining = 5.0
@@ -23,8 +21,9 @@ struct DemoRun {
     }
 
     func run() async throws -> DemoReport {
-        let (server, endpoints) = try startRoom()
-        defer { server.stop() }
+        let room = try LocalRoom()
+        defer { room.stop() }
+        let endpoints = try ["A", "B"].map { try room.endpoint(for: $0) }
         let cards = try [RoomConditions.office, .livingRoom].enumerated().map { try card($0.offset, in: $0.element) }
         let engines = cards.map { VoiceEngine(Self.configuration(device: $0)) }
         do throws(EngineError) {
@@ -53,25 +52,6 @@ struct DemoRun {
         var configuration = EngineConfiguration.voiceAgent
         configuration.device = .custom(device)
         return configuration
-    }
-
-    private func startRoom() throws -> (RoomServer, [RoomEndpoint]) {
-        let secret = (0..<TokenKey.minimumSecretSize).map { _ in UInt8.random(in: .min ... .max) }
-        do {
-            let key = try TokenKey(name: "demo", secret: secret)
-            let server = RoomServer(verifier: TokenVerifier(keys: [key]))
-            let port = try server.start()
-            let now = Int64(Date().timeIntervalSince1970)
-            let endpoints = try ["A", "B"].map { identity in
-                try RoomEndpoint(
-                    url: "udp://127.0.0.1:\(port)",
-                    token: TokenIssuer(key: key).token(
-                        for: TokenGrants(identity: identity, room: Self.room), notBefore: now, expires: now + 600))
-            }
-            return (server, endpoints)
-        } catch let error as RoomServerError {
-            throw Failure(error)
-        }
     }
 
     private func card(_ side: Int, in conditions: RoomConditions) throws -> Card {

@@ -1,0 +1,88 @@
+import Foundation
+import Testing
+
+@Suite("The loopback command on a virtual card")
+struct LoopbackCardTests {
+    /// In virtual time, so that no wake-up of a busy machine is too late.
+    private func measure(_ card: String, _ arguments: String...) throws -> ChildProcess.Result {
+        let virtual = try VirtualCard()
+        let name = "vcard:ID=a,VIRTUAL=1" + card
+        return try ChildProcess.run(
+            ["loopback", "--json", "--rounds", "3", "--seed", "1", "--capture", name, "--playback", name] + arguments,
+            limit: 60,
+            environment: virtual.environment)
+    }
+
+    private func summary(_ result: ChildProcess.Result) throws -> [String: Any] {
+        let lines = try #require(result.json, "\(result.standardOutput)")
+        let summary = try #require(lines.last)
+        #expect(summary["type"] as? String == "summary")
+        #expect(lines.allSatisfy { $0["schema"] as? String == "duplexvoice.loopback/1" })
+        return summary
+    }
+
+    @Test("the round trip is the playback buffer and what lies behind it", arguments: [(120, 0), (240, 100), (480, 1)])
+    func roundTrip(period: Int, delay: Int) throws {
+        let result = try measure(",DELAY_FRAMES=\(delay)", "--period", "\(period)")
+        #expect(result.exitCode == 0, "\(result.standardError)")
+        let summary = try summary(result)
+        let expected = Double(2 * period + delay) / 48
+        for key in ["p50_ms", "p95_ms", "max_ms"] {
+            #expect(abs(try #require(summary[key] as? Double) - expected) < 0.05, "\(key) of \(expected)")
+        }
+        #expect(summary["confidence"] as? Double == 1)
+        #expect(summary["rounds"] as? Int == 3)
+        #expect(summary["xruns"] as? Int == 0)
+        let stages = try #require(summary["stages"] as? [String: Double])
+        #expect(abs(try #require(stages["playback_buffer_ms"]) - Double(2 * period) / 48) < 1e-6)
+        #expect(abs(stages.values.reduce(0, +) - expected) < 1)
+    }
+
+    @Test("a limit that is missed is exit code 1, with the summary")
+    func failOver() throws {
+        let result = try measure("", "--fail-over", "9.5")
+        expectFailure(result, code: 1, saying: "10.00 ms")
+        #expect(try summary(result)["p95_ms"] != nil)
+    }
+
+    @Test("a muted microphone is not measured: exit code 69")
+    func muted() throws {
+        let result = try measure(",GAIN=0")
+        expectFailure(result, code: 69, saying: "not measured")
+        #expect(try summary(result)["p50_ms"] == nil)
+    }
+
+    @Test("a round that an xrun meets is done again, and told")
+    func xrun() throws {
+        // Given an xrun 2.2 s after each start of the card, when a first round is over: 0.5 s of settling, 0.4 s until the pulse, 1 s of listening
+        let result = try measure(",XRUN_AFTER_S=2.2")
+        #expect(result.exitCode == 0, "\(result.standardError)")
+        let summary = try summary(result)
+        #expect(abs(try #require(summary["max_ms"] as? Double) - 10) < 0.05)
+        #expect(try #require(summary["xruns"] as? Int) > 0)
+        #expect(try #require(summary["rounds_disturbed"] as? Int) > 0)
+        #expect(summary["rounds_found"] as? Int == 3)
+    }
+
+    @Test("mouth to ear through two engines is found, and its stages are told")
+    func engine() throws {
+        // Given four cards in real time, with periods so long that no wake-up is too late
+        let virtual = try VirtualCard()
+        let folder = try TestFolder()
+        let result = try ChildProcess.run(
+            [
+                "loopback", "--through", "engine", "--json", "--rounds", "3", "--settle", "1", "--period", "960",
+                "--capture",
+                "vcard:ID=a", "--mouth", "vcard:ID=a", "--playback", "vcard:ID=b", "--ear", "vcard:ID=b", "--plot",
+                folder("p.svg"),
+            ], limit: 60, environment: virtual.environment)
+        // Then the pulse took at least a packet of 20 ms, the codec's 6.5 ms and the playback buffer of 40 ms
+        #expect(result.exitCode == 0, "\(result.standardError)")
+        let summary = try summary(result)
+        #expect(try #require(summary["p50_ms"] as? Double) > 66)
+        let stages = try #require(summary["stages"] as? [String: Double])
+        #expect(stages["frame_ms"] == 20)
+        #expect(stages.count == 10)
+        #expect(FileManager.default.fileExists(atPath: folder("p.svg")))
+    }
+}
