@@ -93,7 +93,7 @@ let package = Package(
         tests("VoiceWire", "VoiceWire"),
         tests("VoicePlayout", "VoicePlayout", "VoiceCoding"),
         tests("VoiceRooms", "VoiceRooms"),
-        tests("VoiceProcessing", "VoiceProcessing"),
+        tests("VoiceProcessing", "VoiceProcessing", "VoiceRealtime", "CAllocationCounter"),
         tests("VoiceCoding", "VoiceCoding"),
         tests("VoiceDevices", "VoiceDevices"),
         tests("VoiceTransport", "VoiceTransport", "CLinuxRealtime", "CAllocationCounter"),

@@ -42,6 +42,8 @@ public enum ProcessingBackend: String, CaseIterable, Sendable {
     case native
     /// WebRTC's audio processing module.
     case webRTC
+    /// speexdsp's canceller and preprocessor.
+    case speexDSP
     /// Nobody: the microphone as it is. Measures levels.
     case bypass
 
@@ -54,6 +56,7 @@ public enum ProcessingBackend: String, CaseIterable, Sendable {
         switch self {
         case .native: try NativeProcessor(sampleRate: sampleRate, settings: settings)
         case .webRTC: try WebRTCProcessor(sampleRate: sampleRate, settings: settings)
+        case .speexDSP: try SpeexProcessor(sampleRate: sampleRate, settings: settings)
         case .bypass: try BypassProcessor(sampleRate: sampleRate, settings: settings)
         }
     }

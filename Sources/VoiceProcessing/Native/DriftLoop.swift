@@ -8,15 +8,17 @@ import Glibc
 struct DriftLoop {
     /// Frames: mean timing error that opens the loop, and the share of the mean magnitude that it must be. In simulated rooms without
     /// drift the mean stayed below 0.011; it was 0.02 to 0.11 at 50 to 200 ppm.
-    private static let opening: (frames: Double, share: Double) = (0.02, 0.7)
+    private static let opening: (frames: Double, share: Double) = (0.04, 0.8)
     /// Share of the timing error that the reference is moved by in each block.
-    private static let proportional = 0.02
+    private static let proportional = 0.05
     /// Drift per frame of timing error in each block: at first, and once locked.
-    private static let integral = (first: 1e-5, settled: 8e-6)
+    private static let integral = (first: 2e-5, settled: 4e-6)
     /// Time constant between the two, seconds.
     private static let settling = 4.0
     /// Most that is followed: 500 ppm.
     private static let largest = 5e-4
+    /// Distance from the lags' slope at which the loop is taken to be wrong: 25 ppm.
+    private static let astray = 25e-6
     /// Weight of what is left in the error, against mistaking noise for time.
     private static let caution: Float = 3
 
@@ -29,6 +31,13 @@ struct DriftLoop {
     private(set) var isOpen = false
     /// Frames per frame by which the echo's delay grows.
     private(set) var drift = 0.0
+
+    /// Takes the slope of the lags, where they have one: it opens the loop, and sets it right where it has gone astray.
+    mutating func follow(_ slope: Double) {
+        guard !isOpen || abs(slope - drift) > Self.astray else { return }
+        drift = max(-Self.largest, min(Self.largest, slope))
+        isOpen = true
+    }
 
     /// Takes the error and the echo estimate of a block, both from before the filter learned from it.
     ///

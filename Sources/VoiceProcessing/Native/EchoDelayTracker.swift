@@ -11,6 +11,7 @@ struct EchoDelayTracker: ~Copyable {
     /// Rounds that must agree to leave a delay at which the path is known.
     private static let votesToLeave = 6
 
+    private(set) var trend = LagTrend()
     private var search = LagSearch(memoryBlocks: memoryBlocks)
     private var candidate = -1
     private var votes = 0
@@ -27,9 +28,6 @@ struct EchoDelayTracker: ~Copyable {
         search.peak.prominence > Self.faint.prominence && search.peak.likeness > Self.faint.likeness
     }
 
-    var candidateLag: Int { candidate }
-    var prominence: Float { search.peak.prominence }
-
     /// Takes a block's spectra.
     ///
     /// - Returns: the delay, whenever enough peaks agree.
@@ -38,10 +36,15 @@ struct EchoDelayTracker: ~Copyable {
         _ batch: inout TransformBatch
     ) -> Int? {
         search.add(other: far, power: farPower, microphone: microphone)
-        guard search.look(&batch), farPower > 1e-7 else { return nil }
+        guard search.look(&batch) else { return nil }
+        guard farPower > 1e-7 else {
+            trend.skip()
+            return nil
+        }
         let peak = search.peak
         votes = abs(peak.lag - candidate) <= Self.agreement ? votes + 1 : 1
         candidate = peak.lag
+        if isEvident { trend.add(peak.lag) } else { trend.skip() }
         let needed = isPathKnown ? Self.votesToLeave : isEvident ? Self.plain.votes : Self.faint.votes
         guard isEvident || isFaintlyEvident, votes >= needed else { return nil }
         delay = peak.lag
@@ -57,6 +60,7 @@ struct EchoDelayTracker: ~Copyable {
     /// Forgets what was heard, when the delay has jumped.
     mutating func restart() {
         search.clear()
+        trend.clear()
         candidate = -1
         votes = 0
     }

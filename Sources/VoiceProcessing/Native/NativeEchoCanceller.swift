@@ -14,10 +14,10 @@ import Glibc
 struct NativeEchoCanceller: ~Copyable {
     /// Choices that are measured rather than derived.
     struct Tuning {
-        var main = EchoPathFilter.Tuning(memory: 0.9995, noiseMemory: 0.8)
-        var shadow = EchoPathFilter.Tuning(memory: 0.99, noiseMemory: 0.8)
+        var main = EchoPathFilter.Tuning(memory: 0.9998, noiseMemory: 0.7)
+        var shadow = EchoPathFilter.Tuning(memory: 0.985, noiseMemory: 0.8)
         /// Error variance that is expected of an unknown path's first partition, by its decay time in partitions; of the cubic path's.
-        var expectation: (linear: Float, cubic: Float, decay: Float) = (0.2, 0.05, 6.7)
+        var expectation: (linear: Float, cubic: Float, decay: Float) = (0.2, 0.05, 5)
         /// The same for the shadow filter.
         var shadowExpectation: Float = 0.1
         /// Once the levels are known the expectation is scaled by this times their ratio of power.
@@ -32,13 +32,15 @@ struct NativeEchoCanceller: ~Copyable {
     static let block = 160
     /// Frames by which the output lags.
     static let delay = ResidualEchoSuppressor.delay
-    private static let shadowLanes = 16
+    private static let shadowLanes = 24
     /// Energies over 60 ms: the shadow filter takes over when its error is below this share of the main filter's and this share of the
     /// microphone for so many blocks; it starts over from the main filter when it is worse by the last.
     private static let shadowWins: (ofMain: Float, ofMic: Float, blocks: Int, loses: Float) = (0.7, 0.5, 5, 1.5)
     /// Leakage to expect, and the share of the path beyond the shadow filter that has changed, after it took over.
-    private static let changed: (leakage: Float, path: Float) = (0.3, 0.3)
+    private static let changed: (leakage: Float, path: Float) = (1, 1)
     private static let quick: Float = 0.1535
+    /// Blocks after a new path's beginning when its level is looked at again: at the first and its multiples.
+    private static let mending = 8...40
 
     let tuning: Tuning
     /// How hard the residual is suppressed.
@@ -57,6 +59,7 @@ struct NativeEchoCanceller: ~Copyable {
     private var inputs = SearchInputs()
 
     private var mic = RealVector(count: block)
+    private var played = RealVector(count: block)
     private var priorEcho = RealVector(count: block)
     private var priorError = RealVector(count: block)
     private var shadowError = RealVector(count: block)
@@ -69,6 +72,10 @@ struct NativeEchoCanceller: ~Copyable {
     private var micPower: Float = 0
     private var shadowBetterFor = 0
     private var sinceJump = 1_000
+    /// Blocks since the path was begun anew, and what was heard and played since.
+    private var sinceStart = 1_000
+    private var levels = CancellationLevels()
+    private var started: (mic: Float, far: Float) = (0, 0)
 
     init(tuning: Tuning = Tuning()) {
         self.tuning = tuning
@@ -85,8 +92,12 @@ struct NativeEchoCanceller: ~Copyable {
     /// Cancels in place. Both are 160 frames; `far` is what was played in the same 10 ms or, if buffered, up to 0.6 s before it is heard.
     mutating func run(capture: inout MutableSpan<Float>, far: Span<Float>) {
         mic.write(capture.span)
-        reference.append(far)
-        followDelay(far)
+        played.write(far)
+        // What is no number would stay in every average for good.
+        if !mic.energy.isFinite { mic.fill(0) }
+        if !played.energy.isFinite { played.fill(0) }
+        reference.append(played)
+        followDelay()
         reference.advance(&batch)
         presence.note(referencePower: reference.power)
         sinceJump += 1
@@ -99,6 +110,11 @@ struct NativeEchoCanceller: ~Copyable {
         suppressor.run(
             error: error, echo: echo, mic: mic, uncertainty: filter.uncertainty, presence: presence.presence,
             isUnsure: presence.isUnsure, &batch, into: &capture)
+        if presence.isPlaying {
+            levels.note(
+                microphone: mic.energy, error: error.energy, output: energy(of: capture.span),
+                reference: reference.power * Float(Self.block), echo: echo.energy, farOnly: suppressor.farOnly)
+        }
     }
 }
 
@@ -156,6 +172,7 @@ extension NativeEchoCanceller {
         if shadowBetterFor > wins.blocks {
             shadowBetterFor = 0
             mainPower = shadowPower
+            levels.restart()
             filter.adopt(shadow, changed: Self.changed.path, upTo: ReferenceSpectra.linear)
             suppressor.expectLeakage(Self.changed.leakage)
         } else if shadowPower > wins.loses * mainPower {
@@ -179,8 +196,8 @@ extension NativeEchoCanceller {
 // Where the echo is.
 extension NativeEchoCanceller {
     /// Feeds both searches and moves the reference to where a new delay was found.
-    private mutating func followDelay(_ far: Span<Float>) {
-        inputs.prepare(far: far, mic: mic, &batch)
+    private mutating func followDelay() {
+        inputs.prepare(far: played, mic: mic, &batch)
         if memory.predict(inputs.played, into: &main) {
             inputs.prepare(prediction: main, &batch)
             memory.note(prediction: inputs.prediction, power: inputs.predictionPower, microphone: inputs.microphone)
@@ -195,10 +212,26 @@ extension NativeEchoCanceller {
         reference.move(to: wanted, &batch)
         if isFirst || !memory.isKnown {
             expectAnything(scale: min(20, max(0.05, inputs.levelRatio * tuning.expectedLevel)))
+            levels.restart()
+            sinceStart = 0
+            started = (0, 0)
         } else {
             let expectation = tuning.expectation
             filter.expect { 0.02 * Self.expected(expectation, lane: $0) }
         }
+    }
+
+    /// The level that a new path is expected to have was a guess from before its echo was heard; mends it while the path does not show.
+    private mutating func mendExpectation() {
+        sinceStart += 1
+        guard sinceStart <= Self.mending.upperBound else { return }
+        started.mic += mic.energy
+        started.far += reference.power * Float(Self.block)
+        guard Self.mending.contains(sinceStart), sinceStart % Self.mending.lowerBound == 0, presence.unexplained > 0.5
+        else { return }
+        let scale = min(20, max(0.05, tuning.expectedLevel * started.mic / (started.far + 1e-9)))
+        let expectation = tuning.expectation
+        filter.expect { scale * Self.expected(expectation, lane: $0) }
     }
 
     /// What the block says of presence, jumps and drift.
@@ -206,20 +239,27 @@ extension NativeEchoCanceller {
         presence.judge(
             microphone: mic.energy, error: priorError.energy, estimate: priorEcho.energy,
             product: mic.dot(priorEcho), isEvident: delays.isEvident)
+        mendExpectation()
         let unexplained = presence.unexplained
         memory.remember(filter, unexplained: unexplained)
         if let offset = memory.lookForJump(unexplained: unexplained, offset: reference.offset, &batch) {
             jump(to: offset)
         }
         guard reference.offset >= 2 * SincInterpolator.reach else { return }
+        if let slope = delays.trend.slope { drift.follow(slope) }
         let step = drift.run(
             error: priorError, estimate: priorEcho, isReliable: unexplained < 0.25 && sinceJump > 30)
-        if let step { reference.adjust(by: step, drift: drift.drift) }
+        if let step {
+            reference.adjust(by: step, drift: drift.drift)
+        } else {
+            reference.adjust(by: 0, drift: drift.drift)
+        }
     }
 
     private mutating func jump(to offset: Int) {
         reference.move(to: offset, &batch)
         memory.restore(&filter)
+        levels.restart()
         delays.restart()
         presence.restartAverages()
         sinceJump = 0
@@ -233,17 +273,28 @@ extension NativeEchoCanceller {
     var offset: Int { reference.offset }
     /// Writes what is known into a report of a signal at `rate`.
     func describe(in report: inout ProcessingReport, rate: Int) {
-        report.mayContainEcho = presence.presence > 0.5
+        let isHeard = presence.presence > 0.5
+        report.mayContainEcho = isHeard && presence.isLive
         report.echoDelay = delays.delay.map { $0 * rate / Self.sampleRate }
         report.echoDriftPPM = drift.isOpen ? Float(drift.drift * 1e6) : nil
         report.echoPresence = presence.presence
+        report.referenceLevel = Self.level(reference.power)
+        guard presence.farTime > 0 else { return }
+        report.echoReadiness = isHeard ? levels.readiness : 1
+        guard isHeard else { return }
+        report.echoReturnLoss = levels.returnLoss
+        report.echoReturnLossEnhancement = levels.enhancement
+        report.echoLevel = Self.level(echo.energy / Float(Self.block))
+        report.suppressionGain = 20 * log10f(max(1e-4, suppressor.meanGain))
     }
 
+    private static func level(_ power: Float) -> Float {
+        min(0, max(silenceLevel, 10 * log10f(max(power, 1e-20))))
+    }
+
+    /// Between 4 and 7 kHz: the share of the microphone's amplitude that is left, 0...1, and the echo's power over the reference's.
     var upperBand: (passed: Float, coupling: Float) {
         (suppressor.upperPassed, suppressor.upperEcho / (reference.upperPower + 1e-9))
     }
 
-    var debug: String {
-        "off \(reference.offset) cand \(delays.candidateLag) prom \(delays.prominence) unexpl \(presence.unexplained) pres \(presence.presence) seen \(presence.isSeen) farOnly \(suppressor.farOnly) drift \(drift.drift * 1e6) \(drift.isOpen)"
-    }
 }

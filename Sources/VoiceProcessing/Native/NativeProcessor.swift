@@ -1,3 +1,5 @@
+import CVoiceKernels
+
 /// The native echo canceller as a ``VoiceProcessor``, with WebRTC's module behind it for noise, level and voice detection.
 ///
 ///     capture ─┬─> below 8 kHz ─> NativeEchoCanceller ─┬─> WebRTCProcessor, echo off ─> out
@@ -100,7 +102,11 @@ public final class NativeProcessor: VoiceProcessor {
     public func run(capture: inout MutableSpan<Float>, reference: Span<Float>, delay: Int) -> ProcessingReport {
         precondition(capture.count == sampleRate / 100 && reference.count == capture.count, "a block is 10 ms")
         let inputLevel = decibelsFullScale(of: capture.span)
-        if activeSettings.echo != .off { cancel(&capture, reference) }
+        if activeSettings.echo != .off {
+            let rounding = vk_flush_subnormals()
+            cancel(&capture, reference)
+            vk_restore_rounding(rounding)
+        }
         splice.run(&capture)
         var report = module.run(capture: &capture, reference: reference, delay: 0)
         report.inputLevel = inputLevel
@@ -118,5 +124,4 @@ public final class NativeProcessor: VoiceProcessor {
         highBand?.join(
             low: low, passed: upper.passed, coupling: upper.coupling, offset: canceller.offset, into: &capture)
     }
-    var debug: String { canceller.debug }
 }

@@ -7,7 +7,7 @@
 /// block's other work.
 struct ReferenceSpectra: ~Copyable {
     /// Partitions of 10 ms.
-    static let linear = 24
+    static let linear = 40
     static let cubic = 8
     static let lanes = linear + cubic
     static let block = 160
@@ -46,10 +46,10 @@ struct ReferenceSpectra: ~Copyable {
     }
 
     /// Takes what was played in the last 10 ms. ``advance(_:)`` follows.
-    mutating func append(_ block: Span<Float>) {
+    mutating func append(_ block: borrowing RealVector) {
         precondition(block.count == Self.block)
-        far.append(block)
-        distortion.run(block, into: &cubed)
+        far.append(block.span)
+        distortion.run(block.span, into: &cubed)
         Self.append(cubed, to: &cube)
     }
 

@@ -16,12 +16,15 @@ struct ResidualEchoSuppressor: ~Copyable {
     struct Tuning {
         /// Over-estimation while the far end alone is heard.
         var farOnly: Float = 30
+        /// Excess of the error over what is expected to be left, dB, from which the near end is heard, and to where it surely is.
+        var near: (from: Float, range: Float) = (2, 3)
+        var nearRise: Float = 0.5
         /// Weight of the filter's own error, μ.
-        var uncertainty: Float = 0.5
+        var uncertainty: Float = 0.8
         /// Lowest gain.
         var floor: Float = 0.01
         /// Weight of the past in the decision-directed estimate.
-        var decision: Float = 0.7
+        var decision: Float = 0.85
         /// Gain while an echo is assumed of which nothing is known.
         var unsure: Float = 0.03
 
@@ -91,6 +94,8 @@ struct ResidualEchoSuppressor: ~Copyable {
     /// Share of the microphone's amplitude that is left there, 0...1, of the last block; and the echo's power there, smoothed.
     private(set) var upperPassed: Float = 1
     private(set) var upperEcho: Float = 0
+    /// 0...1: the near end is heard.
+    private(set) var near: Float = 0
     /// Mean gain of the last block over the bins of speech.
     private(set) var meanGain: Float = 1
 
@@ -124,6 +129,7 @@ struct ResidualEchoSuppressor: ~Copyable {
     ) {
         analyse(newError, newEcho, newMic, &batch)
         judgeFarOnly()
+        judgeNear(uncertainty)
         findGains(uncertainty)
         makeFilter(presence: presence, isUnsure: isUnsure, &batch)
         apply(newError, newMic, presence, into: &output)
@@ -173,9 +179,22 @@ struct ResidualEchoSuppressor: ~Copyable {
         farOnly += 0.3 * (alone - farOnly)
     }
 
+    /// The near end is heard when the error is far above what is expected to be left of the echo: long before it shows in the coherence, if
+    /// the echo is louder.
+    private mutating func judgeNear(_ uncertainty: borrowing RealVector) {
+        var (left, expected): (Float, Float) = (1e-12, 1e-12)
+        for bin in Self.judged {
+            left += errorPower[bin]
+            expected += leakage[bin] * echoPower[bin] + tuning.uncertainty * uncertainty[bin] + floor[bin]
+        }
+        let excess = 10 * log10f(left / expected)
+        near = min(1, max(0, (excess - tuning.near.from) / tuning.near.range))
+    }
+
     private mutating func findGains(_ uncertainty: borrowing RealVector) {
-        let over = 1 + tuning.farOnly * farOnly * farOnly
-        let growth = 1 + Self.leak.creep + (farOnly > 0.8 ? Self.leak.rise : 0)
+        let alone = farOnly * (1 - near)
+        let over = 1 + tuning.farOnly * alone * alone
+        let growth = 1 + Self.leak.creep + (farOnly > 0.8 && near < tuning.nearRise ? Self.leak.rise : 0)
         for bin in 0..<Self.bins {
             let power = error.power(bin)
             if echoPower[bin] > 1e-6 {

@@ -46,9 +46,9 @@ struct SearchInputs: ~Copyable {
     /// Power of the microphone over that of what was played, of late.
     var levelRatio: Float { levels.mic / (levels.far + 1e-9) }
 
-    mutating func prepare(far newFar: Span<Float>, mic: borrowing RealVector, _ batch: inout TransformBatch) {
+    mutating func prepare(far newFar: borrowing RealVector, mic: borrowing RealVector, _ batch: inout TransformBatch) {
         Self.push(newFar, &playedLine)
-        Self.emphasise(newFar, &last.far, &fresh)
+        Self.emphasise(newFar.span, &last.far, &fresh)
         Self.push(fresh, &farLine)
         Self.emphasise(mic.span, &last.mic, &fresh)
         Self.push(fresh, &micLine)
@@ -86,11 +86,6 @@ struct SearchInputs: ~Copyable {
     }
 
     private static func push(_ new: borrowing RealVector, _ line: inout RealVector) {
-        line.shiftDown(by: block)
-        line.write(new, at: frames - block)
-    }
-
-    private static func push(_ new: Span<Float>, _ line: inout RealVector) {
         line.shiftDown(by: block)
         line.write(new, at: frames - block)
     }

@@ -1,0 +1,155 @@
+import CAllocationCounter
+import Glibc
+import Testing
+import VoiceRealtime
+
+@testable import VoiceProcessing
+
+/// What a canceller owes both talkers, on speech-like signals in sparse rooms.
+@Suite("Native echo canceller")
+struct NativeProcessorTests {
+    private static let echoOnly = ProcessingSettings(echo: .low)
+
+    private func run(_ mic: [Float], _ far: [Float], rate: Int) throws -> ProcessorRun {
+        ProcessorRun(try NativeProcessor(sampleRate: rate, settings: Self.echoOnly), capture: mic, reference: far)
+    }
+
+    /// Level of the difference between the output and the near end, behind the near end's own level, dB.
+    private func distortion(_ run: ProcessorRun, near: [Float], delay: Int, from start: Int) -> Float {
+        let range = start..<near.count - delay
+        let difference = range.map { run.output[$0 + delay] - near[$0] }
+        return rms(near[range]) - rms(difference)
+    }
+
+    @Test(
+        "takes away an echo, wherever it is", arguments: zip([16_000, 16_000, 32_000, 48_000], [0.0, 0.5, 0.13, 0.13]))
+    func farEndAlone(rate: Int, delay: Double) throws {
+        let far = speech(seconds: 6, rate: rate, seed: 401)
+        let hiss = noise(seconds: 6, rate: rate, seed: 402, level: -75)
+        let mic = sum(echo(of: far, rate: rate, delay: Int(delay * Double(rate))), hiss)
+        let result = try run(mic, far, rate: rate)
+        let tail = (4 * rate)...
+        #expect(rms(mic[tail]) - rms(result.output[tail]) > 30)
+        let report = try #require(result.reports.last)
+        #expect(try abs(#require(report.echoDelay) - Int(delay * Double(rate))) <= rate / 1000)
+        #expect(try #require(report.echoPresence) > 0.99)
+        #expect(try #require(report.echoReadiness) > 0.9)
+        #expect(try #require(report.echoReturnLossEnhancement) > 25)
+        #expect(try abs(#require(report.echoReturnLoss) - 6) < 3)
+        #expect(report.echoDriftPPM == nil)
+    }
+
+    @Test("leaves a talker whole while both talk", arguments: [16_000, 48_000])
+    func doubleTalk(rate: Int) throws {
+        // Given two seconds of the far end alone, then both, as loud as each other
+        let far = speech(seconds: 8, rate: rate, seed: 411)
+        let hiss = noise(seconds: 8, rate: rate, seed: 412, level: -75)
+        var near = speech(seconds: 8, rate: rate, seed: 413, level: -32)
+        for index in 0..<2 * rate { near[index] = 0 }
+        let mic = sum(sum(echo(of: far, rate: rate, delay: rate / 20), near), hiss)
+        // When it is processed
+        let result = try run(mic, far, rate: rate)
+        // Then what is not the talker is far below them
+        let delay = try #require(result.reports.last).processingDelay
+        #expect(distortion(result, near: near, delay: delay, from: 3 * rate) > 12)
+    }
+
+    @Test("a talker alone comes out as they went in, later", arguments: [16_000, 32_000, 48_000])
+    func nearEndAlone(rate: Int) throws {
+        let near = speech(seconds: 2, rate: rate, seed: 421)
+        let silence = [Float](repeating: 0, count: near.count)
+        let result = try run(near, silence, rate: rate)
+        let delay = try #require(result.reports.last).processingDelay
+        #expect(delay == (rate == 16_000 ? 64 : rate / 200))
+        #expect(distortion(result, near: near, delay: delay, from: rate / 10) > 45)
+        #expect(result.reports.allSatisfy { $0.echoReadiness == nil && $0.mayContainEcho == false })
+    }
+
+    @Test("a headset's wearer is left alone, once it is clear that there is no echo")
+    func headset() throws {
+        let rate = 16_000
+        let far = speech(seconds: 6, rate: rate, seed: 431)
+        let hiss = noise(seconds: 6, rate: rate, seed: 432, level: -70)
+        let near = sum(speech(seconds: 6, rate: rate, seed: 433), hiss)
+        let result = try run(near, far, rate: rate)
+        #expect(distortion(result, near: near, delay: 64, from: rate) > 40)
+        let report = try #require(result.reports.last)
+        #expect(try #require(report.echoPresence) < 0.01)
+        #expect(report.echoReadiness == 1)
+        #expect(report.echoDelay == nil)
+    }
+
+    @Test("a jump of the delay is followed within 0.3 s", arguments: [(0.04, 0.12), (0.12, 0.04), (0.04, 0.3)])
+    func jump(from: Double, to: Double) throws {
+        let rate = 16_000
+        let far = speech(seconds: 10, rate: rate, seed: 441)
+        let early = echo(of: far, rate: rate, delay: Int(from * Double(rate)))
+        let late = echo(of: far, rate: rate, delay: Int(to * Double(rate)))
+        let hiss = noise(seconds: 10, rate: rate, seed: 442, level: -75)
+        let mic = sum(Array(early[..<(6 * rate)]) + Array(late[(6 * rate)...]), hiss)
+        let result = try run(mic, far, rate: rate)
+        let after = (6 * rate + 3 * rate / 10)..<(7 * rate)
+        #expect(rms(mic[after]) - rms(result.output[after]) > 20)
+    }
+
+    @Test("finds the drift of two clocks", arguments: [-250.0, 100])
+    func drift(ppm: Double) throws {
+        let rate = 16_000
+        let far = speech(seconds: 20, rate: rate, seed: 451)
+        let straight = echo(of: far, rate: rate, delay: 640)
+        // A loudspeaker whose clock is fast by `ppm` plays all of it sooner: read by a windowed sinc, independently of the product's own.
+        let drifting = straight.indices.map { index -> Float in
+            let position = Double(index) * (1 + ppm * 1e-6)
+            let whole = Int(position)
+            var sum = 0.0
+            for tap in max(0, whole - 11)..<max(0, whole - 11, min(straight.count, whole + 13)) {
+                let x = position - Double(tap)
+                let sinc = x == 0 ? 1 : sin(.pi * x) / (.pi * x)
+                sum += Double(straight[tap]) * sinc * (0.5 + 0.5 * cos(.pi * x / 13))
+            }
+            return Float(sum)
+        }
+        let mic = sum(drifting, noise(seconds: 20, rate: rate, seed: 452, level: -75))
+        let result = try run(mic, far, rate: rate)
+        #expect(try abs(Double(#require(result.reports.last?.echoDriftPPM)) + ppm) < 8)
+        #expect(rms(mic[(15 * rate)...]) - rms(result.output[(15 * rate)...]) > 28)
+    }
+
+    @Test("switching the echo canceller under a running voice makes no click", arguments: [16_000, 48_000])
+    func liveSwitch(rate: Int) throws {
+        let near = speech(seconds: 3, rate: rate, seed: 461)
+        let silence = [Float](repeating: 0, count: near.count)
+        func roughness(_ samples: some Collection<Float>) -> Float {
+            let values = Array(samples)
+            return (2..<values.count).map { abs(values[$0] - 2 * values[$0 - 1] + values[$0 - 2]) }.max() ?? 0
+        }
+        let processor = try NativeProcessor(sampleRate: rate, settings: Self.echoOnly)
+        let result = try ProcessorRun(processor, capture: near, reference: silence) { block in
+            if block % 40 == 20 { try processor.apply(block % 80 == 20 ? .bypass : Self.echoOnly) }
+        }
+        #expect(roughness(result.output) < 1.3 * roughness(near))
+        #expect(processor.activeSettings.echo == .off || processor.processingDelay > 0)
+    }
+
+    @Test("allocates nothing per block", .enabled(if: RealtimeWatch.allocations != nil), arguments: [16_000, 48_000])
+    func allocations(rate: Int) throws {
+        // Given a far end, an echo that jumps, and drift enough to open the loop: every path is walked
+        let far = speech(seconds: 8, rate: rate, seed: 471)
+        let early = echo(of: far, rate: rate, delay: rate / 20)
+        let late = echo(of: far, rate: rate, delay: rate / 8)
+        let mic = Array(early[..<(5 * rate)]) + Array(late[(5 * rate)...])
+        let processor = try NativeProcessor(sampleRate: rate, settings: .voiceChat)
+        let block = rate / 100
+        var output = mic
+        output[0] = mic[0]  // its own storage, before anything is counted
+        let before = RealtimeWatch.allocations
+        for start in stride(from: 0, to: mic.count, by: block) {
+            var all = output.mutableSpan
+            var capture = all._mutatingExtracting(start..<start + block)
+            _ = processor.run(
+                capture: &capture, reference: far.span.extracting(start..<start + block), delay: 0)
+        }
+        #expect(RealtimeWatch.allocations == before)
+        #expect(rms(mic[(7 * rate)...]) - rms(output[(7 * rate)...]) > 20)
+    }
+}
