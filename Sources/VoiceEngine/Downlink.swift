@@ -8,7 +8,8 @@ internal import VoiceWire
 ///
 ///     receive ring ─► jitter buffer ─► Opus decode, FEC, conceal ─► volume ─┐
 ///                     (one for each talker)                                  ├─► mix ─► limiter ─► playout ring
-///     ...                                                         volume ─┘
+///     ...                                                         volume ─┘               (at the device's own pace,
+///                                                                                         where that is not the true one)
 ///
 /// The playback clock drives it: a block is pulled shortly before the playback thread comes for it. Nothing is allocated after `init`.
 struct Downlink: ~Copyable {
@@ -21,6 +22,8 @@ struct Downlink: ~Copyable {
     /// When the last frame so far given to the loudspeaker leaves the DAC.
     private var referenceEnd: MonotonicTime?
     private var limiter = MixLimiter()
+    private var drift = PlaybackDrift()
+    private var follower = ClockFollower()
     private var mix = InlineArray<480, Float>(repeating: 0)
     private var scratch = InlineArray<480, Float>(repeating: 0)
     private(set) var statistics = DownlinkStatistics()
@@ -65,6 +68,7 @@ struct Downlink: ~Copyable {
         _ clock: RunClock, take: PlaybackTake?, playback: DirectionCounts, events: inout MediaEventOutlet
     ) {
         if let take { note(take, seen: clock.start) }
+        drift.update(measuredPPM: playback.driftPPM, isQuiet: limiter.peak < Self.audible, now: clock.start)
         receive()
         while let due = schedule.due(fill: playout.fill), due <= clock.start {
             produce(now: clock.start)
@@ -72,6 +76,8 @@ struct Downlink: ~Copyable {
             if isChanged { noteMargin(&events) }
         }
         nextRun = schedule.plan(fill: playout.fill)
+        statistics.followedDriftPPM = drift.followedPPM
+        statistics.resamplingFrames = follower.pendingFrames
     }
 
     private mutating func note(_ take: PlaybackTake, seen now: MonotonicTime) {
@@ -112,9 +118,11 @@ struct Downlink: ~Copyable {
         }
     }
 
+    /// Pulls a block, mixes it and puts it into the ring.
     private mutating func produce(now: MonotonicTime) {
-        // What the playback thread takes at a time, at most 10 ms.
-        let blockFrames = min(schedule.period, Uplink.blockFrames)
+        // What the playback thread takes at a time. Where its clock is followed that is no whole number of frames: then in small pieces, so
+        // that no more is pulled than is needed.
+        let blockFrames = min(drift.followedPPM == nil ? schedule.period : Self.smallBlock, Uplink.blockFrames)
         var mixSpan = mix.mutableSpan
         var block = mixSpan._mutatingExtracting(0..<blockFrames)
         for index in 0..<blockFrames { block[index] = 0 }
@@ -123,12 +131,18 @@ struct Downlink: ~Copyable {
         streams.mix(into: &block, scratch: &scratchBlock, now: now.sinceEpoch)
         limiter.apply(to: &block)
         if let referenceEnd {
-            // What is pulled now follows what lies in the ring, which follows what the device has.
-            let dacTime = referenceEnd.advanced(byFrames: playout.fill, sampleRate: 48_000)
-            statistics.pullToSpeaker.note(dacTime.nanoseconds - now.nanoseconds, frames: blockFrames)
+            // What is pulled now follows what waits here and in the ring, which follows what the device has.
+            let waiting = Double(playout.fill) + follower.pendingFrames
+            let toDAC = Double(referenceEnd.nanoseconds - now.nanoseconds) + waiting * 1e9 / 48_000
+            statistics.pullToSpeaker.note(toDAC, frames: blockFrames)
         }
-        _ = playout.write(block.span, time: now)
+        follower.pass(block.span, driftPPM: drift.followedPPM, to: &playout, time: now)
     }
+
+    /// Half a millisecond.
+    private static let smallBlock = 24
+    /// -60 dBFS: below this a mix is a pause.
+    private static let audible: Float = 0.001
 
     /// The statistics of every talker that is being played.
     mutating func streamStatistics() -> StreamStatisticsTable { streams.report() }
