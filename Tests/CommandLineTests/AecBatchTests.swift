@@ -9,9 +9,10 @@ import VoiceSimulation
 struct AecBatchTests {
     /// A played voice and a microphone that hears it half as loud 50 ms later, as `prefix`ref.wav and `prefix`mic.wav.
     private static func record(_ prefix: String, in folder: TestFolder, seed: UInt64) throws {
-        let far = try folder.speak(prefix + "ref.wav", seconds: 3, seed: seed)
-        let echo = [Float](repeating: 0, count: 2_400) + far.dropLast(2_400).map { $0 / 2 }
-        try AudioFile.write(echo, to: folder(prefix + "mic.wav"))
+        let far = SyntheticSpeech.samples(frames: 24_000, seed: seed)
+        let echo = [Float](repeating: 0, count: 800) + far.dropLast(800).map { $0 / 2 }
+        try AudioFile.write(far, to: folder(prefix + "ref.wav"), sampleRate: 16_000)
+        try AudioFile.write(echo, to: folder(prefix + "mic.wav"), sampleRate: 16_000)
     }
 
     @Test("a folder's recordings are found by their names")
