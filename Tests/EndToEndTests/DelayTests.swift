@@ -19,7 +19,8 @@ struct DelayTests {
         // Then it is the sum of the stages, each of which measures itself
         let budget = LatencyBudget(from: call.statistics(.a), to: call.statistics(.b))
         let total = try #require(budget.total).milliseconds
-        #expect(abs(hearing.delayMilliseconds - total) < 1, "measured \(hearing.delayMilliseconds), \(budget)")
+        // to 1.5 ms: the echo canceller's band splitting disperses, and a correlation weighs frequencies as speech has them.
+        #expect(abs(hearing.delayMilliseconds - total) < 1.5, "measured \(hearing.delayMilliseconds), \(budget)")
         // And it is within what a conversation bears
         #expect(hearing.delayMilliseconds < boundMilliseconds)
     }

@@ -33,7 +33,10 @@ struct GainControllerTests {
     private static func activeLevel(_ output: ArraySlice<Float>, where talk: [Float]) -> Float {
         let block = rate / 100
         let powers = stride(from: output.startIndex, to: output.endIndex - block, by: block).map { start in
-            (talk[start..<start + block].reduce(0) { $0 + $1 * $1 }, output[start..<start + block].reduce(0) { $0 + $1 * $1 })
+            (
+                talk[start..<start + block].reduce(0) { $0 + $1 * $1 },
+                output[start..<start + block].reduce(0) { $0 + $1 * $1 }
+            )
         }
         let loudest = powers.map(\.0).max() ?? 0
         let active = powers.filter { $0.0 > loudest / 1000 }
@@ -63,7 +66,8 @@ struct GainControllerTests {
     @Test("lifts a quiet talker's room by 12 dB at most, and back")
     func pauses() {
         let hiss = noise(seconds: 12, rate: Self.rate, seed: 4, level: -75)
-        let talk = speech(seconds: 8, rate: Self.rate, seed: 5, level: -48) + [Float](repeating: 0, count: 4 * Self.rate)
+        let talk =
+            speech(seconds: 8, rate: Self.rate, seed: 5, level: -48) + [Float](repeating: 0, count: 4 * Self.rate)
         let (output, _) = Self.run(sum(talk, hiss), ProcessingSettings(gain: .conversation))
         let pause = 9 * Self.rate
         #expect(rms(output[pause...]) < -75 + 12.2)
@@ -93,7 +97,9 @@ struct GainControllerTests {
     @Test("the limiter bends no waveform that is below full scale and passes what it limits without a step")
     func limiter() {
         var limiter = PeakLimiter()
-        let tone = (0..<Self.rate).map { 2.5 * sinf(2 * .pi * 220 * Float($0) / Float(Self.rate)) * Float($0 < Self.rate / 2 ? 0.3 : 1) }
+        let tone = (0..<Self.rate).map {
+            2.5 * sinf(2 * .pi * 220 * Float($0) / Float(Self.rate)) * Float($0 < Self.rate / 2 ? 0.3 : 1)
+        }
         var output = tone
         for start in stride(from: 0, to: tone.count, by: 160) {
             var block = Array(output[start..<start + 160])
@@ -113,7 +119,8 @@ struct GainControllerTests {
     func live() {
         let tone = (0..<2 * Self.rate).map { 0.05 * sinf(2 * .pi * 220 * Float($0) / Float(Self.rate)) }
         let (output, _) = Self.run(
-            tone, ProcessingSettings(gain: .fixed(decibels: 0)), change: (100, ProcessingSettings(gain: .fixed(decibels: 12))))
+            tone, ProcessingSettings(gain: .fixed(decibels: 0)),
+            change: (100, ProcessingSettings(gain: .fixed(decibels: 12))))
         let steps = zip(output.dropFirst(), output).map { abs($0 - $1) }
         #expect(steps.max() ?? 1 < 0.05 * 4 * 0.0864 * 1.2)
     }

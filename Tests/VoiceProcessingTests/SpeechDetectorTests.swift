@@ -27,7 +27,8 @@ struct SpeechDetectorTests {
         // Given half a second of silence, one of speech with a gap of 200 ms, and silence
         let events = Self.events(Self.stretches((0, 50), (0.9, 40), (0, 20), (0.9, 40), (0, 100)))
         // Then there is one beginning and one end, at their own times
-        #expect(events.map(\.event) == [.speechStarted(at: .milliseconds(500)), .speechEnded(at: .milliseconds(1_500))])
+        #expect(
+            events.map(\.event) == [.speechStarted(at: .milliseconds(500)), .speechEnded(at: .milliseconds(1_500))])
         // told when they were certain: after 60 ms of speech and 300 ms of silence.
         #expect(events.map(\.block) == [55, 179])
     }
@@ -54,7 +55,8 @@ struct SpeechDetectorTests {
         let configuration = SpeechDetector.Configuration(
             frame: .milliseconds(frame), minimumSpeech: .milliseconds(240), minimumSilence: .milliseconds(600))
         let events = Self.events(Self.stretches((0, 60), (1, 60), (0, 120)), configuration)
-        #expect(events.map(\.event) == [.speechStarted(at: .milliseconds(600)), .speechEnded(at: .milliseconds(1_200))])
+        #expect(
+            events.map(\.event) == [.speechStarted(at: .milliseconds(600)), .speechEnded(at: .milliseconds(1_200))])
         #expect(events.map(\.block) == [83, 179])
     }
 

@@ -28,7 +28,8 @@ struct LogSpectralGain: ~Copyable {
     @inline(__always)
     func gain(prior: Float, posterior: Float) -> Float {
         let ratio = prior / (1 + prior)
-        let bits = max(ratio * posterior, Float(sign: .plus, exponent: Self.exponents.lowest, significand: 1)).bitPattern
+        let bits = max(ratio * posterior, Float(sign: .plus, exponent: Self.exponents.lowest, significand: 1))
+            .bitPattern
         let step = Int(bits >> Self.fractionBits) - Int(firstStep)
         guard step < table.count - 1 else { return ratio }
         let mask = UInt32(1) << Self.fractionBits - 1

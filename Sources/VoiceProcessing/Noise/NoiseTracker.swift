@@ -4,7 +4,7 @@ import Glibc
 ///
 /// Each bin is taken for noise with the probability that it is, given the noise so far and a fixed SNR of speech (T. Gerkmann,
 /// R. C. Hendriks, "Unbiased MMSE-based noise power estimation with low complexity and low tracking delay", IEEE Trans. ASLP 20,
-/// 2012). It follows a noise that rises within half a second and needs no pause for it.
+/// 2012). It needs no pause to follow a noise that falls or that rises slowly; a sudden rise of 15 dB takes it three seconds.
 struct NoiseTracker: ~Copyable {
     struct Bin: BitwiseCopyable {
         var power: Float = 0

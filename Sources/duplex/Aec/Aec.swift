@@ -65,7 +65,9 @@ struct Aec: AsyncParsableCommand {
     var mic: String?
     @Option(help: "What was played meanwhile.", completion: .file())
     var ref: String?
-    @Option(help: "The near talker alone, as the microphone heard it, if known: tells what the talker lost.", completion: .file())
+    @Option(
+        help: "The near talker alone, as the microphone heard it, if known: tells what the talker lost.",
+        completion: .file())
     var near: String?
     @Option(help: "The WAV file to write; with --batch, a folder for them.", completion: .file())
     var out: String?

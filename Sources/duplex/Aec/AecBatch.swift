@@ -35,7 +35,8 @@ struct AecBatch {
             try OutputFolder.make(out, option: "--out", for: files)
         }
         if let report = options.report {
-            try OutputFolder.make(report, option: "--report", for: ["index.html"] + names.flatMap { [$0 + ".html", $0 + ".csv"] })
+            try OutputFolder.make(
+                report, option: "--report", for: ["index.html"] + names.flatMap { [$0 + ".html", $0 + ".csv"] })
         }
         self.names = names
         self.items = zip(items, names).map { item, name in
@@ -119,7 +120,8 @@ struct AecBatch {
             let text = SVGCanvas.escaped(name)
             let address = line.report?.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed)
             let link = address.map { "<a href=\"./\($0)\">\(text)</a>" } ?? text
-            return "<tr><td>\(link)</td>" + Self.cells(line).map { "<td>\(SVGCanvas.escaped($0))</td>" }.joined() + "</tr>"
+            return "<tr><td>\(link)</td>" + Self.cells(line).map { "<td>\(SVGCanvas.escaped($0))</td>" }.joined()
+                + "</tr>"
         }
         let html = AecPage.document(
             title: "Echo", body: "<h1>Echo</h1><table><tr>\(heading)</tr>\(rows.joined(separator: "\n"))</table>")

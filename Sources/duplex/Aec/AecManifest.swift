@@ -62,10 +62,12 @@ enum AecManifest {
     // MARK: Manifests
 
     private static func manifest(_ path: String) throws(Failure) -> [Item] {
-        guard let data = FileManager.default.contents(atPath: path), let text = String(data: data, encoding: .utf8) else {
+        guard let data = FileManager.default.contents(atPath: path), let text = String(data: data, encoding: .utf8)
+        else {
             throw Failure(.inputUnusable, "the manifest '\(path)' cannot be read as UTF-8 text; check its permissions")
         }
         let lines = text.split(whereSeparator: \.isNewline).filter { !$0.allSatisfy(\.isWhitespace) }
+        guard !lines.isEmpty else { return [] }
         let isJSON = lines.first?.drop(while: \.isWhitespace).first == "{"
         var items = isJSON ? try objects(lines, path) : try rows(lines, path)
         let base = URL(filePath: path).deletingLastPathComponent().path()

@@ -24,7 +24,8 @@ struct AecPage {
 
     static func write(_ text: String, to path: String) throws(Failure) {
         do { try Data(text.utf8).write(to: URL(filePath: path)) } catch {
-            throw Failure(.thresholdMissed, "'\(path)' cannot be written: \(error.localizedDescription); check --report")
+            throw Failure(
+                .thresholdMissed, "'\(path)' cannot be written: \(error.localizedDescription); check --report")
         }
     }
 
@@ -76,7 +77,8 @@ struct AecPage {
             waveform("Output", result.output), spectrogram("Output", result.output), levels, talk,
         ]
         panels += enhancement
-        panels += known("Delay from playing to recording", "ms", [("searched in the signals", { $0.delayMilliseconds })])
+        panels += known(
+            "Delay from playing to recording", "ms", [("searched in the signals", { $0.delayMilliseconds })])
         panels += known("Speech at the near end", "probability", [("", { $0.speechProbability })])
         panels += known("Echo left, by the canceller", "likelihood", [("", { $0.residualEcho })])
         panels += known("Noise taken away", "dB", [("", { $0.noiseSuppression })])
@@ -119,7 +121,9 @@ struct AecPage {
         let states = result.trace.talk(delay: summary.delayMs ?? .nan)
         let names = ["nobody", "near end", "far end", "both"]
         let series = AecTrace.Talk.allCases.map { state in
-            let points = states.enumerated().map { (Double($0.offset) / 100, $0.element == state ? Double(state.rawValue) : .nan) }
+            let points = states.enumerated().map {
+                (Double($0.offset) / 100, $0.element == state ? Double(state.rawValue) : .nan)
+            }
             return PlotPanel.Series(name: names[state.rawValue], points: points)
         }
         return PlotPanel(title: "Who talks", xLabel: "s", yLabel: "", content: .lines(series))
@@ -143,7 +147,10 @@ struct AecPage {
         let told = result.trace.line { $0.enhancement }
         if told.contains(where: { $0.y.isFinite }) { series.append(.init(name: "the canceller's own", points: told)) }
         guard series.contains(where: { $0.points.contains { $0.y.isFinite } }) else { return [] }
-        return [PlotPanel(title: "Echo removed while the far end was heard", xLabel: "s", yLabel: "dB", content: .lines(series))]
+        return [
+            PlotPanel(
+                title: "Echo removed while the far end was heard", xLabel: "s", yLabel: "dB", content: .lines(series))
+        ]
     }
 
     /// A panel of what was known; none where nothing was.

@@ -51,7 +51,8 @@ struct AecVerdict {
             return add(
                 .unknown,
                 "The microphone holds almost no linear echo of the reference (\((share * 100).fixed(1)) % of its energy): a headset, the "
-                    + "wrong reference, or an echo that the near end drowns. \(removed.fixed(1)) dB were removed where the far end was heard.")
+                    + "wrong reference, or an echo that the near end drowns. \(removed.fixed(1)) dB were removed where the far end was heard."
+            )
         }
         add(
             grade(removed, best: Self.removed, isHighBetter: true),
@@ -77,10 +78,14 @@ struct AecVerdict {
         }
         guard let share = summary.linearEchoRatio, share >= Self.leastLinear else { return }
         if let loss = summary.echoReturnLossDb {
-            add(loss > 0 ? .good : .fair, "The linear echo is \(loss.fixed(1)) dB below the reference (echo return loss).")
+            add(
+                loss > 0 ? .good : .fair,
+                "The linear echo is \(loss.fixed(1)) dB below the reference (echo return loss).")
         }
         if let tail = summary.echoTailMs {
-            add(tail <= 200 ? .good : .fair, "99 % of the echo's energy come within \(tail.fixed(0)) ms of its first arrival.")
+            add(
+                tail <= 200 ? .good : .fair,
+                "99 % of the echo's energy come within \(tail.fixed(0)) ms of its first arrival.")
         }
         add(
             share >= Self.mostlyLinear ? .good : .fair,
@@ -92,7 +97,9 @@ struct AecVerdict {
         for (name, share) in [
             ("microphone", summary.microphoneClippedRatio), ("reference", summary.referenceClippedRatio),
         ] where share > Self.clipped {
-            add(.poor, "The \(name) clips: \((share * 100).fixed(2)) % of its samples are at full scale. Lower its level.")
+            add(
+                .poor,
+                "The \(name) clips: \((share * 100).fixed(2)) % of its samples are at full scale. Lower its level.")
         }
     }
 

@@ -1,0 +1,154 @@
+import Foundation
+import Testing
+import VoiceDevices
+import VoiceSimulation
+
+@testable import duplex
+
+@Suite("Echo in many recordings")
+struct AecBatchTests {
+    /// A played voice and a microphone that hears it half as loud 50 ms later, as `prefix`ref.wav and `prefix`mic.wav.
+    private static func record(_ prefix: String, in folder: TestFolder, seed: UInt64) throws {
+        let far = SyntheticSpeech.samples(frames: 24_000, seed: seed)
+        let echo = [Float](repeating: 0, count: 800) + far.dropLast(800).map { $0 / 2 }
+        try AudioFile.write(far, to: folder(prefix + "ref.wav"), sampleRate: 16_000)
+        try AudioFile.write(echo, to: folder(prefix + "mic.wav"), sampleRate: 16_000)
+    }
+
+    @Test("a folder's recordings are found by their names")
+    func folder() throws {
+        let folder = try TestFolder()
+        for name in ["a", "b", "c"] {
+            try FileManager.default.createDirectory(atPath: folder(name), withIntermediateDirectories: false)
+        }
+        for name in [
+            "a/mic.wav", "a/far.wav", "a/near.wav", "b/mic.wav", "c/ref.wav", "x_mic.wav", "x_lpb.wav", "y_mic.wav",
+        ] {
+            try folder.write([], to: name)
+        }
+        let items = try AecManifest.read(folder.path)
+        #expect(
+            items == [
+                AecManifest.Item(
+                    mic: folder("a/mic.wav"), ref: folder("a/far.wav"), out: nil, near: folder("a/near.wav")),
+                AecManifest.Item(mic: folder("x_mic.wav"), ref: folder("x_lpb.wav"), out: nil, near: nil),
+            ])
+        #expect(AecBatch.names(items) == ["a", "x"])
+        #expect(AecBatch.names(items + items) == ["a", "x", "a-2", "x-2"])
+    }
+
+    @Test("a manifest is CSV or JSON, and says where it is wrong")
+    func manifest() throws {
+        let folder = try TestFolder()
+        let expected = [
+            AecManifest.Item(mic: folder("m,1.wav"), ref: "/r.wav", out: folder("o.wav"), near: nil),
+            AecManifest.Item(mic: folder("m\"2.wav"), ref: folder("r2.wav"), out: nil, near: nil),
+        ]
+        let csv = "mic,ref,out\r\n\"m,1.wav\",/r.wav,o.wav\r\n\n\"m\"\"2.wav\", r2.wav ,\n"
+        #expect(try AecManifest.read(folder.write(Array(csv.utf8), to: "a.csv")) == expected)
+        let json = """
+            {"mic": "m,1.wav", "ref": "/r.wav", "out": "o.wav"}
+            {"mic": "m\\"2.wav", "ref": "r2.wav"}
+            """
+        #expect(try AecManifest.read(folder.write(Array(json.utf8), to: "a.jsonl")) == expected)
+        for (wrong, saying) in [
+            ("", "no recordings"), ("mic,ref\n", "no recordings"), ("mic,sound\na,b\n", "heading"),
+            ("mic,ref\na\n", "row 2"), ("mic,ref\na,b,c\n", "row 2"), ("{\"mic\": 1}\n", "object 1"),
+        ] {
+            let path = try folder.write(Array(wrong.utf8), to: "w")
+            let failure = #expect(throws: Failure.self) { try AecManifest.read(path) }
+            #expect(failure?.message.contains(saying) == true, "\(wrong)")
+        }
+    }
+
+    @Test("a failure does not stop the others, and is told in the table, the lines and the exit code")
+    func failures() throws {
+        let folder = try TestFolder()
+        try Self.record("a_", in: folder, seed: 1)
+        try Self.record("c_", in: folder, seed: 2)
+        let csv = "mic,ref\na_mic.wav,a_ref.wav\nb_mic.wav,a_ref.wav\nc_mic.wav,c_ref.wav\n"
+        try folder.write(Array(csv.utf8), to: "list.csv")
+        let run = try ChildProcess.run([
+            "aec", "--batch", folder("list.csv"), "--out", folder("out"), "--report", folder("report"), "--json",
+        ])
+        #expect(run.exitCode == 1)
+        let lines = try #require(run.json)
+        #expect(lines.map { $0["type"] as? String } == ["file", "file", "file", "batch"])
+        #expect(lines.map { $0["error"] != nil } == [false, true, false, false])
+        #expect(lines.last?["failed"] as? Int == 1)
+        for name in ["out/a.wav", "out/c.wav", "report/index.html", "report/a.html", "report/a.csv", "report/c.html"] {
+            #expect(FileManager.default.fileExists(atPath: folder(name)), "\(name)")
+        }
+        #expect(!FileManager.default.fileExists(atPath: folder("out/b.wav")))
+        let page = try String(contentsOfFile: folder("report/a.html"), encoding: .utf8)
+        #expect(page.contains("Verdict") && page.contains("data:image/png") && page.utf8.count < 2_000_000)
+        let table = try ChildProcess.run(["aec", "--batch", folder("list.csv")])
+        #expect(table.exitCode == 1)
+        #expect(table.standardOutput.contains("failed: "))
+        #expect(table.standardOutput.split(separator: "\n").count == 4)
+    }
+
+    @Test("a page is well-formed where there is nothing to show")
+    func silence() throws {
+        let folder = try TestFolder()
+        try AudioFile.write([Float](repeating: 0, count: 4_800), to: folder("s.wav"))
+        let run = try ChildProcess.run([
+            "aec", "--mic", folder("s.wav"), "--ref", folder("s.wav"), "--out", folder("o.wav"), "--report",
+            folder("r"),
+        ])
+        #expect(run.exitCode == 0)
+        #expect(run.standardOutput.contains("unknown: The far end was never heard"))
+        let page = try String(contentsOfFile: folder("r/index.html"), encoding: .utf8)
+        #expect(!page.contains("nan") && !page.contains("inf\""))
+    }
+}
+
+@Suite("What recordings tell of their echo")
+struct EchoPathTests {
+    private static let rate = 16_000
+
+    @Test("return loss, delay and tail of a path that is known", arguments: [0, 4_000])
+    func known(delay: Int) throws {
+        var random = SeededGenerator(seed: 3)
+        let far = SyntheticSpeech.samples(frames: rate * 12, seed: 4)
+        // A direct sound and a tail that falls by 60 dB in 0.2 s: 99 % of its energy come within 67 ms.
+        let response = (0..<Self.rate / 4).map { index in
+            Float.random(in: -1...1, using: &random) * Float(pow(10, -3 * Double(index) / (0.2 * Double(Self.rate))))
+        }
+        let gain = 0.5 / response.reduce(0) { $0 + $1 * $1 }.squareRoot()
+        var microphone = [Float](repeating: 0, count: far.count)
+        var convolver = [Float](repeating: 0, count: far.count)
+        for (tap, value) in response.enumerated() where abs(value) > 0.001 {
+            for index in tap..<far.count { convolver[index] += value * gain * far[index - tap] }
+        }
+        for index in delay..<far.count { microphone[index] = convolver[index - delay] }
+        let path = try #require(EchoPath(reference: far, microphone: microphone, delay: delay, rate: Self.rate))
+        #expect(abs((path.returnLossDecibels ?? 0) - 6) < 2)
+        #expect(abs(path.delayMilliseconds - Double(delay) / 16) < 10)
+        #expect(abs((path.tailMilliseconds ?? 0) - 67) < 25)
+        #expect(path.linearShare > 0.9)
+    }
+    private var rate: Int { Self.rate }
+
+    @Test("a microphone that hears something else holds no linear echo")
+    func foreign() throws {
+        let far = SyntheticSpeech.samples(frames: rate * 12, seed: 5)
+        let other = SyntheticSpeech.samples(frames: rate * 12, seed: 6, voice: .high)
+        let path = try #require(EchoPath(reference: far, microphone: other, delay: 0, rate: Self.rate))
+        #expect(path.linearShare < 0.1)
+        #expect(EchoPath(reference: other.map { _ in 0 }, microphone: other, delay: 0, rate: Self.rate) == nil)
+    }
+
+    @Test("what a known talker lost")
+    func talker() throws {
+        let near = SyntheticSpeech.samples(frames: rate * 4, seed: 7)
+        let untouched = NearEvidence(near: near, microphone: near, output: near, rate: Self.rate, lag: 0)
+        #expect(untouched.lostShare == 0)
+        #expect(abs(untouched.levelChange ?? 9) < 0.01)
+        // Half of the time muted
+        let gated = near.indices.map { ($0 / 3_200).isMultiple(of: 2) ? near[$0] : near[$0] / 1_000 }
+        let cut = NearEvidence(near: near, microphone: near, output: gated, rate: Self.rate, lag: 0)
+        #expect((0.3...0.7).contains(cut.lostShare ?? 0))
+        #expect((cut.distortionAfter ?? 99) < (cut.distortionBefore ?? 0) - 20)
+    }
+}
