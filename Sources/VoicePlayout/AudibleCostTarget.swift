@@ -31,8 +31,10 @@
     /// Start-up margin above the first packet, as a share of its length, and its decay, frames (0.5 s).
     private static let startShare = 0.05
     private static let startDecay = 24_000.0
-    /// How long a small gain must last before the target follows it down, frames (1 s).
-    private static let settling: Int64 = 48_000
+    /// How long a small gain must last before the target follows it down, frames: 4 s, on a quiet network (20 ms) 1 s.
+    private static let settling: Int64 = 192_000
+    private static let quietSettling: Int64 = 48_000
+    private static let quietDelay: Int64 = 960
     /// How often it is looked whether evidence is outdated, frames (0.1 s).
     private static let lookEvery: Int64 = 4800
 
@@ -119,7 +121,8 @@
         let gain =
             current > maximumBin
             ? .infinity : provisional.cost(at: current, delayPrice: cost.delayPerMillisecond) - best
-        if gain > cost.hysteresis || position - lowerSince > Self.settling {
+        let settling = offset - baseline > Self.quietDelay ? Self.settling : Self.quietSettling
+        if gain > cost.hysteresis || position - lowerSince > settling {
             self.offset = candidate
             lowerSince = position
         }

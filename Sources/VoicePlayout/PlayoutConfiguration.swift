@@ -8,7 +8,7 @@ public struct PlayoutConfiguration: Equatable, Sendable, BitwiseCopyable {
     /// `concealment`, and `burst` times that for each of the up to four frames of its gap before it; of a single lost frame
     /// whose far edge is known by `L` only the share `knownFarEdge`. Weights fall to 1/e in 15 s of sound; one second of
     /// sound in perfect time is added, so that first packets do not overreact. The target rises at once; it falls at once
-    /// where that gains `hysteresis`, else after 1 s. Where the network has calmed down, what it did before counts no more.
+    /// where that gains `hysteresis`, else after a few seconds. Where the network has calmed down, what it did before counts no more.
     ///
     /// The unit of cost is one frame extrapolated, per frame sent. The factors were found by listening scores (PLCMOS) over
     /// recorded and generated networks.
@@ -22,7 +22,7 @@ public struct PlayoutConfiguration: Equatable, Sendable, BitwiseCopyable {
         /// How much more each further frame of the same gap costs, as a share of the first; four further frames count.
         public var burst = 0.25
         /// Factor on a gap whose far edge is known in time, so that both its ends can be joined.
-        public var knownFarEdge = 0.8
+        public var knownFarEdge = 0.815
         /// Cost gain that lowers the target at once; raising it needs none.
         public var hysteresis = 0.003
 

@@ -122,8 +122,8 @@ private struct PlayoutComparison {
     }
 
     func measure() throws -> Measured {
-        var ours = try BufferedDecoding()
-        var bare = try FixedDelayDecoding(
+        let ours = try BufferedDecoding()
+        let bare = try FixedDelayDecoding(
             packets, leastTravel: leastTravel, delay: .milliseconds(PlayoutBenchmark.fixedDelayMilliseconds))
         var (costs, bareCosts) = ([Double](), [Double]())
         for number in 0..<count {
@@ -144,7 +144,7 @@ private struct PlayoutComparison {
     }
 }
 
-private struct BufferedDecoding: ~Copyable {
+private final class BufferedDecoding {
     private(set) var buffer = PlayoutBuffer()
     private(set) var worstPull = 0.0
     private var decoder: OpusDecoder
@@ -154,7 +154,7 @@ private struct BufferedDecoding: ~Copyable {
     init() throws(OpusError) { decoder = try OpusDecoder() }
 
     /// 20 ms; returns the microseconds they took.
-    mutating func step(_ number: Int, _ packets: [SpokenPackets.Packet], from start: Duration) -> Double {
+    func step(_ number: Int, _ packets: [SpokenPackets.Packet], from start: Duration) -> Double {
         var nanoseconds: Int64 = 0
         for half in 0..<2 {
             let now = start + .milliseconds(20 * number + 10 * half)
@@ -176,7 +176,7 @@ private struct BufferedDecoding: ~Copyable {
 }
 
 /// Decodes every packet at its time: packet, redundancy of the next, concealment, in this order.
-private struct FixedDelayDecoding: ~Copyable {
+private final class FixedDelayDecoding {
     private(set) var concealed = 0
     /// Milliseconds.
     let meanDelay: Double
@@ -203,7 +203,7 @@ private struct FixedDelayDecoding: ~Copyable {
     }
 
     /// 20 ms; returns the microseconds they took.
-    mutating func step(_ number: Int) -> Double {
+    func step(_ number: Int) -> Double {
         let (packet, next) = (present[number], presentNext[number])
         var stopwatch = CPUStopwatch()
         do {
@@ -219,7 +219,7 @@ private struct FixedDelayDecoding: ~Copyable {
         return Double(stopwatch.lap()) / 1000
     }
 
-    private mutating func restore(from next: [UInt8]?) throws(OpusError) {
+    private func restore(from next: [UInt8]?) throws(OpusError) {
         var room = block.mutableSpan
         var sound = room._mutatingExtracting(0..<960)
         if let next, let header = try? OpusPacketHeader(parsing: next.span), header.carriesRedundancy {
