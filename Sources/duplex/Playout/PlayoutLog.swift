@@ -1,5 +1,6 @@
 import Foundation
 import VoicePlayout
+import VoiceWire
 
 /// What happened while a capture was played: every arrival, every decision, and target and level at every pull.
 struct PlayoutLog {
