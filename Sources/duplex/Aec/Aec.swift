@@ -76,7 +76,7 @@ struct Aec: AsyncParsableCommand {
     @Option(help: ArgumentHelp("A folder to write a report into.", valueName: "folder"))
     var report: String?
     @Option(help: "Who processes: \(ProcessingBackend.allCases.map(\.rawValue).joined(separator: ", ")).")
-    var backend = ProcessingBackend.webRTC
+    var backend = ProcessingBackend.native
     @Option(help: "Echo suppression: \(Echo.allCases.map(\.rawValue).joined(separator: ", ")).")
     var echo = Echo.low
     @Option(help: "Noise suppression: \(Noise.allCases.map(\.rawValue).joined(separator: ", ")).")
