@@ -56,7 +56,8 @@ public struct SincInterpolator: ~Copyable {
         let count = output.count
         guard count > 0 else { return }
         let last = Int((start + step * Double(count - 1)).rounded(.down))
-        precondition(Int(start.rounded(.down)) >= Self.reach - 1 && last + Self.reach < input.count, "read beyond the input")
+        let first = Int(start.rounded(.down))
+        precondition(first >= Self.reach - 1 && last + Self.reach < input.count, "read beyond the input")
         unsafe input.withUnsafeBufferPointer { input in
             unsafe output.withUnsafeMutableBufferPointer { output in
                 guard let from = input.baseAddress, let to = output.baseAddress else { return }

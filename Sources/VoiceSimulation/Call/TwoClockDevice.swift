@@ -16,8 +16,9 @@ public final class TwoClockDevice<Air: AcousticAir & ~Copyable>: AudioDevice {
         public var periodFrames = 240
         /// Periods of the playback buffer, at least 2.
         public var periods = 2
-        /// How much faster than nominal each direction runs, in ppm.
+        /// How much faster than nominal the capture runs, in ppm.
         public var capturePPM = 0.0
+        /// How much faster than nominal the playback runs, in ppm.
         public var playbackPPM = 0.0
 
         /// 5 ms periods, two of them, and perfect clocks.

@@ -67,7 +67,8 @@ struct Call: AsyncParsableCommand {
     var capture: String?
     @Option(help: "ALSA PCM to play to, or none. (default: default)")
     var playback: String?
-    @Option(help: "Frames of 48 kHz in a sound card's period, as near as it can. (default: 240; 120 with the preset lowDelay)")
+    @Option(
+        help: "Frames of 48 kHz in a sound card's period, as near as it can. (default: 240; with lowDelay 120)")
     var period: Int?
 
     @Option(help: "A sound file to speak instead of a microphone.", completion: .file())
