@@ -60,6 +60,9 @@ struct VirtualCard {
 
     func remove() { _ = unsafe shm_unlink("/vcard.\(Self.space).\(id)") }
 
+    /// Removes the card that comes of opening what the list shows.
+    static func removeDefault() { _ = unsafe shm_unlink("/vcard.\(space).0") }
+
     private static func run(_ command: String) -> (status: Int32, text: String) {
         guard let pipe = unsafe popen(command, "r") else { return (-1, "") }
         var bytes: [UInt8] = []
