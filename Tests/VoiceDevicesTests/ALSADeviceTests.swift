@@ -157,6 +157,7 @@ struct ALSADeviceTests {
 
     @Test("The list holds what the configuration shows, with what it can do")
     func list() throws {
+        defer { VirtualCard.removeDefault() }
         let entry = try #require(ALSADevice.list().first { $0.name == "silent" })
         #expect(entry.description == "Hears and plays nothing")
         guard case .available(let rates, let channels, _) = entry.playback else {

@@ -30,8 +30,13 @@ struct VirtualCard {
 
     static var isThere: Bool { CardlessALSA.isReady && built != nil }
 
-    private static let tools =
-        #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" } + "/tools/virtual-card"
+    /// Where the sources really are, should the package be a folder of links to them.
+    private static let tools: String = {
+        guard let path = unsafe realpath(#filePath, nil) else { return "" }
+        defer { unsafe free(path) }
+        return unsafe String(cString: path).split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" }
+            + "/tools/virtual-card"
+    }()
     /// The cards of this process are its own.
     private static let space = "devices-\(getpid())"
     private static let count = Atomic<Int>(0)
@@ -54,6 +59,9 @@ struct VirtualCard {
     }
 
     func remove() { _ = unsafe shm_unlink("/vcard.\(Self.space).\(id)") }
+
+    /// Removes the card that comes of opening what the list shows.
+    static func removeDefault() { _ = unsafe shm_unlink("/vcard.\(space).0") }
 
     private static func run(_ command: String) -> (status: Int32, text: String) {
         guard let pipe = unsafe popen(command, "r") else { return (-1, "") }

@@ -202,7 +202,9 @@ struct RealTimeCardTests {
         #expect(run.counts.playback.gapFrames > 0 && run.counts.capture.gapFrames > 0)
         try expectLatency(run)
         expectAligned(run)
-        // The gap is in the reference as the silence that it was, so that its times go on without a jump.
+        // The gap is in the reference as the silence that it was, so that its times go on without a jump. On a machine so loaded that the
+        // test itself has not kept up, there are others.
+        guard run.counts.playback.overflowFrames == 0 else { return }
         let jumps = zip(run.played.marks, run.played.marks.dropFirst()).map { before, after in
             after.time.nanoseconds
                 - before.time.advanced(byFrames: after.frame - before.frame, sampleRate: 48_000).nanoseconds
