@@ -20,6 +20,7 @@ public struct PlayedSegment: Equatable, Sendable, BitwiseCopyable {
     public internal(set) var firstTimestamp: Int64
     /// Whether the timestamps run on with the frames; else all frames stand at the first one.
     public internal(set) var advances: Bool
+    /// Where the run comes from.
     public internal(set) var origin: Origin
 
     /// The timestamp of a frame of the run.

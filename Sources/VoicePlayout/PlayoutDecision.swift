@@ -1,5 +1,6 @@
 /// One thing that a playout buffer decided, for a log or a plot.
 public struct PlayoutDecision: Equatable, Sendable, BitwiseCopyable {
+    /// What was decided.
     public enum Kind: UInt8, Sendable, BitwiseCopyable, CaseIterable {
         /// A packet's sound is played.
         case play
@@ -21,6 +22,7 @@ public struct PlayoutDecision: Equatable, Sendable, BitwiseCopyable {
         case flush
     }
 
+    /// What was decided.
     public internal(set) var kind: Kind
     /// How much sound it is about.
     public internal(set) var frames: Int
