@@ -27,6 +27,8 @@ public struct ProcessingReport: BitwiseCopyable, Sendable {
     public var echoLevel: Float?
     /// Mean gain, dB, that the residual suppressor applied to the bins of speech.
     public var suppressionGain: Float?
+    /// Whether the reference is what was played; nil where the processor does not look.
+    public var referenceIntegrity: ReferenceIntegrity?
     /// Median delay in milliseconds that the library sees between its two inputs over its last second.
     public var libraryDelayMilliseconds: Int32?
     /// Standard deviation of that delay, milliseconds.
@@ -57,6 +59,7 @@ public struct ProcessingReport: BitwiseCopyable, Sendable {
         referenceLevel = nil
         echoLevel = nil
         suppressionGain = nil
+        referenceIntegrity = nil
         libraryDelayMilliseconds = nil
         libraryDelayDeviationMilliseconds = nil
         poorDelayFraction = nil

@@ -93,6 +93,15 @@ struct EchoPathFilter: ~Copyable {
         }
     }
 
+    /// The path's gain has changed, nothing else.
+    mutating func scale(by factor: Float) {
+        for index in 0..<weights.real.count {
+            weights.real[index] *= factor
+            weights.imaginary[index] *= factor
+            variance[index] *= factor * factor
+        }
+    }
+
     /// Takes over weights and variances of a filter with as many lanes.
     mutating func copy(from other: borrowing EchoPathFilter) {
         weights.copy(from: other.weights)

@@ -40,6 +40,10 @@ struct EchoPresence {
     /// Power of the microphone and of what the filter leaves of it before it learns, over 60 ms.
     private(set) var microphonePower: Float = 0
     private(set) var errorPower: Float = 0
+    private var quickProduct: Float = 0
+    private var quickEstimate: Float = 0
+    /// ⟨d, y⟩ / ⟨y, y⟩ over 60 ms: by how much the echo is stronger than its estimate, if there is nothing but echo.
+    var gainError: Float { quickProduct / (quickEstimate + 1e-12) }
     /// Proof was seen lately.
     private(set) var isSeen = false
     private var isProven = false
@@ -70,6 +74,8 @@ struct EchoPresence {
     mutating func restartAverages() {
         microphonePower = 0
         errorPower = 0
+        quickProduct = 0
+        quickEstimate = 0
     }
 
     /// Takes the energies of a block in which the far end talks: microphone, error, estimate, product of microphone and estimate; and
@@ -77,6 +83,8 @@ struct EchoPresence {
     mutating func judge(microphone: Float, error: Float, estimate: Float, product: Float, isEvident: Bool) {
         microphonePower += Self.quick * (microphone - microphonePower)
         errorPower += Self.quick * (error - errorPower)
+        quickProduct += Self.quick * (product - quickProduct)
+        quickEstimate += Self.quick * (estimate - quickEstimate)
         slowMicrophone += Self.slow * (microphone - slowMicrophone)
         slowProduct += Self.slow * (product - slowProduct)
         slowEstimate += Self.slow * (estimate - slowEstimate)

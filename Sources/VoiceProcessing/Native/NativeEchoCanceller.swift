@@ -39,6 +39,8 @@ struct NativeEchoCanceller: ~Copyable {
     /// Leakage to expect, and the share of the path beyond the shadow filter that has changed, after it took over.
     private static let changed: (leakage: Float, path: Float) = (1, 1)
     private static let quick: Float = 0.1535
+    /// How surely the far end must be alone, how far off its echo's gain, and blocks until the next change is believed.
+    private static let gainChange: (alone: Float, least: Float, rest: Int) = (0.9, 0.2, 10)
     /// Blocks after a new path's beginning when its level is looked at again: at the first and its multiples.
     private static let mending = 8...40
 
@@ -75,6 +77,8 @@ struct NativeEchoCanceller: ~Copyable {
     /// Blocks since the path was begun anew, and what was heard and played since.
     private var sinceStart = 1_000
     private var levels = CancellationLevels()
+    private var monitor = ReferenceMonitor()
+    private var sinceGainChange = 1_000
     private var started: (mic: Float, far: Float) = (0, 0)
 
     init(tuning: Tuning = Tuning()) {
@@ -96,6 +100,7 @@ struct NativeEchoCanceller: ~Copyable {
         // What is no number would stay in every average for good.
         if !mic.energy.isFinite { mic.fill(0) }
         if !played.energy.isFinite { played.fill(0) }
+        monitor.note(played)
         reference.append(played)
         followDelay()
         reference.advance(&batch)
@@ -245,6 +250,7 @@ extension NativeEchoCanceller {
         if let offset = memory.lookForJump(unexplained: unexplained, offset: reference.offset, &batch) {
             jump(to: offset)
         }
+        followGain()
         guard reference.offset >= 2 * SincInterpolator.reach else { return }
         if let slope = delays.trend.slope { drift.follow(slope) }
         let step = drift.run(
@@ -254,6 +260,21 @@ extension NativeEchoCanceller {
         } else {
             reference.adjust(by: 0, drift: drift.drift)
         }
+    }
+
+    /// A volume control behind the reference scales the echo at once; the path is scaled too, where the far end is heard alone and
+    /// its echo is as like its estimate as before, only louder or softer.
+    private mutating func followGain() {
+        sinceGainChange += 1
+        let gain = presence.gainError
+        let isPlain = suppressor.farOnly > Self.gainChange.alone && abs(gain - 1) > Self.gainChange.least && gain > 0.05
+        guard memory.isKnown, isPlain, sinceGainChange > Self.gainChange.rest, sinceJump > 30 else { return }
+        sinceGainChange = 0
+        filter.scale(by: gain)
+        shadow.scale(by: gain)
+        presence.restartAverages()
+        monitor.noteGainChange(decibels: 20 * log10f(gain))
+        estimateAgain()
     }
 
     private mutating func jump(to offset: Int) {
@@ -278,6 +299,9 @@ extension NativeEchoCanceller {
         report.echoDelay = delays.delay.map { $0 * rate / Self.sampleRate }
         report.echoDriftPPM = drift.isOpen ? Float(drift.drift * 1e6) : nil
         report.echoPresence = presence.presence
+        var integrity = monitor.integrity
+        integrity.isLate = delays.delay.map { $0 < Self.sampleRate / 1000 } ?? false
+        report.referenceIntegrity = integrity
         report.referenceLevel = Self.level(reference.power)
         guard presence.farTime > 0 else { return }
         report.echoReadiness = isHeard ? levels.readiness : 1

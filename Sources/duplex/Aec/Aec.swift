@@ -60,7 +60,7 @@ struct Aec: AsyncParsableCommand {
     @Option(help: "The WAV file to write.", completion: .file())
     var out: String
     @Option(help: "Who processes: \(ProcessingBackend.allCases.map(\.rawValue).joined(separator: ", ")).")
-    var backend = ProcessingBackend.webRTC
+    var backend = ProcessingBackend.native
     @Option(help: "Echo suppression: \(Echo.allCases.map(\.rawValue).joined(separator: ", ")).")
     var echo = Echo.low
     @Option(help: "Noise suppression: \(Noise.allCases.map(\.rawValue).joined(separator: ", ")).")
