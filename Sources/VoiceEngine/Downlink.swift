@@ -24,6 +24,7 @@ struct Downlink: ~Copyable {
     private var limiter = MixLimiter()
     private var drift = PlaybackDrift()
     private var follower = ClockFollower()
+    private var isSecondPart = true
     private var mix = InlineArray<480, Float>(repeating: 0)
     private var scratch = InlineArray<480, Float>(repeating: 0)
     private(set) var statistics = DownlinkStatistics()
@@ -68,7 +69,7 @@ struct Downlink: ~Copyable {
         _ clock: RunClock, take: PlaybackTake?, playback: DirectionCounts, events: inout MediaEventOutlet
     ) {
         if let take { note(take, seen: clock.start) }
-        drift.update(measuredPPM: playback.driftPPM, isQuiet: limiter.peak < Self.audible, now: clock.start)
+        drift.update(measuredPPM: playback.driftPPM, now: clock.start)
         receive()
         while let due = schedule.due(fill: playout.fill), due <= clock.start {
             produce(now: clock.start)
@@ -120,9 +121,7 @@ struct Downlink: ~Copyable {
 
     /// Pulls a block, mixes it and puts it into the ring.
     private mutating func produce(now: MonotonicTime) {
-        // What the playback thread takes at a time. Where its clock is followed that is no whole number of frames: then in small pieces, so
-        // that no more is pulled than is needed.
-        let blockFrames = min(drift.followedPPM == nil ? schedule.period : Self.smallBlock, Uplink.blockFrames)
+        let blockFrames = nextBlockFrames()
         var mixSpan = mix.mutableSpan
         var block = mixSpan._mutatingExtracting(0..<blockFrames)
         for index in 0..<blockFrames { block[index] = 0 }
@@ -139,10 +138,19 @@ struct Downlink: ~Copyable {
         follower.pass(block.span, driftPPM: drift.followedPPM, to: &playout, time: now)
     }
 
+    /// How much to pull: what the playback thread takes at a time, at most 10 ms. Where its clock is followed that is no whole number of frames:
+    /// then half a millisecond, so that no more is pulled than is needed. Packets then no longer begin where a pull does. That the jitter
+    /// buffers hold a little more for it before, stretching where nobody hears it, they are brought to by pulls of changing length.
+    private mutating func nextBlockFrames() -> Int {
+        if drift.followedPPM != nil { return Self.smallBlock }
+        let whole = min(schedule.period, Uplink.blockFrames)
+        guard drift.isPreparing else { return whole }
+        isSecondPart.toggle()
+        return max(isSecondPart ? whole * 3 / 8 : whole - whole * 3 / 8, 1)
+    }
+
     /// Half a millisecond.
     private static let smallBlock = 24
-    /// -60 dBFS: below this a mix is a pause.
-    private static let audible: Float = 0.001
 
     /// The statistics of every talker that is being played.
     mutating func streamStatistics() -> StreamStatisticsTable { streams.report() }

@@ -11,13 +11,10 @@ struct MixLimiter: BitwiseCopyable {
     static let releaseFor10Milliseconds: Float = 0.0952
 
     private(set) var gain: Float = 1
-    /// The largest magnitude of the last block as it came.
-    private(set) var peak: Float = 0
 
     mutating func apply(to frames: inout MutableSpan<Float>) {
         var peak: Float = 0
         for index in 0..<frames.count { peak = max(peak, abs(frames[index])) }
-        self.peak = peak
         let release = Self.releaseFor10Milliseconds * Float(frames.count) / 480
         let target = min(gain + (1 - gain) * release, peak > Self.ceiling ? Self.ceiling / peak : 1)
         guard gain != 1 || target != 1 else { return }

@@ -9,20 +9,22 @@ struct PlaybackDrift: BitwiseCopyable {
     static let thresholdPPM = 50.0
     /// For how long it must be seen: a device's first seconds tell little.
     private static let patience: Int64 = 3_000_000_000
+    /// For how long the jitter buffers are then given time to take to what following asks of them.
+    private static let preparation: Int64 = 3_000_000_000
     /// Beyond this it is no crystal but a mistake: ten times the worst that audio devices are allowed (USB Audio: ±500 ppm with full speed).
     static let largestPPM = 5_000.0
-    /// For how long a moment is waited for in which nothing is heard, because the jitter buffer is pulled in another rhythm from then on.
-    private static let longestWait: Int64 = 10_000_000_000
     /// How fast the rate that is followed changes, ppm a second: a twentieth of a cent of pitch.
     private static let steepestPPMPerSecond = 25.0
 
     /// The drift that is followed; nil while none is.
     private(set) var followedPPM: Double?
+    /// Whether it is about to be followed.
+    private(set) var isPreparing = false
     private var suspectedSince: MonotonicTime?
     private var last: MonotonicTime?
 
-    /// Takes the device's drift as it is known `now`, in ppm of the monotonic clock, and whether nothing is being heard.
-    mutating func update(measuredPPM: Double?, isQuiet: Bool, now: MonotonicTime) {
+    /// Takes the device's drift as it is known `now`, in ppm of the monotonic clock.
+    mutating func update(measuredPPM: Double?, now: MonotonicTime) {
         defer { last = now }
         guard let measured = measuredPPM.map({ min(max($0, -Self.largestPPM), Self.largestPPM) }) else { return }
         if let followedPPM {
@@ -33,11 +35,13 @@ struct PlaybackDrift: BitwiseCopyable {
         }
         guard measured.magnitude > Self.thresholdPPM else {
             suspectedSince = nil
+            isPreparing = false
             return
         }
         let since = suspectedSince ?? now
         suspectedSince = since
-        let waited = now.nanoseconds - since.nanoseconds
-        if waited >= (isQuiet ? Self.patience : Self.patience + Self.longestWait) { followedPPM = measured }
+        let seen = now.nanoseconds - since.nanoseconds
+        if seen >= Self.patience + Self.preparation { followedPPM = measured }
+        isPreparing = followedPPM == nil && seen >= Self.patience
     }
 }

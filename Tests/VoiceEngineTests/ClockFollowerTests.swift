@@ -77,40 +77,45 @@ struct ClockFollowerTests {
         }
     }
 
-    /// A drift, for how long it is seen, whether anything is heard meanwhile, and what is followed then.
+    /// A drift, for how long it is seen, and what is done then.
     struct Case: CustomTestStringConvertible {
         let ppm: Double?
         let seconds: Int
-        let isQuiet: Bool
+        let prepares: Bool
         let followed: Double?
 
-        init(_ ppm: Double?, for seconds: Int, quiet: Bool, followed: Double?) {
-            (self.ppm, self.seconds, isQuiet, self.followed) = (ppm, seconds, quiet, followed)
+        init(_ ppm: Double?, for seconds: Int, prepares: Bool = false, followed: Double? = nil) {
+            (self.ppm, self.seconds, self.prepares, self.followed) = (ppm, seconds, prepares, followed)
         }
 
-        var testDescription: String {
-            "\(ppm.map { "\($0)" } ?? "unknown") ppm for \(seconds) s\(isQuiet ? "" : ", loud")"
-        }
+        var testDescription: String { "\(ppm.map { "\($0)" } ?? "unknown") ppm for \(seconds) s" }
     }
 
     @Test(
-        "a drift that lasts is followed, in a pause if there is one",
+        "a drift that lasts is prepared for, and then followed",
         arguments: [
-            Case(nil, for: 100, quiet: true, followed: nil), Case(0, for: 100, quiet: true, followed: nil),
-            Case(50, for: 100, quiet: true, followed: nil), Case(-50, for: 100, quiet: true, followed: nil),
-            Case(300, for: 2, quiet: true, followed: nil), Case(300, for: 4, quiet: true, followed: 300),
-            Case(-300, for: 4, quiet: true, followed: -300), Case(51, for: 4, quiet: true, followed: 51),
-            Case(300, for: 12, quiet: false, followed: nil), Case(300, for: 14, quiet: false, followed: 300),
-            Case(20_000, for: 4, quiet: true, followed: 5_000),
+            Case(nil, for: 100), Case(0, for: 100), Case(50, for: 100), Case(-50, for: 100), Case(300, for: 2),
+            Case(300, for: 4, prepares: true), Case(300, for: 7, followed: 300), Case(-300, for: 7, followed: -300),
+            Case(51, for: 7, followed: 51), Case(20_000, for: 7, followed: 5_000),
         ])
     func decision(_ given: Case) {
         var drift = PlaybackDrift()
         for tick in 0...given.seconds * 100 {
-            drift.update(
-                measuredPPM: given.ppm, isQuiet: given.isQuiet,
-                now: MonotonicTime(nanoseconds: Int64(tick) * 10_000_000))
+            drift.update(measuredPPM: given.ppm, now: MonotonicTime(nanoseconds: Int64(tick) * 10_000_000))
         }
         #expect(drift.followedPPM == given.followed)
+        #expect(drift.isPreparing == given.prepares)
+    }
+
+    @Test("a drift that was a mistake of the first seconds is forgotten")
+    func mistake() {
+        var drift = PlaybackDrift()
+        for tick in 0...400 {
+            let now = MonotonicTime(nanoseconds: Int64(tick) * 10_000_000)
+            drift.update(measuredPPM: tick < 399 ? 80 : 20, now: now)
+        }
+        #expect(drift.followedPPM == nil)
+        #expect(!drift.isPreparing)
     }
 
     @Test("what is followed moves no faster than 25 ppm a second, and never stops being followed")
@@ -120,10 +125,10 @@ struct ClockFollowerTests {
         func pass(_ seconds: Double, ppm: Double) {
             for _ in 0..<Int(seconds * 100) {
                 now += 10_000_000
-                drift.update(measuredPPM: ppm, isQuiet: true, now: MonotonicTime(nanoseconds: now))
+                drift.update(measuredPPM: ppm, now: MonotonicTime(nanoseconds: now))
             }
         }
-        pass(4, ppm: 100)
+        pass(7, ppm: 100)
         pass(2, ppm: 300)
         #expect(abs(try #require(drift.followedPPM) - 150) < 1)
         pass(10, ppm: 300)
