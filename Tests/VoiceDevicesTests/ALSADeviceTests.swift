@@ -11,9 +11,21 @@ import VoiceRealtime
 /// and so does this.
 enum CardlessALSA {
     static let folder = try? TemporaryFolder()
-    /// What the machine has already, a virtual card perhaps.
-    static let base =
-        unsafe getenv("ALSA_CONFIG_PATH").map { unsafe String(cString: $0) } ?? "/usr/share/alsa/alsa.conf"
+    static let base = "/usr/share/alsa/alsa.conf"
+
+    /// What alsa-lib reads instead of the machine's own configuration.
+    static var text: String {
+        guard let folder else { return "" }
+        return """
+            <\(base)>
+            pcm.silent { type null hint { show on description "Hears and plays nothing" } }
+            pcm.tape {
+                type file slave.pcm { type null } file "/dev/null" infile "\(folder.file("tape.raw"))" format raw
+            }
+            pcm.recorder { type file slave.pcm { type null } file "\(folder.file("played.raw"))" format raw }
+            \(VirtualCard.configuration)
+            """
+    }
 
     /// True once the configuration is in place; false where alsa-lib's own configuration is not installed.
     static let isReady: Bool = {
@@ -21,17 +33,9 @@ enum CardlessALSA {
         let tape = (0..<480_000).flatMap { frame in
             withUnsafeBytesOf(Float(frame % 1_000) / 1_000)
         }
-        let configuration = """
-            <\(base)>
-            pcm.silent { type null hint { show on description "Hears and plays nothing" } }
-            pcm.tape {
-                type file slave.pcm { type null } file "/dev/null" infile "\(folder.file("tape.raw"))" format raw
-            }
-            pcm.recorder { type file slave.pcm { type null } file "\(folder.file("played.raw"))" format raw }
-            """
         do {
             try folder.write(tape, to: "tape.raw")
-            try folder.write(Array(configuration.utf8), to: "asound.conf")
+            try folder.write(Array(text.utf8), to: "asound.conf")
         } catch { return false }
         return unsafe setenv("ALSA_CONFIG_PATH", folder.file("asound.conf"), 1) == 0
     }()
@@ -153,6 +157,7 @@ struct ALSADeviceTests {
 
     @Test("The list holds what the configuration shows, with what it can do")
     func list() throws {
+        defer { VirtualCard.removeDefault() }
         let entry = try #require(ALSADevice.list().first { $0.name == "silent" })
         #expect(entry.description == "Hears and plays nothing")
         guard case .available(let rates, let channels, _) = entry.playback else {

@@ -33,6 +33,15 @@ struct DeviceWatcherTests {
             }
         }
 
+        func awaitTold(_ count: Int) -> Bool {
+            let limit = MonotonicTime.now().nanoseconds + 10_000_000_000
+            while told.count < count {
+                guard MonotonicTime.now().nanoseconds < limit else { return false }
+                news.wait(timeout: .milliseconds(100))
+            }
+            return true
+        }
+
         @Sendable func note(_ change: DeviceChange) {
             state.withLock { $0.told.append(change) }
             news.signal()
@@ -143,5 +152,26 @@ struct DeviceWatcherTests {
         stage.show([])
         #expect(heard.load(ordering: .relaxed) == 1)
         holder.withLock { $0 = nil }
+    }
+
+    @Test("What is added to alsa-lib's configuration arrives, and departs when it is taken out again")
+    func configuration() throws {
+        let stage = try Stage([])
+        let folder = try #require(CardlessALSA.folder)
+        let watcher = try DeviceWatcher(interval: .milliseconds(20), folder: "/nowhere", hints: { ALSAHint.all() }) {
+            stage.note($0)
+        }
+        let addition = "\npcm.newcomer { type null hint { show on description \"Has just been plugged in\" } }\n"
+        try folder.replace(Array((CardlessALSA.text + addition).utf8), in: "asound.conf")
+        #expect(stage.awaitTold(1))
+        try folder.replace(Array(CardlessALSA.text.utf8), in: "asound.conf")
+        #expect(stage.awaitTold(2))
+        watcher.stop()
+        guard case .arrived(let entry) = stage.told.first else {
+            Issue.record("it told \(stage.told)")
+            return
+        }
+        #expect(entry.name == "newcomer" && entry.description == "Has just been plugged in")
+        #expect(stage.told.last == .departed(name: "newcomer"))
     }
 }

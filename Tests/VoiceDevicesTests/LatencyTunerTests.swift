@@ -94,7 +94,7 @@ struct LatencyTunerTests {
             case .expect(let periods):
                 #expect(tuner.periods == periods, "step \(index)")
                 #expect(tuner.targetFrames == 240 * periods)
-            case .expectQuiet(let seconds): #expect(tuner.quietSeconds == seconds, "step \(index)")
+            case .expectQuiet(let seconds): #expect(tuner.quietNanoseconds == seconds * 1_000_000_000, "step \(index)")
             }
         }
     }

@@ -164,4 +164,55 @@ struct PortTests {
         session.control.gain = 1_000
         #expect(session.control.gain == PlaybackControl.highestGain)
     }
+
+    @Test(
+        "A gap of the playback is counted, and is silence in the reference at the time at which it was",
+        arguments: [1, 487, 4_000])
+    func playbackGap(frames: Int) throws {
+        let session = try Session()
+        var fixture = try PortFixture(session)
+        let start = MonotonicTime(nanoseconds: 5_000_000_000)
+        fixture.ends.play([Float](repeating: 0.5, count: 480))
+        _ = fixture.playback.render(240, dacTime: start)
+        fixture.playback.recordGap(frames: frames, dacTime: start.advanced(byFrames: 240, sampleRate: 48_000))
+        let after = start.advanced(byFrames: 240 + frames, sampleRate: 48_000)
+        _ = fixture.playback.render(240, dacTime: after)
+        #expect(fixture.ends.reference.nextTime() == start)
+        let reference = fixture.ends.takeReference()
+        #expect(reference[240..<240 + frames].allSatisfy { $0 == 0 })
+        #expect(reference.count == 480 + frames && reference[240 + frames] == 0.5)
+        #expect(session.counters.counts.playback.gapFrames == frames)
+        #expect(session.counters.counts.playback.frames == 480)
+    }
+
+    @Test("A gap that the reference ring cannot take is left out whole, for the times to tell")
+    func longGap() throws {
+        let session = try Session()
+        var fixture = try PortFixture(session, capacity: 1_024)
+        let start = MonotonicTime(nanoseconds: 0)
+        fixture.ends.play([Float](repeating: 0.5, count: 240))
+        _ = fixture.playback.render(240, dacTime: start)
+        fixture.playback.recordGap(frames: 1_000, dacTime: start)
+        #expect(fixture.ends.takeReference().count == 240)
+        #expect(session.counters.counts.playback.gapFrames == 1_000)
+    }
+
+    @Test("What is known of a clock, of gaps and of the queue shows in the counters; what is not known is nil")
+    func clockCounts() throws {
+        let session = try Session()
+        let fixture = try PortFixture(session)
+        #expect(session.counters.counts.capture.driftUncertaintyPPM == nil)
+        #expect(session.counters.counts.playback.fillTargetFrames == nil)
+        fixture.capture.recordClock(uncertaintyPPM: .infinity, ageSeconds: 0, jitterNanoseconds: 0)
+        #expect(session.counters.counts.capture.driftUncertaintyPPM == nil)
+        fixture.capture.recordClock(uncertaintyPPM: 1.5, ageSeconds: 30, jitterNanoseconds: 40_000)
+        fixture.capture.recordGap(frames: 480, trimmed: true)
+        fixture.capture.recordGap(frames: 20)
+        for frames in [480, 480, 720, 480] { fixture.playback.recordFillTarget(frames: frames) }
+        let counts = session.counters.counts
+        #expect(counts.capture.driftUncertaintyPPM == 1.5 && counts.capture.clockAgeSeconds == 30)
+        #expect(counts.capture.clockJitterNanoseconds == 40_000)
+        #expect(counts.capture.gapFrames == 500 && counts.capture.trims == 1)
+        #expect(counts.playback.fillTargetFrames == 480 && counts.playback.fillTargetChanges == 2)
+    }
 }

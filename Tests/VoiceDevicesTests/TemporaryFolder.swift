@@ -36,6 +36,13 @@ final class TemporaryFolder: Sendable {
         close(descriptor)
     }
 
+    /// Puts another file in the place of one, which nobody then sees half written.
+    func replace(_ bytes: [UInt8], in name: String) throws {
+        try write(bytes, to: name + ".new")
+        let error = unsafe rename(file(name + ".new"), file(name))
+        try #require(error == 0)
+    }
+
     /// A file of nothing but 32-bit floats.
     func readFloats(_ name: String) throws -> [Float] {
         let descriptor = unsafe open(file(name), O_RDONLY)

@@ -11,6 +11,9 @@ public struct ALSADeviceConfiguration: Equatable, Sendable {
     /// The most periods that the latency tuning may queue after xruns, where the device's buffer holds them; no more than
     /// ``playbackPeriods`` turns it off.
     public var maximumPlaybackPeriods = 8
+    /// How long it must be quiet before the latency tuning takes a period away again; doubled each time that it was missed soon after, up
+    /// to 64 times. At least a second.
+    public var latencyTuningQuiet = LatencyTuner.usualQuiet
     /// Periods of the capture buffer, at least 2. A period is read as soon as it is there, so that a longer buffer adds
     /// no delay: it only keeps what comes while the thread is late.
     public var capturePeriods = 40
@@ -28,6 +31,9 @@ public struct ALSADeviceConfiguration: Equatable, Sendable {
     public var playbackPriority = 72
     /// SCHED_FIFO priority of the capture thread, 0 to 99. 71: one below playback, whose deadline is shorter.
     public var capturePriority = 71
+
+    /// Whether a device that runs ahead of the monotonic clock is held back to it. False for one whose time is not ours: a simulated one.
+    var holdsToMonotonicClock = true
 
     /// Both directions of `name`, in periods of 5 ms.
     public init(_ name: String = "default") {
@@ -53,8 +59,11 @@ public struct ALSADeviceConfiguration: Equatable, Sendable {
         else {
             throw .invalidConfiguration(message: "a buffer of fewer than 2 or more than 1,000 periods")
         }
-        guard captureBacklogLimit >= .zero else {
-            throw .invalidConfiguration(message: "a backlog limit of \(captureBacklogLimit); zero or more is possible")
+        guard (Duration.zero...Duration.seconds(3_600)).contains(captureBacklogLimit) else {
+            throw .invalidConfiguration(message: "a backlog limit of \(captureBacklogLimit); 0 to an hour is possible")
+        }
+        guard (Duration.seconds(1)...Duration.seconds(3_600)).contains(latencyTuningQuiet) else {
+            throw .invalidConfiguration(message: "tuning after \(latencyTuningQuiet); 1 s to an hour is possible")
         }
         guard (0...99).contains(playbackPriority), (0...99).contains(capturePriority) else {
             throw .invalidConfiguration(message: "SCHED_FIFO priorities go from 1 to 99; 0 does without")

@@ -47,7 +47,9 @@ struct ALSAPlaybackLoop: ~Copyable, ALSALoop, @unchecked Sendable {
     var lead: Int { target }
 
     /// Takes the open stream over, and closes it in the end.
-    init(stream: ALSAStream, port: consuming PlaybackPort, periods: ClosedRange<Int>) throws(DeviceError) {
+    init(stream: ALSAStream, port: consuming PlaybackPort, periods: ClosedRange<Int>, quiet: Duration)
+        throws(DeviceError)
+    {
         let format = stream.format
         do {
             if format.sampleRate == 48_000 {
@@ -63,7 +65,7 @@ struct ALSAPlaybackLoop: ~Copyable, ALSALoop, @unchecked Sendable {
             throw error
         }
         clock = StreamClock(sampleRate: format.sampleRate)
-        tuner = LatencyTuner(periodFrames: format.periodFrames, limits: periods, now: .now())
+        tuner = LatencyTuner(periodFrames: format.periodFrames, limits: periods, quiet: quiet, now: .now())
         target = tuner.targetFrames
         renderedCapacity = format.periodFrames * 48_000 / format.sampleRate + 2
         monoCapacity = 2 * format.periodFrames + 64

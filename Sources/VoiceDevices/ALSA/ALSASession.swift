@@ -79,15 +79,17 @@ struct ALSADirection {
             name: name, direction: .playback, request: request, mix: .average, wake: stop.wake)
         let held = stream.format.bufferFrames / stream.format.periodFrames
         let loop = try ALSAPlaybackLoop(
-            stream: stream, port: port, periods: min(configuration.playbackPeriods, held)...min(most, held))
+            stream: stream, port: port, periods: min(configuration.playbackPeriods, held)...min(most, held),
+            quiet: configuration.latencyTuningQuiet)
         let delay = loop.conversionDelay
         let state = ThreadState(loop)
+        let holds = configuration.holdsToMonotonicClock
         return ALSADirection(
             stream: stream, format: NegotiatedFormat(requested: request, active: stream.format, conversionDelay: delay),
             name: name, priority: configuration.playbackPriority, stop: stop,
             run: { stop, report in
                 state.withState { loop in
-                    var runner = ALSARunner(stop: stop, report: report)
+                    var runner = ALSARunner(stop: stop, report: report, holdsClockless: holds)
                     runner.run(&loop)
                 }
             }, primeLoop: { state.withState { $0.prime() } })
@@ -104,12 +106,13 @@ struct ALSADirection {
         let loop = try ALSACaptureLoop(stream: stream, port: port, backlogLimit: configuration.captureBacklogLimit)
         let delay = loop.conversionDelay
         let state = ThreadState(loop)
+        let holds = configuration.holdsToMonotonicClock
         return ALSADirection(
             stream: stream, format: NegotiatedFormat(requested: request, active: stream.format, conversionDelay: delay),
             name: name, priority: configuration.capturePriority, stop: stop,
             run: { stop, report in
                 state.withState { loop in
-                    var runner = ALSARunner(stop: stop, report: report)
+                    var runner = ALSARunner(stop: stop, report: report, holdsClockless: holds)
                     runner.run(&loop)
                 }
             }, primeLoop: { state.withState { $0.prime() } })

@@ -2,19 +2,19 @@ internal import VoiceRealtime
 
 /// Decides how many periods lie queued before the DAC: as few as this machine's scheduling lets be, found while playing.
 ///
-/// An xrun adds a period, up to the limit. Quiet takes one away, down to what was configured. Quiet is ``firstQuietSeconds`` without an
-/// xrun and without a wake-up so late that half of what the smaller buffer can bear would have been used up. A period that was taken away
-/// and is missed within as long doubles that time, up to ``longestQuietSeconds``; the longest quiet at the configured length forgets the
-/// doubling. A stall that no permitted length could have borne is no evidence and changes nothing.
+/// An xrun adds a period, up to the limit. Quiet takes one away, down to what was configured. Quiet is some time, at first ten seconds,
+/// without an xrun and without a wake-up so late that half of what the smaller buffer can bear would have been used up. A period that was
+/// taken away and is missed within as long doubles that time, up to ``longestQuiet`` times; the longest quiet at the configured length
+/// forgets the doubling. A stall that no permitted length could have borne is no evidence and changes nothing.
 ///
 /// (Oboe's `LatencyTuner` adds on each xrun as well; it comes down only when asked, and cannot know what it would risk.)
 ///
 /// Pure: reads no clock. One owner, the playback thread.
 struct LatencyTuner: Equatable, BitwiseCopyable, Sendable {
     /// Ten seconds: a thousand wake-ups and more, so that a machine's regular disturbances have all shown.
-    static var firstQuietSeconds: Int64 { @_noLocks @_noAllocation get { 10 } }
-    /// 64 times that: a machine that needs the period has then one gap in ten minutes for trying.
-    static var longestQuietSeconds: Int64 { @_noLocks @_noAllocation get { 640 } }
+    static let usualQuiet = Duration.seconds(10)
+    /// The longest quiet is 64 times the first: a machine that needs the period has then one gap in ten minutes for trying.
+    static let longestQuiet: Int64 = 64
 
     /// Device frames in a period.
     let periodFrames: Int
@@ -23,20 +23,23 @@ struct LatencyTuner: Equatable, BitwiseCopyable, Sendable {
     let most: Int
     /// How many there are to be now.
     private(set) var periods: Int
-    /// How long it has to be quiet before a period is taken away, in seconds.
-    private(set) var quietSeconds = firstQuietSeconds
+    /// How long it has to be quiet before a period is taken away, in nanoseconds.
+    private(set) var quietNanoseconds: Int64
+    private let firstQuiet: Int64
     /// The latest wake-up since the quiet began, in frames after its period was due.
     private var latest = 0
     private var quietSince: MonotonicTime
     private var shrankAt: MonotonicTime?
 
     /// A tuner that begins with, and comes back to, `limits.lowerBound` periods, which are at least 2.
-    init(periodFrames: Int, limits: ClosedRange<Int>, now: MonotonicTime) {
+    init(periodFrames: Int, limits: ClosedRange<Int>, quiet: Duration = usualQuiet, now: MonotonicTime) {
         precondition(periodFrames > 0 && limits.lowerBound >= 2)
         self.periodFrames = periodFrames
         least = limits.lowerBound
         most = limits.upperBound
         periods = least
+        firstQuiet = quiet.wholeNanoseconds
+        quietNanoseconds = firstQuiet
         quietSince = now
     }
 
@@ -51,8 +54,8 @@ struct LatencyTuner: Equatable, BitwiseCopyable, Sendable {
 
     /// Takes note of an xrun, noticed `late` frames after the wake-up was due that would have prevented it. True if the target has changed.
     mutating func noteXrun(late: Int, at now: MonotonicTime) -> Bool {
-        if let shrankAt, now.nanoseconds - shrankAt.nanoseconds < Self.nanoseconds(quietSeconds) {
-            quietSeconds = min(2 * quietSeconds, Self.longestQuietSeconds)
+        if let shrankAt, now.nanoseconds - shrankAt.nanoseconds < quietNanoseconds {
+            quietNanoseconds = min(2 * quietNanoseconds, Self.longestQuiet * firstQuiet)
         }
         shrankAt = nil
         restartQuiet(at: now)
@@ -67,13 +70,13 @@ struct LatencyTuner: Equatable, BitwiseCopyable, Sendable {
     mutating func settle(at now: MonotonicTime) -> Bool {
         let quiet = now.nanoseconds - quietSince.nanoseconds
         guard periods > least else {
-            if quiet >= Self.nanoseconds(Self.longestQuietSeconds) {
-                quietSeconds = Self.firstQuietSeconds
+            if quiet >= Self.longestQuiet * firstQuiet {
+                quietNanoseconds = firstQuiet
                 restartQuiet(at: now)
             }
             return false
         }
-        guard quiet >= Self.nanoseconds(quietSeconds) else { return false }
+        guard quiet >= quietNanoseconds else { return false }
         let bearable = (periods - 2) * periodFrames
         let isSafe = 2 * latest <= bearable
         restartQuiet(at: now)
@@ -87,6 +90,4 @@ struct LatencyTuner: Equatable, BitwiseCopyable, Sendable {
         quietSince = now
         latest = 0
     }
-
-    private static func nanoseconds(_ seconds: Int64) -> Int64 { seconds * 1_000_000_000 }
 }

@@ -19,6 +19,9 @@ struct DuplexClockwork<Air: AcousticAir & ~Copyable>: ~Copyable {
     private(set) var startTime: MonotonicTime?
     private var periodsDone = 0
 
+    /// From where a clock's age does not matter any more (``DirectionCounts/clockAgeSeconds``).
+    private let settledSeconds = 80.0
+
     init(air: consuming Air, configuration: SimulatedDeviceConfiguration) {
         self.air = air
         self.configuration = configuration
@@ -29,6 +32,10 @@ struct DuplexClockwork<Air: AcousticAir & ~Copyable>: ~Copyable {
     mutating func start(_ ports: consuming DevicePorts, at time: MonotonicTime) {
         ports.capture.recordDrift(ppm: configuration.driftPPM)
         ports.playback.recordDrift(ppm: configuration.driftPPM)
+        // The rate is not learnt here: it is what was asked for, as well known as after any time.
+        ports.capture.recordClock(uncertaintyPPM: 0, ageSeconds: settledSeconds, jitterNanoseconds: 0)
+        ports.playback.recordClock(uncertaintyPPM: 0, ageSeconds: settledSeconds, jitterNanoseconds: 0)
+        ports.playback.recordFillTarget(frames: configuration.periods * configuration.periodFrames)
         self.ports = consume ports
         isRunning = true
         startTime = time
