@@ -8,7 +8,8 @@ internal import VoiceWire
 ///
 ///     receive ring ─► jitter buffer ─► Opus decode, FEC, conceal ─► volume ─┐
 ///                     (one for each talker)                                  ├─► mix ─► limiter ─► playout ring
-///     ...                                                         volume ─┘
+///     ...                                                         volume ─┘               (at the device's own pace,
+///                                                                                         where that is not the true one)
 ///
 /// The playback clock drives it: a block is pulled shortly before the playback thread comes for it. Nothing is allocated after `init`.
 struct Downlink: ~Copyable {
@@ -21,6 +22,9 @@ struct Downlink: ~Copyable {
     /// When the last frame so far given to the loudspeaker leaves the DAC.
     private var referenceEnd: MonotonicTime?
     private var limiter = MixLimiter()
+    private var drift = PlaybackDrift()
+    private var follower = ClockFollower()
+    private var isSecondPart = true
     private var mix = InlineArray<480, Float>(repeating: 0)
     private var scratch = InlineArray<480, Float>(repeating: 0)
     private(set) var statistics = DownlinkStatistics()
@@ -65,6 +69,7 @@ struct Downlink: ~Copyable {
         _ clock: RunClock, take: PlaybackTake?, playback: DirectionCounts, events: inout MediaEventOutlet
     ) {
         if let take { note(take, seen: clock.start) }
+        drift.update(measuredPPM: playback.driftPPM, now: clock.start)
         receive()
         while let due = schedule.due(fill: playout.fill), due <= clock.start {
             produce(now: clock.start)
@@ -72,6 +77,8 @@ struct Downlink: ~Copyable {
             if isChanged { noteMargin(&events) }
         }
         nextRun = schedule.plan(fill: playout.fill)
+        statistics.followedDriftPPM = drift.followedPPM
+        statistics.resamplingFrames = follower.pendingFrames
     }
 
     private mutating func note(_ take: PlaybackTake, seen now: MonotonicTime) {
@@ -112,9 +119,9 @@ struct Downlink: ~Copyable {
         }
     }
 
+    /// Pulls a block, mixes it and puts it into the ring.
     private mutating func produce(now: MonotonicTime) {
-        // What the playback thread takes at a time, at most 10 ms.
-        let blockFrames = min(schedule.period, Uplink.blockFrames)
+        let blockFrames = nextBlockFrames()
         var mixSpan = mix.mutableSpan
         var block = mixSpan._mutatingExtracting(0..<blockFrames)
         for index in 0..<blockFrames { block[index] = 0 }
@@ -123,12 +130,27 @@ struct Downlink: ~Copyable {
         streams.mix(into: &block, scratch: &scratchBlock, now: now.sinceEpoch)
         limiter.apply(to: &block)
         if let referenceEnd {
-            // What is pulled now follows what lies in the ring, which follows what the device has.
-            let dacTime = referenceEnd.advanced(byFrames: playout.fill, sampleRate: 48_000)
-            statistics.pullToSpeaker.note(dacTime.nanoseconds - now.nanoseconds, frames: blockFrames)
+            // What is pulled now follows what waits here and in the ring, which follows what the device has.
+            let waiting = Double(playout.fill) + follower.pendingFrames
+            let toDAC = Double(referenceEnd.nanoseconds - now.nanoseconds) + waiting * 1e9 / 48_000
+            statistics.pullToSpeaker.note(toDAC, frames: blockFrames)
         }
-        _ = playout.write(block.span, time: now)
+        follower.pass(block.span, driftPPM: drift.followedPPM, to: &playout, time: now)
     }
+
+    /// How much to pull: what the playback thread takes at a time, at most 10 ms. Where its clock is followed that is no whole number of frames:
+    /// then half a millisecond, so that no more is pulled than is needed. Packets then no longer begin where a pull does. That the jitter
+    /// buffers hold a little more for it before, stretching where nobody hears it, they are brought to by pulls of changing length.
+    private mutating func nextBlockFrames() -> Int {
+        if drift.followedPPM != nil { return Self.smallBlock }
+        let whole = min(schedule.period, Uplink.blockFrames)
+        guard drift.isPreparing else { return whole }
+        isSecondPart.toggle()
+        return max(isSecondPart ? whole * 3 / 8 : whole - whole * 3 / 8, 1)
+    }
+
+    /// Half a millisecond.
+    private static let smallBlock = 24
 
     /// The statistics of every talker that is being played.
     mutating func streamStatistics() -> StreamStatisticsTable { streams.report() }

@@ -89,7 +89,8 @@ package final class EngineCore: @unchecked Sendable {
                 keepsDeadlines: keepsDeadlines)
             pipeline = MediaPipeline(
                 uplink: uplink, downlink: downlink, commands: commands.consumer,
-                events: MediaEventOutlet(events.producer, wake: eventWake), counters: counters, publisher: statistics.writer)
+                events: MediaEventOutlet(events.producer, wake: eventWake), counters: counters,
+                publisher: statistics.writer)
         } catch {
             routes.stop()
             throw error

@@ -66,6 +66,8 @@ public struct EngineStatistics: Sendable {
         public var playoutMargin: Duration
         /// How often that has changed.
         public var playoutMarginChanges: Int
+        /// The drift of the playback device's clock that the sound is resampled for, in ppm; nil while it is played as it is.
+        public var followedDriftPPM: Double?
     }
 
     /// One talker.
@@ -140,7 +142,8 @@ public struct EngineStatistics: Sendable {
             packetsOfUnknownStreams: media.downlink.packetsOfUnknownStreams,
             packetsOfUnknownPayload: media.downlink.packetsOfUnknownPayload,
             packetsDropped: media.downlink.packetsDropped, playoutMargin: .nanoseconds(media.downlink.margin),
-            playoutMarginChanges: media.downlink.marginChanges)
+            playoutMarginChanges: media.downlink.marginChanges,
+            followedDriftPPM: media.downlink.followedDriftPPM)
         streams = (0..<media.streams.count).map { Stream(media.streams[$0]) }
         self.media = Media(
             ticks: media.ticks, cpuTime: .nanoseconds(media.cpuNanoseconds),
@@ -152,8 +155,9 @@ public struct EngineStatistics: Sendable {
             encoding: media.uplink.encoding.duration,
             codecLookahead: Self.duration(frames: media.uplink.codecLookaheadFrames),
             halfRoundTrip: roundTrip.map { $0 / 2 },
-            resampling: Self.duration(frames: media.downlink.resamplingDelayFrames),
-            playoutRing: media.downlink.playoutRing.map { .nanoseconds(Int64($0)) }, playbackDevice: media.downlink.playbackDevice.duration)
+            resampling: .nanoseconds(Int64(media.downlink.resampling)),
+            playoutRing: media.downlink.playoutRing.map { .nanoseconds(Int64($0)) },
+            playbackDevice: media.downlink.playbackDevice.duration)
     }
 
     private static func duration(frames: Int) -> Duration { .nanoseconds(frames * 1_000_000_000 / 48_000) }

@@ -82,12 +82,17 @@ struct DownlinkStatistics: BitwiseCopyable, Sendable {
     var margin: Int64 = 0
     var marginChanges = 0
     /// Frames of 48 kHz by which following the playback device's clock delays.
-    var resamplingDelayFrames = 0
+    var resamplingFrames = 0.0
+    /// The drift that is followed, if any.
+    var followedDriftPPM: Double?
+
+    /// The same as a time, in nanoseconds.
+    var resampling: Double { resamplingFrames * 1e9 / 48_000 }
 
     /// From the pull to the playback thread, in nanoseconds: what is left of the way to the DAC.
     var playoutRing: Double? {
         guard let pull = pullToSpeaker.value, let device = playbackDevice.value else { return nil }
-        return pull - device - Double(resamplingDelayFrames) * 1e9 / 48_000
+        return pull - device - resampling
     }
 }
 

@@ -13,7 +13,7 @@ struct PlayoutSchedule: BitwiseCopyable {
     private static let step: Int64 = 250_000
     /// Kept above the lateness seen: a step.
     private static let reserve: Int64 = step
-    /// What a second underrun within ``latenessWindow`` adds. One alone does not: a moment's gap is worth less than lasting delay.
+    /// What an underrun without lateness adds, if it is the second within ``latenessWindow``: a moment's gap is worth less than lasting delay.
     private static let raise: Int64 = 1_000_000
     /// Lateness is remembered for so long, or twice that ...
     private static let latenessWindow: Int64 = 5_000_000_000
@@ -37,6 +37,7 @@ struct PlayoutSchedule: BitwiseCopyable {
     private var sizes = RecentMaximum(windowNanoseconds: takeWindow)
     private var lateness = RecentMaximum(windowNanoseconds: latenessWindow)
     private var underruns = 0
+    private var wasLate = false
     private var changed = MonotonicTime(nanoseconds: 0)
     /// What was last told to be due.
     private var planned: MonotonicTime?
@@ -104,7 +105,10 @@ struct PlayoutSchedule: BitwiseCopyable {
         // Nobody is late for what was not yet known to be due.
         let told = max(due, planned ?? now)
         let late = max(now.nanoseconds - told.nanoseconds, 0)
-        lateness.note(total > underruns ? max(late, margin + Self.raise - Self.reserve) : late, at: now)
+        // An underrun that lateness does not explain: the device came too early.
+        let isUnexplained = total > underruns && !wasLate
+        lateness.note(isUnexplained ? max(late, margin + Self.raise - Self.reserve) : late, at: now)
+        wasLate = late > margin
         let need = (lateness.second ?? 0) + Self.reserve
         let wanted = min(max((need + Self.step - 1) / Self.step * Self.step, least), most)
         if wanted > margin {

@@ -51,7 +51,9 @@ public actor VoiceEngine {
             if case .refused(let errno) = error { broadcast.post(.degraded(.memoryNotLocked(errno: errno))) }
         }
         let forwarder = try EventForwarder()
-        let core = try EngineCore(configuration, keepsDeadlines: true, eventWake: forwarder.wake) { broadcast.post(.device($0)) }
+        let core = try EngineCore(configuration, keepsDeadlines: true, eventWake: forwarder.wake) {
+            broadcast.post(.device($0))
+        }
         let media = try MediaThread(core, priority: configuration.mediaPriority)
         if case .ordinaryAfterRefusal(let errno) = media.scheduling {
             broadcast.post(.degraded(.noRealtimePriority(errno: errno)))

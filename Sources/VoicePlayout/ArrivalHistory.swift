@@ -10,6 +10,9 @@ struct Arrival: BitwiseCopyable {
     /// The smallest offset within the second after, its own included; only right while a cost is reckoned.
     var leastAfter = Arrival.never
 
+    /// The delay, a bin, that did all for it that delay can; only right while a cost is reckoned.
+    var need: Int32 = 0
+
     static let never = Int64.max
     var hasCome: Bool { offset != Self.never }
 }
@@ -20,10 +23,10 @@ struct Arrival: BitwiseCopyable {
     private(set) var newest: Int64 = 0
     /// The oldest arrival whose cost is not final.
     private var oldestUnsettled: Int64 = 0
-    private var oldest: Int64 = 0
+    private(set) var oldest: Int64 = 0
     private let arrivals: UnsafeMutablePointer<Arrival>
 
-    private static let capacity = 512
+    private static let capacity = 1024
     /// Half window of the baseline, frames (1 s), and at most this many packets.
     private static let baselineFrames = 48_000
     private static let baselinePackets = 200
@@ -81,18 +84,20 @@ struct Arrival: BitwiseCopyable {
         }
     }
 
-    /// Adds the oldest arrival that is not settled to the staircase, for good.
-    mutating func settleOldest(into staircase: inout CostStaircase, _ cost: PlayoutConfiguration.AudibleCost) {
+    /// Takes the oldest arrival that is not settled, for good: what it would have cost, and when.
+    mutating func settleOldest() -> Fate? {
         lookAhead(from: oldestUnsettled, to: min(newest, oldestUnsettled + Int64(reach)))
-        add(oldestUnsettled, to: &staircase, cost)
-        oldestUnsettled += 1
+        defer { oldestUnsettled += 1 }
+        return fate(of: oldestUnsettled)
     }
 
     /// Adds all that is not settled.
     mutating func addUnsettled(to staircase: inout CostStaircase, _ cost: PlayoutConfiguration.AudibleCost) {
         guard oldestUnsettled <= newest else { return }
         lookAhead(from: oldestUnsettled, to: newest)
-        for sequence in oldestUnsettled...newest { add(sequence, to: &staircase, cost) }
+        for sequence in oldestUnsettled...newest {
+            if let fate = fate(of: sequence) { staircase.add(fate, cost) }
+        }
     }
 
     /// The smallest offset of late.
@@ -137,17 +142,41 @@ struct Arrival: BitwiseCopyable {
             ? arrival.leastBefore : max(arrival.leastBefore, arrival.leastAfter)
     }
 
-    private func add(_ sequence: Int64, to staircase: inout CostStaircase, _ cost: PlayoutConfiguration.AudibleCost) {
+    /// From which delays on a packet's sound is known; nil while nothing around it has come.
+    private mutating func fate(of sequence: Int64) -> Fate? {
         let arrival = self[sequence]
         let baseline = baseline(of: arrival)
-        guard baseline != Arrival.never else { return }
-        let known = arrival.hasCome ? DelayBin.covering(arrival.offset - baseline) : DelayBin.never
-        var (redundant, farEdge) = (DelayBin.never, Int?.none)
-        if sequence < newest, self[sequence + 1].hasCome {
-            let next = DelayBin.covering(self[sequence + 1].offset + Int64(arrival.frames) - baseline)
-            if self[sequence + 1].redundant { redundant = next }
-            if !arrival.hasCome { farEdge = next }
+        guard baseline != Arrival.never else { return nil }
+        var fate = Fate(frames: Int(arrival.frames))
+        if arrival.hasCome { fate.known = DelayBin.covering(arrival.offset - baseline) }
+        defer { unsafe arrivals[index(sequence)].need = Int32(fate.need) }
+        guard sequence < newest else { return fate }
+        let next = self[sequence + 1]
+        if next.hasCome {
+            let known = DelayBin.covering(next.offset + Int64(arrival.frames) - baseline)
+            if next.redundant { fate.redundant = known }
+            if !arrival.hasCome { fate.farEdge = known }
+        } else if !arrival.hasCome, sequence + 2 <= newest, self[sequence + 2].hasCome, self[sequence + 2].redundant {
+            fate.farEdge = DelayBin.covering(
+                self[sequence + 2].offset + Int64(arrival.frames) + Int64(next.frames) - baseline)
         }
-        staircase.add(frames: Int(arrival.frames), known: known, redundant: redundant, farEdge: farEdge, cost)
+        return fate
+    }
+}
+
+/// From which delays on a packet's sound is known, as bins of ``DelayBin``.
+struct Fate: BitwiseCopyable {
+    var frames: Int
+    /// By itself.
+    var known = DelayBin.never
+    /// By the copy in the next packet.
+    var redundant = DelayBin.never
+    /// Not at all, but what follows is.
+    var farEdge: Int?
+
+    /// The delay that did all for it that delay can.
+    var need: Int {
+        if known < DelayBin.never { return known }
+        return redundant < DelayBin.never ? redundant : farEdge ?? 0
     }
 }

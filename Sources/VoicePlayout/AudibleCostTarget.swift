@@ -25,13 +25,18 @@
     private var firstPosition: Int64 = 0
     private var startMargin = 0.0
     private var lowerSince: Int64 = 0
+    private var lastLook: Int64 = 0
     private var changed = false
 
     /// Start-up margin above the first packet, as a share of its length, and its decay, frames (0.5 s).
     private static let startShare = 0.05
     private static let startDecay = 24_000.0
-    /// How long a small gain must last before the target follows it down, frames (1 s).
-    private static let settling: Int64 = 48_000
+    /// How long a small gain must last before the target follows it down, frames: 4 s, on a quiet network (20 ms) 1 s.
+    private static let settling: Int64 = 192_000
+    private static let quietSettling: Int64 = 48_000
+    private static let quietDelay: Int64 = 960
+    /// How often it is looked whether evidence is outdated, frames (0.1 s).
+    private static let lookEvery: Int64 = 4800
 
     init(_ configuration: PlayoutConfiguration) {
         cost = configuration.cost
@@ -46,16 +51,15 @@
     var delay: Int { offset.map { Int($0 - baseline) } ?? 0 }
 
     /// Notes an arrival; a sequence number already noted is ignored.
-    mutating func record(sequence: Int64, position: Int64, arrival: Int64, framing: OpusFraming) {
+    mutating func record(sequence: Int64, position: Int64, arrival: Int64, frames: Int, carriesCopy: Bool) {
         let isNewest = arrivals.isEmpty || sequence > arrivals.newest
         if arrivals.isEmpty {
             firstPosition = position
-            startMargin = Self.startShare * Double(framing.frames)
+            startMargin = Self.startShare * Double(frames)
             baseline = arrival - position
         }
         let offset = pace.record(offset: arrival - position, arrival: arrival)
-        let noted = Arrival(
-            offset: offset, frames: Int32(framing.frames), redundant: framing.redundantFrames > 0)
+        let noted = Arrival(offset: offset, frames: Int32(frames), redundant: carriesCopy)
         while arrivals.settleCount(before: sequence) > 0 { settleOldest() }
         arrivals.record(sequence, noted)
         if isNewest { newestOffset = noted.offset }
@@ -65,7 +69,7 @@
     /// Forgets all; nothing is allocated.
     mutating func reset() {
         offset = nil
-        (baseline, newestOffset, firstPosition, lowerSince) = (0, 0, 0, 0)
+        (baseline, newestOffset, firstPosition, lowerSince, lastLook) = (0, 0, 0, 0, 0)
         changed = false
         settled.reset()
         arrivals.reset()
@@ -88,6 +92,11 @@
         changed = false
         provisional.copy(settled)
         arrivals.addUnsettled(to: &provisional, cost)
+        if position - lastLook >= Self.lookEvery, let level = arrivals.outdatedLevel() {
+            settled.forget(above: level)
+            provisional.forget(above: level)
+        }
+        if position - lastLook >= Self.lookEvery { lastLook = position }
         baseline = arrivals.recentMinimum()
         let age = Double(max(0, position - firstPosition))
         let start = DelayBin.within(Int64(startMargin * Self.exponential(-age / Self.startDecay)))
@@ -112,13 +121,17 @@
         let gain =
             current > maximumBin
             ? .infinity : provisional.cost(at: current, delayPrice: cost.delayPerMillisecond) - best
-        if gain > cost.hysteresis || position - lowerSince > Self.settling {
+        let settling = offset - baseline > Self.quietDelay ? Self.settling : Self.quietSettling
+        if gain > cost.hysteresis || position - lowerSince > settling {
             self.offset = candidate
             lowerSince = position
         }
     }
 
-    private mutating func settleOldest() { arrivals.settleOldest(into: &settled, cost) }
+    private mutating func settleOldest() {
+        guard let fate = arrivals.settleOldest() else { return }
+        settled.add(fate, cost)
+    }
 
     /// e to the `x` for `x` from -50 to 0, to 1 %: ten squarings of its first-order approximation.
     private static func exponential(_ x: Double) -> Double {

@@ -43,11 +43,9 @@
         before = other.before
     }
 
-    /// Adds a packet of `frames` frames, known from the bin `known` on, its redundant copy from `redundant` on, and the sound
-    /// after it from `farEdge` on, if it never came.
-    mutating func add(
-        frames: Int, known: Int, redundant: Int, farEdge: Int?, _ cost: PlayoutConfiguration.AudibleCost
-    ) {
+    /// Adds a packet.
+    mutating func add(_ fate: Fate, _ cost: PlayoutConfiguration.AudibleCost) {
+        let (frames, known, redundant) = (fate.frames, fate.known, fate.redundant)
         let unit = scale * Double(frames)
         weight += unit
         let restored = min(known, redundant)
@@ -61,7 +59,7 @@
             wholeGap = min(wholeGap, before[index])
             step(at: wholeGap, unit * cost.concealment * cost.burst)
         }
-        if let farEdge, farEdge < restored {
+        if let farEdge = fate.farEdge, farEdge < restored {
             let saved = unit * cost.concealment * (1 - cost.knownFarEdge)
             step(at: farEdge, saved)
             step(at: restored, -saved)
@@ -91,6 +89,11 @@
         var concealed = 0.0
         for delay in min(bin + 1, Self.binCount)..<Self.binCount { concealed += unsafe steps[delay] }
         return concealed / (weight + Self.prior * scale) + delayPrice * DelayBin.milliseconds(bin)
+    }
+
+    /// Forgets what delays above a bin would have saved.
+    mutating func forget(above level: Int) {
+        for bin in min(level + 1, DelayBin.never)..<DelayBin.never { unsafe steps[bin] = 0 }
     }
 
     private mutating func step(at bin: Int, _ amount: Double) {

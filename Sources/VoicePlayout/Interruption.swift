@@ -33,6 +33,9 @@ struct Interruption: BitwiseCopyable {
         return true
     }
 
+    /// Whether nothing of an old generation is expected any more.
+    var isOver: Bool { until == nil }
+
     mutating func shift(by frames: Int64) {
         until = until.map { $0 + frames }
         if lastRefused != .min { lastRefused += frames }

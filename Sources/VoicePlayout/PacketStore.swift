@@ -11,6 +11,8 @@ struct StoredPacket: BitwiseCopyable {
     var framing: OpusFraming
     /// Whether another stream begins with it, for which the decoder starts afresh.
     var startsStream: Bool
+    /// Whether it is a copy that a later packet carried.
+    var isCopy: Bool
     var byteCount: Int
 
     /// Where its sound ends on the media timeline.
@@ -40,7 +42,7 @@ struct StoredPacket: BitwiseCopyable {
         unsafe payloads = .allocate(capacity: capacity * Self.payloadBytes)
         let nothing = StoredPacket(
             sequence: Self.empty, position: 0, timestamp: 0, arrival: 0,
-            framing: OpusFraming.none, startsStream: false, byteCount: 0)
+            framing: OpusFraming.none, startsStream: false, isCopy: false, byteCount: 0)
         unsafe slots.initialize(repeating: nothing, count: capacity)
         unsafe payloads.initialize(repeating: 0, count: capacity * Self.payloadBytes)
     }

@@ -15,7 +15,7 @@ extension PlayoutBuffer {
         steer(packet.position, frames, moment)
         let played = Played(
             skipped: skipped, frames: frames, position: packet.position, timestamp: packet.timestamp,
-            arrival: packet.arrival, origin: isReal ? .packet : .concealment)
+            arrival: packet.arrival, origin: isReal ? packet.isCopy ? .redundancy : .packet : .concealment)
         let stretchable = !joint.followsGap && skipped == 0 && isReal
         put(played, joint, moment)
         if stretchable {
@@ -156,7 +156,7 @@ extension PlayoutBuffer {
 
     /// Lets a packet go that has been decoded or passed over.
     private mutating func consume(_ packet: StoredPacket) {
-        if packet.framing.redundantFrames > 0, cursor.redundancyUsedFrom != packet.sequence {
+        if packet.framing.redundantFrames > 0, !packet.isCopy, cursor.redundancyUsedFrom != packet.sequence {
             statistics.fecPacketsDiscarded += 1
         }
         store.remove(packet.sequence)

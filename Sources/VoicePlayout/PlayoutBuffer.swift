@@ -27,7 +27,7 @@ public struct PlayoutBuffer: ~Copyable {
     var cursor = PlayoutCursor()
     var gap = Gap()
     var stretch = StretchState()
-    private var interruption = Interruption()
+    var interruption = Interruption()
     var trail = PositionTrail()
     var decisions = DecisionLog()
 
@@ -72,61 +72,6 @@ public struct PlayoutBuffer: ~Copyable {
 
     /// The oldest decision not yet taken, to be logged; of those that nobody takes the last 256 are kept.
     public mutating func takeDecision() -> PlayoutDecision? { decisions.take() }
-
-    /// Takes a packet.
-    ///
-    /// - Parameters:
-    ///   - payload: One Opus packet, at most 1500 bytes; it is copied.
-    ///   - header: Its RTP header; the timestamp counts at 48 kHz (RFC 7587).
-    ///   - now: When it arrived.
-    public mutating func insert(_ payload: Span<UInt8>, header: RTPHeader, now: Duration) -> InsertOutcome {
-        let arrival = clock.frames(at: now)
-        guard payload.count <= PacketStore.payloadBytes, let framing = OpusFraming(payload) else {
-            statistics.packetsMalformed += 1
-            statistics.packetsDiscarded += 1
-            return .malformed
-        }
-        let isFirst = !timeline.hasBegun
-        let place = timeline.place(header, frames: framing.frames, arrival: arrival, baseline: target.baseline)
-        guard let place else {
-            statistics.packetsDiscarded += 1
-            return .unexpected
-        }
-        guard received.insert(place.sequence) else {
-            statistics.packetsDuplicated += 1
-            return .duplicate
-        }
-        if isFirst {
-            cursor = PlayoutCursor(sequence: place.sequence, position: place.position, timestamp: place.timestamp)
-        }
-        if place.startsStream && !isFirst { statistics.streamRestarts += 1 }
-        cursor.count(place.sequence, newest: timeline.newest.sequence, &statistics)
-        if framing.redundantFrames > 0 { statistics.fecPacketsReceived += 1 }
-        target.record(
-            sequence: place.sequence, position: place.position, arrival: arrival, framing: framing)
-        if !cursor.hasDecoded, place.sequence < cursor.sequence {
-            cursor.restart(sequence: place.sequence, position: place.position, timestamp: place.timestamp)
-        }
-        guard place.sequence >= cursor.sequence else {
-            statistics.packetsDiscarded += 1
-            statistics.packetsLate += 1
-            return .late
-        }
-        if interruption.refuses(startsTalkspurt: header.marker, arrival: arrival) {
-            statistics.packetsDiscarded += 1
-            cursor.pass(place, frames: framing.frames)
-            return .interrupted
-        }
-        guard makeRoom(for: place.sequence, now: now) else {
-            statistics.packetsDiscarded += 1
-            return .overrun
-        }
-        let packet = StoredPacket(
-            sequence: place.sequence, position: place.position, timestamp: place.timestamp, arrival: arrival,
-            framing: framing, startsStream: place.startsStream, byteCount: payload.count)
-        store.keep(packet, payload: payload)
-        return .stored
-    }
 
     /// Fills a block with sound.
     ///
@@ -212,20 +157,5 @@ public struct PlayoutBuffer: ~Copyable {
         interruption = Interruption()
         trail.reset()
         decisions.reset()
-    }
-
-    /// Makes room for a packet: where somebody listens, by refusing those too far ahead; else the oldest go.
-    private mutating func makeRoom(for sequence: Int64, now: Duration) -> Bool {
-        let oldest = sequence - Int64(store.capacity) + 1
-        guard cursor.sequence < oldest else { return true }
-        if clock.isRunning(at: now), let waiting = store.first(from: cursor.sequence), waiting.sequence < oldest {
-            return false
-        }
-        for old in max(cursor.sequence, oldest - Int64(store.capacity))..<oldest where store[old] != nil {
-            store.remove(old)
-            statistics.packetsDiscarded += 1
-        }
-        cursor.sequence = oldest
-        return true
     }
 }

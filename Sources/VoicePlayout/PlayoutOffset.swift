@@ -17,8 +17,8 @@ struct PlayoutOffset: BitwiseCopyable {
     static let margin: Int64 = 12
     /// How far the target must fall below a boundary for it to be given up at once, frames (4 ms) ...
     private static let hysteresis: Int64 = 192
-    /// ... and how long it may do without it otherwise, for each frame of a pull (2.5 s for pulls of 10 ms).
-    private static let settling: Int64 = 250
+    /// ... and how long it may do without it otherwise, for each frame of a pull (4 s for pulls of 10 ms).
+    private static let settling: Int64 = 400
 
     mutating func willPull(_ count: Int) {
         if longest == 0 { regular = (count, Self.regularRun) }

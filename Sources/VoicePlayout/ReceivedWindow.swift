@@ -24,6 +24,13 @@ struct ReceivedWindow: BitwiseCopyable {
         return true
     }
 
+    /// Whether a sequence number has come; one older than the window counts as missing.
+    func contains(_ sequence: Int64) -> Bool {
+        guard let newest, sequence <= newest, newest - sequence < Self.span else { return false }
+        let (word, bit) = Self.place(sequence)
+        return words[word] & bit != 0
+    }
+
     private static func place(_ sequence: Int64) -> (word: Int, bit: UInt64) {
         let index = Int(sequence & (span - 1))
         return (index >> 6, 1 << UInt64(index & 63))

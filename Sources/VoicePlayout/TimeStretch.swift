@@ -4,6 +4,8 @@ struct StretchState: BitwiseCopyable {
     var noise: Float = 0.006
     /// When speech was last stretched, on the pull clock.
     var lastJump: Int64 = -1 << 40
+    /// Since when the delay has been too long, on the pull clock.
+    var longSince: Int64?
     /// Since when the delay has been too short, on the pull clock.
     var shortSince: Int64?
 
@@ -31,8 +33,10 @@ struct StretchState: BitwiseCopyable {
 ///
 /// Source: waveform-similarity overlap-add (Verhelst and Roelands, ICASSP 1993), one jump a piece.
 extension PlayoutBuffer {
-    /// Delay that must be too much before speech is shortened, frames (15 ms); two jumps are 40 ms apart, except in haste.
-    private static let patience = 720
+    /// Delay that must be too much before speech is shortened, frames (15 ms), and how fast that falls while no pause comes:
+    /// by one frame in so many, 15 ms in 1.5 s. Two jumps are 40 ms apart, except in haste.
+    private static let patience: Int64 = 720
+    private static let impatience: Int64 = 100
     private static let rest: Int64 = 1920
     private static let haste = 2880
     /// Similarity that a jump must have in speech, and what each ms of error, or each second of waiting, lowers it by.
@@ -54,7 +58,11 @@ extension PlayoutBuffer {
         let start = queue.head
         let isSilence = stretch.isSilence(Waveform.rootMeanSquare(queue.samples.span(start..<start + frames)))
         if excess >= 0 { stretch.shortSince = nil }
-        if excess >= (isSilence ? StretchState.shortestSilentJump : Self.patience) {
+        let longSince = excess < StretchState.shortestJump ? moment.time : stretch.longSince ?? moment.time
+        stretch.longSince = longSince
+        let patience = max(
+            Int(Self.patience - (moment.time - longSince) / Self.impatience), StretchState.shortestJump)
+        if excess >= (isSilence ? StretchState.shortestSilentJump : patience) {
             let rested = moment.time - stretch.lastJump >= Self.rest
             if isSilence || rested || excess > Self.haste { shorten(excess: excess, isSilence, moment) }
         } else if excess < 0 {

@@ -7,9 +7,9 @@ import Glibc
 /// Flat to 0.1 dB up to 0.88 of half the sample rate, its error there below -80 dB; the positions may be anything, so a clock's drift is
 /// followed without a step. Real-time safe after `init`.
 @safe
-struct SincInterpolator: ~Copyable {
+public struct SincInterpolator: ~Copyable {
     /// Frames on each side of a position that are read.
-    static let reach = 16
+    public static let reach = 16
     private static let taps = 2 * reach
     /// Fractions with taps of their own: straight lines between them are then good to (π/256)²/8, -94 dB.
     private static let phases = 256
@@ -21,7 +21,8 @@ struct SincInterpolator: ~Copyable {
 
     private let rows: UnsafeMutablePointer<Float>
 
-    init() {
+    /// An interpolator; computes its taps.
+    public init() {
         let count = (Self.phases + 1) * Self.taps
         unsafe rows = .allocate(capacity: count)
         for phase in 0...Self.phases {
@@ -43,11 +44,25 @@ struct SincInterpolator: ~Copyable {
     ///
     /// The frames from `floor(start) - reach + 1` to `floor(last position) + reach` must be there.
     @unsafe
-    func read(
+    public func read(
         _ input: UnsafePointer<Float>, from start: Double, step: Double, into output: UnsafeMutablePointer<Float>,
         count: Int
     ) {
         unsafe vk_resample(input, start, step, rows, Self.phases, Self.taps, output, count)
+    }
+
+    /// The same between spans; fills `output`. What must be there and is not is a mistake of the caller's.
+    public func read(_ input: Span<Float>, from start: Double, step: Double, into output: inout MutableSpan<Float>) {
+        let count = output.count
+        guard count > 0 else { return }
+        let last = Int((start + step * Double(count - 1)).rounded(.down))
+        precondition(Int(start.rounded(.down)) >= Self.reach - 1 && last + Self.reach < input.count, "read beyond the input")
+        unsafe input.withUnsafeBufferPointer { input in
+            unsafe output.withUnsafeMutableBufferPointer { output in
+                guard let from = input.baseAddress, let to = output.baseAddress else { return }
+                unsafe read(from, from: start, step: step, into: to, count: count)
+            }
+        }
     }
 
     private static func kernel(_ x: Double) -> Double {

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import VoiceDevices
 
@@ -37,6 +38,24 @@ struct PlayoutTests {
         #expect(result.json?.last?["type"] as? String == "summary")
         let seconds = Double(try AudioFile.read(folder("o.wav")).samples.count) / 48_000
         #expect(abs(seconds - 2) < 0.3)
+    }
+
+    @Test("with a log and a drawing of what happened, where they are asked for")
+    func logs() throws {
+        let folder = try TestFolder()
+        let pcap = try folder.write(capture(packets: 100), to: "call.pcap")
+        let (log, plot) = (folder("log.csv"), folder("plot.svg"))
+        let result = try ChildProcess.run(
+            ["playout", "--pcap", pcap, "--out", folder("o.wav"), "--preset", "robust", "--log", log, "--plot", plot])
+        #expect(result.exitCode == 0, "\(result.standardError)")
+        let lines = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")
+        #expect(lines.first == "time_ms,event,sequence,lateness_ms,target_ms,level_ms,length_ms")
+        #expect(lines.filter { $0.contains(",arrive,") }.count == 100)
+        #expect(lines.filter { $0.contains(",play,") }.count == 100)
+        #expect(lines.allSatisfy { $0.filter { $0 == "," }.count == 6 })
+        #expect(try String(contentsOfFile: plot, encoding: .utf8).hasPrefix("<svg"))
+        let refused = ["playout", "--pcap", pcap, "--out", folder("o.wav"), "--log", pcap]
+        expectFailure(try ChildProcess.run(refused), code: 64, saying: "choose another file")
     }
 
     @Test("or says what is wrong with the capture or the output")

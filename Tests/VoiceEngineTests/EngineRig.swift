@@ -41,11 +41,11 @@ func talkingCard(periodFrames: Int = 480) throws -> SimulatedDevice<Conversation
     return try SimulatedDevice(air: air, configuration: shape)
 }
 
-/// A configuration that asks nothing of the machine: no priority, no processing, a card in software.
+/// A configuration that asks nothing of the machine: no priority, no punctuality, no processing, a card in software.
 func modestConfiguration(device: any AudioDevice) -> EngineConfiguration {
     EngineConfiguration(
         device: .custom(device), backend: .bypass, processing: .bypass, maximumStreams: 2, mediaPriority: 0,
-        networkPriority: 0)
+        networkPriority: 0, playoutMargin: .fixed(PlayoutMargin.longest))
 }
 
 /// An engine that asks nothing of the machine.

@@ -3,13 +3,6 @@ import Testing
 @testable import VoicePlayout
 
 struct CostStaircaseTests {
-    /// One packet's fate: the delays, ms, from which it is known itself, by redundancy, and by what follows.
-    private struct Fate {
-        let known: Int
-        let redundant: Int
-        let farEdge: Int?
-    }
-
     /// The cost at a delay by its definition: packet by packet, gap by gap.
     private func definition(_ fates: [Fate], delay: Int, _ cost: PlayoutConfiguration.AudibleCost) -> Double {
         var (sum, weights, gap) = (0.0, 0.0, CostStaircase.burstReach)
@@ -50,9 +43,10 @@ struct CostStaircaseTests {
             let known = isLost ? DelayBin.never : Int(random.exponential(mean: 30))
             let redundant = random.uniform() < 0.5 ? 20 + Int(random.exponential(mean: 30)) : DelayBin.never
             let farEdge = isLost ? 20 + Int(random.exponential(mean: 30)) : nil
-            let fate = Fate(known: min(known, DelayBin.never), redundant: redundant, farEdge: farEdge)
+            let fate = Fate(
+                frames: 960, known: min(known, DelayBin.never), redundant: redundant, farEdge: farEdge)
             fates.append(fate)
-            staircase.add(frames: 960, known: fate.known, redundant: fate.redundant, farEdge: fate.farEdge, cost)
+            staircase.add(fate, cost)
         }
         // When every delay is priced both ways
         let expected = (0...400).map { definition(fates, delay: $0, cost) }

@@ -62,3 +62,73 @@ struct ContradictoryPacketTests {
         #expect(buffer.statistics.pulledSamples == 20 * 933)
     }
 }
+
+@Suite("Evidence that is gone")
+struct OutdatedEvidenceTests {
+    /// A clean link of 30 s with `change` made to the packets sent between two times, in order.
+    private func trace(from start: Double, to end: Double, _ change: (inout Arriving) -> Void) -> Trace {
+        var trace = Trace(seconds: 30, network: Network(jitterMilliseconds: 0.2), seed: 1)
+        var last = 0.0
+        for index in trace.packets.indices {
+            if trace.packets[index].milliseconds >= start, trace.packets[index].milliseconds < end {
+                change(&trace.packets[index])
+            }
+            last = max(last, trace.packets[index].milliseconds)
+            trace.packets[index].milliseconds = last
+        }
+        return trace
+    }
+
+    /// Mean delay between two times of a listening, ms.
+    private func delay(_ listening: inout Listening, _ trace: Trace, from start: Double, to end: Double) -> Double {
+        listening.play(trace, until: start, keepsSound: false)
+        let before = listening.buffer.statistics
+        listening.play(trace, until: end, keepsSound: false)
+        return PullGranularityTests.meanDelay(from: before, to: listening.buffer.statistics)
+    }
+
+    @Test("Heavy jitter that has ended is forgotten within four seconds", arguments: 1...4)
+    func jitterEnds(seed: UInt64) {
+        // Given a clean link with three seconds of heavy jitter
+        var random = SeededGenerator(seed: seed)
+        let trace = trace(from: 10_000, to: 13_000) { $0.milliseconds += random.exponential(mean: 25) }
+        var listening = Listening(context: "seed \(seed)")
+        let before = delay(&listening, trace, from: 5000, to: 10_000)
+        let during = delay(&listening, trace, from: 12_000, to: 13_000)
+        // When four seconds have passed, then the delay is what it was
+        let after = delay(&listening, trace, from: 17_000, to: 18_000)
+        #expect(during > before + 20, "\(during) ms, seed \(seed)")
+        #expect(
+            after < before + 5,
+            "\(before), then \(during), then \(after) ms, seed \(seed)")
+    }
+
+    @Test("A step of 80 ms is released within two seconds")
+    func stepEnds() {
+        // Given a route that is 80 ms longer for a while
+        let trace = trace(from: 10_000, to: 16_000) { $0.milliseconds += 80 }
+        var listening = Listening()
+        let before = delay(&listening, trace, from: 8000, to: 10_000)
+        let during = delay(&listening, trace, from: 14_000, to: 16_000)
+        let after = delay(&listening, trace, from: 18_000, to: 19_000)
+        // Then neither on it nor after it more waits than before
+        #expect(during < before + 12, "\(before), then \(during) ms")
+        #expect(after < before + 5, "\(before), then \(after) ms")
+    }
+
+    @Test("Stalls every two seconds are still expected after three without one")
+    func rareSpikes() {
+        // Given a stall of 60 ms every two seconds
+        let trace = trace(from: 0, to: 20_000) { packet in
+            let since = packet.milliseconds.truncatingRemainder(dividingBy: 2000)
+            if since < 60 { packet.milliseconds += 60 - since }
+        }
+        var listening = Listening()
+        listening.play(trace, until: 20_000, keepsSound: false)
+        let before = listening.buffer.targetDelay
+        listening.play(trace, until: 23_000, keepsSound: false)
+        // Then the target has not moved down by much
+        #expect(before > .milliseconds(40))
+        #expect(listening.buffer.targetDelay > before - .milliseconds(25))
+    }
+}

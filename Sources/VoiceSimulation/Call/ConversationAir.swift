@@ -24,6 +24,13 @@ public struct ConversationAir: AcousticAir, ~Copyable {
         echo = near
     }
 
+    /// Hands out what was recorded since the beginning or the last time, and records anew.
+    public mutating func takeRecording() -> AirRecording {
+        let taken = recording
+        recording = AirRecording(capacity: taken.capacity)
+        return taken
+    }
+
     /// Carries the next frames through the room.
     public mutating func process(speaker: Span<Float>, into microphone: inout MutableSpan<Float>) {
         var start = 0
@@ -76,7 +83,7 @@ public struct AirRecording: Sendable {
     public private(set) var microphone: [Float]
     /// What the loudspeaker alone added to the microphone.
     public private(set) var echo: [Float]
-    private let capacity: Int
+    fileprivate let capacity: Int
 
     /// An empty record of at most `capacity` frames.
     public init(capacity: Int) {

@@ -37,21 +37,40 @@ public final class SimulatedCall {
         public var talkers: [SpeechSource]
         /// How much faster than nominal each device runs, in ppm.
         public var driftPPM: [Double] = [0, 0]
+        /// The same of each loudspeaker, where that has a clock of its own, apart from its microphone's.
+        public var playbackDriftPPM: [Double]?
         /// Frames in a device period.
         public var periodFrames = 240
-        /// The longest that the call may last; memory for the recordings is taken for this long.
+        /// The longest that the call may last.
         public var longest: Duration = .seconds(60)
+        /// How much of it is recorded at a time, until the recording is taken; nil for all. Memory is taken for this long.
+        public var recorded: Duration?
 
         /// A call between two talkers, one in each room.
         public init(talkers: [SpeechSource]) {
             precondition(talkers.count == 2, "two sides")
             self.talkers = talkers
         }
+
+        fileprivate func device(_ air: consuming sending ConversationAir, _ side: Side) throws -> any SteppedDevice {
+            let ppm = driftPPM[side.rawValue]
+            if let playbackDriftPPM {
+                var shape = TwoClockDevice<ConversationAir>.Configuration(start: SimulatedCall.start)
+                shape.periodFrames = periodFrames
+                shape.capturePPM = ppm
+                shape.playbackPPM = playbackDriftPPM[side.rawValue]
+                return TwoClockDevice(air: air, configuration: shape)
+            }
+            var shape = SimulatedDeviceConfiguration(pacing: .virtual(start: SimulatedCall.start))
+            shape.periodFrames = periodFrames
+            shape.driftPPM = ppm
+            return try SimulatedDevice(air: air, configuration: shape)
+        }
     }
 
     private final class Participant {
         let core: EngineCore
-        let device: SimulatedDevice<ConversationAir>
+        let device: any SteppedDevice
         let address: EndpointAddress
         var session: RoomSession
         var conversation: RoomConversation
@@ -65,15 +84,12 @@ public final class SimulatedCall {
         init(_ configuration: Configuration, side: Side, generator: inout SeededGenerator) throws {
             var acoustics = configuration.rooms[side.rawValue]
             acoustics.bulkDelayFrames = min(acoustics.bulkDelayFrames, SimulatedCall.longestUnreportedDelay)
-            let frames = MonotonicTime(atOrAfter: configuration.longest).frames(
+            let frames = MonotonicTime(atOrAfter: configuration.recorded ?? configuration.longest).frames(
                 since: MonotonicTime(nanoseconds: 0), sampleRate: 48_000)
             let air = ConversationAir(
                 acoustics: try RoomAcoustics(acoustics, seed: generator.next()),
                 talker: configuration.talkers[side.rawValue], longestRecording: frames)
-            var shape = SimulatedDeviceConfiguration(pacing: .virtual(start: SimulatedCall.start))
-            shape.periodFrames = configuration.periodFrames
-            shape.driftPPM = configuration.driftPPM[side.rawValue]
-            device = try SimulatedDevice(air: air, configuration: shape)
+            device = try configuration.device(air, side)
             var engine = configuration.engine
             engine.device = .custom(device)
             core = try EngineCore(engine, keepsDeadlines: true, eventWake: nil) { _ in }
@@ -121,6 +137,11 @@ public final class SimulatedCall {
 
     /// What happened in a side's room so far.
     public func recording(_ side: Side) -> AirRecording { participants[side.rawValue].device.withAir { $0.recording } }
+
+    /// What happened in a side's room since the beginning or the last time that this was called.
+    public func takeRecording(_ side: Side) -> AirRecording {
+        participants[side.rawValue].device.withAir { $0.takeRecording() }
+    }
 
     /// A side's statistics.
     public func statistics(_ side: Side) -> EngineStatistics {
@@ -282,6 +303,17 @@ public final class SimulatedCall {
         }
     }
 }
+
+/// A device in virtual time with a room around it.
+private protocol SteppedDevice: AudioDevice {
+    func advance(to time: MonotonicTime) -> Int
+    var nextWake: MonotonicTime? { get }
+    func withAir<Result>(_ body: (inout ConversationAir) -> Result) -> Result
+}
+
+extension SimulatedDevice<ConversationAir>: SteppedDevice {}
+
+extension TwoClockDevice<ConversationAir>: SteppedDevice {}
 
 extension MonotonicTime {
     /// The first nanosecond that is not before `time`: rounded up, so that what is due at `time` is due then.

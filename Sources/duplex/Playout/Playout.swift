@@ -1,5 +1,6 @@
 import ArgumentParser
 import VoiceDevices
+import VoicePlayout
 
 /// Plays a captured call out through the jitter buffer.
 struct Playout: AsyncParsableCommand {
@@ -21,6 +22,20 @@ struct Playout: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The RTP payload type of Opus, 0 to 127.", valueName: "number"))
     var payloadType: UInt8 = 111
 
+    @Option(
+        help: ArgumentHelp(
+            "What delay is worth: conversation (the least that listeners do not mind) or robust (every word).",
+            valueName: "preset"))
+    var preset = PlayoutPreset.conversation
+
+    @Option(
+        help: ArgumentHelp(
+            "A CSV file to write: every arrival, every decision, target and level at every pull.", valueName: "file"))
+    var log: String?
+
+    @Option(help: ArgumentHelp("An SVG file to draw: the same over time.", valueName: "file"))
+    var plot: String?
+
     @Flag(help: "End with one line of JSON.")
     var json = false
 
@@ -35,20 +50,29 @@ struct Playout: AsyncParsableCommand {
             try InputFile.check(pcap)
             try OutputFile.check(out, option: "--out")
             try OutputFile.check(out, option: "--out", isNoneOf: [pcap])
+            for (path, option) in [(log, "--log"), (plot, "--plot")] {
+                guard let path else { continue }
+                try OutputFile.check(path, option: option)
+                try OutputFile.check(path, option: option, isNoneOf: [pcap, out])
+            }
             let capture = try PlayoutCapture(path: pcap, payloadType: payloadType)
             describe(capture)
-            let summary = try play(capture)
+            let (summary, happened) = try play(capture)
+            if let log { try happened?.writeCSV(to: log) }
+            if let plot { try happened?.figure(title: "Playout of \(pcap)").write(to: plot, option: "--plot") }
             if json { Console.emit(summary) } else { summary.lines.forEach { Console.say($0) } }
         }
     }
 
-    private func play(_ capture: PlayoutCapture) throws -> PlayoutSummary {
+    private func play(_ capture: PlayoutCapture) throws -> (PlayoutSummary, PlayoutLog?) {
         do {
             var recording = try AudioFileWriter(out)
-            var session = try PlayoutSession()
+            var session = try PlayoutSession(
+                configuration: preset.configuration, keepsLog: log != nil || plot != nil)
             try session.play(capture.packets) { (block) throws(AudioFileError) in try recording.write(block) }
             try recording.close()
-            return session.summary()
+            let log = session.log
+            return (session.summary(), log)
         } catch let error as AudioFileError {
             throw Failure(error)
         }
@@ -63,6 +87,18 @@ struct Playout: AsyncParsableCommand {
             Console.complain(
                 "note: passed over \(capture.otherPackets) packets that are no whole UDP datagram and "
                     + "\(capture.otherDatagrams) datagrams that are no RTP")
+        }
+    }
+}
+
+/// The playout buffer's presets, by name.
+enum PlayoutPreset: String, ExpressibleByArgument, CaseIterable {
+    case conversation, robust
+
+    var configuration: PlayoutConfiguration {
+        switch self {
+        case .conversation: .conversation
+        case .robust: .robust
         }
     }
 }

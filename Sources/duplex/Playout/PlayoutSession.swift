@@ -10,14 +10,20 @@ struct PlayoutSession: ~Copyable {
     private static let blockFrames = 480
     private static let sampleRate = 48_000.0
 
-    private var buffer = PlayoutBuffer()
+    private var buffer: PlayoutBuffer
     private var decoder: OpusDecoder
     /// Time from arrival to playout of what each pull made ready, ms, and its weight in frames.
     private var delays: [(milliseconds: Double, frames: UInt64)] = []
     /// CPU of each pull with the packets before it, µs.
     private var costs: [Double] = []
+    /// What happened, if that was asked for.
+    private(set) var log: PlayoutLog?
 
-    init() throws(OpusError) { decoder = try OpusDecoder() }
+    init(configuration: PlayoutConfiguration, keepsLog: Bool) throws(OpusError) {
+        buffer = PlayoutBuffer(configuration)
+        decoder = try OpusDecoder()
+        if keepsLog { log = PlayoutLog() }
+    }
 
     /// Plays all packets; block by block, the first beginning when the first packet arrives.
     mutating func play(
@@ -31,7 +37,9 @@ struct PlayoutSession: ~Copyable {
             let start = Self.threadMicroseconds()
             while next < packets.count, packets[next].time - first.time <= now {
                 let packet = packets[next]
-                _ = buffer.insert(packet.payload.span, header: packet.header, now: max(.zero, packet.time - first.time))
+                let arrival = max(.zero, packet.time - first.time)
+                let outcome = buffer.insert(packet.payload.span, header: packet.header, now: arrival)
+                log?.noteArrival(packet, at: arrival, outcome)
                 next += 1
             }
             let before = buffer.statistics
@@ -39,6 +47,8 @@ struct PlayoutSession: ~Copyable {
             let report = buffer.pull(into: &room, now: now, decoder: &decoder)
             costs.append(Self.threadMicroseconds() - start)
             note(from: before, to: buffer.statistics)
+            while let decision = buffer.takeDecision() { log?.note(decision) }
+            log?.notePull(at: now, target: buffer.targetDelay, bufferedFrames: report.bufferedFrames)
             try take(block.span)
             now += .milliseconds(10)
             let isQuiet = buffer.waitingPackets == 0 && report.concealedFrames + report.pauseFrames > 0
@@ -69,7 +79,7 @@ struct PlayoutSession: ~Copyable {
             packetsDuplicated: statistics.packetsDuplicated,
             insertedMs: Double(statistics.insertedSamplesForDeceleration) / 48,
             removedMs: Double(statistics.removedSamplesForAcceleration) / 48,
-            skippedMs: Double(statistics.skippedSamples) / 48)
+            skippedMs: Double(statistics.skippedSamples) / 48, repeatedMs: Double(statistics.repeatedSamples) / 48)
     }
 
     private static func percentile95(_ delays: [(milliseconds: Double, frames: UInt64)]) -> Double {

@@ -23,7 +23,10 @@ struct PlayoutSummary: JSONLine {
     var packetsDuplicated: UInt64
     var insertedMs: Double
     var removedMs: Double
+    /// Speech that is missing from what was heard: it came too late, or too much of it waited.
     var skippedMs: Double
+    /// Speech that was heard twice, as pitch periods repeated to slow playout down.
+    var repeatedMs: Double
 
     /// The same for people.
     var lines: [String] {
@@ -36,7 +39,7 @@ struct PlayoutSummary: JSONLine {
         table.add(
             "time in the buffer", decimal(delayMeanMs, "ms") + " on average, 95 % within " + decimal(delayP95Ms, "ms"))
         table.add("stretched", decimal(insertedMs, "ms") + " longer, " + decimal(removedMs, "ms") + " shorter")
-        table.add("skipped", decimal(skippedMs, "ms"))
+        table.add("speech", decimal(skippedMs, "ms") + " dropped, " + decimal(repeatedMs, "ms") + " heard twice")
         table.add("CPU for each 20 ms", decimal(usPerFrameP50, "µs"))
         return table.lines
     }

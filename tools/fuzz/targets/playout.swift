@@ -20,14 +20,21 @@ public func fuzzOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     for step in 0..<min(input.count / 5, 4_000) {
         let at = step * 5
         now += .microseconds(Int64(input[at] >> 2) * 500)
-        if input[at] & 3 != 0 {
+        if input[at] & 3 == 3, input[at + 1] & 0xF0 == 0xF0 {
+            control(&buffer, input[at + 1], &pulled)
+        } else if input[at] & 3 != 0 {
             sequence &+= UInt16(bitPattern: Int16(Int8(bitPattern: input[at + 1])))
             timestamp &+= UInt32(
                 bitPattern: Int32(Int16(bitPattern: UInt16(input[at + 2]) << 8 | UInt16(input[at + 3]))))
             let header = RTPHeader(
                 payloadType: 111, marker: input[at] & 128 != 0, sequenceNumber: sequence, timestamp: timestamp,
                 synchronizationSource: input[at] & 64 != 0 ? 1 : 2)
-            _ = buffer.insert(input.extracting(at + 4..<min(at + 40, input.count)), header: header, now: now)
+            let payload = input.extracting(at + 4..<min(at + 40, input.count))
+            if input[at] & 16 != 0, let audio = try? RedundantAudio(parsing: payload) {
+                _ = buffer.insert(audio, header: header, now: now)
+            } else {
+                _ = buffer.insert(payload, header: header, now: now)
+            }
         } else {
             let frames = 1 + Int(input[at + 1]) * 959 / 255
             var samples = [Float](repeating: 0, count: frames)
@@ -35,11 +42,24 @@ public func fuzzOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
             _ = buffer.pull(into: &span, now: now, decoder: &decoder)
             pulled += frames
             precondition(buffer.statistics.pulledSamples == UInt64(pulled), "frames went unaccounted for")
+            precondition(buffer.segment(ofPulledFrame: Int64(pulled)) == nil, "a frame not yet pulled has a place")
             for sample in samples { precondition(sample.isFinite && abs(sample) <= 2) }
         }
         precondition(buffer.bufferedFrames <= 48_000 * 30, "the buffer grows without bound")
     }
     return 0
+}
+
+/// One of what an owner may do besides: flush, flush a generation, begin anew.
+private func control(_ buffer: inout PlayoutBuffer, _ byte: UInt8, _ pulled: inout Int) {
+    switch byte & 3 {
+    case 0: buffer.flush()
+    case 1: buffer.flush(generation: UInt32(byte >> 2) &* 0x0800_0000)
+    case 2: while buffer.takeDecision() != nil {}
+    default:
+        buffer.reset()
+        pulled = 0
+    }
 }
 
 /// Decodes every packet to a quiet tone of the length that its header says.

@@ -1,0 +1,137 @@
+public import VoiceWire
+
+extension PlayoutBuffer {
+    /// Takes a packet.
+    ///
+    /// - Parameters:
+    ///   - payload: One Opus packet, at most 1500 bytes; it is copied.
+    ///   - header: Its RTP header; the timestamp counts at 48 kHz (RFC 7587).
+    ///   - now: When it arrived.
+    public mutating func insert(_ payload: Span<UInt8>, header: RTPHeader, now: Duration) -> InsertOutcome {
+        admit(payload, header, carriesCopy: false, now: now).outcome
+    }
+
+    /// Takes a packet that repeats earlier ones (RFC 2198).
+    ///
+    /// Each repeated payload is kept for its own place, unless that was played or the packet itself has come. Blocks whose
+    /// payload type is not that of the primary one are passed over.
+    ///
+    /// - Parameters:
+    ///   - audio: The blocks; every one an Opus packet.
+    ///   - header: Its RTP header; the timestamp is that of the primary block.
+    ///   - now: When it arrived.
+    /// - Returns: What happened to the primary block.
+    public mutating func insert(_ audio: borrowing RedundantAudio, header: RTPHeader, now: Duration) -> InsertOutcome {
+        let blocks = audio.redundantBlockCount
+        let admitted = admit(audio.primary, header, carriesCopy: blocks > 0, now: now)
+        guard let place = admitted.place, !place.startsStream else { return admitted.outcome }
+        for index in 0..<blocks where audio.payloadType(at: index) == audio.primaryPayloadType {
+            keepCopy(audio.block(at: index), offset: audio.timestampOffset(at: index), of: place, now: now)
+        }
+        return admitted.outcome
+    }
+
+    private mutating func admit(
+        _ payload: Span<UInt8>, _ header: RTPHeader, carriesCopy: Bool, now: Duration
+    ) -> (outcome: InsertOutcome, place: StreamTimeline.Place?) {
+        let arrival = clock.frames(at: now)
+        guard payload.count <= PacketStore.payloadBytes, let framing = OpusFraming(payload) else {
+            statistics.packetsMalformed += 1
+            statistics.packetsDiscarded += 1
+            return (.malformed, nil)
+        }
+        let isFirst = !timeline.hasBegun
+        let place = timeline.place(header, frames: framing.frames, arrival: arrival, baseline: target.baseline)
+        guard let place else {
+            statistics.packetsDiscarded += 1
+            return (.unexpected, nil)
+        }
+        guard received.insert(place.sequence) else {
+            statistics.packetsDuplicated += 1
+            return (.duplicate, nil)
+        }
+        count(place, framing, isFirst: isFirst)
+        target.record(
+            sequence: place.sequence, position: place.position, arrival: arrival, frames: framing.frames,
+            carriesCopy: carriesCopy || framing.redundantFrames > 0)
+        if !cursor.hasDecoded, place.sequence < cursor.sequence {
+            cursor.restart(sequence: place.sequence, position: place.position, timestamp: place.timestamp)
+        }
+        return (settle(payload, header, framing, at: place, arrival: arrival, now: now), place)
+    }
+
+    private mutating func count(_ place: StreamTimeline.Place, _ framing: OpusFraming, isFirst: Bool) {
+        if isFirst {
+            cursor = PlayoutCursor(sequence: place.sequence, position: place.position, timestamp: place.timestamp)
+        } else if place.startsStream {
+            statistics.streamRestarts += 1
+        }
+        cursor.count(place.sequence, newest: timeline.newest.sequence, &statistics)
+        if framing.redundantFrames > 0 { statistics.fecPacketsReceived += 1 }
+    }
+
+    /// Keeps a packet that has a place, if its time has not passed and there is room.
+    private mutating func settle(
+        _ payload: Span<UInt8>, _ header: RTPHeader, _ framing: OpusFraming, at place: StreamTimeline.Place,
+        arrival: Int64, now: Duration
+    ) -> InsertOutcome {
+        guard place.sequence >= cursor.sequence else {
+            statistics.packetsDiscarded += 1
+            statistics.packetsLate += 1
+            return .late
+        }
+        if interruption.refuses(startsTalkspurt: header.marker, arrival: arrival) {
+            statistics.packetsDiscarded += 1
+            cursor.pass(place, frames: framing.frames)
+            return .interrupted
+        }
+        guard makeRoom(for: place.sequence, now: now) else {
+            statistics.packetsDiscarded += 1
+            return .overrun
+        }
+        if let copy = store[place.sequence], copy.isCopy { statistics.fecPacketsDiscarded += 1 }
+        let packet = StoredPacket(
+            sequence: place.sequence, position: place.position, timestamp: place.timestamp, arrival: arrival,
+            framing: framing, startsStream: place.startsStream, isCopy: false, byteCount: payload.count)
+        store.keep(packet, payload: payload)
+        return .stored
+    }
+
+    /// Keeps a repeated payload that begins `offset` frames before the packet that carries it, if nothing better is there.
+    private mutating func keepCopy(
+        _ payload: Span<UInt8>, offset: Int, of carrier: StreamTimeline.Place, now: Duration
+    ) {
+        guard payload.count > 0, payload.count <= PacketStore.payloadBytes, let framing = OpusFraming(payload),
+            offset >= framing.frames, offset % framing.frames == 0
+        else { return }
+        statistics.fecPacketsReceived += 1
+        // The sender's packets are of one length, so that the distance in time is that in packets.
+        let sequence = carrier.sequence - Int64(offset / framing.frames)
+        guard sequence >= cursor.sequence, carrier.sequence - sequence < Int64(store.capacity),
+            !received.contains(sequence), store[sequence] == nil, interruption.isOver
+        else {
+            statistics.fecPacketsDiscarded += 1
+            return
+        }
+        let packet = StoredPacket(
+            sequence: sequence, position: carrier.position - Int64(offset),
+            timestamp: carrier.timestamp - Int64(offset), arrival: clock.frames(at: now), framing: framing,
+            startsStream: false, isCopy: true, byteCount: payload.count)
+        store.keep(packet, payload: payload)
+    }
+
+    /// Makes room for a packet: where somebody listens, by refusing those too far ahead; else the oldest go.
+    private mutating func makeRoom(for sequence: Int64, now: Duration) -> Bool {
+        let oldest = sequence - Int64(store.capacity) + 1
+        guard cursor.sequence < oldest else { return true }
+        if clock.isRunning(at: now), let waiting = store.first(from: cursor.sequence), waiting.sequence < oldest {
+            return false
+        }
+        for old in max(cursor.sequence, oldest - Int64(store.capacity))..<oldest where store[old] != nil {
+            store.remove(old)
+            statistics.packetsDiscarded += 1
+        }
+        cursor.sequence = oldest
+        return true
+    }
+}

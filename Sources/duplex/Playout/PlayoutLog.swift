@@ -1,0 +1,116 @@
+import Foundation
+import VoicePlayout
+import VoiceWire
+
+/// What happened while a capture was played: every arrival, every decision, and target and level at every pull.
+struct PlayoutLog {
+    /// Something that happened, at a time in ms since the first packet arrived.
+    private enum Event {
+        /// `position` is the packet's place in the media, ms; the fastest packet's arrival there is no lateness.
+        case arrival(sequence: UInt16, position: Double, outcome: InsertOutcome)
+        case pull(target: Double, level: Double)
+        case decision(PlayoutDecision.Kind, milliseconds: Double)
+    }
+
+    private var events: [(time: Double, event: Event)] = []
+    private var firstTimestamp: UInt32?
+
+    mutating func noteArrival(_ packet: PlayoutCapture.Packet, at time: Duration, _ outcome: InsertOutcome) {
+        let first = firstTimestamp ?? packet.header.timestamp
+        firstTimestamp = first
+        let position = Double(Int32(bitPattern: packet.header.timestamp &- first)) / 48
+        events.append(
+            (
+                time.milliseconds,
+                .arrival(sequence: packet.header.sequenceNumber, position: position, outcome: outcome)
+            ))
+    }
+
+    mutating func notePull(at time: Duration, target: Duration, bufferedFrames: Int) {
+        events.append((time.milliseconds, .pull(target: target.milliseconds, level: Double(bufferedFrames) / 48)))
+    }
+
+    mutating func note(_ decision: PlayoutDecision) {
+        let time = Double(decision.pulledFrame) / 48
+        events.append((time, .decision(decision.kind, milliseconds: Double(decision.frames) / 48)))
+    }
+
+    /// How much later than the fastest packet one that arrived at a time came, ms.
+    private var fastest: Double {
+        events.compactMap { entry in
+            guard case .arrival(_, let position, _) = entry.event else { return nil }
+            return entry.time - position
+        }.min() ?? 0
+    }
+
+    // MARK: CSV
+
+    /// One line for each event, in order; what does not belong to an event is empty.
+    var csv: String {
+        var text = "time_ms,event,sequence,lateness_ms,target_ms,level_ms,length_ms\n"
+        let fastest = fastest
+        for (time, event) in events {
+            text += time.fixed(3)
+            switch event {
+            case .arrival(let sequence, let position, let outcome):
+                let name = outcome == .stored ? "arrive" : "arrive_\(outcome)"
+                text += ",\(name),\(sequence),\((time - position - fastest).fixed(3)),,,\n"
+            case .pull(let target, let level):
+                text += ",pull,,,\(target.fixed(3)),\(level.fixed(3)),\n"
+            case .decision(let kind, let milliseconds):
+                text += ",\(kind),,,,,\(milliseconds.fixed(3))\n"
+            }
+        }
+        return text
+    }
+
+    func writeCSV(to path: String) throws(Failure) {
+        do { try Data(csv.utf8).write(to: URL(filePath: path)) } catch {
+            throw Failure(.thresholdMissed, "'\(path)' cannot be written: \(error.localizedDescription); check --log")
+        }
+    }
+
+    // MARK: Figure
+
+    /// Delay over time above, and below what was done about it, summed up.
+    func figure(title: String) -> Figure {
+        var (arrivals, targets, levels) = (
+            [(x: Double, y: Double)](), [(x: Double, y: Double)](), [(x: Double, y: Double)]()
+        )
+        var sums: [PlayoutDecision.Kind: [(x: Double, y: Double)]] = [:]
+        let fastest = fastest
+        for (time, event) in events {
+            let seconds = time / 1000
+            switch event {
+            case .arrival(_, let position, _): arrivals.append((seconds, time - position - fastest))
+            case .pull(let target, let level):
+                targets.append((seconds, target))
+                levels.append((seconds, level))
+            case .decision(let kind, let milliseconds):
+                let sum = sums[kind]?.last?.y ?? 0
+                sums[kind, default: []] += [(seconds, sum), (seconds, sum + milliseconds)]
+            }
+        }
+        let shown: [(PlayoutDecision.Kind, String)] = [
+            (.restore, "restored"), (.conceal, "lost, made up"), (.bridge, "late, made up"), (.skip, "skipped"),
+            (.shorten, "sped up by"), (.lengthen, "slowed down by"),
+        ]
+        let end = events.last.map { $0.time / 1000 } ?? 0
+        let series = shown.compactMap { kind, name -> PlotPanel.Series? in
+            guard let points = sums[kind], let last = points.last else { return nil }
+            return PlotPanel.Series(name: name, points: [(0, 0)] + points + [(end, last.y)])
+        }
+        return Figure(
+            title: title,
+            panels: [
+                PlotPanel(
+                    title: "delay", xLabel: "s", yLabel: "ms",
+                    content: .lines([
+                        PlotPanel.Series(name: "sound that waits", points: levels),
+                        PlotPanel.Series(name: "arrivals, behind the fastest", points: arrivals),
+                        PlotPanel.Series(name: "target", points: targets),
+                    ])),
+                PlotPanel(title: "decisions, summed up", xLabel: "s", yLabel: "ms", content: .lines(series)),
+            ])
+    }
+}

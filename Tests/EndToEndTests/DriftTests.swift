@@ -1,0 +1,64 @@
+import Glibc
+import Testing
+import VoiceEngine
+import VoiceSimulation
+
+/// Sound cards whose clocks are far off, for long: what drifts shows only with time. An hour each with DUPLEXVOICE_LONG=1 in the environment.
+@Suite("Drift")
+struct DriftTests {
+    private static let isLong = unsafe getenv("DUPLEXVOICE_LONG") != nil
+    #if DEBUG
+        private static let usual = Duration.seconds(200)
+    #else
+        private static let usual = Duration.seconds(600)
+    #endif
+    private static let length = isLong ? Duration.seconds(3_600) : usual
+
+    @Test("the far end's tone comes without a step, and never later", arguments: [TwoClocks.ppm, -TwoClocks.ppm])
+    func tone(capturePPM: Double) throws {
+        // Given a tone at A, speech at B, and at B a microphone and a loudspeaker that are 600 ppm apart
+        let two = try TwoClocks(
+            capturePPM: capturePPM, talker: Tone.source, listener: SpeechSource(SyntheticSpeech(seed: 4)),
+            rooms: [RoomConditions(), RoomConditions()], engine: .lowDelay, length: Self.length, seed: 1)
+        try two.run(until: .seconds(60))
+        // When the call lasts
+        let before = two.counts
+        let second = two.delays(until: .seconds(120))
+        var step = 0.0
+        two.run(until: Self.length - .seconds(60)) { _, b in step = max(step, Tone(in: b.speaker).largestStep) }
+        let last = two.delays(until: Self.length)
+        // Then the tone has not been touched: 2 degrees are a quarter of a frame. Measured: 0.2
+        #expect(step < 2)
+        // And the delay is what it was. Measured: 0.1 ms apart
+        let p95 = (try #require(second.percentile95), try #require(last.percentile95))
+        #expect(abs(p95.0 - p95.1) < 1, "\(p95)")
+        #expect(p95.1 < 26)
+        // And nothing ran over or dry, nothing was made up or stretched
+        #expect(two.counts == before)
+        #expect(two.deviceFaults == 0)
+        #expect(two.call.statistics(.b).downlink.followedDriftPPM.map { abs($0 + capturePPM) < 1 } == true)
+        // And B, whose microphone's drift is left to A's jitter buffer, is heard without a gap worth the name
+        let heard = try Scenario.stream(two.call, at: .a).playout
+        #expect(Scenario.concealedRatio(heard) < 0.002)
+        #expect(heard.packetsLost == 0)
+    }
+
+    @Test(
+        "the echo stays away although loudspeaker and microphone drift apart",
+        arguments: [TwoClocks.ppm, -TwoClocks.ppm])
+    func echo(capturePPM: Double) throws {
+        // Given A who talks, and B in an office, silent, with clocks that are 600 ppm apart
+        let two = try TwoClocks(
+            capturePPM: capturePPM, talker: SpeechSource(SyntheticSpeech(seed: 3)), rooms: [RoomConditions(), .office],
+            engine: .voiceAgent, length: Self.isLong ? Self.length : .seconds(60), seed: 2)
+        var removed: [Double] = []
+        // When the call lasts
+        try two.run(until: Self.isLong ? Self.length : .seconds(60)) { a, b in
+            let loss = EchoReturnLoss(echo: b.echo.span, residual: a.speaker.span)
+            removed.append(try #require(loss?.enhancementDecibels))
+        }
+        // Then the echo is far down, always. Measured: 36 to 48 dB, by what is said
+        #expect(try #require(removed.min()) > 25, "\(removed)")
+        #expect(two.deviceFaults == 0)
+    }
+}

@@ -1,0 +1,70 @@
+import Testing
+import VoicePlayout
+import VoiceWire
+
+/// Packets that repeat the ones before them (RFC 2198).
+struct RepeatedPacketTests {
+    /// The payload of a packet with copies of the `depth` packets before it.
+    private func payload(_ trace: Trace, _ index: Int, depth: Int) -> [UInt8] {
+        var (headers, data) = ([UInt8](), [UInt8]())
+        for distance in stride(from: min(depth, index), to: 0, by: -1) {
+            let copy = trace.packets[index - distance].payload
+            let offset = distance * 960
+            headers += [
+                0x80 | 111, UInt8(offset >> 6), UInt8(offset & 0x3F) << 2 | UInt8(copy.count >> 8),
+                UInt8(copy.count & 0xFF),
+            ]
+            data += copy
+        }
+        return headers + [111] + data + trace.packets[index].payload
+    }
+
+    /// Plays a trace of which `isLost` packets do not come.
+    private func play(depth: Int, isLost: (Int) -> Bool) throws -> PlayoutStatistics {
+        let trace = Trace(seconds: 10, network: .clean, seed: 1)
+        var listening = Listening(context: "depth \(depth)")
+        var next = 0
+        for step in 0..<1000 {
+            let now = Double(step) * 10
+            while next < trace.packets.count, trace.packets[next].milliseconds <= now {
+                let packet = trace.packets[next]
+                let bytes = payload(trace, next, depth: depth)
+                if !isLost(next) {
+                    let audio = try RedundantAudio(parsing: bytes.span)
+                    _ = listening.buffer.insert(audio, header: packet.header, now: packet.time)
+                }
+                next += 1
+            }
+            listening.pull(480, at: now, keepsSound: false)
+        }
+        listening.expectAccounts()
+        return listening.buffer.statistics
+    }
+
+    @Test("Lost packets are played from the copies in later ones, once the delay has grown for it")
+    func restored() throws {
+        // Given every tenth packet lost, each repeated in the one after it
+        let statistics = try play(depth: 1) { $0 % 10 == 5 }
+        // Then all but the first few are played, and the other copies count as not needed
+        #expect(statistics.packetsLost == 50)
+        #expect(statistics.concealedSamples <= 4 * 960, "\(statistics.concealedSamples)")
+        #expect(statistics.fecPacketsReceived == 448)
+        #expect(statistics.fecPacketsReceived - statistics.fecPacketsDiscarded >= 46)
+        #expect(statistics.packetsDuplicated == 0)
+    }
+
+    @Test("Two packets lost in a row are restored from two copies where they come in time")
+    func bursts() throws {
+        let single = try play(depth: 1) { $0 % 10 == 5 || $0 % 10 == 6 }
+        let double = try play(depth: 2) { $0 % 10 == 5 || $0 % 10 == 6 }
+        #expect(double.concealedSamples < single.concealedSamples)
+    }
+
+    @Test("Without loss copies change nothing")
+    func withoutLoss() throws {
+        let with = try play(depth: 2) { _ in false }
+        let without = try play(depth: 0) { _ in false }
+        #expect(with.decodedSamples == without.decodedSamples && with.jitterBufferDelay == without.jitterBufferDelay)
+        #expect(with.fecPacketsReceived == with.fecPacketsDiscarded && with.fecPacketsReceived > 900)
+    }
+}
