@@ -28,6 +28,10 @@ package struct RTPStreamStart: BitwiseCopyable, Sendable {
     var synchronizationSource: UInt32
     var sequenceNumber: UInt16
     var timestamp: UInt32
+    /// Makes this the longest payload of ``MediaCommand`` and 16 bytes long, so that the enum's tag has a register of its own. Swift 6.3.1
+    /// optimises such a tag away where it shares one with the end of a shorter payload whose last bytes it takes for undefined: then
+    /// `setProcessing`, chosen between two constants, arrived as any other command. MediaCommandTests has the layout.
+    private let reserved: UInt32 = 0
 
     /// A stream of this synchronization source, whose first packet carries these numbers.
     package init(synchronizationSource: UInt32, sequenceNumber: UInt16, timestamp: UInt32) {

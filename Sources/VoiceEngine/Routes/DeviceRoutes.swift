@@ -30,7 +30,6 @@ enum RouteCards: Sendable {
 /// the time that it returned has come. One caller at a time; nothing here is real-time safe.
 final class DeviceRoutes {
     private let inbox: RouteInbox
-    private let surroundings: RouteSurroundings
     private var legs: [RouteLeg] = []
 
     /// Routes at rest. `ports` are those of the engine's rings; `accepts` throws where the engine cannot serve a device with these formats;
@@ -43,7 +42,6 @@ final class DeviceRoutes {
         do throws(ThreadError) { inbox = try RouteInbox() } catch {
             throw .resourcesExhausted("no file descriptor for waking a thread: \(error)")
         }
-        self.surroundings = surroundings
         let plans = RouteLegPlan.legs(of: configuration.device, policy: configuration.routePolicy)
         for (number, plan) in plans.enumerated() {
             let legPorts = RoutePorts(
@@ -122,7 +120,7 @@ final class DeviceRoutes {
     private func end(_ direction: DeviceDirection) -> AudioRoute.End? {
         guard let leg = legs.first(where: { $0.plan.directions.contains(direction) }) else { return nil }
         return AudioRoute.End(
-            name: leg.name, description: surroundings.describe(leg.name, direction),
+            name: leg.name, description: leg.description(direction),
             format: direction == .capture ? leg.formats.capture : leg.formats.playback)
     }
 

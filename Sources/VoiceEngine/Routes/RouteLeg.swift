@@ -99,6 +99,12 @@ final class RouteLeg {
         }
     }
 
+    /// What the device that runs, or ran last, calls itself.
+    func description(_ direction: DeviceDirection) -> String {
+        let isCustom = plan.custom != nil && name == plan.name
+        return isCustom ? "" : surroundings.describe(name, direction)
+    }
+
     private func loss(_ reason: DeviceError) -> DeviceLoss {
         DeviceLoss(name: name, directions: plan.directions, reason: reason, policy: plan.policy)
     }
@@ -115,7 +121,10 @@ final class RouteLeg {
         device = next
         self.name = name
         self.formats = formats
-        if let format = formats.playback ?? formats.capture { period = format.active.periodAt48Kilohertz }
+        // A client's own device has no period that it could tell.
+        if let format = formats.playback ?? formats.capture, format.active.periodFrames > 0 {
+            period = format.active.periodAt48Kilohertz
+        }
     }
 
     private func start(_ next: any AudioDevice, telling witness: RouteWitness) throws(DeviceError) -> DeviceFormats {
