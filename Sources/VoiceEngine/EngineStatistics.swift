@@ -111,7 +111,7 @@ public struct EngineStatistics: Sendable {
         public var encoding: Duration?
         /// What the encoder looks ahead.
         public var codecLookahead: Duration
-        /// Round trip to the room, halved; once up and once down make a way through the room.
+        /// The usual round trip to the room, halved; once up and once down make a way through the room.
         public var halfRoundTrip: Duration?
         /// What following the playback device's clock adds.
         public var resampling: Duration

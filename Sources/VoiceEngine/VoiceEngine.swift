@@ -164,7 +164,7 @@ public actor VoiceEngine {
         guard let core = running?.core else { throw .notStarted }
         let statistics = await room?.statistics()
         return EngineStatistics(
-            core.statistics(), device: core.counters.counts, roundTrip: statistics?.session.roundTripTime,
+            core.statistics(), device: core.counters.counts, roundTrip: statistics?.session.usualRoundTripTime,
             room: statistics)
     }
 }

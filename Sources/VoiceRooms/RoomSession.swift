@@ -58,6 +58,7 @@ public struct RoomSession: Sendable {
     public var statistics: RoomSessionStatistics {
         var statistics = counters
         statistics.roundTripTime = channel.estimator.smoothed
+        statistics.usualRoundTripTime = channel.estimator.usual
         statistics.retransmissions += channel.retransmissions
         return statistics
     }

@@ -77,6 +77,8 @@ public enum RoomSessionEvent: Equatable, Sendable {
 public struct RoomSessionStatistics: Equatable, Sendable {
     /// The smoothed round trip to the server, from keepalives and acknowledgements; nil while unknown.
     public var roundTripTime: Duration?
+    /// The round trip of a control message that did not have to queue: the lower quartile of the last eight; nil before the first.
+    public var usualRoundTripTime: Duration?
     /// Control messages sent more than once.
     public var retransmissions = 0
     /// Control datagrams dropped as a `RoomProtocolError`.

@@ -177,6 +177,18 @@ struct RoomJoinTests {
         #expect(rooms.clients[0].session.statistics.retransmissions == 0)
     }
 
+    @Test func theUsualRoundTripIsTheLowerQuartileOfTheLastEight() {
+        var estimator = RoundTripEstimator()
+        #expect(estimator.usual == nil)
+        for (sample, usual) in [(9, 9), (40, 9), (8, 8), (700, 8), (9, 9), (10, 9), (300, 9), (11, 9), (5, 8), (7, 7)] {
+            estimator.add(.milliseconds(sample))
+            #expect(estimator.usual == .milliseconds(usual), "after \(sample)")
+        }
+        // And what is eight samples old is forgotten
+        for _ in 0..<8 { estimator.add(.milliseconds(50)) }
+        #expect(estimator.usual == .milliseconds(50))
+    }
+
     @Test func aDelayedCopyOfAJoinDoesNotBringBackWhoLeft() throws {
         // Given a copy of alice's join, kept by the network
         var rooms = SimulatedRooms()

@@ -148,7 +148,7 @@ public final class SimulatedCall {
         let participant = participants[side.rawValue]
         return EngineStatistics(
             participant.core.statistics(), device: participant.core.counters.counts,
-            roundTrip: participant.session.statistics.roundTripTime, room: nil)
+            roundTrip: participant.session.statistics.usualRoundTripTime, room: nil)
     }
 
     /// A side's events so far.
