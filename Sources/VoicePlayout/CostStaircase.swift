@@ -14,8 +14,8 @@
     /// Bins at which the packets before, newest first, are known by themselves or by redundancy.
     private var before = InlineArray<4, Int>(repeating: 0)
 
-    /// How fast packets are forgotten, frames (10 s).
-    private static let forgetting = 480_000.0
+    /// How fast packets are forgotten, frames (15 s).
+    private static let forgetting = 720_000.0
     /// Sound that is imagined to have come in perfect time, so that the first packets do not overreact, frames (1 s).
     private static let prior = 48_000.0
     /// Scale at which everything is scaled down.

@@ -6,7 +6,7 @@ public struct PlayoutConfiguration: Equatable, Sendable, BitwiseCopyable {
     ///
     /// A packet that came by `L` costs nothing; one restored by `L` from a copy costs `redundancy`; any other costs
     /// `concealment`, and `burst` times that for each of the up to four frames of its gap before it; of a single lost frame
-    /// whose far edge is known by `L` only the share `knownFarEdge`. Weights fall to 1/e in 10 s of sound; one second of
+    /// whose far edge is known by `L` only the share `knownFarEdge`. Weights fall to 1/e in 15 s of sound; one second of
     /// sound in perfect time is added, so that first packets do not overreact. The target rises at once; it falls at once
     /// where that gains `hysteresis`, else after a few seconds. Where the network has calmed down, what it did before counts no more.
     ///

@@ -9,7 +9,7 @@ struct CostStaircaseTests {
         // Before the first packet nothing was missing.
         gap = 0
         for (index, fate) in fates.enumerated() {
-            let weight = power(1 + 960.0 / 480_000, index) * 960
+            let weight = power(1 + 960.0 / 720_000, index) * 960
             weights += weight
             if fate.known <= delay {
                 gap = 0
@@ -23,7 +23,7 @@ struct CostStaircaseTests {
                 gap += 1
             }
         }
-        let prior = 48_000 * power(1 + 960.0 / 480_000, fates.count)
+        let prior = 48_000 * power(1 + 960.0 / 720_000, fates.count)
         return sum / (weights + prior) + cost.delayPerMillisecond * DelayBin.milliseconds(delay)
     }
 

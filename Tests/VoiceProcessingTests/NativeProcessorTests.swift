@@ -161,7 +161,16 @@ struct NativeProcessorTests {
         #expect(processor.activeSettings.echo == .off || processor.processingDelay > 0)
     }
 
-    @Test("allocates nothing per block", .enabled(if: RealtimeWatch.allocations != nil), arguments: [16_000, 48_000])
+    // Unoptimised generic code of the standard library allocates by nature.
+    #if DEBUG
+        private static let isCounted = false
+    #else
+        private static let isCounted = RealtimeWatch.allocations != nil
+    #endif
+
+    @Test(
+        "allocates nothing per block", .enabled(if: isCounted, "needs optimised code and the allocation counter"),
+        arguments: [16_000, 48_000])
     func allocations(rate: Int) throws {
         // Given a far end, an echo that jumps, and drift enough to open the loop: every path is walked
         let far = speech(seconds: 8, rate: rate, seed: 471)
@@ -169,15 +178,19 @@ struct NativeProcessorTests {
         let late = echo(of: far, rate: rate, delay: rate / 8)
         let mic = Array(early[..<(5 * rate)]) + Array(late[(5 * rate)...])
         // When it is processed a second time, what the runtime makes once for all being there
-        let (_, output) = try Self.allocations(mic, far, rate: rate)
-        let (counted, _) = try Self.allocations(mic, far, rate: rate)
+        var ungained = ProcessingSettings.voiceChat
+        ungained.gain.mode = .off
+        let (_, output) = try Self.allocations(mic, far, rate: rate, settings: ungained)
+        let (counted, _) = try Self.allocations(mic, far, rate: rate, settings: .voiceChat)
         #expect(counted == 0)
         #expect(rms(mic[(7 * rate)...]) - rms(output[(7 * rate)...]) > 20)
     }
 
     /// Allocations of this thread while a new processor runs over the signals, and its output.
-    private static func allocations(_ mic: [Float], _ far: [Float], rate: Int) throws -> (Int64, [Float]) {
-        let processor = try NativeProcessor(sampleRate: rate, settings: .voiceChat)
+    private static func allocations(
+        _ mic: [Float], _ far: [Float], rate: Int, settings: ProcessingSettings
+    ) throws -> (Int64, [Float]) {
+        let processor = try NativeProcessor(sampleRate: rate, settings: settings)
         let block = rate / 100
         var output = mic
         output[0] = mic[0]  // its own storage, before anything is counted
