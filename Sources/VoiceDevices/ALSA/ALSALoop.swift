@@ -6,7 +6,7 @@ internal import VoiceRealtime
 #endif
 
 /// What the thread of either direction of a sound card runs.
-protocol ALSALoop: ~Copyable {
+protocol ALSALoop: ~Copyable, SendableMetatype {
     var stream: ALSAStream { get }
     /// Frames of the device since it was last started.
     var framesMoved: Int { get }

@@ -68,6 +68,25 @@ struct ALSADirection {
     /// Makes the loop's stream ready to be started. 0 or a negative errno.
     private let primeLoop: @Sendable () -> Int32
 
+    private init<Loop: ALSALoop & ~Copyable>(
+        _ loop: consuming Loop, stream: ALSAStream, format: NegotiatedFormat, name: String, priority: Int,
+        stop: StopRequest, holdsClockless: Bool
+    ) {
+        self.stream = stream
+        self.format = format
+        self.name = name
+        self.priority = priority
+        self.stop = stop
+        let state = ThreadState(loop)
+        run = { stop, report in
+            state.withState { loop in
+                var runner = ALSARunner(stop: stop, report: report, holdsClockless: holdsClockless)
+                runner.run(&loop)
+            }
+        }
+        primeLoop = { state.withState { $0.prime() } }
+    }
+
     static func playback(
         _ configuration: ALSADeviceConfiguration, port: consuming PlaybackPort
     ) throws(DeviceError) -> ALSADirection? {
@@ -82,17 +101,10 @@ struct ALSADirection {
             stream: stream, port: port, periods: min(configuration.playbackPeriods, held)...min(most, held),
             quiet: configuration.latencyTuningQuiet)
         let delay = loop.conversionDelay
-        let state = ThreadState(loop)
-        let holds = configuration.holdsToMonotonicClock
+        let format = NegotiatedFormat(requested: request, active: stream.format, conversionDelay: delay)
         return ALSADirection(
-            stream: stream, format: NegotiatedFormat(requested: request, active: stream.format, conversionDelay: delay),
-            name: name, priority: configuration.playbackPriority, stop: stop,
-            run: { stop, report in
-                state.withState { loop in
-                    var runner = ALSARunner(stop: stop, report: report, holdsClockless: holds)
-                    runner.run(&loop)
-                }
-            }, primeLoop: { state.withState { $0.prime() } })
+            loop, stream: stream, format: format, name: name, priority: configuration.playbackPriority, stop: stop,
+            holdsClockless: configuration.holdsToMonotonicClock)
     }
 
     static func capture(
@@ -105,17 +117,10 @@ struct ALSADirection {
             name: name, direction: .capture, request: request, mix: configuration.captureChannels, wake: stop.wake)
         let loop = try ALSACaptureLoop(stream: stream, port: port, backlogLimit: configuration.captureBacklogLimit)
         let delay = loop.conversionDelay
-        let state = ThreadState(loop)
-        let holds = configuration.holdsToMonotonicClock
+        let format = NegotiatedFormat(requested: request, active: stream.format, conversionDelay: delay)
         return ALSADirection(
-            stream: stream, format: NegotiatedFormat(requested: request, active: stream.format, conversionDelay: delay),
-            name: name, priority: configuration.capturePriority, stop: stop,
-            run: { stop, report in
-                state.withState { loop in
-                    var runner = ALSARunner(stop: stop, report: report, holdsClockless: holds)
-                    runner.run(&loop)
-                }
-            }, primeLoop: { state.withState { $0.prime() } })
+            loop, stream: stream, format: format, name: name, priority: configuration.capturePriority, stop: stop,
+            holdsClockless: configuration.holdsToMonotonicClock)
     }
 
     func prime() throws(DeviceError) {
