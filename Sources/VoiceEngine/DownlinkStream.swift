@@ -2,15 +2,13 @@ public import VoiceCoding
 public import VoicePlayout
 internal import VoiceWire
 
-/// One remote talker: a jitter buffer, its decoder and a volume, all allocated in `init`. A slot that is used again for another talker gets a
-/// new jitter buffer, and so allocates once as that talker comes in.
+/// One remote talker: a jitter buffer, its decoder and a volume, all allocated in `init` and only made as new for the next talker.
 struct DownlinkStream: ~Copyable {
     /// Whose packets this is for; nil while the slot is free.
     private(set) var synchronizationSource: UInt32?
     private var playout: PlayoutBuffer
     private var decoder: OpusDecoder
     private var volume = GainRamp(1)
-    private var wasUsed = false
     private var counts = StreamStatistics()
 
     init(configuration: PlayoutConfiguration) throws(OpusError) {
@@ -20,8 +18,7 @@ struct DownlinkStream: ~Copyable {
 
     mutating func begin(_ source: UInt32) {
         synchronizationSource = source
-        if wasUsed { playout.reset() }
-        wasUsed = true
+        playout.reset()
         decoder.reset()
         volume = GainRamp(1)
         counts = StreamStatistics()
