@@ -58,6 +58,18 @@ import Glibc
         }
     }
 
+    /// The spectrum of `signal`, followed by silence where it is shorter than `length`, unscaled. Allocates its result.
+    public mutating func spectrum(of signal: Span<Float>) -> (real: [Float], imaginary: [Float]) {
+        var padded = [Float](repeating: 0, count: length)
+        for index in signal.indices { padded[index] = signal[index] }
+        var real = [Float](repeating: 0, count: binCount)
+        var imaginary = real
+        var realSpan = real.mutableSpan
+        var imaginarySpan = imaginary.mutableSpan
+        forward(padded.span, real: &realSpan, imaginary: &imaginarySpan)
+        return (real, imaginary)
+    }
+
     /// The signal of a spectrum; the inverse of `forward`, scaling included. Does not allocate or block.
     public mutating func inverse(real: Span<Float>, imaginary: Span<Float>, into signal: inout MutableSpan<Float>) {
         precondition(signal.count == length && real.count == binCount && imaginary.count == binCount)

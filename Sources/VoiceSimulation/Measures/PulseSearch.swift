@@ -96,15 +96,7 @@ private struct Spectrum {
     private var imaginary: [Float]
 
     init(of signal: Span<Float>, _ transform: inout RealFourierTransform) {
-        var padded = [Float](repeating: 0, count: transform.length)
-        for index in signal.indices { padded[index] = signal[index] }
-        var cosines = [Float](repeating: 0, count: transform.binCount)
-        var sines = cosines
-        var realSpan = cosines.mutableSpan
-        var imaginarySpan = sines.mutableSpan
-        transform.forward(padded.span, real: &realSpan, imaginary: &imaginarySpan)
-        real = cosines
-        imaginary = sines
+        (real, imaginary) = transform.spectrum(of: signal)
     }
 
     func signal(_ transform: inout RealFourierTransform) -> [Float] {

@@ -59,8 +59,8 @@ public struct SignalAlignment: Equatable, Sendable {
         var length = 8
         while length < max(later.count, earlier.count) + longestDelay + 1 { length *= 2 }
         var transform = RealFourierTransform(length: length)
-        var (laterReal, laterImaginary) = spectrum(of: later, &transform)
-        let (earlierReal, earlierImaginary) = spectrum(of: earlier, &transform)
+        var (laterReal, laterImaginary) = transform.spectrum(of: later)
+        let (earlierReal, earlierImaginary) = transform.spectrum(of: earlier)
         let isWhitened = weighting == .phaseTransform
         for bin in 1..<length / 2 {
             let (a, b, c, d) = (laterReal[bin], laterImaginary[bin], earlierReal[bin], earlierImaginary[bin])
@@ -76,19 +76,6 @@ public struct SignalAlignment: Equatable, Sendable {
         var output = function.mutableSpan
         transform.inverse(real: laterReal.span, imaginary: laterImaginary.span, into: &output)
         return function
-    }
-
-    private static func spectrum(
-        of signal: Span<Float>, _ transform: inout RealFourierTransform
-    ) -> (real: [Float], imaginary: [Float]) {
-        var padded = [Float](repeating: 0, count: transform.length)
-        for index in signal.indices { padded[index] = signal[index] }
-        var real = [Float](repeating: 0, count: transform.binCount)
-        var imaginary = real
-        var realSpan = real.mutableSpan
-        var imaginarySpan = imaginary.mutableSpan
-        transform.forward(padded.span, real: &realSpan, imaginary: &imaginarySpan)
-        return (real, imaginary)
     }
 
     private static func coefficient(_ later: Span<Float>, _ earlier: Span<Float>, delay: Int) -> Double {

@@ -115,12 +115,7 @@ private struct Spectra {
         let block = (0..<length).map { index in
             signal[start + index] * (0.5 - 0.5 * cosf(2 * .pi * (Float(index) + 0.5) / Float(length)))
         }
-        var real = [Float](repeating: 0, count: transform.binCount)
-        var imaginary = real
-        var realSpan = real.mutableSpan
-        var imaginarySpan = imaginary.mutableSpan
-        transform.forward(block.span, real: &realSpan, imaginary: &imaginarySpan)
-        return (real, imaginary)
+        return transform.spectrum(of: block.span)
     }
 
     private var regularisation: Double { referencePower.reduce(0, +) / Double(referencePower.count) * 1e-4 }

@@ -40,11 +40,7 @@ struct Spectrogram {
         _ samples: Span<Float>, _ start: Int, _ shape: [Float], _ rows: Int, _ transform: inout RealFourierTransform
     ) -> [Float] {
         let block = shape.indices.map { start + $0 < samples.count ? samples[start + $0] * shape[$0] : 0 }
-        var real = [Float](repeating: 0, count: transform.binCount)
-        var imaginary = real
-        var realSpan = real.mutableSpan
-        var imaginarySpan = imaginary.mutableSpan
-        transform.forward(block.span, real: &realSpan, imaginary: &imaginarySpan)
+        var (real, imaginary) = transform.spectrum(of: block.span)
         imaginary[0] = 0
         return (0..<rows).map { row in
             10 * log10(max(real[row] * real[row] + imaginary[row] * imaginary[row], 1e-20))
