@@ -21,6 +21,8 @@ struct Downlink: ~Copyable {
     private(set) var nextRun: MonotonicTime?
     /// When the last frame so far given to the loudspeaker leaves the DAC.
     private var referenceEnd: MonotonicTime?
+    /// Frames so far that were not there when the device came for them.
+    private var underrunFrames = 0
     private var limiter = MixLimiter()
     private var drift = PlaybackDrift()
     private var follower = ClockFollower()
@@ -68,6 +70,9 @@ struct Downlink: ~Copyable {
     mutating func run(
         _ clock: RunClock, take: PlaybackTake?, playback: DirectionCounts, events: inout MediaEventOutlet
     ) {
+        let silence = playback.underrunFrames - underrunFrames + (take?.gapFrames ?? 0)
+        if silence > 0 { streams.playbackStoodStill(silence) }
+        underrunFrames = playback.underrunFrames
         if let take { note(take, seen: clock.start) }
         drift.update(measuredPPM: playback.driftPPM, now: clock.start)
         receive()

@@ -48,6 +48,8 @@ struct DownlinkStream: ~Copyable {
         counts.audioLevel = packet.audioLevel(id: Uplink.audioLevelID)?.level
     }
 
+    mutating func playbackStoodStill(_ frames: Int) { playout.playbackStoodStill(frames) }
+
     /// Adds the stream's next `mix.count` frames to `mix`, through `scratch` of the same length.
     mutating func mix(into mix: inout MutableSpan<Float>, scratch: inout MutableSpan<Float>, now: Duration) {
         _ = playout.pull(into: &scratch, now: now, decoder: &decoder)

@@ -52,6 +52,13 @@ struct StreamTable: ~Copyable {
         return true
     }
 
+    /// The device played `frames` frames of silence of its own accord.
+    mutating func playbackStoodStill(_ frames: Int) {
+        for index in 0..<count where unsafe slots[index].synchronizationSource != nil {
+            unsafe slots[index].playbackStoodStill(frames)
+        }
+    }
+
     mutating func setVolume(_ gain: Float, of source: UInt32) {
         if let slot = slot(of: source) { unsafe slots[slot].setVolume(gain) }
     }

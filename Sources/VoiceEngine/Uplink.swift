@@ -40,6 +40,8 @@ struct Uplink: ~Copyable {
     /// Whether any of the frame is not muted: the fade into silence is sent too.
     private var frameIsAudible = false
     private var nextCaptureTime: MonotonicTime?
+    /// When what follows the last reference leaves the DAC.
+    private var referenceEnd: MonotonicTime?
     private(set) var statistics = UplinkStatistics()
 
     init(
@@ -111,7 +113,11 @@ struct Uplink: ~Copyable {
             let count = Self.hand(reference, to: &aligner, at: dacTime)
             reference.release(count)
             let end = dacTime.advanced(byFrames: count, sampleRate: 48_000)
-            take = PlaybackTake(frames: (take?.frames ?? 0) + count, end: end)
+            let gap = referenceEnd.map { dacTime.frames(since: $0, sampleRate: 48_000) } ?? 0
+            take = PlaybackTake(
+                frames: (take?.frames ?? 0) + count, end: end,
+                gapFrames: (take?.gapFrames ?? 0) + (gap > PlaybackTake.smallestGap ? gap : 0))
+            referenceEnd = end
         }
         return take
     }
@@ -213,4 +219,9 @@ struct PlaybackTake: BitwiseCopyable {
     var frames: Int
     /// When what follows the last of them leaves the DAC.
     var end: MonotonicTime
+    /// For how long the DAC got nothing before or between them, by its times: the device was started anew.
+    var gapFrames = 0
+
+    /// A smaller gap is the device's clock, of which more has become known: 2 ms.
+    static let smallestGap = 96
 }

@@ -112,6 +112,15 @@ public struct PlayoutBuffer: ~Copyable {
         return report
     }
 
+    /// Tells that playback has stood still for the time of `frames` frames since the last pull, for a reason of its own: the device ran dry, or
+    /// was started anew. What waits is then that much later, which is no fault of the network's; without this call the packets would look as
+    /// if they had come later instead, until the clock has followed.
+    public mutating func playbackStoodStill(_ frames: Int) {
+        clock.standStill(frames)
+        target.shift(by: -Int64(frames))
+        offset.shift(by: -Int64(frames))
+    }
+
     /// Drops all that waits: what follows is another utterance. At most 5 ms of the old one still sound, fading out.
     ///
     /// Packets of the old utterance that arrive later are played unless a newer sequence number has come before them.

@@ -46,6 +46,12 @@ struct PullClock: BitwiseCopyable {
         return 0
     }
 
+    /// Takes note that playback has stood still for the time of `frames` frames; times told before must be moved back by as much.
+    mutating func standStill(_ frames: Int) {
+        guard let anchor else { return }
+        self.anchor = (anchor.now, anchor.frames - Double(frames))
+    }
+
     /// Whether somebody pulls: the last time was less than 100 ms before `now`.
     func isRunning(at now: Duration) -> Bool {
         guard hasPulled, let anchor else { return false }

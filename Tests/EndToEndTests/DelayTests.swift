@@ -47,6 +47,32 @@ struct DelayTests {
         }
     }
 
+    @Test("a loudspeaker that is started anew now and then makes the delay no longer", arguments: Scenario.seeds)
+    func restarts(seed: UInt64) throws {
+        // Given a calm call
+        var configuration = Talk(a: [0.5...15], length: 15, seed: seed).overCables
+        configuration.playbackDriftPPM = [0, 0]
+        configuration.periodFrames = 120
+        configuration.engine.encoder.frameDuration = .milliseconds10
+        let call = try SimulatedCall(configuration)
+        call.run(for: .seconds(5))
+        let calm = try Scenario.stream(call, at: .b)
+        // When B's loudspeaker stands still for 20 ms each second
+        for _ in 0..<8 {
+            call.interruptPlayback(periods: 8, .b)
+            call.run(for: .seconds(1))
+        }
+        call.run(for: .seconds(1))
+        // Then the jitter buffer's target is what it was: nothing was the network's fault
+        let shaken = try Scenario.stream(call, at: .b)
+        #expect(shaken.targetDelay < calm.targetDelay + .milliseconds(2), "seed \(seed)")
+        #expect(shaken.playout.packetsLate == 0)
+        #expect(call.statistics(.b).device.playback.restarts == 8)
+        // And no more waits than before: what came meanwhile was made up for
+        call.run(for: .seconds(1))
+        #expect(try #require(Scenario.stream(call, at: .b).jitterBufferDelay) < .milliseconds(20), "seed \(seed)")
+    }
+
     @Test("a jitter buffer that grew in a storm comes down again", arguments: Scenario.seeds)
     func storm(seed: UInt64) throws {
         // Given a call on a calm network

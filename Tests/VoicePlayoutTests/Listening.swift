@@ -9,6 +9,8 @@ struct Listening: ~Copyable {
     /// When each block was pulled, ms; its report.
     var reports: [(milliseconds: Double, report: PullReport)] = []
     private var pulledFrames = 0
+    /// For how long nothing was pulled, ms.
+    private var paused = 0.0
     private var lastTimestamp: Int64 = .min
     private let context: String
 
@@ -24,8 +26,8 @@ struct Listening: ~Copyable {
     ) {
         // Where it was played before, it goes on.
         var next = trace.packets.firstIndex { $0.milliseconds > (reports.last?.milliseconds ?? -1) } ?? 0
-        while Double(pulledFrames) / 48 < end {
-            let now = Double(pulledFrames) / 48
+        while Double(pulledFrames) / 48 + paused < end {
+            let now = Double(pulledFrames) / 48 + paused
             while next < trace.packets.count, trace.packets[next].milliseconds <= now {
                 let packet = trace.packets[next]
                 _ = buffer.insert(packet.payload.span, header: packet.header, now: packet.time)
@@ -34,6 +36,9 @@ struct Listening: ~Copyable {
             pull(nextBlock(), at: now, keepsSound: keepsSound, timestampsMayJump: timestampsMayJump)
         }
     }
+
+    /// Pulls nothing for a while.
+    mutating func pause(milliseconds: Double) { paused += milliseconds }
 
     mutating func pull(_ frames: Int, at now: Double, keepsSound: Bool = true, timestampsMayJump: Bool = false) {
         var block = [Float](repeating: .nan, count: frames)

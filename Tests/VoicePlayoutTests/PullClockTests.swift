@@ -31,4 +31,26 @@ struct PullClockTests {
         // A device that stopped for a second has pulled a second less than expected.
         #expect(clock.willPull(480, now: .milliseconds(7010)) == -48_000)
     }
+
+    @Test("A device that is known to have stood still makes no packet look late")
+    func standStill() {
+        // Given pulls every 2.5 ms
+        var clock = PullClock()
+        var time = 0.0
+        func pull() {
+            #expect(clock.willPull(120, now: .nanoseconds(Int64(time * 1e6))) == 0)
+            clock.didPull(120)
+            time += 2.5
+        }
+        for _ in 0..<400 { pull() }
+        // When the device stands still for 10 ms, and says so
+        time += 10
+        clock.standStill(480)
+        // Then time goes on behind what was pulled, now and later, and no pull came early
+        for _ in 0..<400 {
+            #expect(abs(clock.frames(at: .nanoseconds(Int64(time * 1e6))) - clock.pulled) <= 1)
+            pull()
+        }
+        #expect(clock.earliness < 1)
+    }
 }

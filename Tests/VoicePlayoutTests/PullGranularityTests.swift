@@ -67,4 +67,25 @@ struct PullGranularityTests {
         let frames = after.jitterBufferEmittedCount - before.jitterBufferEmittedCount
         return 1000 * (after.jitterBufferDelay - before.jitterBufferDelay) / Double(max(frames, 1))
     }
+
+    @Test("A loudspeaker that stops now and then does not move the target", arguments: [UInt64(1), 2])
+    func standingStill(seed: UInt64) {
+        // Given a calm link
+        let trace = Trace(seconds: 20, network: Network(jitterMilliseconds: 0.1), seed: seed)
+        var listening = Listening(context: "seed \(seed)")
+        listening.play(trace, until: 5000, keepsSound: false) { 120 }
+        let calm = listening.buffer.targetDelay
+        // When the device stands still for 10 ms every second
+        var stops = 0.0
+        for second in 5..<19 {
+            stops += 10
+            listening.pause(milliseconds: 10)
+            listening.buffer.playbackStoodStill(480)
+            listening.play(trace, until: Double(second + 1) * 1000, keepsSound: false) { 120 }
+        }
+        // Then the target is that of a calm link, and no packet came late
+        #expect(listening.buffer.targetDelay < calm + .milliseconds(2), "seed \(seed)")
+        #expect(listening.buffer.statistics.packetsLate == 0)
+        #expect(listening.buffer.statistics.concealedSamples == 0)
+    }
 }

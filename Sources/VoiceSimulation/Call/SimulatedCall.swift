@@ -173,6 +173,14 @@ public final class SimulatedCall {
         try participants[side.rawValue].downlink.change(to: conditions)
     }
 
+    /// Lets a side's loudspeaker stand still for `periods` periods, as one does that ran dry and is started anew. Only where it has a clock of
+    /// its own: ``Configuration/playbackDriftPPM``.
+    public func interruptPlayback(periods: Int, _ side: Side) {
+        let device = participants[side.rawValue].device as? TwoClockDevice<ConversationAir>
+        precondition(device != nil, "the loudspeaker has no clock of its own")
+        device?.interruptPlayback(periods: periods)
+    }
+
     /// Plugs a side's network cable out or in: while it is out, nothing goes either way.
     public func setConnected(_ connected: Bool, _ side: Side) { participants[side.rawValue].isConnected = connected }
 

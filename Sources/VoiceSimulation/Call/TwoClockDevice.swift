@@ -63,6 +63,9 @@ public final class TwoClockDevice<Air: AcousticAir & ~Copyable>: AudioDevice {
     @discardableResult
     public func advance(to time: MonotonicTime) -> Int { works.withLock { $0.advance(to: time) } }
 
+    /// Lets the loudspeaker stand still for `periods` periods from its next one on, as one does that ran dry and is started anew.
+    public func interruptPlayback(periods: Int) { works.withLock { $0.missing += periods } }
+
     /// When the next period of either direction is due; nil where the device does not run.
     public var nextWake: MonotonicTime? { works.withLock { $0.nextWake } }
 
@@ -79,6 +82,8 @@ private struct TwoClockWorks<Air: AcousticAir & ~Copyable>: ~Copyable {
     private let configuration: TwoClockDevice<Air>.Configuration
     private var capture: CapturePort?
     private var playback: PlaybackPort?
+    /// Periods that the loudspeaker is yet to leave out.
+    var missing = 0
     private var captureWakes = 0
     private var playbackWakes = 0
     private let interpolator = SincInterpolator()
@@ -131,6 +136,13 @@ private struct TwoClockWorks<Air: AcousticAir & ~Copyable>: ~Copyable {
 
     private mutating func render() {
         playbackWakes += 1
+        if missing > 0 {
+            if missing == 1 { playback?.recordRestart() }
+            missing -= 1
+            for index in rendered.indices { rendered[index] = 0 }
+            tape.append(contentsOf: rendered)
+            return
+        }
         let dacTime = time(ofPeriod: playbackWakes + configuration.periods - 1, configuration.playbackPPM)
         Self.fetch(&rendered, from: &playback, at: dacTime)
         tape.append(contentsOf: rendered)
