@@ -126,6 +126,26 @@ struct AudioFileTests {
         #expect(error == .diskFull(path: "/dev/full"))
     }
 
+    @Test("What one thread fails to open is not told to another")
+    func reasonsOfThreads() async throws {
+        // Given something that is no sound
+        try folder.write([UInt8](repeating: 7, count: 100), to: "noise.wav")
+        let noise = folder.file("noise.wav")
+        // When it is opened again and again while another thread finds the disk full
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for _ in 0..<500 { _ = fileError { () throws(AudioFileError) in _ = try AudioFile.read(noise) } }
+            }
+            group.addTask {
+                for _ in 0..<500 {
+                    let error = fileError { () throws(AudioFileError) in try AudioFile.write([0.1], to: "/dev/full") }
+                    // Then each hears of its own
+                    #expect(error == .diskFull(path: "/dev/full"))
+                }
+            }
+        }
+    }
+
     @Test("Without permission a file does not open", .enabled(if: geteuid() != 0, "root may open everything"))
     func permission() throws {
         try folder.write([0], to: "locked.wav")

@@ -1,4 +1,5 @@
 internal import CSndFile
+internal import Synchronization
 
 #if canImport(Glibc)
     internal import Glibc
@@ -17,10 +18,8 @@ struct AudioFileHandle: ~Copyable, @unchecked Sendable {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw Self.cannotOpen(path, errno, writing: false) }
         var info = SF_INFO()
-        guard let file = unsafe sf_open_fd(descriptor, Int32(SFM_READ), &info, 1) else {
-            let reason = unsafe String(cString: sf_strerror(nil))
-            throw .notAudio(path: path, reason: reason)
-        }
+        let (opened, reason) = unsafe Self.make(of: descriptor, SFM_READ, &info)
+        guard let file = unsafe opened else { throw .notAudio(path: path, reason: reason) }
         guard info.samplerate > 0, info.channels > 0 else {
             unsafe sf_close(file)
             throw .notAudio(path: path, reason: "it has no channels or no sample rate")
@@ -46,9 +45,8 @@ struct AudioFileHandle: ~Copyable, @unchecked Sendable {
         info.samplerate = Int32(sampleRate)
         info.channels = 1
         info.format = Int32(SF_FORMAT_WAV) | Int32(subtype)
-        guard let file = unsafe sf_open_fd(descriptor, Int32(SFM_WRITE), &info, 1) else {
-            throw Self.cannotWrite(path, unsafe String(cString: sf_strerror(nil)))
-        }
+        let (opened, reason) = unsafe Self.make(of: descriptor, SFM_WRITE, &info)
+        guard let file = unsafe opened else { throw Self.cannotWrite(path, reason) }
         self.path = path
         self.sampleRate = sampleRate
         channels = 1
@@ -59,6 +57,17 @@ struct AudioFileHandle: ~Copyable, @unchecked Sendable {
     }
 
     deinit { unsafe sf_close(file) }
+
+    private static let opening = Mutex(())
+
+    /// A file of a descriptor, which is closed with it; or nil, and why.
+    private static func make(of descriptor: Int32, _ mode: Int, _ info: inout SF_INFO) -> (OpaquePointer?, String) {
+        // Libsndfile keeps the reason in one place for the whole process, where the next refusal overwrites it.
+        unsafe opening.withLock { _ in
+            let file = unsafe sf_open_fd(descriptor, Int32(mode), &info, 1)
+            return unsafe (file, file == nil ? String(cString: sf_strerror(nil)) : "")
+        }
+    }
 
     /// What libsndfile last had to complain about.
     var reason: String { unsafe String(cString: sf_strerror(file)) }
