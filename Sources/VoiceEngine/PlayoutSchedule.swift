@@ -13,11 +13,9 @@ struct PlayoutSchedule: BitwiseCopyable {
     private static let step: Int64 = 250_000
     /// Kept above the lateness seen: a step.
     private static let reserve: Int64 = step
-    /// What an underrun without lateness adds, if it is the second within ``latenessWindow``: a moment's gap is worth less than lasting delay.
+    /// What an underrun without lateness adds, if it is the second within the margin's memory: a moment's gap is worth less than lasting delay.
     private static let raise: Int64 = 1_000_000
-    /// Lateness is remembered for so long, or twice that ...
-    private static let latenessWindow: Int64 = 5_000_000_000
-    /// ... and between two steps down passes so much.
+    /// Between two steps down passes so much.
     private static let patience: Int64 = 1_000_000_000
     /// How long before the DAC the playback thread comes, and how much it takes, is remembered for so long, or twice that.
     private static let takeWindow: Int64 = 1_000_000_000
@@ -35,7 +33,7 @@ struct PlayoutSchedule: BitwiseCopyable {
     private var end: MonotonicTime?
     private var leads = RecentMaximum(windowNanoseconds: takeWindow)
     private var sizes = RecentMaximum(windowNanoseconds: takeWindow)
-    private var lateness = RecentMaximum(windowNanoseconds: latenessWindow)
+    private var lateness: RecentLateness
     private var underruns = 0
     private var wasLate = false
     private var changed = MonotonicTime(nanoseconds: 0)
@@ -50,6 +48,7 @@ struct PlayoutSchedule: BitwiseCopyable {
         self.margin = margin.first.nanoseconds
         least = margin.least.nanoseconds
         most = margin.most.nanoseconds
+        lateness = RecentLateness(memory: margin.memory.nanoseconds)
         learnsPeriod = period == 0
         self.period = period == 0 ? Self.unknownPeriod : period
         self.keepsDeadlines = keepsDeadlines
@@ -109,7 +108,7 @@ struct PlayoutSchedule: BitwiseCopyable {
         let isUnexplained = total > underruns && !wasLate
         lateness.note(isUnexplained ? max(late, margin + Self.raise - Self.reserve) : late, at: now)
         wasLate = late > margin
-        let need = (lateness.second ?? 0) + Self.reserve
+        let need = lateness.repeated + Self.reserve
         let wanted = min(max((need + Self.step - 1) / Self.step * Self.step, least), most)
         if wanted > margin {
             margin = wanted

@@ -91,6 +91,40 @@ struct PlayoutScheduleTests {
         #expect(rig.schedule.margin == 500_000)
     }
 
+    @Test("a stall that makes several blocks late is one event, and let pass")
+    func stall() {
+        // Given a media thread that has been punctual for long, and blocks of 2.5 ms
+        var rig = Rig(period: 120)
+        for _ in 0..<4_000 { _ = rig.cycle() }
+        // When its processor is taken away for 8 ms
+        for late: Int64 in [8, 6, 3] { _ = rig.cycle(late: late * Self.millisecond) }
+        for _ in 0..<100 { _ = rig.cycle() }
+        // Then nothing is provided for
+        #expect(rig.schedule.margin == 500_000)
+        // And when it happens again, the whole stall is
+        for late: Int64 in [8, 6, 3] { _ = rig.cycle(late: late * Self.millisecond) }
+        #expect(rig.schedule.margin >= 8_250_000)
+    }
+
+    @Test("what comes more seldom than the margin's memory lasts is never provided for", arguments: [1, 5])
+    func memory(seconds: Int) {
+        // Given a media thread that stalls each 2.5 times the memory
+        var rig = Rig(period: 240, margin: PlayoutMargin(memory: .seconds(seconds)))
+        for _ in 0..<2_000 { _ = rig.cycle() }
+        for _ in 0..<10 {
+            _ = rig.cycle(late: 8 * Self.millisecond)
+            for _ in 0..<(500 * seconds) { _ = rig.cycle() }
+            // Then the margin stays at the least
+            #expect(rig.schedule.margin == 500_000)
+        }
+        // And when it stalls twice within the memory, it is raised
+        for _ in 0..<2 {
+            for _ in 0..<(100 * seconds) { _ = rig.cycle() }
+            _ = rig.cycle(late: 8 * Self.millisecond)
+        }
+        #expect(rig.schedule.margin >= 8_250_000)
+    }
+
     @Test("the margin stays within its bounds however late the media thread is")
     func bounds() {
         var rig = Rig(margin: PlayoutMargin(first: .milliseconds(2), least: .milliseconds(1), most: .milliseconds(4)))
