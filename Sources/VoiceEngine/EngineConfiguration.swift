@@ -67,16 +67,14 @@ public struct EngineConfiguration: Sendable {
 
     /// The shortest way that the engine has, for people with headsets who must be in time with each other, on a good network: 2.5 ms device
     /// periods, 10 ms frames, the codec's low-delay mode, and nothing done to the microphone. About 18 ms from mouth to ear on a local
-    /// network; it costs the codec's protection against loss (FEC), and some quality at the same bit rate.
-    public static let lowDelay: EngineConfiguration = {
-        var card = ALSADeviceConfiguration()
-        card.periodFrames = 120
-        return EngineConfiguration(
-            device: .alsa(card), backend: .bypass, processing: .bypass,
-            encoder: OpusEncoderSettings(
-                bitratePerSecond: 64_000, frameDuration: .milliseconds10, usesForwardErrorCorrection: false),
-            application: .lowDelay, playoutMargin: PlayoutMargin(first: .milliseconds(1)))
-    }()
+    /// network; it costs the codec's protection against loss (FEC), some quality at the same bit rate, and a gap each time that the machine or the
+    /// network stalls.
+    public static let lowDelay = EngineConfiguration(
+        device: .alsa(.lowDelay), backend: .bypass, processing: .bypass,
+        encoder: OpusEncoderSettings(
+            bitratePerSecond: 64_000, frameDuration: .milliseconds10, usesForwardErrorCorrection: false),
+        application: .lowDelay, playout: .lowDelay,
+        playoutMargin: PlayoutMargin(first: .milliseconds(1), memory: .seconds(1)))
 }
 
 extension EngineConfiguration {

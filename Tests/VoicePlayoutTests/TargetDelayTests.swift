@@ -131,4 +131,22 @@ struct OutdatedEvidenceTests {
         #expect(before > .milliseconds(40))
         #expect(listening.buffer.targetDelay > before - .milliseconds(25))
     }
+
+    @Test("On a good network with rare short stalls, low delay conceals what conversation waits for")
+    func lowDelay() {
+        // Given a stall of 12 ms every two seconds, on an even network
+        let trace = trace(from: 0, to: 20_000) { packet in
+            let since = packet.milliseconds.truncatingRemainder(dividingBy: 2000)
+            if since < 12 { packet.milliseconds += 12 - since }
+        }
+        var conversation = Listening()
+        var lowDelay = Listening(.lowDelay)
+        // And pulls of 1 ms, which the target is a multiple of
+        conversation.play(trace, until: 20_000, keepsSound: false) { 48 }
+        lowDelay.play(trace, until: 20_000, keepsSound: false) { 48 }
+        // Then conversation has it all in time, and low delay is that much shorter
+        #expect(conversation.buffer.targetDelay >= .milliseconds(8))
+        #expect(lowDelay.buffer.targetDelay <= .milliseconds(3))
+        #expect(conversation.buffer.statistics.concealedSamples < lowDelay.buffer.statistics.concealedSamples)
+    }
 }

@@ -47,6 +47,15 @@ public struct ALSADeviceConfiguration: Equatable, Sendable {
         playbackName = playback
     }
 
+    /// Both directions of `default`, as short as a sound card can be held without gaps: periods of 2.5 ms, and a second of quiet before a
+    /// period that an xrun has added is taken away again. A machine that stalls now and then has a gap each time, and no lasting delay.
+    public static let lowDelay: ALSADeviceConfiguration = {
+        var card = ALSADeviceConfiguration()
+        card.periodFrames = 120
+        card.latencyTuningQuiet = .seconds(1)
+        return card
+    }()
+
     func validate() throws(DeviceError) {
         if captureName == nil && playbackName == nil {
             throw .invalidConfiguration(message: "neither capture nor playback is named")

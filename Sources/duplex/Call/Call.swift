@@ -139,8 +139,9 @@ struct Call: AsyncParsableCommand {
             configuration.device = .custom(files)
         } else {
             func name(_ option: String?) -> String? { option == "none" ? nil : option ?? "default" }
-            var card = ALSADeviceConfiguration(capture: name(capture), playback: name(playback))
-            if case .alsa(let preset) = configuration.device { card.periodFrames = preset.periodFrames }
+            var card = ALSADeviceConfiguration()
+            if case .alsa(let preset) = configuration.device { card = preset }
+            (card.captureName, card.playbackName) = (name(capture), name(playback))
             if let period { card.periodFrames = period }
             configuration.device = .alsa(card)
         }

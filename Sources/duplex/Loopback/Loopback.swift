@@ -150,7 +150,8 @@ struct Loopback: AsyncParsableCommand {
     private var periodFrames: Int { period ?? engine.defaultPeriodFrames }
 
     private func card(capture: String?, playback: String?) -> ALSADeviceConfiguration {
-        var card = ALSADeviceConfiguration(capture: capture, playback: playback)
+        var card: ALSADeviceConfiguration = engine.lowDelay ? .lowDelay : ALSADeviceConfiguration()
+        (card.captureName, card.playbackName) = (capture, playback)
         card.periodFrames = periodFrames
         card.playbackPeriods = periods
         return card
