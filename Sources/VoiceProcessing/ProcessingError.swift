@@ -10,7 +10,7 @@ public enum ProcessingError: Error, Equatable, Sendable {
         case fixedGain
     }
 
-    /// The sample rate is none of 16, 32 and 48 kHz. Resample, for instance with ``Resampler``.
+    /// The sample rate is none of 16, 32 and 48 kHz. Resample to one of them.
     case unsupportedSampleRate(Int)
     /// A setting is out of its range. Correct the field.
     case invalidSetting(Field)
