@@ -2,9 +2,9 @@
 public enum DeviceError: Error, Equatable, Sendable {
     /// There is no device of that name. Choose one of `available`.
     case notFound(name: String, available: [String])
-    /// Another program, or another stream of this one, holds the device. Close it, or name a PCM that shares (dmix,
-    /// dsnoop, PipeWire).
-    case busy(name: String)
+    /// Another program, or another stream of this one, holds the device: one of `holders`, which are empty where the kernel does not tell.
+    /// Close it, or name a PCM that shares (dmix, dsnoop, PipeWire).
+    case busy(name: String, holders: [ALSADeviceHolder])
     /// The process may not use the device. Add the user to the group `audio`, or grant access to /dev/snd.
     case permissionDenied(name: String)
     /// The device cannot do what was asked. Ask for what it `offers`, or name it through `plug:`.
@@ -29,8 +29,10 @@ extension DeviceError: CustomStringConvertible {
         case .notFound(let name, let available):
             let list = available.isEmpty ? "there is none at all" : "there are: " + available.joined(separator: ", ")
             return "no audio device is named '\(name)'; \(list)"
-        case .busy(let name):
-            return "audio device '\(name)' is in use by another stream; close that one, or use a device that shares"
+        case .busy(let name, let holders):
+            let programs = holders.map { "\($0.command.isEmpty ? "process" : $0.command) (\($0.processID))" }
+            let holder = programs.isEmpty ? "another stream" : programs.joined(separator: ", ")
+            return "audio device '\(name)' is in use by \(holder); close that one, or use a device that shares"
         case .permissionDenied(let name):
             return "no permission to use audio device '\(name)'; add the user to the group 'audio'"
         case .unsupported(let asked, let offers):

@@ -187,16 +187,20 @@ struct ALSAErrorTests {
         "Each errno of an opening is sorted by its remedy",
         arguments: [
             (ENOENT, DeviceError.notFound(name: "x", available: ["a", "b"])),
-            (ENODEV, .notFound(name: "x", available: ["a", "b"])), (EBUSY, .busy(name: "x")),
+            (ENODEV, .notFound(name: "x", available: ["a", "b"])),
+            (EBUSY, .busy(name: "x", holders: [ALSADeviceHolder(processID: 7, command: "player")])),
             (EACCES, .permissionDenied(name: "x")), (EPERM, .permissionDenied(name: "x")),
         ])
     func sorting(errno: Int32, expected: DeviceError) {
-        #expect(DeviceError(alsa: -errno, name: "x", step: "opening") { ["a", "b"] } == expected)
+        #expect(
+            DeviceError(
+                alsa: -errno, name: "x", step: "opening", available: { ["a", "b"] },
+                holders: { [ALSADeviceHolder(processID: 7, command: "player")] }) == expected)
     }
 
     @Test("Any other errno keeps its step and its words")
     func other() {
-        let error = DeviceError(alsa: -EIO, name: "x", step: "opening") { [] }
+        let error = DeviceError(alsa: -EIO, name: "x", step: "opening")
         #expect(error == .io(message: "opening of 'x': Input/output error"))
     }
 

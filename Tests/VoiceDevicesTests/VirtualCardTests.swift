@@ -146,7 +146,7 @@ struct VirtualTimeCardTests {
         let holder = try ALSADuplexLoop(configuration(card, period: 240))
         var refusal: DeviceError?
         do { _ = try ALSADuplexLoop(configuration(card, period: 240)) } catch { refusal = error }
-        #expect(refusal == .busy(name: card.pcm))
+        #expect(refusal == .busy(name: card.pcm, holders: []))
         #expect(holder.restarts == 0)
     }
 }

@@ -102,7 +102,7 @@ public struct ALSADuplexLoop: ~Copyable, @unchecked Sendable {
         guard error == 0 else {
             input.close()
             output.close()
-            throw DeviceError(alsa: error, name: playbackName, step: "starting") { [] }
+            throw DeviceError(alsa: error, name: playbackName, step: "starting")
         }
         self.wake = wake
         idle = IdleWakes(periodNanoseconds: input.periodNanoseconds)
@@ -238,7 +238,7 @@ public struct ALSADuplexLoop: ~Copyable, @unchecked Sendable {
         }
         throw DeviceError(
             alsa: failure, name: direction == .capture ? name.capture : name.playback, step: "restarting"
-        ) { [] }
+        )
     }
 
     private static func wakeSignal() throws(DeviceError) -> WakeSignal {

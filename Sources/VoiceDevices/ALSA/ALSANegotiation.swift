@@ -100,7 +100,7 @@ struct ALSANegotiation {
     private func check(_ pcm: OpaquePointer, _ error: Int32, _ step: String) throws(DeviceError) {
         guard error < 0 else { return }
         if error == -EINVAL { throw unsafe unsupported(pcm, error) }
-        throw DeviceError(alsa: error, name: name, step: step) { [] }
+        throw DeviceError(alsa: error, name: name, step: step)
     }
 
     private func unsupported(_ pcm: OpaquePointer, _ error: Int32) -> DeviceError {

@@ -41,7 +41,7 @@ final class ALSASession: Sendable {
         if let failure = start.release(limit: limit) {
             stop(limit: limit)
             let name = failure.direction == .capture ? configuration.captureName : configuration.playbackName
-            throw DeviceError(alsa: failure.error, name: name ?? "", step: "starting") { [] }
+            throw DeviceError(alsa: failure.error, name: name ?? "", step: "starting")
         }
     }
 
@@ -125,7 +125,7 @@ struct ALSADirection {
 
     func prime() throws(DeviceError) {
         let error = primeLoop()
-        if error < 0 { throw DeviceError(alsa: error, name: name, step: "preparing") { [] } }
+        if error < 0 { throw DeviceError(alsa: error, name: name, step: "preparing") }
     }
 
     func startThread(start: ALSAStart, leads: Bool, report: DeviceEventReporter) throws(ThreadError) -> DeviceThread {

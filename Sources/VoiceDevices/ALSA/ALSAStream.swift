@@ -30,7 +30,9 @@ struct ALSAStream: BitwiseCopyable, @unchecked Sendable {
         let code = direction == .capture ? SND_PCM_STREAM_CAPTURE : SND_PCM_STREAM_PLAYBACK
         let error = unsafe dv_pcm_open(&opened, name, code)
         guard error == 0, let pcm = unsafe opened else {
-            throw DeviceError(alsa: error, name: name, step: "opening") { ALSADevice.names(direction) }
+            throw DeviceError(
+                alsa: error, name: name, step: "opening", available: { ALSADevice.names(direction) },
+                holders: { ALSADeviceHolders().of(pcm: name, direction) })
         }
         let negotiation = ALSANegotiation(name: name, direction: direction, request: request)
         let format: StreamFormat

@@ -11,7 +11,7 @@ extension ALSADevice {
             let code = direction == .capture ? SND_PCM_STREAM_CAPTURE : SND_PCM_STREAM_PLAYBACK
             let error = unsafe dv_pcm_open(&opened, name, code)
             guard error == 0, let pcm = unsafe opened else {
-                throw DeviceError(alsa: error, name: name, step: "opening") { [] }
+                throw DeviceError(alsa: error, name: name, step: "opening")
             }
             unsafe snd_pcm_close(pcm)
         }
