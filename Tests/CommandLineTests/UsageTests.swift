@@ -24,6 +24,8 @@ struct UsageTests {
         Wrong(arguments: call + ["--seconds", "1e300"], saying: "--seconds"),
         Wrong(arguments: call + ["--seconds", "0"], saying: "--seconds"),
         Wrong(arguments: call + ["--period", "3"], saying: "--period"),
+        Wrong(arguments: call + ["--route-policy", "maybe"], saying: "--route-policy"),
+        Wrong(arguments: call + ["--input", "a.wav", "--route-profile", "headset"], saying: "--route-profile"),
         Wrong(arguments: call + ["--frame-ms", "15"], saying: "--frame-ms"),
         Wrong(arguments: call + ["--input", "a.wav", "--capture", "hw:0"], saying: "use either"),
         Wrong(arguments: call + ["--capture", "none", "--playback", "none"], saying: "no call"),

@@ -71,6 +71,12 @@ struct Call: AsyncParsableCommand {
         help: "Frames of 48 kHz in a sound card's period, as near as it can. (default: 240; with lowDelay 120)")
     var period: Int?
 
+    @Option(
+        help: "When a sound card goes away: wait for it, or move on. (default: pinned; of 'default': followDefault)")
+    var routePolicy: RoutePolicy?
+    @Option(help: "Whether the card is a headset or a loudspeaker. (default: automatic, by its name)")
+    var routeProfile: RouteProfile?
+
     @Option(help: "A sound file to speak instead of a microphone.", completion: .file())
     var input: String?
     @Option(help: "A WAV file to write what is heard to, instead of a loudspeaker.", completion: .file())
@@ -112,6 +118,11 @@ struct Call: AsyncParsableCommand {
                 "--capture, --playback and --period are of a sound card, which --input and --output replace; use either"
             )
         }
+        if usesFiles, routePolicy != nil || routeProfile != nil {
+            throw ValidationError(
+                "--route-policy and --route-profile are of a sound card, which --input and --output replace; use either"
+            )
+        }
         if wait != nil, !usesFiles { throw ValidationError("--wait is for files; a sound card begins at once") }
         if capture == "none", playback == "none" {
             throw ValidationError("with neither --capture nor --playback there is no call")
@@ -144,7 +155,12 @@ struct Call: AsyncParsableCommand {
             (card.captureName, card.playbackName) = (name(capture), name(playback))
             if let period { card.periodFrames = period }
             configuration.device = .alsa(card)
+            configuration.routePolicy = routePolicy
+            if let routeProfile { configuration.routeProfile = routeProfile }
         }
         return configuration
     }
 }
+
+extension RoutePolicy: ExpressibleByArgument {}
+extension RouteProfile: ExpressibleByArgument {}
