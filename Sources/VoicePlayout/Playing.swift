@@ -183,8 +183,9 @@ extension PlayoutBuffer {
 
     private mutating func append(_ packet: StoredPacket, isReal: Bool, _ moment: Moment) {
         let frames = packet.framing.frames
+        // It is played after what it was gathered to.
+        if isReal { countPlayed(frames, arrival: packet.arrival, at: moment.time + Int64(queue.count)) }
         queue.append(decoded, frames: frames)
-        if isReal { countPlayed(frames, arrival: packet.arrival, at: moment.time) }
         cursor.advance(past: packet)
     }
 }
