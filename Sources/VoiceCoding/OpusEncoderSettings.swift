@@ -7,12 +7,16 @@ public enum OpusApplication: Sendable, CaseIterable, BitwiseCopyable {
 }
 
 /// How much sound one packet carries (RFC 6716, section 2.1.4).
+///
+/// Below 10 ms the codec is CELT alone, as in ``OpusApplication/lowDelay``: without FEC, and dearer, since each packet has its headers.
 public enum OpusFrameDuration: Sendable, CaseIterable, BitwiseCopyable {
-    case milliseconds10, milliseconds20, milliseconds40, milliseconds60
+    case microseconds2500, milliseconds5, milliseconds10, milliseconds20, milliseconds40, milliseconds60
 
-    /// Frames of 48 kHz in one packet: 480, 960, 1920 or 2880.
+    /// Frames of 48 kHz in one packet: 120, 240, 480, 960, 1920 or 2880.
     public var frames: Int {
         switch self {
+        case .microseconds2500: 120
+        case .milliseconds5: 240
         case .milliseconds10: 480
         case .milliseconds20: 960
         case .milliseconds40: 1920

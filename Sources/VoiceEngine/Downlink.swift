@@ -148,7 +148,7 @@ struct Downlink: ~Copyable {
     /// buffers hold a little more for it before, stretching where nobody hears it, they are brought to by pulls of changing length.
     private mutating func nextBlockFrames() -> Int {
         if drift.followedPPM != nil { return Self.smallBlock }
-        let whole = min(schedule.period, Uplink.blockFrames)
+        let whole = min(schedule.period, Uplink.longestBlock)
         guard drift.isPreparing else { return whole }
         isSecondPart.toggle()
         return max(isSecondPart ? whole * 3 / 8 : whole - whole * 3 / 8, 1)

@@ -85,7 +85,7 @@ package final class EngineCore: @unchecked Sendable {
                 sending: sending.producer, networkWake: networkWake.handle)
             let downlink = try Downlink(
                 received: received.consumer, playout: playout.producer, configuration: configuration,
-                devicePeriod: formats.playback?.active.periodAt48Kilohertz ?? Uplink.blockFrames,
+                devicePeriod: formats.playback?.active.periodAt48Kilohertz ?? Uplink.longestBlock,
                 keepsDeadlines: keepsDeadlines)
             pipeline = MediaPipeline(
                 uplink: uplink, downlink: downlink, commands: commands.consumer,
@@ -139,7 +139,7 @@ package final class EngineCore: @unchecked Sendable {
         }
         // Filled up to a period and the margin, to within a block.
         let margin = Int(playoutMargin.most.nanoseconds * 48_000 / 1_000_000_000)
-        let longest = playoutFrames - margin - Uplink.blockFrames
+        let longest = playoutFrames - margin - Uplink.longestBlock
         guard played <= longest else {
             throw .invalidConfiguration(message: "a playback period of \(played) frames; use \(longest) or less")
         }

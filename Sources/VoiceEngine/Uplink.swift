@@ -11,8 +11,8 @@ internal import VoiceWire
 ///
 /// The capture clock drives it: whenever the ring holds a block, a block is processed. Nothing is allocated after `init`.
 struct Uplink: ~Copyable {
-    /// 10 ms at 48 kHz, the engine's block.
-    static let blockFrames = 480
+    /// 10 ms at 48 kHz, the engine's longest block.
+    static let longestBlock = 480
     /// The RFC 8285 identifier under which the audio level (RFC 6464) travels.
     static let audioLevelID: UInt8 = 1
     /// The RTP payload type of Opus, from the dynamic range (RFC 3551, section 6).
@@ -29,6 +29,8 @@ struct Uplink: ~Copyable {
     private var stream: RTPStreamStart?
     private var muting = GainRamp(1)
     private var startsTalkspurt = true
+    /// Frames that are processed at a time: 10 ms, or a shorter packet where the processor takes that.
+    private let blockFrames: Int
     private var block = InlineArray<480, Float>(repeating: 0)
     private var aligned = InlineArray<480, Float>(repeating: 0)
     /// Up to the longest frame that Opus is asked for, 60 ms.
@@ -52,6 +54,7 @@ struct Uplink: ~Copyable {
         let encoder = try Self.makeEncoder(configuration)
         statistics.codecLookaheadFrames = encoder.lookaheadFrames
         self.processor = processor
+        blockFrames = min(Self.longestBlock, max(processor.shortestBlock, configuration.encoder.frameDuration.frames))
         self.encoder = encoder
         self.capture = capture
         self.reference = reference
@@ -93,9 +96,10 @@ struct Uplink: ~Copyable {
 
     /// Processes every block that the capture ring holds.
     mutating func run(_ clock: RunClock, events: inout MediaEventOutlet) {
-        while capture.available >= Self.blockFrames {
+        while capture.available >= blockFrames {
             let adcTime = capture.nextTime()
-            var into = block.mutableSpan
+            var whole = block.mutableSpan
+            var into = whole._mutatingExtracting(0..<blockFrames)
             _ = capture.read(into: &into)
             noteGap(before: adcTime)
             process(adcTime: adcTime, events: &events)
@@ -125,7 +129,7 @@ struct Uplink: ~Copyable {
     private static func hand(
         _ reference: borrowing FrameConsumer, to aligner: inout ReferenceAligner, at dacTime: MonotonicTime
     ) -> Int {
-        let frames = reference.peek(blockFrames)
+        let frames = reference.peek(longestBlock)
         aligner.played(frames, at: dacTime.nanoseconds)
         return frames.count
     }
@@ -134,19 +138,21 @@ struct Uplink: ~Copyable {
     private mutating func noteGap(before adcTime: MonotonicTime) {
         if let expected = nextCaptureTime {
             let missing = adcTime.frames(since: expected, sampleRate: 48_000)
-            if missing > Self.blockFrames {
+            if missing > Self.longestBlock {
                 statistics.captureGapFrames += missing
                 stream?.timestamp &+= UInt32(truncatingIfNeeded: missing)
             }
         }
-        nextCaptureTime = adcTime.advanced(byFrames: Self.blockFrames, sampleRate: 48_000)
+        nextCaptureTime = adcTime.advanced(byFrames: blockFrames, sampleRate: 48_000)
     }
 
     private mutating func process(adcTime: MonotonicTime, events: inout MediaEventOutlet) {
-        var alignedSpan = aligned.mutableSpan
+        var wholeReference = aligned.mutableSpan
+        var alignedSpan = wholeReference._mutatingExtracting(0..<blockFrames)
         let alignment = aligner.recorded(at: adcTime.nanoseconds, reference: &alignedSpan)
-        var blockSpan = block.mutableSpan
-        let report = processor.run(capture: &blockSpan, reference: aligned.span, delay: alignment.delay)
+        var wholeBlock = block.mutableSpan
+        var blockSpan = wholeBlock._mutatingExtracting(0..<blockFrames)
+        let report = processor.run(capture: &blockSpan, reference: alignedSpan.span, delay: alignment.delay)
         let wasSilent = muting.isSilent
         muting.apply(to: &blockSpan)
         let isAudible = !(wasSilent && muting.isSilent)
@@ -164,12 +170,12 @@ struct Uplink: ~Copyable {
     /// Collects blocks until a codec frame is full, and sends it.
     private mutating func collect(adcTime: MonotonicTime, clock: RunClock) {
         if frameFill == 0 { frameTime = adcTime }
-        for index in 0..<Self.blockFrames { frame[frameFill + index] = block[index] }
-        frameFill += Self.blockFrames
+        for index in 0..<blockFrames { frame[frameFill + index] = block[index] }
+        frameFill += blockFrames
         let frames = encoder.settings.frameDuration.frames
         guard frameFill >= frames else { return }
         if stream != nil {
-            let end = adcTime.advanced(byFrames: Self.blockFrames, sampleRate: 48_000)
+            let end = adcTime.advanced(byFrames: blockFrames, sampleRate: 48_000)
             if frameIsAudible { send(frames: frames, end: end, clock: clock) } else { startsTalkspurt = true }
             stream?.timestamp &+= UInt32(frames)
         }

@@ -6,6 +6,8 @@ public final class BypassProcessor: VoiceProcessor {
     public private(set) var requestedSettings: ProcessingSettings
     /// Always ``ProcessingSettings/bypass``.
     public var activeSettings: ProcessingSettings { .bypass }
+    /// One: nothing is done that needs more.
+    public var shortestBlock: Int { 1 }
     /// Always 0.
     public var processingDelay: Int { 0 }
     /// Always 0.

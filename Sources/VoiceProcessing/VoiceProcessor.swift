@@ -16,6 +16,9 @@ public protocol VoiceProcessor: AnyObject {
     /// What is being done: the requested settings as far as the backend has them.
     var activeSettings: ProcessingSettings { get }
 
+    /// Frames of the shortest block that it takes: `sampleRate / 100`, the block of all libraries, or fewer.
+    var shortestBlock: Int { get }
+
     /// Frames by which the output lags the input in the active settings.
     var processingDelay: Int { get }
 
@@ -30,10 +33,15 @@ public protocol VoiceProcessor: AnyObject {
     /// Processes a block in place. Never blocks on anything but the library, never allocates.
     ///
     /// - Parameters:
-    ///   - capture: `sampleRate / 100` frames of microphone, full scale ±1; holds the output on return.
+    ///   - capture: `sampleRate / 100` frames of microphone, or as few as ``shortestBlock``, full scale ±1; holds the output on return.
     ///   - reference: as many frames of what was played; silence when nothing was.
     ///   - delay: frames from a reference frame's entry here to the arrival of its echo in `capture`.
     func run(capture: inout MutableSpan<Float>, reference: Span<Float>, delay: Int) -> ProcessingReport
+}
+
+extension VoiceProcessor {
+    /// 10 ms.
+    public var shortestBlock: Int { sampleRate / 100 }
 }
 
 /// Who does the processing.

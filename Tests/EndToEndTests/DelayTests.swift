@@ -9,20 +9,43 @@ struct DelayTests {
         arguments: [(OpusFrameDuration.milliseconds10, 62.0), (.milliseconds20, 72.0)])
     func mouthToEar(frame: OpusFrameDuration, boundMilliseconds: Double) throws {
         // Given two people over loudspeakers on a wired network, and A speaks
-        var configuration = Talk(a: [0.5...7], length: 7.3, seed: 2).overLoudspeakers
+        var configuration = Talk(a: [0.5...15], length: 15.3, seed: 2).overLoudspeakers
         configuration.engine.encoder.frameDuration = frame
         let call = try SimulatedCall(configuration)
-        call.run(for: .seconds(4.5))
-        call.run(for: .seconds(2.8))
+        call.run(for: .seconds(15.3))
         // When the way from A's mouth to B's ear is measured by what was said and heard
-        let hearing = try #require(Hearing(call, from: .a, while: 4.7...6.8))
+        let hearing = try #require(Hearing(call, from: .a, while: 12.7...14.8))
         // Then it is the sum of the stages, each of which measures itself
         let budget = LatencyBudget(from: call.statistics(.a), to: call.statistics(.b))
         let total = try #require(budget.total).milliseconds
-        // to 1.5 ms: the echo canceller's band splitting disperses, and a correlation weighs frequencies as speech has them.
-        #expect(abs(hearing.delayMilliseconds - total) < 1.5, "measured \(hearing.delayMilliseconds), \(budget)")
+        #expect(abs(hearing.delayMilliseconds - total) < 0.5, "measured \(hearing.delayMilliseconds), \(budget)")
         // And it is within what a conversation bears
         #expect(hearing.delayMilliseconds < boundMilliseconds)
+    }
+
+    @Test(
+        "packets shorter than 10 ms shorten the way by what they are shorter",
+        arguments: [(OpusFrameDuration.microseconds2500, 13.5), (.milliseconds5, 16.0), (.milliseconds10, 21.0)])
+    func shortPackets(frame: OpusFrameDuration, boundMilliseconds: Double) throws {
+        // Given two people with headsets who must be in time with each other
+        var configuration = Talk(a: [0.5...15], length: 15.3, seed: 2).overCables
+        configuration.periodFrames = 120
+        configuration.engine.application = .lowDelay
+        configuration.engine.playout = .lowDelay
+        configuration.engine.encoder.frameDuration = frame
+        let call = try SimulatedCall(configuration)
+        call.run(for: .seconds(15.3))
+        // When the way from mouth to ear is measured
+        let hearing = try #require(Hearing(call, from: .a, while: 12.7...14.8))
+        // Then it is the sum of the stages, and short
+        let budget = LatencyBudget(from: call.statistics(.a), to: call.statistics(.b))
+        let total = try #require(budget.total).milliseconds
+        #expect(abs(hearing.delayMilliseconds - total) < 1, "measured \(hearing.delayMilliseconds), \(budget)")
+        #expect(hearing.delayMilliseconds < boundMilliseconds, "\(budget)")
+        // And all that was said is heard
+        let playout = try Scenario.stream(call, at: .b).playout
+        #expect(playout.concealedSamples == 0)
+        #expect(call.statistics(.b).device.playback.underrunFrames == 0)
     }
 
     @Test("sound cards that run at different speeds neither underrun nor add delay", arguments: [200.0, -200])

@@ -41,23 +41,6 @@ struct Call: AsyncParsableCommand {
         }
     }
 
-    /// How much sound a packet carries, in milliseconds.
-    enum FrameDuration: Int, CaseIterable, ExpressibleByArgument {
-        case milliseconds10 = 10
-        case milliseconds20 = 20
-        case milliseconds40 = 40
-        case milliseconds60 = 60
-
-        var setting: OpusFrameDuration {
-            switch self {
-            case .milliseconds10: .milliseconds10
-            case .milliseconds20: .milliseconds20
-            case .milliseconds40: .milliseconds40
-            case .milliseconds60: .milliseconds60
-            }
-        }
-    }
-
     @Option(help: "The room server: udp://HOST:PORT.")
     var server: String
     @Option(help: "The access token; or set DUPLEX_TOKEN, which other users of this machine cannot read.")
@@ -89,7 +72,7 @@ struct Call: AsyncParsableCommand {
     @Option(help: "What is done to the microphone, if not as the preset has it.")
     var processing: Processing?
     @Option(help: "Milliseconds of sound in a packet, if not as the preset has it.")
-    var frameMs: FrameDuration?
+    var frameMs: FrameMilliseconds?
     @Option(help: "End the call after this many seconds.")
     var seconds: Double?
     @Flag(help: "Talk beyond loopback although nothing is encrypted.")
@@ -145,7 +128,7 @@ struct Call: AsyncParsableCommand {
             configuration.processing = processing.settings
             if processing != .off { configuration.backend = .webRTC }
         }
-        if let frameMs { configuration.encoder.frameDuration = frameMs.setting }
+        if let frameMs { configuration.encoder.frameDuration = frameMs.duration }
         if let files {
             configuration.device = .custom(files)
         } else {

@@ -25,22 +25,6 @@ struct EngineLoopbackOptions: ParsableArguments {
             "Engine and external: how long to wait before the first pulse. (default: 3)", valueName: "seconds"))
     var settle: Double?
 
-    /// How much sound a packet carries: whatever the codec offers.
-    struct FrameMilliseconds: ExpressibleByArgument {
-        let duration: OpusFrameDuration
-
-        init?(argument: String) {
-            guard let found = OpusFrameDuration.allCases.first(where: { Self.text($0) == argument }) else { return nil }
-            duration = found
-        }
-
-        static var allValueStrings: [String] { OpusFrameDuration.allCases.map(text) }
-
-        private static func text(_ duration: OpusFrameDuration) -> String {
-            duration.frames % 48 == 0 ? "\(duration.frames / 48)" : "\(Double(duration.frames) / 48)"
-        }
-    }
-
     /// The options that only engines understand, as far as they were given.
     private var givenForEngines: [String] {
         var names: [String] = []

@@ -114,7 +114,7 @@ struct Loopback: AsyncParsableCommand {
             through: through.rawValue,
             title: """
                 mouth to ear from \(capture) to \(playback), periods of \(text(result.formats.last?.playback)), \
-                packets of \(engine.configuration.encoder.frameDuration.frames / 48) ms
+                packets of \(FrameMilliseconds.text(engine.configuration.encoder.frameDuration)) ms
                 """, tally: result.tally, stages: result.stages, failOver: failOver)
         report.underrunFrames = result.underrunFrames
         report.concealedFrames = result.concealedFrames
