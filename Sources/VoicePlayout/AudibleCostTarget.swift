@@ -92,12 +92,14 @@
         changed = false
         provisional.copy(settled)
         arrivals.addUnsettled(to: &provisional, cost)
-        if position - lastLook >= Self.lookEvery, let level = arrivals.outdatedLevel() {
-            settled.forget(above: level)
-            provisional.forget(above: level)
-        }
-        if position - lastLook >= Self.lookEvery { lastLook = position }
         baseline = arrivals.recentMinimum()
+        if position - lastLook >= Self.lookEvery {
+            lastLook = position
+            if let level = arrivals.outdatedLevel(below: DelayBin.within(Int64(delay))) {
+                settled.forget(above: level)
+                provisional.forget(above: level)
+            }
+        }
         let age = Double(max(0, position - firstPosition))
         let start = DelayBin.within(Int64(startMargin * Self.exponential(-age / Self.startDecay)))
         let best = provisional.cheapest(upTo: maximumBin, delayPrice: cost.delayPerMillisecond)
