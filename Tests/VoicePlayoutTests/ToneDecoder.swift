@@ -38,6 +38,8 @@ struct ToneDecoder: SpeechDecoder, ~Copyable {
     var decodedPackets = 0
     var restoredPackets = 0
     var concealedFrames = 0
+    /// The shortest piece it was asked to make up.
+    var shortestConcealment = Int.max
     var resets = 0
     private var end: Int64 = 0
     private var saved: Int64 = 0
@@ -85,6 +87,7 @@ struct ToneDecoder: SpeechDecoder, ~Copyable {
         Self.write(from: end, frames: sound.count, into: &sound)
         end += Int64(sound.count)
         concealedFrames += sound.count
+        shortestConcealment = min(shortestConcealment, sound.count)
         return sound.count
     }
 
