@@ -39,7 +39,9 @@ struct PullGranularityTests {
         #expect(listening.buffer.statistics.concealedSamples == 0)
     }
 
-    @Test("Sound is made up in pieces of at least 20 ms, however short the pulls", arguments: [24, 60, 120, 240, 480, 933])
+    @Test(
+        "Sound is made up in pieces of at least 20 ms, however short the pulls",
+        arguments: [24, 60, 120, 240, 480, 933])
     func invention(block: Int) {
         // Given a network that loses packets and holds others up, with nothing to restore them from
         let network = Network(jitterMilliseconds: 5, lossRatio: 0.1, stallEveryMilliseconds: 1000)
