@@ -35,6 +35,8 @@ struct ToneDecoder: SpeechDecoder, ~Copyable {
     /// Frames in a period: 200 Hz.
     static let period = 240
     static let amplitude: Float = 0.25
+    /// What decoded sound is multiplied by: at 0.004 a pause to the time-stretch.
+    var gain: Float = 1
     var decodedPackets = 0
     var restoredPackets = 0
     var concealedFrames = 0
@@ -66,6 +68,7 @@ struct ToneDecoder: SpeechDecoder, ~Copyable {
             throw .notATone
         }
         Self.write(from: position, frames: header.duration, into: &sound)
+        for frame in 0..<header.duration where gain != 1 { sound[frame] *= gain }
         end = position + Int64(header.duration)
         decodedPackets += 1
         return header.duration
