@@ -150,9 +150,9 @@ struct OutdatedEvidenceTests {
         listening.play(trace, until: 20_000, keepsSound: false)
         let before = listening.buffer.targetDelay
         listening.play(trace, until: 23_000, keepsSound: false)
-        // Then the target has not moved down by much
+        // Then two packets of the three in a stall would still be in time
         #expect(before > .milliseconds(40))
-        #expect(listening.buffer.targetDelay > before - .milliseconds(25))
+        #expect(listening.buffer.targetDelay > .milliseconds(25))
     }
 
     @Test("Clusters of stalls that recur are still expected after eight seconds without one")
