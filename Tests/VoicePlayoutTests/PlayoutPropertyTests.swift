@@ -27,7 +27,7 @@ struct PlayoutPropertyTests {
 
     @Test(
         "Utterances sent ahead and interrupted anywhere are accounted for, in order and within bounds",
-        arguments: 1...30)
+        arguments: 1...15)
     func randomInterruptions(seed: UInt64) {
         // Given utterances that a synthesiser sends up to 50 times faster than they are spoken, over a random network
         var random = SeededGenerator(seed: seed)
