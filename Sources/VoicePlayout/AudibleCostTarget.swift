@@ -14,6 +14,8 @@
     private(set) var baseline: Int64 = 0
     /// The newest packet's offset.
     private(set) var newestOffset: Int64 = 0
+    /// The largest offset of those packets, the newest the last of them, that came in a row later than the target knows.
+    private(set) var unexpectedOffset: Int64?
 
     private let cost: PlayoutConfiguration.AudibleCost
     private let minimumBin: Int
@@ -62,13 +64,17 @@
         let noted = Arrival(offset: offset, frames: Int32(frames), redundant: carriesCopy)
         while arrivals.settleCount(before: sequence) > 0 { settleOldest() }
         arrivals.record(sequence, noted)
-        if isNewest { newestOffset = noted.offset }
+        if isNewest {
+            newestOffset = noted.offset
+            let isExpected = noted.offset <= self.offset ?? .max
+            unexpectedOffset = isExpected ? nil : max(unexpectedOffset ?? noted.offset, noted.offset)
+        }
         changed = true
     }
 
     /// Forgets all; nothing is allocated.
     mutating func reset() {
-        offset = nil
+        (offset, unexpectedOffset) = (nil, nil)
         (baseline, newestOffset, firstPosition, lowerSince, lastLook) = (0, 0, 0, 0, 0)
         changed = false
         settled.reset()
@@ -82,6 +88,7 @@
         pace.shift(by: frames)
         baseline += frames
         newestOffset += frames
+        unexpectedOffset = unexpectedOffset.map { $0 + frames }
         offset = offset.map { $0 + frames }
         changed = true
     }
@@ -92,12 +99,14 @@
         changed = false
         provisional.copy(settled)
         arrivals.addUnsettled(to: &provisional, cost)
-        if position - lastLook >= Self.lookEvery, let level = arrivals.outdatedLevel() {
-            settled.forget(above: level)
-            provisional.forget(above: level)
-        }
-        if position - lastLook >= Self.lookEvery { lastLook = position }
         baseline = arrivals.recentMinimum()
+        if position - lastLook >= Self.lookEvery {
+            lastLook = position
+            if let level = arrivals.outdatedLevel(below: DelayBin.within(Int64(delay))) {
+                settled.forget(above: level)
+                provisional.forget(above: level)
+            }
+        }
         let age = Double(max(0, position - firstPosition))
         let start = DelayBin.within(Int64(startMargin * Self.exponential(-age / Self.startDecay)))
         let best = provisional.cheapest(upTo: maximumBin, delayPrice: cost.delayPerMillisecond)

@@ -1,6 +1,10 @@
 extension PlayoutBuffer {
     /// The longest piece of made-up sound: 10 ms.
     private static let pieceFrames = 480
+    /// The least the decoder is asked to make up: 20 ms. Opus's speech layer makes up no less than 10 and drops what was not
+    /// asked for, so that the next piece would not join; and each call is a frame to it, after which it fades more (libopus
+    /// 1.3, `opus_decode_frame` and `silk_PLC_conceal`). Over pieces of 10 ms this gains 0.01 PLCMOS at 10 to 30 % of loss.
+    private static let leastInvented = 960
     /// How far invented sound is continued beyond a gap, for the phase search and the cross-fade: 12.5 ms.
     static let continuationFrames = 600
 
@@ -33,7 +37,7 @@ extension PlayoutBuffer {
 
     /// Writes what would follow in the gap to the front of `continuation`, faded as the gap's age asks.
     ///
-    /// The decoder makes sound up in multiples of 2.5 ms; what is not used stays behind it, for the next time.
+    /// The decoder makes sound up in whole packets' lengths; what is not used stays behind it, for the next time.
     private mutating func continueSound<Decoder: SpeechDecoder & ~Copyable>(
         frames: Int, _ decoder: inout Decoder
     ) {
@@ -42,8 +46,9 @@ extension PlayoutBuffer {
             gap.savedState()
         }
         continuation.move(gap.spare, to: 0)
-        let missing = max(0, frames - gap.spare.count)
-        let asked = (missing + Frames.grain - 1) / Frames.grain * Frames.grain
+        let missing = frames - gap.spare.count
+        let asked =
+            missing > 0 ? max((missing + Frames.grain - 1) / Frames.grain * Frames.grain, Self.leastInvented) : 0
         let known = gap.spare.count
         guard !gap.isSilent, cursor.hasDecoded,
             asked == 0 || conceal(asked, &decoder, into: .continuation, at: known)

@@ -4,44 +4,77 @@
 /// rate all along, the chance that all `n` of the last `before + quiet` seconds fall into the first `before` of them would
 /// be `(before / (before + quiet))` to the `n`. Where that is less than one in ten thousand, the rate has changed: the levels
 /// above the largest need of the quiet time have had their day. Rare spikes, a few in that time, stay expected.
+///
+/// A storm may be too short for so many, and is one event all the same. In it needs jump up again and again, each time because
+/// something else held a packet up. Had its `n` jumps come at one rate in all the time `t` that is remembered, the chance that
+/// they all fall within `span` of each other, wherever, would be at most `n (span / t)` to the `n - 1` (the scan statistic;
+/// Naus, JASA 60, 1965). Where that is as small, they are one storm that did not come back. Stalls that recur do not all lie
+/// within one span, and stay expected.
 extension ArrivalHistory {
     /// The time in which episodes are counted, and the quiet times after it that are tried, seconds.
     private static let before = 3.0
-    private static let quiet: InlineArray<8, Double> = [1, 1.5, 2, 2.5, 3, 3.5, 4, 5]
+    private static let quiet: InlineArray<12, Double> = [1, 1.5, 2, 2.5, 3, 3.5, 4, 5, 6.5, 8, 10, 12.5]
     /// Episodes that rule chance out after each quiet time: 4 ln 10 / ln((before + quiet) / before).
-    private static let episodes: InlineArray<8, Int> = [33, 23, 19, 16, 14, 12, 11, 10]
+    private static let episodes: InlineArray<12, Int> = [33, 23, 19, 16, 14, 12, 11, 10, 9, 8, 7, 6]
     /// Levels tried above the largest need, bins: the lowest may be crossed seldom because jitter stays above it.
     private static let heights: InlineArray<4, Int> = [0, 8, 16, 32]
+    /// What a need that jumps up rises by over that of the packet before, bins: 5 ms, or less where bins are finer.
+    private static let jump = 5
+    /// A chance below this is none.
+    private static let smallestChance = 1e-4
 
     /// The bin above which needs are outdated; nil if none are.
-    func outdatedLevel() -> Int? {
+    ///
+    /// - Parameter target: The bin of the target; levels that are no lower are not looked for.
+    func outdatedLevel(below target: Int) -> Int? {
         let perSecond = Double(Frames.perSecond) / Double(max(self[newest].frames, 120))
         let counted = Int64(Self.before * perSecond)
         var level = 0
         var looked = newest
         for index in Self.quiet.indices {
             let end = newest - Int64(Self.quiet[index] * perSecond)
-            guard end - counted >= oldest else { return nil }
+            guard end > oldest else { return nil }
             while looked > end {
                 level = max(level, Int(self[looked].need))
                 looked -= 1
             }
-            for height in Self.heights.indices
-            where episodes(above: level + Self.heights[height], from: end - counted, to: end) >= Self.episodes[index] {
-                return level
+            guard level < target else { return nil }
+            for height in Self.heights.indices {
+                let found = episodes(above: level + Self.heights[height], from: oldest, to: end, since: end - counted)
+                if end - counted >= oldest, found.recent >= Self.episodes[index] { return level }
+                if isOneStorm(found.jumps, span: found.span, of: newest - oldest) {
+                    return level + Self.heights[height]
+                }
             }
         }
         return nil
     }
 
-    /// How often needs rise above a level.
-    private func episodes(above level: Int, from first: Int64, to last: Int64) -> Int {
-        var (count, isAbove) = (0, true)
+    /// Whether so many jumps within `span` packets, of `all` that are remembered, are too close together to be chance.
+    private func isOneStorm(_ jumps: Int, span: Int64, of all: Int64) -> Bool {
+        guard jumps > 2 else { return false }
+        let share = Double(span) / Double(all)
+        var chance = Double(jumps)
+        for _ in 1..<jumps where chance >= Self.smallestChance { chance *= share }
+        return chance < Self.smallestChance
+    }
+
+    /// How often needs rise above a level since a packet; how often they jump up above it in all, and within how many packets.
+    private func episodes(
+        above level: Int, from first: Int64, to last: Int64, since: Int64
+    ) -> (recent: Int, jumps: Int, span: Int64) {
+        var (recent, jumps, before) = (0, 0, Int.max)
+        var (earliest, latest) = (last, first)
         for sequence in first...last {
-            let wasAbove = isAbove
-            isAbove = Int(self[sequence].need) > level
-            if isAbove && !wasAbove { count += 1 }
+            let need = Int(self[sequence].need)
+            defer { before = need }
+            guard need > level else { continue }
+            earliest = min(earliest, sequence)
+            latest = sequence
+            // An episode that had begun before is none of the time since.
+            if before <= level, sequence > since { recent += 1 }
+            if before < .max, need > before + Self.jump { jumps += 1 }
         }
-        return count
+        return (recent, jumps, latest - earliest + 1)
     }
 }

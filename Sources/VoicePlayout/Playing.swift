@@ -19,13 +19,21 @@ extension PlayoutBuffer {
         let stretchable = !joint.followsGap && skipped == 0 && isReal
         put(played, joint, moment)
         if stretchable {
-            // While packets come later than the target knows, delay is not too much.
-            let needed = max(offset.wanted, target.newestOffset + PlayoutOffset.margin)
-            let excess = min(
-                moment.time - packet.position - offset.wanted, max(0, moment.time - packet.position - needed))
+            let excess = excess(packet, moment)
             gather(excess: excess, moment, &decoder)
             stretchPiece(excess: Int(excess), moment)
         }
+    }
+
+    /// Delay above what is wanted when a packet is played, frames; negative if it is too short.
+    ///
+    /// While packets come later than the target knows, delay is not too much, as far as they need it when a pull begins.
+    private func excess(_ packet: StoredPacket, _ moment: Moment) -> Int64 {
+        let delay = moment.time - packet.position
+        let excess = delay - offset.wanted
+        guard excess > 0, let unexpected = target.unexpectedOffset else { return excess }
+        let spare = max(0, delay - unexpected - PlayoutOffset.margin)
+        return min(excess, spare - spare % Int64(offset.step(for: packet.framing.frames)))
     }
 
     /// Plays lost sound from the redundancy of the packet after it.

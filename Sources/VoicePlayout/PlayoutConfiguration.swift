@@ -13,8 +13,8 @@ public struct PlayoutConfiguration: Equatable, Sendable, BitwiseCopyable {
     /// The unit of cost is one frame extrapolated, per frame sent. The factors were found by listening scores (PLCMOS) over
     /// recorded and generated networks.
     public struct AudibleCost: Equatable, Sendable, BitwiseCopyable {
-        /// Cost of one millisecond of delay: 20 ms are worth 1 % of the frames.
-        public var delayPerMillisecond = 0.0005
+        /// Cost of one millisecond of delay: 21 ms are worth 1 % of the frames.
+        public var delayPerMillisecond = 0.00048
         /// Cost of sound that must be extrapolated.
         public var concealment = 1.0
         /// Cost of sound restored from redundancy: it is coarser.
@@ -24,7 +24,7 @@ public struct PlayoutConfiguration: Equatable, Sendable, BitwiseCopyable {
         /// Factor on a gap whose far edge is known in time, so that both its ends can be joined.
         public var knownFarEdge = 0.815
         /// Cost gain that lowers the target at once; raising it needs none.
-        public var hysteresis = 0.003
+        public var hysteresis = 0.004
 
         /// The costs of ``PlayoutConfiguration/conversation``.
         public init() {}

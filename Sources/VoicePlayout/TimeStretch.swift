@@ -38,10 +38,10 @@ extension PlayoutBuffer {
     private static let patience: Int64 = 720
     private static let impatience: Int64 = 100
     private static let rest: Int64 = 1920
-    private static let haste = 2880
+    private static let haste = 4800
     /// Similarity that a jump must have in speech, and what each ms of error, or each second of waiting, lowers it by.
     private static let cutSimilarity: Float = 0.92
-    private static let cutYield: Float = 0.004
+    private static let cutYield: Float = 0.002
     private static let cutFloor: Float = 0.5
     private static let repeatSimilarity: Float = 0.85
     private static let repeatYield: Float = 0.005

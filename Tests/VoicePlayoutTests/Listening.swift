@@ -8,7 +8,8 @@ struct Listening: ~Copyable {
     var sound: [Float] = []
     /// When each block was pulled, ms; its report.
     var reports: [(milliseconds: Double, report: PullReport)] = []
-    private var pulledFrames = 0
+    /// Frames pulled so far.
+    private(set) var pulledFrames = 0
     /// For how long nothing was pulled, ms.
     private var paused = 0.0
     private var lastTimestamp: Int64 = .min

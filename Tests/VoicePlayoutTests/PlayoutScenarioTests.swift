@@ -143,6 +143,24 @@ struct PlayoutScenarioTests {
         #expect((before.map(\.report.bufferedFrames).max() ?? .max) < 48 * 60)
     }
 
+    @Test("What came late for a longer route is not cut short while packets keep coming as late", arguments: 1...8)
+    func longerRouteInPause(seed: UInt64) {
+        // Given a pause, in which any delay above the target may be cut, and a route that becomes 80 ms longer in it
+        var network = Network(jitterMilliseconds: 0.3)
+        network.step = (3000, 9000, 80)
+        let trace = Trace(seconds: 6, network: network, seed: seed)
+        var listening = Listening(context: "seed \(seed)")
+        listening.decoder.gain = 0.004
+        // When it is played before the target has learnt of the route
+        listening.play(trace, until: 3000, keepsSound: false) { 240 }
+        let before = listening.buffer.statistics.concealmentEvents
+        listening.play(trace, until: 3450, keepsSound: false) { 240 }
+        // Then the step cost one gap, at most another where the first packet after it came sooner than the next; no cut
+        // made more
+        #expect((1...2).contains(listening.buffer.statistics.concealmentEvents - before), "seed \(seed)")
+        listening.expectAccounts()
+    }
+
     @Test("Another source or timeline is spliced on", arguments: [0, 1, 2, 3])
     func restart(kind: Int) {
         // Given a stream that goes on as another half way: source, sequence, timestamp forward, timestamp back

@@ -39,6 +39,22 @@ struct PullGranularityTests {
         #expect(listening.buffer.statistics.concealedSamples == 0)
     }
 
+    @Test(
+        "Sound is made up in pieces of at least 20 ms, however short the pulls",
+        arguments: [24, 60, 120, 240, 480, 933])
+    func invention(block: Int) {
+        // Given a network that loses packets and holds others up, with nothing to restore them from
+        let network = Network(jitterMilliseconds: 5, lossRatio: 0.1, stallEveryMilliseconds: 1000)
+        let trace = Trace(seconds: 6, network: network, seed: 4)
+        var listening = Listening(context: "blocks of \(block)")
+        // When it is played
+        listening.play(trace, until: 6000, keepsSound: false) { block }
+        // Then the decoder was never asked for less than a frame
+        #expect(listening.decoder.concealedFrames > 4800)
+        #expect(listening.decoder.shortestConcealment >= 960)
+        listening.expectAccounts()
+    }
+
     @Test("A buffer that was reset plays another sender as a new one does")
     func reset() {
         // Given a buffer that has played a bad network

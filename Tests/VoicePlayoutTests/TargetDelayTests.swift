@@ -116,6 +116,29 @@ struct OutdatedEvidenceTests {
         #expect(after < before + 5, "\(before), then \(after) ms")
     }
 
+    @Test("A storm of half a second is forgotten within six seconds", arguments: 1...10, [false, true])
+    func stormEnds(seed: UInt64, keepsOrder: Bool) {
+        // Given a clean link on which every packet of half a second is late by 0 to 200 ms, through a queue or past each other
+        var random = SeededGenerator(seed: seed)
+        var trace = Trace(seconds: 10, network: Network(jitterMilliseconds: 0.2), seed: seed)
+        for index in trace.packets.indices where (3000..<3500).contains(trace.packets[index].milliseconds) {
+            let gaussian = (0..<12).reduce(-6.0) { sum, _ in sum + random.uniform() }
+            trace.packets[index].milliseconds += max(0, 40 + 40 * gaussian)
+        }
+        var last = 0.0
+        for index in trace.packets.indices where keepsOrder {
+            last = max(last, trace.packets[index].milliseconds)
+            trace.packets[index].milliseconds = last
+        }
+        trace.packets.sort { $0.milliseconds < $1.milliseconds }
+        var listening = Listening(context: "seed \(seed)")
+        listening.play(trace, until: 4000, keepsSound: false)
+        #expect(listening.buffer.targetDelay > .milliseconds(20), "seed \(seed)")
+        // When six seconds have passed, then the target is what it was
+        listening.play(trace, until: 9500, keepsSound: false)
+        #expect(listening.buffer.targetDelay < .milliseconds(15), "seed \(seed), in order: \(keepsOrder)")
+    }
+
     @Test("Stalls every two seconds are still expected after three without one")
     func rareSpikes() {
         // Given a stall of 60 ms every two seconds
@@ -127,6 +150,23 @@ struct OutdatedEvidenceTests {
         listening.play(trace, until: 20_000, keepsSound: false)
         let before = listening.buffer.targetDelay
         listening.play(trace, until: 23_000, keepsSound: false)
+        // Then two packets of the three in a stall would still be in time
+        #expect(before > .milliseconds(40))
+        #expect(listening.buffer.targetDelay > .milliseconds(25))
+    }
+
+    @Test("Clusters of stalls that recur are still expected after eight seconds without one")
+    func recurringClusters() {
+        // Given four stalls of 60 ms within half a second, every five seconds
+        let trace = trace(from: 0, to: 16_000) { packet in
+            let since = packet.milliseconds.truncatingRemainder(dividingBy: 5000)
+            let stall = since.truncatingRemainder(dividingBy: 120)
+            if since < 480, stall < 60 { packet.milliseconds += 60 - stall }
+        }
+        var listening = Listening()
+        listening.play(trace, until: 16_000, keepsSound: false)
+        let before = listening.buffer.targetDelay
+        listening.play(trace, until: 24_000, keepsSound: false)
         // Then the target has not moved down by much
         #expect(before > .milliseconds(40))
         #expect(listening.buffer.targetDelay > before - .milliseconds(25))

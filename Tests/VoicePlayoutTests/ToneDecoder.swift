@@ -35,9 +35,13 @@ struct ToneDecoder: SpeechDecoder, ~Copyable {
     /// Frames in a period: 200 Hz.
     static let period = 240
     static let amplitude: Float = 0.25
+    /// What decoded sound is multiplied by: at 0.004 a pause to the time-stretch.
+    var gain: Float = 1
     var decodedPackets = 0
     var restoredPackets = 0
     var concealedFrames = 0
+    /// The shortest piece it was asked to make up.
+    var shortestConcealment = Int.max
     var resets = 0
     private var end: Int64 = 0
     private var saved: Int64 = 0
@@ -64,6 +68,7 @@ struct ToneDecoder: SpeechDecoder, ~Copyable {
             throw .notATone
         }
         Self.write(from: position, frames: header.duration, into: &sound)
+        for frame in 0..<header.duration where gain != 1 { sound[frame] *= gain }
         end = position + Int64(header.duration)
         decodedPackets += 1
         return header.duration
@@ -85,6 +90,7 @@ struct ToneDecoder: SpeechDecoder, ~Copyable {
         Self.write(from: end, frames: sound.count, into: &sound)
         end += Int64(sound.count)
         concealedFrames += sound.count
+        shortestConcealment = min(shortestConcealment, sound.count)
         return sound.count
     }
 

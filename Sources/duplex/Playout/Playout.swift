@@ -8,7 +8,7 @@ struct Playout: AsyncParsableCommand {
         commandName: "playout",
         abstract: "Play the Opus stream of a captured call through the jitter buffer into a WAV file.",
         discussion: """
-            Packets arrive at their capture times; sound is pulled every 10 ms of the same clock. Sample 0 of the WAV is \
+            Packets arrive at their capture times; sound is pulled every 5 ms of the same clock. Sample 0 of the WAV is \
             the arrival of the first packet. Of several streams the one with the most packets is played. \
             delay_mean_ms and delay_p95_ms are the time from a packet's arrival to its playout.
             """)

@@ -6,8 +6,9 @@ import VoiceRealtime
 
 /// Plays a captured stream out on the capture's clock.
 struct PlayoutSession: ~Copyable {
-    /// Frames pulled at a time: 10 ms.
-    private static let blockFrames = 480
+    /// Frames pulled at a time: 5 ms, the engine's usual device period.
+    private static let blockFrames = 240
+    private static let block: Duration = .milliseconds(5)
     private static let sampleRate = 48_000.0
 
     private var buffer: PlayoutBuffer
@@ -50,7 +51,7 @@ struct PlayoutSession: ~Copyable {
             while let decision = buffer.takeDecision() { log?.note(decision) }
             log?.notePull(at: now, target: buffer.targetDelay, bufferedFrames: report.bufferedFrames)
             try take(block.span)
-            now += .milliseconds(10)
+            now += Self.block
             let isQuiet = buffer.waitingPackets == 0 && report.concealedFrames + report.pauseFrames > 0
             isOver = next == packets.count && isQuiet
         }
@@ -73,7 +74,7 @@ struct PlayoutSession: ~Copyable {
             delayMeanMs: statistics.jitterBufferDelay / Double(emitted) * 1_000, delayP95Ms: Self.percentile95(delays),
             lateRatio: Double(statistics.packetsLate) / Double(max(statistics.packetsReceived, 1)),
             fecRecovered: statistics.fecPacketsReceived - statistics.fecPacketsDiscarded,
-            usPerFrameP50: Self.median(zip(costs, costs.dropFirst()).map { $0 + $1 }),
+            usPerFrameP50: Self.median(Self.sums(costs, of: 960 / Self.blockFrames)),
             frames: statistics.pulledSamples / 960, packetsReceived: statistics.packetsReceived,
             packetsLost: statistics.packetsLost, packetsMalformed: statistics.packetsMalformed,
             packetsDuplicated: statistics.packetsDuplicated,
@@ -90,6 +91,11 @@ struct PlayoutSession: ~Copyable {
             if Double(counted) >= 0.95 * Double(total) { return delay.milliseconds }
         }
         return 0
+    }
+
+    /// The sums of each `count` values in a row.
+    private static func sums(_ values: [Double], of count: Int) -> [Double] {
+        values.indices.dropLast(count - 1).map { start in values[start..<start + count].reduce(0, +) }
     }
 
     private static func median(_ values: [Double]) -> Double {
