@@ -18,7 +18,7 @@ public struct ReferenceAligner: ~Copyable {
     /// What is chosen at the start.
     public struct Configuration: BitwiseCopyable, Equatable, Sendable {
         /// How far the block runs ahead of what was in the air, so that it is causal whatever the timing error: more than
-        /// `slipThreshold`. Seconds.
+        /// `slipThreshold`. Seconds. Where the playback is handed over less far ahead than that, the lead shrinks by itself.
         public var lead: Double
         /// Timing error at which the reading position is moved at once, seconds.
         public var slipThreshold: Double
@@ -64,6 +64,8 @@ public struct ReferenceAligner: ~Copyable {
         public var missingFrames: Int64 = 0
         /// Frames of the last block's timing error: positive when the block is older than it should be.
         public var timingError: Double = 0
+        /// Seconds by which the blocks run ahead at present: ``Configuration/lead``, or less where playback is handed over later.
+        public var lead = 0.0
         /// How much faster the playback's clock runs than the microphone's, ppm; nil before it is worth reading.
         public var driftPPM: Double?
         /// RMS jitter of the time stamps, nanoseconds: the larger of both; nil before any.
@@ -82,6 +84,10 @@ public struct ReferenceAligner: ~Copyable {
     /// Most that two crystals differ: twice the ±300 ppm of the worst that were measured.
     private static let largestDrift = 0.0006
 
+    /// Blocks in a row whose end was not handed over yet, until the lead shrinks; and the lead that is not worth halving, seconds.
+    private static let shortPatience = 2
+    private static let leastLead = 0.000_25
+
     /// Frames that interpolation reads beyond a block, and those that a step off 1 adds to one.
     private static let margin = 2 * SincInterpolator.reach + 8
     private static func longestBlock(_ rate: Int) -> Int { rate / 50 }
@@ -99,6 +105,8 @@ public struct ReferenceAligner: ~Copyable {
     private var position: Double?
     private var generation = 0
     private var impatience = 0
+    private var shortBlocks = 0
+    private var lead: Double
     private var presence: Float = 0
 
     /// What happened so far.
@@ -108,6 +116,8 @@ public struct ReferenceAligner: ~Copyable {
     public init(sampleRate: Int, configuration: Configuration = Configuration()) {
         rate = sampleRate
         self.configuration = configuration
+        lead = configuration.lead
+        statistics.lead = lead
         history = ReferenceHistory(capacity: Int(Double(sampleRate) * configuration.history))
         playback = FrameTimeline(sampleRate: sampleRate)
         recording = FrameTimeline(sampleRate: sampleRate)
@@ -126,7 +136,10 @@ public struct ReferenceAligner: ~Copyable {
     }
 
     /// Another device plays from the next frames on: their times have nothing to do with those before.
-    public mutating func playbackChanged() { playback.breakOff() }
+    public mutating func playbackChanged() {
+        playback.breakOff()
+        lead = configuration.lead
+    }
 
     /// Another device records from the next block on.
     public mutating func recordingChanged() {
@@ -146,23 +159,45 @@ public struct ReferenceAligner: ~Copyable {
         let count = reference.count
         recording.update(frame: recorded, time: nanoseconds)
         defer { recorded += Int64(count) }
-        let lead = configuration.lead * Double(rate)
+        precondition(count <= Self.longestBlock(rate), "a block is 20 ms at most")
         let now = recording.clock?.time(of: recorded) ?? Double(nanoseconds)
-        guard let place = playback.place(at: now + configuration.lead * 1e9) else {
-            return finish(&reference, missing: Self.silence(&reference), delay: Int(lead), discontinuity: false)
+        guard let place = playback.place(at: now + lead * 1e9) else {
+            let delay = Int(lead * Double(rate))
+            return finish(&reference, missing: Self.silence(&reference), delay: delay, discontinuity: false)
         }
-        let broken = locate(place)
-        let first = position ?? 0
-        let error = place.frame - first
+        let moved = locate(place)
+        let error = place.frame - (position ?? 0)
         statistics.timingError = error
         let step = stepFollowing(error, count: count)
-        precondition(count <= Self.longestBlock(rate), "a block is 20 ms at most")
+        let shrunk = shrinkLead(place, step: step, count: count)
+        let first = position ?? 0
         let missing = Self.read(
             from: first, step: step, within: place.first..<place.end, of: history, through: &stretch, interpolator,
             into: &reference)
         position = first + step * Double(count)
-        let delay = max(0, Int((lead - error).rounded()))
-        return finish(&reference, missing: missing, delay: delay, discontinuity: broken)
+        let delay = max(0, Int((lead * Double(rate) - error).rounded()))
+        return finish(&reference, missing: missing, delay: delay, discontinuity: moved || shrunk)
+    }
+
+    /// Runs less far ahead where the end of the block has not been handed over yet: a reference that ends in silence every now and then
+    /// is worse than one that moves once. What lacks more than the lead is no such thing, but a playback that has stopped.
+    ///
+    /// - Returns: whether the reading position was moved.
+    private mutating func shrinkLead(_ place: FrameTimeline.Place, step: Double, count: Int) -> Bool {
+        let last = (position ?? 0) + step * Double(count) + Double(SincInterpolator.reach)
+        let lacking = (last - Double(history.end)) / Double(rate)
+        guard lacking > 0, lacking < lead, place.end == .max else {
+            shortBlocks = 0
+            return false
+        }
+        shortBlocks += 1
+        guard shortBlocks >= Self.shortPatience else { return false }
+        shortBlocks = 0
+        let next = min(lead / 2, lead - lacking)
+        position = position.map { $0 - (lead - next) * Double(rate) }
+        lead = next < Self.leastLead ? 0 : next
+        statistics.lead = lead
+        return true
     }
 
     /// Keeps the reading position, or moves it to where the clocks say.

@@ -111,6 +111,9 @@ public final class WebRTCProcessor: VoiceProcessor {
         (old.echo == .off) != (new.echo == .off) || old.highPass != new.highPass
     }
 
+    /// Likelihood, 0...1, that a canceller in front has left echo in the next block: gain and voice detection heed it. Nil: there is none.
+    var echoInFront: Float?
+
     /// Processes a block in place; see ``VoiceProcessor/run(capture:reference:delay:)``.
     ///
     /// The delay is rounded to the library's milliseconds and clamped to its 0...500 ms.
@@ -132,6 +135,7 @@ public final class WebRTCProcessor: VoiceProcessor {
             inputLevel: inputLevel, outputLevel: silenceLevel, processingDelay: processingDelay, processed: processed)
         report.referenceLevel = decibelsFullScale(of: reference)
         if processed { report.take(raw) }
+        if let echoInFront { report.residualEchoLikelihood = echoInFront }
         stages.run(&capture, report: &report)
         report.outputLevel = decibelsFullScale(of: capture.span)
         return report

@@ -275,4 +275,55 @@ struct ReferenceAlignerTests {
         }
         #expect(duplex.aligner.statistics.jumps == 40)
     }
+
+    @Test("playback that is handed over only just ahead is never read before it is there", arguments: [-600.0, 600])
+    func shortLead(ppm: Double) throws {
+        // Given a playback of 2.5 ms periods, two ahead, whose clock wanders through all phases of the microphone's: at 48 kHz, and an
+        // echo of it in a room
+        let rate = 48_000
+        let (block, period) = (rate / 100, rate / 400)
+        let far = speech(seconds: 20, rate: rate, seed: 67)
+        let echoed = echo(of: far, rate: rate, delay: rate / 25)
+        let hiss = noise(seconds: 20, rate: rate, seed: 68, level: -75)
+        let frameTime = 1 / (Double(rate) * (1 + ppm * 1e-6))
+        let interpolator = SincInterpolator()
+        var aligner = ReferenceAligner(sampleRate: rate)
+        let processor = try NativeProcessor(sampleRate: rate, settings: ProcessingSettings(echo: .low))
+        var (reference, heard) = ([Float](repeating: 0, count: block), [Float](repeating: 0, count: block))
+        var (played, missingLate, moves) = (0, 0, 0)
+        var (came, left): (Float, Float) = (0, 0)
+        // When it is aligned and cancelled
+        for number in 0..<1_900 {
+            let end = Double((number + 1) * block) / Double(rate)
+            while Double(played) * frameTime < end + 0.005 - Double(period) * frameTime {
+                let time = Int64((Double(played) * frameTime * 1e9).rounded())
+                aligner.played(far.span.extracting(played..<played + period), at: time)
+                played += period
+            }
+            var aligned = reference.mutableSpan
+            let alignment = aligner.recorded(at: Int64(number) * 10_000_000, reference: &aligned)
+            if number > 500 { missingLate += alignment.missing }
+            if number > 10, alignment.discontinuity { moves += 1 }
+            let position = Double(number * block) / Double(rate) / frameTime
+            var microphone = heard.mutableSpan
+            if number > 0 {
+                interpolator.read(echoed.span, from: position, step: 1 / frameTime / Double(rate), into: &microphone)
+            }
+            for index in heard.indices { heard[index] += hiss[number * block + index] }
+            if number > 500 { came += rms(heard).power }
+            var output = heard.mutableSpan
+            _ = processor.run(capture: &output, reference: reference.span, delay: alignment.delay)
+            if number > 500 { left += rms(heard).power }
+        }
+        // Then it lacks nothing, was moved a few times only, and the echo is gone throughout
+        #expect(missingLate == 0)
+        #expect(moves <= 3)
+        #expect(aligner.statistics.lead <= 0.002)
+        #expect(10 * log10f(came / left) > 30)
+    }
+}
+
+extension Float {
+    /// Of decibels.
+    fileprivate var power: Float { powf(10, self / 10) }
 }

@@ -79,6 +79,12 @@ struct NativeEchoCanceller: ~Copyable {
     private var levels = CancellationLevels()
     private var monitor = ReferenceMonitor()
     private var sinceGainChange = 1_000
+    private var micEmphasis = Emphasis()
+    private var emphasised = RealVector(count: block)
+    /// The last frame of the last echo.
+    private var lastEcho: Float = 0
+    private var uncertainty = RealVector(count: Spectrum.bins)
+    private var plainPowers = RealVector(count: Spectrum.bins)
     private var started: (mic: Float, far: Float) = (0, 0)
 
     init(tuning: Tuning = Tuning()) {
@@ -88,6 +94,7 @@ struct NativeEchoCanceller: ~Copyable {
         suppressor = ResidualEchoSuppressor(tuning: tuning.suppressor)
         presence = EchoPresence(tuning: tuning.presence)
         memory = PathMemory(tuning: tuning.main)
+        Emphasis.writePowers(into: &plainPowers)
         expectAnything(scale: 1)
         let expected = tuning.shadowExpectation
         shadow.restart { _ in expected }
@@ -102,6 +109,7 @@ struct NativeEchoCanceller: ~Copyable {
         if !played.energy.isFinite { played.fill(0) }
         monitor.note(played)
         reference.append(played)
+        micEmphasis.run(mic, into: &emphasised)
         followDelay()
         reference.advance(&batch)
         presence.note(referencePower: reference.power)
@@ -112,8 +120,9 @@ struct NativeEchoCanceller: ~Copyable {
             echo.fill(0)
         }
         if presence.isPlaying { judge() }
+        lastEcho = echo[Self.block - 1]
         suppressor.run(
-            error: error, echo: echo, mic: mic, uncertainty: filter.uncertainty, presence: presence.presence,
+            error: error, echo: echo, mic: mic, uncertainty: uncertainty, presence: presence.presence,
             isUnsure: presence.isUnsure, &batch, into: &capture)
         if presence.isPlaying {
             levels.note(
@@ -134,8 +143,8 @@ extension NativeEchoCanceller {
         batch.getTime(0, from: Self.block, into: &priorEcho)
         batch.getTime(1, from: Self.block, into: &shadowError)
         for index in 0..<Self.block {
-            priorError[index] = mic[index] - priorEcho[index]
-            shadowError[index] = mic[index] - shadowError[index]
+            priorError[index] = emphasised[index] - priorEcho[index]
+            shadowError[index] = emphasised[index] - shadowError[index]
         }
         batch.clearFirstHalf(0)
         batch.clearFirstHalf(1)
@@ -147,6 +156,9 @@ extension NativeEchoCanceller {
         filter.learn(reference.spectra, error: main, tables: batch.tables)
         shadow.learn(reference.spectra, error: other, tables: batch.tables)
         compareShadow()
+        Emphasis.undo(&priorEcho, from: lastEcho)
+        for index in 0..<Self.block { priorError[index] = mic[index] - priorEcho[index] }
+        for bin in 0..<Spectrum.bins { uncertainty[bin] = filter.uncertainty[bin] * plainPowers[bin] }
         estimateAgain()
     }
 
@@ -156,6 +168,7 @@ extension NativeEchoCanceller {
         batch.setSpectrum(0, main)
         batch.inverse()
         batch.getTime(0, from: Self.block, into: &echo)
+        Emphasis.undo(&echo, from: lastEcho)
         for index in 0..<Self.block { error[index] = mic[index] - echo[index] }
     }
 
@@ -170,7 +183,7 @@ extension NativeEchoCanceller {
     private mutating func compareShadow() {
         shadowPower += Self.quick * (shadowError.energy - shadowPower)
         mainPower += Self.quick * (priorError.energy - mainPower)
-        micPower += Self.quick * (mic.energy - micPower)
+        micPower += Self.quick * (emphasised.energy - micPower)
         let wins = Self.shadowWins
         let isBetter = shadowPower < wins.ofMain * mainPower && shadowPower < wins.ofMic * micPower
         shadowBetterFor = isBetter ? shadowBetterFor + 1 : 0
@@ -292,6 +305,9 @@ extension NativeEchoCanceller {
 extension NativeEchoCanceller {
     /// Whole frames by which the reference is delayed before the filter.
     var offset: Int { reference.offset }
+    /// Likelihood, 0...1, that what is left of the last block is echo.
+    var residualEcho: Float { presence.isLive ? suppressor.echoShare : 0 }
+
     /// Writes what is known into a report of a signal at `rate`.
     func describe(in report: inout ProcessingReport, rate: Int) {
         let isHeard = presence.presence > 0.5

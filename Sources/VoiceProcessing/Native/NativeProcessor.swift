@@ -108,6 +108,7 @@ public final class NativeProcessor: VoiceProcessor {
             vk_restore_rounding(rounding)
         }
         splice.run(&capture)
+        module.echoInFront = activeSettings.echo == .off ? nil : canceller.residualEcho
         var report = module.run(capture: &capture, reference: reference, delay: 0)
         report.inputLevel = inputLevel
         report.processingDelay = processingDelay

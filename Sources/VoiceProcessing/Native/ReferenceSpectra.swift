@@ -29,6 +29,11 @@ struct ReferenceSpectra: ~Copyable {
     private var recent = RealVector(count: 2 * block)
     private var recentCube = RealVector(count: 2 * block)
     private var newest = Spectrum()
+    private var farEmphasis = Emphasis()
+    private var cubeEmphasis = Emphasis()
+    private var fresh = RealVector(count: block)
+    private var lastPlain: Float = 0
+    private var plainPowers = RealVector(count: Spectrum.bins)
 
     /// Spectra of the blocks, the newest in lane 0 and in lane `linear`.
     private(set) var spectra = Spectrum(lanes: lanes)
@@ -43,13 +48,16 @@ struct ReferenceSpectra: ~Copyable {
         far = ReferenceHistory(capacity: Int(Double(sampleRate) * Self.kept))
         cube = ReferenceHistory(capacity: Int(Double(sampleRate) * Self.kept))
         distortion = LoudspeakerDistortion(sampleRate: sampleRate)
+        Emphasis.writePowers(into: &plainPowers)
     }
 
     /// Takes what was played in the last 10 ms. ``advance(_:)`` follows.
     mutating func append(_ block: borrowing RealVector) {
         precondition(block.count == Self.block)
-        far.append(block.span)
-        distortion.run(block.span, into: &cubed)
+        farEmphasis.run(block, into: &fresh)
+        Self.append(fresh, to: &far)
+        distortion.run(block.span, into: &fresh)
+        cubeEmphasis.run(fresh, into: &cubed)
         Self.append(cubed, to: &cube)
     }
 
@@ -61,6 +69,7 @@ struct ReferenceSpectra: ~Copyable {
         recentCube.shiftDown(by: Self.block)
         read(Self.block, of: .far)
         recent.write(retimed, count: Self.block, at: Self.block)
+        notePower()
         read(Self.block, of: .cube)
         recentCube.write(retimed, count: Self.block, at: Self.block)
         batch.setTime(0, recent)
@@ -69,7 +78,7 @@ struct ReferenceSpectra: ~Copyable {
         batch.getSpectrum(0, into: &newest)
         spectra.push(newest, first: 0, count: Self.linear)
         var upper: Float = 0
-        for bin in ResidualEchoSuppressor.upper { upper += newest.power(bin) }
+        for bin in ResidualEchoSuppressor.upper { upper += newest.power(bin) * plainPowers[bin] }
         upperPower += 0.02 * (upper - upperPower)
         batch.getSpectrum(1, into: &newest)
         spectra.push(newest, first: Self.linear, count: Self.cubic)
@@ -93,10 +102,15 @@ struct ReferenceSpectra: ~Copyable {
     private(set) var upperPower: Float = 0
 
     /// The newest block's power, mean square.
-    var power: Float {
+    private(set) var power: Float = 0
+
+    private mutating func notePower() {
         var sum: Float = 0
-        for index in Self.block..<2 * Self.block { sum += recent[index] * recent[index] }
-        return sum / Float(Self.block)
+        for index in Self.block..<2 * Self.block {
+            lastPlain = Emphasis.plain(recent[index], after: lastPlain)
+            sum += lastPlain * lastPlain
+        }
+        power = sum / Float(Self.block)
     }
 
     private enum Source { case far, cube }

@@ -96,6 +96,8 @@ struct ResidualEchoSuppressor: ~Copyable {
     private(set) var upperEcho: Float = 0
     /// 0...1: the near end is heard.
     private(set) var near: Float = 0
+    /// 0...1: the share of the output's power over the bins of speech that is expected to be echo.
+    private(set) var echoShare: Float = 0
     /// Mean gain of the last block over the bins of speech.
     private(set) var meanGain: Float = 1
 
@@ -218,12 +220,18 @@ struct ResidualEchoSuppressor: ~Copyable {
 
     private mutating func makeFilter(presence: Float, isUnsure: Bool, _ batch: inout TransformBatch) {
         var sum: Float = 0
+        var (left, echoed): (Float, Float) = (1e-12, 0)
         for bin in 0..<Self.bins {
             let neighbours = gain[max(bin - 1, 0)] + gain[min(bin + 1, Self.bins - 1)]
             let smooth = isUnsure ? tuning.unsure : 0.5 * gain[bin] + 0.25 * neighbours
             response.real[bin] = 1 - presence + presence * smooth
-            if Self.judged.contains(bin) { sum += response.real[bin] }
+            guard Self.judged.contains(bin) else { continue }
+            sum += response.real[bin]
+            let passed = response.real[bin] * response.real[bin]
+            left += passed * error.power(bin)
+            echoed += passed * residual[bin]
         }
+        echoShare = presence * min(1, echoed / left)
         meanGain = sum / Float(Self.judged.count)
         judgeUpper()
         batch.setSpectrum(0, response)
