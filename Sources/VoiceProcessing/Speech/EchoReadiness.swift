@@ -56,7 +56,7 @@ public struct EchoReadinessJudge: BitwiseCopyable, Sendable {
     /// Shares at which the canceller is trusted, and no more.
     private static let trust = (from: Float(0.75), until: Float(0.3))
     /// A canceller that has an opinion must agree with it.
-    private static let agreement: Float = 0.5
+    private static let agreement = (from: Float(0.5), until: Float(0.2))
     /// Less of the far end says nothing: 0.3 s.
     private static let least = Duration.milliseconds(300)
     /// Weight of a block in the mean enhancement.
@@ -104,10 +104,11 @@ public struct EchoReadinessJudge: BitwiseCopyable, Sendable {
 
     private mutating func decide() {
         let share = readiness.evidence.cleanShare
-        let agrees = readiness.evidence.canceller ?? 1 >= Self.agreement
+        let agrees = readiness.evidence.canceller ?? 1 >= Self.agreement.from
+        let objects = readiness.evidence.canceller ?? 1 < Self.agreement.until
         switch readiness.state {
         case .unknown, .learning: readiness.state = share >= Self.trust.from && agrees ? .ready : .learning
-        case .ready: if share < Self.trust.until || !agrees { readiness.state = .learning }
+        case .ready: if share < Self.trust.until || objects { readiness.state = .learning }
         }
     }
 }

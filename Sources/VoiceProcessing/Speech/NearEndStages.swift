@@ -9,6 +9,8 @@
 public struct NearEndStages: ~Copyable {
     /// Length of a block.
     private static let block = Duration.milliseconds(10)
+    /// A mean gain of the residual echo's suppressor below which the room's noise is taken away with the echo, dB.
+    private static let damping: Float = -1
 
     private var noise: NoiseSuppressor
     private var gain: GainController
@@ -55,7 +57,7 @@ public struct NearEndStages: ~Copyable {
             meter.take(block.span)
             return report.take(meter)
         }
-        let evidence = noise.run(&block)
+        let evidence = noise.run(&block, isDamped: report.suppressionGain ?? 0 < Self.damping)
         if report.residualEchoLikelihood == nil, let reference = report.referenceLevel {
             report.residualEchoLikelihood = residual.take(left: left, reference: reference, noise: evidence.noiseLevel)
         }
