@@ -1,4 +1,5 @@
 public import VoiceDevices
+public import VoiceProcessing
 public import VoiceRooms
 public import VoiceTransport
 
@@ -11,8 +12,12 @@ public enum EngineEvent: Sendable {
     case deviceLost(DeviceLoss)
     /// A device is open again, the same or another; its formats may be others than before.
     case routeChanged(AudioRoute, RouteChange)
-    /// The near talker began or stopped speaking, as the voice detector sees it after echo and noise are removed.
-    case voiceActivityChanged(isSpeaking: Bool)
+    /// The near talker began to speak, as the detector sees it after echo and noise are removed; told once it is certain.
+    case speechStarted(SpeechMoment)
+    /// The near talker stopped speaking.
+    case speechEnded(SpeechMoment)
+    /// From now on an interruption can be trusted not to be an echo; or no more, or not yet.
+    case echoReadinessChanged(EchoReadiness)
     /// The engine works, but not as well as it could.
     case degraded(EngineDegradation)
     /// The echo reference was re-timed, because the devices' clocks or delays moved; the canceller may need a moment.

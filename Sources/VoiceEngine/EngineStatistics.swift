@@ -38,6 +38,16 @@ public struct EngineStatistics: Sendable {
         public var inputLevel: Float
         /// RMS of the last block after processing, dBFS.
         public var outputLevel: Float
+        /// RMS of the last block of the far end as it was played when that came in, dBFS.
+        public var referenceLevel: Float?
+        /// Probability that there is a near talker in the last block, 0...1, what may be left of an echo discounted.
+        public var speechProbability: Float?
+        /// Level of the near end's noise, dBFS.
+        public var noiseLevel: Float?
+        /// Loudness of what is sent, over 3 s, LUFS (ITU-R BS.1770-4).
+        public var loudness: Float?
+        /// Whether an interruption can be trusted not to be an echo, and why.
+        public var echoReadiness: EchoReadiness
         /// Echo return loss, dB.
         public var echoReturnLoss: Float?
         /// Echo return loss enhancement, dB.
@@ -173,6 +183,11 @@ extension EngineStatistics.Uplink {
         voiceActivity = uplink.voiceActivity
         inputLevel = uplink.inputLevel
         outputLevel = uplink.outputLevel
+        referenceLevel = uplink.referenceLevel
+        speechProbability = uplink.speechProbability
+        noiseLevel = uplink.noiseLevel
+        loudness = uplink.loudness
+        echoReadiness = uplink.echoReadiness
         echoReturnLoss = uplink.echoReturnLoss
         echoReturnLossEnhancement = uplink.echoReturnLossEnhancement
         referenceDelayFrames = uplink.delayFrames

@@ -41,7 +41,9 @@ final class EventForwarder: Sendable {
 extension EngineEvent {
     package init(_ event: MediaEvent) {
         switch event {
-        case .voiceActivityChanged(let speaking): self = .voiceActivityChanged(isSpeaking: speaking)
+        case .speechStarted(let moment): self = .speechStarted(moment)
+        case .speechEnded(let moment): self = .speechEnded(moment)
+        case .echoReadinessChanged(let readiness): self = .echoReadinessChanged(readiness)
         case .processingRefused: self = .degraded(.processingRefused)
         case .tooManyStreams: self = .degraded(.tooManyStreams)
         case .referenceRetimed: self = .referenceRetimed

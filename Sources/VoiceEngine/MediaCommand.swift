@@ -28,10 +28,10 @@ package struct RTPStreamStart: BitwiseCopyable, Sendable {
     var synchronizationSource: UInt32
     var sequenceNumber: UInt16
     var timestamp: UInt32
-    /// Makes this the longest payload of ``MediaCommand`` and 16 bytes long, so that the enum's tag has a register of its own. Swift 6.3.1
-    /// optimises such a tag away where it shares one with the end of a shorter payload whose last bytes it takes for undefined: then
+    /// Makes this the longest payload of ``MediaCommand`` and a multiple of 8 bytes long, so that the enum's tag has a word of its own. Swift
+    /// 6.3.1 optimises such a tag away where it shares one with the end of a shorter payload whose last bytes it takes for undefined: then
     /// `setProcessing`, chosen between two constants, arrived as any other command. MediaCommandTests has the layout.
-    private let reserved: UInt32 = 0
+    private let reserved = InlineArray<17, UInt32>(repeating: 0)
 
     /// A stream of this synchronization source, whose first packet carries these numbers.
     package init(synchronizationSource: UInt32, sequenceNumber: UInt16, timestamp: UInt32) {
@@ -43,8 +43,12 @@ package struct RTPStreamStart: BitwiseCopyable, Sendable {
 
 /// What the media thread tells the control side, through the event ring.
 package enum MediaEvent: BitwiseCopyable, Sendable {
-    /// The near talker began or stopped speaking, as the voice detector sees it.
-    case voiceActivityChanged(Bool)
+    /// The near talker began to speak.
+    case speechStarted(SpeechMoment)
+    /// The near talker stopped speaking.
+    case speechEnded(SpeechMoment)
+    /// The echo canceller can be trusted from now on, or no more.
+    case echoReadinessChanged(EchoReadiness)
     /// The processing backend refused settings that had passed validation; the old ones stay.
     case processingRefused
     /// A stream was to be added while every slot was taken.

@@ -52,9 +52,9 @@ struct MediaPipeline: ~Copyable {
         case .setMuted(let muted): uplink.setMuted(muted)
         case .setProcessing(let settings):
             do { try uplink.processor.apply(settings) } catch { events.tell(.processingRefused) }
-        case .changeCapture: uplink.captureChanged()
+        case .changeCapture: uplink.captureChanged(events: &events)
         case .changePlayback(let period):
-            uplink.playbackChanged()
+            uplink.playbackChanged(events: &events)
             downlink.deviceChanged(period: period)
         case .addStream(let source):
             if !downlink.addStream(source) { events.tell(.tooManyStreams(synchronizationSource: source)) }

@@ -28,6 +28,11 @@ struct UplinkStatistics: BitwiseCopyable, Sendable {
     /// Frames that found the capture ring full.
     var captureOverflowFrames = 0
     var voiceActivity = false
+    var echoReadiness = EchoReadiness()
+    var speechProbability: Float?
+    var noiseLevel: Float?
+    var loudness: Float?
+    var referenceLevel: Float?
     var inputLevel: Float = -127
     var outputLevel: Float = -127
     var echoReturnLoss: Float?
@@ -49,6 +54,11 @@ struct UplinkStatistics: BitwiseCopyable, Sendable {
     ) {
         inputLevel = report.inputLevel
         outputLevel = report.outputLevel
+        voiceActivity = report.voiceActivity ?? false
+        speechProbability = report.speechProbability
+        noiseLevel = report.noiseLevel
+        loudness = report.shortTermLoudness
+        referenceLevel = report.referenceLevel
         echoReturnLoss = report.echoReturnLoss
         echoReturnLossEnhancement = report.echoReturnLossEnhancement
         processingDelayFrames = report.processingDelay

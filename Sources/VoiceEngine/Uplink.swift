@@ -44,6 +44,7 @@ struct Uplink: ~Copyable {
     private var nextCaptureTime: MonotonicTime?
     /// When what follows the last reference leaves the DAC.
     private var referenceEnd: MonotonicTime?
+    private var nearEnd = NearEndEvidence()
     private(set) var statistics = UplinkStatistics()
 
     init(
@@ -89,10 +90,16 @@ struct Uplink: ~Copyable {
     mutating func setMuted(_ muted: Bool) { muting.move(to: muted ? 0 : 1) }
 
     /// Another device captures from now on.
-    mutating func captureChanged() { aligner.recordingChanged() }
+    mutating func captureChanged(events: inout MediaEventOutlet) {
+        aligner.recordingChanged()
+        nearEnd.deviceChanged(events: &events)
+    }
 
     /// Another device plays from now on.
-    mutating func playbackChanged() { aligner.playbackChanged() }
+    mutating func playbackChanged(events: inout MediaEventOutlet) {
+        aligner.playbackChanged()
+        nearEnd.deviceChanged(events: &events)
+    }
 
     /// Processes every block that the capture ring holds.
     mutating func run(_ clock: RunClock, events: inout MediaEventOutlet) {
@@ -157,10 +164,8 @@ struct Uplink: ~Copyable {
         muting.apply(to: &blockSpan)
         let isAudible = !(wasSilent && muting.isSilent)
         statistics.note(report, alignment, aligner.statistics)
-        if let voice = report.voiceActivity, voice != statistics.voiceActivity {
-            statistics.voiceActivity = voice
-            events.tell(.voiceActivityChanged(voice))
-        }
+        nearEnd.take(report, end: adcTime.advanced(byFrames: Self.blockFrames, sampleRate: 48_000), events: &events)
+        statistics.echoReadiness = nearEnd.readiness
         if alignment.discontinuity { events.tell(.referenceRetimed) }
         frameIsAudible = frameIsAudible || isAudible
         frameLevel = max(frameLevel, isAudible ? report.outputLevel : -127)

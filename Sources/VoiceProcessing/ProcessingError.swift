@@ -8,6 +8,8 @@ public enum ProcessingError: Error, Equatable, Sendable {
         case largestGain
         /// ``ProcessingSettings/Gain/fixedGain``, -40...40 dB.
         case fixedGain
+        /// ``ProcessingSettings/speechDetector``; ``SpeechDetector/Configuration/isValid`` has the ranges.
+        case speechDetector
     }
 
     /// The sample rate is none of 16, 32 and 48 kHz. Resample to one of them.

@@ -4,6 +4,13 @@ public struct ProcessingReport: BitwiseCopyable, Sendable {
     public var voiceActivity: Bool?
     /// The beginning or end of speech that this block made certain, in time of processed signal since the processor was made.
     public var speech: SpeechDetector.Event?
+    /// RMS, dBFS, of the talker over the speech of ``speech``: since it began, as it came, without noise and before the gain; nil
+    /// while nobody speaks.
+    public var utteranceLevel: Float?
+    /// Time of processed signal since the processor was made, at the end of this block; nil without a near end's stages.
+    public var processedTime: Duration?
+    /// RMS of what the echo canceller left, before noise suppression and gain, dBFS.
+    public var cancelledLevel: Float?
     /// Probability of near speech in the block, 0...1, what may be left of an echo discounted; nil with noise suppression,
     /// gain and voice detection all off.
     public var speechProbability: Float?
@@ -65,6 +72,9 @@ public struct ProcessingReport: BitwiseCopyable, Sendable {
     public init(inputLevel: Float, outputLevel: Float, processingDelay: Int = 0, processed: Bool = true) {
         voiceActivity = nil
         speech = nil
+        utteranceLevel = nil
+        processedTime = nil
+        cancelledLevel = nil
         speechProbability = nil
         noiseLevel = nil
         noiseSuppression = nil

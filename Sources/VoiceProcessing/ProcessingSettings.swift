@@ -95,11 +95,14 @@ public struct ProcessingSettings: BitwiseCopyable, Equatable, Sendable {
     public var highPass: Bool
     /// Voice detection.
     public var voiceDetection: VoiceDetection
+    /// When speech is told to have begun and ended; nil for what goes with ``voiceDetection``. Without effect while that is off.
+    public var speechDetector: SpeechDetector.Configuration?
 
     /// Settings from their parts; everything not named is off.
     public init(
         echo: EchoSuppression = .off, extendedFilter: Bool = false, delayAgnostic: Bool = false,
-        noise: NoiseSuppression = .off, gain: Gain = .off, highPass: Bool = false, voiceDetection: VoiceDetection = .off
+        noise: NoiseSuppression = .off, gain: Gain = .off, highPass: Bool = false,
+        voiceDetection: VoiceDetection = .off, speechDetector: SpeechDetector.Configuration? = nil
     ) {
         self.echo = echo
         self.extendedFilter = extendedFilter
@@ -108,6 +111,7 @@ public struct ProcessingSettings: BitwiseCopyable, Equatable, Sendable {
         self.gain = gain
         self.highPass = highPass
         self.voiceDetection = voiceDetection
+        self.speechDetector = speechDetector
     }
 
     /// For a talk with a speaking agent that can be interrupted: the least suppression, so that the interruption is heard.
@@ -133,6 +137,7 @@ public struct ProcessingSettings: BitwiseCopyable, Equatable, Sendable {
         guard (-40 ... -10).contains(gain.targetLevel) else { throw .invalidSetting(.targetLevel) }
         guard (0...40).contains(gain.largestGain) else { throw .invalidSetting(.largestGain) }
         guard (-40...40).contains(gain.fixedGain) else { throw .invalidSetting(.fixedGain) }
+        guard speechDetector?.isValid ?? true else { throw .invalidSetting(.speechDetector) }
         return self
     }
 }

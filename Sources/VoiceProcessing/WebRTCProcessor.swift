@@ -111,15 +111,21 @@ public final class WebRTCProcessor: VoiceProcessor {
         (old.echo == .off) != (new.echo == .off) || old.highPass != new.highPass
     }
 
-    /// Likelihood, 0...1, that a canceller in front has left echo in the next block: gain and voice detection heed it. Nil: there is none.
-    var echoInFront: Float?
-
     /// Processes a block in place; see ``VoiceProcessor/run(capture:reference:delay:)``.
     ///
     /// The delay is rounded to the library's milliseconds and clamped to its 0...500 ms.
     public func run(capture: inout MutableSpan<Float>, reference: Span<Float>, delay: Int) -> ProcessingReport {
+        var report = ProcessingReport(inputLevel: decibelsFullScale(of: capture.span), outputLevel: silenceLevel)
+        report.referenceLevel = decibelsFullScale(of: reference)
+        run(capture: &capture, reference: reference, delay: delay, report: &report)
+        return report
+    }
+
+    /// The same behind another canceller, which has told what it knows in `report`.
+    func run(
+        capture: inout MutableSpan<Float>, reference: Span<Float>, delay: Int, report: inout ProcessingReport
+    ) {
         precondition(capture.count == sampleRate / 100 && reference.count == capture.count, "a block is 10 ms")
-        let inputLevel = decibelsFullScale(of: capture.span)
         let milliseconds = Int32(clamping: (delay * 1000 + sampleRate / 2) / sampleRate)
         var raw = webrtc_audio_report()
         let module = unsafe self.module
@@ -131,14 +137,11 @@ public final class WebRTCProcessor: VoiceProcessor {
         let processed = status == WEBRTC_AUDIO_OK
         if !processed { failedBlocks += 1 }
         splice.run(&capture)
-        var report = ProcessingReport(
-            inputLevel: inputLevel, outputLevel: silenceLevel, processingDelay: processingDelay, processed: processed)
-        report.referenceLevel = decibelsFullScale(of: reference)
-        if processed { report.take(raw) }
-        if let echoInFront { report.residualEchoLikelihood = echoInFront }
+        report.processingDelay = processingDelay
+        report.processed = processed
+        if processed, activeSettings.echo != .off { report.take(raw) }
         stages.run(&capture, report: &report)
         report.outputLevel = decibelsFullScale(of: capture.span)
-        return report
     }
 }
 

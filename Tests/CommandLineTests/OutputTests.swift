@@ -76,7 +76,7 @@ struct OutputTests {
         try folder.speak("in.wav", seconds: 20, seed: 1)
         var call = try ChildProcess(
             server.call(token: try server.token("a"), "--input", folder("in.wav"), "--output", folder("out.wav")))
-        _ = try call.event("voice_activity")
+        _ = try call.event("speech_started")
         call.interrupt()
         let result = call.wait()
         #expect(result.exitCode == 0)

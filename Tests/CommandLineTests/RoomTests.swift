@@ -129,7 +129,7 @@ struct RoomTests {
         try folder.speak("in.wav", seconds: 20, seed: 1)
         var call = try ChildProcess(
             server.call(token: try server.token("a"), "--input", folder("in.wav"), "--output", folder("out.wav")))
-        _ = try call.event("voice_activity")
+        _ = try call.event("speech_started")
         #expect(server.stop().exitCode == 0)
         let result = call.wait()
         expectFailure(result, code: 69, saying: "the server is shutting down")

@@ -63,6 +63,46 @@ struct GainControllerTests {
         #expect(reports.allSatisfy { $0.speechLevel == nil })
     }
 
+    /// A crowd of 24, of whom none can be made out.
+    private static func babble(seconds: Double, seed: UInt64, level: Float) -> [Float] {
+        let talkers = (0..<24 as Range<UInt64>).map { speech(seconds: seconds, rate: rate, seed: 60 * seed + $0) }
+        return scaled(talkers.dropFirst().reduce(talkers[0], sum), to: level)
+    }
+
+    /// A fan: noise below 600 Hz that swells a little, and its blades' tones.
+    private static func fan(seconds: Double, seed: UInt64, level: Float) -> [Float] {
+        var low: Float = 0
+        let hiss = noise(seconds: seconds, rate: rate, seed: seed, level: 0).enumerated().map { index, value in
+            low += 0.2 * (value - low)
+            let time = Float(index) / Float(rate)
+            let tones = 0.1 * sinf(2 * .pi * 117 * time) + 0.05 * sinf(2 * .pi * 234 * time + 1)
+            return low * (1 + 0.15 * sinf(2 * .pi * 1.3 * time)) + tones
+        }
+        return scaled(hiss, to: level)
+    }
+
+    @Test("raises no noise by more than 12 dB, be it a crowd's or a fan's", arguments: [Float(-60), -50, -40, -30])
+    func noises(level: Float) {
+        for seed in 1...3 as ClosedRange<UInt64> {
+            // Given half a second of a still room, and then noise
+            let room = noise(seconds: 0.5, rate: Self.rate, seed: seed, level: -85)
+            let sounds = [
+                ("crowd", Self.babble(seconds: 8, seed: seed, level: level)),
+                ("fan", Self.fan(seconds: 8, seed: seed, level: level)),
+            ]
+            for (name, sound) in sounds {
+                let input = room + sound
+                let (output, _) = Self.run(input, ProcessingSettings(gain: .conversation))
+                // Then it is not taken for a talker: in no 400 ms, after the first second, in which it might have been one
+                let window = Self.rate * 2 / 5
+                let rises = stride(from: Self.rate * 3 / 2, to: output.count - window, by: window / 4).map { start in
+                    rms(output[start..<start + window]) - rms(input[start..<start + window])
+                }
+                #expect(rises.max() ?? 99 < 12.1, "\(name), seed \(seed)")
+            }
+        }
+    }
+
     @Test("lifts a quiet talker's room by 12 dB at most, and back")
     func pauses() {
         let hiss = noise(seconds: 12, rate: Self.rate, seed: 4, level: -75)

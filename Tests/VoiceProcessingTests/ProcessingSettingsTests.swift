@@ -23,6 +23,24 @@ struct ProcessingSettingsTests {
         #expect(throws: ProcessingError.invalidSetting(.fixedGain)) { try fixed.validated() }
     }
 
+    @Test("the speech detector's numbers have ranges")
+    func detector() {
+        func isRefused(_ detector: SpeechDetector.Configuration) -> Bool {
+            do throws(ProcessingError) {
+                _ = try ProcessingSettings(voiceDetection: .moderate, speechDetector: detector).validated()
+                return false
+            } catch { return error == .invalidSetting(.speechDetector) }
+        }
+        #expect(!isRefused(SpeechDetector.Configuration()))
+        #expect(isRefused(SpeechDetector.Configuration(frame: .milliseconds(5))))
+        #expect(isRefused(SpeechDetector.Configuration(frame: .milliseconds(101))))
+        #expect(isRefused(SpeechDetector.Configuration(threshold: 0)))
+        #expect(isRefused(SpeechDetector.Configuration(threshold: .nan)))
+        #expect(isRefused(SpeechDetector.Configuration(threshold: 0.2, hysteresis: 0.2)))
+        #expect(isRefused(SpeechDetector.Configuration(minimumSpeech: .seconds(-1))))
+        #expect(isRefused(SpeechDetector.Configuration(minimumSilence: .seconds(11))))
+    }
+
     @Test("the ends of the ranges and every preset are valid")
     func valid() throws {
         for level: Int8 in [-40, -10] {

@@ -6,7 +6,8 @@ import Glibc
 ///            └─────────────────────────────────────────────────────────────────────────────┘
 ///
 /// The gain moves only while there is speech, so nothing pumps. A gain above 12 dB is for speech only: in pauses it sinks to
-/// 12 dB, so that a quiet talker's room is not lifted. No delay. One owner; allocates nothing.
+/// 12 dB, so that a quiet talker's room is not lifted. Neither is a crowd: it is not speech that moves the gain, since it does not
+/// stand out of its own pauses as one talker's does. No delay. One owner; allocates nothing.
 public struct GainController: BitwiseCopyable, Sendable {
     /// What a block told.
     public struct Report: BitwiseCopyable, Equatable, Sendable {
@@ -26,9 +27,11 @@ public struct GainController: BitwiseCopyable, Sendable {
     private static let slew = (down: Float(0.2), up: Float(0.04), fresh: Float(2))
     /// A block is evidence of the talker's level if speech is as probable as this,
     private static let sure: Float = 0.7
-    /// and so far above the noise and above the quietest of late (a crowd is less lively than one talker), and not further below
-    /// the talker's level, dB.
-    private static let margin = (noise: Float(6), floor: Float(14), talker: Float(20))
+    /// and so far above the noise and above the pauses of late (a crowd is less lively than one talker), and not further below
+    /// the talker's level, dB;
+    private static let margin = (noise: Float(6), floor: Float(10), talker: Float(20))
+    /// and if so many of the last 32 blocks were like that: a crowd's loudest moments are single ones.
+    private static let company = 9
     /// Blocks that the gain stays up for after speech, and blocks in which it then sinks: 250 ms and 200 ms.
     private static let pause = (hold: 25, release: Float(20))
 
@@ -39,12 +42,15 @@ public struct GainController: BitwiseCopyable, Sendable {
 
     private var level = SpeechLevel()
     private var floor = LevelFloor()
+    private var recentPause = RecentPause()
     private var limiter = PeakLimiter()
     /// What the talker's level asks for, as far as it was followed, dB.
     private var talkerGain: Float?
     /// How far the gain is opened for speech, 0...1.
     private var openness: Float = 0
     private var held = 0
+    /// Which of the last 32 blocks stood out, the latest lowest.
+    private var standing: UInt32 = 0
     private var current: Float = 1
 
     /// A controller.
@@ -74,8 +80,11 @@ public struct GainController: BitwiseCopyable, Sendable {
     private mutating func adapt(power: Float, speech: Float, noise: Float) -> Float {
         let decibels = 10 * log10f(power + 1e-20)
         let isNear = decibels > (level.decibels ?? -.infinity) - Self.margin.talker
-        let standsOut = decibels > max(noise + Self.margin.noise, floor.take(power: power) + Self.margin.floor)
-        let isSpeech = speech >= Self.sure && standsOut && isNear
+        let calm = max(floor.take(power: power), recentPause.take(power: power))
+        let standsOut = decibels > max(noise + Self.margin.noise, calm + Self.margin.floor)
+        let isLikely = speech >= Self.sure && standsOut && isNear
+        standing = standing << 1 | (isLikely ? 1 : 0)
+        let isSpeech = isLikely && standing.nonzeroBitCount >= Self.company
         if isSpeech {
             level.take(power: power)
             follow()

@@ -101,18 +101,20 @@ public final class NativeProcessor: VoiceProcessor {
     /// Processes a block in place; see ``VoiceProcessor/run(capture:reference:delay:)``. `delay` is not used.
     public func run(capture: inout MutableSpan<Float>, reference: Span<Float>, delay: Int) -> ProcessingReport {
         precondition(capture.count == sampleRate / 100 && reference.count == capture.count, "a block is 10 ms")
-        let inputLevel = decibelsFullScale(of: capture.span)
+        var report = ProcessingReport(inputLevel: decibelsFullScale(of: capture.span), outputLevel: silenceLevel)
+        report.referenceLevel = decibelsFullScale(of: reference)
         if activeSettings.echo != .off {
             let rounding = vk_flush_subnormals()
             cancel(&capture, reference)
             vk_restore_rounding(rounding)
         }
         splice.run(&capture)
-        module.echoInFront = activeSettings.echo == .off ? nil : canceller.residualEcho
-        var report = module.run(capture: &capture, reference: reference, delay: 0)
-        report.inputLevel = inputLevel
+        if activeSettings.echo != .off {
+            canceller.describe(in: &report, rate: sampleRate)
+            report.residualEchoLikelihood = canceller.residualEcho
+        }
+        module.run(capture: &capture, reference: reference, delay: 0, report: &report)
         report.processingDelay = processingDelay
-        if activeSettings.echo != .off { canceller.describe(in: &report, rate: sampleRate) }
         return report
     }
 

@@ -114,14 +114,17 @@ public struct NoiseSuppressor: ~Copyable {
     public var delay: Int { Self.delay(mode, sampleRate: sampleRate) }
 
     /// Processes `sampleRate / 100` frames in place. When off, listens only and leaves the block as it is.
-    public mutating func run(_ block: inout MutableSpan<Float>) -> Evidence {
+    ///
+    /// - Parameter isDamped: an echo suppressor took of the block. The room's noise has not fallen then, and has not risen when it comes
+    ///   back: followed down and up again it would be taken for the beginning of speech.
+    public mutating func run(_ block: inout MutableSpan<Float>, isDamped: Bool = false) -> Evidence {
         precondition(block.count == sampleRate / 100, "a block is 10 ms")
         var likeness: Float = 0
         var suppression: Float = 0
         var noise: Float = 0
         for start in stride(from: 0, to: block.count, by: frames.hop) {
             frames.analyse(block.span, from: start)
-            let frame = judge()
+            let frame = judge(isDamped: isDamped)
             likeness = max(likeness, frame.likeness)
             noise = frame.noise
             guard mode != .off else { continue }
@@ -174,8 +177,8 @@ public struct NoiseSuppressor: ~Copyable {
     }
 
     /// Finds the noise, the SNRs and from them the gains of the frame that was analysed.
-    private mutating func judge() -> (likeness: Float, noise: Float) {
-        let noise = gatherPowers()
+    private mutating func judge(isDamped: Bool) -> (likeness: Float, noise: Float) {
+        let noise = gatherPowers(isDamped: isDamped)
         holdTransients()
         let likeness = judgeBands()
         for bin in 0..<gains.count { gains[bin] = gain(bin) }
@@ -192,8 +195,8 @@ public struct NoiseSuppressor: ~Copyable {
     }
 
     /// Powers of signal and noise, by bins and by bands; returns the noise's sum.
-    private mutating func gatherPowers() -> Float {
-        tracker.beginFrame()
+    private mutating func gatherPowers(isDamped: Bool) -> Float {
+        tracker.beginFrame(isDamped: isDamped)
         for band in 0..<bands.count {
             bandState[band].power = 0
             bandState[band].noise = 0

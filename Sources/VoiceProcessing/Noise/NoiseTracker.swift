@@ -26,6 +26,7 @@ struct NoiseTracker: ~Copyable {
     private let state: FixedArray<Bin>
     private let probability: FixedArray<Float>
     private var frames = 0
+    private var isDamped = false
 
     init(bins: Int) {
         state = FixedArray(repeating: Bin(), count: bins)
@@ -38,12 +39,18 @@ struct NoiseTracker: ~Copyable {
     }
 
     /// Begins a frame.
-    mutating func beginFrame() { frames = min(frames + 1, Self.learning + 1) }
+    ///
+    /// - Parameter isDamped: something before took of the frame, noise and all; then no bin's noise is believed to have fallen.
+    mutating func beginFrame(isDamped: Bool = false) {
+        frames = min(frames + 1, Self.learning + 1)
+        self.isDamped = isDamped && frames > Self.learning
+    }
 
     /// Takes a bin's power and returns the noise's in it.
     @inline(__always)
     func update(_ bin: Int, power: Float) -> Float {
         var this = state[bin]
+        if isDamped, power < this.power { return this.power }
         if frames <= Self.learning {
             this.power += (power - this.power) / Float(frames)
         } else {

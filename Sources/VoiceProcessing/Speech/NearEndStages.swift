@@ -9,19 +9,23 @@
 public struct NearEndStages: ~Copyable {
     /// Length of a block.
     private static let block = Duration.milliseconds(10)
+    /// A mean gain of the residual echo's suppressor below which the room's noise is taken away with the echo, dB.
+    private static let damping: Float = -1
 
     private var noise: NoiseSuppressor
     private var gain: GainController
     private var detector: SpeechDetector
     private var meter: LoudnessMeter
     private var detection: ProcessingSettings.VoiceDetection
+    private var residual = ResidualEchoLikelihood()
+    private var utterance = UtteranceLevel()
     private var elapsed = Duration.zero
 
     /// Stages for a rate of 16, 32 or 48 kHz; allocates.
     public init(sampleRate: Int, settings: ProcessingSettings) {
         noise = NoiseSuppressor(sampleRate: sampleRate, mode: settings.noise)
         gain = GainController(settings.gain)
-        detector = SpeechDetector(settings.voiceDetection.detector)
+        detector = SpeechDetector(settings.detector)
         meter = LoudnessMeter(sampleRate: sampleRate)
         detection = settings.voiceDetection
     }
@@ -35,36 +39,50 @@ public struct NearEndStages: ~Copyable {
     public mutating func apply(_ settings: ProcessingSettings) {
         noise.mode = settings.noise
         gain.settings = settings.gain
-        detector.configuration = settings.voiceDetection.detector
+        detector.configuration = settings.detector
         detection = settings.voiceDetection
     }
 
-    /// Processes 10 ms in place and completes the report, whose ``ProcessingReport/residualEchoLikelihood`` is heeded.
+    /// Processes 10 ms in place and completes the report.
+    ///
+    /// What is left of an echo is no speech: its likelihood is ``ProcessingReport/residualEchoLikelihood`` where the canceller told it, and
+    /// else is reckoned from ``ProcessingReport/referenceLevel``, which must then be that of the far end as it goes with this block.
     public mutating func run(_ block: inout MutableSpan<Float>, report: inout ProcessingReport) {
         elapsed += Self.block
+        report.processedTime = elapsed
+        let left = decibelsFullScale(of: block.span)
+        report.cancelledLevel = left
         guard noise.mode != .off || gain.isActive || detection != .off else {
             noise.rest(&block)
             meter.take(block.span)
             return report.take(meter)
         }
-        let evidence = noise.run(&block)
+        let evidence = noise.run(&block, isDamped: report.suppressionGain ?? 0 < Self.damping)
+        if report.residualEchoLikelihood == nil, let reference = report.referenceLevel {
+            report.residualEchoLikelihood = residual.take(left: left, reference: reference, noise: evidence.noiseLevel)
+        }
         let echo = report.residualEchoLikelihood ?? 0
         let speech = evidence.speechProbability * (1 - echo)
         report.speechProbability = speech
         report.noiseLevel = evidence.noiseLevel
         report.noiseSuppression = evidence.suppression
+        if detection != .off { detect(speech, block.span, &report) }
         if gain.isActive {
             let done = gain.run(&block, speech: speech, noise: evidence.noiseLevel - evidence.suppression)
             report.gain = done.gain
             report.limiting = done.limiting
             report.speechLevel = done.speechLevel
         }
-        if detection != .off {
-            report.speech = detector.take(probability: speech, duration: Self.block, until: elapsed)
-            report.voiceActivity = detector.isSpeaking
-        }
         meter.take(block.span)
         report.take(meter)
+    }
+
+    private mutating func detect(_ speech: Float, _ block: Span<Float>, _ report: inout ProcessingReport) {
+        if speech >= detector.configuration.threshold { utterance.take(power: energy(of: block) / Float(block.count)) }
+        report.speech = detector.take(probability: speech, duration: Self.block, until: elapsed)
+        report.voiceActivity = detector.isSpeaking
+        report.utteranceLevel = utterance.decibels
+        if detector.isSilent { utterance.restart() }
     }
 }
 
@@ -73,6 +91,11 @@ extension ProcessingReport {
         momentaryLoudness = meter.momentary
         shortTermLoudness = meter.shortTerm
     }
+}
+
+extension ProcessingSettings {
+    /// What the detector is told: ``speechDetector``, or what goes with ``voiceDetection``.
+    public var detector: SpeechDetector.Configuration { speechDetector ?? voiceDetection.detector }
 }
 
 extension ProcessingSettings.VoiceDetection {

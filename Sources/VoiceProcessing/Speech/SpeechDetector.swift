@@ -28,6 +28,14 @@ public struct SpeechDetector: BitwiseCopyable, Sendable {
             self.minimumSpeech = minimumSpeech
             self.minimumSilence = minimumSilence
         }
+
+        /// Whether every number is in its range: a frame of 10 to 100 ms, a threshold and a hysteresis below it, least speech of up to 2 s,
+        /// least silence of up to 10 s.
+        public var isValid: Bool {
+            (.milliseconds(10) ... .milliseconds(100)).contains(frame) && threshold > 0 && threshold <= 1
+                && hysteresis >= 0 && hysteresis < threshold && (.zero ... .seconds(2)).contains(minimumSpeech)
+                && (.zero ... .seconds(10)).contains(minimumSilence)
+        }
     }
 
     /// What happened; each time is on the clock of ``take(probability:residualEcho:duration:until:)``.
@@ -60,6 +68,11 @@ public struct SpeechDetector: BitwiseCopyable, Sendable {
         case .silent, .starting: false
         case .speaking, .ending: true
         }
+    }
+
+    /// Whether nobody speaks and nobody is just beginning to.
+    var isSilent: Bool {
+        if case .silent = state { true } else { false }
     }
 
     /// Takes the probability of speech in a block.

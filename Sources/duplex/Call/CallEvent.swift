@@ -54,6 +54,10 @@ struct CallEvent: JSONLine {
     var participant: String?
     /// What was sent, as text.
     var message: String?
+    /// Of speech: the talker's level, dBFS.
+    var levelDbfs: Double?
+    /// Of speech and of readiness: whether the echo canceller can be trusted.
+    var echo: String?
 
     init(type: String, detail: String, participant: String? = nil) {
         self.type = type
@@ -64,6 +68,13 @@ struct CallEvent: JSONLine {
     /// - Parameter name: what a participant is called.
     init(_ event: EngineEvent, name: (ParticipantID) -> String) {
         self.init(type: event.name, detail: event.text(name), participant: event.subject.map(name))
-        if case .message(_, let bytes) = event { message = String(decoding: bytes, as: UTF8.self) }
+        switch event {
+        case .message(_, let bytes): message = String(decoding: bytes, as: UTF8.self)
+        case .speechStarted(let moment), .speechEnded(let moment):
+            levelDbfs = Double(moment.level).rounded(toPlaces: 1)
+            echo = "\(moment.echo)"
+        case .echoReadinessChanged(let readiness): echo = "\(readiness.state)"
+        default: break
+        }
     }
 }

@@ -34,7 +34,8 @@ final class CallLog: Sendable {
         if case .participantJoined(let participant) = event { remember(participant) }
         let line = names.withLock { names in CallEvent(event) { names[$0] ?? "\($0)" } }
         switch event {
-        case .voiceActivityChanged, .referenceRetimed, .playoutMarginChanged, .device(.endOfInput):
+        case .speechStarted, .speechEnded, .echoReadinessChanged, .referenceRetimed, .playoutMarginChanged,
+            .device(.endOfInput):
             if json { tell(line) }
         case .degraded, .device, .deviceLost, .requestRefused, .requestFailed, .connectionLost:
             if json { tell(line) } else { Console.complain("warning: \(line.detail)") }

@@ -9,7 +9,9 @@ extension EngineEvent {
         case .device: "device"
         case .deviceLost: "device_lost"
         case .routeChanged: "route_changed"
-        case .voiceActivityChanged: "voice_activity"
+        case .speechStarted: "speech_started"
+        case .speechEnded: "speech_ended"
+        case .echoReadinessChanged: "echo_readiness"
         case .degraded: "degraded"
         case .referenceRetimed: "reference_retimed"
         case .playoutMarginChanged: "playout_margin_changed"
@@ -44,7 +46,9 @@ extension EngineEvent {
         case .device(let event): event.text
         case .deviceLost(let loss): loss.text
         case .routeChanged(let route, let change): "\(change.text): \(route.text)"
-        case .voiceActivityChanged(let speaking): speaking ? "you speak" : "you pause"
+        case .speechStarted: "you speak"
+        case .speechEnded: "you pause"
+        case .echoReadinessChanged(let readiness): readiness.text
         case .degraded(let degradation): degradation.text
         case .referenceRetimed: "echo reference re-timed"
         case .playoutMarginChanged(let margin): "sound is made ready \(margin) before it is played"
@@ -60,6 +64,17 @@ extension EngineEvent {
         case .requestRefused(let refusal): "the room refused a request: \(refusal.explanation)"
         case .requestFailed(let error): "a request to the room failed: \(error)"
         case .left(let end): Failure(end).message
+        }
+    }
+}
+
+extension EchoReadiness {
+    /// What is known, for people.
+    fileprivate var text: String {
+        switch state {
+        case .unknown: "nothing is known of an echo"
+        case .learning: "learning the echo's way; do not trust an interruption yet"
+        case .ready: "no echo comes through: an interruption can be trusted"
         }
     }
 }
