@@ -8,7 +8,7 @@ struct RoomRequestTests {
         let eve = try rooms.addClient("eve@kitchen -publish")
         rooms.run(for: .seconds(1))
         #expect(rooms.clients[eve].session.state == .joined)
-        #expect(rooms.clients[eve].grant?.capabilities == [.subscribe, .autoSubscribe])
+        #expect(rooms.clients[eve].grant?.capabilities == [.subscribe, .autoSubscribe, .redundantAudio])
         let stream = rooms.clients[eve].stream
         try rooms.clients[eve].session.publish(stream)
         rooms.run(for: .seconds(1))
