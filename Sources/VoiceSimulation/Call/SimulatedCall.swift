@@ -1,7 +1,7 @@
 internal import VoiceDevices
 public import VoiceEngine
 internal import VoiceRealtime
-internal import VoiceRooms
+public import VoiceRooms
 internal import VoiceWire
 
 /// Two engines, a room server and the network between them, in simulated time: the same bits for the same seed on every run.
@@ -164,6 +164,15 @@ public final class SimulatedCall {
         let participant = participants[side.rawValue]
         try participant.core.send(.setMuted(muted))
         for action in participant.conversation.setMuted(muted) { carryOut(action, of: participant) }
+        step()
+    }
+
+    /// The stream that a side publishes.
+    public func ownStream(_ side: Side) -> StreamID? { participants[side.rawValue].conversation.ownStream?.stream }
+
+    /// Interrupts a stream on a side's behalf: the room tells everybody else.
+    public func interrupt(_ stream: StreamID, generation: UInt32, by side: Side) throws {
+        try participants[side.rawValue].session.interrupt(stream, generation: generation)
         step()
     }
 
