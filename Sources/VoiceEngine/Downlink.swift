@@ -58,6 +58,15 @@ struct Downlink: ~Copyable {
 
     mutating func removeStream(_ source: UInt32) { streams.remove(source) }
 
+    /// Drops what waits of a stream before this generation.
+    mutating func flush(generation: UInt32, of source: UInt32) { streams.flush(generation: generation, of: source) }
+
+    /// How many talkers are played, and how many of them have sent since the last report.
+    var population: (members: Int, senders: Int) { streams.population }
+
+    /// What is to be reported of those that sent since the last report.
+    mutating func receptionReports(now: Duration) -> ReceptionReports { streams.receptionReports(now: now) }
+
     mutating func setVolume(_ gain: Float, of source: UInt32) {
         streams.setVolume(gain, of: source)
     }
@@ -67,15 +76,17 @@ struct Downlink: ~Copyable {
     /// - Parameters:
     ///   - take: what the playback thread has taken since the last run.
     ///   - playback: what the device has counted so far.
+    ///   - reports: takes what comes of RTCP.
     mutating func run(
-        _ clock: RunClock, take: PlaybackTake?, playback: DirectionCounts, events: inout MediaEventOutlet
+        _ clock: RunClock, take: PlaybackTake?, playback: DirectionCounts, reports: inout ReportExchange,
+        events: inout MediaEventOutlet
     ) {
         let silence = playback.underrunFrames - underrunFrames + (take?.gapFrames ?? 0)
         if silence > 0 { streams.playbackStoodStill(silence) }
         underrunFrames = playback.underrunFrames
         if let take { note(take, seen: clock.start) }
         drift.update(measuredPPM: playback.driftPPM, now: clock.start)
-        receive()
+        receive(&reports)
         while let due = schedule.due(fill: playout.fill), due <= clock.start {
             produce(now: clock.start)
             let isChanged = schedule.filled(due: due, at: clock.now, underruns: playback.underrunFrames)
@@ -97,9 +108,9 @@ struct Downlink: ~Copyable {
         events.tell(.playoutMarginChanged(nanoseconds: schedule.margin))
     }
 
-    private mutating func receive() {
+    private mutating func receive(_ reports: inout ReportExchange) {
         while received.available > 0 {
-            switch Self.hand(received, to: &streams) {
+            switch Self.hand(received, to: &streams, &reports) {
             case .taken: break
             case .unknownStream: statistics.packetsOfUnknownStreams += 1
             case .unknownPayload: statistics.packetsOfUnknownPayload += 1
@@ -112,13 +123,25 @@ struct Downlink: ~Copyable {
 
     private enum Reception { case taken, unknownStream, unknownPayload, malformed }
 
-    private static func hand(_ received: borrowing PacketConsumer, to streams: inout StreamTable) -> Reception {
+    private static func hand(
+        _ received: borrowing PacketConsumer, to streams: inout StreamTable, _ reports: inout ReportExchange
+    ) -> Reception {
         let arrival = received.tag().time.sinceEpoch
+        if DatagramKind(of: received.peek()) == .rtcp {
+            reports.receive(received.peek(), arrival: arrival, streams: &streams)
+            return .taken
+        }
         do {
             let packet = try RTPPacket(parsing: received.peek())
-            guard packet.header.payloadType == Uplink.payloadType else { return .unknownPayload }
-            let isKnown = streams.insert(packet, arrival: arrival)
-            return isKnown ? .taken : .unknownStream
+            switch packet.header.payloadType {
+            case Uplink.payloadType: return streams.insert(packet, arrival: arrival) ? .taken : .unknownStream
+            case Uplink.redundantPayloadType:
+                let audio = try RedundantAudio(parsing: packet.payload)
+                guard audio.primaryPayloadType == Uplink.payloadType else { return .unknownPayload }
+                let isKnown = streams.insert(packet, repeating: audio, arrival: arrival)
+                return isKnown ? .taken : .unknownStream
+            default: return .unknownPayload
+            }
         } catch {
             return .malformed
         }

@@ -10,6 +10,7 @@ struct DownlinkStream: ~Copyable {
     private var decoder: OpusDecoder
     private var volume = GainRamp(1)
     private var counts = StreamStatistics()
+    private var reception = ReceptionStatistics(synchronizationSource: 0)
 
     init(configuration: PlayoutConfiguration) throws(OpusError) {
         playout = PlayoutBuffer(configuration)
@@ -23,6 +24,7 @@ struct DownlinkStream: ~Copyable {
         volume = GainRamp(1)
         counts = StreamStatistics()
         counts.synchronizationSource = source
+        reception = ReceptionStatistics(synchronizationSource: source)
     }
 
     /// All that is known of the talker now; asked for some ten times a second.
@@ -34,6 +36,7 @@ struct DownlinkStream: ~Copyable {
             counts.jitterBufferDelay.note(waited * 1e9 / Double(frames), frames: frames)
         }
         counts.playout = playout
+        counts.jitterTicks = reception.receivedCount > 0 ? reception.interarrivalJitter : nil
         counts.targetDelay = self.playout.targetDelay
         return counts
     }
@@ -44,9 +47,35 @@ struct DownlinkStream: ~Copyable {
 
     mutating func insert(_ packet: borrowing RTPPacket, arrival: Duration) {
         _ = playout.insert(packet.payload, header: packet.header, now: arrival)
+        note(packet, arrival: arrival)
+    }
+
+    /// Takes a packet that repeats earlier ones (RFC 2198).
+    mutating func insert(_ packet: borrowing RTPPacket, repeating audio: borrowing RedundantAudio, arrival: Duration) {
+        _ = playout.insert(audio, header: packet.header, now: arrival)
+        note(packet, arrival: arrival)
+    }
+
+    private mutating func note(_ packet: borrowing RTPPacket, arrival: Duration) {
+        reception.receive(packet.header, arrival: arrival)
         counts.bytesReceived += packet.payload.count
         counts.audioLevel = packet.audioLevel(id: Uplink.audioLevelID)?.level
     }
+
+    /// What the talker says of the stream, by which it will measure the round trip.
+    mutating func note(_ report: SenderReport, arrival: Duration) { reception.receive(report, arrival: arrival) }
+
+    /// Whether packets came since the last report.
+    var hasNews: Bool { reception.hasNews }
+
+    /// Adds what is to be reported of the stream; nothing where nothing came.
+    mutating func report(to reports: inout ReceptionReports, now: Duration) {
+        guard reception.hasNews, let block = reception.makeReportBlock(now: now) else { return }
+        reports.append(block, reception.takeLossPattern())
+    }
+
+    /// Drops what waits before this generation, with a short fade.
+    mutating func flush(generation: UInt32) { playout.flush(generation: generation) }
 
     mutating func playbackStoodStill(_ frames: Int) { playout.playbackStoodStill(frames) }
 

@@ -13,6 +13,8 @@ public struct EngineConfiguration: Sendable {
     public var processing: ProcessingSettings
     /// How the microphone is encoded.
     public var encoder: OpusEncoderSettings
+    /// How far that follows what listeners report of loss and delay.
+    public var adaptation: SenderAdaptationPolicy
     /// What the codec optimises for.
     public var application: OpusApplication
     /// How the far end is played out.
@@ -35,7 +37,8 @@ public struct EngineConfiguration: Sendable {
     public init(
         device: DeviceChoice = .systemDefault, backend: ProcessingBackend = .webRTC,
         processing: ProcessingSettings = .voiceChat, encoder: OpusEncoderSettings = .voice,
-        application: OpusApplication = .voip, playout: PlayoutConfiguration = .conversation,
+        adaptation: SenderAdaptationPolicy = .adaptive, application: OpusApplication = .voip,
+        playout: PlayoutConfiguration = .conversation,
         maximumStreams: Int = 8, mediaPriority: Int = 60, networkPriority: Int = 55,
         playoutMargin: PlayoutMargin = PlayoutMargin(), routePolicy: RoutePolicy? = nil,
         routeProfile: RouteProfile = .automatic
@@ -44,6 +47,7 @@ public struct EngineConfiguration: Sendable {
         self.backend = backend
         self.processing = processing
         self.encoder = encoder
+        self.adaptation = adaptation
         self.application = application
         self.playout = playout
         self.maximumStreams = maximumStreams
@@ -73,7 +77,8 @@ public struct EngineConfiguration: Sendable {
         device: .alsa(.lowDelay), backend: .bypass, processing: .bypass,
         encoder: OpusEncoderSettings(
             bitratePerSecond: 64_000, frameDuration: .milliseconds10, usesForwardErrorCorrection: false),
-        application: .lowDelay, playout: .lowDelay,
+        adaptation: SenderAdaptationPolicy(longestFrameDuration: .milliseconds10), application: .lowDelay,
+        playout: .lowDelay,
         playoutMargin: PlayoutMargin(first: .milliseconds(1), memory: .seconds(1)))
 }
 
@@ -92,6 +97,13 @@ extension EngineConfiguration {
                 && playoutMargin.first <= playoutMargin.most && playoutMargin.most <= PlayoutMargin.longest,
             "playoutMargin is \(playoutMargin); use 0 <= least <= first <= most <= \(PlayoutMargin.longest)")
         do throws(ProcessingError) { _ = try processing.validated() } catch { throw EngineError(error) }
+        try require(
+            (0...LossEvidence.mostCopies).contains(adaptation.mostCopies),
+            "adaptation.mostCopies is \(adaptation.mostCopies); use 0...\(LossEvidence.mostCopies)")
+        try require(
+            OpusEncoderSettings.bitratesPerSecond.contains(adaptation.minimumBitratePerSecond),
+            "adaptation.minimumBitratePerSecond is \(adaptation.minimumBitratePerSecond); use "
+                + "\(OpusEncoderSettings.bitratesPerSecond)")
         do throws(OpusError) { try encoder.validate() } catch { throw EngineError(error) }
     }
 }

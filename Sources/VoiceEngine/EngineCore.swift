@@ -88,7 +88,8 @@ package final class EngineCore: @unchecked Sendable {
                 devicePeriod: formats.playback?.active.periodAt48Kilohertz ?? Uplink.longestBlock,
                 keepsDeadlines: keepsDeadlines)
             pipeline = MediaPipeline(
-                uplink: uplink, downlink: downlink, commands: commands.consumer,
+                uplink: uplink, downlink: downlink, reports: ReportExchange(configuration.sending),
+                commands: commands.consumer,
                 events: MediaEventOutlet(events.producer, wake: eventWake), counters: counters,
                 publisher: statistics.writer)
         } catch {

@@ -1,3 +1,4 @@
+public import VoiceCoding
 public import VoiceDevices
 public import VoicePlayout
 public import VoiceProcessing
@@ -11,6 +12,10 @@ public struct EngineStatistics: Sendable {
     public var downlink: Downlink
     /// Each talker that is being played, by synchronization source.
     public var streams: [Stream]
+    /// What listeners report of this engine's stream, by their own synchronization sources.
+    public var remoteInbound: [RemoteInbound]
+    /// RTCP datagrams, sent and received.
+    public var reports: Reports
     /// The device's counts.
     public var device: DeviceCounts
     /// The room's control channel; nil outside a room.
@@ -60,6 +65,12 @@ public struct EngineStatistics: Sendable {
         public var processing: ProcessingSettings
         /// Blocks that the processing library failed on, passed unprocessed.
         public var failedBlocks: Int
+        /// How the next packet will be encoded: the configuration, as changed by what listeners report.
+        public var encoder: OpusEncoderSettings?
+        /// How many earlier packets each repeats now (RFC 2198).
+        public var copies: Int
+        /// Bytes sent so far of packets repeated, with their headers; part of ``bytesSent``.
+        public var copyBytesSent: Int
     }
 
     /// The way to the loudspeaker.
@@ -86,6 +97,8 @@ public struct EngineStatistics: Sendable {
         public var synchronizationSource: UInt32
         /// Bytes of payload received.
         public var bytesReceived: Int
+        /// Variation of the packets' transit times (RFC 3550, appendix A.8); nil before the first packet.
+        public var jitter: Duration?
         /// The talker's own level in the last packet, -dBov; nil where none was sent (RFC 6464).
         public var audioLevel: UInt8?
         /// The jitter buffer's target now.
@@ -147,6 +160,8 @@ public struct EngineStatistics: Sendable {
         self.device = device
         self.room = room
         uplink = Uplink(media.uplink, processing: media.settings)
+        remoteInbound = (0..<media.listeners.count).map { RemoteInbound(media.listeners[$0]) }
+        reports = Reports(media.reports)
         downlink = Downlink(
             packetsMalformed: media.downlink.packetsMalformed,
             packetsOfUnknownStreams: media.downlink.packetsOfUnknownStreams,
@@ -194,6 +209,9 @@ extension EngineStatistics.Uplink {
         alignment = uplink.alignment
         self.processing = processing
         failedBlocks = uplink.failedBlocks
+        encoder = uplink.plan?.settings
+        copies = uplink.plan?.copies ?? 0
+        copyBytesSent = uplink.copyBytesSent
     }
 }
 
@@ -201,6 +219,7 @@ extension EngineStatistics.Stream {
     init(_ stream: StreamStatistics) {
         synchronizationSource = stream.synchronizationSource
         bytesReceived = stream.bytesReceived
+        jitter = stream.jitterTicks.map { .nanoseconds(Int64($0) * 1_000_000_000 / 48_000) }
         audioLevel = stream.audioLevel
         targetDelay = stream.targetDelay
         jitterBufferDelay = stream.jitterBufferDelay.duration

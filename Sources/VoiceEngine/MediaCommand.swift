@@ -5,6 +5,8 @@ internal import VoiceRealtime
 package enum MediaCommand: BitwiseCopyable, Sendable {
     /// Send the microphone as this RTP stream from the next frame on.
     case publish(RTPStreamStart)
+    /// Report what is received as this participant, without sending a stream.
+    case report(as: RTPStreamStart)
     /// Send nothing more.
     case stopPublishing
     /// Stop or resume sending the microphone, with a short fade.
@@ -21,6 +23,8 @@ package enum MediaCommand: BitwiseCopyable, Sendable {
     case removeStream(synchronizationSource: UInt32)
     /// Scale the stream's samples by `gain`, 0 or more; 1 leaves them as they are.
     case setVolume(gain: Float, synchronizationSource: UInt32)
+    /// Drop what waits of the stream before this generation: its talker was interrupted.
+    case flush(generation: UInt32, synchronizationSource: UInt32)
 }
 
 /// Where an outgoing RTP stream begins (RFC 3550, section 5.1: sequence number and timestamp start at random).
@@ -28,16 +32,23 @@ package struct RTPStreamStart: BitwiseCopyable, Sendable {
     var synchronizationSource: UInt32
     var sequenceNumber: UInt16
     var timestamp: UInt32
+    private let flags: UInt32
     /// Makes this the longest payload of ``MediaCommand`` and a multiple of 8 bytes long, so that the enum's tag has a word of its own. Swift
     /// 6.3.1 optimises such a tag away where it shares one with the end of a shorter payload whose last bytes it takes for undefined: then
     /// `setProcessing`, chosen between two constants, arrived as any other command. MediaCommandTests has the layout.
-    private let reserved = InlineArray<17, UInt32>(repeating: 0)
+    private let reserved = InlineArray<16, UInt32>(repeating: 0)
+
+    /// Whether packets may repeat earlier ones (RFC 2198): everybody takes that, or the room takes it out.
+    var mayRepeat: Bool { flags != 0 }
 
     /// A stream of this synchronization source, whose first packet carries these numbers.
-    package init(synchronizationSource: UInt32, sequenceNumber: UInt16, timestamp: UInt32) {
+    package init(
+        synchronizationSource: UInt32, sequenceNumber: UInt16, timestamp: UInt32, mayRepeat: Bool = false
+    ) {
         self.synchronizationSource = synchronizationSource
         self.sequenceNumber = sequenceNumber
         self.timestamp = timestamp
+        flags = mayRepeat ? 1 : 0
     }
 }
 

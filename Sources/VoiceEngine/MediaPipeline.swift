@@ -1,6 +1,7 @@
 internal import VoiceDevices
 internal import VoiceProcessing
 internal import VoiceRealtime
+internal import VoiceWire
 
 /// Everything between the rings: the media thread's work without its thread.
 ///
@@ -13,6 +14,7 @@ struct MediaPipeline: ~Copyable {
 
     private var uplink: Uplink
     private var downlink: Downlink
+    private var reports: ReportExchange
     private var commands: ValueConsumer<MediaCommand>
     private var events: MediaEventOutlet
     private let counters: DeviceCounters
@@ -21,12 +23,14 @@ struct MediaPipeline: ~Copyable {
     private var lastPublication: MonotonicTime?
 
     init(
-        uplink: consuming Uplink, downlink: consuming Downlink, commands: consuming ValueConsumer<MediaCommand>,
+        uplink: consuming Uplink, downlink: consuming Downlink, reports: ReportExchange,
+        commands: consuming ValueConsumer<MediaCommand>,
         events: consuming MediaEventOutlet, counters: DeviceCounters,
         publisher: consuming TripleBufferWriter<MediaStatistics>
     ) {
         self.uplink = uplink
         self.downlink = downlink
+        self.reports = reports
         self.commands = commands
         self.events = events
         self.counters = counters
@@ -39,16 +43,36 @@ struct MediaPipeline: ~Copyable {
         let cpuBefore = RealtimeWatch.cpuNanoseconds()
         let allocationsBefore = RealtimeWatch.allocations
         while let command = commands.pop() { obey(command) }
-        downlink.run(clock, take: uplink.takeReference(), playback: counters.counts.playback, events: &events)
+        downlink.run(
+            clock, take: uplink.takeReference(), playback: counters.counts.playback, reports: &reports, events: &events)
+        uplink.follow(reports.adaptation.plan)
         uplink.run(clock, events: &events)
+        report(clock)
         note(clock, cpuBefore: cpuBefore, allocationsBefore: allocationsBefore)
         return downlink.nextRun
     }
 
+    /// Sends a report where one is due.
+    private mutating func report(_ clock: RunClock) {
+        let (heard, talking) = downlink.population
+        let isSender = uplink.hasSentOfLate
+        // Listeners without a stream of their own are known by their reports alone.
+        let session = ReportSchedule.Session(
+            members: max(heard, reports.listeners.count) + 1, senders: talking + (isSender ? 1 : 0), isSender: isSender)
+        guard reports.isDue(session, now: clock.start.sinceEpoch) else { return }
+        let now = clock.now
+        uplink.sendReport(downlink.receptionReports(now: now.sinceEpoch), through: &reports, now: now)
+    }
+
     private mutating func obey(_ command: MediaCommand) {
         switch command {
-        case .publish(let start): uplink.publish(start)
-        case .stopPublishing: uplink.stopPublishing()
+        case .publish(let start):
+            uplink.publish(start)
+            reports.begin(as: start)
+        case .report(let start): reports.begin(as: start)
+        case .stopPublishing:
+            uplink.stopPublishing()
+            reports.end()
         case .setMuted(let muted): uplink.setMuted(muted)
         case .setProcessing(let settings):
             do { try uplink.processor.apply(settings) } catch { events.tell(.processingRefused) }
@@ -60,6 +84,7 @@ struct MediaPipeline: ~Copyable {
             if !downlink.addStream(source) { events.tell(.tooManyStreams(synchronizationSource: source)) }
         case .removeStream(let source): downlink.removeStream(source)
         case .setVolume(let gain, let source): downlink.setVolume(gain, of: source)
+        case .flush(let generation, let source): downlink.flush(generation: generation, of: source)
         }
     }
 
@@ -80,6 +105,8 @@ struct MediaPipeline: ~Copyable {
         statistics.uplink = uplink.statistics
         statistics.downlink = downlink.statistics
         statistics.streams = downlink.streamStatistics()
+        statistics.listeners = reports.listeners
+        statistics.reports = reports.statistics
         statistics.settings = uplink.processor.activeSettings
         publisher.publish(statistics)
     }

@@ -42,6 +42,10 @@ struct UplinkStatistics: BitwiseCopyable, Sendable {
     var processingDelayFrames = 0
     var codecLookaheadFrames = 0
     var failedBlocks = 0
+    /// How packets are made now.
+    var plan: SenderPlan?
+    /// Bytes of the copies in the packets sent (RFC 2198), headers included.
+    var copyBytesSent = 0
     /// From the ADC of a packet's last frame to the run that sends it.
     var capture = SmoothedNanoseconds()
     /// From the ADC of a packet's first frame to that of its end.
@@ -110,6 +114,8 @@ struct DownlinkStatistics: BitwiseCopyable, Sendable {
 struct StreamStatistics: BitwiseCopyable, Sendable {
     var synchronizationSource: UInt32 = 0
     var bytesReceived = 0
+    /// Variation of the packets' transit times (RFC 3550, appendix A.8), in frames of 48 kHz; nil before the first packet.
+    var jitterTicks: UInt32?
     /// -dBov (RFC 6464).
     var audioLevel: UInt8?
     var targetDelay: Duration = .zero
@@ -137,6 +143,8 @@ package struct MediaStatistics: BitwiseCopyable, Sendable {
     var uplink = UplinkStatistics()
     var downlink = DownlinkStatistics()
     var streams = StreamStatisticsTable()
+    var listeners = RemoteInboundTable()
+    var reports = ReportExchange.Statistics()
     /// Runs of the pipeline.
     var ticks = 0
     /// CPU time of the runs, in nanoseconds.

@@ -24,6 +24,8 @@ package struct RoomConversation {
     /// Whether the room has confirmed our stream, so that its packets are forwarded.
     private var isPublished = false
     private var isMuted: Bool
+    /// Whether the room takes out what is repeated for whoever does not take it.
+    private var mayRepeat = false
     /// Whether the session tries to come back. What it tells of the others meanwhile is left to the roster that it comes back with: a new
     /// server gives the old numbers to others, and only with the roster it says which one is ours.
     private var isAway = false
@@ -84,8 +86,8 @@ package struct RoomConversation {
         case .muteChanged(let participant, _, let mute):
             return participant == own ? [] : noteMute(!mute.isEmpty, of: participant)
         case .message(let sender, _, let bytes): return [.post(.message(from: sender, bytes))]
-        case .interrupted(let participant, _, let generation):
-            return [.post(.interrupted(by: participant, generation: generation))]
+        case .interrupted(let participant, let stream, let generation):
+            return flush(stream, generation) + [.post(.interrupted(by: participant, generation: generation))]
         case .requestRefused(_, _, let refusal): return [.post(.requestRefused(refusal))]
         case .joined, .reconnecting, .reconnected, .ended: return []
         }
@@ -133,8 +135,12 @@ package struct RoomConversation {
 
     private mutating func publishing(_ grant: JoinGrant) -> [Action] {
         isPublished = false
+        mayRepeat = grant.capabilities.contains(.redundantAudio)
         ownStream = grant.capabilities.contains(.publish) ? grant.streams.first : nil
-        guard let ownStream else { return [] }
+        guard let ownStream else {
+            // Whoever only listens has a source to report under all the same.
+            return grant.streams.first.map { [.command(.report(as: streamStart($0)))] } ?? []
+        }
         return [.publish(ownStream)] + (isMuted ? [.tellMuted(ownStream.stream, true)] : [])
     }
 
@@ -167,10 +173,20 @@ package struct RoomConversation {
 
     private mutating func send(_ stream: StreamAssignment) -> [Action] {
         isPublished = true
-        let start = RTPStreamStart(
+        return [.command(.publish(streamStart(stream)))]
+    }
+
+    private func streamStart(_ stream: StreamAssignment) -> RTPStreamStart {
+        RTPStreamStart(
             synchronizationSource: stream.synchronizationSource, sequenceNumber: UInt16(truncatingIfNeeded: start),
-            timestamp: UInt32(truncatingIfNeeded: start >> 16))
-        return [.command(.publish(start))]
+            timestamp: UInt32(truncatingIfNeeded: start >> 16), mayRepeat: mayRepeat)
+    }
+
+    /// Of our own stream there is nothing here to drop: it is the talker that must stop.
+    private func flush(_ stream: StreamID, _ generation: UInt32) -> [Action] {
+        sources.values.joined().filter { $0.stream == stream }.map {
+            .command(.flush(generation: generation, synchronizationSource: $0.synchronizationSource))
+        }
     }
 
     private mutating func stopSending() -> [Action] {

@@ -52,6 +52,43 @@ struct StreamTable: ~Copyable {
         return true
     }
 
+    /// Gives a packet that repeats earlier ones to its stream; false where nobody plays that stream.
+    mutating func insert(
+        _ packet: borrowing RTPPacket, repeating audio: borrowing RedundantAudio, arrival: Duration
+    ) -> Bool {
+        guard let slot = slot(of: packet.header.synchronizationSource) else { return false }
+        unsafe slots[slot].insert(packet, repeating: audio, arrival: arrival)
+        return true
+    }
+
+    /// Takes a sender report, where its stream is played.
+    mutating func note(_ report: SenderReport, arrival: Duration) {
+        if let slot = slot(of: report.synchronizationSource) { unsafe slots[slot].note(report, arrival: arrival) }
+    }
+
+    /// How many are played, and how many of them have sent since the last report.
+    var population: (members: Int, senders: Int) {
+        var (members, senders) = (0, 0)
+        for index in 0..<count where unsafe slots[index].synchronizationSource != nil {
+            members += 1
+            if unsafe slots[index].hasNews { senders += 1 }
+        }
+        return (members, senders)
+    }
+
+    /// What is to be reported of all that sent since the last time.
+    mutating func receptionReports(now: Duration) -> ReceptionReports {
+        var reports = ReceptionReports()
+        for index in 0..<count where unsafe slots[index].synchronizationSource != nil {
+            unsafe slots[index].report(to: &reports, now: now)
+        }
+        return reports
+    }
+
+    mutating func flush(generation: UInt32, of source: UInt32) {
+        if let slot = slot(of: source) { unsafe slots[slot].flush(generation: generation) }
+    }
+
     /// The device played `frames` frames of silence of its own accord.
     mutating func playbackStoodStill(_ frames: Int) {
         for index in 0..<count where unsafe slots[index].synchronizationSource != nil {

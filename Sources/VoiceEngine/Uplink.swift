@@ -1,6 +1,7 @@
 internal import VoiceCoding
 internal import VoiceProcessing
 internal import VoiceRealtime
+internal import VoiceRooms
 internal import VoiceWire
 
 /// The microphone's way to the network, run by the media thread.
@@ -16,7 +17,9 @@ struct Uplink: ~Copyable {
     /// The RFC 8285 identifier under which the audio level (RFC 6464) travels.
     static let audioLevelID: UInt8 = 1
     /// The RTP payload type of Opus, from the dynamic range (RFC 3551, section 6).
-    static let payloadType: UInt8 = 111
+    static let payloadType = RoomProtocol.payloadType
+    /// The RTP payload type of packets that repeat earlier ones (RFC 2198), from the same range.
+    static let redundantPayloadType = RoomProtocol.redundantPayloadType
 
     private var capture: FrameConsumer
     private var reference: FrameConsumer
@@ -27,6 +30,11 @@ struct Uplink: ~Copyable {
     private let networkWake: WakeHandle
 
     private var stream: RTPStreamStart?
+    /// What was sent of the stream, and when the sound at its timestamp was at the ADC.
+    private var sent = SentCounts()
+    private var plan: SenderPlan
+    private var wantedPlan: SenderPlan
+    private var payloads = SentPayloads()
     private var muting = GainRamp(1)
     private var startsTalkspurt = true
     /// Frames that are processed at a time: 10 ms, or a shorter packet where the processor takes that.
@@ -56,6 +64,9 @@ struct Uplink: ~Copyable {
         statistics.codecLookaheadFrames = encoder.lookaheadFrames
         self.processor = processor
         blockFrames = min(Self.longestBlock, max(processor.shortestBlock, configuration.encoder.frameDuration.frames))
+        plan = SenderPlan(settings: encoder.settings)
+        wantedPlan = plan
+        statistics.plan = plan
         self.encoder = encoder
         self.capture = capture
         self.reference = reference
@@ -83,9 +94,34 @@ struct Uplink: ~Copyable {
     mutating func publish(_ start: RTPStreamStart) {
         stream = start
         startsTalkspurt = true
+        sent = SentCounts()
+        payloads.forget()
     }
 
     mutating func stopPublishing() { stream = nil }
+
+    /// Sends by this plan from the next packet on.
+    mutating func follow(_ plan: SenderPlan) { wantedPlan = plan }
+
+    /// Whether anything was sent since the last report but one (RFC 3550, section 6.4).
+    var hasSentOfLate: Bool { sent.hasNews }
+
+    /// Sends a report of what is received, and of what was sent, through the send ring.
+    mutating func sendReport(_ reception: ReceptionReports, through reports: inout ReportExchange, now: MonotonicTime) {
+        let sender = stream.flatMap { sent.takeReport(of: $0, now: now) }
+        guard let length = Self.write(reception, sender, through: &reports, to: &sending) else { return }
+        sending.commit(length: length, tag: PacketTag(time: now))
+        networkWake.signal()
+    }
+
+    private static func write(
+        _ reception: ReceptionReports, _ sender: SenderReport?, through reports: inout ReportExchange,
+        to sending: inout PacketProducer
+    ) -> Int? {
+        var slot = sending.acquire()
+        guard !slot.isEmpty else { return nil }
+        do { return try reports.write(reception, sender: sender, into: &slot) } catch { return nil }
+    }
 
     mutating func setMuted(_ muted: Bool) { muting.move(to: muted ? 0 : 1) }
 
@@ -148,6 +184,7 @@ struct Uplink: ~Copyable {
             if missing > Self.longestBlock {
                 statistics.captureGapFrames += missing
                 stream?.timestamp &+= UInt32(truncatingIfNeeded: missing)
+                payloads.forget()
             }
         }
         nextCaptureTime = adcTime.advanced(byFrames: blockFrames, sampleRate: 48_000)
@@ -164,7 +201,7 @@ struct Uplink: ~Copyable {
         muting.apply(to: &blockSpan)
         let isAudible = !(wasSilent && muting.isSilent)
         statistics.note(report, alignment, aligner.statistics)
-        nearEnd.take(report, end: adcTime.advanced(byFrames: Self.blockFrames, sampleRate: 48_000), events: &events)
+        nearEnd.take(report, end: adcTime.advanced(byFrames: blockFrames, sampleRate: 48_000), events: &events)
         statistics.echoReadiness = nearEnd.readiness
         if alignment.discontinuity { events.tell(.referenceRetimed) }
         frameIsAudible = frameIsAudible || isAudible
@@ -174,14 +211,14 @@ struct Uplink: ~Copyable {
 
     /// Collects blocks until a codec frame is full, and sends it.
     private mutating func collect(adcTime: MonotonicTime, clock: RunClock) {
-        if frameFill == 0 { frameTime = adcTime }
+        if frameFill == 0 { beginFrame(adcTime: adcTime) }
         for index in 0..<blockFrames { frame[frameFill + index] = block[index] }
         frameFill += blockFrames
         let frames = encoder.settings.frameDuration.frames
         guard frameFill >= frames else { return }
         if stream != nil {
             let end = adcTime.advanced(byFrames: blockFrames, sampleRate: 48_000)
-            if frameIsAudible { send(frames: frames, end: end, clock: clock) } else { startsTalkspurt = true }
+            if frameIsAudible { send(frames: frames, end: end, clock: clock) } else { pause() }
             stream?.timestamp &+= UInt32(frames)
         }
         frameFill = 0
@@ -190,17 +227,45 @@ struct Uplink: ~Copyable {
         frameIsAudible = false
     }
 
-    /// Writes a packet into the next slot of the send ring; nil where the ring is full or the codec fails.
+    /// Between two packets the plan may change.
+    private mutating func beginFrame(adcTime: MonotonicTime) {
+        frameTime = adcTime
+        if let stream { sent.note(timestamp: stream.timestamp, adcTime: adcTime) }
+        guard wantedPlan != plan else { return }
+        // What was validated at the start has only moved within its ranges; were it refused, the encoder would go on as it is.
+        guard (try? encoder.apply(wantedPlan.settings)) != nil else { return }
+        if wantedPlan.settings.frameDuration != plan.settings.frameDuration { payloads.forget() }
+        plan = wantedPlan
+        statistics.plan = plan
+    }
+
+    private mutating func pause() {
+        startsTalkspurt = true
+        payloads.forget()
+    }
+
+    /// Writes a packet into the next slot of the send ring, with up to `copies` earlier ones; nil where the ring is full or the codec fails.
     private static func write(
-        _ header: RTPHeader, _ level: AudioLevel, _ samples: Span<Float>, encoder: inout OpusEncoder,
-        to sending: inout PacketProducer
-    ) -> Int? {
+        _ header: RTPHeader, _ level: AudioLevel, _ samples: Span<Float>, copies: Int, payloads: inout SentPayloads,
+        encoder: inout OpusEncoder, to sending: inout PacketProducer
+    ) -> SentPacket? {
         var slot = sending.acquire()
         guard !slot.isEmpty else { return nil }
         do {
+            let repeated = payloads.fitting(copies, timestamp: header.timestamp)
+            var header = header
+            if repeated > 0 { header.payloadType = redundantPayloadType }
             let headerBytes = try header.write(into: &slot, audioLevel: level, audioLevelID: audioLevelID)
             var payload = slot._mutatingExtracting(headerBytes...)
-            return headerBytes + (try encoder.encode(samples, into: &payload))
+            var copyBytes = 0
+            if repeated > 0 {
+                copyBytes = try payloads.write(
+                    repeated, timestamp: header.timestamp, payloadType: payloadType, into: &payload)
+            }
+            var primary = payload._mutatingExtracting(copyBytes...)
+            let length = try encoder.encode(samples, into: &primary)
+            if copies > 0 { payloads.keep(primary.span.extracting(first: length), timestamp: header.timestamp) }
+            return SentPacket(headerBytes: headerBytes, copyBytes: copyBytes, soundBytes: length)
         } catch {
             return nil
         }
@@ -213,10 +278,15 @@ struct Uplink: ~Copyable {
             timestamp: start.timestamp, synchronizationSource: start.synchronizationSource)
         let level = AudioLevel(voiceActivity: frameHasVoice, level: UInt8(min(max(-frameLevel, 0), 127)))
         let samples = frame.span.extracting(0..<frames)
-        guard let length = Self.write(header, level, samples, encoder: &encoder, to: &sending) else {
+        let written = Self.write(
+            header, level, samples, copies: plan.copies, payloads: &payloads, encoder: &encoder, to: &sending)
+        guard let written else {
             statistics.packetsDropped += 1
             return
         }
+        let length = written.byteCount
+        sent.note(written)
+        statistics.copyBytesSent += written.copyBytes
         sending.commit(length: length, tag: PacketTag(time: clock.now))
         networkWake.signal()
         stream?.sequenceNumber &+= 1

@@ -3,8 +3,8 @@ struct Arrival: BitwiseCopyable {
     /// Arrival minus media position, frames; ``never`` while it has not come.
     var offset: Int64
     var frames: Int32
-    /// Whether it carries a copy of the sound before it.
-    var redundant: Bool
+    /// How far before it the sound begins that it carries copies of, frames; 0 without.
+    var reach: Int32
     /// The smallest offset within the second before, its own included.
     var leastBefore = Arrival.never
     /// The smallest offset within the second after, its own included; only right while a cost is reckoned.
@@ -34,10 +34,12 @@ struct Arrival: BitwiseCopyable {
     private static let edgeFrames = 19_200
     /// A step in sequence numbers beyond this is a new beginning.
     private static let largestStep: Int64 = 400
+    /// How many packets later a copy is looked for: as many as a sender of ours repeats.
+    private static let copyPackets: Int64 = 4
 
     init() {
         unsafe arrivals = .allocate(capacity: Self.capacity)
-        let nothing = Arrival(offset: Arrival.never, frames: 960, redundant: false)
+        let nothing = Arrival(offset: Arrival.never, frames: 960, reach: 0)
         unsafe arrivals.initialize(repeating: nothing, count: Self.capacity)
     }
 
@@ -62,7 +64,7 @@ struct Arrival: BitwiseCopyable {
             (newest, oldest, oldestUnsettled) = (sequence, sequence, sequence)
             set(sequence, arrival)
         } else if sequence > newest {
-            let missing = Arrival(offset: Arrival.never, frames: arrival.frames, redundant: false)
+            let missing = Arrival(offset: Arrival.never, frames: arrival.frames, reach: 0)
             for lost in newest + 1..<sequence { set(lost, missing) }
             newest = sequence
             oldest = max(oldest, newest - Int64(Self.capacity) + 1)
@@ -152,15 +154,29 @@ struct Arrival: BitwiseCopyable {
         defer { unsafe arrivals[index(sequence)].need = Int32(fate.need) }
         guard sequence < newest else { return fate }
         let next = self[sequence + 1]
+        if let copy = copy(of: sequence) { fate.redundant = DelayBin.covering(copy - baseline) }
         if next.hasCome {
-            let known = DelayBin.covering(next.offset + Int64(arrival.frames) - baseline)
-            if next.redundant { fate.redundant = known }
-            if !arrival.hasCome { fate.farEdge = known }
-        } else if !arrival.hasCome, sequence + 2 <= newest, self[sequence + 2].hasCome, self[sequence + 2].redundant {
+            if !arrival.hasCome {
+                fate.farEdge = DelayBin.covering(next.offset + Int64(arrival.frames) - baseline)
+            }
+        } else if !arrival.hasCome, sequence + 2 <= newest, self[sequence + 2].hasCome,
+            self[sequence + 2].reach >= next.frames
+        {
             fate.farEdge = DelayBin.covering(
                 self[sequence + 2].offset + Int64(arrival.frames) + Int64(next.frames) - baseline)
         }
         return fate
+    }
+
+    /// The offset from which on a packet's sound is known by a copy: that in the first later packet that came, if it reaches back so far.
+    private func copy(of sequence: Int64) -> Int64? {
+        var distance: Int64 = 0
+        for later in sequence + 1...min(newest, sequence + Self.copyPackets) {
+            distance += Int64(self[later - 1].frames)
+            guard self[later].hasCome else { continue }
+            return Int64(self[later].reach) >= distance ? self[later].offset + distance : nil
+        }
+        return nil
     }
 }
 

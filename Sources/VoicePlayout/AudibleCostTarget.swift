@@ -53,7 +53,9 @@
     var delay: Int { offset.map { Int($0 - baseline) } ?? 0 }
 
     /// Notes an arrival; a sequence number already noted is ignored.
-    mutating func record(sequence: Int64, position: Int64, arrival: Int64, frames: Int, carriesCopy: Bool) {
+    ///
+    /// - Parameter reach: how far before it the sound begins that it carries copies of, frames.
+    mutating func record(sequence: Int64, position: Int64, arrival: Int64, frames: Int, reach: Int) {
         let isNewest = arrivals.isEmpty || sequence > arrivals.newest
         if arrivals.isEmpty {
             firstPosition = position
@@ -61,7 +63,7 @@
             baseline = arrival - position
         }
         let offset = pace.record(offset: arrival - position, arrival: arrival)
-        let noted = Arrival(offset: offset, frames: Int32(frames), redundant: carriesCopy)
+        let noted = Arrival(offset: offset, frames: Int32(frames), reach: Int32(clamping: reach))
         while arrivals.settleCount(before: sequence) > 0 { settleOldest() }
         arrivals.record(sequence, noted)
         if isNewest {

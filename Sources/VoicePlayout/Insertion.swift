@@ -8,7 +8,7 @@ extension PlayoutBuffer {
     ///   - header: Its RTP header; the timestamp counts at 48 kHz (RFC 7587).
     ///   - now: When it arrived.
     public mutating func insert(_ payload: Span<UInt8>, header: RTPHeader, now: Duration) -> InsertOutcome {
-        admit(payload, header, carriesCopy: false, now: now).outcome
+        admit(payload, header, reach: 0, now: now).outcome
     }
 
     /// Takes a packet that repeats earlier ones (RFC 2198).
@@ -23,7 +23,11 @@ extension PlayoutBuffer {
     /// - Returns: What happened to the primary block.
     public mutating func insert(_ audio: borrowing RedundantAudio, header: RTPHeader, now: Duration) -> InsertOutcome {
         let blocks = audio.redundantBlockCount
-        let admitted = admit(audio.primary, header, carriesCopy: blocks > 0, now: now)
+        var reach = 0
+        for index in 0..<blocks where audio.payloadType(at: index) == audio.primaryPayloadType {
+            if audio.block(at: index).count > 0 { reach = max(reach, audio.timestampOffset(at: index)) }
+        }
+        let admitted = admit(audio.primary, header, reach: reach, now: now)
         guard let place = admitted.place, !place.startsStream else { return admitted.outcome }
         for index in 0..<blocks where audio.payloadType(at: index) == audio.primaryPayloadType {
             keepCopy(audio.block(at: index), offset: audio.timestampOffset(at: index), of: place, now: now)
@@ -32,7 +36,7 @@ extension PlayoutBuffer {
     }
 
     private mutating func admit(
-        _ payload: Span<UInt8>, _ header: RTPHeader, carriesCopy: Bool, now: Duration
+        _ payload: Span<UInt8>, _ header: RTPHeader, reach: Int, now: Duration
     ) -> (outcome: InsertOutcome, place: StreamTimeline.Place?) {
         let arrival = clock.frames(at: now)
         guard payload.count <= PacketStore.payloadBytes, let framing = OpusFraming(payload) else {
@@ -53,7 +57,7 @@ extension PlayoutBuffer {
         count(place, framing, isFirst: isFirst)
         target.record(
             sequence: place.sequence, position: place.position, arrival: arrival, frames: framing.frames,
-            carriesCopy: carriesCopy || framing.redundantFrames > 0)
+            reach: max(reach, framing.redundantFrames))
         if !cursor.hasDecoded, place.sequence < cursor.sequence {
             cursor.restart(sequence: place.sequence, position: place.position, timestamp: place.timestamp)
         }

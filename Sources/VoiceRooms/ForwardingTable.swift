@@ -1,4 +1,4 @@
-/// Who gets an RTP packet: by where it came from and its SSRC.
+/// Who gets an RTP or RTCP packet: by where it came from and its SSRC.
 ///
 /// A look-up allocates nothing and takes one hash. Hash seeds are the process's own, so hostile addresses do not
 /// collide by design.
@@ -10,19 +10,33 @@ struct ForwardingTable: Sendable {
 
     struct Route: Sendable {
         let stream: StreamID
+        let isPublished: Bool
         let isMuted: Bool
+        /// All who get the stream.
         let subscribers: [EndpointAddress]
+        /// Those of them who take packets that repeat earlier ones, and those who do not.
+        let takers: [EndpointAddress]
+        let others: [EndpointAddress]
+        /// Who gets the reports that are sent under this SSRC: all who hear its owner or are heard by it.
+        let peers: [EndpointAddress]
     }
 
     private var routes: [Key: Route] = [:]
     private var keysOfRoom: [String: [Key]] = [:]
 
-    func decide(source: EndpointAddress, synchronizationSource: UInt32) -> ForwardingDecision {
+    func decide(source: EndpointAddress, synchronizationSource: UInt32, repeats: Bool) -> ForwardingDecision {
+        guard let route = routes[Key(source: source, synchronizationSource: synchronizationSource)], route.isPublished
+        else { return .drop(.notPublished) }
+        guard !route.isMuted else { return .drop(.mutedByServer) }
+        guard repeats, !route.others.isEmpty else { return .forward(route.subscribers) }
+        return .split(whole: route.takers, withoutCopies: route.others)
+    }
+
+    func decideReport(source: EndpointAddress, synchronizationSource: UInt32) -> ForwardingDecision {
         guard let route = routes[Key(source: source, synchronizationSource: synchronizationSource)] else {
             return .drop(.notPublished)
         }
-        guard !route.isMuted else { return .drop(.mutedByServer) }
-        return .forward(route.subscribers)
+        return .forward(route.peers)
     }
 
     /// Puts a room's routes in the place of its old ones.
@@ -38,13 +52,15 @@ struct ForwardingTable: Sendable {
 public enum ForwardingDecision: Equatable, Sendable {
     /// Send it, as it is, to each of these; possibly to none.
     case forward([EndpointAddress])
+    /// Send it as it is to some, and without the earlier packets that it repeats (RFC 2198) to the others.
+    case split(whole: [EndpointAddress], withoutCopies: [EndpointAddress])
     /// Drop and count it.
     case drop(ForwardingRefusal)
 }
 
 /// Why a media packet is not forwarded.
 public enum ForwardingRefusal: Equatable, Sendable {
-    /// Nobody publishes this SSRC from this address.
+    /// Nobody publishes this SSRC from this address; of a report: the SSRC is nobody's there.
     case notPublished
     /// Its publisher is muted by the server.
     case mutedByServer

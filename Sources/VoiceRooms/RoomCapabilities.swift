@@ -13,6 +13,10 @@ public struct RoomCapabilities: OptionSet, Hashable, Sendable, BitwiseCopyable {
     /// To be subscribed to every stream from the start, without asking for each.
     public static let autoSubscribe = RoomCapabilities(rawValue: 4)
 
+    /// To receive packets that repeat earlier ones (RFC 2198). Granted, it says that such may be sent too: the server takes the copies out
+    /// for whoever has not asked for this.
+    public static let redundantAudio = RoomCapabilities(rawValue: 8)
+
     /// What a participant of a conversation asks for.
-    public static let conversation: RoomCapabilities = [.publish, .subscribe, .autoSubscribe]
+    public static let conversation: RoomCapabilities = [.publish, .subscribe, .autoSubscribe, .redundantAudio]
 }

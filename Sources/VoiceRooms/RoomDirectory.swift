@@ -56,9 +56,19 @@ public struct RoomDirectory: Sendable {
 
     // MARK: Media
 
-    /// Who gets the RTP or RTCP packet with this sender SSRC from this address. Allocates nothing.
-    public func forward(source: EndpointAddress, synchronizationSource: UInt32) -> ForwardingDecision {
-        forwarding.decide(source: source, synchronizationSource: synchronizationSource)
+    /// Who gets the RTP packet with this SSRC from this address. Allocates nothing.
+    ///
+    /// - Parameter repeats: whether it repeats earlier packets: its payload type is ``RoomProtocol/redundantPayloadType``.
+    public func forward(
+        source: EndpointAddress, synchronizationSource: UInt32, repeats: Bool = false
+    ) -> ForwardingDecision {
+        forwarding.decide(source: source, synchronizationSource: synchronizationSource, repeats: repeats)
+    }
+
+    /// Who gets the RTCP packet of this sender from this address: all whom it hears and who hear it, also while it publishes nothing or is
+    /// muted. Allocates nothing.
+    public func forwardReport(source: EndpointAddress, synchronizationSource: UInt32) -> ForwardingDecision {
+        forwarding.decideReport(source: source, synchronizationSource: synchronizationSource)
     }
 
     // MARK: Looking

@@ -116,18 +116,21 @@ extension RoomDirectory {
     mutating func refreshForwarding(room: String) {
         let members = (rooms[room] ?? []).compactMap { participants[$0] }
         var routes: [(ForwardingTable.Key, ForwardingTable.Route)] = []
-        for publisher in members {
-            guard let source = publisher.endpoint else { continue }
-            for stream in publisher.streams where stream.isPublished {
+        for owner in members {
+            guard let source = owner.endpoint else { continue }
+            let peers = members.filter { $0.id != owner.id && ($0.hears(owner) || owner.hears($0)) }
+            for stream in owner.streams {
                 let subscribers = members.filter { $0.subscriptions.contains(stream.assignment.stream) }
-                routes.append(
-                    (
-                        ForwardingTable.Key(
-                            source: source, synchronizationSource: stream.assignment.synchronizationSource),
-                        ForwardingTable.Route(
-                            stream: stream.assignment.stream, isMuted: stream.mute.contains(.byServer),
-                            subscribers: subscribers.compactMap(\.endpoint))
-                    ))
+                let takers = subscribers.filter { $0.capabilities.contains(.redundantAudio) }
+                let others = subscribers.filter { !$0.capabilities.contains(.redundantAudio) }
+                let key = ForwardingTable.Key(
+                    source: source, synchronizationSource: stream.assignment.synchronizationSource)
+                let route = ForwardingTable.Route(
+                    stream: stream.assignment.stream, isPublished: stream.isPublished,
+                    isMuted: stream.mute.contains(.byServer), subscribers: subscribers.compactMap(\.endpoint),
+                    takers: takers.compactMap(\.endpoint), others: others.compactMap(\.endpoint),
+                    peers: peers.compactMap(\.endpoint))
+                routes.append((key, route))
             }
         }
         forwarding.replace(room: room, routes: routes)
@@ -171,6 +174,11 @@ extension RoomDirectory {
 }
 
 extension RoomParticipant {
+    /// Whether it is subscribed to a stream of `other`.
+    func hears(_ other: RoomParticipant) -> Bool {
+        other.streams.contains { subscriptions.contains($0.assignment.stream) }
+    }
+
     func publishedIndex(of stream: StreamID) -> Int? {
         streams.firstIndex { $0.isPublished && $0.assignment.stream == stream }
     }

@@ -6,6 +6,12 @@ public enum RoomProtocol {
     /// RTP and RTCP; RFC 9443 adds QUIC above 63. 4...15 belongs to nobody, and 13 lies in its upper half.
     public static let firstByte: UInt8 = 13
 
+    /// The RTP payload type of Opus.
+    public static let payloadType: UInt8 = 111
+
+    /// The RTP payload type of Opus that repeats earlier packets (RFC 2198).
+    public static let redundantPayloadType: UInt8 = 112
+
     /// The version of the framing, the second byte of every control datagram.
     public static let framingVersion: UInt8 = 1
 

@@ -1,6 +1,7 @@
 internal import CLinuxRealtime
 internal import VoiceRealtime
 internal import VoiceRooms
+internal import VoiceWire
 
 /// Datagrams for one recvmmsg or sendmmsg, and buffers to receive into. Allocates when made, and never again.
 @safe
@@ -41,6 +42,19 @@ struct DatagramBatch: ~Copyable {
         return unsafe _overrideLifetime(span, borrowing: self)
     }
 
+    /// Takes the datagram that `other` has received at the same place, without the earlier packets that it repeats (RFC 2198). Returns its
+    /// length; nil where it is not as it should be.
+    mutating func takeWithoutCopies(_ index: Int, from other: borrowing DatagramBatch) -> Int? {
+        let bytes = other.datagram(index)
+        let target = unsafe buffers + index * Self.bufferSize
+        unsafe bytes.withUnsafeBytes { bytes in
+            guard let start = bytes.baseAddress else { return }
+            unsafe UnsafeMutableRawPointer(target).copyMemory(from: start, byteCount: bytes.count)
+        }
+        var copy = unsafe MutableSpan(_unsafeStart: target, count: bytes.count)
+        return try? RedundantAudioWriter.removeCopies(from: &copy)
+    }
+
     func source(_ index: Int) -> EndpointAddress {
         var address = dv_address()
         unsafe dv_batch_source(batch, Int32(index), &address)
@@ -63,10 +77,12 @@ struct DatagramBatch: ~Copyable {
         }
     }
 
-    /// Places a datagram that `other` has received.
-    mutating func place(_ index: Int, from other: borrowing DatagramBatch, _ received: Int, to: EndpointAddress) {
-        let count = unsafe min(dv_batch_length(other.batch, Int32(received)), Self.bufferSize)
-        let start = unsafe other.buffers + received * Self.bufferSize
+    /// Places the first `count` bytes in a buffer of `other`.
+    mutating func place(
+        _ index: Int, from other: borrowing DatagramBatch, _ buffer: Int, count: Int, to: EndpointAddress
+    ) {
+        precondition(0...Self.bufferSize ~= count)
+        let start = unsafe other.buffers + buffer * Self.bufferSize
         unsafe place(index, UnsafeMutableRawBufferPointer(start: start, count: count), to: to)
     }
 

@@ -27,6 +27,8 @@ final class RoomServerLoop {
     private let poll: NetworkPoll
     private var arrivals: DatagramBatch
     private var departures: DatagramBatch
+    /// Datagrams that arrived, without the earlier ones that they repeat.
+    private var shortened: DatagramBatch
     private var placed = 0
     private var counters = RoomServerStatistics()
 
@@ -35,7 +37,8 @@ final class RoomServerLoop {
         shared: RoomServerShared, events: AsyncStream<RoomDirectoryEvent>.Continuation
     ) {
         guard let poll = NetworkPoll(), let arrivals = DatagramBatch(capacity: Self.batchSize),
-            let departures = DatagramBatch(capacity: Self.batchSize), poll.add(socket, tag: 0),
+            let departures = DatagramBatch(capacity: Self.batchSize),
+            let shortened = DatagramBatch(capacity: Self.batchSize), poll.add(socket, tag: 0),
             poll.add(wake.fileDescriptor, tag: 1)
         else { return nil }
         self.socket = socket
@@ -47,6 +50,7 @@ final class RoomServerLoop {
         self.poll = poll
         self.arrivals = arrivals
         self.departures = departures
+        self.shortened = shortened
     }
 
     func run(until stop: borrowing StopFlag) {
@@ -124,17 +128,39 @@ final class RoomServerLoop {
             return true
         }
         counters.packetsReceived += 1
-        switch directory.forward(source: arrivals.source(index), synchronizationSource: sender) {
+        switch decision(on: datagram, from: arrivals.source(index), sender) {
         case .drop(.notPublished): counters.packetsNotPublished += 1
         case .drop(.mutedByServer): counters.packetsMuted += 1
-        case .forward(let subscribers):
-            for place in subscribers.indices {
-                if placed == Self.batchSize { flush() }
-                departures.place(placed, from: arrivals, index, to: subscribers[place])
-                placed += 1
+        case .forward(let receivers): place(index, of: arrivals, count: datagram.count, for: receivers)
+        case .split(let whole, let withoutCopies):
+            place(index, of: arrivals, count: datagram.count, for: whole)
+            guard let length = shortened.takeWithoutCopies(index, from: arrivals) else {
+                counters.unknownDatagrams += 1
+                return true
             }
+            place(index, of: shortened, count: length, for: withoutCopies)
         }
         return true
+    }
+
+    private func decision(
+        on datagram: Span<UInt8>, from source: EndpointAddress, _ sender: UInt32
+    ) -> ForwardingDecision {
+        switch MediaDatagram.kind(of: datagram) {
+        case .report: directory.forwardReport(source: source, synchronizationSource: sender)
+        case .sound: directory.forward(source: source, synchronizationSource: sender)
+        case .repeatingSound: directory.forward(source: source, synchronizationSource: sender, repeats: true)
+        }
+    }
+
+    private func place(
+        _ index: Int, of batch: borrowing DatagramBatch, count: Int, for receivers: [EndpointAddress]
+    ) {
+        for receiver in receivers.indices {
+            if placed == Self.batchSize { flush() }
+            departures.place(placed, from: batch, index, count: count, to: receivers[receiver])
+            placed += 1
+        }
     }
 
     private func flush() {

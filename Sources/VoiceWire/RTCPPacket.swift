@@ -51,6 +51,8 @@ public struct RTCPPacket: ~Escapable {
         public static let sourceDescription = Kind(rawValue: 202)
         /// A ``Goodbye`` (RFC 3550 section 6.6).
         public static let goodbye = Kind(rawValue: 203)
+        /// An extended report, of which ``LossPatterns`` are read (RFC 3611).
+        public static let extendedReport = Kind(rawValue: 207)
     }
 
     /// Bytes of the header that all types share.

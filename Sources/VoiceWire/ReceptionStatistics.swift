@@ -21,6 +21,7 @@ public struct ReceptionStatistics: Sendable {
     private var receivedAtReport: Int64 = 0
     private var transit: UInt32?
     private var scaledJitter: UInt32 = 0
+    private var window = ReceptionWindow()
     private var lastSenderReport: (compact: UInt32, arrival: Duration)?
 
     /// Packets that a sequence may jump ahead and still be the same, about a minute of voice (appendix A.1).
@@ -66,6 +67,12 @@ public struct ReceptionStatistics: Sendable {
     /// Smoothed variation of the transit time, in ticks of the payload's clock (appendix A.8).
     public var interarrivalJitter: UInt32 { scaledJitter >> 4 }
 
+    /// Whether a packet was counted since the last block: a report is only about sources that were heard (section 6.4).
+    public var hasNews: Bool { receivedCount > receivedAtReport || expectedCount > expectedAtReport }
+
+    /// Which packets came and which did not since this was last taken, at most the last ``LossPattern/capacity``; nil where none was due.
+    public mutating func takeLossPattern() -> LossPattern? { window.takePattern() }
+
     /// The block for the next report, or nil before the first packet; begins a new interval for the fraction lost.
     ///
     /// - Parameter now: when the report is sent.
@@ -104,13 +111,15 @@ public struct ReceptionStatistics: Sendable {
             return true
         }
         probableRestart = nil
-        _ = unwrapper.unwrap(sequenceNumber)
+        window.note(unwrapper.unwrap(sequenceNumber))
         return true
     }
 
     private mutating func begin(at sequenceNumber: UInt16) {
         unwrapper = SequenceUnwrapper()
         firstSequenceNumber = unwrapper.unwrap(sequenceNumber)
+        window = ReceptionWindow()
+        window.note(firstSequenceNumber)
         probableRestart = nil
         (receivedCount, expectedAtReport, receivedAtReport) = (0, 0, 0)
         transit = nil

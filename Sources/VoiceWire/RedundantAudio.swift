@@ -68,3 +68,65 @@ public struct RedundantAudio: ~Escapable {
         Int(payload[header + 2] & 0x03) << 8 | Int(payload[header + 3])
     }
 }
+
+/// Writes a payload with redundant audio: headers and copies first, then the primary block behind them (RFC 2198 section 3).
+public enum RedundantAudioWriter {
+    /// The most that a copy may be earlier than the packet, in units of the timestamp: 14 bits (section 3).
+    public static let longestOffset: UInt32 = 0x3FFF
+    /// The longest copy, in bytes: 10 bits (section 3).
+    public static let longestBlock = 0x3FF
+    /// Bytes of a copy's header, and of the primary block's.
+    public static let copyHeaderBytes = 4, primaryHeaderBytes = 1
+
+    /// Writes the header of copy `index`, the oldest first. Without allocation.
+    ///
+    /// - Throws: ``WireError/unrepresentable(_:)`` of an offset, length or payload type that the format does not have.
+    public static func writeHeader(
+        ofCopy index: Int, payloadType: UInt8, offset: UInt32, byteCount: Int, into payload: inout MutableSpan<UInt8>
+    ) throws(WireError) {
+        guard payloadType < 0x80, offset <= longestOffset, 0...longestBlock ~= byteCount else {
+            throw .unrepresentable(.payload)
+        }
+        let at = index * copyHeaderBytes
+        try payload.requireSpace(at + copyHeaderBytes)
+        payload[at] = 0x80 | payloadType
+        payload[at + 1] = UInt8(offset >> 6)
+        payload[at + 2] = UInt8(offset & 0x3F) << 2 | UInt8(byteCount >> 8)
+        payload[at + 3] = UInt8(byteCount & 0xFF)
+    }
+
+    /// Writes the primary block's header behind those of `copies` copies; the copies' bytes follow it, then the primary block.
+    ///
+    /// - Returns: where the first copy begins.
+    public static func writePrimaryHeader(
+        afterCopies copies: Int, payloadType: UInt8, into payload: inout MutableSpan<UInt8>
+    ) throws(WireError) -> Int {
+        guard payloadType < 0x80 else { throw .unrepresentable(.payloadType) }
+        let at = copies * copyHeaderBytes
+        try payload.requireSpace(at + primaryHeaderBytes)
+        payload[at] = payloadType
+        return at + primaryHeaderBytes
+    }
+
+    /// Turns an RTP datagram with redundant audio, where it lies, into one with the primary block alone, under that block's payload type.
+    ///
+    /// What a forwarder does for a receiver that does not take redundancy. Without allocation.
+    ///
+    /// - Returns: how long the datagram now is; it has no padding.
+    /// - Throws: ``WireError`` when it is no RTP packet, or its payload not as RFC 2198 has it; it is then as it was.
+    public static func removeCopies(from datagram: inout MutableSpan<UInt8>) throws(WireError) -> Int {
+        let (start, primary, type) = try primaryBlock(of: datagram.span)
+        for index in 0..<primary.count { datagram[start + index] = datagram[primary.lowerBound + index] }
+        datagram[0] &= ~0x20
+        datagram[1] = datagram[1] & 0x80 | type
+        return start + primary.count
+    }
+
+    /// Where the payload begins, where the primary block lies, and its payload type.
+    private static func primaryBlock(of datagram: Span<UInt8>) throws(WireError) -> (Int, Range<Int>, UInt8) {
+        let packet = try RTPPacket(parsing: datagram)
+        let audio = try RedundantAudio(parsing: packet.payload)
+        let end = datagram.count - packet.paddingByteCount
+        return (packet.headerByteCount, end - audio.primary.count..<end, audio.primaryPayloadType)
+    }
+}

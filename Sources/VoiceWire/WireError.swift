@@ -46,6 +46,8 @@ public enum WireError: Error, Equatable, Sendable {
         case senderInformation
         /// The report blocks of a report (RFC 3550 section 6.4.1).
         case reportBlocks
+        /// The blocks of an extended report (RFC 3611 section 3).
+        case extendedReport
         /// The chunks of a source description (RFC 3550 section 6.5).
         case sourceDescription
         /// The sources and the reason of a goodbye (RFC 3550 section 6.6).

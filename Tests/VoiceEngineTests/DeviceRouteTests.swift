@@ -2,6 +2,7 @@ import Synchronization
 import Testing
 import VoiceRealtime
 import VoiceSimulation
+import VoiceWire
 
 @testable import VoiceEngine
 
@@ -52,6 +53,8 @@ private final class RouteRig {
         while core.link.sending.available > 0 {
             var packet = unsafe Array(core.link.sending.buffer())
             core.link.sending.release()
+            // Reports are the room's to forward, not to return.
+            guard DatagramKind(of: packet.span) == .rtp else { continue }
             packetsSent += 1
             // The synchronization source of RFC 3550, section 5.1
             for byte in 0..<4 { packet[8 + byte] = UInt8(truncatingIfNeeded: Self.talker >> (24 - 8 * UInt32(byte))) }

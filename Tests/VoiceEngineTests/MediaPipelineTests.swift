@@ -2,6 +2,7 @@ import CAllocationCounter
 import Testing
 import VoiceRealtime
 import VoiceSimulation
+import VoiceWire
 
 @testable import VoiceEngine
 
@@ -42,12 +43,35 @@ final class PipelineRig {
         while core.link.sending.available > 0 {
             var packet = unsafe Array(core.link.sending.buffer())
             core.link.sending.release()
+            guard DatagramKind(of: packet.span) == .rtp else {
+                for source in sources { returnReport(of: source, now) }
+                continue
+            }
             for source in sources {
                 // The synchronization source of RFC 3550, section 5.1
                 for byte in 0..<4 { packet[8 + byte] = UInt8(truncatingIfNeeded: source >> (24 - 8 * byte)) }
                 _ = core.link.received.push(packet.span, tag: PacketTag(time: now))
             }
         }
+    }
+
+    /// What a listener would say that loses every tenth packet.
+    private func returnReport(of source: UInt32, _ now: MonotonicTime) {
+        var pattern = LossPattern(firstSequenceNumber: 0)
+        for index in 0..<50 { pattern.append(index % 10 != 9) }
+        let block = ReportBlock(
+            synchronizationSource: 1, fractionLost: 25, cumulativeLost: 5, extendedHighestSequenceNumber: 49,
+            interarrivalJitter: 10, lastSenderReport: NetworkTime(sinceUnixEpoch: now.sinceEpoch).compact &- 6_554)
+        var bytes = [UInt8](repeating: 0, count: 200)
+        var span = bytes.mutableSpan
+        guard
+            let length = try? ReceiverReport(synchronizationSource: source).write(
+                into: &span, reportBlocks: [block].span)
+        else { return }
+        var writer = ExtendedReportWriter(synchronizationSource: source, at: length, limit: 200)
+        _ = writer.append(pattern, of: 1, to: &span)
+        let report = Array(bytes[..<(length + writer.byteCount)])
+        _ = core.link.received.push(report.span, tag: PacketTag(time: now))
     }
 
     func add(_ source: UInt32) throws {
@@ -117,6 +141,9 @@ struct MediaPipelineTests {
         #expect(rig.statistics.media.allocations == 0)
         #expect(rig.statistics.streams.count == 2)
         #expect(rig.statistics.streams.allSatisfy { $0.bytesReceived > 5_000 })
+        // Reports among it: what the encoder does was changed by them
+        #expect(rig.statistics.reports.sent > 2 && rig.statistics.reports.received > 4)
+        #expect(rig.statistics.remoteInbound.count == 2)
     }
 
     @Test(

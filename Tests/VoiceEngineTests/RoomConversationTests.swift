@@ -56,7 +56,8 @@ struct RoomConversationTests {
     func listener() {
         var conversation = RoomConversation(randomStart: 7)
         let actions = conversation.handle(.joined(grant(capabilities: .subscribe), RoomRoster([me])))
-        #expect(actions.map(text) == ["joined kitchen as 5"])
+        // But it reports, under the source that the room gave it
+        #expect(actions.map(text) == ["report as 500", "joined kitchen as 5"])
         #expect(conversation.ownStream == nil)
         #expect(conversation.setMuted(true).isEmpty)
     }
@@ -72,6 +73,8 @@ struct RoomConversationTests {
             (.published(anna, PublishedStream(second)), ["play 101"]),
             (.unpublished(anna, second.stream), ["drop 101"]),
             (.unpublished(anna, StreamID(rawValue: 99)), []),
+            (.interrupted(by: ben, StreamID(rawValue: 10), generation: 4), ["flush 100 before 4", "interrupted 2 4"]),
+            (.interrupted(by: ben, Self.ownStream.stream, generation: 2), ["interrupted 2 2"]),
             (.muteChanged(ben, StreamID(rawValue: 20), .byPublisher), ["mute 2 true"]),
             (.muteChanged(ben, StreamID(rawValue: 20), []), ["mute 2 false"]),
             (.muteChanged(Self.own, Self.ownStream.stream, .byPublisher), []),
@@ -165,6 +168,8 @@ private func text(_ action: RoomConversation.Action) -> String {
     case .publish(let stream): "publish \(stream.synchronizationSource)"
     case .tellMuted(let stream, let muted): "tell mute \(stream.rawValue) \(muted)"
     case .command(.publish(let start)): "send \(start.synchronizationSource)"
+    case .command(.report(let start)): "report as \(start.synchronizationSource)"
+    case .command(.flush(let generation, let source)): "flush \(source) before \(generation)"
     case .command(.stopPublishing): "stop sending"
     case .command(.addStream(let source)): "play \(source)"
     case .command(.removeStream(let source)): "drop \(source)"
@@ -174,6 +179,7 @@ private func text(_ action: RoomConversation.Action) -> String {
     case .post(.participantLeft(let participant, let reason)):
         "went \(participant.rawValue) \(reason.map { "\($0)" } ?? "-")"
     case .post(.participantMuted(let participant, let muted)): "mute \(participant.rawValue) \(muted)"
+    case .post(.interrupted(let participant, let generation)): "interrupted \(participant.rawValue) \(generation)"
     case .post(.connectionLost): "lost"
     case .post(.reconnected): "back"
     case .post(let event): "\(event)"

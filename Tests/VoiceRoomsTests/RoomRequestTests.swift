@@ -8,7 +8,7 @@ struct RoomRequestTests {
         let eve = try rooms.addClient("eve@kitchen -publish")
         rooms.run(for: .seconds(1))
         #expect(rooms.clients[eve].session.state == .joined)
-        #expect(rooms.clients[eve].grant?.capabilities == [.subscribe, .autoSubscribe])
+        #expect(rooms.clients[eve].grant?.capabilities == [.subscribe, .autoSubscribe, .redundantAudio])
         let stream = rooms.clients[eve].stream
         try rooms.clients[eve].session.publish(stream)
         rooms.run(for: .seconds(1))
@@ -53,6 +53,56 @@ struct RoomRequestTests {
         #expect(rooms.route(of: 0) == .drop(.notPublished))
         #expect(
             rooms.clients[1].events.last == .unpublished(rooms.clients[0].participant, rooms.clients[0].stream.stream))
+    }
+
+    @Test func copiesReachOnlyThoseWhoTakeThem() throws {
+        // Given alice publishing, bob who takes copies, and carol who does not
+        var rooms = try kitchen("alice", "bob")
+        let carol = try rooms.addClient("carol@kitchen", capabilities: [.publish, .subscribe, .autoSubscribe])
+        rooms.run(for: .seconds(1))
+        let alice = rooms.clients[0]
+        let source = alice.stream.synchronizationSource
+        let (bob, other) = (rooms.clients[1].endpoint, rooms.clients[carol].endpoint)
+        // Then packets without copies go to both as they are, and others are split
+        #expect(
+            rooms.directory.forward(source: alice.endpoint, synchronizationSource: source) == .forward([bob, other]))
+        #expect(
+            rooms.directory.forward(source: alice.endpoint, synchronizationSource: source, repeats: true)
+                == .split(whole: [bob], withoutCopies: [other]))
+        // And when carol is no subscriber, nothing has to be taken out
+        try rooms.clients[carol].session.unsubscribe(from: alice.stream.stream)
+        rooms.run(for: .seconds(1))
+        #expect(
+            rooms.directory.forward(source: alice.endpoint, synchronizationSource: source, repeats: true)
+                == .forward([bob]))
+    }
+
+    @Test func reportsReachWhoeverIsHeardAndWhoeverHears() throws {
+        // Given alice and bob publishing, eve who only listens, and carol who has chosen nobody
+        var rooms = try kitchen("alice", "bob")
+        let eve = try rooms.addClient("eve@kitchen -publish")
+        let carol = try rooms.addClient("carol@kitchen", capabilities: [.publish, .subscribe])
+        rooms.run(for: .seconds(1))
+        func peers(_ index: Int, from endpoint: EndpointAddress? = nil) -> ForwardingDecision {
+            rooms.directory.forwardReport(
+                source: endpoint ?? rooms.clients[index].endpoint,
+                synchronizationSource: rooms.clients[index].stream.synchronizationSource)
+        }
+        let endpoints = rooms.clients.map(\.endpoint)
+        // Then alice reports to bob and eve, and eve, who publishes nothing, to alice and bob
+        #expect(peers(0) == .forward([endpoints[1], endpoints[eve]]))
+        #expect(peers(eve) == .forward([endpoints[0], endpoints[1]]))
+        #expect(peers(carol) == .forward([]))
+        // Under another's source, or from another's address, nobody reports
+        #expect(peers(0, from: endpoints[1]) == .drop(.notPublished))
+        // And whoever the server has muted still reports what it hears
+        rooms.directory.setServerMute(true, stream: rooms.clients[0].stream.stream, now: rooms.now)
+        #expect(rooms.route(of: 0) == .drop(.mutedByServer))
+        #expect(peers(0) == .forward([endpoints[1], endpoints[eve]]))
+        // When carol chooses alice, each is told of the other's
+        try rooms.clients[carol].session.subscribe(to: rooms.clients[0].stream.stream)
+        rooms.run(for: .seconds(1))
+        #expect(peers(carol) == .forward([endpoints[0]]))
     }
 
     @Test func aPublisherMuteIsToldAndAServerMuteIsEnforced() throws {

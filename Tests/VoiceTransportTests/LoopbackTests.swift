@@ -42,6 +42,39 @@ struct LoopbackTests {
         #expect(alice.client.end == .stopped)
     }
 
+    @Test func copiesAreTakenOutForWhoeverDoesNotTakeThem() async throws {
+        // Given alice, bob who takes packets that repeat earlier ones, and carol who does not
+        let server = try LoopbackServer()
+        defer { server.server.stop() }
+        let alice = try server.participant("alice")
+        try await alice.join()
+        let bob = try server.participant("bob")
+        try await bob.join()
+        let carol = try server.participant(
+            "carol", configuration: RoomClientConfiguration(capabilities: [.publish, .subscribe, .autoSubscribe]))
+        try await carol.join()
+        for sequence in 0..<40 as Range<UInt16> {
+            // When she sends a packet with a copy of two bytes and a primary block of three (RFC 2198 section 3)
+            let blocks: [UInt8] = [0x80 | 111, 15, 0, 2, 111, 1, 2, 7, 8, 9]
+            var packet = alice.packet(sequence, payload: blocks)
+            packet[1] = 112
+            #expect(alice.send(packet))
+            // Then bob gets it whole, and carol the primary block as ordinary Opus
+            #expect(try #require(await bob.receive()).0 == packet)
+            #expect(try #require(await carol.receive()).0 == alice.packet(sequence, payload: [7, 8, 9]))
+        }
+        // And a report goes to both, also carol's to alice
+        let report: [UInt8] = [0x80, 201, 0, 1]
+        #expect(carol.send(report + carol.packet(0, payload: [])[8..<12]))
+        #expect(try #require(await alice.receive()).0.starts(with: report))
+        // And what is not as it should be goes to nobody who would not understand it
+        var broken = alice.packet(99, payload: [0x80 | 111, 15, 0, 200, 111])
+        broken[1] = 112
+        #expect(alice.send(broken))
+        #expect(alice.send(alice.packet(100, payload: [1])))
+        #expect(try #require(await carol.receive()).0 == alice.packet(100, payload: [1]))
+    }
+
     private func speak(
         _ sequences: Range<UInt16>, from speaker: LoopbackParticipant, to listener: LoopbackParticipant
     ) async throws {

@@ -53,6 +53,72 @@ struct RedundantAudioTests {
         }
     }
 
+    /// An RTP datagram with a header extension and copies of these lengths, the oldest first, each 960 frames apart.
+    private static func datagram(copies: [Int], primary: Int, random: inout SeededBytes) throws -> (
+        bytes: [UInt8], primary: [UInt8]
+    ) {
+        var bytes = [UInt8](repeating: 0, count: 1_500)
+        var span = bytes.mutableSpan
+        let header = RTPHeader(
+            payloadType: 112, marker: true, sequenceNumber: 4, timestamp: 9_600, synchronizationSource: 5)
+        let start = try header.write(into: &span, audioLevel: AudioLevel(voiceActivity: true, level: 30))
+        var payload = span._mutatingExtracting(start...)
+        for (index, length) in copies.enumerated() {
+            try RedundantAudioWriter.writeHeader(
+                ofCopy: index, payloadType: 111, offset: UInt32(copies.count - index) * 960, byteCount: length,
+                into: &payload)
+        }
+        let data = try RedundantAudioWriter.writePrimaryHeader(
+            afterCopies: copies.count, payloadType: 111, into: &payload)
+        let total = copies.reduce(0, +) + primary
+        for place in 0..<total { payload[data + place] = UInt8.random(in: 0...255, using: &random) }
+        let length = start + data + total
+        return (Array(bytes[..<length]), Array(bytes[(length - primary)..<length]))
+    }
+
+    @Test(
+        "What is written is read, and without its copies a datagram is as if there had never been any",
+        arguments: UInt64(1)...20)
+    func written(seed: UInt64) throws {
+        var random = SeededBytes(seed: seed)
+        let copies = (0..<Int.random(in: 1...4, using: &random)).map { _ in Int.random(in: 0...200, using: &random) }
+        let (bytes, primary) = try Self.datagram(
+            copies: copies, primary: Int.random(in: 1...200, using: &random), random: &random)
+        let packet = try RTPPacket(parsing: bytes.span)
+        let audio = try RedundantAudio(parsing: packet.payload)
+        let lengths = (0..<audio.redundantBlockCount).map { audio.block(at: $0).count }
+        let offsets = (0..<audio.redundantBlockCount).map { audio.timestampOffset(at: $0) }
+        let read = [UInt8](audio.primary)
+        #expect(lengths == copies && read == primary, "seed \(seed)")
+        #expect(offsets == (1...copies.count).reversed().map { $0 * 960 })
+        // When a forwarder takes the copies out
+        var plain = bytes
+        var span = plain.mutableSpan
+        let length = try RedundantAudioWriter.removeCopies(from: &span)
+        let rest = Array(plain[..<length])
+        let parsed = try RTPPacket(parsing: rest.span)
+        var header = packet.header
+        header.payloadType = 111
+        let payload = [UInt8](parsed.payload)
+        #expect(parsed.header == header && payload == primary, "seed \(seed)")
+        #expect(parsed.audioLevel(id: 1) == AudioLevel(voiceActivity: true, level: 30))
+    }
+
+    @Test("What cannot be taken apart stays as it is, whatever the bytes", arguments: UInt64(1)...50)
+    func removal(seed: UInt64) {
+        var random = SeededBytes(seed: seed)
+        for _ in 0..<200 {
+            let bytes = [0x80] + random.bytes(count: Int(random.next() % 60))
+            var copy = bytes
+            var span = copy.mutableSpan
+            guard let length = try? RedundantAudioWriter.removeCopies(from: &span) else {
+                #expect(copy == bytes, "seed \(seed)")
+                continue
+            }
+            #expect(length < bytes.count, "seed \(seed)")
+        }
+    }
+
     private static func parse(_ bytes: [UInt8]) throws(WireError) -> Int {
         try RedundantAudio(parsing: bytes.span).redundantBlockCount
     }

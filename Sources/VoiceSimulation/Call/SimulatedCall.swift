@@ -1,7 +1,7 @@
 internal import VoiceDevices
 public import VoiceEngine
 internal import VoiceRealtime
-internal import VoiceRooms
+public import VoiceRooms
 internal import VoiceWire
 
 /// Two engines, a room server and the network between them, in simulated time: the same bits for the same seed on every run.
@@ -167,6 +167,15 @@ public final class SimulatedCall {
         step()
     }
 
+    /// The stream that a side publishes.
+    public func ownStream(_ side: Side) -> StreamID? { participants[side.rawValue].conversation.ownStream?.stream }
+
+    /// Interrupts a stream on a side's behalf: the room tells everybody else.
+    public func interrupt(_ stream: StreamID, generation: UInt32, by side: Side) throws {
+        try participants[side.rawValue].session.interrupt(stream, generation: generation)
+        step()
+    }
+
     /// Changes what a side's links do to the datagrams sent from now on.
     public func setNetwork(_ conditions: NetworkConditions, _ side: Side) throws {
         try participants[side.rawValue].uplink.change(to: conditions)
@@ -238,9 +247,10 @@ public final class SimulatedCall {
         for participant in participants {
             while let delivery = participant.uplink.receive(now: now.sinceEpoch) {
                 let bytes = delivery.datagram
-                if DatagramKind(of: bytes.span) == .rtp {
-                    forward(bytes, from: participant)
-                } else {
+                switch DatagramKind(of: bytes.span) {
+                case .rtp: forward(bytes, from: participant)
+                case .rtcp: forwardReport(bytes, from: participant)
+                default:
                     // What is not a control message is counted by the directory.
                     _ = try? directory.handle(datagram: bytes.span, from: participant.address, now: now.sinceEpoch)
                 }
@@ -250,9 +260,28 @@ public final class SimulatedCall {
 
     private func forward(_ packet: [UInt8], from participant: Participant) {
         guard let source = RTPDatagram.synchronizationSource(of: packet.span) else { return }
-        guard
-            case .forward(let receivers) = directory.forward(source: participant.address, synchronizationSource: source)
-        else { return }
+        let repeats = RTPDatagram.payloadType(of: packet.span) == RoomProtocol.redundantPayloadType
+        switch directory.forward(source: participant.address, synchronizationSource: source, repeats: repeats) {
+        case .drop: break
+        case .forward(let receivers): send(packet, to: receivers)
+        case .split(let whole, let withoutCopies):
+            send(packet, to: whole)
+            var shorter = packet
+            var span = shorter.mutableSpan
+            guard let length = try? RedundantAudioWriter.removeCopies(from: &span) else { return }
+            send(Array(shorter[..<length]), to: withoutCopies)
+        }
+    }
+
+    private func forwardReport(_ packet: [UInt8], from participant: Participant) {
+        var compound = RTCPCompound(packet.span)
+        guard let first = try? compound.next(), first.body.count >= 4 else { return }
+        let sender = (0..<4).reduce(UInt32(0)) { $0 << 8 | UInt32(packet[4 + $1]) }
+        let decision = directory.forwardReport(source: participant.address, synchronizationSource: sender)
+        if case .forward(let receivers) = decision { send(packet, to: receivers) }
+    }
+
+    private func send(_ packet: [UInt8], to receivers: [EndpointAddress]) {
         for receiver in participants where receivers.contains(receiver.address) && receiver.isConnected {
             receiver.downlink.send(packet, now: now.sinceEpoch)
         }
@@ -279,7 +308,8 @@ public final class SimulatedCall {
     private func deliverToClients() {
         for participant in participants {
             while let delivery = participant.downlink.receive(now: now.sinceEpoch) {
-                if DatagramKind(of: delivery.datagram.span) == .rtp {
+                let kind = DatagramKind(of: delivery.datagram.span)
+                if kind == .rtp || kind == .rtcp {
                     guard participant.session.state == .joined else { continue }
                     _ = participant.core.link.received.push(
                         delivery.datagram.span, tag: PacketTag(time: MonotonicTime(atOrAfter: delivery.arrivedAt)))

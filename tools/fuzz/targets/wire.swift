@@ -15,6 +15,7 @@ public func fuzzOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     checkCompound(datagram)
     checkOpus(datagram)
     checkReception(datagram)
+    checkRemoval(datagram)
     return 0
 }
 
@@ -71,6 +72,7 @@ private func checkCompound(_ datagram: Span<UInt8>) {
             checkReport(packet)
             checkDescription(packet)
             checkGoodbye(packet)
+            checkPatterns(packet)
         }
         precondition(byteCount == datagram.count)
     } catch {
@@ -109,6 +111,40 @@ private func checkGoodbye(_ packet: RTCPPacket) {
     guard let goodbye = try? Goodbye(parsing: packet) else { return }
     for index in 0..<goodbye.sourceCount { _ = goodbye.source(at: index) }
     precondition(goodbye.sourceCount * 4 + goodbye.reason.count <= packet.body.count)
+}
+
+/// What is read of which packets came is read again after it was written.
+private func checkPatterns(_ packet: RTCPPacket) {
+    guard var patterns = try? LossPatterns(parsing: packet) else { return }
+    while let element = try? patterns.next() {
+        precondition(element.pattern.count <= LossPattern.capacity)
+        precondition(element.pattern.lostCount <= element.pattern.count)
+        guard element.pattern.count > 0 else { continue }
+        var bytes = [UInt8](repeating: 0, count: 200)
+        var span = bytes.mutableSpan
+        var writer = ExtendedReportWriter(synchronizationSource: patterns.synchronizationSource, at: 0, limit: 200)
+        precondition(writer.append(element.pattern, of: element.source, to: &span))
+        let written = bytes.span.extracting(first: writer.byteCount)
+        guard let again = try? RTCPPacket(parsing: written), var read = try? LossPatterns(parsing: again),
+            let first = try? read.next()
+        else { fatalError("what was written cannot be read") }
+        precondition(first.source == element.source && first.pattern == element.pattern)
+    }
+}
+
+/// Taking copies out leaves an RTP packet with the primary block, or everything as it was.
+private func checkRemoval(_ datagram: Span<UInt8>) {
+    var bytes: [UInt8] = []
+    for index in datagram.indices { bytes.append(datagram[index]) }
+    var span = bytes.mutableSpan
+    guard let length = try? RedundantAudioWriter.removeCopies(from: &span) else {
+        precondition(isEqual(bytes.span, datagram))
+        return
+    }
+    guard let packet = try? RTPPacket(parsing: datagram), let audio = try? RedundantAudio(parsing: packet.payload),
+        let plain = try? RTPPacket(parsing: bytes.span.extracting(first: length))
+    else { fatalError("what was accepted cannot be read") }
+    precondition(isEqual(plain.payload, audio.primary) && plain.header.payloadType == audio.primaryPayloadType)
 }
 
 private func checkOpus(_ packet: Span<UInt8>) {

@@ -1,0 +1,75 @@
+internal import VoiceWire
+
+/// What one listener last said of the stream that this engine sends.
+struct RemoteInbound: BitwiseCopyable, Sendable {
+    var synchronizationSource: UInt32 = 0
+    var heard: Duration = .zero
+    /// 0...1, since the report before.
+    var fractionLost = 0.0
+    var packetsLost = 0
+    /// Seconds.
+    var jitter = 0.0
+    /// Seconds; nil before the first.
+    var roundTripTime: Double?
+    var totalRoundTripTime = 0.0
+    var roundTripTimeMeasurements = 0
+    /// The highest sequence number that it has received, wraps included.
+    var highest: UInt32?
+
+    /// A round trip beyond this is a mistake, or a lie: 30 s.
+    private static let longestRoundTrip = 30.0
+
+    /// Takes a report block; returns its round trip in seconds, and how many packets it is about.
+    mutating func note(_ block: ReportBlock, arrival: Duration) -> (roundTrip: Double?, packets: Int) {
+        heard = arrival
+        fractionLost = Double(block.fractionLost) / 256
+        packetsLost = Int(block.cumulativeLost)
+        jitter = Double(block.interarrivalJitter) / 48_000
+        let packets = highest.map { Int(Int32(bitPattern: block.extendedHighestSequenceNumber &- $0)) } ?? 0
+        highest = block.extendedHighestSequenceNumber
+        let measured = block.roundTripTime(arrival: NetworkTime(sinceUnixEpoch: arrival)).map { $0 / .seconds(1) }
+        guard let measured, measured < Self.longestRoundTrip else { return (nil, max(0, packets)) }
+        roundTripTime = measured
+        totalRoundTripTime += measured
+        roundTripTimeMeasurements += 1
+        return (measured, max(0, packets))
+    }
+}
+
+/// The listeners that report; of more than fit, those that did so last.
+struct RemoteInboundTable: BitwiseCopyable, Sendable {
+    private(set) var count = 0
+    private var entries = InlineArray<16, RemoteInbound>(repeating: RemoteInbound())
+
+    subscript(index: Int) -> RemoteInbound {
+        get { entries[index] }
+        set { entries[index] = newValue }
+    }
+
+    /// The place of a listener, a new one where it has none.
+    mutating func place(of source: UInt32) -> Int {
+        for index in 0..<count where entries[index].synchronizationSource == source { return index }
+        var index = count
+        if count < SenderAdaptation.mostListeners {
+            count += 1
+        } else {
+            index = 0
+            for other in 1..<count where entries[other].heard < entries[index].heard { index = other }
+        }
+        entries[index] = RemoteInbound(synchronizationSource: source)
+        return index
+    }
+
+    /// Forgets whoever has not reported for long.
+    mutating func forgetSilent(now: Duration) {
+        var index = 0
+        while index < count {
+            if now - entries[index].heard > SenderAdaptation.patience {
+                count -= 1
+                entries[index] = entries[count]
+            } else {
+                index += 1
+            }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+internal import VoiceWire
+
+/// The last packets' payloads, which the next ones may repeat (RFC 2198). Memory of fixed size.
+struct SentPayloads {
+    /// RTP with copies is not to be longer than any path carries whole (RFC 9000 section 14.1), less room for a packet's own sound.
+    private static let mostBytes = 800
+    private static let slotBytes = RedundantAudioWriter.longestBlock + 1
+
+    private var bytes = InlineArray<4096, UInt8>(repeating: 0)
+    private var lengths = InlineArray<4, Int>(repeating: 0)
+    private var timestamps = InlineArray<4, UInt32>(repeating: 0)
+    private var newest = 0
+    private(set) var count = 0
+
+    /// What follows is no continuation: a pause, a gap, packets of another length.
+    mutating func forget() { count = 0 }
+
+    /// Keeps the payload that was just sent; one that is too long to be repeated ends what can be.
+    mutating func keep(_ payload: Span<UInt8>, timestamp: UInt32) {
+        guard payload.count <= RedundantAudioWriter.longestBlock else { return forget() }
+        newest = (newest + 1) % LossEvidence.mostCopies
+        for index in payload.indices { bytes[newest * Self.slotBytes + index] = payload[index] }
+        lengths[newest] = payload.count
+        timestamps[newest] = timestamp
+        count = min(count + 1, LossEvidence.mostCopies)
+    }
+
+    /// How many of the last `wanted` payloads fit into a packet of this timestamp.
+    func fitting(_ wanted: Int, timestamp: UInt32) -> Int {
+        var (fits, total) = (0, 0)
+        while fits < min(wanted, count) {
+            let slot = slot(fits)
+            total += RedundantAudioWriter.copyHeaderBytes + lengths[slot]
+            guard total <= Self.mostBytes, timestamp &- timestamps[slot] <= RedundantAudioWriter.longestOffset else {
+                break
+            }
+            fits += 1
+        }
+        return fits
+    }
+
+    /// Writes headers and the last `copies` payloads, the oldest first; returns where the packet's own sound belongs.
+    func write(
+        _ copies: Int, timestamp: UInt32, payloadType: UInt8, into payload: inout MutableSpan<UInt8>
+    ) throws(WireError) -> Int {
+        for index in 0..<copies {
+            let slot = slot(copies - 1 - index)
+            try RedundantAudioWriter.writeHeader(
+                ofCopy: index, payloadType: payloadType, offset: timestamp &- timestamps[slot],
+                byteCount: lengths[slot], into: &payload)
+        }
+        var end = try RedundantAudioWriter.writePrimaryHeader(
+            afterCopies: copies, payloadType: payloadType, into: &payload)
+        for index in 0..<copies {
+            let slot = slot(copies - 1 - index)
+            guard payload.count - end > lengths[slot] else {
+                throw .insufficientSpace(neededBytes: end + lengths[slot])
+            }
+            for byte in 0..<lengths[slot] { payload[end + byte] = bytes[slot * Self.slotBytes + byte] }
+            end += lengths[slot]
+        }
+        return end
+    }
+
+    /// The slot of the payload `age` packets before the newest.
+    private func slot(_ age: Int) -> Int { (newest + LossEvidence.mostCopies - age) % LossEvidence.mostCopies }
+}

@@ -1,0 +1,143 @@
+/// Writes an extended report with loss patterns, block by block: a cursor over a datagram (RFC 3611 sections 2 and 4.1).
+///
+/// Each call gets the same buffer. Lock-free and without allocation.
+public struct ExtendedReportWriter: Sendable {
+    /// Bytes of the report so far; 0 before the first block.
+    public private(set) var byteCount = 0
+    private let offset: Int
+    private let limit: Int
+    private let synchronizationSource: UInt32
+
+    /// "Loss RLE Report Block" (section 4.1).
+    static let lossRunLengths: UInt8 = 1
+    /// Bytes of a block before its chunks.
+    static let blockHeaderBytes = 12
+    /// A chunk of a bit vector holds this many packets (section 4.1.2).
+    static let vectorPackets = 15
+    /// The longest run that a chunk can state (section 4.1.1).
+    static let longestRun = 0x3FFF
+
+    /// A report of this participant that begins at `offset` of a datagram and must not go beyond `limit`.
+    public init(synchronizationSource: UInt32, at offset: Int, limit: Int) {
+        (self.synchronizationSource, self.offset, self.limit) = (synchronizationSource, offset, limit)
+    }
+
+    /// Adds what was received of a source. False, and nothing is written, where it does not fit.
+    public mutating func append(
+        _ pattern: LossPattern, of source: UInt32, to datagram: inout MutableSpan<UInt8>
+    ) -> Bool {
+        let header = byteCount == 0 ? RTCPPacket.headerByteCount + 4 : 0
+        let start = offset + byteCount + header
+        // In vectors alone it is never longer than this; chunks come in pairs.
+        let most = (pattern.count + Self.vectorPackets - 1) / Self.vectorPackets + 2
+        guard pattern.count > 0, start + Self.blockHeaderBytes + 2 * most <= min(limit, datagram.count) else {
+            return false
+        }
+        if header > 0 { datagram.store(synchronizationSource, at: offset + RTCPPacket.headerByteCount) }
+        let chunks = Self.write(pattern, into: &datagram, at: start + Self.blockHeaderBytes)
+        datagram[start] = Self.lossRunLengths
+        datagram[start + 1] = 0
+        datagram.store(UInt16((Self.blockHeaderBytes + 2 * chunks) / 4 - 1), at: start + 2)
+        datagram.store(source, at: start + 4)
+        datagram.store(pattern.firstSequenceNumber, at: start + 8)
+        datagram.store(pattern.firstSequenceNumber &+ UInt16(pattern.count), at: start + 10)
+        byteCount += header + Self.blockHeaderBytes + 2 * chunks
+        RTCPPacket.writeHeader(.extendedReport, count: 0, byteCount: byteCount, into: &datagram, at: offset)
+        return true
+    }
+
+    /// Writes the chunks, with a null chunk where their number were odd; returns how many.
+    private static func write(_ pattern: LossPattern, into datagram: inout MutableSpan<UInt8>, at offset: Int) -> Int {
+        var (chunks, index) = (0, 0)
+        while index < pattern.count {
+            var run = 1
+            while index + run < pattern.count, pattern[index + run] == pattern[index] { run += 1 }
+            let chunk: UInt16
+            if run >= vectorPackets {
+                chunk = (pattern[index] ? 0x4000 : 0) | UInt16(run)
+                index += run
+            } else {
+                var vector: UInt16 = 0x8000
+                for place in 0..<min(vectorPackets, pattern.count - index) where pattern[index + place] {
+                    vector |= 0x4000 >> UInt16(place)
+                }
+                chunk = vector
+                index += vectorPackets
+            }
+            datagram.store(chunk, at: offset + 2 * chunks)
+            chunks += 1
+        }
+        if chunks & 1 == 1 {
+            datagram.store(UInt16(0), at: offset + 2 * chunks)
+            chunks += 1
+        }
+        return chunks
+    }
+}
+
+/// The loss patterns of an extended report, one after the other; blocks of other kinds are passed over.
+///
+/// A view of the packet: copies nothing, allocates nothing, and cannot outlive the bytes.
+public struct LossPatterns: ~Escapable {
+    /// Who reports.
+    public let synchronizationSource: UInt32
+    private let body: Span<UInt8>
+    private var offset = 4
+
+    /// What a participant says of one source.
+    public struct Element: Sendable, BitwiseCopyable {
+        /// Whose packets it is about.
+        public let source: UInt32
+        /// Which of them came.
+        public let pattern: LossPattern
+    }
+
+    /// The patterns of an extended report.
+    ///
+    /// - Throws: ``WireError/unexpectedPacketType(_:)`` when the packet is none, ``WireError/truncated(_:)`` without a sender.
+    @_lifetime(copy packet)
+    public init(parsing packet: RTCPPacket) throws(WireError) {
+        try packet.require(.extendedReport)
+        guard packet.body.count >= 4 else { throw .truncated(.extendedReport) }
+        body = packet.body
+        synchronizationSource = packet.body.loadUInt32(at: 0)
+    }
+
+    /// The next pattern that tells of every packet (not thinned, section 4.1), or nil after the last; of a longer one the first
+    /// ``LossPattern/capacity`` packets.
+    ///
+    /// - Throws: ``WireError/truncated(_:)`` when a block reaches beyond the packet.
+    public mutating func next() throws(WireError) -> Element? {
+        while offset + 4 <= body.count {
+            let start = offset
+            let end = start + 4 + 4 * Int(body.loadUInt16(at: start + 2))
+            offset = end
+            guard end <= body.count else { throw .truncated(.extendedReport) }
+            guard body[start] == ExtendedReportWriter.lossRunLengths, body[start + 1] & 0x0F == 0 else { continue }
+            guard end - start >= ExtendedReportWriter.blockHeaderBytes else { throw .truncated(.extendedReport) }
+            return Element(source: body.loadUInt32(at: start + 4), pattern: pattern(in: start..<end))
+        }
+        return nil
+    }
+
+    private func pattern(in block: Range<Int>) -> LossPattern {
+        let first = body.loadUInt16(at: block.lowerBound + 8)
+        let wanted = min(Int(body.loadUInt16(at: block.lowerBound + 10) &- first), LossPattern.capacity)
+        var pattern = LossPattern(firstSequenceNumber: first)
+        var chunk = block.lowerBound + ExtendedReportWriter.blockHeaderBytes
+        while pattern.count < wanted, chunk + 2 <= block.upperBound {
+            let bits = body.loadUInt16(at: chunk)
+            if bits == 0 { break }
+            if bits & 0x8000 == 0 {
+                let run = Int(bits) & ExtendedReportWriter.longestRun
+                for _ in 0..<min(run, wanted - pattern.count) { pattern.append(bits & 0x4000 != 0) }
+            } else {
+                for place in 0..<min(ExtendedReportWriter.vectorPackets, wanted - pattern.count) {
+                    pattern.append(bits & 0x4000 >> UInt16(place) != 0)
+                }
+            }
+            chunk += 2
+        }
+        return pattern
+    }
+}

@@ -1,0 +1,77 @@
+/// Which of some packets in a row came, and which were lost: what a receiver says of them in an extended report (RFC 3611 section 4.1), and
+/// what tells a sender whether losses come alone or in bursts. A value of fixed size.
+public struct LossPattern: Equatable, Sendable, BitwiseCopyable {
+    /// The most packets that a pattern tells of: five seconds of 20 ms packets.
+    public static let capacity = 256
+
+    /// The sequence number of the first packet.
+    public let firstSequenceNumber: UInt16
+    /// How many packets it tells of, 0...``capacity``.
+    public private(set) var count = 0
+    private var words = InlineArray<4, UInt64>(repeating: 0)
+
+    /// A pattern that begins at a sequence number, of no packet yet.
+    public init(firstSequenceNumber: UInt16) { self.firstSequenceNumber = firstSequenceNumber }
+
+    /// Adds the next packet; what exceeds ``capacity`` is left out.
+    public mutating func append(_ wasReceived: Bool) {
+        guard count < Self.capacity else { return }
+        if wasReceived { words[count >> 6] |= 1 << UInt64(count & 63) }
+        count += 1
+    }
+
+    /// Whether the packet `index` places behind the first was received; `index` is below ``count``.
+    public subscript(index: Int) -> Bool {
+        precondition(index >= 0 && index < count)
+        return words[index >> 6] & 1 << UInt64(index & 63) != 0
+    }
+
+    /// How many did not come.
+    public var lostCount: Int { (0..<count).reduce(0) { $0 + (self[$1] ? 0 : 1) } }
+
+    public static func == (one: Self, other: Self) -> Bool {
+        guard one.firstSequenceNumber == other.firstSequenceNumber, one.count == other.count else { return false }
+        return one.words.indices.allSatisfy { one.words[$0] == other.words[$0] }
+    }
+}
+
+/// The receptions of the last packets, by sequence number.
+struct ReceptionWindow: BitwiseCopyable, Sendable {
+    private var highest: Int64?
+    /// The first sequence number that no pattern was taken of.
+    private var next: Int64 = 0
+    private var words = InlineArray<4, UInt64>(repeating: 0)
+
+    /// Notes that a packet came.
+    mutating func note(_ sequence: Int64) {
+        guard let highest else {
+            self.highest = sequence
+            next = sequence
+            return set(sequence, true)
+        }
+        if sequence > highest {
+            let first = max(highest + 1, sequence - Int64(LossPattern.capacity) + 1)
+            for missing in first..<sequence { set(missing, false) }
+            self.highest = sequence
+        }
+        if highest - sequence < Int64(LossPattern.capacity) { set(sequence, true) }
+    }
+
+    /// The pattern from the end of the last one to the highest sequence number.
+    mutating func takePattern() -> LossPattern? {
+        guard let highest, highest >= next else { return nil }
+        let first = max(next, highest - Int64(LossPattern.capacity) + 1)
+        var pattern = LossPattern(firstSequenceNumber: UInt16(truncatingIfNeeded: first))
+        for sequence in first...highest { pattern.append(words[word(sequence)] & bit(sequence) != 0) }
+        next = highest + 1
+        return pattern
+    }
+
+    private mutating func set(_ sequence: Int64, _ wasReceived: Bool) {
+        if wasReceived { words[word(sequence)] |= bit(sequence) } else { words[word(sequence)] &= ~bit(sequence) }
+    }
+
+    private func word(_ sequence: Int64) -> Int { Int(sequence >> 6 & 3) }
+
+    private func bit(_ sequence: Int64) -> UInt64 { 1 << UInt64(truncatingIfNeeded: sequence & 63) }
+}
