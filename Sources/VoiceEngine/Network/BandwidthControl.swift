@@ -93,6 +93,8 @@ extension OpusFrameDuration {
         for _ in 0..<steps {
             let next: OpusFrameDuration =
                 switch length {
+                case .microseconds2500: .milliseconds5
+                case .milliseconds5: .milliseconds10
                 case .milliseconds10: .milliseconds20
                 case .milliseconds20: .milliseconds40
                 case .milliseconds40, .milliseconds60: .milliseconds60
