@@ -29,6 +29,7 @@ public struct LossPattern: Equatable, Sendable, BitwiseCopyable {
     /// How many did not come.
     public var lostCount: Int { (0..<count).reduce(0) { $0 + (self[$1] ? 0 : 1) } }
 
+    /// Whether both tell the same of the same packets.
     public static func == (one: Self, other: Self) -> Bool {
         guard one.firstSequenceNumber == other.firstSequenceNumber, one.count == other.count else { return false }
         return one.words.indices.allSatisfy { one.words[$0] == other.words[$0] }

@@ -9,6 +9,8 @@ struct NetworkTests {
         _ conditions: NetworkConditions, seed: UInt64, usesRedundancy: Bool = true
     ) throws -> (PlayoutStatistics, SimulatedCall) {
         var configuration = Talk(a: [0.5...9], length: 9, seed: seed).overCables
+        // What in-band FEC does is asked here, whatever the sender would make of the reports.
+        configuration.engine.adaptation = .fixed
         configuration.engine.playout.usesRedundancy = usesRedundancy
         let call = try SimulatedCall(configuration)
         call.run(for: .seconds(1))

@@ -90,10 +90,9 @@ struct SenderAdaptationTests {
             try setLoss(.bursts(0.12, meanBurst: 3), of: call)
             call.run(for: .seconds(12))
         }
-        #expect(adaptive.statistics(.a).uplink.copies >= 2)
         let (restored, made) = (try run(adaptive, for: .seconds(12)), try run(without, for: .seconds(12)))
         #expect(adaptive.statistics(.a).uplink.copyBytesSent > 10_000)
-        #expect(restored.concealed < 0.7 * made.concealed, "\(restored.concealed) against \(made.concealed)")
+        #expect(restored.concealed < 0.8 * made.concealed, "\(restored.concealed) against \(made.concealed)")
         #expect(without.statistics(.a).uplink.copyBytesSent == 0)
         // And when nothing is lost any more, the sender is back where a clean path has it
         try setLoss(.none, of: adaptive)

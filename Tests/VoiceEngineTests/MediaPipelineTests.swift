@@ -242,6 +242,38 @@ struct MediaPipelineTests {
         #expect(rig.statistics.device.playback.underrunFrames == 0)
     }
 
+    @Test("reports from strangers, of nonsense or lies do no harm", arguments: 1...4)
+    func hostileReports(seed: Int) throws {
+        let rig = try PipelineRig(.headset, room: .headset)
+        try rig.add(100)
+        var generator = SeededGenerator(seed: UInt64(seed))
+        let arrival = PacketTag(time: MonotonicTime(nanoseconds: 1_000_000_000))
+        for round in 0..<400 {
+            rig.run(periods: 1)
+            // When reports of every kind arrive whose bytes are noise, some with true lengths, from ever other senders
+            var bytes = (0..<4 * Int(generator.uniform(in: 2...40))).map { _ in
+                UInt8(truncatingIfNeeded: generator.next() as UInt64)
+            }
+            (bytes[0], bytes[1]) = (0x81, 200 + UInt8(round % 8))
+            (bytes[2], bytes[3]) = (0, UInt8(bytes.count / 4 - 1))
+            // About this engine's stream
+            for offset in [8, 28] where bytes.count >= offset + 24 {
+                bytes.replaceSubrange(offset..<offset + 4, with: [0, 0, 0, 1])
+            }
+            _ = rig.core.link.received.push(bytes.span, tag: arrival)
+        }
+        rig.run(periods: 100)
+        // Then they are counted, no more listeners are kept than there is room for, and sound goes both ways
+        let statistics = rig.statistics
+        #expect(statistics.reports.malformed > 8 && statistics.reports.received > 100, "seed \(seed)")
+        #expect(statistics.remoteInbound.count <= 16)
+        #expect(statistics.remoteInbound.allSatisfy { ($0.roundTripTime ?? .zero) < .seconds(30) })
+        let encoder = try #require(statistics.uplink.encoder)
+        #expect((16_000...32_000).contains(encoder.bitratePerSecond))
+        #expect(statistics.uplink.packetsSent > 100)
+        #expect(try #require(statistics.streams.first).bytesReceived > 1_000)
+    }
+
     @Test("more commands than the media thread takes are refused, not lost")
     func overload() throws {
         let rig = try PipelineRig(.headset, room: .headset)

@@ -92,12 +92,11 @@ extension OpusFrameDuration {
         var length = self
         for _ in 0..<steps {
             let next: OpusFrameDuration =
-                switch length {
-                case .microseconds2500: .milliseconds5
-                case .milliseconds5: .milliseconds10
-                case .milliseconds10: .milliseconds20
-                case .milliseconds20: .milliseconds40
-                case .milliseconds40, .milliseconds60: .milliseconds60
+                switch length.frames {
+                case ..<480: .milliseconds10
+                case 480: .milliseconds20
+                case 960: .milliseconds40
+                default: .milliseconds60
                 }
             if next.frames > longest.frames { break }
             length = next

@@ -70,10 +70,10 @@ struct ReportExchange: BitwiseCopyable, Sendable {
                 case .senderReport:
                     let report = try SenderReport(parsing: packet)
                     streams.note(report, arrival: arrival)
-                    news = block(in: packet, of: report.synchronizationSource, arrival: arrival) ?? news
+                    news = try block(in: packet, of: report.synchronizationSource, arrival: arrival) ?? news
                 case .receiverReport:
                     let report = try ReceiverReport(parsing: packet)
-                    news = block(in: packet, of: report.synchronizationSource, arrival: arrival) ?? news
+                    news = try block(in: packet, of: report.synchronizationSource, arrival: arrival) ?? news
                 case .extendedReport: try addPatterns(in: packet, to: &news)
                 default: break
                 }
@@ -95,10 +95,11 @@ struct ReportExchange: BitwiseCopyable, Sendable {
         var pattern: LossPattern?
     }
 
-    private mutating func block(in packet: RTCPPacket, of reporter: UInt32, arrival: Duration) -> News? {
-        guard let source, reporter != source, let blocks = try? ReportBlocks(parsing: packet),
-            let block = blocks.block(about: source)
-        else { return nil }
+    private mutating func block(
+        in packet: RTCPPacket, of reporter: UInt32, arrival: Duration
+    ) throws(WireError) -> News? {
+        let blocks = try ReportBlocks(parsing: packet)
+        guard let source, reporter != source, let block = blocks.block(about: source) else { return nil }
         let place = listeners.place(of: reporter)
         let (roundTrip, packets) = listeners[place].note(block, arrival: arrival)
         return News(

@@ -30,8 +30,9 @@ struct SenderAdaptation: BitwiseCopyable, Sendable {
     private static let copiesGo = 0.02
     /// Before so many packets nothing is known of bursts: about 4 s.
     private static let leastBurstEvidence = 180.0
-    /// They must take away half of what FEC would leave.
-    private static let copiesLeave = 0.5
+    /// They must leave less than this share of what FEC would leave; once there, a little more.
+    private static let copiesLeave = 0.6
+    private static let copiesKeep = 0.75
     /// libopus makes no difference beyond this, nor between neighbouring per cents.
     private static let mostExpectedLoss = 25
     private static let expectedLossStep = 5
@@ -114,14 +115,14 @@ struct SenderAdaptation: BitwiseCopyable, Sendable {
         next.settings.expectedLossPercent = isProtected ? expectedLoss(before: plan.settings.expectedLossPercent) : 0
     }
 
-    /// How many packets each is to repeat: the fewest that take away half of what FEC would leave.
+    /// How many packets each is to repeat: the fewest that leave clearly less than FEC would.
     private func copies(now: Duration) -> Int {
         guard allowsCopies, knows(Self.leastBurstEvidence), bandwidth.allowsCopies(now: now) else { return 0 }
         let left = weighed { $0.slow.cost(copies: 1) }
         guard left > (plan.copies > 0 ? Self.copiesGo : Self.copiesCome) else { return 0 }
         let most = min(policy.mostCopies, LossEvidence.mostCopies)
         if plan.copies > 0, plan.copies <= most,
-            weighed({ $0.slow.cost(copies: plan.copies) }) < 1.2 * Self.copiesLeave * left
+            weighed({ $0.slow.cost(copies: plan.copies) }) < Self.copiesKeep * left
         {
             return plan.copies
         }

@@ -124,11 +124,19 @@ private func checkPatterns(_ packet: RTCPPacket) {
         var span = bytes.mutableSpan
         var writer = ExtendedReportWriter(synchronizationSource: patterns.synchronizationSource, at: 0, limit: 200)
         precondition(writer.append(element.pattern, of: element.source, to: &span))
-        let written = bytes.span.extracting(first: writer.byteCount)
-        guard let again = try? RTCPPacket(parsing: written), var read = try? LossPatterns(parsing: again),
-            let first = try? read.next()
-        else { fatalError("what was written cannot be read") }
+        guard let first = firstPattern(bytes.span.extracting(first: writer.byteCount)) else {
+            fatalError("what was written cannot be read")
+        }
         precondition(first.source == element.source && first.pattern == element.pattern)
+    }
+}
+
+private func firstPattern(_ report: Span<UInt8>) -> LossPatterns.Element? {
+    do throws(WireError) {
+        var patterns = try LossPatterns(parsing: RTCPPacket(parsing: report))
+        return try patterns.next()
+    } catch {
+        return nil
     }
 }
 
@@ -141,10 +149,13 @@ private func checkRemoval(_ datagram: Span<UInt8>) {
         precondition(isEqual(bytes.span, datagram))
         return
     }
-    guard let packet = try? RTPPacket(parsing: datagram), let audio = try? RedundantAudio(parsing: packet.payload),
-        let plain = try? RTPPacket(parsing: bytes.span.extracting(first: length))
-    else { fatalError("what was accepted cannot be read") }
-    precondition(isEqual(plain.payload, audio.primary) && plain.header.payloadType == audio.primaryPayloadType)
+    do throws(WireError) {
+        let audio = try RedundantAudio(parsing: RTPPacket(parsing: datagram).payload)
+        let plain = try RTPPacket(parsing: bytes.span.extracting(first: length))
+        precondition(isEqual(plain.payload, audio.primary) && plain.header.payloadType == audio.primaryPayloadType)
+    } catch {
+        fatalError("what was accepted cannot be read: \(error)")
+    }
 }
 
 private func checkOpus(_ packet: Span<UInt8>) {
