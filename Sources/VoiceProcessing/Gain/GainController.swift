@@ -69,7 +69,9 @@ public struct GainController: BitwiseCopyable, Sendable {
         switch settings.mode {
         case .off: wanted = 0
         case .fixed: wanted = Float(settings.fixedGain)
-        case .adaptive: wanted = adapt(power: energy(of: block.span) / Float(block.count), speech: speech, noise: noise)
+        case .adaptive:
+            let power = energy(of: block.span) / Float(block.count)
+            wanted = adapt(power: power, speech: speech, noise: noise)
         }
         apply(powf(10, wanted / 20), to: &block)
         if settings.mode != .off || limiter.gain < 1 { limiter.run(&block) }
