@@ -54,6 +54,7 @@ let package = Package(
         .target(name: "CLinuxRealtime", cSettings: c),
         .target(name: "CAllocationCounter", dependencies: ["CLinuxRealtime"], cSettings: c),
         .target(name: "CVoiceKernels", cSettings: c),
+        .target(name: "CRNNoise", cSettings: c),
         .target(
             name: "CWebRTCAudio", dependencies: ["CWebRTCAudioProcessing"],
             cxxSettings: [
@@ -65,7 +66,7 @@ let package = Package(
         module("VoiceWire"),
         module("VoicePlayout", "VoiceWire"),
         module("VoiceRooms", "VoiceWire"),
-        module("VoiceProcessing", "VoiceRealtime", "CVoiceKernels", "CWebRTCAudio", "CSpeexDSP"),
+        module("VoiceProcessing", "VoiceRealtime", "CVoiceKernels", "CWebRTCAudio", "CSpeexDSP", "CRNNoise"),
         module("VoiceCoding", "COpus"),
         module("VoiceDevices", "VoiceRealtime", "CALSA", "CSndFile", "CSpeexDSP"),
         module("VoiceTransport", "CLinuxRealtime", "VoiceRealtime", "VoiceWire", "VoiceRooms", "CJWT"),

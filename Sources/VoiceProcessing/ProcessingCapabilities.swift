@@ -17,6 +17,8 @@ public struct ProcessingCapabilities: Equatable, Sendable {
     public var findsEcho: Bool
     /// Whether there is a noise suppressor, with all its levels.
     public var noise: Bool
+    /// Whether ``NeuralSuppressor`` can be chosen: RNNoise is installed, and the rate is 48 kHz.
+    public var neuralNoise = false
     /// Whether there is a gain control, in both modes.
     public var gain: Bool
     /// Whether voice is detected.
@@ -42,6 +44,7 @@ public struct ProcessingCapabilities: Equatable, Sendable {
             active.delayAgnostic = delayAgnosticOption ? requested.delayAgnostic : delayOptional
         }
         if !noise { active.noise = .off }
+        if !neuralNoise || active.noise == .off { active.noiseMethod = .spectral }
         if !gain { active.gain = .off }
         if !noise, !gain, !echo { active.highPass = false }
         if !voiceDetection {

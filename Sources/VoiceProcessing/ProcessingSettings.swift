@@ -30,6 +30,14 @@ public struct ProcessingSettings: BitwiseCopyable, Equatable, Sendable {
         case veryHigh
     }
 
+    /// Who takes the noise away.
+    public enum NoiseMethod: UInt8, BitwiseCopyable, CaseIterable, Sendable {
+        /// ``NoiseSuppressor``: steady and slowly changing noise, 5 ms of delay.
+        case spectral
+        /// ``NeuralSuppressor``: all that is not speech, 10 ms of delay; at 48 kHz where RNNoise is installed, and else as `spectral`.
+        case neural
+    }
+
     /// The gain control; see ``GainController``. A limiter keeps what it raises below full scale.
     public struct Gain: BitwiseCopyable, Equatable, Sendable {
         /// How the gain is found.
@@ -89,6 +97,8 @@ public struct ProcessingSettings: BitwiseCopyable, Equatable, Sendable {
     public var delayAgnostic: Bool
     /// The noise suppressor.
     public var noise: NoiseSuppression
+    /// Who takes the noise away; without effect while ``noise`` is off.
+    public var noiseMethod: NoiseMethod
     /// The gain control.
     public var gain: Gain
     /// Whether what lies below about 80 Hz, and any constant offset, is removed.
@@ -101,13 +111,14 @@ public struct ProcessingSettings: BitwiseCopyable, Equatable, Sendable {
     /// Settings from their parts; everything not named is off.
     public init(
         echo: EchoSuppression = .off, extendedFilter: Bool = false, delayAgnostic: Bool = false,
-        noise: NoiseSuppression = .off, gain: Gain = .off, highPass: Bool = false,
+        noise: NoiseSuppression = .off, noiseMethod: NoiseMethod = .spectral, gain: Gain = .off, highPass: Bool = false,
         voiceDetection: VoiceDetection = .off, speechDetector: SpeechDetector.Configuration? = nil
     ) {
         self.echo = echo
         self.extendedFilter = extendedFilter
         self.delayAgnostic = delayAgnostic
         self.noise = noise
+        self.noiseMethod = noiseMethod
         self.gain = gain
         self.highPass = highPass
         self.voiceDetection = voiceDetection

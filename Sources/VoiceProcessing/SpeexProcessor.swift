@@ -97,7 +97,8 @@ public final class SpeexProcessor: VoiceProcessor {
         var echo = Self.echoAttenuation[Int(activeSettings.echo.rawValue)]
         var echoWhileTalking = echo / 3
         var noise = Self.noiseAttenuation[Int(activeSettings.noise.rawValue)]
-        var denoise: Int32 = activeSettings.noise == .off ? 0 : 1
+        // Without it the preprocessor applies no gain at all, not even against what is left of the echo.
+        var denoise: Int32 = processingDelay > 0 ? 1 : 0
         unsafe _ = speex_preprocess_ctl(preprocessor, SPEEX_PREPROCESS_SET_ECHO_SUPPRESS, &echo)
         unsafe _ = speex_preprocess_ctl(preprocessor, SPEEX_PREPROCESS_SET_ECHO_SUPPRESS_ACTIVE, &echoWhileTalking)
         unsafe _ = speex_preprocess_ctl(preprocessor, SPEEX_PREPROCESS_SET_NOISE_SUPPRESS, &noise)

@@ -40,8 +40,12 @@ public final class WebRTCProcessor: VoiceProcessor {
     public init(sampleRate: Int, settings: ProcessingSettings) throws(ProcessingError) {
         guard processingRates.contains(sampleRate) else { throw .unsupportedSampleRate(sampleRate) }
         requestedSettings = try settings.validated()
-        capabilities = Self.libraryCapabilities
+        var stages = NearEndStages(sampleRate: sampleRate, settings: settings)
+        var capabilities = Self.libraryCapabilities
+        capabilities.neuralNoise = stages.hasNeuralNoise
+        self.capabilities = capabilities
         activeSettings = capabilities.resolved(settings)
+        stages.apply(activeSettings)
         library03 = unsafe String(cString: webrtc_audio_generation()) == "0.3"
         var module: OpaquePointer?
         var raw = webrtc_audio_settings(Self.module(activeSettings))
@@ -52,7 +56,7 @@ public final class WebRTCProcessor: VoiceProcessor {
         processingDelay =
             ModuleDelay.frames(Self.module(activeSettings), rate: sampleRate, library03: library03)
             + NearEndStages.delay(activeSettings, sampleRate: sampleRate)
-        stages = NearEndStages(sampleRate: sampleRate, settings: activeSettings)
+        self.stages = stages
         splice = OutputSplice(rate: sampleRate)
     }
 
@@ -102,6 +106,7 @@ public final class WebRTCProcessor: VoiceProcessor {
     private static func module(_ settings: ProcessingSettings) -> ProcessingSettings {
         var settings = settings
         settings.noise = .off
+        settings.noiseMethod = .spectral
         settings.gain = .off
         settings.voiceDetection = .off
         return settings

@@ -41,6 +41,35 @@ struct DoctorTests {
         #expect(opus?.contains("libopus.so") == true)
     }
 
+    @Test("the echo of a live device is measured: its delay, its strength, and what the canceller makes of it")
+    func echo() throws {
+        // Given a card whose loudspeaker is heard in its microphone 20 ms later, 10 dB weaker
+        let virtual = try VirtualCard(default: "vcard:ID=a,DELAY_FRAMES=960,GAIN=0.316")
+        // When the doctor plays speech through it
+        let result = try ChildProcess.run(
+            ["doctor", "--echo", "--json"], limit: 60, environment: virtual.environment)
+        let lines = try #require(result.json)
+        #expect(result.exitCode == 0, "\(result.standardError)")
+        // Then it finds that, and the canceller removes it
+        let values = try #require(lines.first?["values"] as? [String: Double])
+        #expect(abs(try #require(values["echo_return_loss_db"]) - 10) < 2)
+        #expect(try #require(values["linear_ratio"]) > 0.8)
+        #expect(try #require(values["erle_db"]) > 15)
+        #expect((15...120).contains(try #require(values["delay_ms"])))
+        #expect(lines.last?["type"] as? String == "summary")
+    }
+
+    @Test("a headset has no echo to speak of")
+    func headset() throws {
+        let virtual = try VirtualCard(default: "vcard:ID=a,GAIN=0")
+        let result = try ChildProcess.run(
+            ["doctor", "--echo", "--json"], limit: 60, environment: virtual.environment)
+        let lines = try #require(result.json)
+        let values = try #require(lines.first?["values"] as? [String: Double])
+        #expect(values["echo_return_loss_db"] == nil)
+        #expect(values["delay_ms"] == nil)
+    }
+
     @Test("wake-ups are measured: at SCHED_FIFO where that is granted, and of an ordinary thread in any case")
     func wakeUps() throws {
         let lines = try #require(try ChildProcess.run(["doctor", "--quick", "--silent", "--json"]).json)

@@ -7,7 +7,7 @@ enum ImportTable {
         "VoicePlayout": ["VoiceWire"],
         "VoiceTurns": [],
         "VoiceRooms": ["VoiceWire"],
-        "VoiceProcessing": ["VoiceRealtime", "CVoiceKernels", "CWebRTCAudio", "CSpeexDSP"],
+        "VoiceProcessing": ["VoiceRealtime", "CVoiceKernels", "CWebRTCAudio", "CSpeexDSP", "CRNNoise"],
         "VoiceCoding": ["COpus"],
         "VoiceDevices": ["VoiceRealtime", "CALSA", "CSndFile", "CSpeexDSP"],
         "VoiceTransport": ["VoiceRealtime", "VoiceWire", "VoiceRooms", "CSRTP", "COpenSSL", "CJWT", "CLinuxRealtime"],

@@ -6,7 +6,9 @@ struct MarkdownTable: CustomStringConvertible {
     /// The first column holds names, all others numbers.
     init(_ header: String...) { self.header = header }
 
-    mutating func add(_ cells: String...) {
+    mutating func add(_ cells: String...) { add(cells) }
+
+    mutating func add(_ cells: [String]) {
         precondition(cells.count == header.count)
         rows.append(cells)
     }

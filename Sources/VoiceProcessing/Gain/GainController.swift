@@ -27,10 +27,10 @@ public struct GainController: BitwiseCopyable, Sendable {
     private static let slew = (down: Float(0.2), up: Float(0.04), fresh: Float(2))
     /// A block is evidence of the talker's level if speech is as probable as this,
     private static let sure: Float = 0.7
-    /// and so far above the noise and above the pauses of late (a crowd is less lively than one talker), and not further below
-    /// the talker's level, dB;
-    private static let margin = (noise: Float(6), floor: Float(10), talker: Float(20))
-    /// and if so many of the last 32 blocks were like that: a crowd's loudest moments are single ones.
+    /// and so far above the noise, above the pauses of late and above the deepest of them (a crowd is less lively than one talker), and not further below
+    /// the talker's level, dB.
+    private static let margin = (noise: Float(6), floor: Float(10), deepest: Float(14), talker: Float(20))
+    /// The gain is opened beyond what pauses get if so many of the last 32 blocks were like that: a crowd's loudest moments are single ones.
     private static let company = 9
     /// Blocks that the gain stays up for after speech, and blocks in which it then sinks: 250 ms and 200 ms.
     private static let pause = (hold: 25, release: Float(20))
@@ -42,7 +42,8 @@ public struct GainController: BitwiseCopyable, Sendable {
 
     private var level = SpeechLevel()
     private var floor = LevelFloor()
-    private var recentPause = RecentPause()
+    private var recentPause = RecentPause(window: 60)
+    private var deepestPause = RecentPause(window: 150)
     private var limiter = PeakLimiter()
     /// What the talker's level asks for, as far as it was followed, dB.
     private var talkerGain: Float?
@@ -69,7 +70,9 @@ public struct GainController: BitwiseCopyable, Sendable {
         switch settings.mode {
         case .off: wanted = 0
         case .fixed: wanted = Float(settings.fixedGain)
-        case .adaptive: wanted = adapt(power: energy(of: block.span) / Float(block.count), speech: speech, noise: noise)
+        case .adaptive:
+            let power = energy(of: block.span) / Float(block.count)
+            wanted = adapt(power: power, speech: speech, noise: noise)
         }
         apply(powf(10, wanted / 20), to: &block)
         if settings.mode != .off || limiter.gain < 1 { limiter.run(&block) }
@@ -81,13 +84,16 @@ public struct GainController: BitwiseCopyable, Sendable {
         let decibels = 10 * log10f(power + 1e-20)
         let isNear = decibels > (level.decibels ?? -.infinity) - Self.margin.talker
         let calm = max(floor.take(power: power), recentPause.take(power: power))
-        let standsOut = decibels > max(noise + Self.margin.noise, calm + Self.margin.floor)
+        let deepest = deepestPause.take(power: power)
+        let standsOut =
+            decibels > max(noise + Self.margin.noise, calm + Self.margin.floor, deepest + Self.margin.deepest)
         let isLikely = speech >= Self.sure && standsOut && isNear
         standing = standing << 1 | (isLikely ? 1 : 0)
-        let isSpeech = isLikely && standing.nonzeroBitCount >= Self.company
-        if isSpeech {
+        if isLikely {
             level.take(power: power)
             follow()
+        }
+        if isLikely, standing.nonzeroBitCount >= Self.company {
             held = Self.pause.hold
             openness = 1
         } else if held > 0 {

@@ -42,8 +42,11 @@ public final class NativeProcessor: VoiceProcessor {
         guard processingRates.contains(sampleRate) else { throw .unsupportedSampleRate(sampleRate) }
         self.sampleRate = sampleRate
         requestedSettings = try settings.validated()
-        activeSettings = Self.nativeCapabilities.resolved(settings)
         module = try WebRTCProcessor(sampleRate: sampleRate, settings: Self.moduleSettings(settings))
+        var capabilities = Self.nativeCapabilities
+        capabilities.neuralNoise = module.capabilities.neuralNoise
+        self.capabilities = capabilities
+        activeSettings = capabilities.resolved(settings)
         canceller = NativeEchoCanceller(tuning: tuning)
         canceller.suppression = activeSettings.echo
         if sampleRate > NativeEchoCanceller.sampleRate { highBand = HighBand(sampleRate: sampleRate) }
@@ -63,7 +66,7 @@ public final class NativeProcessor: VoiceProcessor {
     }
 
     /// What it and the module can do.
-    public var capabilities: ProcessingCapabilities { Self.nativeCapabilities }
+    public let capabilities: ProcessingCapabilities
 
     /// Frames by which the output lags the input in the active settings.
     public var processingDelay: Int { cancellerDelay + module.processingDelay }

@@ -166,7 +166,7 @@ public struct NoiseSuppressor: ~Copyable {
     }
 
     /// Least gain in a mode.
-    private static func floor(of mode: ProcessingSettings.NoiseSuppression) -> Float {
+    static func floor(of mode: ProcessingSettings.NoiseSuppression) -> Float {
         switch mode {
         case .off: 1
         case .low: powf(10, -10 / 20)

@@ -13,6 +13,10 @@ public struct NearEndStages: ~Copyable {
     private static let damping: Float = -1
 
     private var noise: NoiseSuppressor
+    private var neural: NeuralSuppressor?
+    private var isNeural = false
+    private var depth: ProcessingSettings.NoiseSuppression
+    private var splice: OutputSplice
     private var gain: GainController
     private var detector: SpeechDetector
     private var meter: LoudnessMeter
@@ -22,22 +26,37 @@ public struct NearEndStages: ~Copyable {
     private var elapsed = Duration.zero
 
     /// Stages for a rate of 16, 32 or 48 kHz; allocates.
-    public init(sampleRate: Int, settings: ProcessingSettings) {
-        noise = NoiseSuppressor(sampleRate: sampleRate, mode: settings.noise)
+    ///
+    /// - Parameter neuralLibrary: the file of RNNoise; nil for where the dynamic linker looks.
+    public init(sampleRate: Int, settings: ProcessingSettings, neuralLibrary: String? = nil) {
+        noise = NoiseSuppressor(sampleRate: sampleRate, mode: .off)
+        neural = sampleRate == NeuralSuppressor.sampleRate ? try? NeuralSuppressor(path: neuralLibrary) : nil
+        depth = settings.noise
+        splice = OutputSplice(rate: sampleRate)
         gain = GainController(settings.gain)
         detector = SpeechDetector(settings.detector)
         meter = LoudnessMeter(sampleRate: sampleRate)
         detection = settings.voiceDetection
+        isNeural = neural != nil && settings.noise != .off && settings.noiseMethod == .neural
+        noise = NoiseSuppressor(sampleRate: sampleRate, mode: isNeural ? .off : settings.noise)
     }
+
+    /// Whether RNNoise was found, and the rate is its own.
+    public var hasNeuralNoise: Bool { neural != nil }
 
     /// Frames by which the output lags the input in such settings.
     public static func delay(_ settings: ProcessingSettings, sampleRate: Int) -> Int {
-        NoiseSuppressor.delay(settings.noise, sampleRate: sampleRate)
+        settings.noise != .off && settings.noiseMethod == .neural
+            ? NeuralSuppressor.delay : NoiseSuppressor.delay(settings.noise, sampleRate: sampleRate)
     }
 
     /// Changes what is done from the next block on, without a click. Allocates nothing.
     public mutating func apply(_ settings: ProcessingSettings) {
-        noise.mode = settings.noise
+        let wasNeural = isNeural
+        isNeural = neural != nil && settings.noise != .off && settings.noiseMethod == .neural
+        depth = settings.noise
+        noise.mode = isNeural ? .off : settings.noise
+        if isNeural != wasNeural { splice.begin(hold: isNeural ? NeuralSuppressor.delay : 0) }
         gain.settings = settings.gain
         detector.configuration = settings.detector
         detection = settings.voiceDetection
@@ -52,15 +71,21 @@ public struct NearEndStages: ~Copyable {
         report.processedTime = elapsed
         let left = decibelsFullScale(of: block.span)
         report.cancelledLevel = left
-        guard noise.mode != .off || gain.isActive || detection != .off else {
+        guard isNeural || noise.mode != .off || gain.isActive || detection != .off else {
             noise.rest(&block)
+            splice.run(&block)
             meter.take(block.span)
             return report.take(meter)
         }
-        let evidence = noise.run(&block, isDamped: report.suppressionGain ?? 0 < Self.damping)
-        if report.residualEchoLikelihood == nil, let reference = report.referenceLevel {
-            report.residualEchoLikelihood = residual.take(left: left, reference: reference, noise: evidence.noiseLevel)
+        var evidence = noise.run(&block, isDamped: report.suppressionGain ?? 0 < Self.damping)
+        if isNeural, let taken = neural?.run(&block, floor: NoiseSuppressor.floor(of: depth)) {
+            evidence.suppression = taken
         }
+        splice.run(&block)
+        let reckoned = report.referenceLevel.map { reference in
+            residual.take(left: left, reference: reference, noise: evidence.noiseLevel)
+        }
+        report.residualEchoLikelihood = report.residualEchoLikelihood ?? reckoned
         let echo = report.residualEchoLikelihood ?? 0
         let speech = evidence.speechProbability * (1 - echo)
         report.speechProbability = speech

@@ -35,7 +35,7 @@ struct Aec: AsyncParsableCommand {
 
     /// How much noise is taken away.
     enum Noise: String, CaseIterable, ExpressibleByArgument {
-        case off, low, moderate, high, veryHigh
+        case off, low, moderate, high, veryHigh, neural
 
         var setting: ProcessingSettings.NoiseSuppression {
             switch self {
@@ -43,9 +43,12 @@ struct Aec: AsyncParsableCommand {
             case .low: .low
             case .moderate: .moderate
             case .high: .high
-            case .veryHigh: .veryHigh
+            // The net decides by itself; only what it takes at most is set.
+            case .veryHigh, .neural: .veryHigh
             }
         }
+
+        var method: ProcessingSettings.NoiseMethod { self == .neural ? .neural : .spectral }
     }
 
     /// How the level is controlled.
@@ -79,7 +82,11 @@ struct Aec: AsyncParsableCommand {
     var backend = ProcessingBackend.native
     @Option(help: "Echo suppression: \(Echo.allCases.map(\.rawValue).joined(separator: ", ")).")
     var echo = Echo.low
-    @Option(help: "Noise suppression: \(Noise.allCases.map(\.rawValue).joined(separator: ", ")).")
+    @Option(
+        help: """
+            Noise suppression: \(Noise.allCases.map(\.rawValue).joined(separator: ", ")); the last is RNNoise, where it is installed, at \
+            48 kHz.
+            """)
     var noise = Noise.off
     @Option(help: "Gain control: \(Gain.allCases.map(\.rawValue).joined(separator: ", ")).")
     var gain = Gain.off
@@ -90,7 +97,8 @@ struct Aec: AsyncParsableCommand {
 
     var settings: ProcessingSettings {
         ProcessingSettings(
-            echo: echo.setting, noise: noise.setting, gain: gain.setting, highPass: backend != .bypass,
+            echo: echo.setting, noise: noise.setting, noiseMethod: noise.method, gain: gain.setting,
+            highPass: backend != .bypass,
             // Who talks is part of the report; it changes nothing in the sound.
             voiceDetection: report == nil ? .off : .moderate)
     }

@@ -16,13 +16,28 @@ struct Doctor: AsyncParsableCommand {
     var quick = false
     @Flag(help: "Play nothing: the round trips are left out.")
     var silent = false
+    @Flag(
+        help: """
+            Play speech for 10 s through the default loudspeaker and say what the canceller makes of what the default microphone hears, as \
+            'duplex aec' does; nothing else is examined. Be silent meanwhile.
+            """)
+    var echo = false
+    @Option(help: "The loudspeaker of --echo.")
+    var playback = "default"
+    @Option(help: "The microphone of --echo.")
+    var capture = "default"
     @Flag(help: "Print NDJSON.")
     var json = false
+
+    func validate() throws {
+        if echo, silent { throw ValidationError("--echo plays; leave --silent away") }
+    }
 
     func run() async throws {
         var isFailing = false
         try await reportingFailure {
-            let findings = await examine()
+            let findings =
+                echo ? try await EchoExamination(capture: capture, playback: playback).findings : await examine()
             Console.endProgress()
             if json {
                 findings.forEach { Console.emit($0) }
@@ -43,7 +58,7 @@ struct Doctor: AsyncParsableCommand {
         let devices = DeviceExamination()
         findings += devices.findings
         if !silent { findings += await RoundTripExamination(devices, pulses: quick ? 3 : 8).findings }
-        return findings + [.processing, .codec, .encryption] + Finding.libraries + [.allocationCounter]
+        return findings + [.processing, .neuralNoise, .codec, .encryption] + Finding.libraries + [.allocationCounter]
     }
 
     /// A line for each finding, and one below for what to do.

@@ -23,6 +23,16 @@ extension Finding {
         }
     }
 
+    static var neuralNoise: Finding {
+        do throws(NeuralSuppressor.Unavailable) {
+            _ = try NeuralSuppressor()
+            return Finding(.ok, "RNNoise", "installed; neural noise suppression can be chosen")
+        } catch {
+            return Finding(
+                .ok, "RNNoise", "not usable: \(error.reason); noise suppression works without, neural cannot be chosen")
+        }
+    }
+
     static var codec: Finding {
         do throws(OpusError) {
             let encoder = try OpusEncoder()

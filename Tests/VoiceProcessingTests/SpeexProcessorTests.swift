@@ -1,0 +1,64 @@
+import Testing
+
+@testable import VoiceProcessing
+
+@Suite("speexdsp's canceller")
+struct SpeexProcessorTests {
+    private static let rate = 16_000
+
+    /// The output, moved to where the microphone's frames were.
+    private static func run(
+        microphone: [Float], far: [Float], settings: ProcessingSettings
+    ) throws -> [Float] {
+        let processor = try SpeexProcessor(sampleRate: rate, settings: settings)
+        var output = microphone
+        for start in stride(from: 0, to: microphone.count - rate / 100 + 1, by: rate / 100) {
+            var block = Array(microphone[start..<start + rate / 100])
+            var span = block.mutableSpan
+            _ = processor.run(capture: &span, reference: far.span.extracting(start..<start + rate / 100), delay: 0)
+            output.replaceSubrange(start..<start + rate / 100, with: block)
+        }
+        return Array(output[processor.processingDelay...])
+    }
+
+    @Test("learns an echo and takes it away, the more the higher the setting")
+    func echoRemoved() throws {
+        let far = speech(seconds: 10, rate: Self.rate, seed: 1)
+        let microphone = echo(of: far, rate: Self.rate, delay: 160)
+        let late = 7 * Self.rate
+        let removed = try [ProcessingSettings.EchoSuppression.low, .high].map { level in
+            let output = try Self.run(microphone: microphone, far: far, settings: ProcessingSettings(echo: level))
+            return rms(microphone[late..<output.count]) - rms(output[late...])
+        }
+        #expect(removed[0] > 15)
+        #expect(removed[1] > removed[0])
+        // Off it does nothing, and does not delay either.
+        #expect(try Self.run(microphone: microphone, far: far, settings: .bypass) == microphone)
+    }
+
+    @Test("lets a near talker through while the far end talks")
+    func doubleTalk() throws {
+        let far = speech(seconds: 10, rate: Self.rate, seed: 2)
+        var near = speech(seconds: 10, rate: Self.rate, seed: 3)
+        for index in 0..<5 * Self.rate { near[index] = 0 }
+        let output = try Self.run(
+            microphone: sum(echo(of: far, rate: Self.rate, delay: 160), near), far: far,
+            settings: ProcessingSettings(echo: .low))
+        let part = loudest(near, length: Self.rate)
+        let found = lag(of: output[part], behind: near, upTo: 40)
+        #expect(found.correlation > 0.8)
+        #expect(abs(rms(output[part]) - rms(near[part])) < 4)
+    }
+
+    @Test("takes noise away, by the setting")
+    func noiseRemoved() throws {
+        let hiss = noise(seconds: 4, rate: Self.rate, seed: 4, level: -40)
+        let silence = [Float](repeating: 0, count: hiss.count)
+        let taken = try [ProcessingSettings.NoiseSuppression.low, .high].map { level in
+            let output = try Self.run(microphone: hiss, far: silence, settings: ProcessingSettings(noise: level))
+            return rms(hiss) - rms(output[(2 * Self.rate)...])
+        }
+        #expect((4...8).contains(taken[0]))
+        #expect((12...22).contains(taken[1]))
+    }
+}

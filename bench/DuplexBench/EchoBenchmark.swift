@@ -1,0 +1,160 @@
+import VoiceEngine
+import VoiceSimulation
+
+extension Benchmark {
+    /// The backends on the same recordings.
+    static let echo = Benchmark(
+        name: "echo",
+        purpose: "echo removed, talker kept, and CPU of each backend on the same simulated recordings",
+        run: EchoBenchmark.run)
+}
+
+private enum EchoBenchmark {
+    private static let seeds: ClosedRange<UInt64> = 1...3
+
+    static func run() throws -> BenchmarkResult {
+        var table = MarkdownTable(
+            "backend", "ERLE dB", "20 dB s", "jump s", "move s", "drift dB", "talker dB", "headset dB", "delay ms",
+            "µs",
+            "p99", "worst")
+        var scores = ProcessingBackend.allCases.map { EchoScore(backend: $0) }
+        for kind in EchoScene.Kind.allCases {
+            for seed in seeds {
+                let scene = try EchoScene(kind, seed: seed)
+                for index in scores.indices { try scores[index].add(scene) }
+            }
+        }
+        for score in scores { table.add(score.cells) }
+        return BenchmarkResult(
+            description: """
+                \(EchoScene.Kind.allCases.count) scenes of \(Int(EchoScene.seconds)) s at 48 kHz for each of the seeds \
+                \(seeds.lowerBound) to \(seeds.upperBound), the same for every backend, with the least echo suppression and the \
+                high-pass filter and nothing else. ERLE: echo gone over the last half of a far end alone in an office, and with \
+                its clock 150 ppm fast (drift). "20 dB", "jump", "move": the longest of the seeds' times until 20 dB were gone \
+                over 0.2 s of echo, at first and after the delay grew by 80 ms or the microphone was moved; "-" where they never \
+                were. "Talker": signal-to-distortion ratio of the near talker while both talk in a living room, 6 dB below the \
+                far end, before any processing as in the row of bypass; "headset": the same where there is no echo. Thread CPU \
+                per 10 ms.
+                """,
+            table: table, summary: scores.flatMap(\.summary))
+    }
+}
+
+/// What a backend did with the scenes.
+private struct EchoScore {
+    let backend: ProcessingBackend
+    private var values: [EchoScene.Kind: [Double]] = [:]
+    private var convergence: [Double] = []
+    private var microseconds: [Double] = []
+    private var delayFrames = 0
+    private static let settings = ProcessingSettings(echo: .low, highPass: true)
+    /// Blocks that do not count for CPU: caches and tables warm up.
+    private static let warmUp = 100
+    private static let converged = 20.0
+    /// Frames of echo that are looked at together: ten of 20 ms.
+    private static let window = 10
+
+    init(backend: ProcessingBackend) { self.backend = backend }
+
+    mutating func add(_ scene: EchoScene) throws {
+        let output = try process(scene)
+        switch scene.kind {
+        case .farEnd:
+            values[.farEnd, default: []].append(enhancement(scene, output))
+            convergence.append(recovery(scene, output, from: 0))
+        case .drift: values[.drift, default: []].append(enhancement(scene, output))
+        case .jump, .move: values[scene.kind, default: []].append(recovery(scene, output, from: EchoScene.change))
+        case .doubleTalk, .headset: values[scene.kind, default: []].append(distortion(scene, output))
+        }
+    }
+
+    /// The output, moved to where the microphone's frames were.
+    private mutating func process(_ scene: EchoScene) throws -> [Float] {
+        var chain = try ProcessingChain(sampleRate: 48_000, settings: Self.settings, backend: backend)
+        delayFrames = chain.processor.processingDelay
+        var output = scene.microphone
+        var stopwatch = CPUStopwatch()
+        var block = [Float](repeating: 0, count: 480)
+        for (number, start) in stride(from: 0, to: output.count, by: block.count).enumerated() {
+            for index in 0..<block.count { block[index] = scene.microphone[start + index] }
+            let far = scene.far.span.extracting(start..<start + block.count)
+            var span = block.mutableSpan
+            _ = stopwatch.lap()
+            _ = chain.run(capture: &span, reference: far)
+            let cost = Double(stopwatch.lap()) / 1_000
+            if number >= Self.warmUp { microseconds.append(cost) }
+            for index in 0..<block.count { output[start + index] = block[index] }
+        }
+        output.removeFirst(delayFrames)
+        return output
+    }
+
+    private func enhancement(_ scene: EchoScene, _ output: [Float]) -> Double {
+        let range = EchoScene.frames / 2..<output.count
+        return EchoReturnLoss(echo: scene.echo.span.extracting(range), residual: output.span.extracting(range))?
+            .enhancementDecibels ?? .nan
+    }
+
+    /// Seconds of echo until 20 dB of it are gone.
+    private func recovery(_ scene: EchoScene, _ output: [Float], from start: Int) -> Double {
+        let frame = EchoReturnLoss.frameLength
+        func energy(_ signal: [Float], _ at: Int) -> Double {
+            signal[at..<at + frame].reduce(0) { $0 + Double($1) * Double($1) }
+        }
+        let starts = Array(stride(from: start, through: output.count - frame, by: frame))
+        let echoes = starts.map { energy(scene.echo, $0) }
+        let threshold = (echoes.max() ?? 0) * 1e-3
+        let active = starts.indices.filter { echoes[$0] > threshold }
+        for first in 0..<max(0, active.count - Self.window) {
+            let window = active[first..<first + Self.window]
+            let came = window.reduce(0) { $0 + echoes[$1] }
+            let left = window.reduce(0) { $0 + energy(output, starts[$1]) }
+            if came >= left * 100 { return Double(first * frame) / 48_000 }
+        }
+        return .nan
+    }
+
+    private func distortion(_ scene: EchoScene, _ output: [Float]) -> Double {
+        let range = EchoScene.nearStart..<output.count
+        return ScaleInvariantDistortion.ratioDecibels(
+            estimate: output.span.extracting(range), reference: scene.near.span.extracting(range),
+            taps: ScaleInvariantDistortion.usualTaps) ?? .nan
+    }
+
+    private func mean(_ kind: EchoScene.Kind) -> Double {
+        let all = values[kind] ?? []
+        return all.isEmpty ? .nan : all.reduce(0, +) / Double(all.count)
+    }
+
+    /// The longest; not a number where one never came to an end.
+    private func longest(_ times: [Double]) -> Double { times.contains(where: \.isNaN) ? .nan : times.max() ?? .nan }
+
+    private var costs: Samples { Samples(microseconds) }
+    private var worst: Double { microseconds.max() ?? .nan }
+
+    var cells: [String] {
+        [
+            backend.rawValue, mean(.farEnd).fixed(1), longest(convergence).fixed(2),
+            longest(values[.jump] ?? []).fixed(2), longest(values[.move] ?? []).fixed(2), mean(.drift).fixed(1),
+            mean(.doubleTalk).fixed(1), mean(.headset).fixed(1), (Double(delayFrames) / 48).fixed(1),
+            costs.median.fixed(0), costs.quantile(0.99).fixed(0), worst.fixed(0),
+        ]
+    }
+
+    var summary: [(key: String, value: SummaryValue)] {
+        let name = backend.rawValue.lowercased()
+        return [
+            ("\(name)_erle_db", .number(mean(.farEnd), digits: 2)),
+            ("\(name)_convergence_s", .number(longest(convergence), digits: 2)),
+            ("\(name)_jump_s", .number(longest(values[.jump] ?? []), digits: 2)),
+            ("\(name)_move_s", .number(longest(values[.move] ?? []), digits: 2)),
+            ("\(name)_drift_erle_db", .number(mean(.drift), digits: 2)),
+            ("\(name)_double_talk_sdr_db", .number(mean(.doubleTalk), digits: 2)),
+            ("\(name)_headset_sdr_db", .number(mean(.headset), digits: 2)),
+            ("\(name)_delay_ms", .number(Double(delayFrames) / 48, digits: 2)),
+            ("\(name)_us_per_frame_p50", .number(costs.median, digits: 1)),
+            ("\(name)_us_per_frame_p99", .number(costs.quantile(0.99), digits: 1)),
+            ("\(name)_us_per_frame_worst", .number(worst, digits: 1)),
+        ]
+    }
+}
