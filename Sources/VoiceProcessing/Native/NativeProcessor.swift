@@ -15,6 +15,8 @@ public final class NativeProcessor: VoiceProcessor {
     public private(set) var requestedSettings: ProcessingSettings
     /// What is being done.
     public private(set) var activeSettings: ProcessingSettings
+    /// What it and the module can do; made once, because its text allocates.
+    public let capabilities: ProcessingCapabilities
 
     private let module: WebRTCProcessor
     private var canceller: NativeEchoCanceller
@@ -42,7 +44,8 @@ public final class NativeProcessor: VoiceProcessor {
         guard processingRates.contains(sampleRate) else { throw .unsupportedSampleRate(sampleRate) }
         self.sampleRate = sampleRate
         requestedSettings = try settings.validated()
-        activeSettings = Self.nativeCapabilities.resolved(settings)
+        capabilities = Self.nativeCapabilities
+        activeSettings = capabilities.resolved(settings)
         module = try WebRTCProcessor(sampleRate: sampleRate, settings: Self.moduleSettings(settings))
         canceller = NativeEchoCanceller(tuning: tuning)
         canceller.suppression = activeSettings.echo
@@ -61,9 +64,6 @@ public final class NativeProcessor: VoiceProcessor {
         capabilities.findsEcho = true
         return capabilities
     }
-
-    /// What it and the module can do.
-    public var capabilities: ProcessingCapabilities { Self.nativeCapabilities }
 
     /// Frames by which the output lags the input in the active settings.
     public var processingDelay: Int { cancellerDelay + module.processingDelay }
