@@ -33,7 +33,7 @@ public struct EngineConfiguration: Sendable {
 
     /// A configuration; what is not given is as in ``voiceChat``.
     public init(
-        device: DeviceChoice = .systemDefault, backend: ProcessingBackend = .webRTC,
+        device: DeviceChoice = .systemDefault, backend: ProcessingBackend = .native,
         processing: ProcessingSettings = .voiceChat, encoder: OpusEncoderSettings = .voice,
         application: OpusApplication = .voip, playout: PlayoutConfiguration = .conversation,
         maximumStreams: Int = 8, mediaPriority: Int = 60, networkPriority: Int = 55,
