@@ -35,7 +35,7 @@ public struct EngineConfiguration: Sendable {
 
     /// A configuration; what is not given is as in ``voiceChat``.
     public init(
-        device: DeviceChoice = .systemDefault, backend: ProcessingBackend = .webRTC,
+        device: DeviceChoice = .systemDefault, backend: ProcessingBackend = .native,
         processing: ProcessingSettings = .voiceChat, encoder: OpusEncoderSettings = .voice,
         adaptation: SenderAdaptationPolicy = .adaptive, application: OpusApplication = .voip,
         playout: PlayoutConfiguration = .conversation,

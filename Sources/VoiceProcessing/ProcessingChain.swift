@@ -82,7 +82,7 @@ public struct ProcessingChain: ~Copyable {
     ///
     /// - Throws: ``ProcessingError``.
     public init(
-        sampleRate: Int, settings: ProcessingSettings, backend: ProcessingBackend = .webRTC,
+        sampleRate: Int, settings: ProcessingSettings, backend: ProcessingBackend = .native,
         configuration: Configuration = Configuration()
     ) throws(ProcessingError) {
         let processor = try backend.makeProcessor(sampleRate: sampleRate, settings: settings)

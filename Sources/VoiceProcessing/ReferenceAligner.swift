@@ -87,6 +87,10 @@ public struct ReferenceAligner: ~Copyable {
     /// Blocks in a row whose end was not handed over yet, until the lead shrinks; and the lead that is not worth halving, seconds.
     private static let shortPatience = 2
     private static let leastLead = 0.000_25
+    /// What should be left between a block's end and the end of what was handed over, when the reading position is found anew: a period, by
+    /// whose phase it varies. And the lead that is not given up for it. Seconds.
+    private static let reserve = 0.003
+    private static let worthwhileLead = 0.001
 
     /// Frames that interpolation reads beyond a block, and those that a step off 1 adds to one.
     private static let margin = 2 * SincInterpolator.reach + 8
@@ -169,7 +173,7 @@ public struct ReferenceAligner: ~Copyable {
         let error = place.frame - (position ?? 0)
         statistics.timingError = error
         let step = stepFollowing(error, count: count)
-        let shrunk = shrinkLead(place, step: step, count: count)
+        let shrunk = shrinkLead(place, step: step, count: count, isAnew: moved)
         let first = position ?? 0
         let missing = Self.read(
             from: first, step: step, within: place.first..<place.end, of: history, through: &stretch, interpolator,
@@ -182,21 +186,31 @@ public struct ReferenceAligner: ~Copyable {
     /// Runs less far ahead where the end of the block has not been handed over yet: a reference that ends in silence every now and then
     /// is worse than one that moves once. What lacks more than the lead is no such thing, but a playback that has stopped.
     ///
+    /// Where the position was found anew it costs nothing, so then some is kept in reserve.
+    ///
     /// - Returns: whether the reading position was moved.
-    private mutating func shrinkLead(_ place: FrameTimeline.Place, step: Double, count: Int) -> Bool {
+    private mutating func shrinkLead(
+        _ place: FrameTimeline.Place, step: Double, count: Int, isAnew: Bool
+    ) -> Bool {
         let last = (position ?? 0) + step * Double(count) + Double(SincInterpolator.reach)
         let lacking = (last - Double(history.end)) / Double(rate)
-        guard lacking > 0, lacking < lead, place.end == .max else {
+        guard place.end == .max, lacking < lead else {
             shortBlocks = 0
             return false
         }
-        shortBlocks += 1
+        if isAnew { return setLead(max(min(lead, Self.worthwhileLead), lead - max(0, lacking + Self.reserve))) }
+        shortBlocks = lacking > 0 ? shortBlocks + 1 : 0
         guard shortBlocks >= Self.shortPatience else { return false }
-        shortBlocks = 0
         let next = min(lead / 2, lead - lacking)
+        return setLead(next < Self.leastLead ? 0 : next)
+    }
+
+    private mutating func setLead(_ next: Double) -> Bool {
+        guard next < lead else { return false }
         position = position.map { $0 - (lead - next) * Double(rate) }
-        lead = next < Self.leastLead ? 0 : next
-        statistics.lead = lead
+        lead = next
+        statistics.lead = next
+        shortBlocks = 0
         return true
     }
 

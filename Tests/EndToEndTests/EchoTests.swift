@@ -32,7 +32,7 @@ struct EchoTests {
     @Test("an agent that hears itself: the echo is gone once the canceller has converged")
     func agentHearsItself() throws {
         for (seed, interruption) in try Self.made.get() {
-            // When the agent has talked for 2 s, then it is spared its own voice. Measured for seeds 1 to 6: 52 to 53 dB
+            // When the agent has talked for 2 s, then it is spared its own voice. Measured for seeds 2 to 5: 37 to 48 dB
             let removed = try #require(interruption.hearing.echoRemoved(interruption.agentAlone))
             #expect(removed > 35, "seed \(seed)")
         }
@@ -41,19 +41,19 @@ struct EchoTests {
     @Test("echo before convergence is never louder than without a canceller, and soon far weaker")
     func beforeConvergence() throws {
         for (seed, interruption) in try Self.made.get() {
-            // Measured for seeds 2 to 6, over the agent's first second: 13 dB and more
+            // Measured for seeds 2 to 5, over the agent's first second: 25 to 43 dB
             let removed = try #require(interruption.hearing.echoRemoved(interruption.agentBegins))
-            #expect(removed > 6, "seed \(seed)")
+            #expect(removed > 15, "seed \(seed)")
         }
     }
 
     @Test("the interrupting person is heard through the agent's voice")
     func doubleTalk() throws {
         for (seed, interruption) in try Self.made.get() {
-            // Measured: 0.67 to 0.96
+            // Measured: 0.99 to 1 (0.67 to 0.96 with WebRTC's canceller)
             let kept = try #require(
                 interruption.hearing.kept(interruption.both, within: 10, ofUsual: interruption.personAlone))
-            #expect(kept > 0.6, "seed \(seed)")
+            #expect(kept > 0.9, "seed \(seed)")
         }
     }
 

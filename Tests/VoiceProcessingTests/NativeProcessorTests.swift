@@ -196,6 +196,8 @@ struct NativeProcessorTests {
         output[0] = mic[0]  // its own storage, before anything is counted
         let before = RealtimeWatch.allocations ?? 0
         for start in stride(from: 0, to: mic.count, by: block) {
+            // As the engine does when a route changes.
+            if start == 100 * block { try processor.apply(settings) }
             var all = output.mutableSpan
             var capture = all._mutatingExtracting(start..<start + block)
             _ = processor.run(capture: &capture, reference: far.span.extracting(start..<start + block), delay: 0)

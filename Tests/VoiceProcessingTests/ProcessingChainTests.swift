@@ -8,7 +8,7 @@ struct ProcessingChainTests {
         _ mic: [Float], _ far: [Float], rate: Int, configuration: ProcessingChain.Configuration = .init()
     ) throws -> (output: [Float], reports: [ProcessingChain.Report]) {
         var chain = try ProcessingChain(
-            sampleRate: rate, settings: ProcessingSettings(echo: .low), configuration: configuration)
+            sampleRate: rate, settings: ProcessingSettings(echo: .low), backend: .webRTC, configuration: configuration)
         let block = rate / 100
         var output: [Float] = []
         var reports: [ProcessingChain.Report] = []

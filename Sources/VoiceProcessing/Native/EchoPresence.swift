@@ -13,8 +13,10 @@ struct EchoPresence {
         var ratio: Float = 0.5
         /// Seconds of far-end speech without proof after which there is no echo: once proven for a while, and before.
         var patience: (proven: Float, unproven: Float) = (3, 0.4)
-        /// Seconds of the first far-end speech during which an echo is assumed without proof.
-        var benefit: Float = 0.25
+        /// Seconds of the first far-end speech during which an echo is assumed without proof. It trades a headset's first words for the first
+        /// moments of an echo: with 0.05, 0.1, 0.15, 0.25, 0.35 s a headset's PESQ was 4.15, 4.09, 4.05, 3.90, 3.74 (seed 1; seed 3: 3.89 to
+        /// 3.48; seed 7: 4.11 to 3.67) and what was removed of the echo in its first 2 s 18, 25, 30, 37, 37 dB.
+        var benefit: Float = 0.1
     }
 
     private static let block: Float = 0.01

@@ -15,6 +15,8 @@ public final class NativeProcessor: VoiceProcessor {
     public private(set) var requestedSettings: ProcessingSettings
     /// What is being done.
     public private(set) var activeSettings: ProcessingSettings
+    /// What it and the module can do; made once, because its text allocates.
+    public let capabilities: ProcessingCapabilities
 
     private let module: WebRTCProcessor
     private var canceller: NativeEchoCanceller
@@ -64,9 +66,6 @@ public final class NativeProcessor: VoiceProcessor {
         capabilities.findsEcho = true
         return capabilities
     }
-
-    /// What it and the module can do.
-    public let capabilities: ProcessingCapabilities
 
     /// Frames by which the output lags the input in the active settings.
     public var processingDelay: Int { cancellerDelay + module.processingDelay }

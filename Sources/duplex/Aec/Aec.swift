@@ -98,9 +98,18 @@ struct Aec: AsyncParsableCommand {
     var settings: ProcessingSettings {
         ProcessingSettings(
             echo: echo.setting, noise: noise.setting, noiseMethod: noise.method, gain: gain.setting,
-            highPass: backend != .bypass,
+            highPass: wantsHighPass,
             // Who talks is part of the report; it changes nothing in the sound.
             voiceDetection: report == nil ? .off : .moderate)
+    }
+
+    /// WebRTC's and speexdsp's cancellers want nothing below 80 Hz; the native one alone leaves the talker's voice whole.
+    private var wantsHighPass: Bool {
+        switch backend {
+        case .bypass: false
+        case .native: noise != .off || gain != .off
+        case .webRTC, .speexDSP: true
+        }
     }
 
     func validate() throws {
