@@ -5,7 +5,7 @@
 /// be `(before / (before + quiet))` to the `n`. Where that is less than one in ten thousand, the rate has changed: the levels
 /// above the largest need of the quiet time have had their day. Rare spikes, a few in that time, stay expected.
 ///
-/// A storm may be too short for so many, and is one event all the same. In it needs jump up again and again, each time because
+/// A storm, shorter than that, may have too few, and is one event all the same. In it needs jump up again and again, each time because
 /// something else held a packet up. Had its `n` jumps come at one rate in all the time `t` that is remembered, the chance that
 /// they all fall within `span` of each other, wherever, would be at most `n (span / t)` to the `n - 1` (the scan statistic;
 /// Naus, JASA 60, 1965). Where that is as small, they are one storm that did not come back. Stalls that recur do not all lie
@@ -42,7 +42,7 @@ extension ArrivalHistory {
             for height in Self.heights.indices {
                 let found = episodes(above: level + Self.heights[height], from: oldest, to: end, since: end - counted)
                 if end - counted >= oldest, found.recent >= Self.episodes[index] { return level }
-                if isOneStorm(found.jumps, span: found.span, of: newest - oldest) {
+                if found.span <= counted, isOneStorm(found.jumps, span: found.span, of: newest - oldest) {
                     return level + Self.heights[height]
                 }
             }
