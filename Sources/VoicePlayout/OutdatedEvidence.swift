@@ -18,6 +18,8 @@ extension ArrivalHistory {
     private static let episodes: InlineArray<12, Int> = [33, 23, 19, 16, 14, 12, 11, 10, 9, 8, 7, 6]
     /// Levels tried above the largest need, bins: the lowest may be crossed seldom because jitter stays above it.
     private static let heights: InlineArray<4, Int> = [0, 8, 16, 32]
+    /// What goes on for longer than this is no storm, seconds.
+    private static let longestStorm = 5.0
     /// What a need that jumps up rises by over that of the packet before, bins: 5 ms, or less where bins are finer.
     private static let jump = 5
     /// A chance below this is none.
@@ -29,6 +31,7 @@ extension ArrivalHistory {
     func outdatedLevel(below target: Int) -> Int? {
         let perSecond = Double(Frames.perSecond) / Double(max(self[newest].frames, 120))
         let counted = Int64(Self.before * perSecond)
+        let longest = Int64(Self.longestStorm * perSecond)
         var level = 0
         var looked = newest
         for index in Self.quiet.indices {
@@ -42,7 +45,7 @@ extension ArrivalHistory {
             for height in Self.heights.indices {
                 let found = episodes(above: level + Self.heights[height], from: oldest, to: end, since: end - counted)
                 if end - counted >= oldest, found.recent >= Self.episodes[index] { return level }
-                if isOneStorm(found.jumps, span: found.span, of: newest - oldest) {
+                if found.span <= longest, isOneStorm(found.jumps, span: found.span, of: newest - oldest) {
                     return level + Self.heights[height]
                 }
             }

@@ -43,7 +43,7 @@ private enum PlayoutBenchmark {
         return BenchmarkResult(
             description: """
                 60 s of synthetic speech in packets of 20 ms with in-band FEC, over generated networks. Delay is the mean \
-                from a packet's arrival to its playing, in pulls of 10 ms. "fixed" is a decoder that plays every packet \
+                from a packet's arrival to its playing, in pulls of 5 ms. "fixed" is a decoder that plays every packet \
                 \(fixedDelayMilliseconds) ms after the fastest could have come, with FEC and concealment: it knows the clock. \
                 CPU per 20 ms is the median of the thread's time, both in turn on the same packets; "above bare" is the \
                 median of the difference. Seed \(seed).
@@ -148,7 +148,7 @@ private final class BufferedDecoding {
     private(set) var buffer = PlayoutBuffer()
     private(set) var worstPull = 0.0
     private var decoder: OpusDecoder
-    private var block = [Float](repeating: 0, count: 480)
+    private var block = [Float](repeating: 0, count: 240)
     private var next = 0
 
     init() throws(OpusError) { decoder = try OpusDecoder() }
@@ -156,8 +156,8 @@ private final class BufferedDecoding {
     /// 20 ms; returns the microseconds they took.
     func step(_ number: Int, _ packets: [SpokenPackets.Packet], from start: Duration) -> Double {
         var nanoseconds: Int64 = 0
-        for half in 0..<2 {
-            let now = start + .milliseconds(20 * number + 10 * half)
+        for quarter in 0..<4 {
+            let now = start + .milliseconds(20 * number + 5 * quarter)
             var stopwatch = CPUStopwatch()
             while next < packets.count, packets[next].arrival <= now {
                 let packet = packets[next]
