@@ -96,6 +96,10 @@ extension EngineConfiguration {
             .zero <= playoutMargin.least && playoutMargin.least <= playoutMargin.first
                 && playoutMargin.first <= playoutMargin.most && playoutMargin.most <= PlayoutMargin.longest,
             "playoutMargin is \(playoutMargin); use 0 <= least <= first <= most <= \(PlayoutMargin.longest)")
+        try require(
+            .zero < playoutMargin.memory && playoutMargin.memory <= PlayoutMargin.longestMemory,
+            "playoutMargin.memory is \(playoutMargin.memory); use more than 0 and at most \(PlayoutMargin.longestMemory)"
+        )
         do throws(ProcessingError) { _ = try processing.validated() } catch { throw EngineError(error) }
         try require(
             (0...LossEvidence.mostCopies).contains(adaptation.mostCopies),

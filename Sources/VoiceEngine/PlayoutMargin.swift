@@ -16,6 +16,9 @@ public struct PlayoutMargin: Equatable, Sendable, BitwiseCopyable {
     /// No media thread that is later than this keeps up with a conversation: 40 ms.
     public static let longest = Duration.milliseconds(40)
 
+    /// A minute: what comes once in two minutes is worth no delay.
+    public static let longestMemory = Duration.seconds(60)
+
     /// Two milliseconds to begin with, then what the machine needs.
     public init(
         first: Duration = .milliseconds(2), least: Duration = .microseconds(500), most: Duration = .milliseconds(20),

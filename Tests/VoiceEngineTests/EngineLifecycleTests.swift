@@ -63,6 +63,7 @@ extension EngineTests {
                 Mistake("playoutMargin is ") { $0.playoutMargin.least = .milliseconds(-1) },
                 Mistake("playoutMargin is ") { $0.playoutMargin.most = .milliseconds(41) },
                 Mistake("playoutMargin is ") { $0.playoutMargin.first = .milliseconds(30) },
+                Mistake("playoutMargin.memory is ") { $0.playoutMargin.memory = .zero },
                 Mistake("targetLevel") { $0.processing.gain.targetLevel = 1 },
                 Mistake("largestGain") { $0.processing.gain.largestGain = 41 },
                 Mistake("499 bits per second") { $0.encoder.bitratePerSecond = 499 },

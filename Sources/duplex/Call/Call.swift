@@ -126,7 +126,7 @@ struct Call: AsyncParsableCommand {
         var configuration = (preset ?? (usesFiles ? .headset : .voiceChat)).configuration
         if let processing {
             configuration.processing = processing.settings
-            if processing != .off { configuration.backend = .webRTC }
+            if processing != .off { configuration.backend = EngineConfiguration().backend }
         }
         if let frameMs { configuration.encoder.frameDuration = frameMs.duration }
         if let files {
