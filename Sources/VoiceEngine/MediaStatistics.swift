@@ -143,7 +143,7 @@ package struct MediaStatistics: BitwiseCopyable, Sendable {
     var uplink = UplinkStatistics()
     var downlink = DownlinkStatistics()
     var streams = StreamStatisticsTable()
-    var listeners = RemoteInboundTable()
+    var listeners = ListenerTable<RemoteInbound>()
     var reports = ReportExchange.Statistics()
     /// Runs of the pipeline.
     var ticks = 0

@@ -1,7 +1,7 @@
 internal import VoiceWire
 
 /// What one listener last said of the stream that this engine sends.
-struct RemoteInbound: BitwiseCopyable, Sendable {
+struct RemoteInbound: ReportingListener {
     var synchronizationSource: UInt32 = 0
     var heard: Duration = .zero
     /// 0...1, since the report before.
@@ -33,43 +33,5 @@ struct RemoteInbound: BitwiseCopyable, Sendable {
         totalRoundTripTime += measured
         roundTripTimeMeasurements += 1
         return (measured, max(0, packets))
-    }
-}
-
-/// The listeners that report; of more than fit, those that did so last.
-struct RemoteInboundTable: BitwiseCopyable, Sendable {
-    private(set) var count = 0
-    private var entries = InlineArray<16, RemoteInbound>(repeating: RemoteInbound())
-
-    subscript(index: Int) -> RemoteInbound {
-        get { entries[index] }
-        set { entries[index] = newValue }
-    }
-
-    /// The place of a listener, a new one where it has none.
-    mutating func place(of source: UInt32) -> Int {
-        for index in 0..<count where entries[index].synchronizationSource == source { return index }
-        var index = count
-        if count < SenderAdaptation.mostListeners {
-            count += 1
-        } else {
-            index = 0
-            for other in 1..<count where entries[other].heard < entries[index].heard { index = other }
-        }
-        entries[index] = RemoteInbound(synchronizationSource: source)
-        return index
-    }
-
-    /// Forgets whoever has not reported for long.
-    mutating func forgetSilent(now: Duration) {
-        var index = 0
-        while index < count {
-            if now - entries[index].heard > SenderAdaptation.patience {
-                count -= 1
-                entries[index] = entries[count]
-            } else {
-                index += 1
-            }
-        }
     }
 }

@@ -23,7 +23,7 @@ struct ReportExchange: BitwiseCopyable, Sendable {
     private static let usualBytes = 120
     /// As whom this engine reports; nil outside a room.
     private(set) var source: UInt32?
-    private(set) var listeners = RemoteInboundTable()
+    private(set) var listeners = ListenerTable<RemoteInbound>()
     private(set) var adaptation: SenderAdaptation
     private(set) var statistics = Statistics()
     private var schedule: ReportSchedule
@@ -39,7 +39,7 @@ struct ReportExchange: BitwiseCopyable, Sendable {
     /// Reports as this participant from now on, with or without a stream of its own.
     mutating func begin(as start: RTPStreamStart) {
         source = start.synchronizationSource
-        listeners = RemoteInboundTable()
+        listeners = ListenerTable<RemoteInbound>()
         adaptation = SenderAdaptation(
             configuration.encoder, policy: configuration.adaptation, allowsCopies: start.mayRepeat)
         let seed = UInt64(start.synchronizationSource) << 32 | UInt64(start.timestamp ^ UInt32(start.sequenceNumber))
@@ -55,7 +55,7 @@ struct ReportExchange: BitwiseCopyable, Sendable {
     /// Reports no more.
     mutating func end() {
         source = nil
-        listeners = RemoteInboundTable()
+        listeners = ListenerTable<RemoteInbound>()
     }
 
     // MARK: Taking reports
@@ -100,10 +100,10 @@ struct ReportExchange: BitwiseCopyable, Sendable {
     ) throws(WireError) -> News? {
         let blocks = try ReportBlocks(parsing: packet)
         guard let source, reporter != source, let block = blocks.block(about: source) else { return nil }
-        let place = listeners.place(of: reporter)
+        let place = listeners.place(of: reporter, now: arrival)
         let (roundTrip, packets) = listeners[place].note(block, arrival: arrival)
         return News(
-            reporter: reporter, roundTrip: roundTrip, fractionLost: Double(block.fractionLost) / 256, packets: packets)
+            reporter: reporter, roundTrip: roundTrip, fractionLost: listeners[place].fractionLost, packets: packets)
     }
 
     private func addPatterns(in packet: RTCPPacket, to news: inout News?) throws(WireError) {

@@ -37,8 +37,8 @@ struct SenderAdaptation: BitwiseCopyable, Sendable {
     private static let mostExpectedLoss = 25
     private static let expectedLossStep = 5
 
-    private struct Listener: BitwiseCopyable {
-        var source: UInt32 = 0
+    private struct Listener: ReportingListener {
+        var synchronizationSource: UInt32 = 0
         var heard: Duration = .zero
         var fast = LossEvidence()
         var slow = LossEvidence()
@@ -52,8 +52,7 @@ struct SenderAdaptation: BitwiseCopyable, Sendable {
     /// Whether copies would be understood.
     private let allowsCopies: Bool
     private var bandwidth: BandwidthControl
-    private var listeners = InlineArray<16, Listener>(repeating: Listener())
-    private var count = 0
+    private var listeners = ListenerTable<Listener>()
 
     /// Begins with the settings as configured.
     init(_ configured: OpusEncoderSettings, policy: SenderAdaptationPolicy, allowsCopies: Bool) {
@@ -71,8 +70,8 @@ struct SenderAdaptation: BitwiseCopyable, Sendable {
     ///   - roundTrip: in seconds, where it is known.
     mutating func note(_ evidence: LossEvidence, from source: UInt32, roundTrip: Double?, now: Duration) {
         guard policy.isEnabled else { return }
-        forgetSilent(now: now)
-        let index = place(of: source, now: now)
+        listeners.forgetSilent(now: now)
+        let index = listeners.place(of: source, now: now)
         let elapsed = max(0, (now - listeners[index].heard) / .seconds(1))
         listeners[index].heard = now
         listeners[index].fast.renew(keeping: Self.kept(after: elapsed, of: Self.fastSeconds), adding: evidence)
@@ -86,12 +85,12 @@ struct SenderAdaptation: BitwiseCopyable, Sendable {
 
     private mutating func decide(now: Duration) {
         var (narrow, clear) = (0, true)
-        for index in 0..<count {
+        for index in 0..<listeners.count {
             let excess = listeners[index].path.excess ?? 0
             if BandwidthControl.isNarrow(excess: excess, loss: listeners[index].fast.lossRatio) { narrow += 1 }
             clear = clear && BandwidthControl.isClear(excess: excess)
         }
-        bandwidth.update(narrow: narrow, of: count, isClear: clear, hadCopies: plan.copies > 0, now: now)
+        bandwidth.update(narrow: narrow, of: listeners.count, isClear: clear, hadCopies: plan.copies > 0, now: now)
         var next = plan
         bandwidth.apply(to: &next.settings)
         next.copies = copies(now: now)
@@ -145,45 +144,18 @@ struct SenderAdaptation: BitwiseCopyable, Sendable {
 
     /// The mean of the largest and the average.
     private func weighed(_ value: (Listener) -> Double) -> Double {
-        guard count > 0 else { return 0 }
+        guard listeners.count > 0 else { return 0 }
         var (largest, sum) = (-Double.infinity, 0.0)
-        for index in 0..<count {
+        for index in 0..<listeners.count {
             let one = value(listeners[index])
             largest = max(largest, one)
             sum += one
         }
-        return (largest + sum / Double(count)) / 2
+        return (largest + sum / Double(listeners.count)) / 2
     }
 
     private func knows(_ packets: Double) -> Bool {
-        for index in 0..<count where listeners[index].slow.packets < packets { return false }
-        return count > 0
-    }
-
-    // MARK: Who listens
-
-    private mutating func place(of source: UInt32, now: Duration) -> Int {
-        for index in 0..<count where listeners[index].source == source { return index }
-        var index = count
-        if count < Self.mostListeners {
-            count += 1
-        } else {
-            index = 0
-            for other in 1..<count where listeners[other].heard < listeners[index].heard { index = other }
-        }
-        listeners[index] = Listener(source: source, heard: now)
-        return index
-    }
-
-    private mutating func forgetSilent(now: Duration) {
-        var index = 0
-        while index < count {
-            if now - listeners[index].heard > Self.patience {
-                count -= 1
-                listeners[index] = listeners[count]
-            } else {
-                index += 1
-            }
-        }
+        for index in 0..<listeners.count where listeners[index].slow.packets < packets { return false }
+        return listeners.count > 0
     }
 }
