@@ -14,7 +14,7 @@ public struct NearEndStages: ~Copyable {
 
     private var noise: NoiseSuppressor
     private var neural: NeuralSuppressor?
-    private var isNeural = false
+    private var isNeural: Bool
     private var depth: ProcessingSettings.NoiseSuppression
     private var splice: OutputSplice
     private var gain: GainController
@@ -29,16 +29,15 @@ public struct NearEndStages: ~Copyable {
     ///
     /// - Parameter neuralLibrary: the file of RNNoise; nil for where the dynamic linker looks.
     public init(sampleRate: Int, settings: ProcessingSettings, neuralLibrary: String? = nil) {
-        noise = NoiseSuppressor(sampleRate: sampleRate, mode: .off)
         neural = sampleRate == NeuralSuppressor.sampleRate ? try? NeuralSuppressor(path: neuralLibrary) : nil
+        isNeural = neural != nil && settings.asksForNeuralNoise
+        noise = NoiseSuppressor(sampleRate: sampleRate, mode: isNeural ? .off : settings.noise)
         depth = settings.noise
         splice = OutputSplice(rate: sampleRate)
         gain = GainController(settings.gain)
         detector = SpeechDetector(settings.detector)
         meter = LoudnessMeter(sampleRate: sampleRate)
         detection = settings.voiceDetection
-        isNeural = neural != nil && settings.noise != .off && settings.noiseMethod == .neural
-        noise = NoiseSuppressor(sampleRate: sampleRate, mode: isNeural ? .off : settings.noise)
     }
 
     /// Whether RNNoise was found, and the rate is its own.
@@ -46,14 +45,14 @@ public struct NearEndStages: ~Copyable {
 
     /// Frames by which the output lags the input in such settings.
     public static func delay(_ settings: ProcessingSettings, sampleRate: Int) -> Int {
-        settings.noise != .off && settings.noiseMethod == .neural
+        settings.asksForNeuralNoise
             ? NeuralSuppressor.delay : NoiseSuppressor.delay(settings.noise, sampleRate: sampleRate)
     }
 
     /// Changes what is done from the next block on, without a click. Allocates nothing.
     public mutating func apply(_ settings: ProcessingSettings) {
         let wasNeural = isNeural
-        isNeural = neural != nil && settings.noise != .off && settings.noiseMethod == .neural
+        isNeural = neural != nil && settings.asksForNeuralNoise
         depth = settings.noise
         noise.mode = isNeural ? .off : settings.noise
         if isNeural != wasNeural { splice.begin(hold: isNeural ? NeuralSuppressor.delay : 0) }
@@ -119,6 +118,9 @@ extension ProcessingReport {
 }
 
 extension ProcessingSettings {
+    /// Whether RNNoise is to suppress the noise, where it is there.
+    var asksForNeuralNoise: Bool { noise != .off && noiseMethod == .neural }
+
     /// What the detector is told: ``speechDetector``, or what goes with ``voiceDetection``.
     public var detector: SpeechDetector.Configuration { speechDetector ?? voiceDetection.detector }
 }
