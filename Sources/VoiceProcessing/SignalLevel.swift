@@ -11,6 +11,9 @@ func decibelsFullScale(of block: Span<Float>) -> Float {
     return min(0, max(silenceLevel, 10 * log10f(power)))
 }
 
+/// Decibels of a power (mean square), where full scale has 0; -200 of none, which is less than a float's rounding in any sound.
+func decibelsFullScale(ofPower power: Float) -> Float { 10 * log10f(power + 1e-20) }
+
 /// Sum of squares. Written with two vector accumulators because a float reduction is not vectorised by itself.
 func energy(of block: Span<Float>) -> Float {
     unsafe block.withUnsafeBufferPointer { samples in

@@ -81,7 +81,7 @@ public struct GainController: BitwiseCopyable, Sendable {
 
     /// The gain for a block, dB.
     private mutating func adapt(power: Float, speech: Float, noise: Float) -> Float {
-        let decibels = 10 * log10f(power + 1e-20)
+        let decibels = decibelsFullScale(ofPower: power)
         let isNear = decibels > (level.decibels ?? -.infinity) - Self.margin.talker
         let calm = max(floor.take(power: power), recentPause.take(power: power))
         let deepest = deepestPause.take(power: power)

@@ -1,5 +1,3 @@
-import Glibc
-
 /// The level that a signal falls to in its pauses: what stands out of it is somebody, what does not is the room.
 ///
 /// The level, smoothed over 50 ms, that a tenth of the last three seconds lay below. One talker pauses between words and
@@ -25,8 +23,8 @@ struct LevelFloor: BitwiseCopyable {
     mutating func take(power: Float) -> Float {
         let last = smooth ?? power
         let level = last + Self.weight * (power - last)
-        let step = UInt8(min(max(10 * log10f(level + 1e-20) - Self.lowest, 0), Float(counts.count - 1)))
-        guard taken > 0 || step > 0 else { return 10 * log10f(power + 1e-20) }
+        let step = UInt8(min(max(decibelsFullScale(ofPower: level) - Self.lowest, 0), Float(counts.count - 1)))
+        guard taken > 0 || step > 0 else { return decibelsFullScale(ofPower: power) }
         smooth = level
         if taken == steps.count { counts[Int(steps[next])] -= 1 } else { taken += 1 }
         steps[next] = step

@@ -1,5 +1,3 @@
-import Glibc
-
 /// The level of the deepest pause of late: within a second a talker has one, however short, and a crowd that has just begun has none any
 /// more.
 ///
@@ -27,6 +25,6 @@ struct RecentPause: BitwiseCopyable {
         if age == window {
             (last, current, age) = (current, next, 0)
         }
-        return 10 * log10f(least + 1e-20)
+        return decibelsFullScale(ofPower: least)
     }
 }

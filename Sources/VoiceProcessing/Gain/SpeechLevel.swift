@@ -1,5 +1,3 @@
-import Glibc
-
 /// The level of the talker's speech, from blocks that are known to be speech; pauses and noise do not move it.
 ///
 /// Power is averaged over stretches of speech and the stretches' levels over time, so that one loud word weighs little and a
@@ -24,7 +22,7 @@ struct SpeechLevel: BitwiseCopyable {
         power += block
         blocks += 1
         guard blocks >= (isFresh ? Self.stretch.first : Self.stretch.usual) else { return }
-        let level = 10 * log10f(power / Float(blocks) + 1e-20)
+        let level = decibelsFullScale(ofPower: power / Float(blocks))
         stretches = min(stretches + 1, Self.remembered)
         decibels = (decibels ?? level) + (level - (decibels ?? level)) / Float(stretches)
         power = 0

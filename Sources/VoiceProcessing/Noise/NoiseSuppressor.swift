@@ -135,7 +135,7 @@ public struct NoiseSuppressor: ~Copyable {
         let voicing = measureVoicing()
         return Evidence(
             speechProbability: Self.speechProbability(likeness: likeness, voicing: voicing),
-            noiseLevel: max(silenceLevel, 10 * log10f(noise + 1e-20)), voicing: voicing,
+            noiseLevel: max(silenceLevel, decibelsFullScale(ofPower: noise)), voicing: voicing,
             clicking: transients.certainty, suppression: suppression)
     }
 

@@ -59,7 +59,7 @@ public struct LoudnessMeter: ~Copyable {
     private func loudness(_ blocks: Int) -> Float {
         var sum: Float = 0
         for back in 1...blocks { sum += powers[(next + powers.count - back) % powers.count] }
-        return max(Self.silence, Self.offset + 10 * log10f(sum / Float(blocks) + 1e-20))
+        return max(Self.silence, Self.offset + decibelsFullScale(ofPower: sum / Float(blocks)))
     }
 
     private static func shelf(_ rate: Double) -> Biquad {
