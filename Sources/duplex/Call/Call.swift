@@ -39,6 +39,12 @@ struct Call: AsyncParsableCommand {
             case .off: .bypass
             }
         }
+
+        /// Has it done by the engine's usual backend; a bypass takes settings and does nothing.
+        func apply(to configuration: inout EngineConfiguration) {
+            configuration.processing = settings
+            if self != .off { configuration.backend = EngineConfiguration().backend }
+        }
     }
 
     @Option(help: "The room server: udp://HOST:PORT.")
@@ -124,10 +130,7 @@ struct Call: AsyncParsableCommand {
     /// What the options ask of the engine.
     func engineConfiguration(files: DeferredFileDevice?) -> EngineConfiguration {
         var configuration = (preset ?? (usesFiles ? .headset : .voiceChat)).configuration
-        if let processing {
-            configuration.processing = processing.settings
-            if processing != .off { configuration.backend = EngineConfiguration().backend }
-        }
+        processing?.apply(to: &configuration)
         if let frameMs { configuration.encoder.frameDuration = frameMs.duration }
         if let files {
             configuration.device = .custom(files)

@@ -69,17 +69,13 @@ struct EngineLoopbackOptions: ParsableArguments {
     /// What the options ask of both engines.
     var configuration: EngineConfiguration {
         var configuration = lowDelay ? EngineConfiguration.lowDelay : EngineConfiguration(processing: .bypass)
-        if let processing {
-            configuration.processing = processing.settings
-            // A bypass takes settings and does nothing.
-            if processing != .off { configuration.backend = EngineConfiguration().backend }
-        }
+        processing?.apply(to: &configuration)
         if let frameMs { configuration.encoder.frameDuration = frameMs.duration }
         return configuration
     }
 
-    /// The shortest delay takes the shortest periods.
-    var defaultPeriodFrames: Int { lowDelay ? 120 : 240 }
+    /// A sound card as the options ask for it, but for its names: the shortest delay takes the shortest periods.
+    var card: ALSADeviceConfiguration { lowDelay ? .lowDelay : ALSADeviceConfiguration() }
 
     /// In frames.
     var settling: Int { Int((settle ?? 3) * 48_000) }

@@ -147,10 +147,10 @@ struct Loopback: AsyncParsableCommand {
         return "\(active.periodFrames) frames at \(active.sampleRate) Hz"
     }
 
-    private var periodFrames: Int { period ?? engine.defaultPeriodFrames }
+    private var periodFrames: Int { period ?? engine.card.periodFrames }
 
     private func card(capture: String?, playback: String?) -> ALSADeviceConfiguration {
-        var card: ALSADeviceConfiguration = engine.lowDelay ? .lowDelay : ALSADeviceConfiguration()
+        var card = engine.card
         (card.captureName, card.playbackName) = (capture, playback)
         card.periodFrames = periodFrames
         card.playbackPeriods = periods
