@@ -82,8 +82,10 @@ private final class RouteRig {
         EngineStatistics(core.statistics(), device: core.counters.counts, roundTrip: nil, room: nil)
     }
 
-    /// From a packet's arrival to its playout, over what was played since `before`, in milliseconds; nil where nothing was.
-    func playoutDelay(since before: PlayoutStatistics) -> Double? {
+    /// From a packet's arrival to its playout, over what is played from now on for so long, in milliseconds; nil where nothing is.
+    func playoutDelay(over duration: Duration) -> Double? {
+        let before = playout
+        run(duration)
         guard let now = statistics.streams.first?.playout else { return nil }
         let count = now.jitterBufferEmittedCount - before.jitterBufferEmittedCount
         return count > 0 ? (now.jitterBufferDelay - before.jitterBufferDelay) / Double(count) * 1_000 : nil
@@ -115,9 +117,7 @@ struct DeviceRouteTests {
     func pinned() throws {
         let rig = try RouteRig([Self.usb: card()], .alsa(ALSADeviceConfiguration(Self.usb)))
         rig.run(.seconds(4))
-        let steady = rig.playout
-        rig.run(.seconds(1))
-        let delayBefore = try #require(rig.playoutDelay(since: steady))
+        let delayBefore = try #require(rig.playoutDelay(over: .seconds(1)))
         let pullBefore = try #require(rig.statistics.latency.pullToSpeaker)
         #expect(rig.takeRouteEvents().isEmpty)
         let sentBefore = rig.packetsSent
@@ -164,9 +164,7 @@ struct DeviceRouteTests {
         #expect(rig.hearsTalker())
         rig.run(.seconds(4))
         // And after that nothing is later than it was
-        let later = rig.playout
-        rig.run(.seconds(1))
-        let delayAfter = try #require(rig.playoutDelay(since: later))
+        let delayAfter = try #require(rig.playoutDelay(over: .seconds(1)))
         #expect(delayAfter < delayBefore + 5, "\(delayBefore) ms before, \(delayAfter) ms after")
         let pullAfter = try #require(rig.statistics.latency.pullToSpeaker)
         #expect(pullAfter < pullBefore + .milliseconds(3), "\(pullBefore) before, \(pullAfter) after")
@@ -339,9 +337,7 @@ struct DeviceRouteTests {
             $0.processing = .bypass
         }
         rig.run(.seconds(3))
-        let steady = rig.playout
-        rig.run(.seconds(1))
-        let before = try #require(rig.playoutDelay(since: steady))
+        let before = try #require(rig.playoutDelay(over: .seconds(1)))
         var generator = SeededGenerator(seed: 3)
         for round in 0..<30 {
             rig.bench.unplug(Self.usb)
@@ -355,9 +351,7 @@ struct DeviceRouteTests {
         // Then there is no more delay than so many disturbances make the jitter buffer careful of, for a minute: each shifts the pulls by up
         // to a period or two, and none of the seconds that the card was away is left
         rig.run(.seconds(10))
-        let later = rig.playout
-        rig.run(.seconds(1))
-        let after = try #require(rig.playoutDelay(since: later))
+        let after = try #require(rig.playoutDelay(over: .seconds(1)))
         #expect(after < before + 12, "\(before) ms before, \(after) ms after")
     }
 
@@ -365,9 +359,7 @@ struct DeviceRouteTests {
     func hangingDriver() throws {
         let rig = try RouteRig([Self.usb: card()], .alsa(ALSADeviceConfiguration(Self.usb)))
         rig.run(.seconds(4))
-        let steady = rig.playout
-        rig.run(.seconds(1))
-        let before = try #require(rig.playoutDelay(since: steady))
+        let before = try #require(rig.playoutDelay(over: .seconds(1)))
         rig.bench.unplug(Self.usb)
         rig.bench[Self.usb].hangs = true
         rig.bench.plug(Self.usb)
@@ -384,9 +376,7 @@ struct DeviceRouteTests {
         #expect(rig.hearsTalker())
         // Then what came in the 11 s is not heard late
         rig.run(.seconds(15))
-        let later = rig.playout
-        rig.run(.seconds(1))
-        let after = try #require(rig.playoutDelay(since: later))
+        let after = try #require(rig.playoutDelay(over: .seconds(1)))
         #expect(after < before + 1, "\(before) ms before, \(after) ms after")
     }
 

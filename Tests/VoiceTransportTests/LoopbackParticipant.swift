@@ -97,6 +97,15 @@ struct LoopbackServer {
         return try LoopbackParticipant(url: url, token: token, configuration: configuration)
     }
 
+    /// A participant who has joined.
+    func joined(
+        _ identity: String, configuration: RoomClientConfiguration = RoomClientConfiguration()
+    ) async throws -> LoopbackParticipant {
+        let participant = try participant(identity, configuration: configuration)
+        try await participant.join()
+        return participant
+    }
+
     static func token(_ grants: TokenGrants, from: Int64 = -10, until: Int64 = 3600) throws -> String {
         let now = Int64(time(nil))
         return try TokenIssuer(key: testKey()).token(for: grants, notBefore: now + from, expires: now + until)

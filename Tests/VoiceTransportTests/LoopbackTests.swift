@@ -12,10 +12,8 @@ struct LoopbackTests {
         // Given alice and bob in a room
         let server = try LoopbackServer()
         defer { server.server.stop() }
-        let alice = try server.participant("alice")
-        try await alice.join()
-        let bob = try server.participant("bob")
-        try await bob.join()
+        let alice = try await server.joined("alice")
+        let bob = try await server.joined("bob")
         #expect(bob.roster.entries.map(\.identity) == ["alice", "bob"])
         // When alice speaks, in packets of several lengths
         let start = MonotonicTime.now()
@@ -46,13 +44,10 @@ struct LoopbackTests {
         // Given alice, bob who takes packets that repeat earlier ones, and carol who does not
         let server = try LoopbackServer()
         defer { server.server.stop() }
-        let alice = try server.participant("alice")
-        try await alice.join()
-        let bob = try server.participant("bob")
-        try await bob.join()
-        let carol = try server.participant(
+        let alice = try await server.joined("alice")
+        let bob = try await server.joined("bob")
+        let carol = try await server.joined(
             "carol", configuration: RoomClientConfiguration(capabilities: [.publish, .subscribe, .autoSubscribe]))
-        try await carol.join()
         for sequence in 0..<40 as Range<UInt16> {
             // When she sends a packet with a copy of two bytes and a primary block of three (RFC 2198 section 3)
             let blocks: [UInt8] = [0x80 | 111, 15, 0, 2, 111, 1, 2, 7, 8, 9]
@@ -88,10 +83,8 @@ struct LoopbackTests {
     func mediaAllocatesNothing() async throws {
         let server = try LoopbackServer()
         defer { server.server.stop() }
-        let alice = try server.participant("alice")
-        try await alice.join()
-        let bob = try server.participant("bob")
-        try await bob.join()
+        let alice = try await server.joined("alice")
+        let bob = try await server.joined("bob")
         // When they are warm: the runtime makes its tables at the first use of a type
         try await speak(0..<50, from: alice, to: bob)
         while alice.client.statistics.packetsSent < 50 || bob.client.statistics.packetsReceived < 50
@@ -143,8 +136,7 @@ struct LoopbackTests {
     @Test func withoutTheRightToPublishOneListens() async throws {
         let server = try LoopbackServer()
         defer { server.server.stop() }
-        let alice = try server.participant("alice")
-        try await alice.join()
+        let alice = try await server.joined("alice")
         let eve = try LoopbackParticipant(
             url: server.url,
             token: LoopbackServer.token(TokenGrants(identity: "eve", room: "kitchen", canPublish: false)))
@@ -165,10 +157,8 @@ struct LoopbackTests {
     @Test func messagesAndInterruptionsArrive() async throws {
         let server = try LoopbackServer()
         defer { server.server.stop() }
-        let alice = try server.participant("alice")
-        try await alice.join()
-        let bob = try server.participant("bob")
-        try await bob.join()
+        let alice = try await server.joined("alice")
+        let bob = try await server.joined("bob")
         let sender = try #require(bob.grant?.participant)
         let stream = try #require(alice.grant?.streams.first?.stream)
         try bob.client.send(Array("hello".utf8))
@@ -210,8 +200,7 @@ struct LoopbackTests {
 
     @Test func aStoppedServerSaysSo() async throws {
         let server = try LoopbackServer()
-        let alice = try server.participant("alice")
-        try await alice.join()
+        let alice = try await server.joined("alice")
         server.server.stop()
         #expect(await alice.nextEnd() == .session(.removed(.serverShuttingDown)))
     }
@@ -281,10 +270,8 @@ struct LoopbackTests {
         // Given alice and bob, and a stranger
         let server = try LoopbackServer()
         defer { server.server.stop() }
-        let alice = try server.participant("alice")
-        try await alice.join()
-        let bob = try server.participant("bob")
-        try await bob.join()
+        let alice = try await server.joined("alice")
+        let bob = try await server.joined("bob")
         let address = try #require(EndpointAddress(numeric: "127.0.0.1", port: server.port))
         var remote = address.system
         let socket = unsafe dv_udp_open(nil, &remote, 1 << 16)
@@ -310,8 +297,7 @@ struct LoopbackTests {
     @Test func anOperatorMutesAndRemoves() async throws {
         let server = try LoopbackServer()
         defer { server.server.stop() }
-        let alice = try server.participant("alice")
-        try await alice.join()
+        let alice = try await server.joined("alice")
         let grant = try #require(alice.grant)
         server.server.setMuted(true, stream: grant.streams[0].stream)
         let muted = await alice.next {
