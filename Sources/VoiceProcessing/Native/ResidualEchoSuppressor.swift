@@ -21,6 +21,10 @@ struct ResidualEchoSuppressor: ~Copyable {
         var nearRise: Float = 0.5
         /// Weight of the filter's own error, μ.
         var uncertainty: Float = 0.8
+        /// The weight is so much higher where the path is new, and falls by its tenth in so many blocks: while it learns quickly the filter takes
+        /// its error for 7 dB less than it is.
+        var doubt: Float = 5
+        var doubtBlocks: Float = 60
         /// Lowest gain.
         var floor: Float = 0.01
         /// Weight of the past in the decision-directed estimate.
@@ -86,6 +90,8 @@ struct ResidualEchoSuppressor: ~Copyable {
     private var oldFilter = RealVector(count: taps)
     private var impulse = RealVector(count: frames)
     private var line = RealVector(count: 2 * delay + block)
+    private var doubt: Float = 1
+    private var weight: Float = 1
 
     /// 0...1: the far end alone is heard.
     private(set) var farOnly: Float = 0
@@ -117,10 +123,14 @@ struct ResidualEchoSuppressor: ~Copyable {
         oldFilter[Self.delay] = 1
     }
 
-    /// The echo path has changed: expect at least this leakage.
-    mutating func expectLeakage(_ least: Float) {
-        for bin in 0..<Self.bins { leakage[bin] = max(leakage[bin], least) }
+    /// The echo path is new: all of the echo estimate may be left for now.
+    mutating func expectAnotherPath() {
+        leakage.fill(Self.leakRange.upperBound)
+        doubt = tuning.doubt
     }
+
+    /// What was taken for a new path was a known one, elsewhere.
+    mutating func expectKnownPath() { doubt = 1 }
 
     /// Suppresses in a block. `error` is what the linear stage leaves, `echo` its estimate, both after it learned; `presence` how much of all this
     /// is to be heard.
@@ -130,6 +140,8 @@ struct ResidualEchoSuppressor: ~Copyable {
         into output: inout MutableSpan<Float>
     ) {
         analyse(newError, newEcho, newMic, &batch)
+        doubt += (1 - doubt) / tuning.doubtBlocks
+        weight = tuning.uncertainty * doubt
         judgeFarOnly()
         judgeNear(uncertainty)
         findGains(uncertainty)
@@ -187,7 +199,7 @@ struct ResidualEchoSuppressor: ~Copyable {
         var (left, expected): (Float, Float) = (1e-12, 1e-12)
         for bin in Self.judged {
             left += errorPower[bin]
-            expected += leakage[bin] * echoPower[bin] + tuning.uncertainty * uncertainty[bin] + floor[bin]
+            expected += leakage[bin] * echoPower[bin] + weight * uncertainty[bin] + floor[bin]
         }
         let excess = 10 * log10f(left / expected)
         near = min(1, max(0, (excess - tuning.near.from) / tuning.near.range))
@@ -205,7 +217,7 @@ struct ResidualEchoSuppressor: ~Copyable {
                 let next = seen < now ? now + Self.leak.fall * (seen - now) : now * growth
                 leakage[bin] = min(Self.leakRange.upperBound, max(Self.leakRange.lowerBound, next))
             }
-            let fresh = leakage[bin] * over * echo.power(bin) + tuning.uncertainty * uncertainty[bin]
+            let fresh = leakage[bin] * over * echo.power(bin) + weight * uncertainty[bin]
             residual[bin] = max(Self.tail * residual[bin], fresh)
             let lower = floor[bin] + Self.noise.fall * (power - floor[bin])
             floor[bin] = power < floor[bin] ? lower : floor[bin] * (1 + Self.noise.rise)
