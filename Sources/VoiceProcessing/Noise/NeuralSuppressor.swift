@@ -20,10 +20,10 @@ public struct NeuralSuppressor: ~Copyable {
     private static let scale: Float = 32_768
 
     private let library: OpaquePointer
-    private let input = FixedArray<Float>(repeating: 0, count: NeuralSuppressor.frame)
-    private let output = FixedArray<Float>(repeating: 0, count: NeuralSuppressor.frame)
+    private var input = RealVector(count: NeuralSuppressor.frame)
+    private var output = RealVector(count: NeuralSuppressor.frame)
     /// The last block as it came, which the output is of.
-    private let before = FixedArray<Float>(repeating: 0, count: NeuralSuppressor.frame)
+    private var before = RealVector(count: NeuralSuppressor.frame)
 
     /// Frames by which the output lags the input.
     public static let delay = NeuralSuppressor.frame
@@ -61,7 +61,7 @@ public struct NeuralSuppressor: ~Copyable {
     public mutating func run(_ block: inout MutableSpan<Float>, floor: Float) -> Float {
         precondition(block.count == Self.frame, "a block is 10 ms at 48 kHz")
         for index in 0..<Self.frame { input[index] = block[index] * Self.scale }
-        unsafe _ = crnn_process(library, output.pointer, input.pointer)
+        unsafe _ = crnn_process(library, output.start, input.start)
         var (came, went) = (Float(1e-12), Float(1e-12))
         for index in 0..<Self.frame {
             let (raw, clean) = (before[index], output[index] / Self.scale)

@@ -23,14 +23,14 @@ struct NoiseTracker: ~Copyable {
     /// Steps per unit of SNR in the table of probabilities, and its end, where speech is certain.
     private static let table = (steps: Float(16), end: 24)
 
-    private let state: FixedArray<Bin>
-    private let probability: FixedArray<Float>
+    private var state: FixedArray<Bin>
+    private var probability: RealVector
     private var frames = 0
     private var isDamped = false
 
     init(bins: Int) {
-        state = FixedArray(repeating: Bin(), count: bins)
-        probability = FixedArray(repeating: 1, count: Self.table.end * Int(Self.table.steps) + 2)
+        state = FixedArray(count: bins, repeating: Bin())
+        probability = RealVector(count: Self.table.end * Int(Self.table.steps) + 2, repeating: 1)
         let slope = Self.speechRatio / (1 + Self.speechRatio)
         for step in 0..<probability.count {
             let posterior = Float(step) / Self.table.steps
@@ -48,7 +48,7 @@ struct NoiseTracker: ~Copyable {
 
     /// Takes a bin's power and returns the noise's in it.
     @inline(__always)
-    func update(_ bin: Int, power: Float) -> Float {
+    mutating func update(_ bin: Int, power: Float) -> Float {
         var this = state[bin]
         if isDamped, power < this.power { return this.power }
         if frames <= Self.learning {
