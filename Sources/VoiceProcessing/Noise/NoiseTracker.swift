@@ -19,7 +19,7 @@ struct NoiseTracker: ~Copyable {
     /// A bin whose presence stays above this is stuck below a noise that has risen; it is let go (ibid., eq. 23).
     private static let stuck: Float = 0.99
     /// Frames at the start whose mean is the first estimate: 100 ms.
-    private static let learning = 20
+    static let learning = 20
     /// Steps per unit of SNR in the table of probabilities, and its end, where speech is certain.
     private static let table = (steps: Float(16), end: 24)
 
