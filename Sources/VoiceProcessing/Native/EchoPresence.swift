@@ -98,7 +98,8 @@ struct EchoPresence {
 
     /// Takes the energies of a block in which the far end talks: microphone, error, estimate, product of microphone and estimate; and
     /// whether the correlation shows an echo.
-    mutating func judge(microphone: Float, error: Float, estimate: Float, product: Float, isEvident: Bool,
+    mutating func judge(
+        microphone: Float, error: Float, estimate: Float, product: Float, isEvident: Bool,
         isPersistent: Bool
     ) {
         microphonePower += Self.quick * (microphone - microphonePower)

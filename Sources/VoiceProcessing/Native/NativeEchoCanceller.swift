@@ -124,7 +124,7 @@ struct NativeEchoCanceller: ~Copyable {
         lastEcho = echo[Self.block - 1]
         suppressor.run(
             error: error, echo: echo, mic: mic, uncertainty: uncertainty, presence: presence.presence,
-            isUnsure: presence.isUnsure, &batch, into: &capture)
+            isUnsure: presence.isUnsure, isRoomAlone: !presence.isLive, &batch, into: &capture)
         if presence.isPlaying {
             levels.note(
                 microphone: mic.energy, error: error.energy, output: energy(of: capture.span),
@@ -204,7 +204,6 @@ extension NativeEchoCanceller {
             shadowBetterFor = 0
             mainPower = shadowPower
             levels.restart()
-            filter.expectAnotherPath(upTo: ReferenceSpectra.linear)
             filter.adopt(shadow, changed: Self.changed.path, upTo: ReferenceSpectra.linear)
             suppressor.expectAnotherPath()
         } else if shadowPower > wins.loses * mainPower {

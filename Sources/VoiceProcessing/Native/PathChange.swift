@@ -7,7 +7,7 @@ struct PathChange {
     /// Weight of a block in the averages: 80 ms.
     private static let weight: Float = 0.125
     /// Ratio from which on the estimate is right about more than half of the echo.
-    private static let right: Float = 0.5
+    private static let right: Float = 0.35
     /// Independent frames in the averages' time, and how many times the scatter the ratio must be below.
     private static let independent: Float = 150
     private static let certainty: Float = 2
