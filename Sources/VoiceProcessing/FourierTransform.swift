@@ -2,49 +2,39 @@ import Glibc
 
 /// Complex discrete Fourier transform of a power of two, Stockham's self-sorting form (no bit reversal, inner loops run over
 /// contiguous memory), radix 2, on separate real and imaginary arrays.
-@safe
 struct FourierTransform: ~Copyable {
     let size: Int
 
-    private let cosines: UnsafeMutablePointer<Float>
-    private let sines: UnsafeMutablePointer<Float>
-    private let workReal: UnsafeMutablePointer<Float>
-    private let workImaginary: UnsafeMutablePointer<Float>
+    private var cosines: RealVector
+    private var sines: RealVector
+    private let workReal: RealVector
+    private let workImaginary: RealVector
 
     init(size: Int) {
         precondition(size >= 2 && size & (size - 1) == 0, "the size is a power of two")
         self.size = size
-        unsafe cosines = .allocate(capacity: size / 2)
-        unsafe sines = .allocate(capacity: size / 2)
-        unsafe workReal = .allocate(capacity: size)
-        unsafe workImaginary = .allocate(capacity: size)
-        unsafe workReal.initialize(repeating: 0, count: size)
-        unsafe workImaginary.initialize(repeating: 0, count: size)
+        cosines = RealVector(count: size / 2)
+        sines = RealVector(count: size / 2)
+        workReal = RealVector(count: size)
+        workImaginary = RealVector(count: size)
         for index in 0..<size / 2 {
             let angle = -2 * Double.pi * Double(index) / Double(size)
-            unsafe (cosines + index).initialize(to: Float(cos(angle)))
-            unsafe (sines + index).initialize(to: Float(sin(angle)))
+            cosines[index] = Float(cos(angle))
+            sines[index] = Float(sin(angle))
         }
-    }
-
-    deinit {
-        unsafe cosines.deallocate()
-        unsafe sines.deallocate()
-        unsafe workReal.deallocate()
-        unsafe workImaginary.deallocate()
     }
 
     /// Transforms in place, X[k] = Σ x[n] exp(-2πi kn / size). Exchange the two arrays for the inverse, without its 1/size.
     @unsafe
     func forward(real: UnsafeMutablePointer<Float>, imaginary: UnsafeMutablePointer<Float>) {
         var from = unsafe (real: real, imaginary: imaginary)
-        var to = unsafe (real: workReal, imaginary: workImaginary)
+        var to = unsafe (real: workReal.start, imaginary: workImaginary.start)
         var half = size / 2
         var stride = 1
         while half >= 1 {
             for group in 0..<half {
-                let c = unsafe cosines[group &* stride]
-                let s = unsafe sines[group &* stride]
+                let c = cosines[group &* stride]
+                let s = sines[group &* stride]
                 unsafe Self.butterflies(
                     from.real + stride &* group, from.imaginary + stride &* group, half &* stride,
                     to.real + 2 &* stride &* group, to.imaginary + 2 &* stride &* group, stride, c, s)

@@ -64,7 +64,7 @@ public struct ProcessingChain: ~Copyable {
     public let processor: any VoiceProcessor
     private var estimator: EchoDelayEstimator
     private var history: ReferenceHistory
-    private var aligned: Block
+    private var aligned: RealVector
     private let lead: Int
     private let tolerance: Int
     private let patience: Configuration.Patience
@@ -91,7 +91,7 @@ public struct ProcessingChain: ~Copyable {
         findsEcho = processor.capabilities.findsEcho
         self.estimator = estimator
         history = ReferenceHistory(capacity: Int(Double(sampleRate) * Self.historySeconds))
-        aligned = Block(frames: sampleRate / 100)
+        aligned = RealVector(count: sampleRate / 100)
         lead = Int(Double(sampleRate) * configuration.lead)
         isDelayExpected = configuration.expectedDelay != nil
         let longest = Double(sampleRate) * (Self.historySeconds - 0.02)
@@ -112,9 +112,9 @@ public struct ProcessingChain: ~Copyable {
         let assumed = isEchoPathAssumed
         // What lies ahead of the history's end is silence.
         let first = assumed ? history.end - Int64(reference.count + offset) : history.end
-        _ = history.read(from: first, into: &aligned)
+        history.read(from: first, count: aligned.count, into: &aligned)
         let delay = believedDelay - offset
-        let report = processor.run(capture: &capture, reference: aligned.read(), delay: max(0, delay))
+        let report = processor.run(capture: &capture, reference: aligned.span, delay: max(0, delay))
         return Report(
             processing: report, echoDelay: estimator.estimate, retimings: retimings, echoPathAssumed: assumed)
     }

@@ -34,7 +34,7 @@ public struct ProcessingSettings: BitwiseCopyable, Equatable, Sendable {
     public enum NoiseMethod: UInt8, BitwiseCopyable, CaseIterable, Sendable {
         /// ``NoiseSuppressor``: steady and slowly changing noise, 5 ms of delay.
         case spectral
-        /// ``NeuralSuppressor``: all that is not speech, 10 ms of delay; at 48 kHz where RNNoise is installed, and else as `spectral`.
+        /// ``NeuralSuppressor``: all that is not speech, 10 or 20 ms of delay; at 48 kHz where RNNoise is installed, and else as `spectral`.
         case neural
     }
 

@@ -104,7 +104,7 @@ public struct ReferenceAligner: ~Copyable {
     private var recorded: Int64 = 0
     private let interpolator = SincInterpolator()
     /// The stretch of history that a block is interpolated from.
-    private var stretch: Block
+    private var stretch: RealVector
     /// Where in the history the next block begins; nil before the first.
     private var position: Double?
     private var generation = 0
@@ -125,7 +125,7 @@ public struct ReferenceAligner: ~Copyable {
         history = ReferenceHistory(capacity: Int(Double(sampleRate) * configuration.history))
         playback = FrameTimeline(sampleRate: sampleRate)
         recording = FrameTimeline(sampleRate: sampleRate)
-        stretch = Block(frames: Self.longestBlock(sampleRate) + Self.margin)
+        stretch = RealVector(count: Self.longestBlock(sampleRate) + Self.margin)
     }
 
     /// Takes reference frames in the order of playing, any number of them.
@@ -251,13 +251,13 @@ public struct ReferenceAligner: ~Copyable {
     /// - Returns: frames that were not known or not played.
     private static func read(
         from first: Double, step: Double, within played: Range<Int64>, of history: borrowing ReferenceHistory,
-        through stretch: inout Block, _ interpolator: borrowing SincInterpolator,
+        through stretch: inout RealVector, _ interpolator: borrowing SincInterpolator,
         into reference: inout MutableSpan<Float>
     ) -> Int {
         let count = reference.count
         let whole = Int64(first.rounded(.down))
         let begin = whole - Int64(SincInterpolator.reach)
-        var all = stretch.write()
+        var all = stretch.mutableSpan
         var source = all._mutatingExtracting(0..<count + margin)
         _ = history.read(from: begin, within: played, into: &source)
         unsafe source.withUnsafeMutableBufferPointer { from in

@@ -65,12 +65,6 @@ struct ReferenceHistory: ~Copyable {
         return Int(count - max(0, min(high, first + count) - min(low, first + count)))
     }
 
-    /// The same into a block.
-    func read(from first: Int64, into block: inout Block) -> Int {
-        var output = block.write()
-        return read(from: first, into: &output)
-    }
-
     /// The same into the first `count` places of a vector.
     func read(from first: Int64, count: Int, into vector: inout RealVector) {
         var all = vector.mutableSpan

@@ -26,9 +26,9 @@ public final class SpeexProcessor: VoiceProcessor {
     private let block: Int
     private let canceller: OpaquePointer
     private let preprocessor: OpaquePointer
-    private let capture: UnsafeMutablePointer<Int16>
-    private let reference: UnsafeMutablePointer<Int16>
-    private let output: UnsafeMutablePointer<Int16>
+    private var capture: FixedArray<Int16>
+    private var reference: FixedArray<Int16>
+    private var output: FixedArray<Int16>
     private var splice: OutputSplice
 
     /// What the library can do.
@@ -60,14 +60,9 @@ public final class SpeexProcessor: VoiceProcessor {
         }
         unsafe self.canceller = canceller
         unsafe self.preprocessor = preprocessor
-        func zeros(_ count: Int) -> UnsafeMutablePointer<Int16> {
-            let made = UnsafeMutablePointer<Int16>.allocate(capacity: count)
-            unsafe made.initialize(repeating: 0, count: count)
-            return unsafe made
-        }
-        unsafe capture = zeros(block)
-        unsafe reference = zeros(block)
-        unsafe output = zeros(block)
+        capture = FixedArray(count: block, repeating: 0)
+        reference = FixedArray(count: block, repeating: 0)
+        output = FixedArray(count: block, repeating: 0)
         splice = OutputSplice(rate: sampleRate)
         activeSettings = .bypass
         var rate = Int32(sampleRate)
@@ -79,9 +74,6 @@ public final class SpeexProcessor: VoiceProcessor {
     deinit {
         unsafe speex_preprocess_state_destroy(preprocessor)
         unsafe speex_echo_state_destroy(canceller)
-        unsafe capture.deallocate()
-        unsafe reference.deallocate()
-        unsafe output.deallocate()
     }
 
     /// Changes what is done, from the next block on; the filter keeps what it knows.
@@ -115,16 +107,16 @@ public final class SpeexProcessor: VoiceProcessor {
         let inputLevel = decibelsFullScale(of: span.span)
         if processingDelay > 0 {
             for index in 0..<block {
-                unsafe capture[index] = Self.quantised(span[index])
-                unsafe reference[index] = Self.quantised(far[index])
+                capture[index] = Self.quantised(span[index])
+                reference[index] = Self.quantised(far[index])
             }
             if activeSettings.echo == .off {
-                unsafe UnsafeMutableRawPointer(output).copyMemory(from: capture, byteCount: block * 2)
+                output.copy(from: capture)
             } else {
-                unsafe speex_echo_cancellation(canceller, capture, reference, output)
+                unsafe speex_echo_cancellation(canceller, capture.start, reference.start, output.start)
             }
-            unsafe _ = speex_preprocess_run(preprocessor, output)
-            for index in 0..<block { span[index] = unsafe Float(output[index]) / 32_768 }
+            unsafe _ = speex_preprocess_run(preprocessor, output.start)
+            for index in 0..<block { span[index] = Float(output[index]) / 32_768 }
         }
         splice.run(&span)
         return ProcessingReport(

@@ -55,7 +55,7 @@ public final class WebRTCProcessor: VoiceProcessor {
         self.sampleRate = sampleRate
         processingDelay =
             ModuleDelay.frames(Self.module(activeSettings), rate: sampleRate, library03: library03)
-            + NearEndStages.delay(activeSettings, sampleRate: sampleRate)
+            + stages.delay
         self.stages = stages
         splice = OutputSplice(rate: sampleRate)
     }
@@ -99,7 +99,7 @@ public final class WebRTCProcessor: VoiceProcessor {
         }
         activeSettings = next
         stages.apply(next)
-        processingDelay = delay + NearEndStages.delay(next, sampleRate: sampleRate)
+        processingDelay = delay + stages.delay
     }
 
     /// What is left to the module.

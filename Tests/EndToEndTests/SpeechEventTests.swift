@@ -98,6 +98,7 @@ struct SpeechEventTests {
             let began = moment.time / .seconds(1) - Self.origin
             #expect(abs(began - onset) < 0.08, "seed \(seed): \(began - onset)")
             #expect((-45 ... -15).contains(moment.level), "seed \(seed): \(moment.level)")
+            #expect(moment.echo == .unknown, "nothing was played yet, seed \(seed)")
             // and the end, told 300 ms after the last of it
             let end = try #require(told.last { $0.end != nil })
             let last = try #require(call.recording(.a).near.lastIndex { abs($0) > Self.voice })
@@ -110,13 +111,24 @@ struct SpeechEventTests {
     @Test("a person who interrupts is told of through the agent's voice", arguments: backends)
     func doubleTalk(backend: ProcessingBackend) throws {
         for seed in Scenario.seeds {
-            // Given an agent that talks on, and a person who interrupts after 6 s
-            let (call, told) = try Self.listen(Talk(a: [6...8], b: [0.5...8], length: 8, seed: seed), backend)
-            let onset = try Self.onset(call, after: 6)
-            // Then it is told of soon, and to be trusted
-            let start = try #require(told.first { $0.start != nil && $0.time > 5.9 }, "seed \(seed)")
-            #expect(start.time > onset && start.time < onset + 0.35, "seed \(seed): \(start.time - onset)")
-            #expect(start.start?.echo == .ready, "seed \(seed)")
+            // Given an agent that talks on, and a person who interrupts three times
+            let talk = Talk(a: [6...7.5, 9...10.5, 12...13.5], b: [0.5...13.5], length: 13.6, seed: seed)
+            let (call, told) = try Self.listen(talk, backend)
+            var echoed = 0
+            for from in [6.0, 9, 12] {
+                let onset = try Self.onset(call, after: from)
+                // Then it is told of soon, and to be trusted
+                let start = try #require(told.first { $0.start != nil && $0.time > onset }, "seed \(seed), \(from) s")
+                #expect(start.time < onset + 0.35, "seed \(seed), \(from) s: \(start.time - onset)")
+                #expect(start.start?.echo == .ready, "seed \(seed), \(from) s")
+                // and not in the agent's pauses only: in 350 ms of each interruption the agent was silent for less than 50.
+                let echo = call.recording(.a).echo[frameRange(onset...onset + 0.35)]
+                let loud = stride(from: echo.startIndex, to: echo.endIndex - 480, by: 480).count { start in
+                    echo[start..<start + 480].contains { abs($0) > 0.003 }
+                }
+                echoed += loud >= 30 ? 1 : 0
+            }
+            #expect(echoed > 0, "seed \(seed): the person spoke in the agent's pauses only")
             #expect(!told.contains { $0.start != nil && $0.time < 5.9 }, "seed \(seed)")
         }
     }

@@ -35,7 +35,7 @@ struct NoiseSuppressorTests {
     @Test("frames that nothing is done to add up to the signal, 5 ms later", arguments: rates)
     func reconstruction(rate: Int) {
         let signal = noise(seconds: 1, rate: rate, seed: 2, level: -20)
-        let frames = ShortDelayFrames(sampleRate: rate)
+        var frames = ShortDelayFrames(sampleRate: rate)
         var output = [Float](repeating: 0, count: signal.count)
         for start in stride(from: 0, to: signal.count, by: frames.hop) {
             frames.analyse(signal.span, from: start)
@@ -86,8 +86,8 @@ struct NoiseSuppressorTests {
         let output = Self.run(hiss, rate: rate, mode: .high).output
         /// Kurtosis of short spectra's power: 2 for noise, whose power is exponential; isolated peaks raise it.
         func peakiness(_ signal: [Float]) -> Float {
-            let transform = RealTransform(length: 512)
-            let frame = FixedArray<Float>(repeating: 0, count: 512)
+            var transform = RealTransform(length: 512)
+            var frame = RealVector(count: 512)
             var (squares, fourths, count): (Float, Float, Float) = (0, 0, 0)
             for start in stride(from: 3 * rate, to: signal.count - 512, by: 256) {
                 for index in 0..<512 { frame[index] = signal[start + index] * 1e3 }
@@ -171,8 +171,8 @@ struct NoiseSuppressorTests {
     @Test("a real transform agrees with the definition and inverts", arguments: [8, 256, 1024])
     func transform(length: Int) {
         let signal = noise(seconds: Double(length) / 16_000, rate: 16_000, seed: 14, level: -10)
-        let transform = RealTransform(length: length)
-        let frame = FixedArray<Float>(repeating: 0, count: length)
+        var transform = RealTransform(length: length)
+        var frame = RealVector(count: length)
         for index in 0..<length { frame[index] = signal[index] }
         transform.forward(frame)
         for bin in [0, 1, length / 4, length / 2 - 1, length / 2] {
@@ -185,7 +185,7 @@ struct NoiseSuppressorTests {
             #expect(abs(Double(transform.real[bin]) - real) < 1e-4 * Double(length).squareRoot())
             #expect(abs(Double(transform.imaginary[bin]) - imaginary) < 1e-4 * Double(length).squareRoot())
         }
-        transform.inverse(into: frame)
+        transform.inverse(into: &frame)
         #expect((0..<length).allSatisfy { abs(frame[$0] - signal[$0]) < 1e-5 })
     }
 }

@@ -292,6 +292,7 @@ struct ReferenceAlignerTests {
         var (reference, heard) = ([Float](repeating: 0, count: block), [Float](repeating: 0, count: block))
         var (played, missingLate, moves) = (0, 0, 0)
         var (came, left): (Float, Float) = (0, 0)
+        var worstError = 0.0
         // When it is aligned and cancelled
         for number in 0..<1_900 {
             let end = Double((number + 1) * block) / Double(rate)
@@ -302,7 +303,10 @@ struct ReferenceAlignerTests {
             }
             var aligned = reference.mutableSpan
             let alignment = aligner.recorded(at: Int64(number) * 10_000_000, reference: &aligned)
-            if number > 500 { missingLate += alignment.missing }
+            if number > 500 {
+                missingLate += alignment.missing
+                worstError = max(worstError, abs(aligner.statistics.timingError))
+            }
             if number > 10, alignment.discontinuity { moves += 1 }
             let position = Double(number * block) / Double(rate) / frameTime
             var microphone = heard.mutableSpan
@@ -315,8 +319,9 @@ struct ReferenceAlignerTests {
             _ = processor.run(capture: &output, reference: reference.span, delay: alignment.delay)
             if number > 500 { left += rms(heard).power }
         }
-        // Then it lacks nothing, was moved a few times only, and the echo is gone throughout
+        // Then it lacks nothing, was moved a few times only and runs at the clocks' ratio, and the echo is gone throughout
         #expect(missingLate == 0)
+        #expect(worstError < 1, "\(worstError) frames")
         #expect(moves <= 3)
         #expect(aligner.statistics.lead <= 0.002)
         #expect(10 * log10f(came / left) > 30)

@@ -38,6 +38,23 @@ struct SpeechDetectorTests {
         #expect(Self.events(Self.stretches((0, 10), (1, 4), (0, 30), (1, 4), (0, 30))).isEmpty)
     }
 
+    @Test("a gap in the first sounds is taken off, and the beginning is still where they began")
+    func interruptedBeginning() {
+        // Given 40 ms of speech, 20 ms of silence and speech that goes on
+        let events = Self.events(Self.stretches((0, 10), (0.9, 4), (0, 2), (0.9, 20)))
+        // Then 60 ms less the gap are heard after 100 ms
+        #expect(events.map(\.event) == [.speechStarted(at: .milliseconds(100))])
+        #expect(events.map(\.block) == [19])
+    }
+
+    @Test("probabilities are averaged over a frame before they are judged")
+    func averaged() {
+        let flicker = (0..<100).map { Float($0.isMultiple(of: 2) ? 1 : 0.3) }
+        #expect(Self.events(flicker).map(\.event) == [.speechStarted(at: .zero)])
+        let quick = SpeechDetector.Configuration(frame: .milliseconds(10))
+        #expect(Self.events(flicker, quick).isEmpty)
+    }
+
     @Test("a probability between the thresholds changes nothing", arguments: [Float(0.36), 0.5, 0.59])
     func hysteresis(probability: Float) {
         #expect(Self.events(Self.stretches((probability, 300))).isEmpty)
@@ -58,6 +75,38 @@ struct SpeechDetectorTests {
         #expect(
             events.map(\.event) == [.speechStarted(at: .milliseconds(600)), .speechEnded(at: .milliseconds(1_200))])
         #expect(events.map(\.block) == [83, 179])
+    }
+
+    /// What the stages of 16 kHz tell of a signal, block for block.
+    private static func reports(_ signal: [Float]) -> [ProcessingReport] {
+        var stages = NearEndStages(sampleRate: 16_000, settings: ProcessingSettings(voiceDetection: .moderate))
+        return stride(from: 0, to: signal.count, by: 160).map { start in
+            var block = Array(signal[start..<start + 160])
+            var span = block.mutableSpan
+            var report = ProcessingReport(inputLevel: 0, outputLevel: 0)
+            stages.run(&span, report: &report)
+            return report
+        }
+    }
+
+    @Test(
+        "the level told at the end is that of what was said, neither of what was before nor of the pause",
+        arguments: 1...3)
+    func level(seed: UInt64) throws {
+        // Given a still room in which a loud phrase is said, and after a second a soft word of half a second
+        let room = noise(seconds: 5, rate: 16_000, seed: seed, level: -80)
+        let loud = speech(seconds: 1.5, rate: 16_000, seed: 20 + seed, level: -18)
+        let soft = (0..<8_000).map { index in
+            let time = Float(index) / 16_000
+            let pitch = 2 * Float.pi * (150 * time + 15 * sinf(2 * .pi * time))
+            return 0.01 * (1...8).reduce(Float(0)) { $0 + sinf(Float($1) * pitch) / Float($1) }
+        }
+        let silence = [Float](repeating: 0, count: 16_000)
+        let reports = Self.reports(sum(room, silence + loud + silence + soft + silence))
+        // Then the last end comes with the word's level
+        let last = try #require(reports.last { if case .speechEnded = $0.speech { true } else { false } })
+        let told = try #require(last.utteranceLevel)
+        #expect(abs(told - rms(soft)) < 1, "seed \(seed): \(told) dBFS, said with \(rms(soft))")
     }
 
     @Test("random probabilities never make two of a kind in a row, nor times that run backwards")

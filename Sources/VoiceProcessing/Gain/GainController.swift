@@ -5,9 +5,9 @@ import Glibc
 ///     block ─┬─> is it speech? ─> SpeechLevel ─> gain for the talker ─> bound in pauses ─> ramp ─> PeakLimiter ─> block
 ///            └─────────────────────────────────────────────────────────────────────────────┘
 ///
-/// The gain moves only while there is speech, so nothing pumps. A gain above 12 dB is for speech only: in pauses it sinks to
-/// 12 dB, so that a quiet talker's room is not lifted. Neither is a crowd: it is not speech that moves the gain, since it does not
-/// stand out of its own pauses as one talker's does. No delay. One owner; allocates nothing.
+/// The gain moves only while there is speech, so nothing pumps. A gain of more than 11 dB is for a talker's speech only: in pauses it
+/// sinks to that, so that a quiet talker's room is not lifted, and it does not rise above it before the level has swung as a talker's
+/// does and a crowd's does not. No delay. One owner; allocates nothing.
 public struct GainController: BitwiseCopyable, Sendable {
     /// What a block told.
     public struct Report: BitwiseCopyable, Equatable, Sendable {
@@ -19,19 +19,16 @@ public struct GainController: BitwiseCopyable, Sendable {
         public var speechLevel: Float?
     }
 
-    /// Most gain, dB, where there is no speech.
-    private static let mostInPauses: Float = 12
+    /// Most gain, dB, where there is no speech: 12 dB less what filters before it may add, the high-pass filter's ripple above all.
+    private static let mostInPauses: Float = 11
     /// Least gain, dB: a talker who shouts into the microphone.
     private static let leastGain: Float = -20
     /// How fast the gain moves, dB per block of speech: 20 and 4 dB/s, and 200 dB/s while the talker is new.
     private static let slew = (down: Float(0.2), up: Float(0.04), fresh: Float(2))
     /// A block is evidence of the talker's level if speech is as probable as this,
     private static let sure: Float = 0.7
-    /// and so far above the noise, above the pauses of late and above the deepest of them (a crowd is less lively than one talker), and not further below
-    /// the talker's level, dB.
-    private static let margin = (noise: Float(6), floor: Float(10), deepest: Float(14), talker: Float(20))
-    /// The gain is opened beyond what pauses get if so many of the last 32 blocks were like that: a crowd's loudest moments are single ones.
-    private static let company = 9
+    /// and so far above the noise and above the pauses of late, and not further below the talker's level, dB.
+    private static let margin = (noise: Float(6), floor: Float(10), talker: Float(20))
     /// Blocks that the gain stays up for after speech, and blocks in which it then sinks: 250 ms and 200 ms.
     private static let pause = (hold: 25, release: Float(20))
 
@@ -43,15 +40,13 @@ public struct GainController: BitwiseCopyable, Sendable {
     private var level = SpeechLevel()
     private var floor = LevelFloor()
     private var recentPause = RecentPause(window: 60)
-    private var deepestPause = RecentPause(window: 150)
+    private var swings = LevelSwings()
     private var limiter = PeakLimiter()
     /// What the talker's level asks for, as far as it was followed, dB.
     private var talkerGain: Float?
     /// How far the gain is opened for speech, 0...1.
     private var openness: Float = 0
     private var held = 0
-    /// Which of the last 32 blocks stood out, the latest lowest.
-    private var standing: UInt32 = 0
     private var current: Float = 1
 
     /// A controller.
@@ -84,16 +79,14 @@ public struct GainController: BitwiseCopyable, Sendable {
         let decibels = decibelsFullScale(ofPower: power)
         let isNear = decibels > (level.decibels ?? -.infinity) - Self.margin.talker
         let calm = max(floor.take(power: power), recentPause.take(power: power))
-        let deepest = deepestPause.take(power: power)
-        let standsOut =
-            decibels > max(noise + Self.margin.noise, calm + Self.margin.floor, deepest + Self.margin.deepest)
+        swings.take(power: power)
+        let standsOut = decibels > max(noise + Self.margin.noise, calm + Self.margin.floor)
         let isLikely = speech >= Self.sure && standsOut && isNear
-        standing = standing << 1 | (isLikely ? 1 : 0)
         if isLikely {
             level.take(power: power)
             follow()
         }
-        if isLikely, standing.nonzeroBitCount >= Self.company {
+        if isLikely, swings.areTalkers {
             held = Self.pause.hold
             openness = 1
         } else if held > 0 {

@@ -24,6 +24,9 @@ struct EchoDelayTracker: ~Copyable {
         search.peak.prominence > Self.plain.prominence && search.peak.likeness > Self.plain.likeness
     }
 
+    /// The last rounds' peaks are faint, but more of them agree than it takes to find the delay.
+    var isPersistent: Bool { isFaintlyEvident && votes > Self.faint.votes }
+
     private var isFaintlyEvident: Bool {
         search.peak.prominence > Self.faint.prominence && search.peak.likeness > Self.faint.likeness
     }

@@ -26,6 +26,9 @@ struct EchoPathFilter: ~Copyable {
     /// Least observation noise, squared spectrum: -100 dBFS of white noise would have 160 × 1e-10.
     private static let leastNoise: Float = 1e-8
 
+    /// Bins to each side over which two paths of one room have the same power: 200 Hz.
+    private static let similar = 4
+
     let lanes: Int
     var tuning: Tuning
     private(set) var weights: Spectrum
@@ -89,6 +92,22 @@ struct EchoPathFilter: ~Copyable {
             let value = expected(lane)
             for bin in 0..<Spectrum.bins {
                 variance[bin * lanes + lane] = max(variance[bin * lanes + lane], value)
+            }
+        }
+    }
+
+    /// Any path of the same level and decay may be the true one, up to lane `end`: expects in each bin the error of two paths, this and
+    /// another, that have the power which this one has over the neighbouring bins.
+    mutating func expectAnotherPath(upTo end: Int) {
+        let reach = Self.similar
+        for lane in 0..<end {
+            var sum: Float = 0
+            for bin in 0..<reach { sum += weights.power(bin * lanes + lane) }
+            for bin in 0..<Spectrum.bins {
+                if bin + reach < Spectrum.bins { sum += weights.power((bin + reach) * lanes + lane) }
+                if bin > reach { sum -= weights.power((bin - reach - 1) * lanes + lane) }
+                let index = bin * lanes + lane
+                variance[index] = max(variance[index], 2 * max(0, sum) / Float(2 * reach + 1))
             }
         }
     }

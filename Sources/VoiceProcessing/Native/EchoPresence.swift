@@ -16,10 +16,18 @@ struct EchoPresence {
         /// Seconds of the first far-end speech during which an echo is assumed without proof. It trades a headset's first words for the first
         /// moments of an echo: with 0.05, 0.1, 0.15, 0.25, 0.35 s a headset's PESQ was 4.15, 4.09, 4.05, 3.90, 3.74 (seed 1; seed 3: 3.89 to
         /// 3.48; seed 7: 4.11 to 3.67) and what was removed of the echo in its first 2 s 18, 25, 30, 37, 37 dB.
-        var benefit: Float = 0.1
+        var benefit: Float = 0.07
+        /// Seconds of it in which faint peaks that go on agreeing are proof too; later chance has had its time.
+        var beginning: Float = 0.3
+        /// Seconds of far-end speech for which the first of its echo is waited for.
+        var wait: Float = 1
     }
 
     private static let block: Float = 0.01
+    /// What may be an echo: mean square of the microphone above -60 dBFS, and so many times the room's.
+    private static let audible: (power: Float, overRoom: Float) = (1e-6, 4)
+    /// Growth per block of the least power heard, which is the room's, and what it starts to grow from: -100 dBFS.
+    private static let room: (growth: Float, least: Float) = (1.003, 1e-10)
     /// Mean square of the reference that counts as playing: -70 dBFS.
     private static let playing: Float = 1e-7
     /// Seconds after the last of it until its echo is over.
@@ -34,6 +42,11 @@ struct EchoPresence {
     private var sinceFar: Float = 9
     private var sinceProof: Float = 0
     private var proofTime: Float = 0
+    /// Power of the microphone where nothing is heard but the room.
+    private var roomPower: Float = .infinity
+    private var isAudible = false
+    /// Seconds in which there was something to hear besides the first far-end speech.
+    private var heardTime: Float = 0
     private var slowMicrophone: Float = 0
     private var slowProduct: Float = 0
     private var slowEstimate: Float = 0
@@ -63,7 +76,10 @@ struct EchoPresence {
     /// Share of the microphone's power that the filter does not explain, 0...1 and above.
     var unexplained: Float { errorPower / (microphonePower + 1e-12) }
 
-    mutating func note(referencePower: Float) {
+    /// Takes a block's powers (mean squares).
+    mutating func note(referencePower: Float, microphonePower: Float) {
+        roomPower = max(Self.room.least, min(microphonePower, roomPower * Self.room.growth))
+        isAudible = microphonePower > max(Self.audible.power, Self.audible.overRoom * roomPower)
         if referencePower > Self.playing {
             farTime += Self.block
             sinceFar = 0
@@ -82,7 +98,10 @@ struct EchoPresence {
 
     /// Takes the energies of a block in which the far end talks: microphone, error, estimate, product of microphone and estimate; and
     /// whether the correlation shows an echo.
-    mutating func judge(microphone: Float, error: Float, estimate: Float, product: Float, isEvident: Bool) {
+    mutating func judge(
+        microphone: Float, error: Float, estimate: Float, product: Float, isEvident: Bool,
+        isPersistent: Bool
+    ) {
         microphonePower += Self.quick * (microphone - microphonePower)
         errorPower += Self.quick * (error - errorPower)
         quickProduct += Self.quick * (product - quickProduct)
@@ -90,10 +109,11 @@ struct EchoPresence {
         slowMicrophone += Self.slow * (microphone - slowMicrophone)
         slowProduct += Self.slow * (product - slowProduct)
         slowEstimate += Self.slow * (estimate - slowEstimate)
+        if isAudible { heardTime += Self.block }
         let ratio = slowProduct / (slowEstimate + 1e-12)
         let share = (2 * slowProduct - slowEstimate) / (slowMicrophone + 1e-12)
         let explains = farTime > 0.5 && share > tuning.share && ratio > tuning.ratio
-        let isProof = isEvident || explains
+        let isProof = isEvident || explains || isPersistent && heardTime < tuning.beginning
         sinceProof = isProof ? 0 : sinceProof + Self.block
         if isProof {
             isSeen = true
@@ -105,7 +125,7 @@ struct EchoPresence {
 
     private mutating func decide() {
         let patience = isProven ? tuning.patience.proven : tuning.patience.unproven
-        let isAssumed = isSeen ? sinceProof < patience : farTime < tuning.benefit
+        let isAssumed = isSeen ? sinceProof < patience : heardTime < tuning.benefit && farTime < tuning.wait
         if sinceProof > patience {
             isSeen = false
             isProven = false

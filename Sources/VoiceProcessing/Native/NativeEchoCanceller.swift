@@ -79,6 +79,7 @@ struct NativeEchoCanceller: ~Copyable {
     private var levels = CancellationLevels()
     private var monitor = ReferenceMonitor()
     private var sinceGainChange = 1_000
+    private var pathChange = PathChange()
     private var micEmphasis = Emphasis()
     private var emphasised = RealVector(count: block)
     /// The last frame of the last echo.
@@ -112,7 +113,7 @@ struct NativeEchoCanceller: ~Copyable {
         micEmphasis.run(mic, into: &emphasised)
         followDelay()
         reference.advance(&batch)
-        presence.note(referencePower: reference.power)
+        presence.note(referencePower: reference.power, microphonePower: mic.energy / Float(Self.block))
         sinceJump += 1
         if presence.isLive { cancel() } else { rest() }
         if error.energy > 1.5 * mic.energy {
@@ -123,7 +124,7 @@ struct NativeEchoCanceller: ~Copyable {
         lastEcho = echo[Self.block - 1]
         suppressor.run(
             error: error, echo: echo, mic: mic, uncertainty: uncertainty, presence: presence.presence,
-            isUnsure: presence.isUnsure, &batch, into: &capture)
+            isUnsure: presence.isUnsure, isRoomAlone: !presence.isLive, &batch, into: &capture)
         if presence.isPlaying {
             levels.note(
                 microphone: mic.energy, error: error.energy, output: energy(of: capture.span),
@@ -156,10 +157,22 @@ extension NativeEchoCanceller {
         filter.learn(reference.spectra, error: main, tables: batch.tables)
         shadow.learn(reference.spectra, error: other, tables: batch.tables)
         compareShadow()
+        noteChange()
         Emphasis.undo(&priorEcho, from: lastEcho)
         for index in 0..<Self.block { priorError[index] = mic[index] - priorEcho[index] }
         for bin in 0..<Spectrum.bins { uncertainty[bin] = filter.uncertainty[bin] * plainPowers[bin] }
         estimateAgain()
+    }
+
+    /// Where the estimate is no part of the microphone any more, everything about the path may be otherwise but its level and decay.
+    private mutating func noteChange() {
+        guard presence.isPlaying else { return }
+        let isOther = pathChange.note(
+            microphone: emphasised.energy, estimate: priorEcho.energy, product: emphasised.dot(priorEcho))
+        guard isOther, memory.isKnown else { return }
+        filter.expectAnotherPath(upTo: ReferenceSpectra.linear)
+        suppressor.expectAnotherPath()
+        levels.restart()
     }
 
     /// The echo by what was just learned.
@@ -192,7 +205,7 @@ extension NativeEchoCanceller {
             mainPower = shadowPower
             levels.restart()
             filter.adopt(shadow, changed: Self.changed.path, upTo: ReferenceSpectra.linear)
-            suppressor.expectLeakage(Self.changed.leakage)
+            suppressor.expectAnotherPath()
         } else if shadowPower > wins.loses * mainPower {
             shadow.follow(filter)
             shadowPower = mainPower
@@ -231,6 +244,7 @@ extension NativeEchoCanceller {
         if isFirst || !memory.isKnown {
             expectAnything(scale: min(20, max(0.05, inputs.levelRatio * tuning.expectedLevel)))
             levels.restart()
+            suppressor.expectAnotherPath()
             sinceStart = 0
             started = (0, 0)
         } else {
@@ -256,7 +270,7 @@ extension NativeEchoCanceller {
     private mutating func judge() {
         presence.judge(
             microphone: mic.energy, error: priorError.energy, estimate: priorEcho.energy,
-            product: mic.dot(priorEcho), isEvident: delays.isEvident)
+            product: mic.dot(priorEcho), isEvident: delays.isEvident, isPersistent: delays.isPersistent)
         mendExpectation()
         let unexplained = presence.unexplained
         memory.remember(filter, unexplained: unexplained)
@@ -293,6 +307,7 @@ extension NativeEchoCanceller {
     private mutating func jump(to offset: Int) {
         reference.move(to: offset, &batch)
         memory.restore(&filter)
+        suppressor.expectKnownPath()
         levels.restart()
         delays.restart()
         presence.restartAverages()

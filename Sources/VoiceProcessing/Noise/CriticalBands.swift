@@ -14,7 +14,7 @@ struct CriticalBands: ~Copyable {
     private static let spacing = 0.92
 
     let count: Int
-    let places: FixedArray<Place>
+    private(set) var places: FixedArray<Place>
     /// Bands that begin below 8 kHz: the ones that speech is judged by.
     let speechCount: Int
     private let step: Double
@@ -24,7 +24,7 @@ struct CriticalBands: ~Copyable {
         let widest = Self.bark(Double(sampleRate) / 2)
         count = Int((widest / Self.spacing).rounded()) + 1
         step = widest / Double(count - 1)
-        places = FixedArray(repeating: Place(), count: bins)
+        places = FixedArray(count: bins, repeating: Place())
         for bin in 0..<bins {
             let place = Self.bark(Double(bin) / binsPerHertz) / step
             let lower = min(Int(place), count - 2)

@@ -11,12 +11,12 @@ struct LogSpectralGain: ~Copyable {
     private static let stepBits: UInt32 = 3
     private static let fractionBits = UInt32(Float.significandBitCount) - stepBits
 
-    private let table: FixedArray<Float>
+    private var table: RealVector
     private let firstStep: UInt32
 
     init() {
         let steps = (Self.exponents.highest - Self.exponents.lowest) << Int(Self.stepBits)
-        table = FixedArray(repeating: 1, count: steps + 1)
+        table = RealVector(count: steps + 1, repeating: 1)
         firstStep = Float(sign: .plus, exponent: Self.exponents.lowest, significand: 1).bitPattern >> Self.fractionBits
         for step in 0..<steps {
             let start = Float(bitPattern: (firstStep + UInt32(step)) << Self.fractionBits)

@@ -1,10 +1,9 @@
-internal import CRNNoise
 import Glibc
 
 /// RNNoise as a noise suppressor, where it is installed: a recurrent net that takes away what is not speech, babble and keyboards too.
 ///
 /// J.-M. Valin, "A hybrid DSP/deep learning approach to real-time full-band speech enhancement", MMSP 2018. It works at 48 kHz only and lags
-/// by 10 ms. The library is looked for when this is made; allocates then and never after. One owner.
+/// by 10 or 20 ms, by its version. The library is looked for when the first is made; allocates then and never after. One owner.
 @safe
 public struct NeuralSuppressor: ~Copyable {
     /// The library cannot be used. Install librnnoise, or do without: ``ProcessingSettings/NoiseMethod/spectral``.
@@ -15,45 +14,32 @@ public struct NeuralSuppressor: ~Copyable {
 
     /// The only rate that it is made for, Hz.
     public static let sampleRate = 48_000
-    private static let frame = 480
+    private static let frame = NeuralLibrary.frame
     /// Full scale in the library.
     private static let scale: Float = 32_768
 
-    private let library: OpaquePointer
-    private let input = FixedArray<Float>(repeating: 0, count: NeuralSuppressor.frame)
-    private let output = FixedArray<Float>(repeating: 0, count: NeuralSuppressor.frame)
-    /// The last block as it came, which the output is of.
-    private let before = FixedArray<Float>(repeating: 0, count: NeuralSuppressor.frame)
+    private let library: NeuralLibrary
+    private let state: UnsafeMutableRawPointer
+    private var input = RealVector(count: NeuralLibrary.frame)
+    private var output = RealVector(count: NeuralLibrary.frame)
+    /// The last frames as they came: the first block of them is what the output is of.
+    private var past: RealVector
 
     /// Frames by which the output lags the input.
-    public static let delay = NeuralSuppressor.frame
+    public var delay: Int { library.delay }
 
-    /// Loads the library.
+    /// Makes one with the installed library, which is looked for once in a process, or with a file.
     ///
-    /// - Parameter path: its file; nil for where the dynamic linker looks.
+    /// - Parameter path: the library's file; nil for where the dynamic linker looks.
     public init(path: String? = nil) throws(Unavailable) {
-        var reason = ""
-        guard let made = unsafe Self.load(path, &reason) else { throw Unavailable(reason: reason) }
-        guard unsafe Int(crnn_frame_size(made)) == Self.frame else {
-            let size = unsafe crnn_frame_size(made)
-            unsafe crnn_destroy(made)
-            throw Unavailable(reason: "its frames have \(size) samples instead of \(Self.frame)")
-        }
-        unsafe library = made
+        let library = if let path { try NeuralLibrary(path: path) } else { try NeuralLibrary.installed.get() }
+        guard let made = unsafe library.makeState() else { throw Unavailable(reason: "rnnoise_create failed") }
+        self.library = library
+        unsafe state = made
+        past = RealVector(count: library.delay)
     }
 
-    private static func load(_ path: String?, _ reason: inout String) -> OpaquePointer? {
-        var text = [CChar](repeating: 0, count: 256)
-        let made = unsafe text.withUnsafeMutableBufferPointer { buffer -> OpaquePointer? in
-            guard let reason = buffer.baseAddress else { return nil }
-            guard let path else { return unsafe crnn_create(nil, reason, buffer.count) }
-            return unsafe path.withCString { unsafe crnn_create($0, reason, buffer.count) }
-        }
-        reason = String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        return unsafe made
-    }
-
-    deinit { unsafe crnn_destroy(library) }
+    deinit { unsafe library.giveBack(state) }
 
     /// Processes 480 frames in place and returns how much of the block's power was taken away, dB.
     ///
@@ -61,16 +47,18 @@ public struct NeuralSuppressor: ~Copyable {
     public mutating func run(_ block: inout MutableSpan<Float>, floor: Float) -> Float {
         precondition(block.count == Self.frame, "a block is 10 ms at 48 kHz")
         for index in 0..<Self.frame { input[index] = block[index] * Self.scale }
-        unsafe _ = crnn_process(library, output.pointer, input.pointer)
+        unsafe _ = library.process(state, input, into: &output)
         var (came, went) = (Float(1e-12), Float(1e-12))
+        let newest = past.count - Self.frame
         for index in 0..<Self.frame {
-            let (raw, clean) = (before[index], output[index] / Self.scale)
+            let (raw, clean) = (past[index], output[index] / Self.scale)
             let left = clean + floor * (raw - clean)
             came += raw * raw
             went += left * left
-            before[index] = block[index]
             block[index] = left
         }
+        past.shiftDown(by: Self.frame)
+        for index in 0..<Self.frame { past[newest + index] = input[index] / Self.scale }
         return max(0, 10 * log10f(came / went))
     }
 }

@@ -64,19 +64,19 @@ public struct NoiseSuppressor: ~Copyable {
         didSet { if (mode == .off) != (oldValue == .off) { switchOver() } }
     }
 
-    private let frames: ShortDelayFrames
+    private var frames: ShortDelayFrames
     private var tracker: NoiseTracker
     private let bands: CriticalBands
-    private let bandState: FixedArray<Band>
+    private var bandState: FixedArray<Band>
     private let estimator = LogSpectralGain()
     private var transients: TransientSuppressor
-    private let voicing: Voicing
-    private let cleanPower: FixedArray<Float>
+    private var voicing: Voicing
+    private var cleanPower: RealVector
     /// Power that is taken for speech's, whatever the mode's floor.
-    private let speechPower: FixedArray<Float>
-    private let powers: FixedArray<Float>
-    private let noises: FixedArray<Float>
-    private let gains: FixedArray<Float>
+    private var speechPower: RealVector
+    private var powers: RealVector
+    private var noises: RealVector
+    private var gains: RealVector
     private var splice: OutputSplice
     private var floor: Float = 1
     private var isFirstFrame = true
@@ -91,15 +91,15 @@ public struct NoiseSuppressor: ~Copyable {
         let bins = frames.transform.bins
         tracker = NoiseTracker(bins: bins)
         bands = CriticalBands(bins: bins, sampleRate: sampleRate)
-        bandState = FixedArray(repeating: Band(), count: bands.count)
+        bandState = FixedArray(count: bands.count, repeating: Band())
         transients = TransientSuppressor(bands: bands)
         voicing = Voicing(
             window: frames.analysis, spectrum: frames.transform.length, sampleRate: sampleRate)
-        cleanPower = FixedArray(repeating: 0, count: bins)
-        speechPower = FixedArray(repeating: 0, count: bins)
-        powers = FixedArray(repeating: 0, count: bins)
-        noises = FixedArray(repeating: 0, count: bins)
-        gains = FixedArray(repeating: 1, count: bins)
+        cleanPower = RealVector(count: bins)
+        speechPower = RealVector(count: bins)
+        powers = RealVector(count: bins)
+        noises = RealVector(count: bins)
+        gains = RealVector(count: bins, repeating: 1)
         splice = OutputSplice(rate: sampleRate)
         silentPower = Rule.silence * frames.windowEnergy
         floor = Self.floor(of: mode)
@@ -146,9 +146,9 @@ public struct NoiseSuppressor: ~Copyable {
         1 / (1 + expf(3.6 - 1.34 * logf(likeness + 0.02) - 4.43 * voicing))
     }
 
-    private func measureVoicing() -> Float {
+    private mutating func measureVoicing() -> Float {
         // A local, because a closure may not borrow all of self.
-        let speech = unsafe speechPower.pointer
+        let speech = unsafe speechPower.start
         return voicing.measure { bin in unsafe speech[bin] }
     }
 
@@ -187,7 +187,7 @@ public struct NoiseSuppressor: ~Copyable {
     }
 
     private mutating func holdTransients() {
-        let state = unsafe bandState.pointer
+        let state = unsafe bandState.start
         transients.note { band in unsafe state[band].power }
         for band in 0..<bands.count {
             bandState[band].release = transients.gain(band: band, power: bandState[band].power)
@@ -262,7 +262,7 @@ public struct NoiseSuppressor: ~Copyable {
 
     /// A bin's gain: between the estimate and the floor by the presence in its bands.
     @inline(__always)
-    private func gain(_ bin: Int) -> Float {
+    private mutating func gain(_ bin: Int) -> Float {
         let place = bands.places[bin]
         let (lower, upper) = (bandState[place.lower], bandState[place.lower + 1])
         let presence = lower.presence + place.upperShare * (upper.presence - lower.presence)

@@ -19,18 +19,18 @@ struct NoiseTracker: ~Copyable {
     /// A bin whose presence stays above this is stuck below a noise that has risen; it is let go (ibid., eq. 23).
     private static let stuck: Float = 0.99
     /// Frames at the start whose mean is the first estimate: 100 ms.
-    private static let learning = 20
+    static let learning = 20
     /// Steps per unit of SNR in the table of probabilities, and its end, where speech is certain.
     private static let table = (steps: Float(16), end: 24)
 
-    private let state: FixedArray<Bin>
-    private let probability: FixedArray<Float>
+    private var state: FixedArray<Bin>
+    private var probability: RealVector
     private var frames = 0
     private var isDamped = false
 
     init(bins: Int) {
-        state = FixedArray(repeating: Bin(), count: bins)
-        probability = FixedArray(repeating: 1, count: Self.table.end * Int(Self.table.steps) + 2)
+        state = FixedArray(count: bins, repeating: Bin())
+        probability = RealVector(count: Self.table.end * Int(Self.table.steps) + 2, repeating: 1)
         let slope = Self.speechRatio / (1 + Self.speechRatio)
         for step in 0..<probability.count {
             let posterior = Float(step) / Self.table.steps
@@ -48,7 +48,7 @@ struct NoiseTracker: ~Copyable {
 
     /// Takes a bin's power and returns the noise's in it.
     @inline(__always)
-    func update(_ bin: Int, power: Float) -> Float {
+    mutating func update(_ bin: Int, power: Float) -> Float {
         var this = state[bin]
         if isDamped, power < this.power { return this.power }
         if frames <= Self.learning {

@@ -19,17 +19,17 @@ struct ShortDelayFrames: ~Copyable {
     /// Samples between frames; the output lags the input by as many.
     let hop: Int
     /// Spectrum of the last frame.
-    let transform: RealTransform
+    var transform: RealTransform
     /// Sum of the squared analysis window: a spectrum's power over this and over the transform's length is a mean square.
     let windowEnergy: Float
 
     private let window: Int
     /// The analysis window.
-    let analysis: FixedArray<Float>
-    private let synthesis: FixedArray<Float>
-    private let history: FixedArray<Float>
-    private let frame: FixedArray<Float>
-    private let overlap: FixedArray<Float>
+    private(set) var analysis: RealVector
+    private var synthesis: RealVector
+    private var history: RealVector
+    private var frame: RealVector
+    private var overlap: RealVector
 
     init(sampleRate: Int) {
         hop = sampleRate / Self.hopsPerSecond
@@ -37,11 +37,11 @@ struct ShortDelayFrames: ~Copyable {
         var length = 4
         while length < window { length *= 2 }
         transform = RealTransform(length: length)
-        analysis = FixedArray(repeating: 0, count: window)
-        synthesis = FixedArray(repeating: 0, count: 2 * hop)
-        history = FixedArray(repeating: 0, count: window)
-        frame = FixedArray(repeating: 0, count: length)
-        overlap = FixedArray(repeating: 0, count: hop)
+        analysis = RealVector(count: window)
+        synthesis = RealVector(count: 2 * hop)
+        history = RealVector(count: window)
+        frame = RealVector(count: length)
+        overlap = RealVector(count: hop)
         let rise = window - hop
         var energy: Double = 0
         for index in 0..<window {
@@ -59,7 +59,7 @@ struct ShortDelayFrames: ~Copyable {
     }
 
     /// Takes one hop of signal from `block` and computes the spectrum of the frame that ends with it.
-    func analyse(_ block: Span<Float>, from start: Int) {
+    mutating func analyse(_ block: Span<Float>, from start: Int) {
         remember(block, from: start)
         for index in 0..<window { frame[index] = history[index] * analysis[index] }
         for index in window..<transform.length { frame[index] = 0 }
@@ -67,14 +67,14 @@ struct ShortDelayFrames: ~Copyable {
     }
 
     /// Takes one hop of signal without looking at it, so that a later frame finds its past.
-    func remember(_ block: Span<Float>, from start: Int) {
-        history.shift(by: hop)
+    mutating func remember(_ block: Span<Float>, from start: Int) {
+        history.shiftDown(by: hop)
         for index in 0..<hop { history[window - hop + index] = block[start + index] }
     }
 
     /// Writes the hop that the spectrum, as it is now, completes.
-    func synthesise(into block: inout MutableSpan<Float>, at start: Int) {
-        transform.inverse(into: frame)
+    mutating func synthesise(into block: inout MutableSpan<Float>, at start: Int) {
+        transform.inverse(into: &frame)
         let tail = window - 2 * hop
         for index in 0..<hop {
             block[start + index] = overlap[index] + frame[tail + index] * synthesis[index]
@@ -83,7 +83,7 @@ struct ShortDelayFrames: ~Copyable {
     }
 
     /// Makes ready for `synthesise` after frames that were analysed only: what they would have left behind.
-    func prepare() {
+    mutating func prepare() {
         for index in 0..<hop {
             let place = window - hop + index
             overlap[index] = history[place] * analysis[place] * synthesis[hop + index]

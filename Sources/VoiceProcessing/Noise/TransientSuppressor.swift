@@ -25,7 +25,7 @@ struct TransientSuppressor: ~Copyable {
     /// The first band that is looked at.
     private let first: Int
     private let last: Int
-    private let before: FixedArray<Float>
+    private var before: RealVector
     private var past = InlineArray<7, Float>(repeating: 0)
     /// Events per second, over the last seconds.
     private(set) var rate: Float = 0
@@ -33,7 +33,7 @@ struct TransientSuppressor: ~Copyable {
     init(bands: borrowing CriticalBands) {
         first = bands.index(of: Self.lowest)
         last = bands.speechCount - 2
-        before = FixedArray(repeating: 0, count: bands.count)
+        before = RealVector(count: bands.count)
     }
 
     /// How sure it is that there is typing, 0...1.

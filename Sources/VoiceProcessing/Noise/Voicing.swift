@@ -14,19 +14,19 @@ struct Voicing: ~Copyable {
     /// Where certainty ends.
     private static let most: Float = 1.2
 
-    private let transform = RealTransform(length: Voicing.length)
-    private let correlation = FixedArray<Float>(repeating: 0, count: Voicing.length)
-    private let normalisation: FixedArray<Float>
+    private var transform = RealTransform(length: Voicing.length)
+    private var correlation = RealVector(count: Voicing.length)
+    private var normalisation: RealVector
     private let bins: Range<Int>
     private let lags: ClosedRange<Int>
 
     /// - Parameter spectrum: samples per transform of the spectra that are judged, of at least 256.
-    init(window: borrowing FixedArray<Float>, spectrum: Int, sampleRate: Int) {
+    init(window: borrowing RealVector, spectrum: Int, sampleRate: Int) {
         let spacing = Double(sampleRate) / Double(spectrum)
         let lagRate = spacing * Double(Self.length)
         bins = Int((Self.harmonics.lowest / spacing).rounded(.up))..<Int(Self.harmonics.highest / spacing)
         lags = Int(lagRate / Self.pitch.highest)...min(Self.length / 2, Int(lagRate / Self.pitch.lowest))
-        normalisation = FixedArray(repeating: 1, count: Self.length / 2 + 1)
+        normalisation = RealVector(count: Self.length / 2 + 1, repeating: 1)
         let step = Double(sampleRate) / lagRate
         let whole = Self.correlation(window, lag: 0)
         for lag in lags {
@@ -37,19 +37,19 @@ struct Voicing: ~Copyable {
         }
     }
 
-    private static func correlation(_ window: borrowing FixedArray<Float>, lag: Int) -> Float {
+    private static func correlation(_ window: borrowing RealVector, lag: Int) -> Float {
         var sum: Float = 0
         for index in 0..<max(0, window.count - lag) { sum += window[index] * window[index + lag] }
         return sum
     }
 
     /// 0 for noise to 1.2 for a clear vowel, of the power in each bin.
-    func measure(_ power: (Int) -> Float) -> Float {
+    mutating func measure(_ power: (Int) -> Float) -> Float {
         for bin in 0..<transform.bins {
             transform.real[bin] = bins.contains(bin) ? power(bin) : 0
             transform.imaginary[bin] = 0
         }
-        transform.inverse(into: correlation)
+        transform.inverse(into: &correlation)
         guard correlation[0] > 1e-20 else { return 0 }
         var best: Float = 0
         for lag in lags { best = max(best, correlation[lag] * normalisation[lag]) }

@@ -26,7 +26,7 @@ public struct LoudnessMeter: ~Copyable {
     /// What stands for silence, the absolute gate of BS.1770-4, LUFS.
     private static let silence: Float = -70
 
-    private let powers = FixedArray<Float>(repeating: 0, count: LoudnessMeter.blocks.shortTerm)
+    private var powers = RealVector(count: LoudnessMeter.blocks.shortTerm)
     private var next = 0
     private var shelf: Biquad
     private var highPass: Biquad

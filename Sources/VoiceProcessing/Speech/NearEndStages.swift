@@ -14,6 +14,7 @@ public struct NearEndStages: ~Copyable {
 
     private var noise: NoiseSuppressor
     private var neural: NeuralSuppressor?
+    private let neuralDelay: Int
     private var isNeural: Bool
     private var depth: ProcessingSettings.NoiseSuppression
     private var splice: OutputSplice
@@ -30,6 +31,7 @@ public struct NearEndStages: ~Copyable {
     /// - Parameter neuralLibrary: the file of RNNoise; nil for where the dynamic linker looks.
     public init(sampleRate: Int, settings: ProcessingSettings, neuralLibrary: String? = nil) {
         neural = sampleRate == NeuralSuppressor.sampleRate ? try? NeuralSuppressor(path: neuralLibrary) : nil
+        neuralDelay = neural?.delay ?? 0
         isNeural = neural != nil && settings.asksForNeuralNoise
         noise = NoiseSuppressor(sampleRate: sampleRate, mode: isNeural ? .off : settings.noise)
         depth = settings.noise
@@ -43,11 +45,8 @@ public struct NearEndStages: ~Copyable {
     /// Whether RNNoise was found, and the rate is its own.
     public var hasNeuralNoise: Bool { neural != nil }
 
-    /// Frames by which the output lags the input in such settings.
-    public static func delay(_ settings: ProcessingSettings, sampleRate: Int) -> Int {
-        settings.asksForNeuralNoise
-            ? NeuralSuppressor.delay : NoiseSuppressor.delay(settings.noise, sampleRate: sampleRate)
-    }
+    /// Frames by which the output lags the input.
+    public var delay: Int { isNeural ? neuralDelay : noise.delay }
 
     /// Changes what is done from the next block on, without a click. Allocates nothing.
     public mutating func apply(_ settings: ProcessingSettings) {
@@ -55,7 +54,7 @@ public struct NearEndStages: ~Copyable {
         isNeural = neural != nil && settings.asksForNeuralNoise
         depth = settings.noise
         noise.mode = isNeural ? .off : settings.noise
-        if isNeural != wasNeural { splice.begin(hold: isNeural ? NeuralSuppressor.delay : 0) }
+        if isNeural != wasNeural { splice.begin(hold: isNeural ? neuralDelay : 0) }
         gain.settings = settings.gain
         detector.configuration = settings.detector
         detection = settings.voiceDetection

@@ -10,27 +10,27 @@ struct RealTransform: ~Copyable {
     /// Bins from 0 to half the sample rate, both included.
     let bins: Int
     /// Spectrum, `bins` of each part.
-    let real: FixedArray<Float>
+    var real: RealVector
     /// See `real`.
-    let imaginary: FixedArray<Float>
+    var imaginary: RealVector
 
     private let transform: FourierTransform
-    private let mixedReal: FixedArray<Float>
-    private let mixedImaginary: FixedArray<Float>
-    private let cosines: FixedArray<Float>
-    private let sines: FixedArray<Float>
+    private var mixedReal: RealVector
+    private var mixedImaginary: RealVector
+    private var cosines: RealVector
+    private var sines: RealVector
 
     init(length: Int) {
         precondition(length >= 4 && length & (length - 1) == 0, "the length is a power of two")
         self.length = length
         bins = length / 2 + 1
-        real = FixedArray(repeating: 0, count: bins)
-        imaginary = FixedArray(repeating: 0, count: bins)
+        real = RealVector(count: bins)
+        imaginary = RealVector(count: bins)
         transform = FourierTransform(size: length / 2)
-        mixedReal = FixedArray(repeating: 0, count: length / 2)
-        mixedImaginary = FixedArray(repeating: 0, count: length / 2)
-        cosines = FixedArray(repeating: 0, count: bins)
-        sines = FixedArray(repeating: 0, count: bins)
+        mixedReal = RealVector(count: length / 2)
+        mixedImaginary = RealVector(count: length / 2)
+        cosines = RealVector(count: bins)
+        sines = RealVector(count: bins)
         for bin in 0..<bins {
             let angle = 2 * Double.pi * Double(bin) / Double(length)
             cosines[bin] = Float(cos(angle))
@@ -39,14 +39,14 @@ struct RealTransform: ~Copyable {
     }
 
     /// Fills `real` and `imaginary` with the spectrum of `signal`, unscaled.
-    func forward(_ signal: borrowing FixedArray<Float>) {
+    mutating func forward(_ signal: borrowing RealVector) {
         precondition(signal.count == length, "as long as the transform")
         let half = length / 2
         for index in 0..<half {
             mixedReal[index] = signal[2 &* index]
             mixedImaginary[index] = signal[2 &* index &+ 1]
         }
-        unsafe transform.forward(real: mixedReal.pointer, imaginary: mixedImaginary.pointer)
+        unsafe transform.forward(real: mixedReal.start, imaginary: mixedImaginary.start)
         real[0] = mixedReal[0] + mixedImaginary[0]
         imaginary[0] = 0
         real[half] = mixedReal[0] - mixedImaginary[0]
@@ -62,7 +62,7 @@ struct RealTransform: ~Copyable {
     }
 
     /// Fills `signal` with the signal of the spectrum in `real` and `imaginary`; the inverse of `forward`.
-    func inverse(into signal: borrowing FixedArray<Float>) {
+    mutating func inverse(into signal: inout RealVector) {
         precondition(signal.count == length, "as long as the transform")
         let half = length / 2
         let scale = 1 / Float(length)
@@ -77,7 +77,7 @@ struct RealTransform: ~Copyable {
             mixedImaginary[bin] = evenImaginary + oddReal
         }
         // Exchanging the parts on both sides makes the forward transform the inverse one.
-        unsafe transform.forward(real: mixedImaginary.pointer, imaginary: mixedReal.pointer)
+        unsafe transform.forward(real: mixedImaginary.start, imaginary: mixedReal.start)
         for index in 0..<half {
             signal[2 &* index] = mixedReal[index] * scale
             signal[2 &* index &+ 1] = mixedImaginary[index] * scale

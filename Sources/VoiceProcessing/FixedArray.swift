@@ -1,67 +1,67 @@
 import CVoiceKernels
 import Glibc
 
-/// Floats at a fixed place in memory, aligned for the kernels.
+/// A fixed number of plain values at a fixed place in memory, aligned for the kernels: state that is touched every block and never grows.
 @safe
-struct RealVector: ~Copyable {
+struct FixedArray<Element: BitwiseCopyable>: ~Copyable {
     let count: Int
-    /// For the kernels, which take the count on trust.
-    let start: UnsafeMutablePointer<Float>
+    /// For the kernels, which take the count on trust; valid as long as `self`.
+    let start: UnsafeMutablePointer<Element>
 
-    init(count: Int, repeating value: Float = 0) {
+    init(count: Int, repeating value: Element) {
         self.count = count
         let memory = UnsafeMutableRawPointer.allocate(
-            byteCount: count * MemoryLayout<Float>.stride, alignment: 64)
-        unsafe start = memory.bindMemory(to: Float.self, capacity: count)
+            byteCount: count * MemoryLayout<Element>.stride, alignment: 64)
+        unsafe start = memory.bindMemory(to: Element.self, capacity: count)
         unsafe start.initialize(repeating: value, count: count)
     }
 
     deinit { unsafe UnsafeMutableRawPointer(start).deallocate() }
 
-    subscript(index: Int) -> Float {
+    subscript(index: Int) -> Element {
         @inline(__always) get {
-            precondition(index >= 0 && index < count)
+            precondition(UInt(bitPattern: index) < UInt(bitPattern: count), "within the array")
             return unsafe start[index]
         }
         @inline(__always) set {
-            precondition(index >= 0 && index < count)
+            precondition(UInt(bitPattern: index) < UInt(bitPattern: count), "within the array")
             unsafe start[index] = newValue
         }
     }
 
-    mutating func fill(_ value: Float) {
+    mutating func fill(_ value: Element) {
         unsafe start.update(repeating: value, count: count)
     }
 
-    mutating func copy(from other: borrowing RealVector) {
+    mutating func copy(from other: borrowing FixedArray) {
         precondition(other.count == count)
         unsafe UnsafeMutableRawPointer(start).copyMemory(
-            from: other.start, byteCount: count * MemoryLayout<Float>.stride)
+            from: other.start, byteCount: count * MemoryLayout<Element>.stride)
     }
 
     /// Writes a whole span from `first` on.
-    mutating func write(_ span: Span<Float>, at first: Int = 0) {
+    mutating func write(_ span: Span<Element>, at first: Int = 0) {
         precondition(first >= 0 && first + span.count <= count)
         unsafe span.withUnsafeBufferPointer { source in
             guard let from = source.baseAddress else { return }
             unsafe UnsafeMutableRawPointer(start + first).copyMemory(
-                from: from, byteCount: source.count * MemoryLayout<Float>.stride)
+                from: from, byteCount: source.count * MemoryLayout<Element>.stride)
         }
     }
 
-    /// Writes `length` values of another vector, all of them by default, from `first` on.
-    mutating func write(_ other: borrowing RealVector, from begin: Int = 0, count length: Int? = nil, at first: Int) {
+    /// Writes `length` values of another array, all of them by default, from `first` on.
+    mutating func write(_ other: borrowing FixedArray, from begin: Int = 0, count length: Int? = nil, at first: Int) {
         let length = length ?? other.count
         write(other.span.extracting(begin..<begin + length), at: first)
     }
 
-    /// Drops the first `places` values and moves the rest to the beginning.
+    /// Drops the first `places` values and moves the rest to the beginning; the end keeps what was there.
     mutating func shiftDown(by places: Int) {
         precondition(places >= 0 && places <= count)
-        unsafe memmove(start, start + places, (count - places) * MemoryLayout<Float>.stride)
+        unsafe memmove(start, start + places, (count - places) * MemoryLayout<Element>.stride)
     }
 
-    var span: Span<Float> {
+    var span: Span<Element> {
         @_lifetime(borrow self)
         borrowing get {
             let span = unsafe Span(_unsafeStart: start, count: count)
@@ -69,13 +69,20 @@ struct RealVector: ~Copyable {
         }
     }
 
-    var mutableSpan: MutableSpan<Float> {
+    var mutableSpan: MutableSpan<Element> {
         @_lifetime(&self)
         mutating get {
             let span = unsafe MutableSpan(_unsafeStart: start, count: count)
             return unsafe _overrideLifetime(span, mutating: &self)
         }
     }
+}
+
+/// Real numbers: frames of a signal, or one value for each frequency bin.
+typealias RealVector = FixedArray<Float>
+
+extension FixedArray<Float> {
+    init(count: Int) { self.init(count: count, repeating: 0) }
 
     /// Sum of squares.
     var energy: Float { unsafe vk_dot(start, start, count) }

@@ -1,0 +1,103 @@
+import CVoiceKernels
+import Glibc
+
+/// Puts the room's noise back where an echo suppressor took it, so that the room does not come and go with the far end.
+///
+///     what is left of the microphone ─> NoiseTracker, while there is no echo ─> noise N ─┐
+///     the suppressor's gains g ────────────────────────────────────────────────> √(N (1 − g²)) ─> filter
+///                                                                       white noise ────────────────┴─> added
+///
+/// What passes of the room's noise, g² N, and what is added make N in every bin, whatever the gains do: nothing pumps, and where
+/// nothing was taken nothing is added. The noise is white noise through a filter that changes from block to block without a step, so no
+/// tone of it ever stands alone. It is the same in every run. Allocates when made and never after. One owner.
+struct ComfortNoise: ~Copyable {
+    static let block = 160
+    /// Frames on each side of the filter's middle: it resolves about 170 Hz.
+    private static let reach = 48
+    private static let taps = 2 * reach + 1
+    private static let bins = Spectrum.bins
+    /// Blocks of the room alone before anything is known of it: what ``NoiseTracker`` takes to begin.
+    private static let learning = NoiseTracker.learning
+    /// Half of a 24-bit step, squared: what is softer is no room's.
+    private static let silence: Float = 1e-14
+    /// Amplitude of evenly distributed numbers whose variance is 1.
+    private static let evenAmplitude: Float = 1.732_050_8
+
+    /// How much of the room's noise is put back, a factor of the amplitude, 0...1.
+    var level: Float
+    /// Sum of the squared window of the spectra: a bin's power over it is the power per bin of the noise.
+    private let windowEnergy: Float
+    private var tracker = NoiseTracker(bins: bins)
+    private var noise = RealVector(count: bins)
+    private var heard = 0
+    private var response = Spectrum()
+    private var taper = RealVector(count: reach + 1)
+    private var impulse = RealVector(count: reach + 1)
+    private var filter = RealVector(count: taps)
+    private var oldFilter = RealVector(count: taps)
+    private var line = RealVector(count: 2 * reach + block)
+    private var added = RealVector(count: block)
+    private var random: UInt32 = 1
+
+    /// - Parameter windowEnergy: the sum of the squared window of the spectra that it is given.
+    init(windowEnergy: Float, level: Float = 1) {
+        self.windowEnergy = windowEnergy
+        self.level = level
+        for index in 0...Self.reach {
+            taper[index] = 0.5 + 0.5 * cosf(.pi * Float(index) / Float(Self.reach + 1))
+        }
+    }
+
+    /// Whether the room was heard for long enough to be known.
+    var isKnown: Bool { heard >= Self.learning }
+
+    /// Takes a block's spectrum of what the linear stage leaves, of a block in which there can be no echo: the far end is silent and its
+    /// last echo has faded. A near talker does no harm.
+    mutating func listen(_ left: borrowing Spectrum) {
+        var total: Float = 0
+        for bin in 0..<Self.bins { total += left.power(bin) }
+        guard total > Self.silence * windowEnergy * Float(Self.bins) else { return }
+        heard = min(heard + 1, Self.learning)
+        tracker.beginFrame()
+        for bin in 0..<Self.bins {
+            noise[bin] = tracker.update(bin, power: left.power(bin) + Self.silence * windowEnergy)
+        }
+    }
+
+    /// Puts into a lane the spectrum of the filter that makes good what `gains` take, an amplitude's factor for each bin.
+    ///
+    /// - Parameter most: power of what the linear stage leaves, smoothed: the room's noise cannot be more.
+    mutating func shape(
+        gains: borrowing RealVector, most: borrowing RealVector, lane: Int, _ batch: inout TransformBatch
+    ) {
+        let scale = isKnown ? level * level / windowEnergy : 0
+        for bin in 0..<Self.bins {
+            let taken = max(0, 1 - gains[bin] * gains[bin])
+            response.real[bin] = (scale * taken * min(noise[bin], most[bin])).squareRoot()
+        }
+        batch.setSpectrum(lane, response)
+    }
+
+    /// Takes the filter out of the lane after the batch's inverse transform, and adds a block of noise.
+    mutating func add(lane: Int, _ batch: borrowing TransformBatch, to output: inout MutableSpan<Float>) {
+        precondition(output.count == Self.block)
+        swap(&filter, &oldFilter)
+        batch.getTime(lane, from: 0, into: &impulse)
+        for index in 0...Self.reach {
+            filter[Self.reach + index] = impulse[index] * taper[index]
+            filter[Self.reach - index] = filter[Self.reach + index]
+        }
+        makeWhiteNoise()
+        unsafe vk_fir_crossfade(line.start, oldFilter.start, filter.start, Self.taps, added.start, Self.block)
+        for index in 0..<Self.block { output[index] += added[index] }
+    }
+
+    /// Numbers of a linear congruential generator (W. H. Press et al., "Numerical Recipes", 3rd ed., section 7.1.7, ranqd1), the upper bits.
+    private mutating func makeWhiteNoise() {
+        line.shiftDown(by: Self.block)
+        for index in 2 * Self.reach..<2 * Self.reach + Self.block {
+            random = random &* 1_664_525 &+ 1_013_904_223
+            line[index] = Float(Int32(bitPattern: random) >> 8) * (Self.evenAmplitude / 8_388_608)
+        }
+    }
+}
