@@ -42,7 +42,7 @@ public struct RoomAcoustics: ~Copyable, Sendable {
             responses: responses, step: conditions.movement?.step ?? .zero, longestBlock: Self.chunkFrames)
         delay = SlippingDelay(
             bulkFrames: conditions.bulkDelayFrames, longestFrames: RoomConditions.longestBulkDelayFrames,
-            inputFasterByPPM: conditions.loudspeakerClockPPM)
+            inputFasterByPPM: conditions.loudspeakerClockPPM, swing: conditions.delaySwing)
         noise =
             if let noise = conditions.noise {
                 AmbientNoiseProcess(noise, generator: SeededGenerator(seed: seed, stream: "ambient noise"))

@@ -16,6 +16,8 @@ public struct RoomConditions: Equatable, Sendable {
     /// How much faster the loudspeaker's clock is than the microphone's, in parts per million: its sound comes ever
     /// earlier, by 4.8 frames per 100 ppm and second, until no delay is left. -1,000...1,000.
     public var loudspeakerClockPPM = 0.0
+    /// How the delay of the buffers swings; nil: it rests.
+    public var delaySwing: DelaySwing?
     /// What makes the playback louder or spares the loudspeaker; nil: nothing.
     public var playbackCompressor: Compressor?
     /// The loudspeaker.
@@ -42,6 +44,7 @@ public struct RoomConditions: Equatable, Sendable {
         try require(
             (-1_000...1_000).contains(loudspeakerClockPPM), "loudspeakerClockPPM",
             "must be between -1,000 and 1,000 ppm")
+        try delaySwing?.validate("delaySwing")
         try playbackCompressor?.validate("playbackCompressor")
         try loudspeaker.validate("loudspeaker")
         try noise?.validate("noise")
