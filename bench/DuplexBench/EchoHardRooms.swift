@@ -23,6 +23,8 @@ struct HardRoom {
     var nearDecibels = -31.0
     /// Level of a second near talker who talks all the time; nil: there is none.
     var competitorDecibels: Double?
+    /// Level of a crowd behind the near talker, whom nobody wants to hear; nil: there is none.
+    var crowdDecibels: Double?
     var automaticGain: AutomaticGain?
     /// When a hand is on the microphone, in frames.
     var covered: [Range<Int>] = []
@@ -59,6 +61,7 @@ struct HardRoom {
         },
         HardRoom("hand over the microphone") { $0.covered = [4 * 48_000..<5 * 48_000, 8 * 48_000..<10 * 48_000] },
         HardRoom("noise") { $0.conditions.noise = AmbientNoise(.pink, levelDecibels: -46) },
+        HardRoom("crowd") { $0.crowdDecibels = -46 },
         HardRoom("second talker") { $0.competitorDecibels = -41 },
         HardRoom("music") { $0.farEnd = .music },
         HardRoom("music, strained cone") {
@@ -77,6 +80,7 @@ struct HardRoom {
         },
         HardRoom("delay 450 ms") { $0.conditions.bulkDelayFrames = 21_600 },
         HardRoom("delay jumps") { $0.delayJumps = [960, -480, 720] },
+        HardRoom("delay swings") { $0.conditions.delaySwing = DelaySwing(frames: 10, period: .seconds(5)) },
         HardRoom("phone on a table") {
             $0.conditions.loudspeaker = .strained
             $0.conditions.loudspeaker.cone?.rattle = Loudspeaker.rattling.cone?.rattle
@@ -91,6 +95,7 @@ struct HardRoom {
         var recording = EchoRecording(frames: Self.frames)
         recording.far = farSound(seed: seed)
         recording.near = nearSound(seed: seed)
+        let around = withCrowd(recording.near, seed: seed)
         let played = farEnd == .codedSpeech ? try OpusPassage.decoded(recording.far) : recording.far
         var room = try RoomAcoustics(conditions, seed: seed)
         var path = try CapturePath(automaticGain: automaticGain)
@@ -106,7 +111,7 @@ struct HardRoom {
             var aloneInto = alone.mutableSpan
             var talkInto = talk.mutableSpan
             room.process(
-                speaker: played.span.extracting(range), near: recording.near.span.extracting(range), into: &heardInto,
+                speaker: played.span.extracting(range), near: around.span.extracting(range), into: &heardInto,
                 echo: &aloneInto)
             path.process(microphone: &heardInto, echo: &aloneInto, near: &talkInto)
             recording.microphone.replaceSubrange(range, with: heard)
@@ -133,6 +138,17 @@ struct HardRoom {
         let competitor = SyntheticSpeech.samples(
             frames: Self.frames, seed: seed &+ 2_000, voice: .low, levelDecibels: competitorDecibels)
         return zip(sound, competitor).map { $0 + $1 }
+    }
+
+    private func withCrowd(_ near: [Float], seed: UInt64) -> [Float] {
+        guard let crowdDecibels else { return near }
+        // Six voices, each weaker by the square root of six.
+        return (0..<6).reduce(near) { sum, number in
+            let voice = SyntheticSpeech.samples(
+                frames: Self.frames, seed: seed &+ 3_000 &+ UInt64(number), voice: number % 2 == 0 ? .low : .high,
+                levelDecibels: crowdDecibels - 7.8)
+            return zip(sum, voice).map { $0 + $1 }
+        }
     }
 
     private func jumpDelay(of room: inout RoomAcoustics, at frame: Int) {
