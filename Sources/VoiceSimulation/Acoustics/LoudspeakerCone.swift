@@ -51,6 +51,8 @@ struct LoudspeakerConeProcess {
     private static let mechanicalDamping = 1.0 / 3
     /// The motor's damping: together they make a Butterworth high-pass, total quality factor 1 / sqrt(2).
     private static let electricalDamping = 2.0.squareRoot() - mechanicalDamping
+    /// Movements below this are noise that costs denormal arithmetic.
+    private static let negligible = 1e-20
 
     private let model: LoudspeakerCone
     /// Radians per sample at the resonance.
@@ -81,6 +83,8 @@ struct LoudspeakerConeProcess {
             excursion = excursion < 0 ? -Self.stop : Self.stop
             velocity *= -Self.rebound
         }
+        if abs(velocity) < Self.negligible { velocity = 0 }
+        if abs(excursion) < Self.negligible { excursion = 0 }
         let sound = Float(acceleration * model.ratedAmplitude)
         guard rattle != nil else { return sound }
         return sound + (rattle?.process(excursion: excursion) ?? 0)
