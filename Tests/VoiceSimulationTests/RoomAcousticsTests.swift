@@ -95,6 +95,25 @@ import VoiceSimulation
         }
     }
 
+    @Test func `a swinging delay goes to and fro`() throws {
+        // Given a delay of 100 ms that swings by 20 frames in 2 s
+        var conditions = RoomConditions.anechoic
+        conditions.bulkDelayFrames = 4_800
+        conditions.delaySwing = DelaySwing(frames: 20, period: .seconds(2))
+        var room = try RoomAcoustics(conditions, seed: 1)
+        let speaker = whiteNoise(96_000, seed: 1)
+        let echo = render(&room, speaker: speaker).echo
+        // Then it is longest after a quarter of that, shortest after three quarters, and 69.9 frames of flight are beside it
+        for (second, expected) in [(0.5, 4_890.0), (1, 4_870), (1.5, 4_850)] {
+            let middle = Int(second * 48_000)
+            let lead = 6_000
+            let heard = Array(echo[middle - 600..<middle + 600])
+            let played = Array(speaker[middle - 600 - lead..<middle + 600])
+            let alignment = try #require(align(heard, after: played, longest: 7_200))
+            #expect(abs(Double(alignment.delayFrames + lead) - expected) <= 1, "\(alignment) at \(second) s")
+        }
+    }
+
     @Test func `slipping keeps a tone clean`() throws {
         // Given a tone whose delay shrinks by 500 ppm: it sounds 0.5 Hz higher
         var conditions = RoomConditions.anechoic
@@ -211,6 +230,7 @@ import VoiceSimulation
             ("loudspeakerClockPPM", { $0.loudspeakerClockPPM = 1e6 }),
             ("loudspeaker.lowestHertz", { $0.loudspeaker.lowestHertz = 0 }),
             ("noise.levelDecibels", { $0.noise?.levelDecibels = 3 }), ("responseLength", { $0.responseLength = .zero }),
+            ("delaySwing.period", { $0.delaySwing = DelaySwing(frames: 1, period: .zero) }),
             ("echoPath.microphone", { $0.echoPath?.microphone = [9, 9, 9] }),
             ("nearGainDecibels", { $0.nearGainDecibels = .infinity }),
         ]

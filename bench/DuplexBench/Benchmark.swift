@@ -18,4 +18,6 @@ struct BenchmarkResult {
     let table: MarkdownTable
     /// The keys of the summary line, in order, units in their names.
     let summary: [(key: String, value: SummaryValue)]
+    /// Further tables, each with a heading and a paragraph of its own.
+    var further: [(heading: String, description: String, table: MarkdownTable)] = []
 }

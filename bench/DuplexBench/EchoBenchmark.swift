@@ -25,6 +25,7 @@ private enum EchoBenchmark {
             }
         }
         for score in scores { table.add(score.cells) }
+        let hard = try HardRoomTable()
         return BenchmarkResult(
             description: """
                 \(EchoScene.Kind.allCases.count) scenes of \(Int(EchoScene.seconds)) s at 48 kHz for each of the seeds \
@@ -36,7 +37,8 @@ private enum EchoBenchmark {
                 far end, before any processing as in the row of bypass; "headset": the same where there is no echo. Thread CPU \
                 per 10 ms.
                 """,
-            table: table, summary: scores.flatMap(\.summary))
+            table: table, summary: scores.flatMap(\.summary) + hard.summary,
+            further: [("hard rooms", HardRoomTable.description, hard.table)])
     }
 }
 
@@ -47,9 +49,6 @@ private struct EchoScore {
     private var convergence: [Double] = []
     private var microseconds: [Double] = []
     private var delayFrames = 0
-    private static let settings = ProcessingSettings(echo: .low, highPass: true)
-    /// Blocks that do not count for CPU: caches and tables warm up.
-    private static let warmUp = 100
     private static let converged = 20.0
     /// Frames of echo that are looked at together: ten of 20 ms.
     private static let window = 10
@@ -57,52 +56,31 @@ private struct EchoScore {
     init(backend: ProcessingBackend) { self.backend = backend }
 
     mutating func add(_ scene: EchoScene) throws {
-        let output = try process(scene)
+        let recording = scene.recording
+        let run = try EchoRun(recording, through: backend)
+        delayFrames = run.delayFrames
+        microseconds += run.microseconds
+        let lastHalf = EchoScene.frames / 2..<EchoScene.frames
+        let talk = EchoScene.nearStart..<EchoScene.frames
         switch scene.kind {
         case .farEnd:
-            values[.farEnd, default: []].append(enhancement(scene, output))
-            convergence.append(recovery(scene, output, from: 0))
-        case .drift: values[.drift, default: []].append(enhancement(scene, output))
-        case .jump, .move: values[scene.kind, default: []].append(recovery(scene, output, from: EchoScene.change))
-        case .doubleTalk, .headset: values[scene.kind, default: []].append(distortion(scene, output))
+            values[.farEnd, default: []].append(run.enhancement(of: recording, in: lastHalf))
+            convergence.append(recovery(recording, run.output, from: 0))
+        case .drift: values[.drift, default: []].append(run.enhancement(of: recording, in: lastHalf))
+        case .jump, .move:
+            values[scene.kind, default: []].append(recovery(recording, run.output, from: EchoScene.change))
+        case .doubleTalk, .headset: values[scene.kind, default: []].append(run.distortion(of: recording, in: talk))
         }
-    }
-
-    /// The output, moved to where the microphone's frames were.
-    private mutating func process(_ scene: EchoScene) throws -> [Float] {
-        var chain = try ProcessingChain(sampleRate: 48_000, settings: Self.settings, backend: backend)
-        delayFrames = chain.processor.processingDelay
-        var output = scene.microphone
-        var stopwatch = CPUStopwatch()
-        var block = [Float](repeating: 0, count: 480)
-        for (number, start) in stride(from: 0, to: output.count, by: block.count).enumerated() {
-            for index in 0..<block.count { block[index] = scene.microphone[start + index] }
-            let far = scene.far.span.extracting(start..<start + block.count)
-            var span = block.mutableSpan
-            _ = stopwatch.lap()
-            _ = chain.run(capture: &span, reference: far)
-            let cost = Double(stopwatch.lap()) / 1_000
-            if number >= Self.warmUp { microseconds.append(cost) }
-            for index in 0..<block.count { output[start + index] = block[index] }
-        }
-        output.removeFirst(delayFrames)
-        return output
-    }
-
-    private func enhancement(_ scene: EchoScene, _ output: [Float]) -> Double {
-        let range = EchoScene.frames / 2..<output.count
-        return EchoReturnLoss(echo: scene.echo.span.extracting(range), residual: output.span.extracting(range))?
-            .enhancementDecibels ?? .nan
     }
 
     /// Seconds of echo until 20 dB of it are gone.
-    private func recovery(_ scene: EchoScene, _ output: [Float], from start: Int) -> Double {
+    private func recovery(_ recording: EchoRecording, _ output: [Float], from start: Int) -> Double {
         let frame = EchoReturnLoss.frameLength
         func energy(_ signal: [Float], _ at: Int) -> Double {
             signal[at..<at + frame].reduce(0) { $0 + Double($1) * Double($1) }
         }
         let starts = Array(stride(from: start, through: output.count - frame, by: frame))
-        let echoes = starts.map { energy(scene.echo, $0) }
+        let echoes = starts.map { energy(recording.echo, $0) }
         let threshold = (echoes.max() ?? 0) * 1e-3
         let active = starts.indices.filter { echoes[$0] > threshold }
         for first in 0..<max(0, active.count - Self.window) {
@@ -112,13 +90,6 @@ private struct EchoScore {
             if came >= left * 100 { return Double(first * frame) / 48_000 }
         }
         return .nan
-    }
-
-    private func distortion(_ scene: EchoScene, _ output: [Float]) -> Double {
-        let range = EchoScene.nearStart..<output.count
-        return ScaleInvariantDistortion.ratioDecibels(
-            estimate: output.span.extracting(range), reference: scene.near.span.extracting(range),
-            taps: ScaleInvariantDistortion.usualTaps) ?? .nan
     }
 
     private func mean(_ kind: EchoScene.Kind) -> Double {

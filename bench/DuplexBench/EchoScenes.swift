@@ -30,22 +30,16 @@ struct EchoScene {
     private static let noise = AmbientNoise(.pink, levelDecibels: -75)
 
     let kind: Kind
-    let far: [Float]
-    let near: [Float]
-    private(set) var microphone: [Float]
-    private(set) var echo: [Float]
+    private(set) var recording = EchoRecording(frames: frames)
 
     init(_ kind: Kind, seed: UInt64) throws {
         self.kind = kind
-        far = SyntheticSpeech.samples(frames: Self.frames, seed: seed &+ 1_000, voice: .low, levelDecibels: -23)
-        var talk = [Float](repeating: 0, count: Self.frames)
+        recording.far = SyntheticSpeech.samples(
+            frames: Self.frames, seed: seed &+ 1_000, voice: .low, levelDecibels: -23)
         if kind == .doubleTalk || kind == .headset {
             let spoken = SyntheticSpeech.samples(frames: Self.frames, seed: seed, voice: .high, levelDecibels: -29)
-            for index in Self.nearStart..<Self.frames { talk[index] = spoken[index - Self.nearStart] }
+            for index in Self.nearStart..<Self.frames { recording.near[index] = spoken[index - Self.nearStart] }
         }
-        near = talk
-        microphone = talk
-        echo = talk
         try render(seed)
     }
 
@@ -79,16 +73,16 @@ struct EchoScene {
             for isOther in [!isMoved, isMoved] {
                 if isOther {
                     other.process(
-                        speaker: far.span.extracting(range), near: near.span.extracting(range), into: &into,
-                        echo: &echoInto)
+                        speaker: recording.far.span.extracting(range), near: recording.near.span.extracting(range),
+                        into: &into, echo: &echoInto)
                 } else {
                     room.process(
-                        speaker: far.span.extracting(range), near: near.span.extracting(range), into: &into,
-                        echo: &echoInto)
+                        speaker: recording.far.span.extracting(range), near: recording.near.span.extracting(range),
+                        into: &into, echo: &echoInto)
                 }
             }
-            microphone.replaceSubrange(range, with: heard)
-            echo.replaceSubrange(range, with: alone)
+            recording.microphone.replaceSubrange(range, with: heard)
+            recording.echo.replaceSubrange(range, with: alone)
         }
     }
 }

@@ -4,7 +4,9 @@ struct MarkdownTable: CustomStringConvertible {
     private var rows: [[String]] = []
 
     /// The first column holds names, all others numbers.
-    init(_ header: String...) { self.header = header }
+    init(_ header: String...) { self.init(header) }
+
+    init(_ header: [String]) { self.header = header }
 
     mutating func add(_ cells: String...) { add(cells) }
 

@@ -28,6 +28,7 @@ guard let benchmark = Benchmark.all.first(where: { $0.name == name }) else {
 do {
     let result = try benchmark.run()
     print("## \(benchmark.name)\n\n\(result.description)\n\n\(result.table)\n")
+    for part in result.further { print("### \(part.heading)\n\n\(part.description)\n\n\(part.table)\n") }
     if wantsJSON { print(SummaryLine.json(of: benchmark, result.summary)) }
 } catch {
     fail("bench: \(benchmark.name) could not be measured: \(error)", code: 1)

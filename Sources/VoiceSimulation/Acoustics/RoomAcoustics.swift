@@ -1,6 +1,7 @@
 import Glibc
 
-/// What lies between a loudspeaker and a microphone: `speaker -> buffers -> loudspeaker -> room -> + near + noise -> clipping`.
+/// What lies between a loudspeaker and a microphone:
+/// `speaker -> buffers -> compressor -> loudspeaker -> room -> + near + noise -> clipping`.
 ///
 /// A stream at 48 kHz in blocks of any length; the output lacks nothing of the newest input. Deterministic: one seed and
 /// the same input give the same bits, however the input is cut into blocks. Creating one computes the room and
@@ -13,14 +14,16 @@ public struct RoomAcoustics: ~Copyable, Sendable {
 
     /// The conditions it was made for; `bulkDelayFrames` and `echoReturnLossDecibels` may have changed since.
     public let conditions: RoomConditions
-    /// From the loudspeaker's driver to the microphone, the initial echo return loss included; empty without echo path.
+    /// From the loudspeaker's driver to the microphone, the initial echo return loss included; empty without echo path. Where the
+    /// path moves: as it begins.
     public let impulseResponse: [Float]
     /// Microphone frames that were cut off at full scale so far.
     public private(set) var clippedFrames = 0
 
     private var delay: SlippingDelay
+    private var compressor: CompressorProcess?
     private var loudspeaker: LoudspeakerProcess
-    private var path: PartitionedConvolver
+    private var path: EchoPath
     private var noise: AmbientNoiseProcess?
     private let nearGain: Float
     private var echoGain: Float = 1
@@ -30,14 +33,16 @@ public struct RoomAcoustics: ~Copyable, Sendable {
     /// Makes the room; throws when the conditions cannot be simulated.
     public init(_ conditions: RoomConditions, seed: UInt64) throws(SimulationSettingError) {
         try conditions.validate()
-        let response = try Self.makeResponse(conditions)
+        let responses = try Self.makeResponses(conditions, seed: seed)
         self.conditions = conditions
-        loudspeaker = LoudspeakerProcess(conditions.loudspeaker)
-        impulseResponse = response
-        path = PartitionedConvolver(impulseResponse: response.span)
+        compressor = conditions.playbackCompressor.map { CompressorProcess($0) }
+        loudspeaker = LoudspeakerProcess(conditions.loudspeaker, seed: seed)
+        impulseResponse = responses[0]
+        path = EchoPath(
+            responses: responses, step: conditions.movement?.step ?? .zero, longestBlock: Self.chunkFrames)
         delay = SlippingDelay(
             bulkFrames: conditions.bulkDelayFrames, longestFrames: RoomConditions.longestBulkDelayFrames,
-            inputFasterByPPM: conditions.loudspeakerClockPPM)
+            inputFasterByPPM: conditions.loudspeakerClockPPM, swing: conditions.delaySwing)
         noise =
             if let noise = conditions.noise {
                 AmbientNoiseProcess(noise, generator: SeededGenerator(seed: seed, stream: "ambient noise"))
@@ -107,7 +112,8 @@ public struct RoomAcoustics: ~Copyable, Sendable {
     private mutating func renderEcho(of speaker: Span<Float>, from start: Int, count: Int) {
         guard conditions.echoPath != nil else { return }
         for index in 0..<count {
-            played[index] = loudspeaker.process(delay.process(speaker[start + index]))
+            let due = delay.process(speaker[start + index])
+            played[index] = loudspeaker.process(compressor?.process(due) ?? due)
         }
         unsafe path.process(played.base, into: echo.base, frames: count)
         for index in 0..<count {
@@ -121,16 +127,22 @@ public struct RoomAcoustics: ~Copyable, Sendable {
         return min(max(sum, -1), 1)
     }
 
-    /// The response scaled so that speech comes out weaker by the echo return loss.
-    private static func makeResponse(_ conditions: RoomConditions) throws(SimulationSettingError) -> [Float] {
-        guard let room = conditions.echoPath else { return [] }
-        let response = try RoomImpulseResponse(of: room, length: conditions.responseLength).taps
-        let loudspeaker = LoudspeakerProcess(conditions.loudspeaker)
-        let powerGain = SpeechSpectrum.powerGain(of: response, sampleRate: sampleRate) {
+    /// The responses scaled so that speech comes out weaker by the echo return loss, at the first place; one without movement.
+    private static func makeResponses(
+        _ conditions: RoomConditions, seed: UInt64
+    ) throws(SimulationSettingError) -> [[Float]] {
+        guard let room = conditions.echoPath else { return [[]] }
+        let length = conditions.responseLength
+        let responses =
+            if let movement = conditions.movement {
+                try movement.responses(in: room, length: length)
+            } else { [try RoomImpulseResponse(of: room, length: length).taps] }
+        let loudspeaker = LoudspeakerProcess(conditions.loudspeaker, seed: seed)
+        let powerGain = SpeechSpectrum.powerGain(of: responses[0], sampleRate: sampleRate) {
             loudspeaker.power(atHertz: $0)
         }
         try require(powerGain > 0, "responseLength", "must be longer than the sound's flight to the microphone")
         let scale = Float(pow(10, -conditions.echoReturnLossDecibels / 20) / powerGain.squareRoot())
-        return response.map { $0 * scale }
+        return responses.map { $0.map { $0 * scale } }
     }
 }

@@ -4,9 +4,11 @@ public struct RoomConditions: Equatable, Sendable {
     public var echoPath: ShoeboxRoom?
     /// How much of the room's response is computed; the rest is cut off. 1 ms to 2 s.
     public var responseLength: Duration = .milliseconds(250)
+    /// How that room's response changes all the time, at the cost of four rooms; nil: nothing moves.
+    public var movement: PathMovement?
     /// How much weaker speech is in the microphone than it is given to the loudspeaker, in dB (echo return loss).
     /// Negative: stronger. Weighted with the long-term spectrum of speech of ITU-T P.50, for a loudspeaker within its
-    /// linear range.
+    /// linear range and no compressor.
     public var echoReturnLossDecibels = 10.0
     /// Frames between the loudspeaker's input and its sound, on top of the flight through the room: buffers of the
     /// devices at both ends. 0 to 96,000 (2 s).
@@ -14,6 +16,10 @@ public struct RoomConditions: Equatable, Sendable {
     /// How much faster the loudspeaker's clock is than the microphone's, in parts per million: its sound comes ever
     /// earlier, by 4.8 frames per 100 ppm and second, until no delay is left. -1,000...1,000.
     public var loudspeakerClockPPM = 0.0
+    /// How the delay of the buffers swings; nil: it rests.
+    public var delaySwing: DelaySwing?
+    /// What makes the playback louder or spares the loudspeaker; nil: nothing.
+    public var playbackCompressor: Compressor?
     /// The loudspeaker.
     public var loudspeaker: Loudspeaker = .linear
     /// What the microphone hears when nobody talks; nil: nothing.
@@ -26,6 +32,7 @@ public struct RoomConditions: Equatable, Sendable {
 
     func validate() throws(SimulationSettingError) {
         try echoPath?.validate("echoPath")
+        try movement?.validate("movement", in: echoPath)
         try require(
             responseLength >= .milliseconds(1) && responseLength <= .seconds(2), "responseLength",
             "must be between 1 ms and 2 s")
@@ -37,6 +44,8 @@ public struct RoomConditions: Equatable, Sendable {
         try require(
             (-1_000...1_000).contains(loudspeakerClockPPM), "loudspeakerClockPPM",
             "must be between -1,000 and 1,000 ppm")
+        try delaySwing?.validate("delaySwing")
+        try playbackCompressor?.validate("playbackCompressor")
         try loudspeaker.validate("loudspeaker")
         try noise?.validate("noise")
         try require((-120...40).contains(nearGainDecibels), "nearGainDecibels", "must be between -120 and 40 dB")

@@ -1,4 +1,6 @@
-/// A delay of whole frames that may jump, and that shrinks or grows steadily when the clocks at its ends differ.
+import Glibc
+
+/// A delay of whole frames that may jump, that shrinks or grows steadily when the clocks at its ends differ, and that may swing.
 @safe struct SlippingDelay: ~Copyable, Sendable {
     /// Frames that interpolation between samples needs ahead of the point it reads.
     static let shortestSlipping = Double(SincTable.reach)
@@ -10,15 +12,20 @@
     private let sinc: SincTable?
     private let slipPerFrame: Double
     private let longest: Double
+    private let swingFrames: Double
+    /// Radians of the swing per frame.
+    private let swingRate: Double
     private var written = 0
     /// The delay at the start or after the last jump, in frames, slip not included.
     var bulkFrames: Int
 
     /// A delay whose output's clock is `ppm` parts per million slower than its input's when positive, so that it shrinks.
-    init(bulkFrames: Int, longestFrames: Int, inputFasterByPPM ppm: Double) {
+    init(bulkFrames: Int, longestFrames: Int, inputFasterByPPM ppm: Double, swing: DelaySwing? = nil) {
         self.bulkFrames = bulkFrames
         slipPerFrame = ppm * 1e-6
-        sinc = ppm == 0 ? nil : SincTable()
+        swingFrames = swing?.frames ?? 0
+        swingRate = swing.map { 2 * Double.pi / ($0.period / .seconds(1) * RoomAcoustics.sampleRate) } ?? 0
+        sinc = ppm == 0 && swing == nil ? nil : SincTable()
         var capacity = 1
         while capacity < longestFrames + Self.growthFrames + SincTable.width { capacity *= 2 }
         ring = SampleMemory(count: capacity)
@@ -29,7 +36,9 @@
     /// What the delay is now, in frames.
     var currentFrames: Double {
         guard sinc != nil else { return Double(bulkFrames) }
-        return min(max(Double(bulkFrames) - Double(written) * slipPerFrame, Self.shortestSlipping), longest)
+        let frame = Double(written)
+        let swing = swingFrames * sin(swingRate * frame)
+        return min(max(Double(bulkFrames) - frame * slipPerFrame + swing, Self.shortestSlipping), longest)
     }
 
     /// Takes one frame and gives the one that is due.

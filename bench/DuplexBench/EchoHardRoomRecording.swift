@@ -1,0 +1,70 @@
+import VoiceSimulation
+
+extension HardRoom {
+    /// The recording that a seed makes of it.
+    func recording(seed: UInt64) throws -> EchoRecording {
+        var recording = EchoRecording(frames: Self.frames)
+        recording.far = farSound(seed: seed)
+        recording.near = nearSound(seed: seed)
+        let around = withCrowd(recording.near, seed: seed)
+        let played = farEnd == .codedSpeech ? try CodecPassage.decoded(recording.far) : recording.far
+        var room = try RoomAcoustics(conditions, seed: seed)
+        var path = try CapturePath(automaticGain: automaticGain)
+        let block = 480
+        var (heard, alone) = ([Float](repeating: 0, count: block), [Float](repeating: 0, count: block))
+        var talk = heard
+        for start in stride(from: 0, to: Self.frames, by: block) {
+            let range = start..<start + block
+            jumpDelay(of: &room, at: start)
+            path.isCovered = covered.contains { $0.contains(start) }
+            talk.replaceSubrange(0..<block, with: recording.near[range])
+            var heardInto = heard.mutableSpan
+            var aloneInto = alone.mutableSpan
+            var talkInto = talk.mutableSpan
+            room.process(
+                speaker: played.span.extracting(range), near: around.span.extracting(range), into: &heardInto,
+                echo: &aloneInto)
+            path.process(microphone: &heardInto, echo: &aloneInto, near: &talkInto)
+            recording.microphone.replaceSubrange(range, with: heard)
+            recording.echo.replaceSubrange(range, with: alone)
+            recording.near.replaceSubrange(range, with: talk)
+        }
+        return recording
+    }
+
+    private func farSound(seed: UInt64) -> [Float] {
+        switch farEnd {
+        case .speech, .codedSpeech:
+            SyntheticSpeech.samples(frames: Self.frames, seed: seed &+ 1_000, voice: .low, levelDecibels: -23)
+        case .music: SyntheticMusic.samples(frames: Self.frames, seed: seed &+ 1_000, levelDecibels: -25)
+        }
+    }
+
+    private func nearSound(seed: UInt64) -> [Float] {
+        var sound = [Float](repeating: 0, count: Self.frames)
+        let talk = SyntheticSpeech.samples(
+            frames: Self.frames - Self.nearStart, seed: seed, voice: .high, levelDecibels: nearDecibels)
+        for index in talk.indices { sound[Self.nearStart + index] = talk[index] }
+        guard let competitorDecibels else { return sound }
+        let competitor = SyntheticSpeech.samples(
+            frames: Self.frames, seed: seed &+ 2_000, voice: .low, levelDecibels: competitorDecibels)
+        return zip(sound, competitor).map { $0 + $1 }
+    }
+
+    private func withCrowd(_ near: [Float], seed: UInt64) -> [Float] {
+        guard let crowdDecibels else { return near }
+        // Six voices, each weaker by the square root of six.
+        return (0..<6).reduce(near) { sum, number in
+            let voice = SyntheticSpeech.samples(
+                frames: Self.frames, seed: seed &+ 3_000 &+ UInt64(number), voice: number % 2 == 0 ? .low : .high,
+                levelDecibels: crowdDecibels - 7.8)
+            return zip(sum, voice).map { $0 + $1 }
+        }
+    }
+
+    private func jumpDelay(of room: inout RoomAcoustics, at frame: Int) {
+        let interval = 2 * 48_000
+        guard !delayJumps.isEmpty, frame > 0, frame % interval == 0 else { return }
+        room.bulkDelayFrames += delayJumps[(frame / interval - 1) % delayJumps.count]
+    }
+}
