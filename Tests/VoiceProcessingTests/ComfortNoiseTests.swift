@@ -196,7 +196,8 @@ struct ComfortNoiseTests {
         var softer = Suppressor(level: 0.5)
         let full = one.run(room) { _, _ in 0 }
         let again = other.run(room) { _, _ in 0 }
-        #expect(full == again)
+        let isSame = full == again
+        #expect(isSame)
         let half = softer.run(room) { _, _ in 0 }
         #expect(abs(rms(full[Self.rate...]) - rms(half[Self.rate...]) - 6.02) < 0.01)
     }
