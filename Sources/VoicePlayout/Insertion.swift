@@ -79,7 +79,15 @@ extension PlayoutBuffer {
         _ payload: Span<UInt8>, _ header: RTPHeader, _ framing: OpusFraming, at place: StreamTimeline.Place,
         arrival: Int64, now: Duration
     ) -> InsertOutcome {
+        let packet = StoredPacket(
+            sequence: place.sequence, position: place.position, timestamp: place.timestamp, arrival: arrival,
+            framing: framing, startsStream: place.startsStream, isCopy: false, byteCount: payload.count)
         guard place.sequence >= cursor.sequence else {
+            if let stopgap, stopgap.standsFor(place, framing), store.isFree(place.sequence) {
+                store.keep(packet, payload: payload)
+                self.stopgap?.hasCome = true
+                return .stored
+            }
             statistics.packetsDiscarded += 1
             statistics.packetsLate += 1
             return .late
@@ -94,9 +102,6 @@ extension PlayoutBuffer {
             return .overrun
         }
         if let copy = store[place.sequence], copy.isCopy { statistics.fecPacketsDiscarded += 1 }
-        let packet = StoredPacket(
-            sequence: place.sequence, position: place.position, timestamp: place.timestamp, arrival: arrival,
-            framing: framing, startsStream: place.startsStream, isCopy: false, byteCount: payload.count)
         store.keep(packet, payload: payload)
         return .stored
     }

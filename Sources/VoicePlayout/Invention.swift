@@ -42,7 +42,7 @@ extension PlayoutBuffer {
         frames: Int, _ decoder: inout Decoder
     ) {
         if !gap.isSilent, !gap.hasSavedState {
-            decoder.saveState()
+            decoder.saveState(at: SavedState.beforeGuess)
             gap.savedState()
         }
         continuation.move(gap.spare, to: 0)
@@ -71,7 +71,7 @@ extension PlayoutBuffer {
         joint.followsGap = cursor.hasDecoded
         joint.inventedFrames = gap.gain(ahead: 0) == 1 ? gap.frames : -1
         if joint.followsGap { continueSound(frames: Self.continuationFrames, &decoder) }
-        if gap.hasSavedState { decoder.restoreState() }
+        if gap.hasSavedState { decoder.restoreState(from: SavedState.beforeGuess) }
         gap = .closed
         return joint
     }

@@ -7,6 +7,7 @@ extension PlayoutBuffer {
     mutating func produce<Decoder: SpeechDecoder & ~Copyable>(
         at moment: Moment, needed: Int, decoder: inout Decoder
     ) {
+        stopgap = nil
         if gap.waits {
             let remaining = remainingWait(moment)
             guard remaining == 0 else { return invent(atMost: min(remaining, needed), moment, &decoder) }
