@@ -22,7 +22,7 @@ extension PlayoutBuffer {
     ///   - now: When it arrived.
     /// - Returns: What happened to the primary block.
     public mutating func insert(_ audio: borrowing RedundantAudio, header: RTPHeader, now: Duration) -> InsertOutcome {
-        let blocks = audio.redundantBlockCount
+        let blocks = configuration.usesRedundancy ? audio.redundantBlockCount : 0
         var reach = 0
         for index in 0..<blocks where audio.payloadType(at: index) == audio.primaryPayloadType {
             if audio.block(at: index).count > 0 { reach = max(reach, audio.timestampOffset(at: index)) }
@@ -57,7 +57,7 @@ extension PlayoutBuffer {
         count(place, framing, isFirst: isFirst)
         target.record(
             sequence: place.sequence, position: place.position, arrival: arrival, frames: framing.frames,
-            reach: max(reach, framing.redundantFrames))
+            reach: configuration.usesRedundancy ? max(reach, framing.redundantFrames) : 0)
         if !cursor.hasDecoded, place.sequence < cursor.sequence {
             cursor.restart(sequence: place.sequence, position: place.position, timestamp: place.timestamp)
         }
