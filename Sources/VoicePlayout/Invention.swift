@@ -11,7 +11,8 @@ extension PlayoutBuffer {
     /// Begins to make up sound, unless that has begun.
     mutating func openGap() {
         guard !gap.isOpen else { return }
-        gap = .opened(afterAnnouncedSilence: cursor.lastAnnouncedSilence)
+        let isUnannouncedPause = cursor.pausesUnannounced && stretch.wasSilence
+        gap = .opened(isPause: cursor.lastAnnouncedSilence || isUnannouncedPause)
     }
 
     /// Makes up the next piece of sound, of 10 ms or `limit` frames, if that is less.
