@@ -123,15 +123,16 @@
     }
 
     private mutating func decide(_ candidate: Int64, best: Double, against offset: Int64, position: Int64) {
-        if candidate >= offset {
-            lowerSince = position
-            self.offset = candidate
-            return
-        }
         let current = DelayBin.covering(offset - baseline)
         let gain =
             current > maximumBin
             ? .infinity : provisional.cost(at: current, delayPrice: cost.delayPerMillisecond) - best
+        if candidate >= offset {
+            lowerSince = position
+            let isSmall = candidate - offset < Int64(StretchState.shortestJump)
+            if isSmall || gain >= cost.rise || current < minimumBin || offset <= baseline { self.offset = candidate }
+            return
+        }
         let settling = offset - baseline > Self.quietDelay ? Self.settling : Self.quietSettling
         if gain > cost.hysteresis || position - lowerSince > settling {
             self.offset = candidate

@@ -51,8 +51,11 @@
         let restored = min(known, redundant)
         step(at: restored, unit * cost.concealment)
         if redundant < known {
-            step(at: redundant, -unit * cost.redundancy)
-            step(at: known, unit * cost.redundancy)
+            let coarse = unit * cost.redundancy
+            let stopgap = max(redundant, DelayBin.covering(DelayBin.frames(known) - Int64(frames)))
+            step(at: redundant, -coarse)
+            step(at: known < DelayBin.never ? stopgap : known, coarse * (1 - cost.stopgap))
+            step(at: known, coarse * cost.stopgap)
         }
         var wholeGap = restored
         for index in before.indices {
