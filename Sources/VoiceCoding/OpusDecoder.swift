@@ -1,6 +1,6 @@
 import COpus
 
-/// An Opus decoder for mono speech at 48 kHz, with concealment and one saved state to go back to.
+/// An Opus decoder for mono speech at 48 kHz, with concealment and two saved states to go back to.
 ///
 /// One thread at a time. Never blocks and allocates nothing after `init`. Source: RFC 6716, libopus.
 @safe public struct OpusDecoder: ~Copyable, @unchecked Sendable {
@@ -9,18 +9,21 @@ import COpus
     /// Concealed and recovered sound comes in multiples of this: 2.5 ms.
     public static let concealmentGrainFrames = 120
 
-    /// The state in use, followed by the saved one. libopus keeps no pointers into its own state, so that a copy of the
+    /// States that can be saved at the same time.
+    public static let savedStates = 2
+
+    /// The state in use, followed by the saved ones. libopus keeps no pointers into its own state, so that a copy of the
     /// bytes is a copy of the decoder.
     private let states: UnsafeMutableRawPointer
     private let stateBytes: Int
-    private var hasSavedState = false
+    private var isSaved = InlineArray<2, Bool>(repeating: false)
 
     /// Creates a decoder.
     ///
     /// - Throws: ``OpusError/libraryFault(code:)`` when libopus refuses.
     public init() throws(OpusError) {
         stateBytes = (Int(opus_decoder_get_size(1)) + 15) & ~15
-        unsafe states = .allocate(byteCount: 2 * stateBytes, alignment: 16)
+        unsafe states = .allocate(byteCount: (1 + Self.savedStates) * stateBytes, alignment: 16)
         let code = unsafe opus_decoder_init(OpaquePointer(states), Int32(OpusEncoder.sampleRate), 1)
         guard code == OPUS_OK else {
             unsafe states.deallocate()
@@ -74,22 +77,29 @@ import COpus
         return Int(written)
     }
 
-    /// Forgets all sound so far, and the saved state.
+    /// Forgets all sound so far, and the saved states.
     public mutating func reset() {
         _ = unsafe opus_decoder_reset(state)
-        hasSavedState = false
+        isSaved = InlineArray(repeating: false)
     }
 
-    /// Keeps a copy of the state, to which ``restoreState()`` goes back; it replaces the copy kept before.
-    public mutating func saveState() {
-        unsafe (states + stateBytes).copyMemory(from: states, byteCount: stateBytes)
-        hasSavedState = true
+    /// Keeps a copy of the state, to which ``restoreState(from:)`` goes back; it replaces the copy kept there before.
+    ///
+    /// - Parameter place: Below ``savedStates``.
+    public mutating func saveState(at place: Int) {
+        unsafe saved(place).copyMemory(from: states, byteCount: stateBytes)
+        isSaved[place] = true
     }
 
-    /// Goes back to the state last saved, as often as wanted; without one, nothing happens.
-    public mutating func restoreState() {
-        guard hasSavedState else { return }
-        unsafe states.copyMemory(from: states + stateBytes, byteCount: stateBytes)
+    /// Goes back to the state last saved at a place, as often as wanted; without one, nothing happens.
+    public mutating func restoreState(from place: Int) {
+        guard isSaved[place] else { return }
+        unsafe states.copyMemory(from: saved(place), byteCount: stateBytes)
+    }
+
+    private func saved(_ place: Int) -> UnsafeMutableRawPointer {
+        precondition(place >= 0 && place < Self.savedStates)
+        return unsafe states + (1 + place) * stateBytes
     }
 
     /// Frames of 48 kHz that a packet holds.

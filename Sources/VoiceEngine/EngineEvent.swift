@@ -35,8 +35,9 @@ public enum EngineEvent: Sendable {
     case participantMuted(ParticipantID, Bool)
     /// A participant, or the server, sent these bytes.
     case message(from: ParticipantID, [UInt8])
-    /// A participant asks that this participant's speech of this generation stop.
-    case interrupted(by: ParticipantID, generation: UInt32)
+    /// What a participant said was interrupted by another, or by itself: what waited of it was dropped here. Where it is this engine's own speech, its
+    /// listeners have dropped what they had not heard; what is still to be said had better not be. See ``VoiceEngine/interrupt(_:)``.
+    case interrupted(ParticipantID, by: ParticipantID, generation: UInt32)
     /// The room does not answer; the engine tries to come back for up to 30 s.
     case connectionLost
     /// The engine is back in the room, as the same participant.

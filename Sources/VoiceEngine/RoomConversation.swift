@@ -10,6 +10,8 @@ package struct RoomConversation {
         case publish(StreamAssignment)
         /// Tell the room that this stream of ours is muted or not.
         case tellMuted(StreamID, Bool)
+        /// Have the room tell everybody that this stream's sound before a generation is to be dropped.
+        case tellInterrupted(StreamID, generation: UInt32)
         /// Tell the media thread.
         case command(MediaCommand)
         /// Tell the listeners.
@@ -31,6 +33,8 @@ package struct RoomConversation {
     private var isAway = false
     private var sources: [ParticipantID: [StreamAssignment]] = [:]
     private var muted: Set<ParticipantID> = []
+    /// The generation that a stream was last interrupted for; none where that is the first, 0.
+    private var generations: [StreamID: UInt32] = [:]
     private let start: UInt64
 
     /// A conversation whose RTP stream begins at numbers taken from `randomStart` (RFC 3550, section 5.1).
@@ -48,6 +52,16 @@ package struct RoomConversation {
     package mutating func setMuted(_ muted: Bool) -> [Action] {
         isMuted = muted
         return ownStream.map { [.tellMuted($0.stream, muted)] } ?? []
+    }
+
+    /// Interrupts what a participant says, or this engine where it is nil: what waits of it here is dropped at once, and everywhere else
+    /// when the room has told it.
+    package mutating func interrupt(_ participant: ParticipantID?) -> [Action] {
+        let streams = participant.map { sources[$0, default: []].map(\.stream) } ?? ownStream.map { [$0.stream] } ?? []
+        return streams.flatMap { stream in
+            let generation = generations[stream, default: 0] &+ 1
+            return flush(stream, generation) + [.tellInterrupted(stream, generation: generation)]
+        }
     }
 
     /// What follows from `event`.
@@ -87,7 +101,7 @@ package struct RoomConversation {
             return participant == own ? [] : noteMute(!mute.isEmpty, of: participant)
         case .message(let sender, _, let bytes): return [.post(.message(from: sender, bytes))]
         case .interrupted(let participant, let stream, let generation):
-            return flush(stream, generation) + [.post(.interrupted(by: participant, generation: generation))]
+            return interrupted(stream, generation, by: participant)
         case .requestRefused(_, _, let refusal): return [.post(.requestRefused(refusal))]
         case .joined, .reconnecting, .reconnected, .ended: return []
         }
@@ -182,9 +196,19 @@ package struct RoomConversation {
             timestamp: UInt32(truncatingIfNeeded: start >> 16), mayRepeat: mayRepeat)
     }
 
+    private mutating func interrupted(
+        _ stream: StreamID, _ generation: UInt32, by participant: ParticipantID
+    ) -> [Action] {
+        let other = sources.first { $0.value.contains { $0.stream == stream } }
+        let talker = stream == ownStream?.stream ? own : other?.key
+        guard let talker else { return [] }
+        return flush(stream, generation) + [.post(.interrupted(talker, by: participant, generation: generation))]
+    }
+
     /// Of our own stream there is nothing here to drop: it is the talker that must stop.
-    private func flush(_ stream: StreamID, _ generation: UInt32) -> [Action] {
-        sources.values.joined().filter { $0.stream == stream }.map {
+    private mutating func flush(_ stream: StreamID, _ generation: UInt32) -> [Action] {
+        generations[stream] = generation
+        return sources.values.joined().filter { $0.stream == stream }.map {
             .command(.flush(generation: generation, synchronizationSource: $0.synchronizationSource))
         }
     }

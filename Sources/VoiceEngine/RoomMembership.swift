@@ -64,6 +64,19 @@ actor RoomMembership {
         }
     }
 
+    func interrupt(_ participant: ParticipantID?) throws(EngineError) {
+        guard !isOver else { throw .notJoined }
+        if let participant, conversation.participants[participant] == nil { throw .unknownParticipant(participant) }
+        for action in conversation.interrupt(participant) {
+            switch action {
+            case .command(let command): try core.send(command)
+            case .tellInterrupted(let stream, let generation):
+                try ask { client throws(RoomSessionError) in try client.interrupt(stream, generation: generation) }
+            case .publish, .tellMuted, .post: break
+            }
+        }
+    }
+
     func setVolume(_ volume: Float, for participant: ParticipantID) throws(EngineError) {
         guard !isOver else { throw .notJoined }
         guard conversation.participants[participant] != nil else { throw .unknownParticipant(participant) }
@@ -103,6 +116,8 @@ actor RoomMembership {
                 attempt { client throws(RoomSessionError) in try client.publish(stream) }
             case .tellMuted(let stream, let muted):
                 attempt { client throws(RoomSessionError) in try client.setMuted(muted, stream: stream) }
+            case .tellInterrupted(let stream, let generation):
+                attempt { client throws(RoomSessionError) in try client.interrupt(stream, generation: generation) }
             case .command(let command):
                 do throws(EngineError) { try core.send(command) } catch { broadcast.post(.degraded(.commandLost)) }
             case .post(let event): broadcast.post(event)

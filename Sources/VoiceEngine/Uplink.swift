@@ -244,7 +244,7 @@ struct Uplink: ~Copyable {
         payloads.forget()
     }
 
-    /// Writes a packet into the next slot of the send ring, with up to `copies` earlier ones; nil where the ring is full or the codec fails.
+    /// Writes a packet into the next slot of the send ring, with earlier ones up to `copies` back; nil where the ring is full or the codec fails.
     private static func write(
         _ header: RTPHeader, _ level: AudioLevel, _ samples: Span<Float>, copies: Int, payloads: inout SentPayloads,
         encoder: inout OpusEncoder, to sending: inout PacketProducer
@@ -252,13 +252,15 @@ struct Uplink: ~Copyable {
         var slot = sending.acquire()
         guard !slot.isEmpty else { return nil }
         do {
-            let repeated = payloads.fitting(copies, timestamp: header.timestamp)
+            let repeated = payloads.fitting(
+                copies, timestamp: header.timestamp,
+                restoresNewest: encoder.settings.usesForwardErrorCorrection)
             var header = header
-            if repeated > 0 { header.payloadType = redundantPayloadType }
+            if !repeated.isEmpty { header.payloadType = redundantPayloadType }
             let headerBytes = try header.write(into: &slot, audioLevel: level, audioLevelID: audioLevelID)
             var payload = slot._mutatingExtracting(headerBytes...)
             var copyBytes = 0
-            if repeated > 0 {
+            if !repeated.isEmpty {
                 copyBytes = try payloads.write(
                     repeated, timestamp: header.timestamp, payloadType: payloadType, into: &payload)
             }

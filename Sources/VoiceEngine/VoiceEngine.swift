@@ -118,6 +118,18 @@ public actor VoiceEngine {
         try await room.send(bytes, to: participant)
     }
 
+    /// Interrupts a participant, or where none is given this engine's own speech.
+    ///
+    /// Of what was said before nothing more is heard: here it fades out within 5 ms of the media thread's next block, at every other listener when
+    /// the room's message comes; what is still under way is dropped up to the next talkspurt, for half a second at most. The talker, and
+    /// everybody else, is told by ``EngineEvent/interrupted(_:by:generation:)``.
+    ///
+    /// - Throws: ``EngineError/notJoined``, ``EngineError/unknownParticipant(_:)``, ``EngineError/overloaded``, ``EngineError/requestRefused(_:)``.
+    public func interrupt(_ participant: ParticipantID? = nil) async throws(EngineError) {
+        guard let room else { throw .notJoined }
+        try await room.interrupt(participant)
+    }
+
     // MARK: While it runs
 
     /// Stops or resumes sending the microphone, with a 5 ms fade; the room is told. Nothing is sent while muted, and the canceller goes on

@@ -29,6 +29,9 @@
     private var lowerSince: Int64 = 0
     private var lastLook: Int64 = 0
     private var changed = false
+    /// Whether what arrived may call for another delay at once: it was late, or sooner than any of late, or something before it is missing.
+    private var isUrgent = false
+    private var lastUpdate: Int64 = 0
 
     /// Start-up margin above the first packet, as a share of its length, and its decay, frames (0.5 s).
     private static let startShare = 0.05
@@ -37,8 +40,10 @@
     private static let settling: Int64 = 192_000
     private static let quietSettling: Int64 = 48_000
     private static let quietDelay: Int64 = 960
-    /// How often it is looked whether evidence is outdated, frames (0.1 s).
-    private static let lookEvery: Int64 = 4800
+    /// How often the target is found anew while every packet comes in time, frames (80 ms).
+    private static let updateEvery: Int64 = 3840
+    /// How often it is looked whether evidence is outdated, frames (0.2 s).
+    private static let lookEvery: Int64 = 9600
 
     init(_ configuration: PlayoutConfiguration) {
         cost = configuration.cost
@@ -57,6 +62,7 @@
     /// - Parameter reach: how far before it the sound begins that it carries copies of, frames.
     mutating func record(sequence: Int64, position: Int64, arrival: Int64, frames: Int, reach: Int) {
         let isNewest = arrivals.isEmpty || sequence > arrivals.newest
+        if arrivals.isEmpty || sequence != arrivals.newest + 1 { isUrgent = true }
         if arrivals.isEmpty {
             firstPosition = position
             startMargin = Self.startShare * Double(frames)
@@ -70,6 +76,7 @@
             newestOffset = noted.offset
             let isExpected = noted.offset <= self.offset ?? .max
             unexpectedOffset = isExpected ? nil : max(unexpectedOffset ?? noted.offset, noted.offset)
+            if !isExpected || noted.offset < baseline { isUrgent = true }
         }
         changed = true
     }
@@ -77,8 +84,8 @@
     /// Forgets all; nothing is allocated.
     mutating func reset() {
         (offset, unexpectedOffset) = (nil, nil)
-        (baseline, newestOffset, firstPosition, lowerSince, lastLook) = (0, 0, 0, 0, 0)
-        changed = false
+        (baseline, newestOffset, firstPosition, lowerSince, lastUpdate, lastLook) = (0, 0, 0, 0, 0, 0)
+        (changed, isUrgent) = (false, false)
         settled.reset()
         arrivals.reset()
         pace = SenderPace()
@@ -92,13 +99,13 @@
         newestOffset += frames
         unexpectedOffset = unexpectedOffset.map { $0 + frames }
         offset = offset.map { $0 + frames }
-        changed = true
+        (changed, isUrgent) = (true, true)
     }
 
     /// Finds the target anew, if anything arrived since; `position` is the media position now played.
     mutating func update(position: Int64) {
-        guard changed, !arrivals.isEmpty else { return }
-        changed = false
+        guard changed, isUrgent || abs(position - lastUpdate) >= Self.updateEvery, !arrivals.isEmpty else { return }
+        (changed, isUrgent, lastUpdate) = (false, false, position)
         provisional.copy(settled)
         arrivals.addUnsettled(to: &provisional, cost)
         baseline = arrivals.recentMinimum()
@@ -123,15 +130,16 @@
     }
 
     private mutating func decide(_ candidate: Int64, best: Double, against offset: Int64, position: Int64) {
-        if candidate >= offset {
-            lowerSince = position
-            self.offset = candidate
-            return
-        }
         let current = DelayBin.covering(offset - baseline)
         let gain =
             current > maximumBin
             ? .infinity : provisional.cost(at: current, delayPrice: cost.delayPerMillisecond) - best
+        if candidate >= offset {
+            lowerSince = position
+            let isSmall = candidate - offset < Int64(StretchState.shortestJump)
+            if isSmall || gain >= cost.rise || current < minimumBin || offset <= baseline { self.offset = candidate }
+            return
+        }
         let settling = offset - baseline > Self.quietDelay ? Self.settling : Self.quietSettling
         if gain > cost.hysteresis || position - lowerSince > settling {
             self.offset = candidate

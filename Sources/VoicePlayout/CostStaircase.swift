@@ -7,6 +7,8 @@
 
     /// Cost that falls away when the delay reaches each bin.
     private let steps: UnsafeMutablePointer<Double>
+    /// No bin above has a step, but "never".
+    private var highest = 0
     /// Sum of the packets' weights.
     private var weight = 0.0
     /// Weight of the next packet, per frame of sound; grows, instead of the old ones fading.
@@ -31,13 +33,16 @@
     /// Forgets every packet.
     mutating func reset() {
         unsafe steps.update(repeating: 0, count: Self.binCount)
-        (weight, scale) = (0, 1)
+        (highest, weight, scale) = (0, 0, 1)
         before = InlineArray(repeating: 0)
     }
 
     mutating func copy(_ other: borrowing CostStaircase) {
+        let bins = max(highest, other.highest) + 1
         unsafe UnsafeMutableRawPointer(steps).copyMemory(
-            from: other.steps, byteCount: Self.binCount * MemoryLayout<Double>.stride)
+            from: other.steps, byteCount: bins * MemoryLayout<Double>.stride)
+        unsafe steps[DelayBin.never] = other.steps[DelayBin.never]
+        highest = other.highest
         weight = other.weight
         scale = other.scale
         before = other.before
@@ -51,8 +56,11 @@
         let restored = min(known, redundant)
         step(at: restored, unit * cost.concealment)
         if redundant < known {
-            step(at: redundant, -unit * cost.redundancy)
-            step(at: known, unit * cost.redundancy)
+            let coarse = unit * cost.redundancy
+            let stopgap = max(redundant, DelayBin.covering(DelayBin.frames(known) - Int64(frames)))
+            step(at: redundant, -coarse)
+            step(at: known < DelayBin.never ? stopgap : known, coarse * (1 - cost.stopgap))
+            step(at: known, coarse * cost.stopgap)
         }
         var wholeGap = restored
         for index in before.indices {
@@ -73,8 +81,9 @@
     /// The cheapest delay, a bin, and its cost.
     func cheapest(upTo last: Int, delayPrice: Double) -> (bin: Int, cost: Double) {
         let total = weight + Self.prior * scale
-        var (bin, lowest, concealed) = (last, Double.infinity, 0.0)
-        for delay in stride(from: Self.binCount - 1, through: 0, by: -1) {
+        // A longer delay than the highest step's saves nothing.
+        var (bin, lowest, concealed) = unsafe (last, Double.infinity, steps[DelayBin.never])
+        for delay in stride(from: highest, through: 0, by: -1) {
             if delay <= last {
                 let cost = concealed / total + delayPrice * DelayBin.milliseconds(delay)
                 if cost <= lowest { (bin, lowest) = (delay, cost) }
@@ -86,18 +95,21 @@
 
     /// The cost of the delay of a bin.
     func cost(at bin: Int, delayPrice: Double) -> Double {
-        var concealed = 0.0
-        for delay in min(bin + 1, Self.binCount)..<Self.binCount { concealed += unsafe steps[delay] }
+        var concealed = unsafe steps[DelayBin.never]
+        for delay in min(bin, highest)..<highest { concealed += unsafe steps[delay + 1] }
         return concealed / (weight + Self.prior * scale) + delayPrice * DelayBin.milliseconds(bin)
     }
 
     /// Forgets what delays above a bin would have saved.
     mutating func forget(above level: Int) {
-        for bin in min(level + 1, DelayBin.never)..<DelayBin.never { unsafe steps[bin] = 0 }
+        for bin in min(level, highest)..<highest { unsafe steps[bin + 1] = 0 }
+        highest = min(highest, level)
     }
 
     private mutating func step(at bin: Int, _ amount: Double) {
-        unsafe steps[min(max(bin, 0), Self.binCount - 1)] += amount
+        precondition(bin >= 0 && bin <= DelayBin.never)
+        unsafe steps[bin] += amount
+        if bin < DelayBin.never { highest = max(highest, bin) }
     }
 
     private mutating func normalise() {

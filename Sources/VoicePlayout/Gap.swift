@@ -16,10 +16,11 @@ struct Gap {
     /// Where made-up sound begins and ends to fade, frames from the gap's beginning.
     private var fade: (start: Int, end: Int)
 
-    /// Made-up sound is faded out between these, frames: 100 and 250 ms, about a syllable.
-    private static let speechFade = (start: 4800, end: 12_000)
-    /// The same for comfort noise, which the sender renews every 400 ms: 1.0 and 1.2 s.
-    private static let comfortFade = (start: 48_000, end: 57_600)
+    /// Made-up sound is faded out between these, frames: 1.0 and 1.2 s. Codecs let speech sink to comfort noise by themselves, which the
+    /// sender of a pause renews every 400 ms.
+    private static let usualFade = (start: 48_000, end: 57_600)
+    /// After this the next packet is played when it is due, not as soon as it comes, frames (250 ms): what was late is another syllable.
+    private static let longest = 12_000
     /// A gap in which no packet came for this long is a pause, frames (1 s).
     private static let idle = 48_000
 
@@ -28,16 +29,16 @@ struct Gap {
 
     init() { self = .silence }
 
-    private init(isOpen: Bool, frames: Int, waits: Bool, isPause: Bool, fade: (start: Int, end: Int) = (0, 0)) {
+    private init(
+        isOpen: Bool, frames: Int, waits: Bool, isPause: Bool, fade: (start: Int, end: Int) = (0, 0)
+    ) {
         (self.isOpen, self.frames, self.waits, self.isPause) = (isOpen, frames, waits, isPause)
         self.fade = fade
     }
 
-    /// Begins, to conceal, or after the sender announced silence.
-    static func opened(afterAnnouncedSilence: Bool) -> Gap {
-        Gap(
-            isOpen: true, frames: 0, waits: false, isPause: afterAnnouncedSilence,
-            fade: afterAnnouncedSilence ? comfortFade : speechFade)
+    /// Begins, to conceal, or while the sender is known to be silent.
+    static func opened(isPause: Bool) -> Gap {
+        Gap(isOpen: true, frames: 0, waits: false, isPause: isPause, fade: usualFade)
     }
 
     /// Begins, or goes on, after all that waited was dropped: silence after a fade of `frames`.
@@ -68,7 +69,7 @@ struct Gap {
     mutating func lengthen(by count: Int, nothingWaits: Bool) {
         frames = min(frames + count, 1 << 40)
         if !waits { held += count }
-        if isSilent { wait() }
+        if isSilent || frames >= Self.longest { wait() }
         if frames >= Self.idle, nothingWaits { isPause = true }
     }
 

@@ -22,7 +22,7 @@ extension PlayoutBuffer {
     ///   - now: When it arrived.
     /// - Returns: What happened to the primary block.
     public mutating func insert(_ audio: borrowing RedundantAudio, header: RTPHeader, now: Duration) -> InsertOutcome {
-        let blocks = audio.redundantBlockCount
+        let blocks = configuration.usesRedundancy ? audio.redundantBlockCount : 0
         var reach = 0
         for index in 0..<blocks where audio.payloadType(at: index) == audio.primaryPayloadType {
             if audio.block(at: index).count > 0 { reach = max(reach, audio.timestampOffset(at: index)) }
@@ -57,7 +57,7 @@ extension PlayoutBuffer {
         count(place, framing, isFirst: isFirst)
         target.record(
             sequence: place.sequence, position: place.position, arrival: arrival, frames: framing.frames,
-            reach: max(reach, framing.redundantFrames))
+            reach: configuration.usesRedundancy ? max(reach, framing.redundantFrames) : 0)
         if !cursor.hasDecoded, place.sequence < cursor.sequence {
             cursor.restart(sequence: place.sequence, position: place.position, timestamp: place.timestamp)
         }
@@ -79,7 +79,15 @@ extension PlayoutBuffer {
         _ payload: Span<UInt8>, _ header: RTPHeader, _ framing: OpusFraming, at place: StreamTimeline.Place,
         arrival: Int64, now: Duration
     ) -> InsertOutcome {
+        let packet = StoredPacket(
+            sequence: place.sequence, position: place.position, timestamp: place.timestamp, arrival: arrival,
+            framing: framing, startsStream: place.startsStream, isCopy: false, byteCount: payload.count)
         guard place.sequence >= cursor.sequence else {
+            if let stopgap, stopgap.standsFor(place, framing), store.isFree(place.sequence) {
+                store.keep(packet, payload: payload)
+                self.stopgap?.hasCome = true
+                return .stored
+            }
             statistics.packetsDiscarded += 1
             statistics.packetsLate += 1
             return .late
@@ -94,9 +102,6 @@ extension PlayoutBuffer {
             return .overrun
         }
         if let copy = store[place.sequence], copy.isCopy { statistics.fecPacketsDiscarded += 1 }
-        let packet = StoredPacket(
-            sequence: place.sequence, position: place.position, timestamp: place.timestamp, arrival: arrival,
-            framing: framing, startsStream: place.startsStream, isCopy: false, byteCount: payload.count)
         store.keep(packet, payload: payload)
         return .stored
     }

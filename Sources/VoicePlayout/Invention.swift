@@ -11,7 +11,8 @@ extension PlayoutBuffer {
     /// Begins to make up sound, unless that has begun.
     mutating func openGap() {
         guard !gap.isOpen else { return }
-        gap = .opened(afterAnnouncedSilence: cursor.lastAnnouncedSilence)
+        let isUnannouncedPause = cursor.pausesUnannounced && stretch.wasSilence
+        gap = .opened(isPause: cursor.lastAnnouncedSilence || isUnannouncedPause)
     }
 
     /// Makes up the next piece of sound, of 10 ms or `limit` frames, if that is less.
@@ -42,7 +43,7 @@ extension PlayoutBuffer {
         frames: Int, _ decoder: inout Decoder
     ) {
         if !gap.isSilent, !gap.hasSavedState {
-            decoder.saveState()
+            decoder.saveState(at: SavedState.beforeGuess)
             gap.savedState()
         }
         continuation.move(gap.spare, to: 0)
@@ -71,7 +72,7 @@ extension PlayoutBuffer {
         joint.followsGap = cursor.hasDecoded
         joint.inventedFrames = gap.gain(ahead: 0) == 1 ? gap.frames : -1
         if joint.followsGap { continueSound(frames: Self.continuationFrames, &decoder) }
-        if gap.hasSavedState { decoder.restoreState() }
+        if gap.hasSavedState { decoder.restoreState(from: SavedState.beforeGuess) }
         gap = .closed
         return joint
     }

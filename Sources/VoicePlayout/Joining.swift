@@ -120,8 +120,8 @@ extension PlayoutBuffer {
         guard !next.startsStream, next.framing.frames <= limit, redundant <= limit,
             isAdjacent || (redundant > 0 && abs(missing - Int64(redundant)) < Int64(Frames.grain))
         else { return nil }
-        decoder.saveState()
-        defer { decoder.restoreState() }
+        decoder.saveState(at: SavedState.beforeGuess)
+        defer { decoder.restoreState(from: SavedState.beforeGuess) }
         guard isAdjacent else {
             return Self.decodeRedundancy(
                 next.sequence, of: store, frames: redundant, into: &continuation, &decoder)

@@ -57,6 +57,9 @@ struct StoredPacket: BitwiseCopyable {
         return slot.sequence == sequence ? slot : nil
     }
 
+    /// Whether nothing waits in a packet's slot.
+    func isFree(_ sequence: Int64) -> Bool { unsafe slots[index(sequence)].sequence == Self.empty }
+
     /// The payload of a packet that waits.
     @_lifetime(borrow self)
     func payload(_ sequence: Int64) -> Span<UInt8> {

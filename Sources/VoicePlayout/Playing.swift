@@ -44,6 +44,7 @@ extension PlayoutBuffer {
         let start = carrier.position - Int64(frames)
         catchUp(to: start + Int64(skipped), carrier.sequence - 1, &joint, &decoder)
         passOver(before: carrier.sequence)
+        decoder.saveState(at: SavedState.beforeStopgap)
         let isReal = decodeRedundancy(carrier, frames: frames, &decoder)
         (cursor.sequence, cursor.chainEnd) = (carrier.sequence, carrier.position)
         steer(start, frames, moment)
@@ -51,6 +52,7 @@ extension PlayoutBuffer {
             skipped: skipped, frames: frames, position: start, timestamp: carrier.timestamp - Int64(frames),
             arrival: carrier.arrival, origin: isReal ? .redundancy : .concealment)
         put(played, joint, moment)
+        stopgap = Stopgap(sequence: cursor.sequence - 1, end: cursor.chainEnd, frames: frames)
     }
 
     /// Plays one packet's time of lost sound, made up by the true decoder, and led over to what follows if that is here.
@@ -63,6 +65,7 @@ extension PlayoutBuffer {
         let frames = max(Int(min(Int64(cursor.packetFrames), end - start)), 1)
         let skipped = min(max(Int(cursor.position - start), 0), frames - 1)
         let asked = (frames + Frames.grain - 1) / Frames.grain * Frames.grain
+        decoder.saveState(at: SavedState.beforeStopgap)
         if !conceal(asked, &decoder) { silenceDecoded(frames) }
         cursor.sequence = min(cursor.sequence + 1, next.sequence)
         cursor.chainEnd = start + Int64(frames)
@@ -71,6 +74,7 @@ extension PlayoutBuffer {
             skipped: skipped, frames: frames, position: start, timestamp: cursor.timestamp - Int64(skipped),
             arrival: moment.time, origin: .concealment)
         put(played, joint, moment)
+        stopgap = Stopgap(sequence: cursor.sequence - 1, end: cursor.chainEnd, frames: frames)
     }
 
     /// Takes what lies before `position` through the decoder unheard, and stops at `last` at the latest.
@@ -121,7 +125,7 @@ extension PlayoutBuffer {
     }
 
     /// Decodes a packet into `decoded`; if it cannot be, conceals it, and returns false.
-    private mutating func decode<Decoder: SpeechDecoder & ~Copyable>(
+    mutating func decode<Decoder: SpeechDecoder & ~Copyable>(
         _ packet: StoredPacket, _ decoder: inout Decoder
     ) -> Bool {
         if packet.startsStream, cursor.hasDecoded { decoder.reset() }

@@ -26,6 +26,7 @@ public struct PlayoutBuffer: ~Copyable {
     var decoded = SoundStorage(capacity: PlayoutBuffer.longestPacketFrames)
     var cursor = PlayoutCursor()
     var gap = Gap()
+    var stopgap: Stopgap?
     var stretch = StretchState()
     var interruption = Interruption()
     var trail = PositionTrail()
@@ -92,6 +93,7 @@ public struct PlayoutBuffer: ~Copyable {
         offset.willPull(block.count)
         target.update(position: cursor.position)
         let before = statistics
+        endStopgap(&decoder)
         var report = PullReport()
         var filled = 0
         while filled < block.count {
@@ -130,6 +132,7 @@ public struct PlayoutBuffer: ~Copyable {
         statistics.removedSamplesForAcceleration += UInt64(queue.fadeOut(frames: Self.flushFrames))
         decisions.note(.flush, frames: dropped, at: clock.pulled)
         store.removeAll()
+        stopgap = nil
         guard timeline.hasBegun else { return }
         cursor.sequence = timeline.newest.sequence + 1
         cursor.chainEnd = timeline.newest.position + Int64(timeline.newest.frames)
@@ -162,6 +165,7 @@ public struct PlayoutBuffer: ~Copyable {
         queue.reset()
         cursor = PlayoutCursor()
         gap = Gap()
+        stopgap = nil
         stretch = StretchState()
         interruption = Interruption()
         trail.reset()

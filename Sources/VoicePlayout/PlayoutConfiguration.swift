@@ -4,27 +4,32 @@ public struct PlayoutConfiguration: Equatable, Sendable, BitwiseCopyable {
     ///
     ///     delayPerMillisecond * L + weighted mean over the packets of what each costs at L
     ///
-    /// A packet that came by `L` costs nothing; one restored by `L` from a copy costs `redundancy`; any other costs
-    /// `concealment`, and `burst` times that for each of the up to four frames of its gap before it; of a single lost frame
-    /// whose far edge is known by `L` only the share `knownFarEdge`. Weights fall to 1/e in 15 s of sound; one second of
-    /// sound in perfect time is added, so that first packets do not overreact. The target rises at once; it falls at once
-    /// where that gains `hysteresis`, else after a few seconds. Where the network has calmed down, what it did before counts no more.
+    /// A packet that came by `L` costs nothing; one restored by `L` from a copy costs `redundancy`, and `stopgap` of that if
+    /// the packet comes while the copy is played; any other costs `concealment`, and `burst` times that for each of the up to
+    /// four frames of its gap before it; of a single lost frame whose far edge is known by `L` only the share `knownFarEdge`.
+    /// Weights fall to 1/e in 15 s of sound; one second of sound in perfect time is added, so that first packets do not
+    /// overreact. The target rises where that gains `rise`, or by little; it falls at once where that gains `hysteresis`,
+    /// else after a few seconds. Where the network has calmed down, what it did before counts no more.
     ///
     /// The unit of cost is one frame extrapolated, per frame sent. The factors were found by listening scores (PLCMOS) over
     /// recorded and generated networks.
     public struct AudibleCost: Equatable, Sendable, BitwiseCopyable {
-        /// Cost of one millisecond of delay: 21 ms are worth 1 % of the frames.
-        public var delayPerMillisecond = 0.00048
+        /// Cost of one millisecond of delay: 24 ms are worth 1 % of the frames.
+        public var delayPerMillisecond = 0.00042
         /// Cost of sound that must be extrapolated.
         public var concealment = 1.0
         /// Cost of sound restored from redundancy: it is coarser.
         public var redundancy = 0.25
+        /// Factor on a restored frame whose packet comes while it is played, and takes the place of the rest.
+        public var stopgap = 0.5
         /// How much more each further frame of the same gap costs, as a share of the first; four further frames count.
         public var burst = 0.25
         /// Factor on a gap whose far edge is known in time, so that both its ends can be joined.
         public var knownFarEdge = 0.815
-        /// Cost gain that lowers the target at once; raising it needs none.
-        public var hysteresis = 0.004
+        /// Cost gain that lowers the target at once.
+        public var hysteresis = 0.005
+        /// Cost gain that raises it by more than a stretch's shortest jump: every stretch may be heard.
+        public var rise = 0.001
 
         /// The costs of ``PlayoutConfiguration/conversation``.
         public init() {}
@@ -54,7 +59,7 @@ public struct PlayoutConfiguration: Equatable, Sendable, BitwiseCopyable {
     /// For conversation: the smallest delay whose loss of sound listeners do not mind. Late sound is dropped.
     public static let conversation = PlayoutConfiguration()
 
-    /// For people who must be in time with each other, on a good network: a millisecond of delay is worth four times as much, so that what
+    /// For people who must be in time with each other, on a good network: a millisecond of delay is worth nearly five times as much, so that what
     /// comes late now and then is concealed instead of waited for.
     public static let lowDelay = {
         var configuration = PlayoutConfiguration()
@@ -62,7 +67,7 @@ public struct PlayoutConfiguration: Equatable, Sendable, BitwiseCopyable {
         return configuration
     }()
 
-    /// For listening, transcription and recording: delay is worth a third as much, late sound is played up to 200 ms late,
+    /// For listening, transcription and recording: delay is worth two fifths as much, late sound is played up to 200 ms late,
     /// and nothing is skipped before half a second too much waits.
     public static let robust = {
         var configuration = PlayoutConfiguration()

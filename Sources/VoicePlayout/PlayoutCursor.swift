@@ -14,6 +14,8 @@ struct PlayoutCursor: BitwiseCopyable {
     var hasDecoded = false
     /// Whether the last packet said that silence follows.
     var lastAnnouncedSilence = false
+    /// Whether the sender has paused without saying so before: its word was lost, or it gives none.
+    var pausesUnannounced = false
     /// Whether what was last put into the queue was made up.
     var lastWasConcealed = false
     /// The last packet whose redundancy was used.

@@ -7,6 +7,7 @@ extension PlayoutBuffer {
     mutating func produce<Decoder: SpeechDecoder & ~Copyable>(
         at moment: Moment, needed: Int, decoder: inout Decoder
     ) {
+        stopgap = nil
         if gap.waits {
             let remaining = remainingWait(moment)
             guard remaining == 0 else { return invent(atMost: min(remaining, needed), moment, &decoder) }
@@ -22,6 +23,7 @@ extension PlayoutBuffer {
             case .pause(let next):
                 if pay(until: next.position) { continue }
                 openGap()
+                if !gap.isPause { cursor.pausesUnannounced = true }
                 gap.becomePause()
                 let remaining = remainingWait(moment)
                 guard remaining == 0 else { return invent(atMost: min(remaining, needed), moment, &decoder) }
@@ -48,6 +50,8 @@ extension PlayoutBuffer {
         }
         let due = packet.position + offset.wanted
         guard moment.time >= due else { return Int(min(due - moment.time, Int64(Frames.perSecond))) }
+        let isNext = packet.sequence == cursor.sequence && packet.position > cursor.position
+        if isNext, cursor.hasDecoded, !gap.isPause { cursor.pausesUnannounced = true }
         if !cursor.hasDecoded || packet.position > cursor.position { cursor.timestamp = packet.timestamp }
         cursor.position = cursor.hasDecoded ? max(cursor.position, packet.position) : packet.position
         if store.first(from: cursor.sequence)?.sequence == packet.sequence, !cursor.hasDecoded {

@@ -26,9 +26,19 @@ public protocol SpeechDecoder: ~Copyable {
     /// Forgets all sound so far: another stream begins.
     mutating func reset()
 
-    /// Keeps a copy of the state, so that sound can be invented while it is unknown what it stands for.
-    mutating func saveState()
+    /// Keeps a copy of the state, so that sound can be made up while it is unknown what it stands for; it replaces what that place held.
+    ///
+    /// - Parameter place: 0 or 1.
+    mutating func saveState(at place: Int)
 
-    /// Goes back to the state last saved.
-    mutating func restoreState()
+    /// Goes back to the state that was last saved at a place, 0 or 1.
+    mutating func restoreState(from place: Int)
+}
+
+/// What the decoder's saved states are for.
+enum SavedState {
+    /// The true state, while sound is made up or looked at ahead of its time.
+    static let beforeGuess = 0
+    /// That before the sound that stands in for a packet which may still come.
+    static let beforeStopgap = 1
 }

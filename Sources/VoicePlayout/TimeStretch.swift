@@ -2,6 +2,8 @@
 struct StretchState: BitwiseCopyable {
     /// Tracked level of the background, full scale 1.
     var noise: Float = 0.006
+    /// Whether the last piece was silence.
+    private(set) var wasSilence = false
     /// When speech was last stretched, on the pull clock.
     var lastJump: Int64 = -1 << 40
     /// Since when the delay has been too long, on the pull clock.
@@ -25,7 +27,8 @@ struct StretchState: BitwiseCopyable {
     mutating func isSilence(_ level: Float) -> Bool {
         noise = level < noise ? 0.5 * (level + noise) : noise * 1.002
         noise = min(max(noise, 3e-4), 1.5e-2)
-        return level < Self.silence || level < Self.aboveNoise * noise
+        wasSilence = level < Self.silence || level < Self.aboveNoise * noise
+        return wasSilence
     }
 }
 

@@ -53,8 +53,17 @@ enum Waveform {
     }
 
     static func rootMeanSquare(_ sound: Span<Float>) -> Float {
-        var sum: Float = 0
-        for index in sound.indices { sum += sound[index] * sound[index] }
-        return sound.count == 0 ? 0 : (sum / Float(sound.count)).squareRoot()
+        guard sound.count > 0 else { return 0 }
+        var sums = SIMD8<Float>()
+        let whole = sound.count & ~7
+        unsafe sound.withUnsafeBytes { bytes in
+            for index in stride(from: 0, to: whole, by: 8) {
+                let x = unsafe bytes.loadUnaligned(fromByteOffset: index * 4, as: SIMD8<Float>.self)
+                sums += x * x
+            }
+        }
+        var sum = sums.sum()
+        for index in whole..<sound.count { sum += sound[index] * sound[index] }
+        return (sum / Float(sound.count)).squareRoot()
     }
 }

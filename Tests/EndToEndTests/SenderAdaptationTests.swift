@@ -173,7 +173,7 @@ struct SenderAdaptationTests {
         try call.interrupt(stream, generation: 1, by: .a)
         call.run(for: .milliseconds(60))
         let heard = call.recording(.b).speaker
-        let told = call.events(.b).count { if case .interrupted(_, 1) = $0 { true } else { false } }
+        let told = call.events(.b).count { if case .interrupted(_, _, 1) = $0 { true } else { false } }
         #expect(told == 1)
         // Then B hears nothing more of what was said before, for half a second or until the next talkspurt
         let at = call.elapsed / .seconds(1)

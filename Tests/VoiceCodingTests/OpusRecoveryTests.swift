@@ -77,12 +77,12 @@ struct OpusRecoveryTests {
             var room = sound.mutableSpan
             _ = try decoder.decode(packet.span, into: &room)
         }
-        decoder.saveState()
+        decoder.saveState(at: 0)
         // When it extrapolates twice from there, and goes back each time
         for _ in 0..<2 {
             var room = sound.mutableSpan
             _ = try decoder.conceal(into: &room)
-            decoder.restoreState()
+            decoder.restoreState(from: 0)
         }
         // Then the rest of the stream is what it is without that, to the bit
         for index in 25..<packets.count {
@@ -98,12 +98,12 @@ struct OpusRecoveryTests {
         let packets = try packets(of: syntheticVoice(frames: 9600), settings: .voice).packets
         let expected = try decode(packets, frames: 960, decoder: OpusDecoder())
         var decoder = try OpusDecoder()
-        decoder.saveState()
+        decoder.saveState(at: 0)
         var sound = [Float](repeating: 0, count: 960)
         for round in 0..<2 {
             decoder.reset()
             for index in packets.indices {
-                decoder.restoreState()
+                decoder.restoreState(from: 0)
                 let packet = packets[index]
                 var room = sound.mutableSpan
                 _ = try decoder.decode(packet.span, into: &room)

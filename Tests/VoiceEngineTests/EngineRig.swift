@@ -83,6 +83,11 @@ extension EngineEvent {
     /// What was sent, where something was.
     var message: [UInt8]? { if case .message(_, let bytes) = self { bytes } else { nil } }
 
+    /// Whose speech was interrupted, where it was.
+    var interruption: (talker: ParticipantID, generation: UInt32)? {
+        if case .interrupted(let talker, _, let generation) = self { (talker, generation) } else { nil }
+    }
+
     /// Why the engine is out of its room, where it is.
     var ending: RoomClientEnd? { if case .left(let end) = self { end } else { nil } }
 

@@ -38,11 +38,17 @@ extension EngineTests {
                 #expect(await heardByAnna.first(\.message) == [3])
                 // And the volume of who is there may be set
                 try await anna.setVolume(0.5, for: benID)
+                // And ben may be interrupted, of which he is told, and nobody who is not there
+                try await anna.interrupt(benID)
+                let interruption = await heardByBen.first(\.interruption)
+                #expect(interruption?.talker == benID)
+                #expect(interruption?.generation == 1)
                 // When ben leaves, then anna is told why and plays him no more
                 await ben.leave()
                 #expect(await heardByAnna.first { $0.departure(of: benID) } == .left)
                 #expect(try await eventually { try await anna.statistics().streams.isEmpty })
                 await expect("unknownParticipant") { try await anna.setVolume(1, for: benID) }
+                await expect("unknownParticipant") { try await anna.interrupt(benID) }
                 await anna.leave()
             }
             await anna.stop()

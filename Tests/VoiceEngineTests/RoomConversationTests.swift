@@ -73,8 +73,12 @@ struct RoomConversationTests {
             (.published(anna, PublishedStream(second)), ["play 101"]),
             (.unpublished(anna, second.stream), ["drop 101"]),
             (.unpublished(anna, StreamID(rawValue: 99)), []),
-            (.interrupted(by: ben, StreamID(rawValue: 10), generation: 4), ["flush 100 before 4", "interrupted 2 4"]),
-            (.interrupted(by: ben, Self.ownStream.stream, generation: 2), ["interrupted 2 2"]),
+            (
+                .interrupted(by: ben, StreamID(rawValue: 10), generation: 4),
+                ["flush 100 before 4", "2 interrupted 1 before 4"]
+            ),
+            (.interrupted(by: ben, Self.ownStream.stream, generation: 2), ["2 interrupted 5 before 2"]),
+            (.interrupted(by: ben, StreamID(rawValue: 99), generation: 1), []),
             (.muteChanged(ben, StreamID(rawValue: 20), .byPublisher), ["mute 2 true"]),
             (.muteChanged(ben, StreamID(rawValue: 20), []), ["mute 2 false"]),
             (.muteChanged(Self.own, Self.ownStream.stream, .byPublisher), []),
@@ -89,6 +93,18 @@ struct RoomConversationTests {
         }
         #expect(conversation.participants.isEmpty)
         #expect(conversation.ownStream == nil)
+    }
+
+    @Test("an interruption is of the generation after the last one that anybody asked for")
+    func interrupt() {
+        let anna = ParticipantID(rawValue: 1)
+        var conversation = joined([entry(1, "anna")])
+        #expect(conversation.interrupt(anna).map(text) == ["flush 100 before 1", "tell interrupted 10 before 1"])
+        _ = conversation.handle(.interrupted(by: anna, StreamID(rawValue: 10), generation: 4))
+        #expect(conversation.interrupt(anna).map(text) == ["flush 100 before 5", "tell interrupted 10 before 5"])
+        // And one's own speech is dropped by the others alone
+        #expect(conversation.interrupt(nil).map(text) == ["tell interrupted 50 before 1"])
+        #expect(conversation.interrupt(ParticipantID(rawValue: 9)).isEmpty)
     }
 
     @Test("muting is told to the room, and again where the room has forgotten it")
@@ -179,7 +195,9 @@ private func text(_ action: RoomConversation.Action) -> String {
     case .post(.participantLeft(let participant, let reason)):
         "went \(participant.rawValue) \(reason.map { "\($0)" } ?? "-")"
     case .post(.participantMuted(let participant, let muted)): "mute \(participant.rawValue) \(muted)"
-    case .post(.interrupted(let participant, let generation)): "interrupted \(participant.rawValue) \(generation)"
+    case .post(.interrupted(let talker, let participant, let generation)):
+        "\(participant.rawValue) interrupted \(talker.rawValue) before \(generation)"
+    case .tellInterrupted(let stream, let generation): "tell interrupted \(stream.rawValue) before \(generation)"
     case .post(.connectionLost): "lost"
     case .post(.reconnected): "back"
     case .post(let event): "\(event)"

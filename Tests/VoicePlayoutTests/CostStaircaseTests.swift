@@ -14,7 +14,9 @@ struct CostStaircaseTests {
             if fate.known <= delay {
                 gap = 0
             } else if fate.redundant <= delay {
-                sum += weight * cost.redundancy
+                let comes = DelayBin.covering(DelayBin.frames(fate.known) - 960)
+                let isStopgap = fate.known < DelayBin.never && delay >= comes
+                sum += weight * cost.redundancy * (isStopgap ? cost.stopgap : 1)
                 gap = 0
             } else {
                 var unit = cost.concealment * (1 + cost.burst * Double(min(gap, CostStaircase.burstReach)))

@@ -87,9 +87,9 @@ struct PlayoutScenarioTests {
         let statistics = listening.buffer.statistics
         // Then no packet counts as lost, the delay is as before, and what was made up ends with the fade
         #expect(statistics.packetsLost == 0 && statistics.packetsDiscarded == 0)
-        #expect(statistics.concealedSamples - statistics.silentConcealedSamples <= 48 * 260)
+        #expect(statistics.concealedSamples - statistics.silentConcealedSamples <= 48 * 1010)
         let silence = listening.sound[Int((2000 + length) * 48) - 480..<Int((2000 + length) * 48)]
-        #expect(length < 300 || !silence.contains { $0 != 0 })
+        #expect(length < 1300 || !silence.contains { $0 != 0 })
         #expect(listening.largestStep(from: 500) < toneStep * 3)
         let delay = statistics.jitterBufferDelay / Double(statistics.jitterBufferEmittedCount)
         #expect(delay < 0.03, "\(delay * 1000) ms")
@@ -126,8 +126,8 @@ struct PlayoutScenarioTests {
         let late = listening.reports.filter { $0.milliseconds > 3000 + length + 1000 }
         #expect(!late.contains { $0.report.concealedFrames > 0 })
         #expect((late.last?.report.bufferedFrames ?? .max) < 48 * 80)
-        let made = listening.sound[Int(3000 + min(length, 1000)) * 48 - 480..<Int(3000 + min(length, 1000)) * 48]
-        #expect(length < 300 || !made.contains { $0 != 0 })
+        let end = Int(3000 + min(length, 1300)) * 48
+        #expect(length < 1300 || !listening.sound[end - 480..<end].contains { $0 != 0 })
     }
 
     @Test("A longer route costs one gap, and its delay goes when it does", arguments: [-80.0, 80])

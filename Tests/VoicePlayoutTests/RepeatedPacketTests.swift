@@ -20,9 +20,11 @@ struct RepeatedPacketTests {
     }
 
     /// Plays a trace of which `isLost` packets do not come.
-    private func play(depth: Int, isLost: (Int) -> Bool) throws -> PlayoutStatistics {
+    private func play(
+        depth: Int, _ configuration: PlayoutConfiguration = .conversation, isLost: (Int) -> Bool
+    ) throws -> PlayoutStatistics {
         let trace = Trace(seconds: 10, network: .clean, seed: 1)
-        var listening = Listening(context: "depth \(depth)")
+        var listening = Listening(configuration, context: "depth \(depth)")
         var next = 0
         for step in 0..<1000 {
             let now = Double(step) * 10
@@ -58,6 +60,16 @@ struct RepeatedPacketTests {
         let single = try play(depth: 1) { $0 % 10 == 5 || $0 % 10 == 6 }
         let double = try play(depth: 2) { $0 % 10 == 5 || $0 % 10 == 6 }
         #expect(double.concealedSamples < single.concealedSamples)
+    }
+
+    @Test("Where redundancy is not to be used, copies are neither kept nor waited for")
+    func unused() throws {
+        var configuration = PlayoutConfiguration.conversation
+        configuration.usesRedundancy = false
+        let with = try play(depth: 2, configuration) { $0 % 10 == 5 }
+        let without = try play(depth: 0, configuration) { $0 % 10 == 5 }
+        #expect(with.concealedSamples == without.concealedSamples && with.fecPacketsReceived == 0)
+        #expect(with.jitterBufferDelay == without.jitterBufferDelay)
     }
 
     @Test("Without loss copies change nothing")

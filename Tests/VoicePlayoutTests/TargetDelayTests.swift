@@ -172,6 +172,28 @@ struct OutdatedEvidenceTests {
         #expect(listening.buffer.targetDelay > before - .milliseconds(25))
     }
 
+    @Test("A target that would gain next to nothing by rising stays, and less is stretched for it")
+    func idleRises() {
+        // Given a network on which a wide range of delays costs nearly the same: one packet in twelve is held, and each has a copy
+        var network = Network(jitterMilliseconds: 0.3)
+        network.reorderRatio = 0.08
+        var eager = PlayoutConfiguration.conversation
+        eager.cost.rise = 0
+        var inserted: (usual: UInt64, eager: UInt64) = (0, 0)
+        for seed in 1...3 as ClosedRange<UInt64> {
+            let trace = Trace(seconds: 25, redundant: true, network: network, seed: seed)
+            var one = Listening(context: "seed \(seed)")
+            var other = Listening(eager)
+            one.play(trace, until: 25_000, keepsSound: false) { 240 }
+            other.play(trace, until: 25_000, keepsSound: false) { 240 }
+            one.expectAccounts()
+            inserted.usual += one.buffer.statistics.insertedSamplesForDeceleration
+            inserted.eager += other.buffer.statistics.insertedSamplesForDeceleration
+        }
+        // Then it rises less often than one that follows every gain
+        #expect(Double(inserted.usual) < 0.9 * Double(inserted.eager), "\(inserted)")
+    }
+
     @Test("On a good network with rare short stalls, low delay conceals what conversation waits for")
     func lowDelay() {
         // Given a stall of 12 ms every two seconds, on an even network

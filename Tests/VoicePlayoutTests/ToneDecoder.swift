@@ -44,7 +44,7 @@ struct ToneDecoder: SpeechDecoder, ~Copyable {
     var shortestConcealment = Int.max
     var resets = 0
     private var end: Int64 = 0
-    private var saved: Int64 = 0
+    private var saved: [Int64] = [0, 0]
 
     private static let wave = (0..<period).map { amplitude * Float(sin(2 * Double.pi * Double($0) / Double(period))) }
 
@@ -95,6 +95,6 @@ struct ToneDecoder: SpeechDecoder, ~Copyable {
     }
 
     mutating func reset() { resets += 1 }
-    mutating func saveState() { saved = end }
-    mutating func restoreState() { end = saved }
+    mutating func saveState(at place: Int) { saved[place] = end }
+    mutating func restoreState(from place: Int) { end = saved[place] }
 }

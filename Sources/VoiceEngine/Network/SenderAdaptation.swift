@@ -98,14 +98,14 @@ struct SenderAdaptation: BitwiseCopyable, Sendable {
         plan = next
     }
 
-    /// In-band FEC, where copies do not do its work better.
+    /// In-band FEC, alone or in the place of the copy of the packet just before.
     private func protect(_ next: inout SenderPlan) {
         let gain = weighed { listener in
             max(listener.fast.errorCorrectionGain, listener.slow.errorCorrectionGain)
         }
-        if !configured.usesForwardErrorCorrection || next.copies > 0 {
+        if !configured.usesForwardErrorCorrection {
             next.settings.usesForwardErrorCorrection = false
-        } else if gain > Self.errorCorrectionComes || plan.copies > 0 {
+        } else if gain > Self.errorCorrectionComes || next.copies > 0 {
             next.settings.usesForwardErrorCorrection = true
         } else if gain < Self.errorCorrectionGoes, knows(Self.leastEvidence) {
             next.settings.usesForwardErrorCorrection = false

@@ -9,7 +9,8 @@ public struct SenderAdaptationPolicy: Equatable, Sendable, BitwiseCopyable {
     public var minimumBitratePerSecond: Int
     /// The longest packets that a narrow path may bring about.
     public var longestFrameDuration: OpusFrameDuration
-    /// How many earlier packets one may repeat (RFC 2198), 0...4; each copy costs as much as the packet itself.
+    /// How far back one may repeat earlier packets (RFC 2198), 0...4; each copy costs as much as the packet itself. The one just before it
+    /// is left to in-band FEC where that is allowed.
     public var mostCopies: Int
 
     /// A policy; what is not given is as in ``adaptive``.
@@ -34,6 +35,6 @@ public struct SenderAdaptationPolicy: Equatable, Sendable, BitwiseCopyable {
 struct SenderPlan: Equatable, BitwiseCopyable, Sendable {
     /// For the encoder.
     var settings: OpusEncoderSettings
-    /// How many earlier packets each repeats.
+    /// How far back each repeats earlier packets.
     var copies = 0
 }

@@ -11,6 +11,8 @@ struct SentPayloads {
     private var timestamps = InlineArray<4, UInt32>(repeating: 0)
     private var newest = 0
     private(set) var count = 0
+    /// Whether the newest was coded by the layer that has in-band FEC; the next one then most likely is too.
+    private var carriesFEC = false
 
     /// What follows is no continuation: a pause, a gap, packets of another length.
     mutating func forget() { count = 0 }
@@ -20,39 +22,43 @@ struct SentPayloads {
         guard payload.count <= RedundantAudioWriter.longestBlock else { return forget() }
         newest = (newest + 1) % LossEvidence.mostCopies
         for index in payload.indices { bytes[newest * Self.slotBytes + index] = payload[index] }
+        carriesFEC = Self.hasSpeechLayer(payload)
         lengths[newest] = payload.count
         timestamps[newest] = timestamp
         count = min(count + 1, LossEvidence.mostCopies)
     }
 
-    /// How many of the last `wanted` payloads fit into a packet of this timestamp.
-    func fitting(_ wanted: Int, timestamp: UInt32) -> Int {
-        var (fits, total) = (0, 0)
-        while fits < min(wanted, count) {
-            let slot = slot(fits)
+    /// Which of the last `wanted` payloads go into a packet of this timestamp, by their age in packets, 0 for the newest.
+    ///
+    /// - Parameter restoresNewest: whether that packet may carry in-band FEC, which restores the newest in fewer bytes.
+    func fitting(_ wanted: Int, timestamp: UInt32, restoresNewest: Bool) -> Range<Int> {
+        let first = restoresNewest && count > 0 && carriesFEC ? 1 : 0
+        var (end, total) = (first, 0)
+        while end < min(wanted, count) {
+            let slot = slot(end)
             total += RedundantAudioWriter.copyHeaderBytes + lengths[slot]
             guard total <= Self.mostBytes, timestamp &- timestamps[slot] <= RedundantAudioWriter.longestOffset else {
                 break
             }
-            fits += 1
+            end += 1
         }
-        return fits
+        return first..<end
     }
 
-    /// Writes headers and the last `copies` payloads, the oldest first; returns where the packet's own sound belongs.
+    /// Writes headers and the payloads of these ages, the oldest first; returns where the packet's own sound belongs.
     func write(
-        _ copies: Int, timestamp: UInt32, payloadType: UInt8, into payload: inout MutableSpan<UInt8>
+        _ ages: Range<Int>, timestamp: UInt32, payloadType: UInt8, into payload: inout MutableSpan<UInt8>
     ) throws(WireError) -> Int {
-        for index in 0..<copies {
-            let slot = slot(copies - 1 - index)
+        for index in 0..<ages.count {
+            let slot = slot(ages.upperBound - 1 - index)
             try RedundantAudioWriter.writeHeader(
                 ofCopy: index, payloadType: payloadType, offset: timestamp &- timestamps[slot],
                 byteCount: lengths[slot], into: &payload)
         }
         var end = try RedundantAudioWriter.writePrimaryHeader(
-            afterCopies: copies, payloadType: payloadType, into: &payload)
-        for index in 0..<copies {
-            let slot = slot(copies - 1 - index)
+            afterCopies: ages.count, payloadType: payloadType, into: &payload)
+        for age in ages.reversed() {
+            let slot = slot(age)
             guard payload.count - end > lengths[slot] else {
                 throw .insufficientSpace(neededBytes: end + lengths[slot])
             }
@@ -60,6 +66,10 @@ struct SentPayloads {
             end += lengths[slot]
         }
         return end
+    }
+
+    private static func hasSpeechLayer(_ payload: Span<UInt8>) -> Bool {
+        do { return try OpusPacketHeader(parsing: payload).mode != .celt } catch { return false }
     }
 
     /// The slot of the payload `age` packets before the newest.

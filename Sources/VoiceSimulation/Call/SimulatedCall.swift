@@ -336,6 +336,8 @@ public final class SimulatedCall {
         switch action {
         case .publish(let stream): try? participant.session.publish(stream)
         case .tellMuted(let stream, let muted): try? participant.session.setMuted(muted, stream: stream)
+        case .tellInterrupted(let stream, let generation):
+            try? participant.session.interrupt(stream, generation: generation)
         case .command(let command): try? participant.core.send(command)
         case .post(let event): participant.events.append(event)
         }

@@ -34,7 +34,7 @@ extension EngineEvent {
         switch self {
         case .participantJoined(let participant): participant.id
         case .participantLeft(let participant, _), .participantMuted(let participant, _), .message(let participant, _),
-            .interrupted(let participant, _):
+            .interrupted(let participant, _, _):
             participant
         default: nil
         }
@@ -57,7 +57,7 @@ extension EngineEvent {
         case .participantLeft(let participant, let reason): "\(name(participant)) \(reason?.text ?? "went out")"
         case .participantMuted(let participant, let muted): "\(name(participant)) \(muted ? "muted" : "unmuted")"
         case .message(let sender, let bytes): "\(name(sender)) says: \(String(decoding: bytes, as: UTF8.self))"
-        case .interrupted(let participant, let generation): "\(name(participant)) interrupts generation \(generation)"
+        case .interrupted(let talker, let participant, _): "\(name(participant)) interrupts \(name(talker))"
         case .connectionLost:
             "the room does not answer; trying to come back for up to \(RoomTimers.breakWindow.components.seconds) s"
         case .reconnected: "back in the room"

@@ -85,6 +85,6 @@ private struct SilentDecoder: SpeechDecoder {
     }
 
     mutating func reset() {}
-    mutating func saveState() {}
-    mutating func restoreState() {}
+    mutating func saveState(at place: Int) {}
+    mutating func restoreState(from place: Int) {}
 }
