@@ -10,10 +10,10 @@ struct EchoPresenceTests {
 
     /// Runs blocks of far-end speech without any proof and returns what is assumed after each.
     private static func run(
-        _ presence: inout EchoPresence, microphone: Float, blocks: Int, isPersistent: Bool = false
+        _ presence: inout EchoPresence, microphone: Float, blocks: Int, reference: Float = sound, isPersistent: Bool = false
     ) -> [Float] {
         (0..<blocks).map { _ in
-            presence.note(referencePower: sound, microphonePower: microphone)
+            presence.note(referencePower: reference, microphonePower: microphone)
             presence.judge(
                 microphone: 160 * microphone, error: 160 * microphone, estimate: 0, product: 0, isEvident: false,
                 isPersistent: isPersistent)
@@ -57,6 +57,16 @@ struct EchoPresenceTests {
         let assumed = Self.run(&presence, microphone: Self.room, blocks: 150)
         #expect(assumed[90] == 1)
         #expect(try #require(assumed.last) < 0.01)
+    }
+
+    @Test("a far end that only hisses uses nothing of that up, whoever talks meanwhile")
+    func hiss() {
+        // Given a talker of 3 s over a codec's hiss
+        var presence = Self.begin(room: Self.room)
+        let hissing = Self.run(&presence, microphone: Self.sound, blocks: 300, reference: 5e-7)
+        #expect(hissing.allSatisfy { $0 == 1 })
+        // When the far end begins to talk, then what is heard of it first is an echo
+        #expect(Self.run(&presence, microphone: Self.sound, blocks: 5).allSatisfy { $0 == 1 })
     }
 
     @Test("faint peaks that go on agreeing are proof at the beginning, and not later")

@@ -30,7 +30,11 @@ struct EchoPresence {
     private static let room: (growth: Float, least: Float) = (1.003, 1e-10)
     /// Mean square of the reference that counts as playing: -70 dBFS.
     private static let playing: Float = 1e-7
-    /// Seconds after the last of it until its echo is over.
+    /// Mean square of the reference whose echo may be heard: -50 dBFS. A codec's hiss is softer, and no far-end speech.
+    private static let speech: Float = 1e-5
+    /// Seconds after it within which its echo may come.
+    private static let longestDelay: Float = 0.6
+    /// Seconds after the last that plays until its echo is over.
     private static let hangover: Float = 0.3
     /// Seconds of proof after which an echo is proven for longer.
     private static let establishment: Float = 0.3
@@ -40,6 +44,7 @@ struct EchoPresence {
 
     private let tuning: Tuning
     private var sinceFar: Float = 9
+    private var sinceSpeech: Float = 9
     private var sinceProof: Float = 0
     private var proofTime: Float = 0
     /// Power of the microphone where nothing is heard but the room.
@@ -80,8 +85,12 @@ struct EchoPresence {
     mutating func note(referencePower: Float, microphonePower: Float) {
         roomPower = max(Self.room.least, min(microphonePower, roomPower * Self.room.growth))
         isAudible = microphonePower > max(Self.audible.power, Self.audible.overRoom * roomPower)
-        if referencePower > Self.playing {
+        sinceSpeech += Self.block
+        if referencePower > Self.speech {
             farTime += Self.block
+            sinceSpeech = 0
+        }
+        if referencePower > Self.playing {
             sinceFar = 0
         } else {
             sinceFar += Self.block
@@ -109,7 +118,7 @@ struct EchoPresence {
         slowMicrophone += Self.slow * (microphone - slowMicrophone)
         slowProduct += Self.slow * (product - slowProduct)
         slowEstimate += Self.slow * (estimate - slowEstimate)
-        if isAudible { heardTime += Self.block }
+        if isAudible, sinceSpeech < Self.longestDelay { heardTime += Self.block }
         let ratio = slowProduct / (slowEstimate + 1e-12)
         let share = (2 * slowProduct - slowEstimate) / (slowMicrophone + 1e-12)
         let explains = farTime > 0.5 && share > tuning.share && ratio > tuning.ratio
