@@ -10,7 +10,8 @@ struct EchoPresenceTests {
 
     /// Runs blocks of far-end speech without any proof and returns what is assumed after each.
     private static func run(
-        _ presence: inout EchoPresence, microphone: Float, blocks: Int, reference: Float = sound, isPersistent: Bool = false
+        _ presence: inout EchoPresence, microphone: Float, blocks: Int, reference: Float = sound,
+        isPersistent: Bool = false
     ) -> [Float] {
         (0..<blocks).map { _ in
             presence.note(referencePower: reference, microphonePower: microphone)
