@@ -1,6 +1,3 @@
-import CVoiceKernels
-import Glibc
-
 /// Puts the room's noise back where an echo suppressor took it, so that the room does not come and go with the far end.
 ///
 ///     what is left of the microphone ─> NoiseTracker, while there is no echo ─> noise N ─┐
@@ -14,7 +11,6 @@ struct ComfortNoise: ~Copyable {
     static let block = 160
     /// Frames on each side of the filter's middle: it resolves about 170 Hz.
     private static let reach = 48
-    private static let taps = 2 * reach + 1
     private static let bins = Spectrum.bins
     /// Blocks of the room alone before anything is known of it: what ``NoiseTracker`` takes to begin.
     private static let learning = NoiseTracker.learning
@@ -31,11 +27,8 @@ struct ComfortNoise: ~Copyable {
     private var noise = RealVector(count: bins)
     private var heard = 0
     private var response = Spectrum()
-    private var taper = RealVector(count: reach + 1)
-    private var impulse = RealVector(count: reach + 1)
-    private var filter = RealVector(count: taps)
-    private var oldFilter = RealVector(count: taps)
-    private var line = RealVector(count: 2 * reach + block)
+    private var filter = CrossfadedFilter(reach: reach, gain: 0)
+    private var white = RealVector(count: block)
     private var added = RealVector(count: block)
     private var random: UInt32 = 1
 
@@ -43,9 +36,6 @@ struct ComfortNoise: ~Copyable {
     init(windowEnergy: Float, level: Float = 1) {
         self.windowEnergy = windowEnergy
         self.level = level
-        for index in 0...Self.reach {
-            taper[index] = 0.5 + 0.5 * cosf(.pi * Float(index) / Float(Self.reach + 1))
-        }
     }
 
     /// Whether the room was heard for long enough to be known.
@@ -81,23 +71,17 @@ struct ComfortNoise: ~Copyable {
     /// Takes the filter out of the lane after the batch's inverse transform, and adds a block of noise.
     mutating func add(lane: Int, _ batch: borrowing TransformBatch, to output: inout MutableSpan<Float>) {
         precondition(output.count == Self.block)
-        swap(&filter, &oldFilter)
-        batch.getTime(lane, from: 0, into: &impulse)
-        for index in 0...Self.reach {
-            filter[Self.reach + index] = impulse[index] * taper[index]
-            filter[Self.reach - index] = filter[Self.reach + index]
-        }
+        filter.take(lane: lane, batch)
         makeWhiteNoise()
-        unsafe vk_fir_crossfade(line.start, oldFilter.start, filter.start, Self.taps, added.start, Self.block)
+        filter.run(white, into: &added)
         for index in 0..<Self.block { output[index] += added[index] }
     }
 
     /// Numbers of a linear congruential generator (W. H. Press et al., "Numerical Recipes", 3rd ed., section 7.1.7, ranqd1), the upper bits.
     private mutating func makeWhiteNoise() {
-        line.shiftDown(by: Self.block)
-        for index in 2 * Self.reach..<2 * Self.reach + Self.block {
+        for index in 0..<Self.block {
             random = random &* 1_664_525 &+ 1_013_904_223
-            line[index] = Float(Int32(bitPattern: random) >> 8) * (Self.evenAmplitude / 8_388_608)
+            white[index] = Float(Int32(bitPattern: random) >> 8) * (Self.evenAmplitude / 8_388_608)
         }
     }
 }

@@ -36,8 +36,8 @@ struct NativeEchoCanceller: ~Copyable {
     /// Energies over 60 ms: the shadow filter takes over when its error is below this share of the main filter's and this share of the
     /// microphone for so many blocks; it starts over from the main filter when it is worse by the last.
     private static let shadowWins: (ofMain: Float, ofMic: Float, blocks: Int, loses: Float) = (0.7, 0.5, 5, 1.5)
-    /// Leakage to expect, and the share of the path beyond the shadow filter that has changed, after it took over.
-    private static let changed: (leakage: Float, path: Float) = (1, 1)
+    /// Share of the path beyond the shadow filter that has changed, after it took over.
+    private static let changedShare: Float = 1
     private static let quick: Float = 0.1535
     /// How surely the far end must be alone, how far off its echo's gain, and blocks until the next change is believed.
     private static let gainChange: (alone: Float, least: Float, rest: Int) = (0.9, 0.2, 10)
@@ -171,8 +171,13 @@ extension NativeEchoCanceller {
             microphone: emphasised.energy, estimate: priorEcho.energy, product: emphasised.dot(priorEcho))
         guard isOther, memory.isKnown else { return }
         filter.expectAnotherPath(upTo: ReferenceSpectra.linear)
-        suppressor.expectAnotherPath()
+        beginAnew()
+    }
+
+    /// The path is a new one: neither what was measured of the old one nor the suppressor's trust in it holds.
+    private mutating func beginAnew() {
         levels.restart()
+        suppressor.expectAnotherPath()
     }
 
     /// The echo by what was just learned.
@@ -203,9 +208,8 @@ extension NativeEchoCanceller {
         if shadowBetterFor > wins.blocks {
             shadowBetterFor = 0
             mainPower = shadowPower
-            levels.restart()
-            filter.adopt(shadow, changed: Self.changed.path, upTo: ReferenceSpectra.linear)
-            suppressor.expectAnotherPath()
+            filter.adopt(shadow, changed: Self.changedShare, upTo: ReferenceSpectra.linear)
+            beginAnew()
         } else if shadowPower > wins.loses * mainPower {
             shadow.follow(filter)
             shadowPower = mainPower
@@ -243,8 +247,7 @@ extension NativeEchoCanceller {
         reference.move(to: wanted, &batch)
         if isFirst || !memory.isKnown {
             expectAnything(scale: min(20, max(0.05, inputs.levelRatio * tuning.expectedLevel)))
-            levels.restart()
-            suppressor.expectAnotherPath()
+            beginAnew()
             sinceStart = 0
             started = (0, 0)
         } else {

@@ -1,4 +1,3 @@
-import CVoiceKernels
 import Glibc
 
 /// Removes what the linear stage leaves, by a gain for each bin of 50 Hz.
@@ -56,7 +55,6 @@ struct ResidualEchoSuppressor: ~Copyable {
     static let block = 160
     /// Frames by which the output lags.
     static let delay = 64
-    private static let taps = 2 * delay + 1
     private static let frames = TransformBatch.frames
     private static let bins = Spectrum.bins
     /// The analysis window falls over its last 5 ms only: the newest frames count.
@@ -85,11 +83,9 @@ struct ResidualEchoSuppressor: ~Copyable {
     private var floor = RealVector(count: bins, repeating: 1e-7)
     private var gain = RealVector(count: bins, repeating: 1)
     private var response = Spectrum()
-    private var taper = RealVector(count: delay + 1)
-    private var filter = RealVector(count: taps)
-    private var oldFilter = RealVector(count: taps)
-    private var impulse = RealVector(count: frames)
-    private var line = RealVector(count: 2 * delay + block)
+    private var filter = CrossfadedFilter(reach: delay, gain: 1)
+    private var input = RealVector(count: block)
+    private var filtered = RealVector(count: block)
     private var doubt: Float = 1
     private var weight: Float = 1
 
@@ -116,11 +112,6 @@ struct ResidualEchoSuppressor: ~Copyable {
                 ? sinf(.pi / 2 * (Float(index) + 0.5) / Float(rise))
                 : cosf(.pi / 2 * (Float(index - rise) + 0.5) / Float(Self.fall))
         }
-        for index in 0...Self.delay {
-            taper[index] = 0.5 + 0.5 * cosf(.pi * Float(index) / Float(Self.delay + 1))
-        }
-        filter[Self.delay] = 1
-        oldFilter[Self.delay] = 1
     }
 
     /// The echo path is new: all of the echo estimate may be left for now.
@@ -226,12 +217,7 @@ struct ResidualEchoSuppressor: ~Copyable {
         batch.setSpectrum(0, response)
         comfort.shape(gains: response.real, most: talk.errorPower, lane: 1, &batch)
         batch.inverse()
-        batch.getTime(0, from: 0, into: &impulse)
-        swap(&filter, &oldFilter)
-        for index in 0...Self.delay {
-            filter[Self.delay + index] = impulse[index] * taper[index]
-            filter[Self.delay - index] = filter[Self.delay + index]
-        }
+        filter.take(lane: 0, batch)
     }
 
     private mutating func judgeUpper() {
@@ -249,15 +235,8 @@ struct ResidualEchoSuppressor: ~Copyable {
         _ error: borrowing RealVector, _ mic: borrowing RealVector, _ presence: Float,
         into output: inout MutableSpan<Float>
     ) {
-        line.shiftDown(by: Self.block)
-        for index in 0..<Self.block {
-            line[2 * Self.delay + index] = mic[index] - presence * (mic[index] - error[index])
-        }
-        precondition(output.count == Self.block)
-        let (line, old, new) = unsafe (self.line.start, oldFilter.start, filter.start)
-        unsafe output.withUnsafeMutableBufferPointer { target in
-            guard let to = target.baseAddress else { return }
-            unsafe vk_fir_crossfade(line, old, new, Self.taps, to, Self.block)
-        }
+        for index in 0..<Self.block { input[index] = mic[index] - presence * (mic[index] - error[index]) }
+        filter.run(input, into: &filtered)
+        for index in 0..<Self.block { output[index] = filtered[index] }
     }
 }
