@@ -4,7 +4,7 @@
 ///                 └─> EchoDelayEstimator <──┐                  v
 ///     microphone ─────────────────────────┴───────────> VoiceProcessor ──> output
 ///
-/// A processor that finds the echo by itself gets both signals as they are.
+/// A processor that finds the echo by itself gets both signals as they are, and the expected delay as a hint.
 ///
 /// For files and for clients that own their devices and know no times; with times, ``ReferenceAligner`` does this part. The
 /// two inputs may be up to 0.6 s apart, reference first, and the distance may jump. Nothing is allocated per block.
@@ -15,7 +15,8 @@ public struct ProcessingChain: ~Copyable {
         public var lead: Double
         /// The reference is re-timed when the delay is found to be off by more than this, in seconds.
         public var tolerance: Double
-        /// The delay to go by until one is found, in seconds: what the devices' buffers add up to. Nil: none is known.
+        /// The delay to go by until one is found, in seconds: what the devices' buffers add up to. Nil: none is known. Once
+        /// one is found and has held, only that counts.
         public var expectedDelay: Double?
         /// Seconds of far-end speech without a trace of it in the microphone after which there is taken to be no echo path, at
         /// first and once there was one. The canceller then gets silence as its reference, so that it leaves the near end
@@ -121,7 +122,7 @@ public struct ProcessingChain: ~Copyable {
 
     /// The processor does it all.
     private mutating func runDirectly(_ capture: inout MutableSpan<Float>, _ reference: Span<Float>) -> Report {
-        let report = processor.run(capture: &capture, reference: reference, delay: 0)
+        let report = processor.run(capture: &capture, reference: reference, delay: expectedDelay)
         let presence = report.echoPresence ?? 0
         return Report(
             processing: report,

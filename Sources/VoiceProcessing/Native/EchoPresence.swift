@@ -29,7 +29,7 @@ struct EchoPresence {
     /// Growth per block of the least power heard, which is the room's, and what it starts to grow from: -100 dBFS.
     private static let room: (growth: Float, least: Float) = (1.003, 1e-10)
     /// Mean square of the reference that counts as playing: -70 dBFS.
-    private static let playing: Float = 1e-7
+    static let playing: Float = 1e-7
     /// Mean square of the reference whose echo may be heard: -50 dBFS. A codec's hiss is softer, and no far-end speech.
     private static let speech: Float = 1e-5
     /// Seconds after it within which its echo may come.

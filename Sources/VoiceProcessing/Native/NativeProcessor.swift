@@ -6,8 +6,16 @@ import CVoiceKernels
 ///     far ─────┤                                       │
 ///              └─> above 8 kHz ─> HighBand ────────────┘   (32 and 48 kHz)
 ///
-/// It finds the echo by itself, anywhere from 0 to 0.65 s after the reference, so the reference needs no re-timing and
-/// `delay` is not looked at. The canceller lags by 4 ms, at 32 and 48 kHz by 5 ms. Nothing is allocated after `init`.
+/// It finds the echo by itself, anywhere from 0 to 0.65 s after the reference, so the reference needs no re-timing. The canceller
+/// lags by 4 ms, at 32 and 48 kHz by 5 ms. Nothing is allocated after `init`.
+///
+/// `delay` is a hint, used until the echo was found for the first time, and not needed: the filter then begins 20 ms before the
+/// hinted delay instead of at 0 and cancels from the first sounds on, where without a hint it begins anew when the echo was found,
+/// some 0.1 s after it is heard first and sometimes 0.5 s. What it has learned is kept if the echo is found within 10 ms of the
+/// hint; otherwise it begins anew at the place found, as without a hint. One that is too late by more than the room's echo leaves nothing
+/// to cancel with until then: the echo is turned down by 30 dB where it is first heard, as any that nothing is known of, but no more.
+/// A hint is no proof of an echo: whether there is one is judged as ever. One of 30 ms or less changes nothing, as the filter spans it
+/// from 0 on; so a reference that was re-timed by time stamps, whose remaining delay is a few ms, is processed as it is.
 public final class NativeProcessor: VoiceProcessor {
     /// Frames per second of both signals.
     public let sampleRate: Int
@@ -100,13 +108,15 @@ public final class NativeProcessor: VoiceProcessor {
         }
     }
 
-    /// Processes a block in place; see ``VoiceProcessor/run(capture:reference:delay:)``. `delay` is not used.
+    /// Processes a block in place; see ``VoiceProcessor/run(capture:reference:delay:)``. `delay` is a hint until the echo was found, see
+    /// above; 0 is none, and what is longer than 0.65 s is taken for that.
     public func run(capture: inout MutableSpan<Float>, reference: Span<Float>, delay: Int) -> ProcessingReport {
         precondition(capture.count == sampleRate / 100 && reference.count == capture.count, "a block is 10 ms")
         var report = ProcessingReport(inputLevel: decibelsFullScale(of: capture.span), outputLevel: silenceLevel)
         report.referenceLevel = decibelsFullScale(of: reference)
         if activeSettings.echo != .off {
             let rounding = vk_flush_subnormals()
+            canceller.hint = max(0, min(delay, sampleRate)) * NativeEchoCanceller.sampleRate / sampleRate
             cancel(&capture, reference)
             vk_restore_rounding(rounding)
         }

@@ -8,7 +8,12 @@ struct Aec: AsyncParsableCommand {
         discussion: """
             Streams both files through the engine's own processing, 10 ms at a time. Any file that libsndfile reads will do; 16, 32 and \
             48 kHz are processed as they are, other rates at 48 kHz. The output has the microphone's rate and length, and lags it by the \
-            processing's own delay. Without --delay-hint, and with the backend native, the delay is searched in the signals.
+            processing's own delay.
+
+            The delay from playing to recording is searched in the signals. With --delay-hint the canceller begins where the hint says and \
+            has less to wait for; where the search finds the echo elsewhere, that counts. It need not be exact to more than 10 ms, nor right, \
+            and it does not make the canceller believe in an echo where there is none. The backend native ignores one of up to 30 ms, \
+            which it spans from the start.
 
             --batch takes many recordings: a folder, whose folders hold mic.wav, ref.wav (or far.wav) and perhaps near.wav, or that \
             holds NAME_mic.wav with NAME_ref.wav (or _far, _lpb) beside it; or a manifest, CSV with the heading mic,ref,out,near or a JSON \
@@ -90,7 +95,7 @@ struct Aec: AsyncParsableCommand {
     var noise = Noise.off
     @Option(help: "Gain control: \(Gain.allCases.map(\.rawValue).joined(separator: ", ")).")
     var gain = Gain.off
-    @Option(help: "Milliseconds from a frame's playing to its echo's recording, if known; native finds it by itself.")
+    @Option(help: "Milliseconds from a frame's playing to its echo's recording, if known: where to look first.")
     var delayHint: Double?
     @Flag(help: "Print the summary as one line of JSON.")
     var json = false

@@ -21,9 +21,6 @@ struct AecProcessing {
             throw Failure(.unavailable, "the processing could not be set up: \(error)")
         }
         try requireNeural(chain.processor)
-        if expectedDelay != nil, chain.processor.capabilities.findsEcho {
-            Console.complain("--delay-hint changes nothing: the backend \(backend.rawValue) finds the delay by itself")
-        }
         let block = rate / 100
         let count = microphone.count
         let blocks = (count + block - 1) / block
