@@ -88,6 +88,26 @@ struct AecBatchTests {
         #expect(table.standardOutput.split(separator: "\n").count == 4)
     }
 
+    @Test("with the delay told, the echo's first second is removed better")
+    func delayHint() throws {
+        let folder = try TestFolder()
+        let far = SyntheticSpeech.samples(frames: 56_000, seed: 3)
+        let echo = [Float](repeating: 0, count: 8_000) + far.dropLast(8_000).map { $0 / 2 }
+        try AudioFile.write(far, to: folder("ref.wav"), sampleRate: 16_000)
+        try AudioFile.write(echo, to: folder("mic.wav"), sampleRate: 16_000)
+        func left(_ hint: [String]) throws -> Float {
+            let run = try ChildProcess.run(
+                ["aec", "--mic", folder("mic.wav"), "--ref", folder("ref.wav"), "--out", folder("o.wav")] + hint)
+            #expect(run.exitCode == 0 && run.standardError.isEmpty, "\(run.standardError)")
+            let first = try #require(echo.firstIndex { abs($0) > 0.01 })
+            return try AudioFile.read(folder("o.wav"), convertedTo: 16_000).samples[first..<first + 16_000]
+                .reduce(0) { $0 + $1 * $1 }
+        }
+        // By 6 dB.
+        let (aided, unaided) = try (left(["--delay-hint", "500"]), left([]))
+        #expect(aided < unaided / 4, "\(aided), \(unaided) without")
+    }
+
     @Test("a page is well-formed where there is nothing to show")
     func silence() throws {
         let folder = try TestFolder()

@@ -5,10 +5,11 @@ import Testing
 @Suite("Chain without time stamps")
 struct ProcessingChainTests {
     private func run(
-        _ mic: [Float], _ far: [Float], rate: Int, configuration: ProcessingChain.Configuration = .init()
+        _ mic: [Float], _ far: [Float], rate: Int, backend: ProcessingBackend = .webRTC,
+        configuration: ProcessingChain.Configuration = .init()
     ) throws -> (output: [Float], reports: [ProcessingChain.Report]) {
         var chain = try ProcessingChain(
-            sampleRate: rate, settings: ProcessingSettings(echo: .low), backend: .webRTC, configuration: configuration)
+            sampleRate: rate, settings: ProcessingSettings(echo: .low), backend: backend, configuration: configuration)
         let block = rate / 100
         var output: [Float] = []
         var reports: [ProcessingChain.Report] = []
@@ -75,5 +76,21 @@ struct ProcessingChainTests {
             rms(mic[beginning]) - rms(told[beginning]), rms(mic[beginning]) - rms(untold[beginning])
         )
         #expect(removed > unaided + 6, "\(removed) dB, \(unaided) dB without")
+    }
+
+    @Test("a processor that finds the echo by itself is told the expected delay")
+    func hint() throws {
+        let far = speech(seconds: 2, rate: 16_000, seed: 81)
+        let mic = sum(
+            echo(of: far, rate: 16_000, delay: 8_000), noise(seconds: 2, rate: 16_000, seed: 82, level: -70))
+        let told = try run(mic, far, rate: 16_000, backend: .native, configuration: .init(expectedDelay: 0.5)).output
+        let untold = try run(mic, far, rate: 16_000, backend: .native).output
+        func direct(_ delay: Int) throws -> [Float] {
+            let processor = try NativeProcessor(sampleRate: 16_000, settings: ProcessingSettings(echo: .low))
+            return ProcessorRun(processor, capture: mic, reference: far, delay: delay).output
+        }
+        #expect(try told == direct(8_000))
+        #expect(try untold == direct(0))
+        #expect(told != untold)
     }
 }
