@@ -105,6 +105,16 @@ struct DelayHintTests {
         #expect(abs(found - Int(delays.truth * 16_000)) <= 16)
     }
 
+    @Test(
+        "what is proven to be an echo is held back until it is found, though nothing is known of it",
+        arguments: [821, 971])
+    func misled(seed: UInt64) throws {
+        // Given a hint so late that the reference is still silent where it was put when the search first sees the echo
+        let scene = Scene(delay: 0.04, seed: seed, seconds: 2)
+        let start = try scene.removed(by: scene.run(hint: 0.6), from: 0, to: 0.2)
+        #expect(start > 28, "\(start) dB: seed \(seed)")
+    }
+
     @Test("it is no proof of an echo", arguments: [0.1, 0.5])
     func headset(hint: Double) throws {
         let rate = 16_000
