@@ -43,15 +43,13 @@ struct ConversationTests {
             // Then what is recorded is the other's speech, all of it, and not one's own.
             let heard = try AudioFile.read(folder("\(listener)-out.wav")).samples
             let speech = try #require(said[talker])
-            let alignment = SignalAlignment(of: heard.span, after: speech.span, longestDelayFrames: 48_000)
-            let found = try #require(alignment)
-            if !found.isTrusted || found.delayFrames <= 0 {
-                flaws.append("\(listener) does not hear \(talker): \(found)")
-            }
-            if heard.count < found.delayFrames + speech.count { flaws.append("\(listener) misses the last words") }
-            let own = try #require(said[listener])
-            let echo = SignalAlignment(of: heard.span, after: own.span, longestDelayFrames: 48_000)
-            if abs(echo?.correlation ?? 0) >= abs(found.correlation) / 2 { flaws.append("\(listener) hears itself") }
+            let found = Self.pieces(of: speech, in: heard)
+            let share = Double(found.count { $0 }) / Double(found.count)
+            if share < 0.5 { flaws.append("\(listener) hears \(share) of what \(talker) says") }
+            if !found.prefix(3).contains(true) { flaws.append("\(listener) misses the first words") }
+            if !found.suffix(3).contains(true) { flaws.append("\(listener) misses the last words") }
+            let own = Self.pieces(of: try #require(said[listener]), in: heard)
+            if own.count(where: { $0 }) > 1 { flaws.append("\(listener) hears itself") }
         }
         let served = server.stop()
         #expect(served.exitCode == 0)
@@ -64,5 +62,18 @@ struct ConversationTests {
             token: try server.token(name), "--input", folder("\(name).wav"), "--output", folder("\(name)-out.wav"),
             "--wait", "15",
             "--processing", "off")
+    }
+
+    /// Of each quarter of a second of what is said, whether it is heard within a second. The delay may change from one to the next, as a jitter
+    /// buffer's does: nothing is lost by that, but a quarter in which it changes is not like what was said.
+    private static func pieces(of said: [Float], in heard: [Float]) -> [Bool] {
+        let length = 12_000
+        return stride(from: 0, to: said.count - length + 1, by: length).compactMap { start in
+            let piece = said.span.extracting(start..<start + length)
+            guard let level = SignalLevel(of: piece).rmsDecibels, level > -50 else { return nil }
+            let later = heard.span.extracting(min(start, heard.count)..<min(heard.count, start + length + 48_000))
+            let found = SignalAlignment(of: later, after: piece, longestDelayFrames: 48_000)
+            return found.map { $0.delayFrames > 0 && $0.correlation > 0.7 } ?? false
+        }
     }
 }
