@@ -257,8 +257,7 @@ extension NativeEchoCanceller {
             beginPath(level: inputs.levelRatio)
             pathLevel.restart()
         } else {
-            let expectation = tuning.expectation
-            filter.expect { 0.02 * Self.expected(expectation, lane: $0) }
+            expectPath(scale: 0.02)
         }
     }
 
@@ -268,9 +267,9 @@ extension NativeEchoCanceller {
         beginAnew()
     }
 
-    /// Expects an error of a path of this level at least, whatever was learned.
-    private mutating func expectPath(level: Float) {
-        let (scale, expectation) = (expectedScale(level: level), tuning.expectation)
+    /// Expects at least this share of the error of a path of which nothing is known, whatever was learned.
+    private mutating func expectPath(scale: Float) {
+        let expectation = tuning.expectation
         filter.expect { scale * Self.expected(expectation, lane: $0) }
     }
 
@@ -286,7 +285,7 @@ extension NativeEchoCanceller {
         guard let level = look else { return }
         // The first sounds were learned without an idea of the level.
         if isGoingByHint, pathLevel.isFirstLook { return beginPath(level: level) }
-        if presence.unexplained > Self.unlearned { expectPath(level: level) }
+        if presence.unexplained > Self.unlearned { expectPath(scale: expectedScale(level: level)) }
     }
 
     /// What the block says of presence, jumps and drift.
