@@ -8,16 +8,17 @@ struct EchoPresenceTests {
     private static let room: Float = 3e-7
     private static let sound: Float = 1e-3
 
-    /// Runs blocks of far-end speech without any proof and returns what is assumed after each.
+    /// Runs blocks of far-end speech and returns what is assumed after each. The only proof may be an estimate that is a `share` of what is heard, and
+    /// peaks that go on agreeing.
     private static func run(
         _ presence: inout EchoPresence, microphone: Float, blocks: Int, reference: Float = sound,
-        isPersistent: Bool = false
+        share: Float = 0, isPersistent: Bool = false
     ) -> [Float] {
         (0..<blocks).map { _ in
             presence.note(referencePower: reference, microphonePower: microphone)
             presence.judge(
-                microphone: 160 * microphone, error: 160 * microphone, estimate: 0, product: 0, isEvident: false,
-                isPersistent: isPersistent)
+                microphone: 160 * microphone, error: 160 * microphone, estimate: 160 * share * microphone,
+                product: 160 * share * microphone, isEvident: false, isPersistent: isPersistent)
             return presence.presence
         }
     }
@@ -44,6 +45,15 @@ struct EchoPresenceTests {
         let assumed = Self.run(&presence, microphone: Self.sound, blocks: 30)
         #expect(assumed[15] < 0.2)
         #expect(assumed[29] < 0.01)
+    }
+
+    @Test(
+        "in the first half second an estimate is proof that explains nearly all of what is heard, later one that explains some",
+        arguments: [(0.8, 16, true), (0.5, 16, false), (0.5, 60, true), (0.01, 60, false)] as [(Float, Int, Bool)])
+    func estimate(share: Float, blocks: Int, isProof: Bool) throws {
+        var presence = Self.begin(room: Self.room)
+        let assumed = try #require(Self.run(&presence, microphone: Self.sound, blocks: blocks, share: share).last)
+        #expect(isProof ? assumed == 1 : assumed < 0.2, "\(assumed)")
     }
 
     @Test("a loud room is not taken for an echo's first sound")
