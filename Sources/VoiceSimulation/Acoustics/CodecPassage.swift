@@ -1,10 +1,9 @@
 import VoiceEngine
 
 /// Sound through Opus, as a wireless loudspeaker gets it.
-enum CodecPassage {
-    private static let bitsPerSecond = 12_000
-
-    static func decoded(_ sound: [Float]) throws -> [Float] {
+public enum CodecPassage {
+    /// What the codec makes of mono sound at 48 kHz; as long, and later by the codec's own delay. For preparing a recording: allocates.
+    public static func decoded(_ sound: [Float], bitsPerSecond: Int = 12_000) throws -> [Float] {
         var settings = OpusEncoderSettings.voice
         settings.bitratePerSecond = bitsPerSecond
         var encoder = try OpusEncoder(settings: settings)
