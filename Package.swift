@@ -53,7 +53,7 @@ let package = Package(
         // C and C++ of ours
         .target(name: "CLinuxRealtime", cSettings: c),
         .target(name: "CAllocationCounter", dependencies: ["CLinuxRealtime"], cSettings: c),
-        .target(name: "CVoiceKernels", cSettings: c),
+        .target(name: "CVoiceKernels", exclude: ["residual-echo-network.bin"], cSettings: c),
         .target(name: "CRNNoise", cSettings: c),
         .target(
             name: "CWebRTCAudio", dependencies: ["CWebRTCAudioProcessing"],
@@ -88,6 +88,11 @@ let package = Package(
             dependencies: [
                 "VoiceEngine", "VoiceSimulation", "CWebRTCAudio", "COpus", "CAllocationCounter", "CRing",
             ], path: "bench/DuplexBench", swiftSettings: swift),
+
+        // What the residual echo's network learns from
+        .executableTarget(
+            name: "SuppressorTraining", dependencies: ["VoiceProcessing", "VoiceSimulation"],
+            path: "tools/SuppressorTraining", swiftSettings: swift),
 
         // Tests
         tests("VoiceRealtime", "VoiceRealtime", "CAllocationCounter"),

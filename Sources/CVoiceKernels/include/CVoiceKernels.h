@@ -8,6 +8,7 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdint.h>
 
 #define VK_SAFE __attribute__((swift_attr("@_noLocks"))) __attribute__((swift_attr("@_noAllocation")))
 
@@ -83,3 +84,17 @@ void vk_resample(
 
 /// Sum of a * b.
 float vk_dot(const float *a, const float *b, size_t count) VK_SAFE;
+
+/// A layer of a neural network: output = bias + scale * (weights * input). `weights` has a row of `outputs` (a multiple of 8) for each input.
+void vk_dense(
+    const int8_t *weights, const float *scale, const float *bias, const float *input, size_t inputs, float *output,
+    size_t outputs) VK_SAFE;
+
+/// The same small network for each bin: output += own * features + exit * max(0, bias + weights * features). `features` and `own` have
+/// `rows` rows of `bins` (a multiple of 8), `weights` as many of `units`.
+void vk_each_bin(
+    const float *features, size_t rows, const float *own, const float *weights, const float *bias, const float *exit, size_t units,
+    float *output, size_t bins) VK_SAFE;
+
+/// The weights of the network that judges what is left of an echo, as tools/suppressor/train.py writes them, and how many bytes they are.
+const void *vk_residual_echo_network(size_t *bytes) VK_SAFE;

@@ -55,7 +55,7 @@ struct NativeEchoCanceller: ~Copyable {
     private var reference = ReferenceSpectra(sampleRate: sampleRate)
     private var filter: EchoPathFilter
     private var shadow: EchoPathFilter
-    private var suppressor: ResidualEchoSuppressor
+    private(set) var suppressor: ResidualEchoSuppressor
     private var presence: EchoPresence
     private var drift = DriftLoop()
     private var memory: PathMemory
@@ -129,8 +129,8 @@ struct NativeEchoCanceller: ~Copyable {
         if presence.isPlaying { judge() }
         lastEcho = echo[Self.block - 1]
         suppressor.run(
-            error: error, echo: echo, mic: mic, uncertainty: uncertainty, presence: presence.presence,
-            isUnsure: presence.isUnsure || isMisled, isRoomAlone: !presence.isLive, &batch, into: &capture)
+            error: error, echo: echo, mic: mic, uncertainty: uncertainty, presence: presence,
+            isUnsure: presence.isUnsure || isMisled, &batch, into: &capture)
         if presence.isPlaying {
             levels.note(
                 microphone: mic.energy, error: error.energy, output: energy(of: capture.span),

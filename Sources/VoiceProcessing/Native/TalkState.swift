@@ -52,6 +52,9 @@ struct TalkState: ~Copyable {
     /// What is left goes up and down with the echo.
     var isDistorted: Bool { isEchoHeard && likeness.value > tuning.distorted.likeness }
 
+    /// Coherence of microphone and echo estimate in a bin, 0...1.
+    subscript(bin: Int) -> Float { cross.power(bin) / (micPower[bin] * echoPower[bin] + 1e-20) }
+
     /// Takes a block's spectra.
     mutating func note(error: borrowing Spectrum, echo: borrowing Spectrum, mic: borrowing Spectrum) {
         let new = 1 - Self.memory
@@ -67,7 +70,7 @@ struct TalkState: ~Copyable {
         var (weighted, weights, heard): (Float, Float, Float) = (0, 0, 0)
         for bin in Self.judged {
             let weight = micPower[bin].squareRoot()
-            weighted += weight * cross.power(bin) / (micPower[bin] * echoPower[bin] + 1e-20)
+            weighted += weight * self[bin]
             weights += weight
             heard += echoPower[bin]
         }

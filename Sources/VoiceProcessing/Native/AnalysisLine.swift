@@ -1,0 +1,31 @@
+import Glibc
+
+/// The newest frames of a signal, a spectrum of them in each block. The window falls over its last 5 ms only: the newest frames count.
+struct AnalysisLine: ~Copyable {
+    static let block = 160
+    static let frames = TransformBatch.frames
+    private static let fall = 80
+    /// Sum of the squared window: of noise, a bin's power over it is the power per bin.
+    static let energy = Float(frames) / 2
+
+    private var window = RealVector(count: frames)
+    private var line = RealVector(count: frames)
+
+    init() {
+        let rise = Self.frames - Self.fall
+        for index in 0..<Self.frames {
+            window[index] =
+                index < rise
+                ? sinf(.pi / 2 * (Float(index) + 0.5) / Float(rise))
+                : cosf(.pi / 2 * (Float(index - rise) + 0.5) / Float(Self.fall))
+        }
+    }
+
+    /// Takes a block and puts the newest frames into a lane, to be transformed.
+    mutating func push(_ new: borrowing RealVector, lane: Int, _ batch: inout TransformBatch) {
+        precondition(new.count == Self.block, "a block is 10 ms")
+        line.shiftDown(by: Self.block)
+        line.write(new, at: Self.frames - Self.block)
+        batch.setTime(lane, line, window: window)
+    }
+}

@@ -1,0 +1,38 @@
+import Glibc
+
+/// A layer with a memory: a gated recurrent unit (K. Cho et al., "Learning phrase representations using RNN encoder-decoder", EMNLP 2014), the
+/// reset gate on the memory's part of what is new.
+struct RecurrentLayer: ~Copyable {
+    private let ofInput: DenseLayer
+    private let ofState: DenseLayer
+    private var inputGates: RealVector
+    private var stateGates: RealVector
+
+    /// What it remembers.
+    private(set) var state: RealVector
+
+    /// Reads the layer from a network's file; `units` is a multiple of 8.
+    init(inputs: Int, units: Int, from file: inout NetworkFile) {
+        ofInput = DenseLayer(inputs: inputs, outputs: 3 * units, from: &file)
+        ofState = DenseLayer(inputs: units, outputs: 3 * units, from: &file)
+        inputGates = RealVector(count: 3 * units)
+        stateGates = RealVector(count: 3 * units)
+        state = RealVector(count: units)
+    }
+
+    mutating func run(_ input: borrowing RealVector) {
+        ofInput.run(input, into: &inputGates)
+        ofState.run(state, into: &stateGates)
+        let units = state.count
+        for unit in 0..<units {
+            let reset = logistic(inputGates[unit] + stateGates[unit])
+            let keep = logistic(inputGates[units + unit] + stateGates[units + unit])
+            let new = tanhf(inputGates[2 * units + unit] + reset * stateGates[2 * units + unit])
+            state[unit] = new + keep * (state[unit] - new)
+        }
+    }
+}
+
+/// From 0 to 1.
+@inline(__always)
+func logistic(_ value: Float) -> Float { 1 / (1 + expf(-value)) }

@@ -1,0 +1,262 @@
+import Glibc
+import VoiceSimulation
+
+/// A call of 16 s that is drawn at random: who talks when, through which devices, in which room. 16 kHz, all of one length.
+///
+/// Everything is drawn wider than calls are, so that a real one lies within.
+struct TrainingCall {
+    static let frames = 16 * 48_000
+
+    private(set) var far: [Float] = []
+    private(set) var microphone: [Float] = []
+    /// The microphone without the echo: talkers and the room's noise.
+    private(set) var near: [Float] = []
+    /// Frames from the far end to its echo, as somebody says they are; 0: nobody does.
+    let hint: Int
+
+    init(seed: UInt64, voices: Voices) throws {
+        var draw = SeededGenerator(seed: seed, stream: "training call")
+        let farDecibels = draw.uniform(in: -36 ... -17)
+        let conditions = Self.conditions(farDecibels, &draw)
+        let echoDecibels = farDecibels - conditions.echoReturnLossDecibels
+        let nearDecibels =
+            conditions.echoPath == nil
+            ? draw.uniform(in: -45 ... -20) : min(-14, max(-52, echoDecibels + draw.uniform(in: -14...20)))
+        let error = draw.chance(0.7) ? draw.uniform(in: -0.008...0.008) : draw.uniform(in: -0.2...0.2)
+        hint = draw.chance(0.15) ? max(0, conditions.bulkDelayFrames / 3 + Int(16_000 * error)) : 0
+        let cast = Cast(&draw)
+        let spoken = Self.farSound(farDecibels, voices, cast, oddities: cast == .odd ? 0.9 : 0.06, &draw)
+        let talk = Self.nearSound(nearDecibels, voices, cast, oddities: cast == .odd ? 0.9 : 0.15, &draw)
+        let played = draw.chance(0.1) ? try CodecPassage.decoded(spoken) : spoken
+        try render(seed, conditions, played: played, spoken: spoken, talk: talk, &draw)
+    }
+
+    // Who talks.
+
+    /// Who is in a call. Now and then both ends are synthetic, or nothing sounds like a voice: a near end is to be known by how it goes with the echo, and not
+    /// by being of another kind.
+    private enum Cast {
+        case usual, synthetic, odd
+
+        init(_ draw: inout SeededGenerator) {
+            let kind = draw.uniform()
+            self = kind < 0.7 ? .usual : kind < 0.86 ? .synthetic : .odd
+        }
+
+        /// Probability of a synthetic voice.
+        var synthetic: Double { self == .synthetic ? 1 : 0.08 }
+    }
+
+    private static func farSound(
+        _ decibels: Double, _ voices: Voices, _ cast: Cast, oddities: Double, _ draw: inout SeededGenerator
+    ) -> [Float] {
+        if draw.chance(0.06) {
+            return SyntheticMusic.samples(frames: frames, seed: draw.next(), levelDecibels: decibels)
+        }
+        var sound = self.sound(decibels, voices, cast, oddities: oddities, &draw)
+        pause(&sound, begin: draw.uniform(in: 0...1.5), talk: 3...14, silence: 0.2...3, &draw)
+        return sound
+    }
+
+    private static func nearSound(
+        _ decibels: Double, _ voices: Voices, _ cast: Cast, oddities: Double, _ draw: inout SeededGenerator
+    ) -> [Float] {
+        var sound = [Float](repeating: 0, count: frames)
+        if draw.chance(0.8) {
+            sound = self.sound(decibels, voices, cast, oddities: oddities, &draw)
+            pause(&sound, begin: draw.uniform(in: -2...9), talk: 1...7, silence: 0.5...6, &draw)
+        }
+        if draw.chance(0.08) {
+            add(
+                voices.talk(
+                    frames: frames, decibels: decibels - draw.uniform(in: 0...15), synthetic: cast.synthetic, &draw),
+                to: &sound)
+        }
+        if draw.chance(0.08) {
+            // Six voices, each weaker by the square root of six.
+            let level = decibels - draw.uniform(in: 4...20) - 7.8
+            for _ in 0..<6 {
+                add(voices.talk(frames: frames, decibels: level, synthetic: cast.synthetic, &draw), to: &sound)
+            }
+        }
+        return sound
+    }
+
+    /// Somebody, or with a probability of `oddities` something, music or ``OddSounds``.
+    private static func sound(
+        _ decibels: Double, _ voices: Voices, _ cast: Cast, oddities: Double, _ draw: inout SeededGenerator
+    ) -> [Float] {
+        guard draw.chance(oddities) else {
+            return voices.talk(frames: frames, decibels: decibels, synthetic: cast.synthetic, &draw)
+        }
+        if draw.chance(0.25) {
+            return SyntheticMusic.samples(frames: frames, seed: draw.next(), levelDecibels: decibels)
+        }
+        return OddSounds.samples(frames: frames, decibels: decibels, &draw)
+    }
+
+    private static func add(_ other: [Float], to sound: inout [Float]) {
+        for index in sound.indices { sound[index] += other[index] }
+    }
+
+    /// Puts pauses into talk; all in seconds.
+    private static func pause(
+        _ sound: inout [Float], begin: Double, talk: ClosedRange<Double>, silence: ClosedRange<Double>,
+        _ draw: inout SeededGenerator
+    ) {
+        var isTalking = false
+        var next = begin
+        var gain: Float = 0
+        for index in sound.indices {
+            while Double(index) / 48_000 >= next {
+                isTalking.toggle()
+                next += draw.uniform(in: isTalking ? talk : silence)
+            }
+            gain += ((isTalking ? 1 : 0) - gain) / 480
+            sound[index] *= gain
+        }
+    }
+
+    // Through what.
+
+    private static func conditions(_ farDecibels: Double, _ draw: inout SeededGenerator) -> RoomConditions {
+        var conditions = RoomConditions()
+        let isHeadset = draw.chance(0.04)
+        if !isHeadset { conditions.echoPath = room(&draw) }
+        conditions.responseLength = .milliseconds(Int(draw.uniform(in: 150...700)))
+        conditions.echoReturnLossDecibels = draw.uniform(in: -6...26)
+        conditions.bulkDelayFrames = Int(draw.uniform(in: 400...(draw.chance(0.2) ? 20_000 : 6_000)))
+        if draw.chance(0.15) { conditions.loudspeakerClockPPM = draw.uniform(in: -150...150) }
+        conditions.loudspeaker = loudspeaker(farDecibels, &draw)
+        if draw.chance(0.12) {
+            conditions.playbackCompressor = Compressor(
+                thresholdDecibels: farDecibels - draw.uniform(in: 0...14), ratio: draw.uniform(in: 2...8))
+        }
+        if let room = conditions.echoPath { move(&conditions, in: room, &draw) }
+        if draw.chance(0.9) {
+            let level = draw.chance(0.25) ? draw.uniform(in: -60 ... -42) : draw.uniform(in: -85 ... -60)
+            let colours = AmbientNoise.Colour.allCases
+            conditions.noise = AmbientNoise(colours[Int(draw.uniform() * 3)], levelDecibels: level)
+        }
+        return conditions
+    }
+
+    private static func room(_ draw: inout SeededGenerator) -> ShoeboxRoom {
+        let size = SIMD3<Double>(draw.uniform(in: 2.2...8), draw.uniform(in: 2...6), draw.uniform(in: 2.2...3.5))
+        let microphone = SIMD3<Double>(
+            draw.uniform(in: 0.6...size.x - 0.6), draw.uniform(in: 0.6...size.y - 0.6),
+            draw.uniform(in: 0.6...min(1.6, size.z - 0.4)))
+        let reverberation = draw.chance(0.2) ? draw.uniform(in: 0.6...1.0) : draw.uniform(in: 0.12...0.6)
+        while true {
+            let direction = SIMD3<Double>(draw.gaussian(), draw.gaussian(), 0.5 * draw.gaussian())
+            let distance = max(0.03, draw.logNormal(median: 0.35, spread: 0.7))
+            let room = ShoeboxRoom(
+                size: size,
+                loudspeaker: microphone + direction * (distance / (direction * direction).sum().squareRoot()),
+                microphone: microphone, reverberationTime: .milliseconds(Int(1_000 * reverberation)))
+            if isInside(room.loudspeaker, room) { return room }
+        }
+    }
+
+    private static func isInside(_ place: SIMD3<Double>, _ room: ShoeboxRoom) -> Bool {
+        (0..<3).allSatisfy { place[$0] > 0.1 && place[$0] < room.size[$0] - 0.1 }
+    }
+
+    /// What a loudspeaker can do, relative to what it is given.
+    private static func loudspeaker(_ decibels: Double, _ draw: inout SeededGenerator) -> Loudspeaker {
+        let amplitude = pow(10, decibels / 20)
+        let kind = draw.uniform()
+        if kind < 0.2 { return .linear }
+        var loudspeaker = Loudspeaker(lowestHertz: draw.uniform(in: 80...450))
+        if kind < 0.55 {
+            // From hardly anything to a tanh whose bend a loud vowel is well beyond.
+            loudspeaker.saturation = Float(exp(draw.uniform(in: log(0.0025)...log(0.15))) / amplitude)
+            loudspeaker.secondHarmonic = Float(min(0.8, draw.uniform(in: 0...0.02) / amplitude))
+        } else if kind < 0.9 {
+            let drive = exp(draw.uniform(in: log(0.3)...log(2.2)))
+            var cone = LoudspeakerCone(ratedAmplitude: min(90, max(0.002, 1.1 * amplitude / drive)))
+            if draw.chance(0.3) {
+                cone.rattle = Rattle(
+                    excursion: draw.uniform(in: 0.25...0.7), level: draw.uniform(in: 0.005...0.05) * amplitude)
+            }
+            loudspeaker.cone = cone
+        }
+        if draw.chance(0.12) {
+            loudspeaker.amplifierCeiling = Float(max(0.001, amplitude * draw.uniform(in: 1.2...3.5)))
+        }
+        return loudspeaker
+    }
+
+    private static func move(_ conditions: inout RoomConditions, in room: ShoeboxRoom, _ draw: inout SeededGenerator) {
+        let kind = draw.uniform()
+        if kind < 0.1 {
+            conditions.movement = .walker(
+                share: draw.uniform(in: 0.3...0.8), step: .milliseconds(Int(draw.uniform(in: 600...2_500))))
+        } else if kind < 0.18 {
+            let reach = SIMD3<Double>(
+                draw.uniform(in: -0.08...0.08), draw.uniform(in: -0.08...0.08), draw.uniform(in: -0.04...0.04))
+            conditions.movement = .microphone(reach: reach, step: .milliseconds(Int(draw.uniform(in: 400...2_000))))
+        } else if kind < 0.26 {
+            conditions.delaySwing = DelaySwing(
+                frames: draw.uniform(in: 2...20), period: .milliseconds(Int(draw.uniform(in: 2_000...7_000))))
+        }
+    }
+
+    private mutating func render(
+        _ seed: UInt64, _ conditions: RoomConditions, played: [Float], spoken: [Float], talk: [Float],
+        _ draw: inout SeededGenerator
+    ) throws {
+        var room = try RoomAcoustics(conditions, seed: seed)
+        var path = try CapturePath(automaticGain: draw.chance(0.1) ? AutomaticGain() : nil)
+        let jumps = draw.chance(0.06)
+        let hand = draw.chance(0.05) ? Int(Double(Self.frames) * draw.uniform(in: 0.2...0.8)) : Self.frames
+        let handEnds = hand + Int(48_000 * draw.uniform(in: 0.5...3))
+        var (heardLow, echoLow, farLow) = (ThirdRate(), ThirdRate(), ThirdRate())
+        let block = 480
+        var (heard, alone) = ([Float](repeating: 0, count: block), [Float](repeating: 0, count: block))
+        var unused = heard
+        for start in stride(from: 0, to: Self.frames, by: block) {
+            let range = start..<start + block
+            if jumps, start % 144_000 == 96_000 { room.bulkDelayFrames += Int(draw.uniform(in: -900...1_400)) }
+            path.isCovered = start >= hand && start < handEnds
+            var heardInto = heard.mutableSpan
+            var aloneInto = alone.mutableSpan
+            var unusedInto = unused.mutableSpan
+            room.process(
+                speaker: played.span.extracting(range), near: talk.span.extracting(range), into: &heardInto,
+                echo: &aloneInto)
+            path.process(microphone: &heardInto, echo: &aloneInto, near: &unusedInto)
+            let (microphone, echo) = (heardLow.run(heard[...]), echoLow.run(alone[...]))
+            self.microphone += microphone
+            near += zip(microphone, echo).map { $0 - $1 }
+            far += farLow.run(spoken[range])
+        }
+    }
+}
+
+/// From 48 to 16 kHz, by a windowed sinc of 97 taps.
+private struct ThirdRate {
+    private static let half = 48
+    /// Cut-off, of half the sample rate.
+    private static let cutoff = 0.31
+    private static let taps: [Float] = {
+        let taps = (-half...half).map { index -> Double in
+            let angle = Double.pi * cutoff * Double(index)
+            return (index == 0 ? 1 : sin(angle) / angle)
+                * (0.5 + 0.5 * cos(Double.pi * Double(index) / Double(half + 1)))
+        }
+        let sum = taps.reduce(0, +)
+        return taps.map { Float($0 / sum) }
+    }()
+    private var line = [Float](repeating: 0, count: 2 * half)
+
+    mutating func run(_ block: ArraySlice<Float>) -> [Float] {
+        line += block
+        defer { line.removeFirst(block.count) }
+        return stride(from: 0, to: block.count, by: 3).map { start in
+            var sum: Float = 0
+            for tap in Self.taps.indices { sum += Self.taps[tap] * line[start + tap] }
+            return sum
+        }
+    }
+}
