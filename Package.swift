@@ -91,7 +91,7 @@ let package = Package(
 
         // What the residual echo's network learns from
         .executableTarget(
-            name: "SuppressorTraining", dependencies: ["VoiceProcessing", "VoiceSimulation"],
+            name: "SuppressorTraining", dependencies: ["VoiceDevices", "VoiceProcessing", "VoiceSimulation"],
             path: "tools/SuppressorTraining", swiftSettings: swift),
 
         // Tests

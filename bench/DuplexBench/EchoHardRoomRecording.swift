@@ -3,33 +3,17 @@ import VoiceSimulation
 extension HardRoom {
     /// The recording that a seed makes of it.
     func recording(seed: UInt64) throws -> EchoRecording {
-        var recording = EchoRecording(frames: Self.frames)
-        recording.far = farSound(seed: seed)
-        recording.near = nearSound(seed: seed)
-        let around = withCrowd(recording.near, seed: seed)
-        let played = farEnd == .codedSpeech ? try CodecPassage.decoded(recording.far) : recording.far
+        let (far, talk) = (farSound(seed: seed), nearSound(seed: seed))
         var room = try RoomAcoustics(conditions, seed: seed)
         var path = try CapturePath(automaticGain: automaticGain)
-        let block = 480
-        var (heard, alone) = ([Float](repeating: 0, count: block), [Float](repeating: 0, count: block))
-        var talk = heard
-        for start in stride(from: 0, to: Self.frames, by: block) {
-            let range = start..<start + block
+        let made = RoomRecording(
+            in: &room, through: &path, played: farEnd == .codedSpeech ? try CodecPassage.decoded(far) : far,
+            near: withCrowd(talk, seed: seed), talk: talk
+        ) { start, room, path in
             jumpDelay(of: &room, at: start)
             path.isCovered = covered.contains { $0.contains(start) }
-            talk.replaceSubrange(0..<block, with: recording.near[range])
-            var heardInto = heard.mutableSpan
-            var aloneInto = alone.mutableSpan
-            var talkInto = talk.mutableSpan
-            room.process(
-                speaker: played.span.extracting(range), near: around.span.extracting(range), into: &heardInto,
-                echo: &aloneInto)
-            path.process(microphone: &heardInto, echo: &aloneInto, near: &talkInto)
-            recording.microphone.replaceSubrange(range, with: heard)
-            recording.echo.replaceSubrange(range, with: alone)
-            recording.near.replaceSubrange(range, with: talk)
         }
-        return recording
+        return EchoRecording(far: far, near: made.talk, microphone: made.microphone, echo: made.echo)
     }
 
     private func farSound(seed: UInt64) -> [Float] {

@@ -8,9 +8,12 @@ struct EchoRecording {
     /// The echo, as part of the microphone.
     var echo: [Float]
 
+}
+
+extension EchoRecording {
     /// Silence.
     init(frames: Int) {
-        far = [Float](repeating: 0, count: frames)
-        (near, microphone, echo) = (far, far, far)
+        let silence = [Float](repeating: 0, count: frames)
+        self.init(far: silence, near: silence, microphone: silence, echo: silence)
     }
 }

@@ -211,31 +211,19 @@ struct TrainingCall {
         let jumps = draw.chance(0.06)
         let hand = draw.chance(0.05) ? Int(Double(Self.frames) * draw.uniform(in: 0.2...0.8)) : Self.frames
         let handEnds = hand + Int(48_000 * draw.uniform(in: 0.5...3))
-        var (heardLow, echoLow, farLow) = (ThirdRate(), ThirdRate(), ThirdRate())
-        let block = 480
-        var (heard, alone) = ([Float](repeating: 0, count: block), [Float](repeating: 0, count: block))
-        var unused = heard
-        for start in stride(from: 0, to: Self.frames, by: block) {
-            let range = start..<start + block
+        let made = RoomRecording(in: &room, through: &path, played: played, near: talk, talk: talk) {
+            start, room, path in
             if jumps, start % 144_000 == 96_000 { room.bulkDelayFrames += Int(draw.uniform(in: -900...1_400)) }
             path.isCovered = start >= hand && start < handEnds
-            var heardInto = heard.mutableSpan
-            var aloneInto = alone.mutableSpan
-            var unusedInto = unused.mutableSpan
-            room.process(
-                speaker: played.span.extracting(range), near: talk.span.extracting(range), into: &heardInto,
-                echo: &aloneInto)
-            path.process(microphone: &heardInto, echo: &aloneInto, near: &unusedInto)
-            let (microphone, echo) = (heardLow.run(heard[...]), echoLow.run(alone[...]))
-            self.microphone += microphone
-            near += zip(microphone, echo).map { $0 - $1 }
-            far += farLow.run(spoken[range])
         }
+        microphone = ThirdRate.convert(made.microphone)
+        near = zip(microphone, ThirdRate.convert(made.echo)).map { $0 - $1 }
+        far = ThirdRate.convert(spoken)
     }
 }
 
 /// From 48 to 16 kHz, by a windowed sinc of 97 taps.
-private struct ThirdRate {
+private enum ThirdRate {
     private static let half = 48
     /// Cut-off, of half the sample rate.
     private static let cutoff = 0.31
@@ -248,14 +236,12 @@ private struct ThirdRate {
         let sum = taps.reduce(0, +)
         return taps.map { Float($0 / sum) }
     }()
-    private var line = [Float](repeating: 0, count: 2 * half)
 
-    mutating func run(_ block: ArraySlice<Float>) -> [Float] {
-        line += block
-        defer { line.removeFirst(block.count) }
-        return stride(from: 0, to: block.count, by: 3).map { start in
+    static func convert(_ sound: [Float]) -> [Float] {
+        let line = [Float](repeating: 0, count: 2 * half) + sound
+        return stride(from: 0, to: sound.count, by: 3).map { start in
             var sum: Float = 0
-            for tap in Self.taps.indices { sum += Self.taps[tap] * line[start + tap] }
+            for tap in taps.indices { sum += taps[tap] * line[start + tap] }
             return sum
         }
     }

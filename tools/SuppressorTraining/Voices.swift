@@ -1,40 +1,23 @@
-import Glibc
+import Foundation
+import VoiceDevices
 import VoiceSimulation
 
-/// People, recorded or spoken by a machine: a folder of raw files, mono, 48 kHz, signed 16 bits, one for each.
+/// People, recorded or spoken by a machine: a folder of sound files, one for each.
 struct Voices {
     /// Active level of the recordings, dBFS.
     private static let level = -22.0
 
-    private var recordings: [[Float]] = []
+    private let recordings: [[Float]]
 
-    /// Reads all files of a folder whose names end in `.raw`.
-    init(folder: String) throws(TrainingError) {
-        guard let directory = unsafe opendir(folder) else { throw .folder(folder) }
-        defer { unsafe closedir(directory) }
-        var names: [String] = []
-        while let entry = unsafe readdir(directory) {
-            let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) {
-                unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if name.hasSuffix(".raw") { names.append(name) }
-        }
-        guard !names.isEmpty else { throw .noVoices(folder) }
-        for name in names.sorted() { recordings.append(try Self.read("\(folder)/\(name)")) }
+    /// Reads all files of a folder whose names end in `.wav`.
+    init(folder: String) throws {
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".wav") }
+        guard !names.isEmpty else { throw TrainingError.noVoices(folder) }
+        recordings = try names.sorted().map { try AudioFile.read("\(folder)/\($0)").samples }
     }
 
-    private static func read(_ path: String) throws(TrainingError) -> [Float] {
-        guard let file = unsafe fopen(path, "rb") else { throw .file(path) }
-        defer { unsafe fclose(file) }
-        unsafe fseek(file, 0, SEEK_END)
-        var samples = [Int16](repeating: 0, count: unsafe ftell(file) / MemoryLayout<Int16>.size)
-        unsafe rewind(file)
-        guard !samples.isEmpty, unsafe fread(&samples, MemoryLayout<Int16>.size, samples.count, file) == samples.count
-        else { throw .file(path) }
-        return samples.map { Float($0) / 32_768 }
-    }
-
-    /// Somebody talks without end: a synthetic voice by this probability, or a recorded one. Played faster or slower and with a tilted spectrum, a recording is another person's.
+    /// Somebody talks without end: a synthetic voice by this probability, or a recorded one. Played faster or slower and with a tilted
+    /// spectrum, a recording is another person's.
     func talk(frames: Int, decibels: Double, synthetic: Double, _ draw: inout SeededGenerator) -> [Float] {
         if draw.chance(synthetic) {
             let voice = SyntheticSpeech.Voice(
@@ -62,15 +45,11 @@ struct Voices {
 
 /// Why there is nothing to learn from.
 enum TrainingError: Error, CustomStringConvertible {
-    case folder(String)
     case noVoices(String)
-    case file(String)
 
     var description: String {
         switch self {
-        case .folder(let path): "cannot read the folder \(path): \(unsafe String(cString: strerror(errno)))"
-        case .noVoices(let path): "no voices (.raw) in \(path): make some with tools/suppressor/voices.py"
-        case .file(let path): "cannot read \(path): \(unsafe String(cString: strerror(errno)))"
+        case .noVoices(let path): "no voices (.wav) in \(path): make some with tools/suppressor/voices.py"
         }
     }
 }

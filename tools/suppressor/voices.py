@@ -1,6 +1,6 @@
 """Makes the voices that the residual echo's network learns from: voices.py FOLDER
 
-One file for each person, mono, 48 kHz, signed 16 bits: what Debian's prompts, alphabets and games for children say in some 25 languages, and
+One WAV file for each person: what Debian's prompts, alphabets and games for children say in some 25 languages, and
 what its synthesisers of speech read out, in random order with pauses between. None is in asterisk-core-sounds, so those stay for judging
 what was learned.
 """
@@ -11,11 +11,11 @@ import random
 import subprocess
 import sys
 import tempfile
+import wave
 
 import numpy as np
 
 RATE = 48_000
-PACKAGES = "asterisk-prompt-es-co asterisk-prompt-fr-armelle asterisk-prompt-it-menardi-wav klettres-data ktuberling-data espeak-ng flite ffmpeg"
 SUFFIXES = {".gsm", ".wav", ".ogg"}
 # Active level, dBFS; seconds of one person, and what they must have said at least.
 LEVEL, MOST_SECONDS, LEAST_PROMPTS = -18.4, 240, 10
@@ -91,7 +91,9 @@ def record(name, sounds, draw, target):
     if said < LEAST_PROMPTS:
         return None
     samples = np.clip(np.concatenate(parts), -0.99, 0.99) * 32_767
-    (target / f"{name}.raw").write_bytes(samples.astype("<i2").tobytes())
+    with wave.open(str(target / f"{name}.wav"), "wb") as file:
+        file.setparams((1, 2, RATE, 0, "NONE", ""))
+        file.writeframes(samples.astype("<i2").tobytes())
     return frames / RATE
 
 
@@ -111,7 +113,7 @@ def main():
         seconds = list(pool.map(lambda job: record(*job), jobs))
     known = [value for value in seconds if value]
     if not known:
-        sys.exit(f"voices.py: nobody was found; sudo apt-get install {PACKAGES}")
+        sys.exit("voices.py: nobody was found; tools/train-suppressor installs them")
     print(f"{len(known)} people, {sum(known) / 60:.0f} min of speech in {target}")
 
 

@@ -95,7 +95,9 @@ struct ResidualEchoSuppressor: ~Copyable {
     private var filter = CrossfadedFilter(reach: delay, gain: 1)
     private var input = RealVector(count: block)
     private var filtered = RealVector(count: block)
-    private var weight: Float = 1
+
+    /// Weight of the filter's own error.
+    private var weight: Float { tuning.uncertainty * estimate.doubt }
 
     /// 0...1: the far end alone is heard.
     var farOnly: Float { talk.farOnly }
@@ -134,15 +136,14 @@ struct ResidualEchoSuppressor: ~Copyable {
         estimate.uncertainty.copy(from: uncertainty)
         estimate.unexplained = presence.unexplained
         estimate.doubt += (1 - estimate.doubt) / tuning.doubtBlocks
-        weight = tuning.uncertainty * estimate.doubt
         // Where there can be no echo, the room is heard alone.
         if !presence.isLive { comfort.listen(error) }
         comfort.level = presence.isLive ? tuning.comfortNoise : 0
         talk.note(error: error, echo: echo, mic: mic)
-        judgeNear(uncertainty)
+        judgeNear()
         scattered.note(error: error, echo: echo, talk: talk)
         findEstimate()
-        agree()
+        combineOpinions()
         makeFilter(presence: presence.presence, isUnsure: isUnsure, &batch)
         apply(newError, newMic, presence.presence, into: &output)
         comfort.add(lane: 1, batch, to: &output)
@@ -161,15 +162,17 @@ struct ResidualEchoSuppressor: ~Copyable {
         batch.getSpectrum(2, into: &mic)
     }
 
-    private mutating func judgeNear(_ uncertainty: borrowing RealVector) {
+    private mutating func judgeNear() {
+        let weight = weight
         var expected: Float = 0
         for bin in TalkState.judged {
-            expected += leakage[bin] * talk.echoPower[bin] + weight * uncertainty[bin] + floor[bin]
+            expected += leakage[bin] * talk.echoPower[bin] + weight * estimate.uncertainty[bin] + floor[bin]
         }
         talk.judgeNear(expected: expected)
     }
 
     private mutating func findEstimate() {
+        let weight = weight
         let alone = talk.farOnly * (1 - talk.near)
         let over = 1 + tuning.farOnly * alone * alone
         let elsewhere = tuning.scattered * alone * alone * (1 - talk.conversation) * scattered.power
@@ -195,7 +198,7 @@ struct ResidualEchoSuppressor: ~Copyable {
         }
     }
 
-    private mutating func agree() {
+    private mutating func combineOpinions() {
         features.note(error: error, echo: echo, microphone: mic, talk: talk, estimate: estimate)
         network.run(features, into: &opinion)
         let power = tuning.network * max(0, 1 - opinionOfNear / tuning.nearShare)
