@@ -11,6 +11,8 @@ enum Console {
 
     /// Why stdout could not be written (`errno`), 0 while it could.
     private static let outputError = Mutex<Int32>(0)
+    /// Whether a line could not be put as JSON.
+    private static let hasLostLine = Mutex(false)
 
     /// Readies the process: a reader that goes away and a file that grows too large are errors to report and not signals to die of, and a standard stream that is closed
     /// is /dev/null, so that no file of ours is opened under its number and mixed with our words.
@@ -35,7 +37,7 @@ enum Console {
     }
 
     /// Whether something of the result is lost.
-    static var hasLostOutput: Bool { outputError.withLock { $0 != 0 } }
+    static var hasLostOutput: Bool { outputError.withLock { $0 != 0 } || hasLostLine.withLock(\.self) }
 
     /// Whether whoever read the result has gone away.
     static var isUnread: Bool { outputError.withLock { $0 == EPIPE } }
@@ -88,7 +90,7 @@ protocol JSONLine: Encodable {
 }
 
 extension Console {
-    /// Prints `line` as one line of JSON.
+    /// Prints `line` as one line of JSON. One that holds a value that is no number is lost, and complained of.
     static func emit(_ line: some JSONLine) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -97,7 +99,8 @@ extension Console {
         do {
             say(String(decoding: try encoder.encode(line), as: UTF8.self))
         } catch {
-            complain("error: the JSON line \(line.schema) could not be written: \(error)")
+            hasLostLine.withLock { $0 = true }
+            complain("error: a line of \(line.schema) is lost, since it cannot be put as JSON: \(error)")
         }
     }
 }

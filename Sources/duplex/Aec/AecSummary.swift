@@ -8,6 +8,8 @@ struct AecSummary: JSONLine {
     var library: String
     var sampleRate: Int
     var frames: Int
+    /// How long the far end was heard.
+    var farHeardS: Double
     /// Energy that went while the far end was heard; a near talker who speaks meanwhile lowers it.
     var erleDb: Double?
     /// From playing to recording.
@@ -44,21 +46,22 @@ struct AecSummary: JSONLine {
         library = result.library
         sampleRate = rate
         frames = result.times.count
+        farHeardS = evidence.heardSeconds
         erleDb = evidence.enhancementDecibels
         delayMs = report?.echoDelay.map { Double($0.delay) * 1_000 / Double(rate) }
         convergenceS = evidence.convergenceSeconds
         processingDelayMs = Double(report?.processing.processingDelay ?? 0) * 1_000 / Double(rate)
         retimings = report?.retimings ?? 0
         driftPpm = result.trace.driftPPM
-        echoReturnLossDb = result.path?.returnLossDecibels
+        echoReturnLossDb = result.path?.returnLossDecibels?.known
         echoTailMs = result.path?.tailMilliseconds
         linearEchoRatio = result.path?.linearShare
         microphoneClippedRatio = AecResult.clippedShare(result.microphone)
         referenceClippedRatio = AecResult.clippedShare(result.reference)
-        nearSdrBeforeDb = result.talker?.distortionBefore
-        nearSdrDb = result.talker?.distortionAfter
-        nearLostRatio = result.talker?.lostShare
-        nearLevelChangeDb = result.talker?.levelChange
+        nearSdrBeforeDb = result.talker?.distortionBefore?.known
+        nearSdrDb = result.talker?.distortionAfter?.known
+        nearLostRatio = result.talker?.lostShare?.known
+        nearLevelChangeDb = result.talker?.levelChange?.known
         let sorted = result.times.sorted()
         usPerFrameP50 = Double(sorted[sorted.count / 2]) / 1_000
         usPerFrameMax = Double(sorted[sorted.count - 1]) / 1_000
@@ -83,6 +86,9 @@ struct AecSummary: JSONLine {
 }
 
 extension Double {
+    /// Nil where this is no number: nothing is known then.
+    var known: Double? { isFinite ? self : nil }
+
     func rounded(toPlaces places: Int) -> Double {
         var scale = 1.0
         for _ in 0..<places { scale *= 10 }

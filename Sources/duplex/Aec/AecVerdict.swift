@@ -44,8 +44,14 @@ struct AecVerdict {
     }
 
     private mutating func addEcho(_ summary: AecSummary) {
-        guard let removed = summary.erleDb else {
+        guard summary.farHeardS > 0 else {
             return add(.unknown, "The far end was never heard: there was nothing to cancel.")
+        }
+        guard let removed = summary.erleDb else {
+            return add(
+                .poor,
+                "What was removed cannot be measured: a sample is so far beyond full scale that its energy is no number."
+            )
         }
         if let share = summary.linearEchoRatio, share < Self.leastLinear {
             return add(

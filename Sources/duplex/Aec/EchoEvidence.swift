@@ -4,7 +4,10 @@ import Foundation
 ///
 /// The near talker is not known, so energy of theirs counts on both sides: a lower bound for echo removed where the near end spoke too.
 struct EchoEvidence {
-    /// Energy of the microphone over energy of the output while the far end was heard, dB; nil where it never was.
+    /// How long the far end was heard.
+    let heardSeconds: Double
+    /// Energy of the microphone over energy of the output while the far end was heard, dB; nil where it never was, and where the samples
+    /// are too large for an energy.
     let enhancementDecibels: Double?
     /// When, counted from the far end's first sound, 20 dB were removed over half a second; nil where they never were.
     let convergenceSeconds: Double?
@@ -24,6 +27,7 @@ struct EchoEvidence {
         let block = rate / 100
         let blocks = (min(microphone.count, reference.count, output.count) - max(delay, lag)) / block
         guard blocks > 0 else {
+            heardSeconds = 0
             enhancementDecibels = nil
             convergenceSeconds = nil
             return
@@ -38,6 +42,7 @@ struct EchoEvidence {
         let loudest = far.max() ?? 0
         let threshold = max(loudest * pow(10, -Self.range / 10), Double(block) * pow(10, Self.floor / 10))
         let heard = (0..<blocks).filter { far[$0] >= threshold }
+        heardSeconds = Double(heard.count) / 100
         guard let first = heard.first else {
             enhancementDecibels = nil
             convergenceSeconds = nil
@@ -49,7 +54,7 @@ struct EchoEvidence {
             let (came, went) = indices.reduce((0.0, 0.0)) { ($0.0 + before[$1], $0.1 + after[$1]) }
             return 10 * log10(max(came, silence) / max(went, silence))
         }
-        enhancementDecibels = ratio(heard)
+        enhancementDecibels = ratio(heard).known
         let starts = stride(from: 0, through: heard.count - Self.window, by: 5)
         convergenceSeconds = starts.first { ratio(heard[$0..<$0 + Self.window]) >= Self.converged }
             .map { Double(heard[$0] - first) / 100 }

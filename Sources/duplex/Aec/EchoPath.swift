@@ -27,7 +27,7 @@ struct EchoPath {
     /// What is left of the known delay, seconds: room for an error of it. The windows must hold the delay, or they lose echo.
     private static let lead = 0.02
 
-    /// Nil where the far end was hardly heard. Allocates; takes about 10 ms per second of sound.
+    /// Nil where the far end was hardly heard, or the samples are too large for a power. Allocates; takes about 10 ms per second of sound.
     ///
     /// - Parameter delay: frames from playing to recording, as far as it is known.
     init?(reference: [Float], microphone: [Float], delay: Int, rate: Int) {
@@ -46,6 +46,7 @@ struct EchoPath {
         var sums = Spectra(bins: length / 2)
         var transform = RealFourierTransform(length: length)
         for start in heard { sums.add(reference, microphone, start, &transform) }
+        guard sums.explainedShare.isFinite else { return nil }
         let share = sums.linearShare(windows: heard.count)
         linearShare = share
         let power = sums.echoPower * share / sums.explainedShare
