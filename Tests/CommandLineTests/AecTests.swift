@@ -54,4 +54,49 @@ struct AecTests {
         Console.emit(Line())
         #expect(Console.hasLostOutput)
     }
+
+    /// Noise, and itself half as loud `delay` frames later; where that is negative, earlier.
+    private static func noise(seconds: Int, delay: Int) -> (far: [Float], echo: [Float]) {
+        var random = SeededGenerator(seed: 10)
+        let far = (0..<seconds * rate).map { _ in Float.random(in: -0.3...0.3, using: &random) }
+        let echo = far.indices.map { far.indices.contains($0 - delay) ? far[$0 - delay] / 2 : 0 }
+        return (far, echo)
+    }
+
+    /// A folder with these two as ref.wav and mic.wav.
+    private static func folder(_ far: [Float], _ microphone: [Float]) throws -> TestFolder {
+        let folder = try TestFolder()
+        try AudioFile.write(far, to: folder("ref.wav"), sampleRate: rate)
+        try AudioFile.write(microphone, to: folder("mic.wav"), sampleRate: rate)
+        return folder
+    }
+
+    @Test("a delay that jumps does not drift")
+    func jump() throws {
+        let (far, early) = Self.noise(seconds: 14, delay: 800)
+        var echo = early
+        let late = Self.noise(seconds: 14, delay: 2_400).echo
+        for index in 7 * Self.rate..<echo.count { echo[index] = late[index] }
+        let folder = try Self.folder(far, echo)
+        let run = try ChildProcess.run(Self.command(folder) + ["--json"])
+        #expect(abs(run.json?.last?["drift_ppm"] as? Double ?? 99) < 5)
+    }
+
+    @Test("the drift of a delay that jumps as well, in steps as it is told", arguments: [-200, 0, 50, 500])
+    func drift(ppm: Int) throws {
+        // Given 20 s in which the delay is known but for their first 0.3 s, jumps after 12 s, and is known to 1/16 ms
+        let delays = (0..<2_000).map { block in
+            let delay = 40 + Double(block) * 10 * Double(ppm) / 1e6 + (block < 1_200 ? 0 : 80)
+            return block < 30 ? .nan : (delay * 16).rounded() / 16
+        }
+        #expect(abs(try #require(AecTrace.driftPPM(of: delays)) - Double(ppm)) < 5)
+    }
+
+    @Test("no drift is known of a delay that never stays for 5 s")
+    func restless() {
+        let delays = (0..<3_000).map { Double($0 / 400 * 20) }
+        #expect(AecTrace.driftPPM(of: delays) == nil)
+        #expect(AecTrace.driftPPM(of: Array(repeating: 40, count: 499)) == nil)
+        #expect(AecTrace.driftPPM(of: Array(repeating: 40, count: 500)) == 0)
+    }
 }

@@ -14,7 +14,7 @@ struct AecSummary: JSONLine {
     var erleDb: Double?
     /// From playing to recording.
     var delayMs: Double?
-    /// How the delay changes over time; nil where it was known too briefly.
+    /// How the delay changes over time, jumps aside; nil where it was known too briefly.
     var driftPpm: Double?
     /// The reference's level over its linear echo's.
     var echoReturnLossDb: Double?

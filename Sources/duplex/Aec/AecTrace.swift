@@ -94,20 +94,38 @@ struct AecTrace {
         }
     }
 
-    /// Change of the delay per time, ppm: the median of its slopes (H. Theil, P. K. Sen, 1968), which jumps do not bend. Nil where
-    /// the delay was known for less than five seconds.
-    var driftPPM: Double? {
-        let known = blocks.enumerated().filter { $0.element.delayMilliseconds.isFinite }
-            .map { (Double($0.offset) * 10, $0.element.delayMilliseconds) }
-        guard known.count >= 500 else { return nil }
-        let points = stride(from: known.count / 10, to: known.count, by: max(1, known.count / 200)).map { known[$0] }
-        var slopes: [Double] = []
-        for first in points.indices {
-            for second in points.indices where points[second].0 - points[first].0 > 2_000 {
-                slopes.append((points[second].1 - points[first].1) / (points[second].0 - points[first].0))
+    /// See ``driftPPM(of:)``.
+    var driftPPM: Double? { Self.driftPPM(of: blocks.map(\.delayMilliseconds)) }
+
+    /// A step of the delay between two blocks in which it was known that is a jump and no drift, ms.
+    private static let jump = 1.0
+    /// Blocks in which the delay must be known without a jump: 5 s.
+    private static let leastKnown = 500
+    /// Between the two ends of a slope, ms: a delay is known in steps of about 0.1 ms.
+    private static let leastSpan = 2_000.0
+
+    /// Change per time, ppm, of `delays`, the delay in ms for each block, NaN where unknown: the median of its slopes (H. Theil, P. K. Sen,
+    /// 1968) between points without a jump between them, each stretch's first tenth left out while the delay settles. Nil where no
+    /// stretch without a jump is 5 s long.
+    static func driftPPM(of delays: [Double]) -> Double? {
+        var stretches: [[(time: Double, delay: Double)]] = []
+        for (block, delay) in delays.enumerated() where delay.isFinite {
+            if let last = stretches.last?.last, abs(delay - last.delay) <= jump {
+                stretches[stretches.count - 1].append((Double(block) * 10, delay))
+            } else {
+                stretches.append([(Double(block) * 10, delay)])
             }
         }
-        guard !slopes.isEmpty else { return nil }
-        return slopes.sorted()[slopes.count / 2] * 1e6
+        let slopes = stretches.filter { $0.count >= leastKnown }.flatMap(slopes).sorted()
+        return slopes.isEmpty ? nil : slopes[slopes.count / 2] * 1e6
+    }
+
+    /// The slopes between some 200 points.
+    private static func slopes(_ known: [(time: Double, delay: Double)]) -> [Double] {
+        let points = stride(from: known.count / 10, to: known.count, by: max(1, known.count / 200)).map { known[$0] }
+        return points.flatMap { first in
+            points.filter { $0.time - first.time > leastSpan }
+                .map { ($0.delay - first.delay) / ($0.time - first.time) }
+        }
     }
 }
