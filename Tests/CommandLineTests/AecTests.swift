@@ -40,7 +40,7 @@ struct AecTests {
         let evidence = EchoEvidence(
             microphone: far, reference: far, output: broken, rate: Self.rate, delay: 0, lag: 0)
         #expect(evidence.enhancementDecibels == nil && evidence.heardSeconds > 1)
-        #expect(EchoPath(reference: far, microphone: broken, delay: 0, rate: Self.rate) == nil)
+        #expect(EchoPath(reference: far, microphone: broken, rate: Self.rate) == nil)
     }
 
     @Test("a line that cannot be put as JSON is lost output")
@@ -69,6 +69,45 @@ struct AecTests {
         try AudioFile.write(far, to: folder("ref.wav"), sampleRate: rate)
         try AudioFile.write(microphone, to: folder("mic.wav"), sampleRate: rate)
         return folder
+    }
+
+    @Test("an echo that precedes the reference is told, and nothing is called good then", arguments: [-1_000, -8_000])
+    func precedes(delay: Int) throws {
+        let (far, echo) = Self.noise(seconds: 5, delay: delay)
+        let folder = try Self.folder(far, echo)
+        let run = try ChildProcess.run(Self.command(folder))
+        #expect(run.exitCode == 0)
+        let milliseconds = -delay / 16
+        #expect(
+            run.standardOutput.contains("poor: The echo precedes the reference by \(milliseconds)."),
+            "\(run.standardOutput)")
+        #expect(!run.standardOutput.contains("good:"), "\(run.standardOutput)")
+        let json = try ChildProcess.run(Self.command(folder) + ["--json"])
+        #expect(abs((json.json?.last?["echo_lag_ms"] as? Double ?? 0) + Double(milliseconds)) < 1)
+    }
+
+    @Test("an echo at the reference itself is hardly in time")
+    func hardlyInTime() throws {
+        let (far, echo) = Self.noise(seconds: 4, delay: 0)
+        let folder = try Self.folder(far, echo)
+        let run = try ChildProcess.run(Self.command(folder))
+        #expect(run.exitCode == 0)
+        #expect(
+            run.standardOutput.contains("fair: The echo comes only 0.0 ms after the reference"), "\(run.standardOutput)"
+        )
+    }
+
+    @Test("a reference with gaps is told of")
+    func gaps() throws {
+        let (played, echo) = Self.noise(seconds: 6, delay: 800)
+        var far = played
+        // Given frames of the reference that are lost after it was played
+        for start in [3, 4] { for index in 0..<480 { far[start * Self.rate + index] = 0 } }
+        let folder = try Self.folder(far, echo)
+        let run = try ChildProcess.run(Self.command(folder))
+        #expect(run.standardOutput.contains("The reference broke off 2 times"), "\(run.standardOutput)")
+        let summary = try ChildProcess.run(Self.command(folder) + ["--json"]).json?.last
+        #expect(summary?["reference_gaps"] as? Int == 2)
     }
 
     @Test("a delay that jumps does not drift")

@@ -47,8 +47,7 @@ struct AecResult {
         evidence = EchoEvidence(
             microphone: microphone, reference: reference, output: output, rate: rate,
             delay: last?.echoDelay?.delay ?? 0, lag: lag)
-        path = EchoPath(
-            reference: reference, microphone: microphone, delay: last?.echoDelay?.delay ?? 0, rate: rate)
+        path = EchoPath(reference: reference, microphone: microphone, rate: rate)
         talker = near.map {
             NearEvidence(near: $0, microphone: microphone, output: output, rate: rate, lag: lag)
         }

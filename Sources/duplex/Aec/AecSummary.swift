@@ -14,6 +14,11 @@ struct AecSummary: JSONLine {
     var erleDb: Double?
     /// From playing to recording.
     var delayMs: Double?
+    /// From the reference to its echo's strongest arrival by the recordings alone, negative where the echo precedes the reference and cannot
+    /// be cancelled; nil where none stands out within 600 ms to either side.
+    var echoLagMs: Double?
+    /// How often the reference broke off amid sound; nil where the backend does not look.
+    var referenceGaps: Int?
     /// How the delay changes over time, jumps aside; nil where it was known too briefly.
     var driftPpm: Double?
     /// The reference's level over its linear echo's.
@@ -49,6 +54,8 @@ struct AecSummary: JSONLine {
         farHeardS = evidence.heardSeconds
         erleDb = evidence.enhancementDecibels
         delayMs = report?.echoDelay.map { Double($0.delay) * 1_000 / Double(rate) }
+        echoLagMs = result.path?.lagMilliseconds
+        referenceGaps = report?.processing.referenceIntegrity?.gaps
         convergenceS = evidence.convergenceSeconds
         processingDelayMs = Double(report?.processing.processingDelay ?? 0) * 1_000 / Double(rate)
         retimings = report?.retimings ?? 0

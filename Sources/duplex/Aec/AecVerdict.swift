@@ -23,12 +23,19 @@ struct AecVerdict {
     private static let mostlyLinear = 0.9
     /// More clipped samples than this bend the echo path.
     private static let clipped = 1e-4
+    /// An echo this long after the reference is in time for a canceller, and one that much before it for none, ms.
+    private static let lag = (inTime: 1.0, tooEarly: -0.5)
 
     private(set) var findings: [Finding] = []
 
     init(_ summary: AecSummary) {
-        addEcho(summary)
-        addPath(summary)
+        if let lag = summary.echoLagMs, lag < Self.lag.tooEarly {
+            addPreceding(lag)
+        } else {
+            addEcho(summary)
+            addPath(summary)
+        }
+        addReference(summary)
         addClipping(summary)
         addTalker(summary)
     }
@@ -41,6 +48,13 @@ struct AecVerdict {
         let sign = isHighBetter ? 1.0 : -1.0
         if sign * value >= sign * best.good { return .good }
         return sign * value >= sign * best.fair ? .fair : .poor
+    }
+
+    private mutating func addPreceding(_ lag: Double) {
+        add(
+            .poor,
+            "The echo precedes the reference by \((-lag).fixed(1)) ms, so it cannot be cancelled: are the microphone and the reference "
+                + "swapped, or is the reference taken too late?")
     }
 
     private mutating func addEcho(_ summary: AecSummary) {
@@ -73,7 +87,18 @@ struct AecVerdict {
 
     private mutating func addPath(_ summary: AecSummary) {
         if let delay = summary.delayMs {
-            add(.good, "The echo comes \(delay.fixed(1)) ms after the reference.")
+            let isInTime = delay >= Self.lag.inTime
+            add(
+                isInTime ? .good : .fair,
+                isInTime
+                    ? "The echo comes \(delay.fixed(1)) ms after the reference."
+                    : "The echo comes only \(delay.fixed(1)) ms after the reference: what comes before it cannot be cancelled. Take the "
+                        + "reference earlier.")
+        } else if let lag = summary.echoLagMs {
+            add(
+                .unknown,
+                "The processing found no delay; by the recordings, the echo comes \(lag.fixed(1)) ms after the reference."
+            )
         } else {
             add(.unknown, "No delay was found.")
         }
@@ -97,6 +122,14 @@ struct AecVerdict {
             share >= Self.mostlyLinear ? .good : .fair,
             "\((share * 100).fixed(1)) % of the microphone's energy is a constant linear echo of the reference; the rest is the near end, "
                 + "noise, a loudspeaker that distorts, or a path that changes.")
+    }
+
+    private mutating func addReference(_ summary: AecSummary) {
+        guard let gaps = summary.referenceGaps, gaps > 0 else { return }
+        add(
+            .fair,
+            "The reference broke off \(gaps == 1 ? "once" : "\(gaps) times") amid sound for less than 0.1 s, as where frames of it are lost: "
+                + "the echo of what they held cannot be cancelled.")
     }
 
     private mutating func addClipping(_ summary: AecSummary) {

@@ -5,12 +5,13 @@ import VoiceSimulation
 ///
 /// Welch's averages over windows in which the far end was heard: H = Sxy / Sxx, and the coherence, which is the share of the
 /// microphone's power that a linear, constant path explains. A near talker, noise, a loudspeaker that distorts and a path that
-/// moves or drifts all lower it. Both recordings must be at one rate.
+/// moves or drifts all lower it. Where the echo is, is searched first. Both recordings must be at one rate.
 struct EchoPath {
     /// Reference power over the power of its linear echo, dB; nil where there is next to none.
     let returnLossDecibels: Double?
-    /// From playing to the strongest arrival, ms.
-    let delayMilliseconds: Double
+    /// From the reference to its echo's strongest arrival, ms, negative where the echo precedes it; nil where none stands out within
+    /// 600 ms to either side.
+    let lagMilliseconds: Double?
     /// From the strongest arrival until 99 % of the echo's energy has come, ms; nil where the fit is too poor to tell.
     let tailMilliseconds: Double?
     /// Share, 0...1, of the microphone's power that is linear echo.
@@ -24,24 +25,22 @@ struct EchoPath {
     private static let range = 20.0
     /// A path that explains less of the microphone than this is chance, and than that has no tail that could be measured.
     private static let leastShare = (path: 0.02, tail: 0.1)
-    /// What is left of the known delay, seconds: room for an error of it. The windows must hold the delay, or they lose echo.
+    /// What is left of the lag, seconds: room for what arrives before the strongest. The windows must hold the lag, or they lose echo.
     private static let lead = 0.02
+    /// How far to either side an echo is searched, seconds.
+    private static let reach = 0.6
+    /// An arrival stands out where it is this many times the root mean square of the correlation; of chance, 5 are rare.
+    private static let prominence: Float = 8
 
-    /// Nil where the far end was hardly heard, or the samples are too large for a power. Allocates; takes about 10 ms per second of sound.
-    ///
-    /// - Parameter delay: frames from playing to recording, as far as it is known.
-    init?(reference: [Float], microphone: [Float], delay: Int, rate: Int) {
-        let known = min(max(0, delay - Int(Self.lead * Double(rate))), microphone.count)
-        let microphone = Array(microphone[known...])
+    /// Nil where the far end was hardly heard, or the samples are too large for a power. Allocates; takes about 2 ms per second of 16 kHz.
+    init?(reference: [Float], microphone: [Float], rate: Int) {
         var length = 4_096
         while Double(length) < Self.windowSeconds * Double(rate) { length *= 2 }
-        let count = min(reference.count, microphone.count)
-        let starts = Array(stride(from: 0, through: count - length, by: length / 2))
-        let powers = starts.map { start in
-            reference[start..<start + length].reduce(0.0) { $0 + Double($1) * Double($1) }
-        }
-        let threshold = max((powers.max() ?? 0) * pow(10, -Self.range / 10), Double(length) * 1e-7)
-        let heard = zip(starts, powers).filter { $0.1 >= threshold }.map(\.0)
+        let lag = Self.lag(reference, microphone, length: 2 * length, rate: rate)
+        let shift = (lag ?? 0) - Int(Self.lead * Double(rate))
+        let reference = Array(reference.dropFirst(max(0, -shift)))
+        let microphone = Array(microphone.dropFirst(max(0, shift)))
+        let heard = Self.windows(reference, count: min(reference.count, microphone.count), length: length)
         guard heard.count >= Self.fewestWindows else { return nil }
         var sums = Spectra(bins: length / 2)
         var transform = RealFourierTransform(length: length)
@@ -55,8 +54,35 @@ struct EchoPath {
         // The path is causal; what comes before its beginning is the fit's noise.
         response.removeLast(length / 2)
         let peak = response.indices.max { abs(response[$0]) < abs(response[$1]) } ?? 0
-        delayMilliseconds = Double(known + peak) * 1_000 / Double(rate)
+        lagMilliseconds = lag.map { _ in Double(shift + peak) * 1_000 / Double(rate) }
         tailMilliseconds = share < Self.leastShare.tail ? nil : Self.tail(response, from: peak, rate: rate)
+    }
+
+    /// Where the half-overlapping windows begin in which the far end was heard.
+    private static func windows(_ reference: [Float], count: Int, length: Int) -> [Int] {
+        let starts = Array(stride(from: 0, through: count - length, by: length / 2))
+        let powers = starts.map { start in
+            reference[start..<start + length].reduce(0.0) { $0 + Double($1) * Double($1) }
+        }
+        let threshold = max((powers.max() ?? 0) * pow(10, -range / 10), Double(length) * 1e-7)
+        return zip(starts, powers).filter { $0.1 >= threshold }.map(\.0)
+    }
+
+    /// Frames from the reference to its strongest arrival, by the cross-correlation of both signals made white; nil where none stands out.
+    private static func lag(_ reference: [Float], _ microphone: [Float], length: Int, rate: Int) -> Int? {
+        var sums = Spectra(bins: length / 2)
+        var transform = RealFourierTransform(length: length)
+        for start in windows(reference, count: min(reference.count, microphone.count), length: length) {
+            sums.add(reference, microphone, start, &transform)
+        }
+        let correlation = sums.correlation(&transform)
+        let reach = Int(Self.reach * Double(rate))
+        let magnitudes = (-reach...reach).map { abs(correlation[($0 + length) % length]) }
+        let meanSquare = magnitudes.reduce(0) { $0 + $1 * $1 } / Float(magnitudes.count)
+        guard let peak = magnitudes.indices.max(by: { magnitudes[$0] < magnitudes[$1] }),
+            magnitudes[peak] > prominence * meanSquare.squareRoot()
+        else { return nil }
+        return peak - reach
     }
 
     /// Milliseconds after `peak` until 99 % of the energy above the fit's own noise has come.
@@ -119,7 +145,10 @@ private struct Spectra {
         return transform.spectrum(of: block.span)
     }
 
-    private var regularisation: Double { referencePower.reduce(0, +) / Double(referencePower.count) * 1e-4 }
+    /// A bin this far below the mean tells nothing.
+    private static let floor = 1e-4
+
+    private var regularisation: Double { referencePower.reduce(0, +) / Double(referencePower.count) * Self.floor }
 
     /// Power of what the fit explains, over that of the reference.
     var echoPower: Double { explained / max(referencePower.reduce(0, +), 1e-30) }
@@ -142,10 +171,26 @@ private struct Spectra {
         return max(0, (explainedShare - chance) / (1 - chance))
     }
 
+    /// The path's response to an impulse; its second half is what comes before time 0.
     func response(_ transform: inout RealFourierTransform) -> [Float] {
         let least = regularisation
-        let real = crossReal.indices.map { Float(crossReal[$0] / (referencePower[$0] + least)) }
-        let imaginary = crossReal.indices.map { Float(crossImaginary[$0] / (referencePower[$0] + least)) }
+        return signal(&transform) { 1 / (referencePower[$0] + least) }
+    }
+
+    /// The cross-correlation of both signals with their spectra made white, as far as they rise above nothing (G. C. Carter, A. H. Nuttall,
+    /// P. G. Cable, "The smoothed coherence transform", 1973).
+    func correlation(_ transform: inout RealFourierTransform) -> [Float] {
+        let least = regularisation
+        let power = microphonePower.reduce(0, +) / Double(microphonePower.count)
+        return signal(&transform) {
+            1 / max(1e-30, (referencePower[$0] + least) * (microphonePower[$0] + power * Self.floor)).squareRoot()
+        }
+    }
+
+    /// The cross-spectrum, each bin weighted, as a signal.
+    private func signal(_ transform: inout RealFourierTransform, _ weight: (Int) -> Double) -> [Float] {
+        let real = crossReal.indices.map { Float(crossReal[$0] * weight($0)) }
+        let imaginary = crossImaginary.indices.map { Float(crossImaginary[$0] * weight($0)) }
         var response = [Float](repeating: 0, count: transform.length)
         var span = response.mutableSpan
         transform.inverse(real: real.span, imaginary: imaginary.span, into: &span)
