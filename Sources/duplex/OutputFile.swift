@@ -22,6 +22,16 @@ enum OutputFile {
         }
     }
 
+    /// Throws where `path`, a sound that is going to be written, has the name of another kind of file than WAV.
+    static func checkIsWAV(_ path: String, option: String) throws {
+        let name = path.split(separator: "/").last ?? ""
+        guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return }
+        let ending = name[name.index(after: dot)...]
+        guard !["wav", "wave"].contains(ending.lowercased()) else { return }
+        throw Failure(
+            .usage, "\(option) '\(path)': only WAV files are written; end the name in .wav, or leave .\(ending) away")
+    }
+
     /// Throws where writing `path` would destroy one of `inputs`.
     static func check(_ path: String, option: String, isNoneOf inputs: [String]) throws {
         var output = stat()

@@ -138,4 +138,38 @@ struct AecTests {
         #expect(AecTrace.driftPPM(of: Array(repeating: 40, count: 499)) == nil)
         #expect(AecTrace.driftPPM(of: Array(repeating: 40, count: 500)) == 0)
     }
+
+    @Test("the output is a WAV file and is called one")
+    func extensions() throws {
+        let folder = try TestFolder()
+        try folder.speak("m.wav", seconds: 0.2, seed: 1)
+        for name in ["o.flac", "o.mp3"] {
+            let aec = ["aec", "--mic", folder("m.wav"), "--ref", folder("m.wav"), "--out", folder(name)]
+            expectFailure(try ChildProcess.run(aec), code: 64, saying: "only WAV files are written")
+            let call = ["call", "--server", "udp://127.0.0.1:1", "--token", "t", "--input", folder("m.wav")]
+            expectFailure(
+                try ChildProcess.run(call + ["--output", folder(name)]), code: 64, saying: "only WAV files are written")
+            #expect(!FileManager.default.fileExists(atPath: folder(name)))
+        }
+    }
+
+    @Test(
+        "the output has one channel and, of a microphone of another rate than 16, 32 and 48 kHz, 48 kHz; the help says so"
+    )
+    func outputFormat() throws {
+        let folder = try TestFolder()
+        let (far, echo) = Self.noise(seconds: 2, delay: 800)
+        try AudioFile.write(far, to: folder("ref.wav"), sampleRate: Self.rate)
+        try AudioFile.write(echo, to: folder("mic.wav"), sampleRate: 22_050)
+        #expect(try ChildProcess.run(Self.command(folder)).exitCode == 0)
+        let output = try AudioFile.read(folder("o.wav"), convertedTo: nil)
+        #expect(output.sampleRate == 48_000 && output.channels == 1)
+        #expect(abs(output.samples.count - echo.count * 48_000 / 22_050) <= 1)
+        // In lines of some width
+        let help = try ChildProcess.run(["aec", "--help"]).standardOutput.split(whereSeparator: \.isWhitespace)
+            .joined(separator: " ")
+        for fact in ["one of another rate at 48 kHz", "mono, 16 bits", "0 to 600", "which is 9 dB", "below 80 Hz"] {
+            #expect(help.contains(fact), "\(fact)")
+        }
+    }
 }

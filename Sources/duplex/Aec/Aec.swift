@@ -6,14 +6,17 @@ struct Aec: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "aec", abstract: "Cancel the echo in recorded microphones, given what was played.",
         discussion: """
-            Streams both files through the engine's own processing, 10 ms at a time. Any file that libsndfile reads will do; 16, 32 and \
-            48 kHz are processed as they are, other rates at 48 kHz. The output has the microphone's rate and length, and lags it by the \
-            processing's own delay.
+            Streams both files through the engine's own processing, 10 ms at a time. Any file that libsndfile reads will do; several channels \
+            are mixed to one. A microphone of 16, 32 or 48 kHz is processed as it is, one of another rate at 48 kHz, and the reference is \
+            brought to the same rate. The output is a WAV file, mono, 16 bits, of that rate and as long as the microphone, which it lags by \
+            the processing's own delay.
 
-            The delay from playing to recording is searched in the signals. With --delay-hint the canceller begins where the hint says and \
-            has less to wait for; where the search finds the echo elsewhere, that counts. It need not be exact to more than 10 ms, nor right, \
-            and it does not make the canceller believe in an echo where there is none. The backend native ignores one of up to 30 ms, \
-            which it spans from the start.
+            The delay from playing to recording is searched in the signals, up to 600 ms. --delay-hint says where to look first; once the \
+            search has found the echo elsewhere, that counts. A right hint can spare some of the first second's echo, most with webRTC; a \
+            wrong one costs. Of 4 s of noise with an echo after 62.5 ms, native removed 25 dB without a hint, 26 with 60, and 18 with 200; \
+            webRTC 15, 23 and 7; speexDSP 10, 8 and 6. The backend native ignores a hint of up to 30 ms, which it spans from the start.
+
+            The backend native takes away what lies below 80 Hz with --noise and --gain, and webRTC always.
 
             --batch takes many recordings: a folder, whose folders hold mic.wav, ref.wav (or far.wav) and perhaps near.wav, or that \
             holds NAME_mic.wav with NAME_ref.wav (or _far, _lpb) beside it; or a manifest, CSV with the heading mic,ref,out,near or a JSON \
@@ -77,7 +80,7 @@ struct Aec: AsyncParsableCommand {
         help: "The near talker alone, as the microphone heard it, if known: tells what the talker lost.",
         completion: .file())
     var near: String?
-    @Option(help: "The WAV file to write; with --batch, a folder for them.", completion: .file())
+    @Option(help: "The WAV file to write: mono, 16 bits; with --batch, a folder for them.", completion: .file())
     var out: String?
     @Option(help: ArgumentHelp("A folder or a manifest of recordings, instead of --mic and --ref.", valueName: "path"))
     var batch: String?
@@ -93,9 +96,11 @@ struct Aec: AsyncParsableCommand {
             48 kHz.
             """)
     var noise = Noise.off
-    @Option(help: "Gain control: \(Gain.allCases.map(\.rawValue).joined(separator: ", ")).")
+    @Option(help: "Gain control: \(Gain.allCases.map(\.rawValue).joined(separator: ", ")), which is 9 dB.")
     var gain = Gain.off
-    @Option(help: "Milliseconds from a frame's playing to its echo's recording, if known: where to look first.")
+    @Option(
+        parsing: .unconditional,
+        help: "Milliseconds, 0 to 600, from a frame's playing to its echo's recording, if known: where to look first.")
     var delayHint: Double?
     @Flag(help: "Print the summary as one line of JSON.")
     var json = false
@@ -108,12 +113,12 @@ struct Aec: AsyncParsableCommand {
             voiceDetection: report == nil ? .off : .moderate)
     }
 
-    /// WebRTC's and speexdsp's cancellers want nothing below 80 Hz; the native one alone leaves the talker's voice whole.
+    /// WebRTC's canceller wants nothing below 80 Hz; the native one alone leaves the talker's voice whole, and speexdsp has no such filter.
     private var wantsHighPass: Bool {
         switch backend {
-        case .bypass: false
+        case .bypass, .speexDSP: false
         case .native: noise != .off || gain != .off
-        case .webRTC, .speexDSP: true
+        case .webRTC: true
         }
     }
 
@@ -129,7 +134,7 @@ struct Aec: AsyncParsableCommand {
             }
         }
         if let delayHint, !(0...600).contains(delayHint) {
-            throw ValidationError("--delay-hint is \(delayHint); the search and the history reach from 0 to 600 ms")
+            throw ValidationError("--delay-hint is \(delayHint); the search reaches from 0 to 600 ms")
         }
     }
 

@@ -18,6 +18,7 @@ struct AecRun {
         if let out = item.out {
             try OutputFile.check(out, option: "--out")
             try OutputFile.check(out, option: "--out", isNoneOf: inputs)
+            try OutputFile.checkIsWAV(out, option: "--out")
         }
         do throws(AudioFileError) {
             let native = try AudioFileReader(item.mic).sampleRate

@@ -52,6 +52,7 @@ struct CallRun {
             guard count == 1 else { throw Failure(.inputUnusable, "'\(input)' holds no sound; record it anew") }
         }
         if let output = options.output {
+            try OutputFile.checkIsWAV(output, option: "--output")
             try OutputFile.check(output, option: "--output")
             try OutputFile.check(output, option: "--output", isNoneOf: [options.input].compactMap(\.self))
         }

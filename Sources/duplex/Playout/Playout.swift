@@ -50,6 +50,7 @@ struct Playout: AsyncParsableCommand {
             try InputFile.check(pcap)
             try OutputFile.check(out, option: "--out")
             try OutputFile.check(out, option: "--out", isNoneOf: [pcap])
+            try OutputFile.checkIsWAV(out, option: "--out")
             for (path, option) in [(log, "--log"), (plot, "--plot")] {
                 guard let path else { continue }
                 try OutputFile.check(path, option: option)
