@@ -2,10 +2,18 @@ import Glibc
 
 /// A file that a command is going to read.
 enum InputFile {
-    /// Throws where `path` is a folder, which the readers of sounds and captures have no good word for.
-    static func check(_ path: String) throws {
+    /// Throws where `path` is a folder, which the readers have no good word for; and where it is a pipe or a device, unless the reader
+    /// goes through it only once.
+    static func check(_ path: String, isReadOnce: Bool = false) throws {
         var status = stat()
-        guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { return }
-        throw Failure(.inputUnusable, "'\(path)' is a folder; name a file in it")
+        guard unsafe stat(path, &status) == 0 else { return }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: return
+        case S_IFDIR: throw Failure(.inputUnusable, "'\(path)' is a folder; name a file in it")
+        default:
+            guard !isReadOnce else { return }
+            throw Failure(
+                .inputUnusable, "'\(path)' is no file but a pipe or a device; write what comes from it to a file first")
+        }
     }
 }

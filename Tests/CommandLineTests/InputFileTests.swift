@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import VoiceDevices
 
@@ -29,6 +30,21 @@ struct InputFileTests {
             #expect(result.standardError.contains(folder(name)))
             #expect(result.standardOutput.isEmpty)
         }
+    }
+
+    @Test("a pipe or a device is refused, and not waited for", arguments: ["pipe", "/dev/zero"])
+    func noFile(name: String) throws {
+        let folder = try TestFolder()
+        try folder.speak("good.wav", seconds: 0.1, seed: 1)
+        let made = unsafe mkfifo(folder("pipe"), 0o600)
+        try #require(made == 0)
+        let path = name.hasPrefix("/") ? name : folder(name)
+        let good = folder("good.wav")
+        for command in [
+            ["aec", "--mic", path, "--ref", good, "--out", folder("o.wav")],
+            ["aec", "--mic", good, "--ref", path, "--out", folder("o.wav")],
+            ["call", "--server", "udp://127.0.0.1:1", "--token", "t", "--input", path],
+        ] { expectFailure(try ChildProcess.run(command, limit: 5), code: 66, saying: "is no file but a") }
     }
 
     @Test("as is one without a single frame")

@@ -47,7 +47,7 @@ struct Playout: AsyncParsableCommand {
 
     func run() async throws {
         try await reportingFailure {
-            try InputFile.check(pcap)
+            try InputFile.check(pcap, isReadOnce: true)
             try OutputFile.check(out, option: "--out")
             try OutputFile.check(out, option: "--out", isNoneOf: [pcap])
             try OutputFile.checkIsWAV(out, option: "--out")
