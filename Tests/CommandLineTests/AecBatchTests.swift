@@ -51,14 +51,55 @@ struct AecBatchTests {
             {"mic": "m\\"2.wav", "ref": "r2.wav"}
             """
         #expect(try AecManifest.read(folder.write(Array(json.utf8), to: "a.jsonl")) == expected)
+        try FileManager.default.createDirectory(atPath: folder("a b"), withIntermediateDirectories: false)
+        let spaced = try AecManifest.read(folder.write(Array("mic,ref\nm.wav,/r.wav\n".utf8), to: "a b/c.csv"))
+        #expect(spaced.map(\.mic) == [folder("a b/m.wav")])
         for (wrong, saying) in [
             ("", "no recordings"), ("mic,ref\n", "no recordings"), ("mic,sound\na,b\n", "heading"),
-            ("mic,ref\na\n", "row 2"), ("mic,ref\na,b,c\n", "row 2"), ("{\"mic\": 1}\n", "object 1"),
+            ("mic,ref\na\n", "line 2"), ("\r\nmic,ref\r\n\r\na,b,c\n", "line 4"), ("{\"mic\": 1}\n", "line 1"),
+            ("\n{\"mic\": \"a\", \"ref\": \"b\", \"delay\": 3}\n", "line 2: it has the key 'delay'"),
+            ("[{\"mic\": \"a\", \"ref\": \"b\"}]\n", "one JSON object on each line"),
         ] {
             let path = try folder.write(Array(wrong.utf8), to: "w")
             let failure = #expect(throws: Failure.self) { try AecManifest.read(path) }
             #expect(failure?.message.contains(saying) == true, "\(wrong)")
         }
+    }
+
+    @Test("no output is written twice, or over an input")
+    func outputs() throws {
+        let folder = try TestFolder()
+        try Self.record("a_", in: folder, seed: 1)
+        for (out, saying) in [
+            ("o.wav", "o.wav' twice"), ("./x/../o.wav", "o.wav' twice"), ("a_ref.wav", "a_ref.wav', which is an input"),
+        ] {
+            let csv = "mic,ref,out\na_mic.wav,a_ref.wav,o.wav\na_mic.wav,a_ref.wav,\(out)\n"
+            try folder.write(Array(csv.utf8), to: "list.csv")
+            let run = try ChildProcess.run(["aec", "--batch", folder("list.csv")])
+            expectFailure(run, code: 66, saying: saying)
+            #expect(!FileManager.default.fileExists(atPath: folder("o.wav")))
+        }
+    }
+
+    @Test("an output that the manifest names is not blamed on --out")
+    func blame() throws {
+        let folder = try TestFolder()
+        try Self.record("a_", in: folder, seed: 1)
+        try FileManager.default.createDirectory(atPath: folder("o"), withIntermediateDirectories: false)
+        try folder.write(Array("mic,ref,out\na_mic.wav,a_ref.wav,o\n".utf8), to: "list.csv")
+        let run = try ChildProcess.run(["aec", "--batch", folder("list.csv")])
+        #expect(run.exitCode == 1)
+        #expect(run.standardOutput.contains("is a folder; name a file for the manifest's out"), "\(run.standardOutput)")
+    }
+
+    @Test("a recording without a reference is told of")
+    func widow() throws {
+        let folder = try TestFolder()
+        try Self.record("a_", in: folder, seed: 1)
+        try folder.write([], to: "b_mic.wav")
+        let run = try ChildProcess.run(["aec", "--batch", folder.path])
+        #expect(run.exitCode == 0)
+        #expect(run.standardError.contains("b_mic.wav' has no reference beside it"), "\(run.standardError)")
     }
 
     @Test("a failure does not stop the others, and is told in the table, the lines and the exit code")

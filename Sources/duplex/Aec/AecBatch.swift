@@ -25,6 +25,8 @@ struct AecBatch {
     private let options: Aec
     private let items: [AecManifest.Item]
     private let names: [String]
+    /// What names each recording's output.
+    private let outputOptions: [String]
 
     init(_ options: Aec, path: String) throws {
         self.options = options
@@ -39,10 +41,31 @@ struct AecBatch {
                 report, option: "--report", for: ["index.html"] + names.flatMap { [$0 + ".html", $0 + ".csv"] })
         }
         self.names = names
+        outputOptions = items.map { $0.out == nil ? "--out" : "the manifest's out" }
         self.items = zip(items, names).map { item, name in
             var item = item
             if item.out == nil, let folder = options.out { item.out = "\(folder)/\(name).wav" }
             return item
+        }
+        try Self.checkOutputs(self.items, path)
+    }
+
+    /// Throws where an output would be written twice, or over the input of another recording.
+    private static func checkOutputs(_ items: [AecManifest.Item], _ path: String) throws(Failure) {
+        func place(_ path: String) -> String {
+            URL(filePath: path).standardizedFileURL.resolvingSymlinksInPath().path(percentEncoded: false)
+        }
+        let inputs = Set(items.flatMap { [$0.mic, $0.ref, $0.near].compactMap(\.self).map(place) })
+        var outputs: Set<String> = []
+        for out in items.compactMap(\.out) {
+            guard outputs.insert(place(out)).inserted else {
+                throw Failure(
+                    .inputUnusable, "'\(path)' would write '\(out)' twice; give each recording an output of its own")
+            }
+            guard !inputs.contains(place(out)) else {
+                throw Failure(
+                    .inputUnusable, "'\(path)' would write '\(out)', which is an input; choose another output")
+            }
         }
     }
 
@@ -66,8 +89,8 @@ struct AecBatch {
 
     func run() throws {
         var lines: [Line] = []
-        for (item, name) in zip(items, names) {
-            let line = process(item, name)
+        for index in items.indices {
+            let line = process(index)
             lines.append(line)
             if options.json { Console.emit(line) }
         }
@@ -88,9 +111,10 @@ struct AecBatch {
         }
     }
 
-    private func process(_ item: AecManifest.Item, _ name: String) -> Line {
+    private func process(_ index: Int) -> Line {
+        let (item, name) = (items[index], names[index])
         do {
-            let result = try AecRun(options, item).run()
+            let result = try AecRun(options, item, outputOption: outputOptions[index]).run()
             var page: String?
             if let report = options.report {
                 try AecPage(result).write(to: "\(report)/\(name)")

@@ -6,7 +6,7 @@ import Foundation
 /// `NAME_mic.wav` with `NAME_ref.wav`, `NAME_far.wav` or `NAME_lpb.wav` beside it.
 ///
 /// A manifest: CSV with the heading `mic,ref,out,near` (the last two may be missing or empty), or a JSON object of these keys on
-/// each line. Paths are relative to the manifest.
+/// each line. Paths are relative to the manifest. No output may be written twice, nor over an input.
 enum AecManifest {
     /// One recording.
     struct Item: Decodable, Equatable {
@@ -18,6 +18,9 @@ enum AecManifest {
 
     /// The columns of a CSV manifest.
     private static let columns = ["mic", "ref", "out", "near"]
+    /// A line of a manifest that is not empty, and its number from 1.
+    private typealias Line = (number: Int, text: Substring)
+
     private static let references = ["ref", "far", "lpb"]
 
     /// The recordings at `path`, in the order of the manifest or of their names.
@@ -53,7 +56,9 @@ enum AecManifest {
         func existing(_ name: String) -> String? {
             FileManager.default.fileExists(atPath: stem + name + ".wav") ? stem + name + ".wav" : nil
         }
-        guard FileManager.default.fileExists(atPath: mic), let ref = references.lazy.compactMap(existing).first else {
+        guard FileManager.default.fileExists(atPath: mic) else { return nil }
+        guard let ref = references.lazy.compactMap(existing).first else {
+            Console.complain("warning: '\(mic)' has no reference beside it and is left out")
             return nil
         }
         return Item(mic: mic, ref: ref, out: nil, near: existing("near"))
@@ -66,11 +71,15 @@ enum AecManifest {
         else {
             throw Failure(.inputUnusable, "the manifest '\(path)' cannot be read as UTF-8 text; check its permissions")
         }
-        let lines = text.split(whereSeparator: \.isNewline).filter { !$0.allSatisfy(\.isWhitespace) }
-        guard !lines.isEmpty else { return [] }
-        let isJSON = lines.first?.drop(while: \.isWhitespace).first == "{"
-        var items = isJSON ? try objects(lines, path) : try rows(lines, path)
-        let base = URL(filePath: path).deletingLastPathComponent().path()
+        let lines: [Line] = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated()
+            .map { ($0.offset + 1, $0.element) }
+            .filter { !$0.text.allSatisfy(\.isWhitespace) }
+        guard let first = lines.first?.text.drop(while: \.isWhitespace).first else { return [] }
+        guard first != "[" else {
+            throw Failure(.inputUnusable, "'\(path)' is a JSON array; a manifest has one JSON object on each line")
+        }
+        var items = first == "{" ? try objects(lines, path) : try rows(lines, path)
+        let base = URL(filePath: path).deletingLastPathComponent().path(percentEncoded: false)
         func absolute(_ name: String) -> String { name.hasPrefix("/") ? name : base + name }
         for index in items.indices {
             items[index].mic = absolute(items[index].mic)
@@ -81,32 +90,41 @@ enum AecManifest {
         return items
     }
 
-    private static func objects(_ lines: [Substring], _ path: String) throws(Failure) -> [Item] {
+    private static func objects(_ lines: [Line], _ path: String) throws(Failure) -> [Item] {
         var items: [Item] = []
-        for (number, line) in lines.enumerated() {
-            guard let item = try? JSONDecoder().decode(Item.self, from: Data(line.utf8)) else {
+        for line in lines {
+            let data = Data(line.text.utf8)
+            let object = (try? JSONSerialization.jsonObject(with: data)) as? [String: Any]
+            if let other = object?.keys.sorted().first(where: { !columns.contains($0) }) {
                 throw Failure(
-                    .inputUnusable, "'\(path)', object \(number + 1): each needs \"mic\" and \"ref\", both text")
+                    .inputUnusable,
+                    "'\(path)', line \(line.number): it has the key '\(other)'; there are \(columns.joined(separator: ", "))"
+                )
+            }
+            guard let item = try? JSONDecoder().decode(Item.self, from: data) else {
+                throw Failure(
+                    .inputUnusable, "'\(path)', line \(line.number): each object needs \"mic\" and \"ref\", both text")
             }
             items.append(item)
         }
         return items
     }
 
-    private static func rows(_ lines: [Substring], _ path: String) throws(Failure) -> [Item] {
-        let heading = lines.first.map { cells($0).map { $0.lowercased() } } ?? []
+    private static func rows(_ lines: [Line], _ path: String) throws(Failure) -> [Item] {
+        let heading = lines.first.map { cells($0.text).map { $0.lowercased() } } ?? []
         guard heading.contains("mic"), heading.contains("ref"), heading.allSatisfy(columns.contains) else {
             throw Failure(.inputUnusable, "'\(path)' needs the heading mic,ref,out,near; out and near may be left away")
         }
         var items: [Item] = []
-        for (number, line) in lines.enumerated().dropFirst() {
-            let values = cells(line)
+        for line in lines.dropFirst() {
+            let values = cells(line.text)
             func value(_ name: String) -> String? {
                 guard let index = heading.firstIndex(of: name), index < values.count else { return nil }
                 return values[index].isEmpty ? nil : values[index]
             }
             guard values.count <= heading.count, let mic = value("mic"), let ref = value("ref") else {
-                throw Failure(.inputUnusable, "'\(path)', row \(number + 1): it needs a mic, a ref and no extra cells")
+                throw Failure(
+                    .inputUnusable, "'\(path)', line \(line.number): it needs a mic, a ref and no extra cells")
             }
             items.append(Item(mic: mic, ref: ref, out: value("out"), near: value("near")))
         }

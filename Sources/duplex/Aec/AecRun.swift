@@ -10,15 +10,16 @@ struct AecRun {
     /// The rate at which everything is processed.
     private let rate: Int
 
-    init(_ options: Aec, _ item: AecManifest.Item) throws {
+    /// - Parameter outputOption: what names the item's output, for a complaint.
+    init(_ options: Aec, _ item: AecManifest.Item, outputOption: String = "--out") throws {
         self.options = options
         self.item = item
         let inputs = [item.mic, item.ref] + (item.near.map { [$0] } ?? [])
         for path in inputs { try InputFile.check(path) }
         if let out = item.out {
-            try OutputFile.check(out, option: "--out")
-            try OutputFile.check(out, option: "--out", isNoneOf: inputs)
-            try OutputFile.checkIsWAV(out, option: "--out")
+            try OutputFile.check(out, option: outputOption)
+            try OutputFile.check(out, option: outputOption, isNoneOf: inputs)
+            try OutputFile.checkIsWAV(out, option: outputOption)
         }
         do throws(AudioFileError) {
             let native = try AudioFileReader(item.mic).sampleRate
