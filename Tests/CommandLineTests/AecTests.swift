@@ -172,4 +172,47 @@ struct AecTests {
             #expect(help.contains(fact), "\(fact)")
         }
     }
+
+    @Test("inputs that are taken otherwise than they may be meant are told of, one line each")
+    func warnings() throws {
+        let (far, echo) = Self.noise(seconds: 4, delay: 800)
+        let folder = try Self.folder(far, echo)
+        try AudioFile.write(Array(far[..<(2 * Self.rate)]), to: folder("half.wav"), sampleRate: Self.rate)
+        try AudioFile.write(Array(far[..<(Self.rate / 2)]), to: folder("short.wav"), sampleRate: Self.rate)
+        try AudioFile.write(far, to: folder("slow.wav"), sampleRate: 15_000)
+        try Self.writeStereo(far, far.map { -$0 }, to: folder("turned.wav"))
+        try Self.writeStereo(far, far, to: folder("stereo.wav"))
+        func said(_ mic: String, _ ref: String) throws -> [Substring] {
+            let run = try ChildProcess.run([
+                "aec", "--mic", folder(mic), "--ref", folder(ref), "--out", folder("o.wav"),
+            ])
+            #expect(run.exitCode == 0)
+            return run.standardError.split(separator: "\n")
+        }
+        for (mic, ref, saying) in [
+            ("mic.wav", "half.wav", "half.wav' is 2.0 s shorter than"),
+            ("half.wav", "ref.wav", "ref.wav' is 2.0 s longer than"),
+            ("short.wav", "short.wav", "it lasts 0.5 s, and the far end is heard for 0.4"),
+            ("mic.wav", "slow.wav", "slow.wav' (15000 Hz) is converted to 16000 Hz"),
+            ("mic.wav", "turned.wav", "turned.wav' cancel each other"),
+        ] {
+            let lines = try said(mic, ref)
+            #expect(lines.count == 1 && lines.first?.contains(saying) == true, "\(lines)")
+        }
+        #expect(try said("mic.wav", "ref.wav") == [])
+        #expect(try said("mic.wav", "stereo.wav") == [])
+    }
+
+    /// A WAV file of 16 bits and two channels.
+    private static func writeStereo(_ left: [Float], _ right: [Float], to path: String) throws {
+        var data = Data("RIFF".utf8)
+        func add(_ value: Int, _ bytes: Int) { for byte in 0..<bytes { data.append(UInt8(value >> (8 * byte) & 255)) } }
+        add(36 + 4 * left.count, 4)
+        data += Data("WAVEfmt ".utf8)
+        for (value, bytes) in [(16, 4), (1, 2), (2, 2), (rate, 4), (4 * rate, 4), (4, 2), (16, 2)] { add(value, bytes) }
+        data += Data("data".utf8)
+        add(4 * left.count, 4)
+        for (first, second) in zip(left, right) { for value in [first, second] { add(Int(value * 32_767), 2) } }
+        try data.write(to: URL(filePath: path))
+    }
 }

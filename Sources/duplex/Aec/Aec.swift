@@ -144,7 +144,9 @@ struct Aec: AsyncParsableCommand {
                 try AecBatch(self, path: batch).run()
             } else if let mic, let ref, let out {
                 if let report { try OutputFolder.make(report, option: "--report", for: ["index.html", "index.csv"]) }
-                let result = try AecRun(self, AecManifest.Item(mic: mic, ref: ref, out: out, near: near)).run()
+                let run = try AecRun(self, AecManifest.Item(mic: mic, ref: ref, out: out, near: near))
+                let (result, warnings) = try run.run()
+                warnings.forEach(Console.complain)
                 if let report { try AecPage(result).write(to: "\(report)/index") }
                 if json { Console.emit(result.summary) } else { result.lines.forEach { Console.say($0) } }
             }

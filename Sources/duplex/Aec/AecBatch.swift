@@ -89,8 +89,10 @@ struct AecBatch {
 
     func run() throws {
         var lines: [Line] = []
+        var told: Set<String> = []
         for index in items.indices {
-            let line = process(index)
+            let (line, warnings) = process(index)
+            for warning in warnings where told.insert(warning).inserted { Console.complain(warning) }
             lines.append(line)
             if options.json { Console.emit(line) }
         }
@@ -111,19 +113,19 @@ struct AecBatch {
         }
     }
 
-    private func process(_ index: Int) -> Line {
+    private func process(_ index: Int) -> (line: Line, warnings: [String]) {
         let (item, name) = (items[index], names[index])
         do {
-            let result = try AecRun(options, item, outputOption: outputOptions[index]).run()
+            let (result, warnings) = try AecRun(options, item, outputOption: outputOptions[index]).run()
             var page: String?
             if let report = options.report {
                 try AecPage(result).write(to: "\(report)/\(name)")
                 page = "\(name).html"
             }
-            return Line(mic: item.mic, out: item.out, report: page, result: result.summary)
+            return (Line(mic: item.mic, out: item.out, report: page, result: result.summary), warnings)
         } catch {
             let reason = (error as? Failure)?.message ?? "\(error)"
-            return Line(mic: item.mic, out: item.out, report: nil, error: reason)
+            return (Line(mic: item.mic, out: item.out, report: nil, error: reason), [])
         }
     }
 
