@@ -215,4 +215,22 @@ struct AecTests {
         for (first, second) in zip(left, right) { for value in [first, second] { add(Int(value * 32_767), 2) } }
         try data.write(to: URL(filePath: path))
     }
+
+    @Test(
+        "what was asked for and is not done is told, and nothing else",
+        arguments: [
+            ("bypass", ["--echo", "high", "--noise", "high"], ["--echo high", "--noise high"]),
+            ("speexDSP", ["--gain", "adaptive"], ["--gain adaptive"]), ("bypass", [], []), ("speexDSP", [], []),
+            ("native", ["--echo", "high", "--noise", "low", "--gain", "fixed"], []),
+        ])
+    func unmet(backend: String, options: [String], told: [String]) throws {
+        let folder = try TestFolder()
+        try folder.speak("mic.wav", seconds: 2, seed: 1)
+        try folder.speak("ref.wav", seconds: 2, seed: 2)
+        let run = try ChildProcess.run(Self.command(folder) + ["--backend", backend] + options)
+        #expect(run.exitCode == 0)
+        let lines = run.standardError.split(separator: "\n")
+        #expect(lines.count == told.count)
+        for (line, option) in zip(lines, told) { #expect(line.contains("\(option) is taken as off by \(backend)")) }
+    }
 }

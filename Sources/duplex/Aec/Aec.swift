@@ -88,8 +88,8 @@ struct Aec: AsyncParsableCommand {
     var report: String?
     @Option(help: "Who processes: \(ProcessingBackend.allCases.map(\.rawValue).joined(separator: ", ")).")
     var backend = ProcessingBackend.native
-    @Option(help: "Echo suppression: \(Echo.allCases.map(\.rawValue).joined(separator: ", ")).")
-    var echo = Echo.low
+    @Option(help: "Echo suppression: \(Echo.allCases.map(\.rawValue).joined(separator: ", ")). (default: low)")
+    var echo: Echo?
     @Option(
         help: """
             Noise suppression: \(Noise.allCases.map(\.rawValue).joined(separator: ", ")); the last is RNNoise, where it is installed, at \
@@ -107,7 +107,7 @@ struct Aec: AsyncParsableCommand {
 
     var settings: ProcessingSettings {
         ProcessingSettings(
-            echo: echo.setting, noise: noise.setting, noiseMethod: noise.method, gain: gain.setting,
+            echo: (echo ?? .low).setting, noise: noise.setting, noiseMethod: noise.method, gain: gain.setting,
             highPass: wantsHighPass,
             // Who talks is part of the report; it changes nothing in the sound.
             voiceDetection: report == nil ? .off : .moderate)
@@ -120,6 +120,15 @@ struct Aec: AsyncParsableCommand {
         case .native: noise != .off || gain != .off
         case .webRTC: true
         }
+    }
+
+    /// What was asked for and is not done, each in a line.
+    func unmet(by active: ProcessingSettings) -> [String] {
+        var unmet: [(option: String, instead: String)] = []
+        if let echo, echo.setting != active.echo { unmet.append(("--echo \(echo)", "\(active.echo)")) }
+        if noise.setting != active.noise { unmet.append(("--noise \(noise)", "\(active.noise)")) }
+        if gain.setting != active.gain { unmet.append(("--gain \(gain)", "\(active.gain.mode)")) }
+        return unmet.map { "warning: \($0.option) is taken as \($0.instead) by \(backend.rawValue)" }
     }
 
     func validate() throws {

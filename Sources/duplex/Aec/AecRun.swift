@@ -68,6 +68,6 @@ struct AecRun {
                 "warning: little can be said of '\(microphone.path)': it lasts \(lasts.fixed(1)) s, and the far end is heard for "
                     + "\(heard.fixed(2)) s of it")
         }
-        return warnings
+        return warnings + options.unmet(by: result.settings)
     }
 }
