@@ -92,16 +92,24 @@ struct PlotTests {
         #expect(Set(ticks.map(\.text)).count == ticks.count)
     }
 
-    @Test("a PNG has the checksums of its chunks and of its pixels")
+    /// A picture that needs two stored blocks.
+    private static let picture = PNG.encode(
+        width: 300, height: 250, pixels: (0..<300 * 250).map { UInt8(truncatingIfNeeded: $0) },
+        palette: (0..<256).map { (UInt8($0), 0, 0) })
+
+    @Test("a PNG ends with the chunk that every PNG ends with")
+    func pngEnd() {
+        #expect(Self.picture.suffix(12) == [0, 0, 0, 0, 0x49, 0x45, 0x4E, 0x44, 0xAE, 0x42, 0x60, 0x82])
+    }
+
+    private static let python = "/usr/bin/python3"
+
+    @Test(
+        "a PNG has the checksums of its chunks and of its pixels: Python's zlib reads it back",
+        .enabled(if: FileManager.default.isExecutableFile(atPath: python)))
     func png() throws {
-        // Given a picture that needs two stored blocks
-        let pixels = (0..<300 * 250).map { UInt8(truncatingIfNeeded: $0) }
-        let bytes = PNG.encode(width: 300, height: 250, pixels: pixels, palette: (0..<256).map { (UInt8($0), 0, 0) })
-        // Then its end is the chunk that every PNG ends with
-        #expect(bytes.suffix(12) == [0, 0, 0, 0, 0x49, 0x45, 0x4E, 0x44, 0xAE, 0x42, 0x60, 0x82])
         let folder = try TestFolder()
-        try folder.write(bytes, to: "p.png")
-        // And Python's zlib, where there is one, reads it back
+        try folder.write(Self.picture, to: "p.png")
         let script = """
             import sys, zlib, struct
             data = open(sys.argv[1], 'rb').read()[8:]
@@ -112,9 +120,8 @@ struct PlotTests {
                 if name == b'IDAT': print(len(zlib.decompress(body)))
                 data = data[12 + length:]
             """
-        guard FileManager.default.isExecutableFile(atPath: "/usr/bin/python3") else { return }
         let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/python3")
+        process.executableURL = URL(filePath: Self.python)
         process.arguments = ["-c", script, folder("p.png")]
         let output = Pipe()
         process.standardOutput = output
