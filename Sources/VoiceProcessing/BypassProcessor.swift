@@ -38,6 +38,7 @@ public final class BypassProcessor: VoiceProcessor {
 
     /// Measures the level.
     public func run(capture: inout MutableSpan<Float>, reference: Span<Float>, delay: Int) -> ProcessingReport {
+        SampleBounds.bound(&capture)
         let level = decibelsFullScale(of: capture.span)
         return ProcessingReport(inputLevel: level, outputLevel: level)
     }

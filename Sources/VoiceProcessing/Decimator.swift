@@ -47,10 +47,7 @@ struct Decimator: ~Copyable {
         let length = unsafe taps.count
         let kept = length - 1
         unsafe memmove(start, start + block, kept * MemoryLayout<Float>.stride)
-        unsafe input.withUnsafeBufferPointer { from in
-            guard let from = from.baseAddress else { return }
-            unsafe memcpy(start + kept, from, block * MemoryLayout<Float>.stride)
-        }
+        for index in 0..<block { unsafe start[kept + index] = SampleBounds.bounded(input[index]) }
         for index in 0..<block / factor {
             let at = unsafe start + index &* factor
             var sum = SIMD8<Float>.zero

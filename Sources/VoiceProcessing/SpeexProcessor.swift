@@ -104,6 +104,7 @@ public final class SpeexProcessor: VoiceProcessor {
     public func run(capture span: inout MutableSpan<Float>, reference far: Span<Float>, delay: Int) -> ProcessingReport
     {
         precondition(span.count == block && far.count == block, "a block is 10 ms")
+        SampleBounds.bound(&span)
         let inputLevel = decibelsFullScale(of: span.span)
         if processingDelay > 0 {
             for index in 0..<block {
@@ -124,6 +125,6 @@ public final class SpeexProcessor: VoiceProcessor {
     }
 
     private static func quantised(_ value: Float) -> Int16 {
-        Int16(max(-32_768, min(32_767, (value * 32_768).rounded())))
+        Int16(max(-32_768, min(32_767, (SampleBounds.bounded(value) * 32_768).rounded())))
     }
 }

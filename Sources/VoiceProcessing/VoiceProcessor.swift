@@ -33,7 +33,8 @@ public protocol VoiceProcessor: AnyObject {
     /// Processes a block in place. Never blocks on anything but the library, never allocates.
     ///
     /// - Parameters:
-    ///   - capture: `sampleRate / 100` frames of microphone, or as few as ``shortestBlock``, full scale ±1; holds the output on return.
+    ///   - capture: `sampleRate / 100` frames of microphone, or as few as ``shortestBlock``, full scale ±1; holds the output on return. In both
+    ///     signals what is no number is taken for silence, and what is beyond ±2 for ±2.
     ///   - reference: as many frames of what was played; silence when nothing was.
     ///   - delay: frames from a reference frame's entry here to the arrival of its echo in `capture`, as far as it is known; 0 where it is
     ///     not. A backend that finds the echo by itself takes it for a hint, until it has found the echo; others go by it.

@@ -26,6 +26,7 @@ public final class WebRTCProcessor: VoiceProcessor {
     private let module: OpaquePointer
     private let library03: Bool
     private var stages: NearEndStages
+    private var far: RealVector
     private var splice: OutputSplice
 
     /// Frames after a switch in which the module's output is still fading in beyond its delay: half of its longest window.
@@ -57,6 +58,7 @@ public final class WebRTCProcessor: VoiceProcessor {
             ModuleDelay.frames(Self.module(activeSettings), rate: sampleRate, library03: library03)
             + stages.delay
         self.stages = stages
+        far = RealVector(count: sampleRate / 100)
         splice = OutputSplice(rate: sampleRate)
     }
 
@@ -81,8 +83,7 @@ public final class WebRTCProcessor: VoiceProcessor {
     public func apply(_ settings: ProcessingSettings) throws(ProcessingError) {
         let requested = try settings.validated()
         let next = capabilities.resolved(requested)
-        requestedSettings = requested
-        guard next != activeSettings else { return }
+        guard next != activeSettings else { return requestedSettings = requested }
         var raw = webrtc_audio_settings(Self.module(next))
         let status = unsafe webrtc_audio_apply(module, &raw)
         guard status == WEBRTC_AUDIO_OK else {
@@ -97,6 +98,7 @@ public final class WebRTCProcessor: VoiceProcessor {
             let fadeIn = Int(Double(sampleRate) * Self.fadeInSeconds)
             splice.begin(hold: isLate ? 0 : delay + (delay > 0 ? fadeIn : 0))
         }
+        requestedSettings = requested
         activeSettings = next
         stages.apply(next)
         processingDelay = delay + stages.delay
@@ -120,9 +122,12 @@ public final class WebRTCProcessor: VoiceProcessor {
     ///
     /// The delay is rounded to the library's milliseconds and clamped to its 0...500 ms.
     public func run(capture: inout MutableSpan<Float>, reference: Span<Float>, delay: Int) -> ProcessingReport {
+        precondition(capture.count == sampleRate / 100 && reference.count == capture.count, "a block is 10 ms")
+        SampleBounds.bound(&capture)
+        far.write(bounded: reference)
         var report = ProcessingReport(inputLevel: decibelsFullScale(of: capture.span), outputLevel: silenceLevel)
-        report.referenceLevel = decibelsFullScale(of: reference)
-        run(capture: &capture, reference: reference, delay: delay, report: &report)
+        report.referenceLevel = decibelsFullScale(of: far.span)
+        process(&capture, delay: delay, report: &report)
         return report
     }
 
@@ -131,13 +136,17 @@ public final class WebRTCProcessor: VoiceProcessor {
         capture: inout MutableSpan<Float>, reference: Span<Float>, delay: Int, report: inout ProcessingReport
     ) {
         precondition(capture.count == sampleRate / 100 && reference.count == capture.count, "a block is 10 ms")
+        far.write(bounded: reference)
+        process(&capture, delay: delay, report: &report)
+    }
+
+    /// Processes a block against `far`.
+    private func process(_ capture: inout MutableSpan<Float>, delay: Int, report: inout ProcessingReport) {
         let milliseconds = Int32(clamping: (delay * 1000 + sampleRate / 2) / sampleRate)
         var raw = webrtc_audio_report()
         let module = unsafe self.module
         let status = unsafe capture.withUnsafeMutableBufferPointer { mine in
-            unsafe reference.withUnsafeBufferPointer { theirs in
-                unsafe webrtc_audio_process(module, mine.baseAddress, theirs.baseAddress, milliseconds, &raw)
-            }
+            unsafe webrtc_audio_process(module, mine.baseAddress, far.start, milliseconds, &raw)
         }
         let processed = status == WEBRTC_AUDIO_OK
         if !processed { failedBlocks += 1 }

@@ -8,6 +8,7 @@ import Glibc
 ///         └─> delay ──────────────────────────> − ┴─> high
 ///
 /// The rest is what the low band does not give back, so with an untouched low band the sum is the input, delayed by 1 ms, exactly. The
+/// What is no sound is kept out by ``SampleBounds``. The
 /// low-pass is 3 kHz wide around 8 kHz and 50 dB down beyond: what folds over lies above 6.6 kHz.
 struct BandSplitter: ~Copyable {
     private static let lowRate = 16_000
@@ -70,7 +71,7 @@ struct BandSplitter: ~Copyable {
     mutating func split(_ block: Span<Float>, low: inout RealVector) {
         precondition(block.count == self.block && low.count == Self.lowBlock)
         input.shiftDown(by: self.block)
-        input.write(block, at: 2 * half)
+        input.write(bounded: block, at: 2 * half)
         unsafe vk_fir(input.start, factor, taps.start, 2 * half + 1, low.start, Self.lowBlock)
     }
 
@@ -89,7 +90,7 @@ struct BandSplitter: ~Copyable {
     /// Writes the input as it was ``delay`` frames ago.
     mutating func delayed(_ block: Span<Float>, into output: inout RealVector) {
         output.write(line, count: min(delay, self.block), at: 0)
-        output.write(block.extracting(0..<self.block - delay), at: delay)
-        line.write(block.extracting(self.block - delay..<self.block), at: 0)
+        output.write(bounded: block.extracting(0..<self.block - delay), at: delay)
+        line.write(bounded: block.extracting(self.block - delay..<self.block), at: 0)
     }
 }

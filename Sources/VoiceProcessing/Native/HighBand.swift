@@ -15,13 +15,11 @@ struct HighBand: ~Copyable {
     /// Weight of a new gain when it rises; it falls at once.
     private static let rise: Float = 0.4
 
-    let rate: Int
     private var mic: BandSplitter
     private var far: BandSplitter
     private var raiser: BandSplitter
     private var micRaised: RealVector
     private var micDelayed: RealVector
-    private var farLow = RealVector(count: 160)
     private var farRaised: RealVector
     private var farDelayed: RealVector
     private var output: RealVector
@@ -32,11 +30,7 @@ struct HighBand: ~Copyable {
     /// Frames by which the canceller's own low band lags.
     private let lag: Int
 
-    /// The low bands of the last block.
-    private(set) var micLow = RealVector(count: 160)
-
     init(sampleRate: Int) {
-        rate = sampleRate
         let block = sampleRate / 100
         lag = NativeEchoCanceller.delay * sampleRate / NativeEchoCanceller.sampleRate
         mic = BandSplitter(sampleRate: sampleRate)

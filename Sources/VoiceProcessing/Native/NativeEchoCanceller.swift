@@ -107,11 +107,8 @@ struct NativeEchoCanceller: ~Copyable {
 
     /// Cancels in place. Both are 160 frames; `far` is what was played in the same 10 ms or, if buffered, up to 0.6 s before it is heard.
     mutating func run(capture: inout MutableSpan<Float>, far: Span<Float>) {
-        mic.write(capture.span)
-        played.write(far)
-        // What is no number would stay in every average for good.
-        if !mic.energy.isFinite { mic.fill(0) }
-        if !played.energy.isFinite { played.fill(0) }
+        mic.write(bounded: capture.span)
+        played.write(bounded: far)
         monitor.note(played)
         reference.append(played)
         micEmphasis.run(mic, into: &emphasised)

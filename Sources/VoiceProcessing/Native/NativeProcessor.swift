@@ -112,6 +112,7 @@ public final class NativeProcessor: VoiceProcessor {
     /// above; 0 is none, and what is longer than 0.65 s is taken for that.
     public func run(capture: inout MutableSpan<Float>, reference: Span<Float>, delay: Int) -> ProcessingReport {
         precondition(capture.count == sampleRate / 100 && reference.count == capture.count, "a block is 10 ms")
+        SampleBounds.bound(&capture)
         var report = ProcessingReport(inputLevel: decibelsFullScale(of: capture.span), outputLevel: silenceLevel)
         report.referenceLevel = decibelsFullScale(of: reference)
         if activeSettings.echo != .off {
