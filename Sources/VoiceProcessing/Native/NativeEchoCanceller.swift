@@ -39,6 +39,8 @@ struct NativeEchoCanceller: ~Copyable {
     /// Share of the path beyond the shadow filter that has changed, after it took over.
     private static let changedShare: Float = 1
     private static let quick: Float = 0.1535
+    /// Energies over 30 ms: from which ratio to the microphone's on an error is not taken for what is left of it.
+    private static let worse: (ratio: Float, weight: Float) = (1.5, 0.3)
     /// How surely the far end must be alone, how far off its echo's gain, and blocks until the next change is believed.
     private static let gainChange: (alone: Float, least: Float, rest: Int) = (0.9, 0.2, 10)
     /// Share of the microphone's power unexplained above which nothing worth keeping was learned.
@@ -85,6 +87,7 @@ struct NativeEchoCanceller: ~Copyable {
     private var monitor = ReferenceMonitor()
     private var sinceGainChange = 1_000
     private var pathChange = PathChange()
+    private var recent: (error: Float, mic: Float) = (0, 0)
     private var micEmphasis = Emphasis()
     private var emphasised = RealVector(count: block)
     /// The last frame of the last echo.
@@ -119,10 +122,7 @@ struct NativeEchoCanceller: ~Copyable {
         presence.note(referencePower: power, microphonePower: mic.energy / Float(Self.block))
         sinceJump += 1
         if presence.isLive { cancel() } else { rest() }
-        if error.energy > 1.5 * mic.energy {
-            error.copy(from: mic)
-            echo.fill(0)
-        }
+        refuseWorse()
         if presence.isPlaying { judge() }
         lastEcho = echo[Self.block - 1]
         suppressor.run(
@@ -165,6 +165,16 @@ extension NativeEchoCanceller {
         for index in 0..<Self.block { priorError[index] = mic[index] - priorEcho[index] }
         for bin in 0..<Spectrum.bins { uncertainty[bin] = filter.uncertainty[bin] * plainPowers[bin] }
         estimateAgain()
+    }
+
+    /// The microphone is better than an error that is louder. One block of it says nothing: an echo and a near end that happen to be opposite
+    /// are together softer than either, so 10 ms of the echo got through several times in ten seconds while both talked.
+    private mutating func refuseWorse() {
+        recent.error += Self.worse.weight * (error.energy - recent.error)
+        recent.mic += Self.worse.weight * (mic.energy - recent.mic)
+        guard recent.error > Self.worse.ratio * recent.mic, error.energy > mic.energy else { return }
+        error.copy(from: mic)
+        echo.fill(0)
     }
 
     /// Where the estimate is no part of the microphone any more, everything about the path may be otherwise but its level and decay.
