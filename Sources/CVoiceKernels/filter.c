@@ -41,6 +41,19 @@ VK_CLONES void vk_uncertainty(
     }
 }
 
+VK_CLONES void vk_mean_power(const float *real, const float *imaginary, size_t reach, float *mean) {
+    float power[VK_REACH + VK_BINS + VK_REACH] = {0};
+    for (size_t k = 0; k < VK_BINS; k++) power[reach + k] = real[k] * real[k] + imaginary[k] * imaginary[k];
+    // Sums of their own rather than one that slides: what is subtracted from a sum takes the quiet bins' last digits with it.
+    for (size_t k = 0; k < VK_BINS; k++) mean[k] = 0;
+    for (size_t shift = 0; shift <= 2 * reach; shift++)
+        for (size_t k = 0; k < VK_BINS; k++) mean[k] += power[k + shift];
+    for (size_t k = 0; k < VK_BINS; k++) {
+        const size_t below = k < reach ? k : reach, above = VK_BINS - 1 - k < reach ? VK_BINS - 1 - k : reach;
+        mean[k] /= (float)(below + 1 + above);
+    }
+}
+
 VK_CLONES void vk_kalman_step(
     const float *x_real, const float *x_imaginary, size_t x_stride, const float *variance, size_t lanes, const float *e_real,
     const float *e_imaginary, const float *gain, float *dw_real, float *dw_imaginary) {

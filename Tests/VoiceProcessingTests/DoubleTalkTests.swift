@@ -70,4 +70,15 @@ struct DoubleTalkTests {
         // Measured: 13 to 29 of 800, until the filter knows the tone; 203 to 237 where each block was judged by itself.
         #expect(passed < 60, "\(passed) blocks")
     }
+
+    @Test("what was learned of the path is kept, be the near end as loud as the echo or 6 dB louder")
+    func kept() throws {
+        // Given six calls
+        let reductions = try [-32, -26].flatMap { (level: Float) in
+            try [UInt64(11), 21, 31].flatMap { try Call(nearLevel: level, seed: $0).reductions(length: 8_000) }
+        }.sorted()
+        // Then. Measured: 26 and 22 dB; 22 and 16 where the noise of each bin is taken for itself and the path forgotten ten times as fast
+        #expect(reductions[reductions.count / 2] > 24.5)
+        #expect(reductions[0] > 19)
+    }
 }

@@ -50,6 +50,12 @@ void vk_filter(
 void vk_uncertainty(
     const float *x_real, const float *x_imaginary, size_t x_stride, const float *variance, size_t lanes, float *output) VK_SAFE;
 
+/// Most bins to each side that vk_mean_power averages over.
+enum { VK_REACH = 16 };
+
+/// mean[k] = mean power of those bins from k - reach to k + reach that there are, for VK_BINS bins; reach is at most VK_REACH.
+void vk_mean_power(const float *real, const float *imaginary, size_t reach, float *mean) VK_SAFE;
+
 /// Kalman step before the constraint: dw = variance * conj(x) * e * gain, for VK_BINS bins.
 void vk_kalman_step(
     const float *x_real, const float *x_imaginary, size_t x_stride, const float *variance, size_t lanes, const float *e_real,

@@ -7,12 +7,13 @@ import CVoiceKernels
 /// frequency domain adaptive filter", 1990), every partition constrained in every block. Partition m and bin k have a weight
 /// W and the variance P of its error; the observation noise S is what the near end and the unmodelled echo put into the error:
 ///
-///     Y = Σ X·W        E = D − Y        S ← smoothed |E|²        U = ½ Σ P|X|²
+///     Y = Σ X·W        E = D − Y        S ← |E|², averaged       U = ½ Σ P|X|²
 ///     W += constrain(P X* E / (U + S))
 ///     P ← A² (1 − ½ P|X|² / (U + S)) P + (1 − A²)|W|²
 ///
 /// There is no step size to choose and no double-talk detector: while the near end talks S is large and the filter learns the
-/// less. U is the power of its own error in the echo estimate, as it sees it; the suppressor is driven by it. The partitions
+/// less. S is averaged over time and over the bins around: of one bin alone it is large just where the filter is wrong, which then learns
+/// the slower. U is the power of its own error in the echo estimate, as it sees it; the suppressor is driven by it. The partitions
 /// are lanes of ``ReferenceSpectra``: linear and, after those, of the loudspeaker's cubic distortion.
 struct EchoPathFilter: ~Copyable {
     /// How it learns.
@@ -21,6 +22,8 @@ struct EchoPathFilter: ~Copyable {
         var memory: Float
         /// Weight of the past in the observation noise, per 10 ms.
         var noiseMemory: Float
+        /// Bins to each side whose error counts for a bin's observation noise; each is 50 Hz.
+        var noiseReach: Int
     }
 
     /// Least observation noise, squared spectrum: -100 dBFS of white noise would have 160 × 1e-10.
@@ -35,6 +38,7 @@ struct EchoPathFilter: ~Copyable {
     /// Variance of the weights' error, rows as in the weights.
     private(set) var variance: RealVector
     private var noise: RealVector
+    private var errorPower: RealVector
     private var gain: RealVector
     private var step: Spectrum
     /// Power of the filter's own error in each bin of the last echo estimate before it learned, U.
@@ -42,10 +46,12 @@ struct EchoPathFilter: ~Copyable {
 
     init(lanes: Int, tuning: Tuning) {
         self.lanes = lanes
+        precondition((0...Int(VK_REACH)).contains(tuning.noiseReach))
         self.tuning = tuning
         weights = Spectrum(lanes: lanes)
         variance = RealVector(count: Spectrum.bins * lanes)
         noise = RealVector(count: Spectrum.bins, repeating: 1e-4)
+        errorPower = RealVector(count: Spectrum.bins)
         gain = RealVector(count: Spectrum.bins)
         step = Spectrum(lanes: lanes)
         uncertainty = RealVector(count: Spectrum.bins)
@@ -64,8 +70,9 @@ struct EchoPathFilter: ~Copyable {
         precondition(reference.lanes >= lanes && error.lanes == 1 && tables.count == Int(VK_TABLES))
         let (xr, xi, stride) = unsafe (reference.real.start, reference.imaginary.start, reference.lanes)
         unsafe vk_uncertainty(xr, xi, stride, variance.start, lanes, uncertainty.start)
+        unsafe vk_mean_power(error.real.start, error.imaginary.start, tuning.noiseReach, errorPower.start)
         for bin in 0..<Spectrum.bins {
-            noise[bin] += (1 - tuning.noiseMemory) * (error.power(bin) - noise[bin])
+            noise[bin] += (1 - tuning.noiseMemory) * (errorPower[bin] - noise[bin])
             gain[bin] = 1 / (uncertainty[bin] + noise[bin] + Self.leastNoise)
         }
         unsafe vk_kalman_step(

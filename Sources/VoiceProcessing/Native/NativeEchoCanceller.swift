@@ -14,8 +14,9 @@ import Glibc
 struct NativeEchoCanceller: ~Copyable {
     /// Choices that are measured rather than derived.
     struct Tuning {
-        var main = EchoPathFilter.Tuning(memory: 0.9998, noiseMemory: 0.7)
-        var shadow = EchoPathFilter.Tuning(memory: 0.985, noiseMemory: 0.8)
+        /// The memory is that of a path that stays; ``PathMotion`` shortens it.
+        var main = EchoPathFilter.Tuning(memory: PathMotion.longest, noiseMemory: 0.7, noiseReach: 8)
+        var shadow = EchoPathFilter.Tuning(memory: 0.985, noiseMemory: 0.8, noiseReach: 0)
         /// Error variance that is expected of an unknown path's first partition, by its decay time in partitions; of the cubic path's.
         var expectation: (linear: Float, cubic: Float, decay: Float) = (0.2, 0.05, 5)
         /// The same for the shadow filter.
@@ -87,6 +88,7 @@ struct NativeEchoCanceller: ~Copyable {
     private var monitor = ReferenceMonitor()
     private var sinceGainChange = 1_000
     private var pathChange = PathChange()
+    private var pathMotion = PathMotion()
     private var recent: (error: Float, mic: Float) = (0, 0)
     private var micEmphasis = Emphasis()
     private var emphasised = RealVector(count: block)
@@ -159,6 +161,7 @@ extension NativeEchoCanceller {
         batch.getSpectrum(1, into: &other)
         filter.learn(reference.spectra, error: main, tables: batch.tables)
         shadow.learn(reference.spectra, error: other, tables: batch.tables)
+        followMotion()
         compareShadow()
         noteChange()
         Emphasis.undo(&priorEcho, from: lastEcho)
@@ -208,6 +211,13 @@ extension NativeEchoCanceller {
         echo.fill(0)
         priorError.copy(from: mic)
         error.copy(from: mic)
+    }
+
+    /// The path may be remembered as long as it stays.
+    private mutating func followMotion() {
+        guard presence.isPlaying else { return }
+        pathMotion.note(error: priorError, quickError: shadowError)
+        filter.tuning.memory = pathMotion.memory
     }
 
     /// The quick filter follows a room that has changed. It follows the near end too, so in double talk it is no better.

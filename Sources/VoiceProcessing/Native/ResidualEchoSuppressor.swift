@@ -25,7 +25,7 @@ struct ResidualEchoSuppressor: ~Copyable {
         /// Likelihood of a near end below which the leakage may rise.
         var nearRise: Float = 0.5
         /// Weight of the filter's own error, μ.
-        var uncertainty: Float = 0.8
+        var uncertainty: Float = 1
         /// The weight is so much higher where the path is new, and falls by its tenth in so many blocks: while it learns quickly the filter takes
         /// its error for 7 dB less than it is.
         var doubt: Float = 5
@@ -34,7 +34,7 @@ struct ResidualEchoSuppressor: ~Copyable {
         var floor: (estimate: Float, all: Float) = (0.01, 0.001)
         /// Power of the network's gain in the product of both while it hears no near end. With 0, 0.4, 0.6 the echo of the far end alone had an
         /// AECMOS of 4.36, 4.54, 4.58 with hard loudspeakers and rooms (37 scenes), and the near end's degradation one of 3.68, 3.64, 3.61.
-        var network: Float = 0.5
+        var network: Float = 0.7
         /// Share of what is left, in amplitude, that the network takes for a near end, from which on the estimate alone counts.
         var nearShare: Float = 0.5
         var talk = TalkState.Tuning()
