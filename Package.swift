@@ -33,6 +33,7 @@ let package = Package(
     name: "DuplexVoice",
     products: [
         .library(name: "VoiceEngine", targets: ["VoiceEngine"]),
+        .library(name: "VoiceProcessing", targets: ["VoiceProcessing"]),
         .executable(name: "duplex", targets: ["duplex"]),
     ],
     dependencies: [
@@ -103,7 +104,7 @@ let package = Package(
         tests("VoiceCoding", "VoiceCoding"),
         tests("VoiceDevices", "VoiceDevices"),
         tests("VoiceTransport", "VoiceTransport", "CLinuxRealtime", "CAllocationCounter"),
-        tests("VoiceEngine", "VoiceEngine", "VoiceSimulation", "CAllocationCounter"),
+        tests("VoiceEngine", "VoiceEngine", "VoiceProcessing", "VoiceSimulation", "CAllocationCounter"),
         tests("VoiceSimulation", "VoiceSimulation"),
         tests("EndToEnd", "VoiceEngine", "VoiceSimulation", "CAllocationCounter"),
         tests("CommandLine", "duplex", "VoiceEngine", "VoiceSimulation"),

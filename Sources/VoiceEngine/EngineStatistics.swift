@@ -53,6 +53,8 @@ public struct EngineStatistics: Sendable {
         public var loudness: Float?
         /// Whether an interruption can be trusted not to be an echo, and why.
         public var echoReadiness: EchoReadiness
+        /// How hard the canceller suppresses what its filter leaves, which `.auto` chooses; nil where it does not tell.
+        public var echoSuppression: ProcessingSettings.EchoSuppression?
         /// Echo return loss, dB.
         public var echoReturnLoss: Float?
         /// Echo return loss enhancement, dB.
@@ -203,6 +205,7 @@ extension EngineStatistics.Uplink {
         noiseLevel = uplink.noiseLevel
         loudness = uplink.loudness
         echoReadiness = uplink.echoReadiness
+        echoSuppression = uplink.echoSuppression
         echoReturnLoss = uplink.echoReturnLoss
         echoReturnLossEnhancement = uplink.echoReturnLossEnhancement
         referenceDelayFrames = uplink.delayFrames

@@ -37,6 +37,7 @@ struct UplinkStatistics: BitwiseCopyable, Sendable {
     var outputLevel: Float = -127
     var echoReturnLoss: Float?
     var echoReturnLossEnhancement: Float?
+    var echoSuppression: ProcessingSettings.EchoSuppression?
     var alignment: ReferenceAligner.Statistics?
     var delayFrames = 0
     var processingDelayFrames = 0
@@ -65,6 +66,7 @@ struct UplinkStatistics: BitwiseCopyable, Sendable {
         referenceLevel = report.referenceLevel
         echoReturnLoss = report.echoReturnLoss
         echoReturnLossEnhancement = report.echoReturnLossEnhancement
+        echoSuppression = report.echoSuppression
         processingDelayFrames = report.processingDelay
         delayFrames = block.delay
         self.alignment = alignment

@@ -4,8 +4,10 @@ public struct ProcessingCapabilities: Equatable, Sendable {
     public var library: String
     /// Whether there is an echo canceller at all.
     public var echo: Bool
-    /// Whether echo suppression has levels; if not, each level above off is the same canceller and active as `.moderate`.
+    /// Whether echo suppression has levels; if not, each level above off is the same canceller and active as `.medium`.
     public var echoLevels: Bool
+    /// Whether it can choose the level by itself; if not, `.auto` is active as `.medium`.
+    public var echoChoice = false
     /// Whether the filter's length can be chosen.
     public var extendedFilter: Bool
     /// Whether the library's own delay search can be chosen; if not and `delayOptional`, it always searches.
@@ -33,8 +35,8 @@ public struct ProcessingCapabilities: Equatable, Sendable {
         var active = requested
         if !echo {
             active.echo = .off
-        } else if !echoLevels, requested.echo != .off {
-            active.echo = .moderate
+        } else if requested.echo != .off, !echoLevels || (requested.echo == .auto && !echoChoice) {
+            active.echo = .medium
         }
         if active.echo == .off {
             active.extendedFilter = false

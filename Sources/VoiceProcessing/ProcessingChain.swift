@@ -55,8 +55,8 @@ public struct ProcessingChain: ~Copyable {
         public var processing: ProcessingReport
         /// The delay that is believed, nil as long as none was found.
         public var echoDelay: EchoDelayEstimator.Estimate?
-        /// How often the reference was re-timed so far, the first time included.
-        public var retimings: Int
+        /// How often the reference was re-timed so far, the first time included; nil where the processor finds the echo by itself.
+        public var retimings: Int?
         /// Whether the canceller gets the reference: there is an echo, or it is too early to say.
         public var echoPathAssumed: Bool
     }
@@ -127,7 +127,7 @@ public struct ProcessingChain: ~Copyable {
         return Report(
             processing: report,
             echoDelay: report.echoDelay.map { EchoDelayEstimator.Estimate(delay: $0, confidence: presence) },
-            retimings: 0, echoPathAssumed: presence > 0.5)
+            retimings: nil, echoPathAssumed: presence > 0.5)
     }
 
     /// The delay that the reference is re-timed by.

@@ -49,6 +49,8 @@ public struct ProcessingReport: BitwiseCopyable, Sendable {
     public var echoReadiness: Float?
     /// RMS of the echo in the microphone's block as it is estimated, dBFS.
     public var echoLevel: Float?
+    /// How hard the residual is suppressed in this block, which `auto` chooses; nil where the canceller is off or does not tell.
+    public var echoSuppression: ProcessingSettings.EchoSuppression?
     /// Mean gain, dB, that the residual suppressor applied to the bins of speech.
     public var suppressionGain: Float?
     /// Whether the reference is what was played; nil where the processor does not look.
@@ -93,6 +95,7 @@ public struct ProcessingReport: BitwiseCopyable, Sendable {
         echoPresence = nil
         echoReadiness = nil
         echoLevel = nil
+        echoSuppression = nil
         suppressionGain = nil
         referenceIntegrity = nil
         libraryDelayMilliseconds = nil

@@ -9,14 +9,17 @@ public struct ProcessingSettings: BitwiseCopyable, Equatable, Sendable {
         /// No echo canceller: for headsets, and where the echo is cancelled elsewhere.
         case off
         /// Least suppression.
-        case low
-        /// The library's default.
-        case moderate
+        case soft
+        /// More. The default of WebRTC's module.
+        case medium
         /// Most suppression.
-        case high
+        case aggressive
+        /// As much as there is need for: `soft` where the filter alone removes most of the echo, more where it cannot, as with a loudspeaker that
+        /// distorts. ``ProcessingReport/echoSuppression`` tells which it is. Only the native canceller chooses; others take it for `medium`.
+        case auto
     }
 
-    /// How much of a noise is taken away at most; see ``NoiseSuppressor``. Of white noise it is 10, 16, 20 and 24 dB.
+    /// How much of a noise is taken away at most; see ``NoiseSuppressor``. Of white noise 10, 16, 20 and 24 dB were measured.
     public enum NoiseSuppression: UInt8, BitwiseCopyable, CaseIterable, Sendable {
         /// No noise suppressor and none of its delay.
         case off
@@ -127,11 +130,11 @@ public struct ProcessingSettings: BitwiseCopyable, Equatable, Sendable {
 
     /// For a talk with a speaking agent that can be interrupted: the least suppression, so that the interruption is heard.
     public static let voiceAgent = ProcessingSettings(
-        echo: .low, noise: .moderate, gain: .conversation, highPass: true, voiceDetection: .moderate)
+        echo: .soft, noise: .moderate, gain: .conversation, highPass: true, voiceDetection: .moderate)
 
-    /// For people on loudspeakers: more suppression, so that nobody hears themselves.
+    /// For people on loudspeakers: as much suppression as theirs need, so that nobody hears themselves.
     public static let voiceChat = ProcessingSettings(
-        echo: .moderate, noise: .moderate, gain: .conversation, highPass: true, voiceDetection: .moderate
+        echo: .auto, noise: .moderate, gain: .conversation, highPass: true, voiceDetection: .moderate
     )
 
     /// For a headset: no echo path, so no canceller, which would only do harm.

@@ -48,7 +48,7 @@ extension VoiceProcessor {
 
 /// Who does the processing.
 public enum ProcessingBackend: String, CaseIterable, Sendable {
-    /// The canceller of this module, with WebRTC's module behind it for noise, level and voice detection.
+    /// The canceller of this module, behind it our own noise suppressor, gain control and speech detector.
     case native
     /// WebRTC's audio processing module.
     case webRTC

@@ -2,8 +2,8 @@ import CWebRTCAudio
 
 /// WebRTC's audio processing module as a ``VoiceProcessor``.
 ///
-/// Signal order inside the module: band splitting, high-pass filter, echo canceller, noise suppressor, voice detection, gain
-/// control, merging. Blocks of 10 ms, mono.
+/// Of the module itself: band splitting, high-pass filter, echo canceller, merging. Noise, gain and speech detection are ours, behind it
+/// (``NearEndStages``). Blocks of 10 ms, mono.
 ///
 /// Allocates at creation only: with library 0.3 neither `run` nor `apply` calls malloc or free (watched with an interposed malloc
 /// over 2000 blocks at 48 kHz, a setting switched every 50). AEC3 allocates a few times early on and in `apply`. The library

@@ -219,9 +219,9 @@ struct AecTests {
     @Test(
         "what was asked for and is not done is told, and nothing else",
         arguments: [
-            ("bypass", ["--echo", "high", "--noise", "high"], ["--echo high", "--noise high"]),
+            ("bypass", ["--echo", "aggressive", "--noise", "high"], ["--echo aggressive", "--noise high"]),
             ("speexDSP", ["--gain", "adaptive"], ["--gain adaptive"]), ("bypass", [], []), ("speexDSP", [], []),
-            ("native", ["--echo", "high", "--noise", "low", "--gain", "fixed"], []),
+            ("native", ["--echo", "aggressive", "--noise", "low", "--gain", "fixed"], []),
         ])
     func unmet(backend: String, options: [String], told: [String]) throws {
         let folder = try TestFolder()

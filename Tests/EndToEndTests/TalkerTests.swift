@@ -51,7 +51,7 @@ struct TalkerTests {
             in: &acoustics, through: &path, played: far, near: talk, talk: talk
         ) { _, _, _ in }
         // When
-        var chain = try ProcessingChain(sampleRate: 48_000, settings: ProcessingSettings(echo: .low))
+        var chain = try ProcessingChain(sampleRate: 48_000, settings: ProcessingSettings(echo: .soft))
         var output = recording.microphone
         for start in stride(from: 0, to: Self.frames, by: 480) {
             var block = Array(output[start..<start + 480])

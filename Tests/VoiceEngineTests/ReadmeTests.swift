@@ -21,15 +21,17 @@ struct ReadmeTests {
         return Array(lines[(first + 1)..<last])
     }
 
-    @Test("the example compiles: it is the text of ReadmeExample.swift")
-    func example() throws {
+    @Test(
+        "the examples compile: they are the text of files here",
+        arguments: [("example", "ReadmeExample.swift"), ("processing example", "ReadmeProcessingExample.swift")])
+    func example(mark: String, file: String) throws {
         let folder = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
         let source = try #require(
-            Self.lines(Self.text("\(folder)/ReadmeExample.swift"), from: "// README: begin", to: "// README: end"))
+            Self.lines(Self.text("\(folder)/\(file)"), from: "// README: begin", to: "// README: end"))
         let readme = Self.text("\(folder)/../../README.md")
-        guard let marked = readme.firstRange(of: "<!-- example -->\n") else {
+        guard let marked = readme.firstRange(of: "<!-- \(mark) -->\n") else {
             Issue.record(
-                "README.md lacks the block that begins with <!-- example -->; put ReadmeExample.swift's lines there")
+                "README.md lacks the block that begins with <!-- \(mark) -->; put the lines of \(file) there")
             return
         }
         let shown = Self.lines(String(readme[marked.upperBound...]), from: "```swift", to: "```")

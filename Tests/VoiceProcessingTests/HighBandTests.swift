@@ -31,7 +31,7 @@ struct HighBandTests {
     }
 
     private func run(_ mic: [Float], _ far: [Float]) throws -> [Float] {
-        let processor = try NativeProcessor(sampleRate: Self.rate, settings: ProcessingSettings(echo: .low))
+        let processor = try NativeProcessor(sampleRate: Self.rate, settings: ProcessingSettings(echo: .soft))
         return ProcessorRun(processor, capture: mic, reference: far).output
     }
 

@@ -7,7 +7,7 @@ import Testing
 @Suite("Changing settings while running")
 struct LiveSwitchTests {
     private static let everything = ProcessingSettings(
-        echo: .moderate, noise: .low, gain: .fixed(decibels: 3), highPass: true,
+        echo: .medium, noise: .low, gain: .fixed(decibels: 3), highPass: true,
         voiceDetection: .moderate)
 
     /// Every change of one component from `everything`, and of everything.
@@ -18,8 +18,8 @@ struct LiveSwitchTests {
             return settings
         }
         return [
-            ("echo off", with { $0.echo = .off }), ("echo low", with { $0.echo = .low }),
-            ("echo high", with { $0.echo = .high }), ("extended filter", with { $0.extendedFilter = true }),
+            ("echo off", with { $0.echo = .off }), ("echo soft", with { $0.echo = .soft }),
+            ("echo aggressive", with { $0.echo = .aggressive }), ("extended filter", with { $0.extendedFilter = true }),
             ("delay agnostic", with { $0.delayAgnostic = true }), ("noise off", with { $0.noise = .off }),
             ("noise moderate", with { $0.noise = .moderate }), ("gain off", with { $0.gain = .off }),
             ("gain 6 dB", with { $0.gain.fixedGain = 6 }), ("target -10", with { $0.gain.targetLevel = -10 }),
@@ -75,16 +75,17 @@ struct LiveSwitchTests {
         }
     }
 
-    @Test("the echo stays away while noise suppression and gain are switched")
+    @Test("the echo stays away while the high-pass filter, noise suppression and gain are switched")
     func convergenceKept() throws {
         let far = speech(seconds: 8, rate: 16_000, seed: 22)
         let mic = sum(echo(of: far, rate: 16_000, delay: 320), noise(seconds: 8, rate: 16_000, seed: 23, level: -75))
-        var settings = ProcessingSettings(echo: .moderate)
+        var settings = ProcessingSettings(echo: .medium)
         let processor = try WebRTCProcessor(sampleRate: 16_000, settings: settings)
         let run = try ProcessorRun(processor, capture: mic, reference: far, delay: 320) { number in
             guard number >= 400, number % 20 == 0 else { return }
             settings.noise = settings.noise == .off ? .moderate : .off
             settings.gain.mode = number % 40 == 0 ? .fixed : .off
+            settings.highPass.toggle()
             try processor.apply(settings)
         }
         #expect(rms(mic[64_000...]) - rms(run.output[64_000...]) > 20)

@@ -8,7 +8,7 @@ import VoiceRealtime
 /// What a canceller owes both talkers, on speech-like signals in sparse rooms.
 @Suite("Native echo canceller")
 struct NativeProcessorTests {
-    private static let echoOnly = ProcessingSettings(echo: .low)
+    private static let echoOnly = ProcessingSettings(echo: .soft)
 
     private func run(_ mic: [Float], _ far: [Float], rate: Int) throws -> ProcessorRun {
         ProcessorRun(try NativeProcessor(sampleRate: rate, settings: Self.echoOnly), capture: mic, reference: far)
@@ -154,11 +154,35 @@ struct NativeProcessorTests {
             return (2..<values.count).map { abs(values[$0] - 2 * values[$0 - 1] + values[$0 - 2]) }.max() ?? 0
         }
         let processor = try NativeProcessor(sampleRate: rate, settings: Self.echoOnly)
+        let delay = processor.processingDelay
         let result = try ProcessorRun(processor, capture: near, reference: silence) { block in
-            if block % 40 == 20 { try processor.apply(block % 80 == 20 ? .bypass : Self.echoOnly) }
+            guard block % 40 == 20 else { return }
+            let isOff = block % 80 == 20
+            try processor.apply(isOff ? .bypass : Self.echoOnly)
+            #expect(processor.processingDelay == (isOff ? 0 : delay))
         }
+        #expect(delay > 0)
         #expect(roughness(result.output) < 1.3 * roughness(near))
-        #expect(processor.activeSettings.echo == .off || processor.processingDelay > 0)
+    }
+
+    @Test("switching the level of suppression while both talk makes no click", arguments: [16_000, 48_000])
+    func levelSwitch(rate: Int) throws {
+        let far = speech(seconds: 6, rate: rate, seed: 462)
+        let mic = sum(
+            echo(of: far, rate: rate, delay: rate / 25), speech(seconds: 6, rate: rate, seed: 463, level: -30))
+        func roughness(_ samples: some Collection<Float>) -> Float {
+            let values = Array(samples)
+            return (2..<values.count).map { abs(values[$0] - 2 * values[$0 - 1] + values[$0 - 2]) }.max() ?? 0
+        }
+        let levels: [ProcessingSettings.EchoSuppression] = [.soft, .aggressive, .auto, .medium]
+        let steady = try ProcessorRun(
+            NativeProcessor(sampleRate: rate, settings: Self.echoOnly), capture: mic, reference: far)
+        let processor = try NativeProcessor(sampleRate: rate, settings: Self.echoOnly)
+        let switched = try ProcessorRun(processor, capture: mic, reference: far) { block in
+            if block % 20 == 10 { try processor.apply(ProcessingSettings(echo: levels[block / 20 % 4])) }
+        }
+        #expect(switched.output[(3 * rate)...] != steady.output[(3 * rate)...])
+        #expect(roughness(switched.output[(3 * rate)...]) < 1.3 * roughness(steady.output[(3 * rate)...]))
     }
 
     // Unoptimised generic code of the standard library allocates by nature.

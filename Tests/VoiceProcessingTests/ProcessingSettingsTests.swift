@@ -88,14 +88,25 @@ struct ProcessingSettingsTests {
         capabilities.delayAgnosticOption = false
         capabilities.delayOptional = true
         capabilities.voiceDetection = false
-        let requested = ProcessingSettings(echo: .high, extendedFilter: true, noise: .high, voiceDetection: .high)
+        let requested = ProcessingSettings(echo: .aggressive, extendedFilter: true, noise: .high, voiceDetection: .high)
         // When resolved, then the difference shows.
         let active = capabilities.resolved(requested)
-        #expect(active.echo == .moderate)
+        #expect(active.echo == .medium)
         #expect(!active.extendedFilter)
         #expect(active.delayAgnostic)
         #expect(active.voiceDetection == .off)
         #expect(active.noise == .high)
+    }
+
+    @Test("who cannot choose the suppression takes medium", arguments: ProcessingBackend.allCases)
+    func automaticSuppression(backend: ProcessingBackend) throws {
+        let processor = try backend.makeProcessor(sampleRate: 16_000, settings: ProcessingSettings(echo: .auto))
+        let active = processor.activeSettings.echo
+        switch backend {
+        case .native: #expect(active == .auto)
+        case .webRTC, .speexDSP: #expect(active == .medium)
+        case .bypass: #expect(active == .off)
+        }
     }
 
     @Test("bypass does nothing and says so")

@@ -288,7 +288,7 @@ struct ReferenceAlignerTests {
         let frameTime = 1 / (Double(rate) * (1 + ppm * 1e-6))
         let interpolator = SincInterpolator()
         var aligner = ReferenceAligner(sampleRate: rate)
-        let processor = try NativeProcessor(sampleRate: rate, settings: ProcessingSettings(echo: .low))
+        let processor = try NativeProcessor(sampleRate: rate, settings: ProcessingSettings(echo: .soft))
         var (reference, heard) = ([Float](repeating: 0, count: block), [Float](repeating: 0, count: block))
         var (played, missingLate, moves) = (0, 0, 0)
         var (came, left): (Float, Float) = (0, 0)

@@ -160,7 +160,7 @@ struct ResidualEchoNetworkTests {
             var tuning = NativeEchoCanceller.Tuning()
             if !hearsNetwork { tuning.suppressor.network = 0 }
             let processor = try NativeProcessor(
-                sampleRate: 16_000, settings: ProcessingSettings(echo: .low), tuning: tuning)
+                sampleRate: 16_000, settings: ProcessingSettings(echo: .soft), tuning: tuning)
             return ProcessorRun(processor, capture: sum(echo, near), reference: far).output
         }
     }

@@ -26,7 +26,7 @@ struct SpeexProcessorTests {
         let far = speech(seconds: 10, rate: Self.rate, seed: 1)
         let microphone = echo(of: far, rate: Self.rate, delay: 160)
         let late = 7 * Self.rate
-        let removed = try [ProcessingSettings.EchoSuppression.low, .high].map { level in
+        let removed = try [ProcessingSettings.EchoSuppression.soft, .aggressive].map { level in
             let output = try Self.run(microphone: microphone, far: far, settings: ProcessingSettings(echo: level))
             return rms(microphone[late..<output.count]) - rms(output[late...])
         }
@@ -43,7 +43,7 @@ struct SpeexProcessorTests {
         for index in 0..<5 * Self.rate { near[index] = 0 }
         let output = try Self.run(
             microphone: sum(echo(of: far, rate: Self.rate, delay: 160), near), far: far,
-            settings: ProcessingSettings(echo: .low))
+            settings: ProcessingSettings(echo: .soft))
         let part = loudest(near, length: Self.rate)
         let found = lag(of: output[part], behind: near, upTo: 40)
         #expect(found.correlation > 0.8)

@@ -13,7 +13,7 @@ struct WebRTCProcessorTests {
         let far = speech(seconds: 6, rate: rate, seed: 3)
         let delay = rate / 50
         let mic = sum(echo(of: far, rate: rate, delay: delay), noise(seconds: 6, rate: rate, seed: 4, level: -75))
-        let processor = try WebRTCProcessor(sampleRate: rate, settings: ProcessingSettings(echo: .moderate))
+        let processor = try WebRTCProcessor(sampleRate: rate, settings: ProcessingSettings(echo: .medium))
         // When it is processed with that delay.
         let run = ProcessorRun(processor, capture: mic, reference: far, delay: delay)
         // Then the second half is at least 25 dB down, and the library reports what it achieved.
@@ -32,7 +32,7 @@ struct WebRTCProcessorTests {
         // A loudspeaker that overdrives leaves what no linear filter removes: the suppressor's part.
         let played = far.map { tanhf(6 * $0) / 6 }
         let mic = sum(echo(of: played, rate: 16_000, delay: 320), noise(seconds: 6, rate: 16_000, seed: 6, level: -90))
-        let left = try [ProcessingSettings.EchoSuppression.off, .low, .moderate, .high].map { level in
+        let left = try [ProcessingSettings.EchoSuppression.off, .soft, .medium, .aggressive].map { level in
             let processor = try WebRTCProcessor(sampleRate: 16_000, settings: ProcessingSettings(echo: level))
             return rms(ProcessorRun(processor, capture: mic, reference: far, delay: 320).output[48_000...])
         }
@@ -46,7 +46,7 @@ struct WebRTCProcessorTests {
     func nearEndKept(rate: Int) throws {
         let near = speech(seconds: 4, rate: rate, seed: 7)
         let processor = try WebRTCProcessor(
-            sampleRate: rate, settings: ProcessingSettings(echo: .moderate, voiceDetection: .moderate))
+            sampleRate: rate, settings: ProcessingSettings(echo: .medium, voiceDetection: .moderate))
         let run = ProcessorRun(processor, capture: near)
         let half = near.count / 2
         let found = lag(of: run.output[loudest(near, length: rate / 4)], behind: near, upTo: rate / 50)
@@ -59,8 +59,8 @@ struct WebRTCProcessorTests {
         let near = speech(seconds: 3, rate: rate, seed: 8)
         let table: [ProcessingSettings] = [
             .bypass, ProcessingSettings(gain: .fixed(decibels: 0)),
-            ProcessingSettings(noise: .low), ProcessingSettings(echo: .moderate),
-            ProcessingSettings(echo: .moderate, extendedFilter: true), ProcessingSettings(echo: .low, noise: .low),
+            ProcessingSettings(noise: .low), ProcessingSettings(echo: .medium),
+            ProcessingSettings(echo: .medium, extendedFilter: true), ProcessingSettings(echo: .soft, noise: .low),
             ProcessingSettings(voiceDetection: .high),
         ]
         for settings in table {

@@ -3,7 +3,7 @@ import VoiceSimulation
 
 /// What a backend made of a recording.
 struct EchoRun {
-    private static let settings = ProcessingSettings(echo: .low, highPass: true)
+    private static let settings = ProcessingSettings(echo: .soft, highPass: true)
     /// Blocks that do not count for CPU: caches and tables warm up.
     private static let warmUp = 100
     private static let block = 480

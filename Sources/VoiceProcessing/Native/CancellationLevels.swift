@@ -37,6 +37,9 @@ struct CancellationLevels {
     /// The echo's power over that of what is left, dB; nil before the far end was alone.
     var enhancement: Float? { blocks > 10 ? Self.ratio(came, went) : nil }
 
+    /// The microphone's power over that of the filter's error, dB; nil before the far end was alone for a second.
+    var filterEnhancement: Float? { blocks > 100 ? Self.ratio(came, left) : nil }
+
     /// The reference's power over the echo's, dB.
     var returnLoss: Float? { blocks > 10 ? Self.ratio(played, echoed) : nil }
 

@@ -93,7 +93,7 @@ struct EchoPathFilter: ~Copyable {
         }
     }
 
-    /// Scales what is expected of the error.
+    /// Raises what is expected of the error to this at least.
     mutating func expect(atLeast expected: (_ lane: Int) -> Float) {
         for lane in 0..<lanes {
             let value = expected(lane)

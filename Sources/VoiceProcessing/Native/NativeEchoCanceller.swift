@@ -51,9 +51,12 @@ struct NativeEchoCanceller: ~Copyable {
 
     let tuning: Tuning
     /// How hard the residual is suppressed.
-    var suppression = ProcessingSettings.EchoSuppression.low {
-        didSet { suppressor.tuning = tuning.suppressor.adjusted(to: suppression) }
+    var suppression = ProcessingSettings.EchoSuppression.soft {
+        didSet { suppress(suppression == .auto ? choice.level : suppression) }
     }
+    /// The level in force, which is never `auto`.
+    private(set) var activeSuppression = ProcessingSettings.EchoSuppression.soft
+    private var choice = SuppressionChoice()
     private var batch = TransformBatch()
     private var reference = ReferenceSpectra(sampleRate: sampleRate)
     private var filter: EchoPathFilter
@@ -134,7 +137,15 @@ struct NativeEchoCanceller: ~Copyable {
             levels.note(
                 microphone: mic.energy, error: error.energy, output: energy(of: capture.span),
                 reference: reference.power * Float(Self.block), echo: echo.energy, farOnly: suppressor.farOnly)
+            choice.note(filterEnhancement: levels.filterEnhancement)
+            if suppression == .auto { suppress(choice.level) }
         }
+    }
+
+    private mutating func suppress(_ level: ProcessingSettings.EchoSuppression) {
+        guard level != activeSuppression else { return }
+        activeSuppression = level
+        suppressor.tuning = tuning.suppressor.adjusted(to: level)
     }
 }
 
@@ -393,6 +404,7 @@ extension NativeEchoCanceller {
     /// Writes what is known into a report of a signal at `rate`.
     func describe(in report: inout ProcessingReport, rate: Int) {
         let isHeard = presence.presence > 0.5
+        report.echoSuppression = activeSuppression
         report.mayContainEcho = isHeard && presence.isLive
         report.echoDelay = delays.delay.map { $0 * rate / Self.sampleRate }
         report.echoDriftPPM = drift.isOpen ? Float(drift.drift * 1e6) : nil

@@ -1,6 +1,6 @@
 import CVoiceKernels
 
-/// The native echo canceller as a ``VoiceProcessor``, with WebRTC's module behind it for noise, level and voice detection.
+/// The native echo canceller as a ``VoiceProcessor``, behind it WebRTC's high-pass filter and ``NearEndStages``.
 ///
 ///     capture ─┬─> below 8 kHz ─> NativeEchoCanceller ─┬─> WebRTCProcessor, echo off ─> out
 ///     far ─────┤                                       │
@@ -68,6 +68,7 @@ public final class NativeProcessor: VoiceProcessor {
         var capabilities = WebRTCProcessor.libraryCapabilities
         capabilities.library = "native, \(capabilities.library)"
         capabilities.echoLevels = true
+        capabilities.echoChoice = true
         capabilities.extendedFilter = false
         capabilities.delayAgnosticOption = false
         capabilities.delayOptional = true

@@ -51,9 +51,9 @@ struct ResidualEchoSuppressor: ~Copyable {
         func adjusted(to level: ProcessingSettings.EchoSuppression) -> Tuning {
             var tuning = self
             switch level {
-            case .off, .low: break
-            case .moderate: tuning.uncertainty *= 2
-            case .high:
+            case .off, .soft, .auto: break
+            case .medium: tuning.uncertainty *= 2
+            case .aggressive:
                 tuning.uncertainty *= 4
                 tuning.floor.estimate *= 0.3
             }

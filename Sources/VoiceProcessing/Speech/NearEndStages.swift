@@ -1,4 +1,4 @@
-/// What is done to the near end behind an echo canceller, the same with every backend.
+/// What is done to the near end behind an echo canceller, the same with every backend that leaves it to us: `native` and `webRTC`.
 ///
 ///     without echo ─> NoiseSuppressor ─┬─> GainController ─┬─> near end
 ///                           │ evidence │                   └─> LoudnessMeter

@@ -47,7 +47,4 @@ struct ResidualEchoLikelihood: BitwiseCopyable {
         }
         return 1 / (1 + expf((excess - Self.margin.even) / Self.margin.width))
     }
-
-    /// Another path: what was learned of the old one says nothing.
-    mutating func restart() { self = ResidualEchoLikelihood() }
 }

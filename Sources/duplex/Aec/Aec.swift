@@ -29,14 +29,15 @@ struct Aec: AsyncParsableCommand {
 
     /// How much is suppressed beyond what the filter removes.
     enum Echo: String, CaseIterable, ExpressibleByArgument {
-        case off, low, moderate, high
+        case off, soft, medium, aggressive, auto
 
         var setting: ProcessingSettings.EchoSuppression {
             switch self {
             case .off: .off
-            case .low: .low
-            case .moderate: .moderate
-            case .high: .high
+            case .soft: .soft
+            case .medium: .medium
+            case .aggressive: .aggressive
+            case .auto: .auto
             }
         }
     }
@@ -88,7 +89,7 @@ struct Aec: AsyncParsableCommand {
     var report: String?
     @Option(help: "Who processes: \(ProcessingBackend.allCases.map(\.rawValue).joined(separator: ", ")).")
     var backend = ProcessingBackend.native
-    @Option(help: "Echo suppression: \(Echo.allCases.map(\.rawValue).joined(separator: ", ")). (default: low)")
+    @Option(help: "Echo suppression: \(Echo.allCases.map(\.rawValue).joined(separator: ", ")). (default: soft)")
     var echo: Echo?
     @Option(
         help: """
@@ -107,7 +108,7 @@ struct Aec: AsyncParsableCommand {
 
     var settings: ProcessingSettings {
         ProcessingSettings(
-            echo: (echo ?? .low).setting, noise: noise.setting, noiseMethod: noise.method, gain: gain.setting,
+            echo: (echo ?? .soft).setting, noise: noise.setting, noiseMethod: noise.method, gain: gain.setting,
             highPass: wantsHighPass,
             // Who talks is part of the report; it changes nothing in the sound.
             voiceDetection: report == nil ? .off : .moderate)

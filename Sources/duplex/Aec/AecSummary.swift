@@ -39,8 +39,10 @@ struct AecSummary: JSONLine {
     var convergenceS: Double?
     /// How much later than the microphone the output is.
     var processingDelayMs: Double
-    /// How often the reference was re-timed.
-    var retimings: Int
+    /// How often the reference was re-timed; nil where the backend finds the echo by itself.
+    var retimings: Int?
+    /// How hard the residual was suppressed at the end.
+    var echoSuppression: String?
     var usPerFrameP50: Double
     var usPerFrameP99: Double
     var usPerFrameMax: Double
@@ -58,7 +60,8 @@ struct AecSummary: JSONLine {
         referenceGaps = report?.processing.referenceIntegrity?.gaps
         convergenceS = evidence.convergenceSeconds
         processingDelayMs = Double(report?.processing.processingDelay ?? 0) * 1_000 / Double(rate)
-        retimings = report?.retimings ?? 0
+        retimings = report?.retimings
+        echoSuppression = report?.processing.echoSuppression.map { "\($0)" }
         driftPpm = result.trace.driftPPM
         echoReturnLossDb = result.path?.returnLossDecibels?.known
         echoTailMs = result.path?.tailMilliseconds

@@ -21,7 +21,7 @@ struct EchoExamination {
             let (microphone, reference, xruns) = try await record()
             Console.progress("looking at what came back")
             let result = try AecProcessing(
-                settings: ProcessingSettings(echo: .low), backend: .native
+                settings: ProcessingSettings(echo: .soft), backend: .native
             ).run(
                 AecManifest.Item(mic: capture, ref: playback, out: nil, near: nil), microphone: microphone,
                 reference: reference, near: nil, rate: 48_000)
