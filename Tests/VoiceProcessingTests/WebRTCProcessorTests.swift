@@ -26,18 +26,29 @@ struct WebRTCProcessorTests {
         #expect(processor.failedBlocks == 0)
     }
 
-    @Test("more suppression leaves less echo")
-    func echoLevels() throws {
+    /// What is left of an echo with each level from off on, dBFS.
+    private static func leftByLevel() throws -> [Float] {
         let far = speech(seconds: 6, rate: 16_000, seed: 5)
         // A loudspeaker that overdrives leaves what no linear filter removes: the suppressor's part.
         let played = far.map { tanhf(6 * $0) / 6 }
         let mic = sum(echo(of: played, rate: 16_000, delay: 320), noise(seconds: 6, rate: 16_000, seed: 6, level: -90))
-        let left = try [ProcessingSettings.EchoSuppression.off, .soft, .medium, .aggressive].map { level in
+        return try [ProcessingSettings.EchoSuppression.off, .soft, .medium, .aggressive].map { level in
             let processor = try WebRTCProcessor(sampleRate: 16_000, settings: ProcessingSettings(echo: level))
             return rms(ProcessorRun(processor, capture: mic, reference: far, delay: 320).output[48_000...])
         }
+    }
+
+    @Test("takes the echo away")
+    func echoTaken() throws {
+        let left = try Self.leftByLevel()
         #expect(left[0] - left[1] > 15)
-        guard WebRTCProcessor.libraryCapabilities.echoLevels else { return }
+    }
+
+    @Test(
+        "more suppression leaves less echo",
+        .enabled(if: WebRTCProcessor.libraryCapabilities.echoLevels, "this library has one level"))
+    func echoLevels() throws {
+        let left = try Self.leftByLevel()
         #expect(left[1] - left[2] > 1, "\(left)")
         #expect(left[2] - left[3] > 1, "\(left)")
     }
