@@ -40,8 +40,9 @@ struct NativeEchoCanceller: ~Copyable {
     /// Share of the path beyond the shadow filter that has changed, after it took over.
     private static let changedShare: Float = 1
     private static let quick: Float = 0.1535
-    /// Energies over 30 ms: from which ratio to the microphone's on an error is not taken for what is left of it.
-    private static let worse: (ratio: Float, weight: Float) = (1.5, 0.3)
+    /// From which ratio of energies to the microphone on an error is not taken for what is left of it; the weight of a block in them: 30 ms; and
+    /// how surely the far end must be alone for a block to count by itself.
+    private static let worse: (ratio: Float, weight: Float, alone: Float) = (1.5, 0.3, 0.8)
     /// How surely the far end must be alone, how far off its echo's gain, and blocks until the next change is believed.
     private static let gainChange: (alone: Float, least: Float, rest: Int) = (0.9, 0.2, 10)
     /// Share of the microphone's power unexplained above which nothing worth keeping was learned.
@@ -181,11 +182,13 @@ extension NativeEchoCanceller {
         estimateAgain()
     }
 
-    /// The microphone is better than an error that is louder. One block of it says nothing: an echo and a near end that happen to be opposite
-    /// are together softer than either, so 10 ms of the echo got through several times in ten seconds while both talked.
+    /// The microphone is better than an error that is louder. With the far end alone a block of it is enough: the path has jumped. While both talk
+    /// it says nothing: an echo and a near end that happen to be opposite are together softer than either, so 10 ms of the echo got through
+    /// several times in ten seconds.
     private mutating func refuseWorse() {
-        recent.error += Self.worse.weight * (error.energy - recent.error)
-        recent.mic += Self.worse.weight * (mic.energy - recent.mic)
+        let weight = suppressor.farOnly > Self.worse.alone ? 1 : Self.worse.weight
+        recent.error += weight * (error.energy - recent.error)
+        recent.mic += weight * (mic.energy - recent.mic)
         guard recent.error > Self.worse.ratio * recent.mic, error.energy > mic.energy else { return }
         error.copy(from: mic)
         echo.fill(0)
