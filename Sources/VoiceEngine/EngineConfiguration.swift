@@ -71,8 +71,8 @@ public struct EngineConfiguration: Sendable {
 
     /// The shortest way that the engine has, for people with headsets who must be in time with each other, on a good network: 2.5 ms device
     /// periods, 10 ms frames, the codec's low-delay mode, and nothing done to the microphone. About 20 ms from mouth to ear on a local
-    /// network (`bench/RESULTS.md`); it costs the codec's protection against loss (FEC), some quality at the same bit rate, and a gap each time that the machine or the
-    /// network stalls.
+    /// network (`bench/RESULTS.md`); it costs the codec's protection against loss (FEC), some quality at the same bit rate, and a gap each time
+    /// that the machine or the network stalls.
     public static let lowDelay = EngineConfiguration(
         device: .alsa(.lowDelay), backend: .bypass, processing: .bypass,
         encoder: OpusEncoderSettings(

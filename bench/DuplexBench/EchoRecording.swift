@@ -7,7 +7,6 @@ struct EchoRecording {
     var microphone: [Float]
     /// The echo, as part of the microphone.
     var echo: [Float]
-
 }
 
 extension EchoRecording {

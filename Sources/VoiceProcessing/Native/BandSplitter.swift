@@ -8,8 +8,7 @@ import Glibc
 ///         └─> delay ──────────────────────────> − ┴─> high
 ///
 /// The rest is what the low band does not give back, so with an untouched low band the sum is the input, delayed by 1 ms, exactly. The
-/// What is no sound is kept out by ``SampleBounds``. The
-/// low-pass is 3 kHz wide around 8 kHz and 50 dB down beyond: what folds over lies above 6.6 kHz.
+/// low-pass is 3 kHz wide around 8 kHz and 50 dB down beyond: what folds over lies above 6.6 kHz. What is no sound is kept out by ``SampleBounds``.
 struct BandSplitter: ~Copyable {
     private static let lowRate = 16_000
     private static let lowBlock = 160

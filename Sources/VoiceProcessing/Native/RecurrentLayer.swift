@@ -32,7 +32,3 @@ struct RecurrentLayer: ~Copyable {
         }
     }
 }
-
-/// From 0 to 1.
-@inline(__always)
-func logistic(_ value: Float) -> Float { 1 / (1 + expf(-value)) }

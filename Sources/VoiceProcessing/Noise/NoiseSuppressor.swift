@@ -143,7 +143,7 @@ public struct NoiseSuppressor: ~Copyable {
     ///
     /// A logistic regression over 11 000 blocks of speech and 1600 of noise alone (white, pink, fan, babble, keyboard; 0 to 15 dB).
     private static func speechProbability(likeness: Float, voicing: Float) -> Float {
-        1 / (1 + expf(3.6 - 1.34 * logf(likeness + 0.02) - 4.43 * voicing))
+        logistic(-3.6 + 1.34 * logf(likeness + 0.02) + 4.43 * voicing)
     }
 
     private mutating func measureVoicing() -> Float {

@@ -45,6 +45,6 @@ struct ResidualEchoLikelihood: BitwiseCopyable {
         } else if left > noise + Self.overNoise {
             leakage += min(excess, excess < Self.surprise ? Self.following.up : Self.following.surprised)
         }
-        return 1 / (1 + expf((excess - Self.margin.even) / Self.margin.width))
+        return logistic((Self.margin.even - excess) / Self.margin.width)
     }
 }
