@@ -40,13 +40,6 @@ struct LiveSwitchTests {
         }
     }
 
-    /// What stands out of the signal at a click: the largest second difference, against its usual largest.
-    private static func roughness(_ samples: ArraySlice<Float>) -> Float {
-        zip(samples.dropFirst(2), zip(samples.dropFirst(), samples)).reduce(0) { worst, each in
-            max(worst, abs(each.0 - 2 * each.1.0 + each.1.1))
-        }
-    }
-
     @Test("no gap and no click", arguments: [16_000, 32_000, 48_000])
     func seamless(rate: Int) throws {
         let signal = Self.vowel(seconds: 2.4, rate: rate)
@@ -60,10 +53,10 @@ struct LiveSwitchTests {
             }
             for at in [120, 180] {
                 let around = run.output[(at - 1) * block..<(at + 6) * block]
-                let steady = Self.roughness(run.output[(at - 40) * block..<at * block])
+                let steady = roughness(run.output[(at - 40) * block..<at * block])
                 // Then no second difference stands out from the signal's own by more than half (2x gain is a change of level).
-                let after = Self.roughness(run.output[(at + 12) * block..<(at + 40) * block])
-                #expect(Self.roughness(around) < 1.6 * max(steady, after), "\(name) at \(rate), block \(at)")
+                let after = roughness(run.output[(at + 12) * block..<(at + 40) * block])
+                #expect(roughness(around) < 1.6 * max(steady, after), "\(name) at \(rate), block \(at)")
                 // And no stretch of 2.5 ms falls more than 9 dB below the quieter side.
                 let before = rms(run.output[(at - 8) * block..<at * block])
                 let level = min(before, rms(run.output[(at + 6) * block..<(at + 14) * block]))

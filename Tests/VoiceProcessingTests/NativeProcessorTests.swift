@@ -149,10 +149,6 @@ struct NativeProcessorTests {
     func liveSwitch(rate: Int) throws {
         let near = speech(seconds: 3, rate: rate, seed: 461)
         let silence = [Float](repeating: 0, count: near.count)
-        func roughness(_ samples: some Collection<Float>) -> Float {
-            let values = Array(samples)
-            return (2..<values.count).map { abs(values[$0] - 2 * values[$0 - 1] + values[$0 - 2]) }.max() ?? 0
-        }
         let processor = try NativeProcessor(sampleRate: rate, settings: Self.echoOnly)
         let delay = processor.processingDelay
         let result = try ProcessorRun(processor, capture: near, reference: silence) { block in
@@ -170,10 +166,6 @@ struct NativeProcessorTests {
         let far = speech(seconds: 6, rate: rate, seed: 462)
         let mic = sum(
             echo(of: far, rate: rate, delay: rate / 25), speech(seconds: 6, rate: rate, seed: 463, level: -30))
-        func roughness(_ samples: some Collection<Float>) -> Float {
-            let values = Array(samples)
-            return (2..<values.count).map { abs(values[$0] - 2 * values[$0 - 1] + values[$0 - 2]) }.max() ?? 0
-        }
         let levels: [ProcessingSettings.EchoSuppression] = [.soft, .aggressive, .auto, .medium]
         let steady = try ProcessorRun(
             NativeProcessor(sampleRate: rate, settings: Self.echoOnly), capture: mic, reference: far)

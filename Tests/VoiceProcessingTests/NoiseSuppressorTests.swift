@@ -139,9 +139,6 @@ struct NoiseSuppressorTests {
         let tone = (0..<3 * rate).map {
             0.2 * sinf(2 * .pi * 200 * Float($0) / Float(rate)) * (1 + 0.3 * sinf(20 * Float($0) / Float(rate)))
         }
-        func roughness(_ samples: ArraySlice<Float>) -> Float {
-            zip(samples.dropFirst(2), zip(samples.dropFirst(), samples)).map { abs($0 - 2 * $1.0 + $1.1) }.max() ?? 0
-        }
         let usual = roughness(tone[...])
         for (from, to) in [
             (ProcessingSettings.NoiseSuppression.off, ProcessingSettings.NoiseSuppression.high), (.high, .off),

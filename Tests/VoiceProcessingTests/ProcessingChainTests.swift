@@ -8,19 +8,10 @@ struct ProcessingChainTests {
         _ mic: [Float], _ far: [Float], rate: Int, backend: ProcessingBackend = .webRTC,
         configuration: ProcessingChain.Configuration = .init()
     ) throws -> (output: [Float], reports: [ProcessingChain.Report]) {
-        var chain = try ProcessingChain(
+        let chain = try ProcessingChain(
             sampleRate: rate, settings: ProcessingSettings(echo: .soft), backend: backend, configuration: configuration)
-        let block = rate / 100
-        var output: [Float] = []
-        var reports: [ProcessingChain.Report] = []
-        for number in 0..<mic.count / block {
-            var mine = Array(mic[number * block..<(number + 1) * block])
-            let theirs = Array(far[number * block..<(number + 1) * block])
-            var span = mine.mutableSpan
-            reports.append(chain.run(capture: &span, reference: theirs.span))
-            output += mine
-        }
-        return (output, reports)
+        let run = ChainRun(chain, capture: mic, reference: far)
+        return (run.output, run.reports)
     }
 
     @Test("removes an echo of unknown delay, far beyond the canceller's own reach", arguments: [16_000, 48_000])

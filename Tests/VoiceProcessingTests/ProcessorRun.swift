@@ -36,3 +36,21 @@ struct ProcessorRun {
         output.replaceSubrange(range, with: mine)
     }
 }
+
+/// Runs a chain over whole signals.
+struct ChainRun {
+    var output: [Float] = []
+    var reports: [ProcessingChain.Report] = []
+
+    init(_ chain: consuming ProcessingChain, capture: [Float], reference: [Float]) {
+        var chain = chain
+        let frames = chain.processor.sampleRate / 100
+        for number in 0..<capture.count / frames {
+            let range = number * frames..<(number + 1) * frames
+            var mine = Array(capture[range])
+            var span = mine.mutableSpan
+            reports.append(chain.run(capture: &span, reference: reference.span.extracting(range)))
+            output += mine
+        }
+    }
+}

@@ -17,15 +17,8 @@ struct SampleBoundsTests {
         let heard = echo(of: far, rate: rate, delay: rate / 25, returnLoss: 10, reverberation: 0.1, seed: 2)
         var mic = sum(heard, [Float](repeating: 0, count: 3 * rate) + speech(seconds: 3, rate: rate, seed: 3))
         spoil(&mic, &far)
-        var chain = try ProcessingChain(sampleRate: rate, settings: .voiceAgent, backend: backend)
-        var made: [Float] = []
-        for start in stride(from: 0, to: mic.count, by: rate / 100) {
-            var block = Array(mic[start..<start + rate / 100])
-            var span = block.mutableSpan
-            _ = chain.run(capture: &span, reference: far.span.extracting(start..<start + rate / 100))
-            made += block
-        }
-        return made
+        let chain = try ProcessingChain(sampleRate: rate, settings: .voiceAgent, backend: backend)
+        return ChainRun(chain, capture: mic, reference: far).output
     }
 
     @Test(

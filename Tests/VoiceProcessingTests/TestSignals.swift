@@ -134,3 +134,9 @@ func loudest(_ samples: [Float], length: Int) -> Range<Int> {
     }
     return best.start..<best.start + length
 }
+
+/// The largest second difference: what a click stands out by.
+func roughness(_ samples: some Collection<Float>) -> Float {
+    let values = Array(samples)
+    return (2..<values.count).map { abs(values[$0] - 2 * values[$0 - 1] + values[$0 - 2]) }.max() ?? 0
+}
