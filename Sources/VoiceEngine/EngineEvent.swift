@@ -18,6 +18,9 @@ public enum EngineEvent: Sendable {
     case speechEnded(SpeechMoment)
     /// From now on an interruption can be trusted not to be an echo; or no more, or not yet.
     case echoReadinessChanged(EchoReadiness)
+    /// The reference of the echo canceller has a problem that lets an echo through, or no more; or the echo's gain or delay has changed
+    /// at once, and is followed.
+    case referenceIntegrity(ReferenceIntegrity.Change)
     /// The engine works, but not as well as it could.
     case degraded(EngineDegradation)
     /// The echo reference was re-timed, because the devices' clocks or delays moved; the canceller may need a moment.

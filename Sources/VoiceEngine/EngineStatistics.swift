@@ -59,6 +59,8 @@ public struct EngineStatistics: Sendable {
         public var echoReturnLoss: Float?
         /// Echo return loss enhancement, dB.
         public var echoReturnLossEnhancement: Float?
+        /// What is wrong with the canceller's reference, and what changed at once; nil where the backend does not look.
+        public var referenceIntegrity: ReferenceIntegrity?
         /// The delay given to the canceller for the last block, in frames of 48 kHz, from the device's timestamps.
         public var referenceDelayFrames: Int
         /// How well the reference is aligned.
@@ -206,6 +208,7 @@ extension EngineStatistics.Uplink {
         loudness = uplink.loudness
         echoReadiness = uplink.echoReadiness
         echoSuppression = uplink.echoSuppression
+        referenceIntegrity = uplink.referenceIntegrity
         echoReturnLoss = uplink.echoReturnLoss
         echoReturnLossEnhancement = uplink.echoReturnLossEnhancement
         referenceDelayFrames = uplink.delayFrames

@@ -44,6 +44,7 @@ extension EngineEvent {
         case .speechStarted(let moment): self = .speechStarted(moment)
         case .speechEnded(let moment): self = .speechEnded(moment)
         case .echoReadinessChanged(let readiness): self = .echoReadinessChanged(readiness)
+        case .referenceIntegrity(let change): self = .referenceIntegrity(change)
         case .processingRefused: self = .degraded(.processingRefused)
         case .tooManyStreams: self = .degraded(.tooManyStreams)
         case .referenceRetimed: self = .referenceRetimed

@@ -60,6 +60,8 @@ package enum MediaEvent: BitwiseCopyable, Sendable {
     case speechEnded(SpeechMoment)
     /// The echo canceller can be trusted from now on, or no more.
     case echoReadinessChanged(EchoReadiness)
+    /// The canceller's reference has a problem, or no more, or the echo's gain or delay has changed.
+    case referenceIntegrity(ReferenceIntegrity.Change)
     /// The processing backend refused settings that had passed validation; the old ones stay.
     case processingRefused
     /// A stream was to be added while every slot was taken.

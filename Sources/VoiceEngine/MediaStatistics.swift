@@ -38,6 +38,7 @@ struct UplinkStatistics: BitwiseCopyable, Sendable {
     var echoReturnLoss: Float?
     var echoReturnLossEnhancement: Float?
     var echoSuppression: ProcessingSettings.EchoSuppression?
+    var referenceIntegrity: ReferenceIntegrity?
     var alignment: ReferenceAligner.Statistics?
     var delayFrames = 0
     var processingDelayFrames = 0
@@ -67,6 +68,7 @@ struct UplinkStatistics: BitwiseCopyable, Sendable {
         echoReturnLoss = report.echoReturnLoss
         echoReturnLossEnhancement = report.echoReturnLossEnhancement
         echoSuppression = report.echoSuppression
+        referenceIntegrity = report.referenceIntegrity
         processingDelayFrames = report.processingDelay
         delayFrames = block.delay
         self.alignment = alignment

@@ -97,6 +97,24 @@ struct AecTests {
         )
     }
 
+    @Test("a volume that is turned and a delay that jumps are told of")
+    func changes() throws {
+        let (far, echo) = Self.noise(seconds: 8, delay: 800)
+        var recorded = echo
+        for index in (4 * Self.rate)..<recorded.count { recorded[index] *= 0.5 }
+        let softer = try Self.folder(far, recorded)
+        let turned = try ChildProcess.run(Self.command(softer))
+        #expect(
+            turned.standardOutput.contains("The echo's gain changed once by -6.0 dB"), "\(turned.standardOutput)")
+        let late = Self.noise(seconds: 8, delay: 3_200).echo
+        recorded = Array(echo[..<(4 * Self.rate)]) + late[(4 * Self.rate)...]
+        let folder = try Self.folder(far, recorded)
+        let jumped = try ChildProcess.run(Self.command(folder))
+        #expect(jumped.standardOutput.contains("The echo's delay jumped once"), "\(jumped.standardOutput)")
+        let summary = try ChildProcess.run(Self.command(folder) + ["--json"]).json?.last
+        #expect(summary?["delay_shifts"] as? Int == 1 && summary?["gain_changes"] as? Int == 0)
+    }
+
     @Test("a reference with gaps is told of")
     func gaps() throws {
         let (played, echo) = Self.noise(seconds: 6, delay: 800)

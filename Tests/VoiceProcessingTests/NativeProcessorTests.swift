@@ -92,36 +92,6 @@ struct NativeProcessorTests {
         #expect(rms(mic[after]) - rms(result.output[after]) > 20)
     }
 
-    @Test("a volume control behind the reference is followed", arguments: [-8.0, 6] as [Float])
-    func gainChange(decibels: Float) throws {
-        let rate = 16_000
-        let far = speech(seconds: 8, rate: rate, seed: 481)
-        var echoed = echo(of: far, rate: rate, delay: 640, returnLoss: 12)
-        for index in (5 * rate)..<echoed.count { echoed[index] *= powf(10, decibels / 20) }
-        let mic = sum(echoed, noise(seconds: 8, rate: rate, seed: 482, level: -75))
-        let result = try run(mic, far, rate: rate)
-        let after = (5 * rate + 3 * rate / 10)..<(6 * rate)
-        #expect(rms(mic[after]) - rms(result.output[after]) > 20)
-        let integrity = try #require(result.reports.last?.referenceIntegrity)
-        #expect((1...3).contains(integrity.gainChanges))
-        #expect(integrity.gaps == 0 && integrity.clippedShare == 0 && !integrity.isLate)
-    }
-
-    @Test("a reference with holes, or clipped, or too late, is told")
-    func integrity() throws {
-        let rate = 16_000
-        let far = speech(seconds: 4, rate: rate, seed: 491)
-        let mic = echo(of: far, rate: rate, delay: 0)
-        var holed = far
-        let loud = loudest(far, length: 1_600)
-        let first = (loud.lowerBound / 160 + 3) * 160
-        for index in first..<first + 320 { holed[index] = 0 }
-        let clipped = far.map { max(-1, min(1, 60 * $0)) }
-        #expect(try #require(run(mic, holed, rate: rate).reports.last?.referenceIntegrity).gaps == 1)
-        #expect(try #require(run(mic, clipped, rate: rate).reports.last?.referenceIntegrity).clippedShare > 0.01)
-        #expect(try #require(run(mic, far, rate: rate).reports.last?.referenceIntegrity).isLate)
-    }
-
     @Test("finds the drift of two clocks", arguments: [-250.0, 100])
     func drift(ppm: Double) throws {
         let rate = 16_000

@@ -47,6 +47,8 @@ struct NativeEchoCanceller: ~Copyable {
     private static let gainChange: (alone: Float, least: Float, rest: Int) = (0.9, 0.2, 10)
     /// Share of the microphone's power unexplained above which nothing worth keeping was learned.
     private static let unlearned: Float = 0.5
+    /// Frames after the filter's beginning at which an echo may begin: 5 to 100 ms.
+    private static let covered = 80...1_600
     /// Range of the scale of what is expected of a path.
     private static let scales: ClosedRange<Float> = 0.05...20
 
@@ -91,6 +93,7 @@ struct NativeEchoCanceller: ~Copyable {
     private var levels = CancellationLevels()
     private var monitor = ReferenceMonitor()
     private var sinceGainChange = 1_000
+    private var pathGain = PathGainMonitor(lanes: ReferenceSpectra.lanes)
     private var pathChange = PathChange()
     private var pathMotion = PathMotion()
     private var recent: (error: Float, mic: Float) = (0, 0)
@@ -283,11 +286,17 @@ extension NativeEchoCanceller {
         let isNear = abs(wanted - reference.offset) <= Self.block
         if isFirst, isNear, isHinted, presence.unexplained < Self.unlearned { return confirmHint() }
         guard isFirst || !isNear else { return }
+        // Another of the echo's arrivals stands out now. The filter has them all where it is.
+        let isCovered = Self.covered.contains(found - reference.offset)
+        if !isFirst, isCovered, memory.isKnown, presence.unexplained < Self.unlearned { return }
+        let before = reference.offset
         reference.move(to: wanted, &batch)
+        pathGain.restart()
         if isFirst || !memory.isKnown {
             beginPath(level: inputs.levelRatio)
             pathLevel.restart()
         } else {
+            monitor.noteShift(by: Self.time(reference.offset - before))
             expectPath(scale: 0.02)
         }
     }
@@ -331,6 +340,9 @@ extension NativeEchoCanceller {
             jump(to: offset)
         }
         followGain()
+        if let change = pathGain.note(reference.spectra, filter: filter, unexplained: unexplained) {
+            monitor.noteGainChange(decibels: change)
+        }
         guard reference.offset >= 2 * SincInterpolator.reach else { return }
         if let slope = delays.trend.slope { drift.follow(slope) }
         let step = drift.run(
@@ -353,11 +365,11 @@ extension NativeEchoCanceller {
         filter.scale(by: gain)
         shadow.scale(by: gain)
         presence.restartAverages()
-        monitor.noteGainChange(decibels: 20 * log10f(gain))
         estimateAgain()
     }
 
     private mutating func jump(to offset: Int) {
+        monitor.noteShift(by: Self.time(offset - reference.offset))
         reference.move(to: offset, &batch)
         memory.restore(&filter)
         suppressor.expectKnownPath()
@@ -385,6 +397,7 @@ extension NativeEchoCanceller {
         guard delays.delay == nil, !memory.isKnown, abs(wanted - hintedOffset) > Self.block else { return }
         hintedOffset = wanted
         reference.move(to: wanted, &batch)
+        pathGain.restart()
         expectAnything(scale: 1)
         pathLevel.restart()
     }
@@ -424,6 +437,8 @@ extension NativeEchoCanceller {
         report.echoLevel = Self.level(echo.energy / Float(Self.block))
         report.suppressionGain = 20 * log10f(max(1e-4, suppressor.meanGain))
     }
+
+    private static func time(_ frames: Int) -> Duration { .nanoseconds(frames * 1_000_000_000 / sampleRate) }
 
     private static func level(_ power: Float) -> Float {
         min(0, max(silenceLevel, 10 * log10f(max(power, 1e-20))))

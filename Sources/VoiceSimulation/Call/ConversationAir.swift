@@ -24,6 +24,19 @@ public struct ConversationAir: AcousticAir, ~Copyable {
         echo = near
     }
 
+    /// How much weaker the echo is than what the loudspeaker is given, dB; a change takes effect with the next frame, as when somebody turns
+    /// the volume.
+    public var echoReturnLossDecibels: Double {
+        get { acoustics.echoReturnLossDecibels }
+        set { acoustics.echoReturnLossDecibels = newValue }
+    }
+
+    /// Frames of buffers that the device's times do not tell of; a change takes effect with the next frame.
+    public var bulkDelayFrames: Int {
+        get { acoustics.bulkDelayFrames }
+        set { acoustics.bulkDelayFrames = newValue }
+    }
+
     /// Hands out what was recorded since the beginning or the last time, and records anew.
     public mutating func takeRecording() -> AirRecording {
         let taken = recording

@@ -182,6 +182,11 @@ public final class SimulatedCall {
         try participants[side.rawValue].downlink.change(to: conditions)
     }
 
+    /// Changes the air of a side's room: its loudspeaker's volume, say.
+    public func withAir<Result>(_ side: Side, _ body: (inout ConversationAir) -> Result) -> Result {
+        participants[side.rawValue].device.withAir(body)
+    }
+
     /// Lets a side's loudspeaker stand still for `periods` periods, as one does that ran dry and is started anew. Only where it has a clock of
     /// its own: ``Configuration/playbackDriftPPM``.
     public func interruptPlayback(periods: Int, _ side: Side) {

@@ -19,6 +19,11 @@ struct AecSummary: JSONLine {
     var echoLagMs: Double?
     /// How often the reference broke off amid sound; nil where the backend does not look.
     var referenceGaps: Int?
+    /// How often the echo's gain changed while its path stayed the same, and by how much the last time; how often the echo was found elsewhere
+    /// once its path was known. Nil where the backend does not look, or where there was none.
+    var gainChanges: Int?
+    var lastGainChangeDb: Double?
+    var delayShifts: Int?
     /// How the delay changes over time, jumps aside; nil where it was known too briefly.
     var driftPpm: Double?
     /// The reference's level over its linear echo's.
@@ -57,7 +62,11 @@ struct AecSummary: JSONLine {
         erleDb = evidence.enhancementDecibels
         delayMs = report?.echoDelay.map { Double($0.delay) * 1_000 / Double(rate) }
         echoLagMs = result.path?.lagMilliseconds
-        referenceGaps = report?.processing.referenceIntegrity?.gaps
+        let integrity = report?.processing.referenceIntegrity
+        referenceGaps = integrity?.gaps
+        gainChanges = integrity?.gainChanges
+        lastGainChangeDb = integrity?.lastGainChange.map { Double($0).rounded(toPlaces: 1) }
+        delayShifts = integrity?.shifts
         convergenceS = evidence.convergenceSeconds
         processingDelayMs = Double(report?.processing.processingDelay ?? 0) * 1_000 / Double(rate)
         retimings = report?.retimings

@@ -125,12 +125,27 @@ struct AecVerdict {
     }
 
     private mutating func addReference(_ summary: AecSummary) {
-        guard let gaps = summary.referenceGaps, gaps > 0 else { return }
-        add(
-            .fair,
-            "The reference broke off \(gaps == 1 ? "once" : "\(gaps) times") amid sound for less than 0.1 s, as where frames of it are lost: "
-                + "the echo of what they held cannot be cancelled.")
+        if let gaps = summary.referenceGaps, gaps > 0 {
+            add(
+                .fair,
+                "The reference broke off \(times(gaps)) amid sound for less than 0.1 s, as where frames of it are lost: the echo of what they "
+                    + "held cannot be cancelled.")
+        }
+        if let shifts = summary.delayShifts, shifts > 0 {
+            add(
+                .fair,
+                "The echo's delay jumped \(times(shifts)), as where playback breaks off or a device buffers anew.")
+        }
+        if let changes = summary.gainChanges, changes > 0, let last = summary.lastGainChangeDb {
+            let which = changes == 1 ? "" : ", the last time"
+            add(
+                .fair,
+                "The echo's gain changed \(times(changes))\(which) by \(last.fixed(1)) dB, as by a volume control behind the reference: "
+                    + "some echo comes through at each change.")
+        }
     }
+
+    private func times(_ count: Int) -> String { count == 1 ? "once" : "\(count) times" }
 
     private mutating func addClipping(_ summary: AecSummary) {
         for (name, share) in [

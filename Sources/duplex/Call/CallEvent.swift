@@ -58,6 +58,12 @@ struct CallEvent: JSONLine {
     var levelDbfs: Double?
     /// Of speech and of readiness: whether the echo canceller can be trusted.
     var echo: String?
+    /// Of the echo reference: what is wrong with it, and whether that is so now.
+    var problem: String?
+    var isPresent: Bool?
+    /// Of the echo reference: by how much the echo has become louder, and later.
+    var echoGainDb: Double?
+    var echoShiftMs: Double?
 
     init(type: String, detail: String, participant: String? = nil) {
         self.type = type
@@ -74,7 +80,17 @@ struct CallEvent: JSONLine {
             levelDbfs = Double(moment.level).rounded(toPlaces: 1)
             echo = "\(moment.echo)"
         case .echoReadinessChanged(let readiness): echo = "\(readiness.state)"
+        case .referenceIntegrity(let change): note(change)
         default: break
+        }
+    }
+
+    private mutating func note(_ change: ReferenceIntegrity.Change) {
+        switch change {
+        case .began(let problem): (self.problem, isPresent) = ("\(problem)", true)
+        case .ended(let problem): (self.problem, isPresent) = ("\(problem)", false)
+        case .gainChanged(let decibels): echoGainDb = Double(decibels).rounded(toPlaces: 1)
+        case .shifted(let shift): echoShiftMs = shift.milliseconds.rounded(toPlaces: 1)
         }
     }
 }

@@ -37,7 +37,10 @@ final class CallLog: Sendable {
         case .speechStarted, .speechEnded, .echoReadinessChanged, .referenceRetimed, .playoutMarginChanged,
             .device(.endOfInput):
             if json { tell(line) }
-        case .degraded, .device, .deviceLost, .requestRefused, .requestFailed, .connectionLost:
+        case .referenceIntegrity(.ended), .referenceIntegrity(.gainChanged), .referenceIntegrity(.shifted):
+            if json { tell(line) }
+        case .referenceIntegrity(.began), .degraded, .device, .deviceLost, .requestRefused, .requestFailed,
+            .connectionLost:
             if json { tell(line) } else { Console.complain("warning: \(line.detail)") }
         case .left:
             // For people the error says it.

@@ -12,6 +12,7 @@ extension EngineEvent {
         case .speechStarted: "speech_started"
         case .speechEnded: "speech_ended"
         case .echoReadinessChanged: "echo_readiness"
+        case .referenceIntegrity: "reference_integrity"
         case .degraded: "degraded"
         case .referenceRetimed: "reference_retimed"
         case .playoutMarginChanged: "playout_margin_changed"
@@ -49,6 +50,7 @@ extension EngineEvent {
         case .speechStarted: "you speak"
         case .speechEnded: "you pause"
         case .echoReadinessChanged(let readiness): readiness.text
+        case .referenceIntegrity(let change): change.text
         case .degraded(let degradation): degradation.text
         case .referenceRetimed: "echo reference re-timed"
         case .playoutMarginChanged(let margin): "sound is made ready \(margin) before it is played"
@@ -75,6 +77,31 @@ extension EchoReadiness {
         case .unknown: "nothing is known of an echo"
         case .learning: "learning the echo's way; do not trust an interruption yet"
         case .ready: "no echo comes through: an interruption can be trusted"
+        }
+    }
+}
+
+extension ReferenceIntegrity.Change {
+    /// What has happened, for people.
+    fileprivate var text: String {
+        switch self {
+        case .began(let problem): problem.text
+        case .ended(let problem): "no more: \(problem.text)"
+        case .gainChanged(let decibels):
+            "the echo is \(Double(abs(decibels)).fixed(1)) dB \(decibels < 0 ? "softer" : "louder") than before"
+        case .shifted(let shift):
+            "the echo comes \((abs(shift.milliseconds)).fixed(1)) ms \(shift < .zero ? "sooner" : "later") than before"
+        }
+    }
+}
+
+extension ReferenceIntegrity.Problem {
+    /// What is wrong and what to do.
+    fileprivate var text: String {
+        switch self {
+        case .gaps: "the echo reference has gaps, so some of the echo comes through: does the playback device run dry?"
+        case .clipping: "the echo reference clips, so some of the echo comes through: lower the far end's level"
+        case .lateness: "the echo reference may come too late to cancel all of the echo"
         }
     }
 }

@@ -1,0 +1,66 @@
+import Testing
+import VoiceEngine
+import VoiceSimulation
+
+/// An agent on side B talks over a loudspeaker to a silent person on side A: what A's engine tells of its echo reference.
+@Suite("What an engine tells of its echo reference")
+struct ReferenceIntegrityTests {
+    /// What was told of A's reference until now.
+    private static func changes(_ call: SimulatedCall) -> [ReferenceIntegrity.Change] {
+        call.events(.a).compactMap { if case .referenceIntegrity(let change) = $0 { change } else { nil } }
+    }
+
+    private static func start(_ length: Double, seed: UInt64, playbackPPM: Double? = nil) throws -> SimulatedCall {
+        var configuration = Talk(b: [0.5...length], length: length, seed: seed).overLoudspeakers
+        configuration.engine = .voiceAgent
+        if let playbackPPM { configuration.playbackDriftPPM = [playbackPPM, 0] }
+        return try SimulatedCall(configuration)
+    }
+
+    @Test("nothing, as long as nothing is wrong: clocks that drift are followed")
+    func nothing() throws {
+        for seed in Scenario.seeds {
+            for ppm in [nil, 80.0] {
+                let call = try Self.start(12, seed: seed, playbackPPM: ppm)
+                call.run(for: .seconds(12))
+                #expect(Self.changes(call).isEmpty, "seed \(seed), \(ppm ?? 0) ppm: \(Self.changes(call))")
+                let integrity = try #require(call.statistics(.a).uplink.referenceIntegrity)
+                #expect(integrity.gaps == 0 && integrity.gainChanges == 0 && integrity.shifts == 0 && !integrity.isLate)
+            }
+        }
+    }
+
+    @Test("that somebody turned the volume")
+    func volume() throws {
+        for seed in Scenario.seeds {
+            let call = try Self.start(12, seed: seed)
+            call.run(for: .seconds(6))
+            // When A's loudspeaker is turned down by 8 dB
+            call.withAir(.a) { $0.echoReturnLossDecibels += 8 }
+            call.run(for: .seconds(6))
+            // Then that is told once
+            let changes = Self.changes(call)
+            #expect(changes.count == 1, "seed \(seed): \(changes)")
+            guard case .gainChanged(let decibels) = changes.first else { continue }
+            #expect(abs(decibels + 8) < 1.5, "seed \(seed)")
+            #expect(call.statistics(.a).uplink.referenceIntegrity?.gainChanges == 1)
+        }
+    }
+
+    @Test("that a device holds its sound longer than it says")
+    func shift() throws {
+        for seed in Scenario.seeds {
+            let call = try Self.start(12, seed: seed)
+            call.run(for: .seconds(6))
+            // When A's device buffers 80 ms more, and its times do not tell
+            call.withAir(.a) { $0.bulkDelayFrames += 3_840 }
+            call.run(for: .seconds(6))
+            // Then that is told once
+            let changes = Self.changes(call)
+            #expect(changes.count == 1, "seed \(seed): \(changes)")
+            guard case .shifted(let shift) = changes.first else { continue }
+            #expect(abs(shift / .milliseconds(1) - 80) < 1, "seed \(seed): \(shift)")
+            #expect(call.statistics(.a).uplink.referenceIntegrity?.shifts == 1)
+        }
+    }
+}
