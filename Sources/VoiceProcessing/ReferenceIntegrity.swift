@@ -36,7 +36,7 @@ public struct ReferenceIntegrity: BitwiseCopyable, Equatable, Sendable {
     public var lastShift: Duration?
     /// Times that it broke off into digital silence amid sound and went on within 0.1 s.
     public var gaps = 0
-    /// Times that the echo's gain changed by 2 dB or more while its path stayed the same. Each is told once it is certain: after a second of
+    /// Times that the echo's gain changed by more than 2.3 dB while its path stayed the same. Each is told once it is certain: after a second of
     /// the far end, later while both talk.
     public var gainChanges = 0
     /// Times that the echo was found elsewhere once its path was known, and the reference was re-timed.

@@ -17,7 +17,7 @@ struct PathGainMonitor: ~Copyable {
     /// How like the paths must be, gains aside, to be the same.
     private static let same: Float = 0.8
     /// What is a change, and what is none, dB.
-    private static let change: (least: Float, steady: Float) = (2, 0.5)
+    private static let change: (least: Float, steady: Float) = (2.3, 0.5)
     /// Looks for which a gain must hold.
     private static let looks = 4
     /// Looks after which a path that stays is compared with anew.
