@@ -17,9 +17,7 @@ public final class BypassProcessor: VoiceProcessor {
     public var capabilities: ProcessingCapabilities {
         ProcessingCapabilities(
             library: "none", echo: false, echoLevels: false, extendedFilter: false, delayAgnosticOption: false,
-            delayOptional: true, findsEcho: false, noise: false, gain: false, voiceDetection: false,
-            voiceLikelihood: false,
-            speechProbability: false)
+            delayOptional: true, findsEcho: false, nearEnd: false)
     }
 
     /// A bypass.

@@ -80,8 +80,6 @@ public struct EchoDelayEstimator: ~Copyable {
     public private(set) var estimate: Estimate?
     /// Peak over median of the last estimate, whether believed or not; nil before the first.
     public private(set) var peakToMedian: Float?
-    /// Blocks during which the far end was talking, so far.
-    public var farEndBlocks: Int { activeBlocks }
     /// Blocks during which the far end was talking and nothing in the microphone agreed with ``estimate``, or with any.
     public var unconfirmedFarEndBlocks: Int { activeBlocks - confirmedAt }
 

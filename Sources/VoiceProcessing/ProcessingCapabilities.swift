@@ -17,18 +17,10 @@ public struct ProcessingCapabilities: Equatable, Sendable {
     /// Whether it finds the echo by itself however late it comes, follows jumps and drift, and leaves the near end alone where there is
     /// no echo: the reference needs no re-timing.
     public var findsEcho: Bool
-    /// Whether there is a noise suppressor, with all its levels.
-    public var noise: Bool
+    /// Whether the near end is cared for behind the canceller: high-pass, noise, gain, voice detection, with all their settings.
+    public var nearEnd: Bool
     /// Whether ``NeuralSuppressor`` can be chosen: RNNoise is installed, and the rate is 48 kHz.
     public var neuralNoise = false
-    /// Whether there is a gain control, in both modes.
-    public var gain: Bool
-    /// Whether voice is detected.
-    public var voiceDetection: Bool
-    /// Whether its likelihood can be chosen; if not, each one above off is active as `.moderate`.
-    public var voiceLikelihood: Bool
-    /// Whether ``ProcessingReport/speechProbability`` is known with the noise suppressor on.
-    public var speechProbability: Bool
 
     /// What of `requested` such a backend will do.
     public func resolved(_ requested: ProcessingSettings) -> ProcessingSettings {
@@ -45,15 +37,10 @@ public struct ProcessingCapabilities: Equatable, Sendable {
             active.extendedFilter = requested.extendedFilter && extendedFilter
             active.delayAgnostic = delayAgnosticOption ? requested.delayAgnostic : delayOptional
         }
-        if !noise { active.noise = .off }
-        if !neuralNoise || active.noise == .off { active.noiseMethod = .spectral }
-        if !gain { active.gain = .off }
-        if !noise, !gain, !echo { active.highPass = false }
-        if !voiceDetection {
-            active.voiceDetection = .off
-        } else if !voiceLikelihood, requested.voiceDetection != .off {
-            active.voiceDetection = .moderate
+        if !nearEnd {
+            (active.highPass, active.noise, active.gain, active.voiceDetection) = (false, .off, .off, .off)
         }
+        if !neuralNoise || active.noise == .off { active.noiseMethod = .spectral }
         return active
     }
 }

@@ -4,8 +4,8 @@ import Glibc
 /// speexdsp's echo canceller, a multidelay block frequency-domain filter (Valin, "On adjusting the learning rate in frequency
 /// domain echo cancellation with double-talk", 2007), with its preprocessor for the residual echo and the noise.
 ///
-/// Models 250 ms from the reference on, so the reference must be re-timed and free of drift. The preprocessor lags by a block.
-/// No gain control, no high-pass, no voice detection. Allocates at creation only.
+/// Models 250 ms from the reference on, so the reference must be re-timed and free of drift. The preprocessor lags by a block. Behind it stand
+/// ``NearEndStages``, to which it leaves all but the noise. Allocates at creation only.
 @safe
 public final class SpeexProcessor: VoiceProcessor {
     /// Length of the filter, seconds.
@@ -30,13 +30,13 @@ public final class SpeexProcessor: VoiceProcessor {
     private var reference: FixedArray<Int16>
     private var output: FixedArray<Int16>
     private var splice: OutputSplice
+    private var stages: NearEndStages
 
     /// What the library can do.
     public var capabilities: ProcessingCapabilities {
         ProcessingCapabilities(
             library: "speexdsp", echo: true, echoLevels: true, extendedFilter: false, delayAgnosticOption: false,
-            delayOptional: false, findsEcho: false, noise: true, gain: false, voiceDetection: false,
-            voiceLikelihood: false, speechProbability: false)
+            delayOptional: false, findsEcho: false, nearEnd: true)
     }
 
     /// Frames by which the output lags the input: the preprocessor's block.
@@ -64,6 +64,7 @@ public final class SpeexProcessor: VoiceProcessor {
         reference = FixedArray(count: block, repeating: 0)
         output = FixedArray(count: block, repeating: 0)
         splice = OutputSplice(rate: sampleRate)
+        stages = NearEndStages(sampleRate: sampleRate, settings: Self.stages(settings))
         activeSettings = .bypass
         var rate = Int32(sampleRate)
         unsafe _ = speex_echo_ctl(canceller, SPEEX_ECHO_SET_SAMPLING_RATE, &rate)
@@ -79,10 +80,18 @@ public final class SpeexProcessor: VoiceProcessor {
     /// Changes what is done, from the next block on; the filter keeps what it knows.
     public func apply(_ settings: ProcessingSettings) throws(ProcessingError) {
         requestedSettings = try settings.validated()
-        let before = processingDelay
+        let (before, hadEcho) = (processingDelay, activeSettings.echo != .off)
         activeSettings = capabilities.resolved(settings)
         configure()
-        if processingDelay != before { splice.begin(hold: processingDelay) }
+        stages.apply(Self.stages(activeSettings))
+        // The canceller's output differs from its input by a notch at 0 Hz, and the preprocessor overlaps blocks.
+        if processingDelay != before || hadEcho != (activeSettings.echo != .off) { splice.begin(hold: processingDelay) }
+    }
+
+    private static func stages(_ settings: ProcessingSettings) -> ProcessingSettings {
+        var settings = settings
+        settings.noise = .off
+        return settings
     }
 
     private func configure() {
@@ -120,8 +129,12 @@ public final class SpeexProcessor: VoiceProcessor {
             for index in 0..<block { span[index] = Float(output[index]) / 32_768 }
         }
         splice.run(&span)
-        return ProcessingReport(
-            inputLevel: inputLevel, outputLevel: decibelsFullScale(of: span.span), processingDelay: processingDelay)
+        var report = ProcessingReport(
+            inputLevel: inputLevel, outputLevel: silenceLevel, processingDelay: processingDelay)
+        report.referenceLevel = decibelsFullScale(of: far)
+        stages.run(&span, report: &report)
+        report.outputLevel = decibelsFullScale(of: span.span)
+        return report
     }
 
     private static func quantised(_ value: Float) -> Int16 {

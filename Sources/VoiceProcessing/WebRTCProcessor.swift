@@ -41,21 +41,21 @@ public final class WebRTCProcessor: VoiceProcessor {
     public init(sampleRate: Int, settings: ProcessingSettings) throws(ProcessingError) {
         guard processingRates.contains(sampleRate) else { throw .unsupportedSampleRate(sampleRate) }
         requestedSettings = try settings.validated()
-        var stages = NearEndStages(sampleRate: sampleRate, settings: settings)
+        var stages = NearEndStages(sampleRate: sampleRate, settings: Self.stages(settings))
         var capabilities = Self.libraryCapabilities
         capabilities.neuralNoise = stages.hasNeuralNoise
         self.capabilities = capabilities
         activeSettings = capabilities.resolved(settings)
-        stages.apply(activeSettings)
+        stages.apply(Self.stages(activeSettings))
         library03 = unsafe String(cString: webrtc_audio_generation()) == "0.3"
         var module: OpaquePointer?
-        var raw = webrtc_audio_settings(Self.module(activeSettings))
+        var raw = webrtc_audio_settings(activeSettings)
         let status = unsafe webrtc_audio_create(Int32(sampleRate), &raw, &module)
         guard let made = unsafe module else { throw ProcessingError(status, code: 0) }
         unsafe self.module = made
         self.sampleRate = sampleRate
         processingDelay =
-            ModuleDelay.frames(Self.module(activeSettings), rate: sampleRate, library03: library03)
+            ModuleDelay.frames(activeSettings, rate: sampleRate, library03: library03)
             + stages.delay
         self.stages = stages
         far = RealVector(count: sampleRate / 100)
@@ -71,8 +71,7 @@ public final class WebRTCProcessor: VoiceProcessor {
         return ProcessingCapabilities(
             library: "WebRTC \(generation)", echo: true, echoLevels: can.echo_levels,
             extendedFilter: can.extended_filter, delayAgnosticOption: can.delay_agnostic,
-            delayOptional: can.delay_optional, findsEcho: false, noise: true, gain: true, voiceDetection: true,
-            voiceLikelihood: true, speechProbability: true)
+            delayOptional: can.delay_optional, findsEcho: false, nearEnd: true)
     }
 
     /// Changes what is done, from the next block on.
@@ -84,33 +83,26 @@ public final class WebRTCProcessor: VoiceProcessor {
         let requested = try settings.validated()
         let next = capabilities.resolved(requested)
         guard next != activeSettings else { return requestedSettings = requested }
-        var raw = webrtc_audio_settings(Self.module(next))
+        var raw = webrtc_audio_settings(next)
         let status = unsafe webrtc_audio_apply(module, &raw)
         guard status == WEBRTC_AUDIO_OK else {
             throw ProcessingError(status, code: unsafe webrtc_audio_library_error(module))
         }
-        let delay = ModuleDelay.frames(Self.module(next), rate: sampleRate, library03: library03)
-        let delayBefore = ModuleDelay.frames(Self.module(activeSettings), rate: sampleRate, library03: library03)
+        let delay = ModuleDelay.frames(next, rate: sampleRate, library03: library03)
         if Self.isAudibleSwitch(from: activeSettings, to: next) {
-            // The gain control stands at the module's end and needs no hold; a change before the delaying parts is heard a
-            // delay later.
-            let isLate = delay == delayBefore && activeSettings.highPass == next.highPass
             let fadeIn = Int(Double(sampleRate) * Self.fadeInSeconds)
-            splice.begin(hold: isLate ? 0 : delay + (delay > 0 ? fadeIn : 0))
+            splice.begin(hold: delay + (delay > 0 ? fadeIn : 0))
         }
         requestedSettings = requested
         activeSettings = next
-        stages.apply(next)
+        stages.apply(Self.stages(next))
         processingDelay = delay + stages.delay
     }
 
-    /// What is left to the module.
-    private static func module(_ settings: ProcessingSettings) -> ProcessingSettings {
+    /// What is left to the stages behind it: its own canceller wants nothing low in its input.
+    private static func stages(_ settings: ProcessingSettings) -> ProcessingSettings {
         var settings = settings
-        settings.noise = .off
-        settings.noiseMethod = .spectral
-        settings.gain = .off
-        settings.voiceDetection = .off
+        settings.highPass = false
         return settings
     }
 
@@ -129,15 +121,6 @@ public final class WebRTCProcessor: VoiceProcessor {
         report.referenceLevel = decibelsFullScale(of: far.span)
         process(&capture, delay: delay, report: &report)
         return report
-    }
-
-    /// The same behind another canceller, which has told what it knows in `report`.
-    func run(
-        capture: inout MutableSpan<Float>, reference: Span<Float>, delay: Int, report: inout ProcessingReport
-    ) {
-        precondition(capture.count == sampleRate / 100 && reference.count == capture.count, "a block is 10 ms")
-        far.write(bounded: reference)
-        process(&capture, delay: delay, report: &report)
     }
 
     /// Processes a block against `far`.

@@ -81,7 +81,7 @@ struct EchoDelayEstimatorTests {
         #expect(estimator.estimate?.delay == 0)
         estimator.reset()
         #expect(estimator.estimate == nil)
-        #expect(estimator.farEndBlocks == 0)
+        #expect(estimator.unconfirmedFarEndBlocks == 0)
     }
 }
 

@@ -81,21 +81,22 @@ struct ProcessingSettingsTests {
 
     @Test("what a library lacks is not claimed to be active")
     func resolved() {
-        // Given a library like AEC3: no levels, no choice of filter, always searching, no voice detection.
+        // Given a library like AEC3: no levels, no choice of filter, always searching, and nobody who cares for the near end.
         var capabilities = WebRTCProcessor.libraryCapabilities
         capabilities.echoLevels = false
         capabilities.extendedFilter = false
         capabilities.delayAgnosticOption = false
         capabilities.delayOptional = true
-        capabilities.voiceDetection = false
-        let requested = ProcessingSettings(echo: .aggressive, extendedFilter: true, noise: .high, voiceDetection: .high)
+        capabilities.nearEnd = false
+        let requested = ProcessingSettings(
+            echo: .aggressive, extendedFilter: true, noise: .high, highPass: true, voiceDetection: .high)
         // When resolved, then the difference shows.
         let active = capabilities.resolved(requested)
         #expect(active.echo == .medium)
         #expect(!active.extendedFilter)
         #expect(active.delayAgnostic)
         #expect(active.voiceDetection == .off)
-        #expect(active.noise == .high)
+        #expect(active.noise == .off && !active.highPass)
     }
 
     @Test("who cannot choose the suppression takes medium", arguments: ProcessingBackend.allCases)

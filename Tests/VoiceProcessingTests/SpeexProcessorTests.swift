@@ -61,4 +61,20 @@ struct SpeexProcessorTests {
         #expect((4...8).contains(taken[0]))
         #expect((12...22).contains(taken[1]))
     }
+
+    @Test("what is behind it tells who speaks, and sets the level")
+    func nearEnd() throws {
+        let pause = noise(seconds: 2, rate: Self.rate, seed: 5, level: -70)
+        let talk = speech(seconds: 4, rate: Self.rate, seed: 6, level: -40)
+        let settings = ProcessingSettings(echo: .soft, gain: .conversation, voiceDetection: .moderate)
+        let processor = try SpeexProcessor(sampleRate: Self.rate, settings: settings)
+        let run = ProcessorRun(processor, capture: pause + talk)
+        #expect(processor.activeSettings.gain == .conversation)
+        let starts = run.reports.indices.filter {
+            if case .speechStarted = run.reports[$0].speech { true } else { false }
+        }
+        #expect(!starts.isEmpty && starts.allSatisfy { $0 >= 200 }, "\(starts)")
+        let spoken = run.output[(4 * Self.rate)...]
+        #expect(rms(spoken) - rms(talk[(2 * Self.rate)...]) > 6)
+    }
 }

@@ -154,12 +154,4 @@ struct WebRTCProcessorTests {
             #expect(report.mayContainEcho == nil)
         }
     }
-
-    @Test("a constant offset is removed by the high-pass filter", arguments: rates)
-    func highPass(rate: Int) throws {
-        let offset = [Float](repeating: 0.1, count: rate)
-        let processor = try WebRTCProcessor(sampleRate: rate, settings: ProcessingSettings(highPass: true))
-        let output = ProcessorRun(processor, capture: offset).output
-        #expect(output[(rate / 2)...].allSatisfy { abs($0) < 0.002 })
-    }
 }

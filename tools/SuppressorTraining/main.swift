@@ -12,7 +12,11 @@ guard let file = unsafe fopen(arguments[4], "wb") else {
     print("SuppressorTraining: cannot write \(arguments[4]): \(unsafe String(cString: strerror(errno)))")
     exit(73)
 }
-let voices = try Voices(folder: arguments[1])
+let voices: Voices
+do { voices = try Voices(folder: arguments[1]) } catch {
+    print("SuppressorTraining: the voices cannot be read: \(error)")
+    exit(66)
+}
 var record = [Float](repeating: 0, count: SuppressorLesson.record)
 var halves = [Float16](repeating: 0, count: SuppressorLesson.record)
 for seed in first..<first + count {

@@ -19,7 +19,7 @@ public struct GainController: BitwiseCopyable, Sendable {
         public var speechLevel: Float?
     }
 
-    /// Most gain, dB, where there is no speech: 12 dB less what filters before it may add, the high-pass filter's ripple above all.
+    /// Most gain, dB, where there is no speech: 12 dB less what filters before it may add, the ripple of WebRTC's above all.
     private static let mostInPauses: Float = 11
     /// Least gain, dB: a talker who shouts into the microphone.
     private static let leastGain: Float = -20

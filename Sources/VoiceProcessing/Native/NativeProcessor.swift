@@ -1,8 +1,8 @@
 import CVoiceKernels
 
-/// The native echo canceller as a ``VoiceProcessor``, behind it WebRTC's high-pass filter and ``NearEndStages``.
+/// The native echo canceller as a ``VoiceProcessor``, behind it ``NearEndStages``.
 ///
-///     capture ─┬─> below 8 kHz ─> NativeEchoCanceller ─┬─> WebRTCProcessor, echo off ─> out
+///     capture ─┬─> below 8 kHz ─> NativeEchoCanceller ─┬─> NearEndStages ─> out
 ///     far ─────┤                                       │
 ///              └─> above 8 kHz ─> HighBand ────────────┘   (32 and 48 kHz)
 ///
@@ -23,10 +23,10 @@ public final class NativeProcessor: VoiceProcessor {
     public private(set) var requestedSettings: ProcessingSettings
     /// What is being done.
     public private(set) var activeSettings: ProcessingSettings
-    /// What it and the module can do; made once, because its text allocates.
+    /// What it can do; made once, because its text allocates.
     public let capabilities: ProcessingCapabilities
 
-    private let module: WebRTCProcessor
+    private var stages: NearEndStages
     private var canceller: NativeEchoCanceller
     private var highBand: HighBand?
     private var low = RealVector(count: NativeEchoCanceller.block)
@@ -36,7 +36,7 @@ public final class NativeProcessor: VoiceProcessor {
     /// Frames after a switch in which the output is not to be heard beyond its delay, seconds.
     private static let settlingSeconds = 0.002
 
-    /// Makes the canceller and the module. Takes milliseconds and allocates; not real-time safe.
+    /// Makes the canceller and all that stands behind it. Takes milliseconds and allocates; not real-time safe.
     ///
     /// - Parameters:
     ///   - sampleRate: 16 000, 32 000 or 48 000 Hz.
@@ -52,35 +52,28 @@ public final class NativeProcessor: VoiceProcessor {
         guard processingRates.contains(sampleRate) else { throw .unsupportedSampleRate(sampleRate) }
         self.sampleRate = sampleRate
         requestedSettings = try settings.validated()
-        module = try WebRTCProcessor(sampleRate: sampleRate, settings: Self.moduleSettings(settings))
-        var capabilities = Self.nativeCapabilities
-        capabilities.neuralNoise = module.capabilities.neuralNoise
-        self.capabilities = capabilities
+        var stages = NearEndStages(sampleRate: sampleRate, settings: settings)
+        capabilities = Self.capabilities(neuralNoise: stages.hasNeuralNoise)
         activeSettings = capabilities.resolved(settings)
+        stages.apply(activeSettings)
+        self.stages = stages
         canceller = NativeEchoCanceller(tuning: tuning)
         canceller.suppression = activeSettings.echo
         if sampleRate > NativeEchoCanceller.sampleRate { highBand = HighBand(sampleRate: sampleRate) }
         splice = OutputSplice(rate: sampleRate)
     }
 
-    /// What it and the module can do.
-    public static var nativeCapabilities: ProcessingCapabilities {
-        var capabilities = WebRTCProcessor.libraryCapabilities
-        capabilities.library = "native, \(capabilities.library)"
-        capabilities.echoLevels = true
-        capabilities.echoChoice = true
-        capabilities.extendedFilter = false
-        capabilities.delayAgnosticOption = false
-        capabilities.delayOptional = true
-        capabilities.findsEcho = true
-        return capabilities
+    private static func capabilities(neuralNoise: Bool) -> ProcessingCapabilities {
+        ProcessingCapabilities(
+            library: "native", echo: true, echoLevels: true, echoChoice: true, extendedFilter: false,
+            delayAgnosticOption: false, delayOptional: true, findsEcho: true, nearEnd: true, neuralNoise: neuralNoise)
     }
 
     /// Frames by which the output lags the input in the active settings.
-    public var processingDelay: Int { cancellerDelay + module.processingDelay }
+    public var processingDelay: Int { cancellerDelay + stages.delay }
 
-    /// Blocks that the module failed on.
-    public var failedBlocks: Int { module.failedBlocks }
+    /// Always 0: there is nothing that could fail.
+    public var failedBlocks: Int { 0 }
 
     private var cancellerDelay: Int {
         guard activeSettings.echo != .off else { return 0 }
@@ -88,21 +81,15 @@ public final class NativeProcessor: VoiceProcessor {
         return NativeEchoCanceller.delay
     }
 
-    private static func moduleSettings(_ settings: ProcessingSettings) -> ProcessingSettings {
-        var rest = settings
-        rest.echo = .off
-        return rest
-    }
-
     /// Changes what is done, from the next block on.
     ///
     /// The echo's level changes in place; what the canceller knows survives being off, though it learns nothing meanwhile.
     public func apply(_ settings: ProcessingSettings) throws(ProcessingError) {
         let requested = try settings.validated()
-        try module.apply(Self.moduleSettings(requested))
         let before = activeSettings.echo
         requestedSettings = requested
         activeSettings = capabilities.resolved(requested)
+        stages.apply(activeSettings)
         canceller.suppression = activeSettings.echo
         if (before == .off) != (activeSettings.echo == .off) {
             splice.begin(hold: cancellerDelay + Int(Self.settlingSeconds * Double(sampleRate)))
@@ -127,7 +114,8 @@ public final class NativeProcessor: VoiceProcessor {
             canceller.describe(in: &report, rate: sampleRate)
             report.residualEchoLikelihood = canceller.residualEcho
         }
-        module.run(capture: &capture, reference: reference, delay: 0, report: &report)
+        stages.run(&capture, report: &report)
+        report.outputLevel = decibelsFullScale(of: capture.span)
         report.processingDelay = processingDelay
         return report
     }

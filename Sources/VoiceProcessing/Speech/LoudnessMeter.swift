@@ -5,20 +5,6 @@ import Glibc
 /// The K-weighting is the two second-order filters of the recommendation; away from 48 kHz they are made from the analogue
 /// filters that libebur128 (`ebur128.c`, MIT) found behind its coefficients. One owner; allocates when made.
 public struct LoudnessMeter: ~Copyable {
-    private struct Biquad: BitwiseCopyable {
-        var b0: Double, b1: Double, b2: Double, a1: Double, a2: Double
-        var z1 = 0.0
-        var z2 = 0.0
-
-        @inline(__always)
-        mutating func run(_ x: Double) -> Double {
-            let y = b0 * x + z1
-            z1 = b1 * x - a1 * y + z2
-            z2 = b2 * x - a2 * y
-            return y
-        }
-    }
-
     /// Blocks of 10 ms in the two windows.
     private static let blocks = (momentary: 40, shortTerm: 300)
     /// Loudness of a full-scale square wave's mean square of 1, LUFS (BS.1770-4, equation 2).

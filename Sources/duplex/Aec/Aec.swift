@@ -114,11 +114,11 @@ struct Aec: AsyncParsableCommand {
             voiceDetection: report == nil ? .off : .moderate)
     }
 
-    /// WebRTC's canceller wants nothing below 80 Hz; the native one alone leaves the talker's voice whole, and speexdsp has no such filter.
+    /// WebRTC's canceller wants nothing below 80 Hz; the others alone leave the talker's voice whole.
     private var wantsHighPass: Bool {
         switch backend {
-        case .bypass, .speexDSP: false
-        case .native: noise != .off || gain != .off
+        case .bypass: false
+        case .native, .speexDSP: noise != .off || gain != .off
         case .webRTC: true
         }
     }

@@ -54,7 +54,8 @@ struct AecProcessing {
         guard settings.noise != .off, settings.noiseMethod == .neural, !processor.capabilities.neuralNoise else {
             return
         }
-        guard processor.capabilities.noise, processor.sampleRate == NeuralSuppressor.sampleRate else {
+        guard backend != .speexDSP, processor.capabilities.nearEnd, processor.sampleRate == NeuralSuppressor.sampleRate
+        else {
             throw Failure(
                 .usage, "--noise neural works with recordings of 48 kHz, and with the backends native and webRTC")
         }

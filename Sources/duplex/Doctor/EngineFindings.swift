@@ -9,8 +9,6 @@ extension Finding {
                 .capabilities
             let lacking = [
                 ("an echo canceller", capabilities.echo), ("levels of echo suppression", capabilities.echoLevels),
-                ("noise suppression", capabilities.noise), ("gain control", capabilities.gain),
-                ("voice detection", capabilities.voiceDetection), ("its likelihood", capabilities.voiceLikelihood),
             ].filter { !$0.1 }.map(\.0)
             return Finding(
                 lacking.isEmpty ? .ok : .degraded, "voice processing",
