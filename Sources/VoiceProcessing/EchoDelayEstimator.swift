@@ -9,7 +9,6 @@ import Glibc
 ///
 /// The work is cut in steps, one per block: two transforms of 8192 points fall on different blocks. Nothing is estimated
 /// while the far end is silent. Nothing is allocated after `init`.
-@safe
 public struct EchoDelayEstimator: ~Copyable {
     /// A delay that was found.
     public struct Estimate: BitwiseCopyable, Equatable, Sendable {
@@ -56,13 +55,13 @@ public struct EchoDelayEstimator: ~Copyable {
     private var captureDecimator: Decimator
     private var referenceDecimator: Decimator
     private let transform: FourierTransform
-    private let capture: UnsafeMutablePointer<Float>
-    private let reference: UnsafeMutablePointer<Float>
-    private let taper: UnsafeMutablePointer<Float>
-    private let real: UnsafeMutablePointer<Float>
-    private let imaginary: UnsafeMutablePointer<Float>
-    private let crossReal: UnsafeMutablePointer<Float>
-    private let crossImaginary: UnsafeMutablePointer<Float>
+    private var capture = RealVector(count: window)
+    private var reference = RealVector(count: size)
+    private var taper = RealVector(count: window)
+    private var real = RealVector(count: size)
+    private var imaginary = RealVector(count: size)
+    private var crossReal = RealVector(count: size / 2 + 1)
+    private var crossImaginary = RealVector(count: size / 2 + 1)
     private var histogram = PeakMedian()
 
     private var step = Step.gather
@@ -92,33 +91,11 @@ public struct EchoDelayEstimator: ~Copyable {
         captureDecimator = Decimator(factor: factor, block: sampleRate / 100)
         referenceDecimator = Decimator(factor: factor, block: sampleRate / 100)
         transform = FourierTransform(size: Self.size)
-        func zeros(_ count: Int) -> UnsafeMutablePointer<Float> {
-            let made = UnsafeMutablePointer<Float>.allocate(capacity: count)
-            unsafe made.initialize(repeating: 0, count: count)
-            return unsafe made
-        }
-        unsafe capture = zeros(Self.window)
-        unsafe reference = zeros(Self.size)
-        unsafe taper = zeros(Self.window)
-        unsafe real = zeros(Self.size)
-        unsafe imaginary = zeros(Self.size)
-        unsafe crossReal = zeros(Self.size / 2 + 1)
-        unsafe crossImaginary = zeros(Self.size / 2 + 1)
         // Rises over nine tenths and falls over the newest tenth: a jump shows soon after it happened.
         for index in 0..<Self.window {
             let z = (Float(index) + 0.5) / Float(Self.window)
-            unsafe taper[index] = z < 0.9 ? sinf(.pi / 2 * z / 0.9) : cosf(.pi / 2 * (z - 0.9) / 0.1)
+            taper[index] = z < 0.9 ? sinf(.pi / 2 * z / 0.9) : cosf(.pi / 2 * (z - 0.9) / 0.1)
         }
-    }
-
-    deinit {
-        unsafe capture.deallocate()
-        unsafe reference.deallocate()
-        unsafe taper.deallocate()
-        unsafe real.deallocate()
-        unsafe imaginary.deallocate()
-        unsafe crossReal.deallocate()
-        unsafe crossImaginary.deallocate()
     }
 
     /// Takes a block of both signals; now and then ``estimate`` is new afterwards.
@@ -127,10 +104,10 @@ public struct EchoDelayEstimator: ~Copyable {
     @discardableResult
     public mutating func run(capture block: Span<Float>, reference far: Span<Float>) -> Bool {
         let added = block.count / factor
-        unsafe Self.shift(capture, count: Self.window, by: added)
-        unsafe Self.shift(reference, count: Self.size, by: added)
-        unsafe captureDecimator.run(block, into: capture + Self.window - added)
-        unsafe referenceDecimator.run(far, into: reference + Self.size - added)
+        capture.shiftDown(by: added)
+        reference.shiftDown(by: added)
+        captureDecimator.run(block, into: &capture, at: Self.window - added)
+        referenceDecimator.run(far, into: &reference, at: Self.size - added)
         heard = min(heard + added, Self.size)
         blocksSinceEstimate += 1
         let farTalks = isFarEndActive()
@@ -143,7 +120,7 @@ public struct EchoDelayEstimator: ~Copyable {
             load()
             step = .transform
         case .transform:
-            unsafe transform.forward(real: real, imaginary: imaginary)
+            unsafe transform.forward(real: real.start, imaginary: imaginary.start)
             step = .correlate
         case .correlate:
             correlate()
@@ -158,10 +135,10 @@ public struct EchoDelayEstimator: ~Copyable {
 
     /// Forgets everything, as after a change of device.
     public mutating func reset() {
-        unsafe capture.update(repeating: 0, count: Self.window)
-        unsafe reference.update(repeating: 0, count: Self.size)
-        unsafe crossReal.update(repeating: 0, count: Self.size / 2 + 1)
-        unsafe crossImaginary.update(repeating: 0, count: Self.size / 2 + 1)
+        capture.fill(0)
+        reference.fill(0)
+        crossReal.fill(0)
+        crossImaginary.fill(0)
         (step, blocksSinceEstimate, heard, candidate, votes, activeBlocks) = (.gather, 0, 0, -1, 0, 0)
         (confirmedAt, foundAt, isProven) = (0, 0, false)
         estimate = nil
@@ -176,32 +153,30 @@ public struct EchoDelayEstimator: ~Copyable {
 
     private func isFarEndActive() -> Bool {
         let recent = Self.searchRate / 5
-        let span = unsafe Span(_unsafeStart: reference + Self.size - recent, count: recent)
-        return energy(of: span) > Self.activePower * Float(recent)
+        return energy(of: reference.span.extracting(last: recent)) > Self.activePower * Float(recent)
     }
 
     /// Both signals as one complex signal, so that one transform serves both: microphone real, reference imaginary.
-    private func load() {
+    private mutating func load() {
         let valid = min(heard, Self.window)
         for index in 0..<Self.window {
-            unsafe real[index] = index < Self.window - valid ? 0 : capture[index] * taper[index]
+            real[index] = index < Self.window - valid ? 0 : capture[index] * taper[index]
         }
-        unsafe (real + Self.window).update(repeating: 0, count: Self.size - Self.window)
-        unsafe UnsafeMutableRawPointer(imaginary).copyMemory(
-            from: reference, byteCount: Self.size * MemoryLayout<Float>.stride)
+        for index in Self.window..<Self.size { real[index] = 0 }
+        imaginary.copy(from: reference)
     }
 
     /// Separates the two spectra, averages the whitened cross-spectrum and transforms it back into `real`.
-    private func correlate() {
+    private mutating func correlate() {
         let size = Self.size
         let past = estimate == nil ? Self.memory.searching : Self.memory.locked
         let low = Int(Self.band.low * Double(size) / Double(Self.searchRate))
         let high = Int(Self.band.high * Double(size) / Double(Self.searchRate))
         for bin in low...high {
-            let zReal = unsafe real[bin]
-            let zImaginary = unsafe imaginary[bin]
-            let mirrorReal = unsafe real[size - bin]
-            let mirrorImaginary = unsafe imaginary[size - bin]
+            let zReal = real[bin]
+            let zImaginary = imaginary[bin]
+            let mirrorReal = real[size - bin]
+            let mirrorImaginary = imaginary[size - bin]
             // Z = M + iR for real m and r: M = (Z[k] + Z*[-k]) / 2, R = (Z[k] - Z*[-k]) / 2i; the halves whiten away.
             let mReal = zReal + mirrorReal
             let mImaginary = zImaginary - mirrorImaginary
@@ -210,19 +185,19 @@ public struct EchoDelayEstimator: ~Copyable {
             let cReal = mReal * rReal + mImaginary * rImaginary
             let cImaginary = mReal * rImaginary - mImaginary * rReal
             let whiten = 1 / ((cReal * cReal + cImaginary * cImaginary).squareRoot() + 1e-12)
-            unsafe crossReal[bin] = past * crossReal[bin] + (1 - past) * cReal * whiten
-            unsafe crossImaginary[bin] = past * crossImaginary[bin] + (1 - past) * cImaginary * whiten
+            crossReal[bin] = past * crossReal[bin] + (1 - past) * cReal * whiten
+            crossImaginary[bin] = past * crossImaginary[bin] + (1 - past) * cImaginary * whiten
         }
-        unsafe real.update(repeating: 0, count: size)
-        unsafe imaginary.update(repeating: 0, count: size)
+        real.fill(0)
+        imaginary.fill(0)
         for bin in low...high {
-            unsafe real[bin] = crossReal[bin]
-            unsafe imaginary[bin] = crossImaginary[bin]
-            unsafe real[size - bin] = crossReal[bin]
-            unsafe imaginary[size - bin] = -crossImaginary[bin]
+            real[bin] = crossReal[bin]
+            imaginary[bin] = crossImaginary[bin]
+            real[size - bin] = crossReal[bin]
+            imaginary[size - bin] = -crossImaginary[bin]
         }
         // Exchanged arrays: the inverse transform. Its result is real.
-        unsafe transform.forward(real: imaginary, imaginary: real)
+        unsafe transform.forward(real: imaginary.start, imaginary: real.start)
     }
 
     /// The highest peak, and whether enough estimates in a row agree on it.
@@ -230,10 +205,10 @@ public struct EchoDelayEstimator: ~Copyable {
         // The microphone's window ends where the reference ends, so delay D stands at lag `lags - D`.
         var best = (value: Float(0), delay: 0)
         for delay in 0..<Self.lags {
-            let value = unsafe abs(real[Self.lags - delay])
+            let value = abs(real[Self.lags - delay])
             if value > best.value { best = (value, delay) }
         }
-        let median = unsafe histogram.median(real, count: Self.lags, largest: best.value)
+        let median = histogram.median(real, count: Self.lags, largest: best.value)
         let peak = best.value / (median + 1e-20)
         let agrees = abs(best.delay - candidate) <= Self.agreement
         let grows = agrees && peak > Self.growth * (peakToMedian ?? 0)
@@ -283,10 +258,6 @@ public struct EchoDelayEstimator: ~Copyable {
         estimate = nil
         votes = 1
     }
-
-    private static func shift(_ line: UnsafeMutablePointer<Float>, count: Int, by added: Int) {
-        unsafe memmove(line, line + added, (count - added) * MemoryLayout<Float>.stride)
-    }
 }
 
 /// The median of many magnitudes without sorting them: a histogram on a logarithmic scale.
@@ -295,12 +266,11 @@ private struct PeakMedian {
     private static let binsPerOctave: Float = 16
     private var bins = InlineArray<256, UInt16>(repeating: 0)
 
-    @unsafe
-    mutating func median(_ values: UnsafeMutablePointer<Float>, count: Int, largest: Float) -> Float {
+    mutating func median(_ values: borrowing RealVector, count: Int, largest: Float) -> Float {
         guard largest > 0 else { return 0 }
         for bin in bins.indices { bins[bin] = 0 }
         for index in 0..<count {
-            let below = log2f(largest / (unsafe abs(values[index]) + largest * 1e-6)) * Self.binsPerOctave
+            let below = log2f(largest / (abs(values[index]) + largest * 1e-6)) * Self.binsPerOctave
             bins[min(255, max(0, Int(below)))] += 1
         }
         var seen = 0

@@ -10,7 +10,6 @@ import Glibc
 ///                      ·  hold                ╲╱
 ///     new output       └ (silent, fading in) ─╱╲──────────
 ///                      switch
-@safe
 struct OutputSplice: ~Copyable {
     /// Shortest and longest period that is looked for: 400 Hz to 66 Hz, the range of a voice.
     private static let periodsPerSecond = (shortest: 400, longest: 66)
@@ -21,9 +20,9 @@ struct OutputSplice: ~Copyable {
     private static let stepSeconds = 0.002
 
     private let rate: Int
-    private let history: UnsafeMutableBufferPointer<Float>
+    private var history: RealVector
     /// One period of the old output, made so that its end leads to its beginning.
-    private let cycle: UnsafeMutableBufferPointer<Float>
+    private var cycle: RealVector
     private let fade: Int
     private let longest: Int
     private var hold = 0
@@ -38,15 +37,8 @@ struct OutputSplice: ~Copyable {
         fade = Int(Double(rate) * Self.fadeSeconds)
         longest = rate / Self.periodsPerSecond.longest
         stepDecay = expf(-1 / Float(Double(rate) * Self.stepSeconds))
-        unsafe history = .allocate(capacity: 3 * longest)
-        unsafe history.initialize(repeating: 0)
-        unsafe cycle = .allocate(capacity: longest + 2)
-        unsafe cycle.initialize(repeating: 0)
-    }
-
-    deinit {
-        unsafe history.deallocate()
-        unsafe cycle.deallocate()
+        history = RealVector(count: 3 * longest)
+        cycle = RealVector(count: longest + 2)
     }
 
     /// Begins to cover a change made now, whose new output is not to be heard for `hold` frames.
@@ -69,7 +61,7 @@ struct OutputSplice: ~Copyable {
     mutating func run(_ block: inout MutableSpan<Float>) {
         var index = 0
         while remaining > 0, index < block.count {
-            let old = unsafe cycle[position % period] + step
+            let old = cycle[position % period] + step
             step *= stepDecay
             let progress = position < hold ? 0 : Float(position - hold) / Float(fade)
             let weight = 0.5 - 0.5 * cosf(.pi * progress)
@@ -84,25 +76,22 @@ struct OutputSplice: ~Copyable {
     /// Cuts the last period out of the history. Its last quarter is faded into what came before its first frame, so that it
     /// can be repeated (as in G.711 Appendix I); what its first frame misses to the history's end becomes a decaying step.
     private mutating func makeCycle() {
-        let end = unsafe history.count
+        let end = history.count
         let seam = period / 4
         for index in 0..<period {
             let weight = max(0, Float(index - (period - seam) + 1) / Float(seam + 1))
-            let last = unsafe history[end - period + index]
-            let before = unsafe history[end - 2 * period + index]
-            unsafe cycle[index] = last + weight * (before - last)
+            let last = history[end - period + index]
+            let before = history[end - 2 * period + index]
+            cycle[index] = last + weight * (before - last)
         }
-        let expected = unsafe 2 * history[end - 1] - history[end - 2]
-        step = unsafe expected - cycle[0]
+        let expected = 2 * history[end - 1] - history[end - 2]
+        step = expected - cycle[0]
     }
 
-    private func remember(_ block: Span<Float>) {
-        guard let start = unsafe history.baseAddress else { return }
-        let kept = unsafe history.count - min(history.count, block.count)
-        unsafe memmove(start, start + history.count - kept, kept * MemoryLayout<Float>.stride)
-        for index in kept..<(unsafe history.count) {
-            unsafe history[index] = block[block.count - (history.count - index)]
-        }
+    private mutating func remember(_ block: Span<Float>) {
+        let new = min(history.count, block.count)
+        history.shiftDown(by: new)
+        history.write(block.extracting(last: new), at: history.count - new)
     }
 
     /// The lag at which the end of the history looks most like what precedes it: coarsely first, then to the frame.
@@ -123,12 +112,12 @@ struct OutputSplice: ~Copyable {
 
     /// Signed square of the normalised correlation at a lag, over the longest period.
     private func likeness(lag: Int, every step: Int) -> Float {
-        let end = unsafe history.count
+        let end = history.count
         var product: Float = 0
         var power: Float = 1e-12
         for index in stride(from: end - longest, to: end, by: step) {
-            let past = unsafe history[index - lag]
-            product += unsafe history[index] * past
+            let past = history[index - lag]
+            product += history[index] * past
             power += past * past
         }
         return product * abs(product) / power

@@ -6,7 +6,6 @@ import Glibc
 ///
 /// Flat to 0.1 dB up to 0.88 of half the sample rate, its error there below -80 dB; the positions may be anything, so a clock's drift is
 /// followed without a step. Real-time safe after `init`.
-@safe
 public struct SincInterpolator: ~Copyable {
     /// Frames on each side of a position that are read.
     public static let reach = 16
@@ -19,26 +18,23 @@ public struct SincInterpolator: ~Copyable {
     /// within a thousandth of 1 and nothing can alias.
     private static let cutoff = 1.0
 
-    private let rows: UnsafeMutablePointer<Float>
+    private var rows: RealVector
 
     /// An interpolator; computes its taps.
     public init() {
-        let count = (Self.phases + 1) * Self.taps
-        unsafe rows = .allocate(capacity: count)
+        rows = RealVector(count: (Self.phases + 1) * Self.taps)
         for phase in 0...Self.phases {
             let fraction = Double(phase) / Double(Self.phases)
-            let row = unsafe rows + phase * Self.taps
+            let row = phase * Self.taps
             var sum = 0.0
             for tap in 0..<Self.taps {
                 let value = Self.kernel(Double(tap - Self.reach + 1) - fraction)
-                unsafe (row + tap).initialize(to: Float(value))
+                rows[row + tap] = Float(value)
                 sum += value
             }
-            for tap in 0..<Self.taps { unsafe row[tap] /= Float(sum) }
+            for tap in 0..<Self.taps { rows[row + tap] /= Float(sum) }
         }
     }
-
-    deinit { unsafe rows.deallocate() }
 
     /// Writes `count` values at the positions `start`, `start + step`, ... of `input`, position 0 being `input[0]`.
     ///
@@ -48,7 +44,7 @@ public struct SincInterpolator: ~Copyable {
         _ input: UnsafePointer<Float>, from start: Double, step: Double, into output: UnsafeMutablePointer<Float>,
         count: Int
     ) {
-        unsafe vk_resample(input, start, step, rows, Self.phases, Self.taps, output, count)
+        unsafe vk_resample(input, start, step, rows.start, Self.phases, Self.taps, output, count)
     }
 
     /// The same between spans; fills `output`. What must be there and is not is a mistake of the caller's.
