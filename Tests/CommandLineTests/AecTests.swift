@@ -238,7 +238,8 @@ struct AecTests {
         "what was asked for and is not done is told, and nothing else",
         arguments: [
             ("bypass", ["--echo", "aggressive", "--noise", "high"], ["--echo aggressive", "--noise high"]),
-            ("speexDSP", ["--gain", "adaptive"], ["--gain adaptive"]), ("bypass", [], []), ("speexDSP", [], []),
+            ("bypass", ["--gain", "adaptive"], ["--gain adaptive"]), ("bypass", [], []), ("speexDSP", [], []),
+            ("speexDSP", ["--noise", "low", "--gain", "adaptive"], []),
             ("native", ["--echo", "aggressive", "--noise", "low", "--gain", "fixed"], []),
         ])
     func unmet(backend: String, options: [String], told: [String]) throws {
