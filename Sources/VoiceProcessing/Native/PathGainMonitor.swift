@@ -18,6 +18,10 @@ struct PathGainMonitor: ~Copyable {
     private static let same: Float = 0.8
     /// What is a change, and what is none, dB.
     private static let change: (least: Float, steady: Float) = (2.3, 0.5)
+    /// A path that is none of the one before has this gain, -60 dB.
+    private static let leastGain: Float = 1e-3
+    /// Looks for which a path must be another to be compared with from then on: while a filter learns a new gain, it seems another too.
+    private static let patience = 10
     /// Looks for which a gain must hold.
     private static let looks = 4
     /// Looks after which a path that stays is compared with anew.
@@ -30,6 +34,7 @@ struct PathGainMonitor: ~Copyable {
     private var sinceRenewal = 0
     private var isKept = false
     private var held: (level: Float, looks: Int) = (0, 0)
+    private var otherFor = 0
 
     /// - Parameter lanes: those of the filter that is watched.
     init(lanes: Int) {
@@ -70,14 +75,17 @@ struct PathGainMonitor: ~Copyable {
         let (gain, likeness) = compare(weights)
         sinceRenewal += 1
         let isSame = likeness > Self.same
-        let level = isSame ? 20 * log10f(gain) : 0
+        let level = 20 * log10f(max(gain, Self.leastGain))
         held = abs(level - held.level) < Self.change.steady ? (held.level, held.looks + 1) : (level, 0)
-        guard held.looks >= Self.looks, isKnown else { return nil }
+        otherFor = isSame ? 0 : otherFor + 1
+        guard isKnown else { return nil }
+        if otherFor >= Self.patience { keep(weights) }
+        guard isSame, held.looks >= Self.looks else { return nil }
         if abs(level) >= Self.change.least {
             keep(weights)
             return level
         }
-        if !isSame || sinceRenewal >= Self.renewal { keep(weights) }
+        if sinceRenewal >= Self.renewal { keep(weights) }
         return nil
     }
 
@@ -91,6 +99,7 @@ struct PathGainMonitor: ~Copyable {
         }
         isKept = true
         sinceRenewal = 0
+        otherFor = 0
         held = (0, 0)
     }
 
