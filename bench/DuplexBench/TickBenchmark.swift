@@ -58,6 +58,8 @@ private enum TickBenchmark {
     private static func librariesAlone(_ preset: EngineConfiguration) -> EngineConfiguration {
         var configuration = preset
         configuration.backend = .webRTC
+        // The module cannot choose for itself.
+        if configuration.processing.echo == .auto { configuration.processing.echo = .medium }
         configuration.processing.noise = .off
         configuration.processing.gain = .off
         configuration.processing.voiceDetection = .off
