@@ -5,15 +5,12 @@ import VoiceRealtime
 extension Finding {
     static var processing: Finding {
         do throws(ProcessingError) {
-            let capabilities = try ProcessingBackend.webRTC.makeProcessor(sampleRate: 48_000, settings: .voiceChat)
-                .capabilities
-            let lacking = [
-                ("an echo canceller", capabilities.echo), ("levels of echo suppression", capabilities.echoLevels),
-            ].filter { !$0.1 }.map(\.0)
-            return Finding(
-                lacking.isEmpty ? .ok : .degraded, "voice processing",
-                capabilities.library + (lacking.isEmpty ? "" : "; lacks " + lacking.joined(separator: ", ")),
-                remedy: lacking.isEmpty ? nil : "none is needed; the other settings work")
+            var libraries: [String] = []
+            for backend in [ProcessingBackend.native, .webRTC, .speexDSP] {
+                libraries.append(
+                    try backend.makeProcessor(sampleRate: 48_000, settings: .voiceChat).capabilities.library)
+            }
+            return Finding(.ok, "voice processing", libraries.joined(separator: ", "))
         } catch {
             return Finding(
                 .failing, "voice processing", "\(error)",
