@@ -92,15 +92,20 @@ protocol JSONLine: Encodable {
 extension Console {
     /// Prints `line` as one line of JSON. One that holds a value that is no number is lost, and complained of.
     static func emit(_ line: some JSONLine) {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        encoder.keyEncodingStrategy = .convertToSnakeCase
-        encoder.nonConformingFloatEncodingStrategy = .throw
         do {
-            say(String(decoding: try encoder.encode(line), as: UTF8.self))
+            say(String(decoding: try encode(line), as: UTF8.self))
         } catch {
             hasLostLine.withLock { $0 = true }
             complain("error: a line of \(line.schema) is lost, since it cannot be put as JSON: \(error)")
         }
+    }
+
+    /// `line` as JSON, in UTF-8.
+    static func encode(_ line: some JSONLine) throws -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        encoder.keyEncodingStrategy = .convertToSnakeCase
+        encoder.nonConformingFloatEncodingStrategy = .throw
+        return try encoder.encode(line)
     }
 }

@@ -8,9 +8,7 @@ import VoiceEngine
 struct CallEventTests {
     private static func event(_ change: ReferenceIntegrity.Change) throws -> (detail: String, json: [String: Any]) {
         let event = CallEvent(.referenceIntegrity(change)) { "\($0)" }
-        let encoder = JSONEncoder()
-        encoder.keyEncodingStrategy = .convertToSnakeCase
-        let json = try JSONSerialization.jsonObject(with: encoder.encode(event))
+        let json = try JSONSerialization.jsonObject(with: Console.encode(event))
         return (event.detail, try #require(json as? [String: Any]))
     }
 

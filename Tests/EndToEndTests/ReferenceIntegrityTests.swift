@@ -30,37 +30,44 @@ struct ReferenceIntegrityTests {
         }
     }
 
+    /// What is told of a change of A's air after 6 of 12 s, which must be told once; and what A's statistics say then.
+    private static func told(
+        seed: UInt64, when change: (inout ConversationAir) -> Void
+    ) throws -> (change: ReferenceIntegrity.Change?, integrity: ReferenceIntegrity?) {
+        let call = try start(12, seed: seed)
+        call.run(for: .seconds(6))
+        call.withAir(.a, change)
+        call.run(for: .seconds(6))
+        let changes = changes(call)
+        #expect(changes.count == 1, "seed \(seed): \(changes)")
+        return (changes.first, call.statistics(.a).uplink.referenceIntegrity)
+    }
+
     @Test("that somebody turned the volume")
     func volume() throws {
         for seed in Scenario.seeds {
-            let call = try Self.start(12, seed: seed)
-            call.run(for: .seconds(6))
-            // When A's loudspeaker is turned down by 8 dB
-            call.withAir(.a) { $0.echoReturnLossDecibels += 8 }
-            call.run(for: .seconds(6))
-            // Then that is told once
-            let changes = Self.changes(call)
-            #expect(changes.count == 1, "seed \(seed): \(changes)")
-            guard case .gainChanged(let decibels) = changes.first else { continue }
+            // When A's loudspeaker is turned down by 8 dB, then that is told once
+            let (change, integrity) = try Self.told(seed: seed) { $0.echoReturnLossDecibels += 8 }
+            guard case .gainChanged(let decibels) = change else {
+                Issue.record("seed \(seed): \(String(describing: change))")
+                continue
+            }
             #expect(abs(decibels + 8) < 1.5, "seed \(seed)")
-            #expect(call.statistics(.a).uplink.referenceIntegrity?.gainChanges == 1)
+            #expect(integrity?.gainChanges == 1)
         }
     }
 
     @Test("that a device holds its sound longer than it says")
     func shift() throws {
         for seed in Scenario.seeds {
-            let call = try Self.start(12, seed: seed)
-            call.run(for: .seconds(6))
-            // When A's device buffers 80 ms more, and its times do not tell
-            call.withAir(.a) { $0.bulkDelayFrames += 3_840 }
-            call.run(for: .seconds(6))
-            // Then that is told once
-            let changes = Self.changes(call)
-            #expect(changes.count == 1, "seed \(seed): \(changes)")
-            guard case .shifted(let shift) = changes.first else { continue }
+            // When A's device buffers 80 ms more, and its times do not tell, then that is told once
+            let (change, integrity) = try Self.told(seed: seed) { $0.bulkDelayFrames += 3_840 }
+            guard case .shifted(let shift) = change else {
+                Issue.record("seed \(seed): \(String(describing: change))")
+                continue
+            }
             #expect(abs(shift / .milliseconds(1) - 80) < 1, "seed \(seed): \(shift)")
-            #expect(call.statistics(.a).uplink.referenceIntegrity?.shifts == 1)
+            #expect(integrity?.shifts == 1)
         }
     }
 }

@@ -7,16 +7,23 @@ private let rates = [16_000, 32_000, 48_000]
 
 @Suite("High-pass filter")
 struct HighPassTests {
-    /// What the filter does to a tone, dB.
-    private static func response(hertz: Float, rate: Int) -> Float {
-        var filter = HighPass(sampleRate: rate, isOn: true)
-        let tone = (0..<rate).map { sinf(2 * .pi * hertz * Float($0) / Float(rate)) }
-        var filtered = tone
-        for start in stride(from: 0, to: rate, by: rate / 100) {
+    /// A signal through the filter, which is on in the blocks that `isOn` says.
+    private static func filtered(_ signal: [Float], rate: Int, isOn: (_ block: Int) -> Bool) -> [Float] {
+        var filter = HighPass(sampleRate: rate, isOn: isOn(0))
+        var filtered = signal
+        for (number, start) in stride(from: 0, to: signal.count, by: rate / 100).enumerated() {
+            filter.isOn = isOn(number)
             var all = filtered.mutableSpan
             var block = all._mutatingExtracting(start..<start + rate / 100)
             filter.run(&block)
         }
+        return filtered
+    }
+
+    /// What the filter does to a tone, dB.
+    private static func response(hertz: Float, rate: Int) -> Float {
+        let tone = (0..<rate).map { sinf(2 * .pi * hertz * Float($0) / Float(rate)) }
+        let filtered = filtered(tone, rate: rate) { _ in true }
         return rms(filtered[(rate / 2)...]) - rms(tone[(rate / 2)...])
     }
 
@@ -43,14 +50,8 @@ struct HighPassTests {
     @Test("is switched under an offset without a click", arguments: rates)
     func switching(rate: Int) {
         // Given an offset, which a filter that begins at once would turn into a step
-        var filter = HighPass(sampleRate: rate, isOn: false)
-        var signal = [Float](repeating: 0.1, count: rate / 2)
-        for (number, start) in stride(from: 0, to: signal.count, by: rate / 100).enumerated() {
-            filter.isOn = (10..<30).contains(number)
-            var all = signal.mutableSpan
-            var block = all._mutatingExtracting(start..<start + rate / 100)
-            filter.run(&block)
-        }
+        let offset = [Float](repeating: 0.1, count: rate / 2)
+        let signal = Self.filtered(offset, rate: rate) { (10..<30).contains($0) }
         let largest = (1..<signal.count).map { abs(signal[$0] - signal[$0 - 1]) }.max() ?? 1
         #expect(largest < 0.1 * 60 / Float(rate) * 10, "no faster than the fade of 10 ms and the filter together")
         #expect(abs(signal[rate / 4]) < 1e-4 && signal[rate / 2 - 1] == 0.1)

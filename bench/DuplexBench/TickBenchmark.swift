@@ -22,10 +22,7 @@ private enum TickBenchmark {
         var table = MarkdownTable("10 ms of talk, both ways", "µs", "p99", "vs bare", "p10", "p90", "allocations")
         add(agent, "packets of 10 ms", to: &table)
         add(chat, "packets of 20 ms", to: &table)
-        table.add(
-            "engine as it comes, packets of 10 ms", whole.engine.median.fixed(1), whole.engine.quantile(0.99).fixed(1),
-            "",
-            "", "", whole.allocationsPerTick.fixed(2))
+        addEngine("engine as it comes, packets of 10 ms", whole, to: &table)
         return BenchmarkResult(
             description: """
                 CPU time per 10 ms of one talker each way: medians and 99th percentiles over \(agent.ticks) ticks in \
@@ -68,16 +65,26 @@ private enum TickBenchmark {
     }
 
     private static func add(_ measured: Measured, _ name: String, to table: inout MarkdownTable) {
-        func row(_ name: String, _ times: Samples, _ ratio: Samples? = nil, _ allocations: String = "") {
-            table.add(
-                name, times.median.fixed(1), times.quantile(0.99).fixed(1), ratio?.median.fixed(3) ?? "",
-                ratio?.quantile(0.1).fixed(3) ?? "", ratio?.quantile(0.9).fixed(3) ?? "", allocations)
-        }
-        row("engine, \(name)", measured.engine, measured.ratio, measured.allocationsPerTick.fixed(2))
-        row("bare calls, \(name)", measured.bare)
-        row("- WebRTC module", measured.processing)
-        row("- Opus encoder", measured.encoding)
-        row("- Opus decoder", measured.decoding)
+        addEngine("engine, \(name)", measured, measured.ratio, to: &table)
+        add("bare calls, \(name)", measured.bare, to: &table)
+        add("- WebRTC module", measured.processing, to: &table)
+        add("- Opus encoder", measured.encoding, to: &table)
+        add("- Opus decoder", measured.decoding, to: &table)
+    }
+
+    private static func addEngine(
+        _ name: String, _ measured: Measured, _ ratio: Samples? = nil, to table: inout MarkdownTable
+    ) {
+        add(name, measured.engine, ratio, allocations: measured.allocationsPerTick.fixed(2), to: &table)
+    }
+
+    private static func add(
+        _ name: String, _ times: Samples, _ ratio: Samples? = nil, allocations: String = "",
+        to table: inout MarkdownTable
+    ) {
+        table.add(
+            name, times.median.fixed(1), times.quantile(0.99).fixed(1), ratio?.median.fixed(3) ?? "",
+            ratio?.quantile(0.1).fixed(3) ?? "", ratio?.quantile(0.9).fixed(3) ?? "", allocations)
     }
 
     /// Microseconds per 10 ms.

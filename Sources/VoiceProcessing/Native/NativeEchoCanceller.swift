@@ -93,7 +93,7 @@ struct NativeEchoCanceller: ~Copyable {
     private var levels = CancellationLevels()
     private var monitor = ReferenceMonitor()
     private var sinceGainChange = 1_000
-    private var pathGain = PathGainMonitor(lanes: ReferenceSpectra.lanes)
+    private var pathGain = PathGainMonitor()
     private var pathChange = PathChange()
     private var pathMotion = PathMotion()
     private var recent: (error: Float, mic: Float) = (0, 0)

@@ -3,8 +3,8 @@ import Glibc
 /// Tells that the echo has become louder or softer while its path stayed the same, as by a volume control behind the reference.
 ///
 /// The path W of now is set against the same path some time ago, W₀, each bin weighted with what the reference has had there of
-/// late: the gain is ⟨W₀, W⟩ / ⟨W₀, W₀⟩, and ⟨W₀, W⟩² / (⟨W₀, W₀⟩ ⟨W, W⟩) says how like the two are otherwise. A filter needs a moment to learn a new gain, so one
-/// counts that holds. One owner; allocates nothing after `init`.
+/// late: the gain is ⟨W₀, W⟩ / ⟨W₀, W₀⟩, and ⟨W₀, W⟩² / (⟨W₀, W₀⟩ ⟨W, W⟩) says how like the two are otherwise. A filter needs a
+/// moment to learn a new gain, so one counts that holds. One owner; allocates nothing after `init`.
 struct PathGainMonitor: ~Copyable {
     /// Partitions that are compared, which hold most of a path: 120 ms.
     private static let partitions = 12
@@ -27,8 +27,7 @@ struct PathGainMonitor: ~Copyable {
     /// Looks after which a path that stays is compared with anew.
     private static let renewal = 20
 
-    private let lanes: Int
-    private var before: Spectrum
+    private var before = Spectrum(lanes: partitions)
     private var power = RealVector(count: Spectrum.bins)
     private var sinceLook = 0
     private var sinceRenewal = 0
@@ -36,17 +35,8 @@ struct PathGainMonitor: ~Copyable {
     private var held: (level: Float, looks: Int) = (0, 0)
     private var otherFor = 0
 
-    /// - Parameter lanes: those of the filter that is watched.
-    init(lanes: Int) {
-        self.lanes = lanes
-        before = Spectrum(lanes: Self.partitions)
-    }
-
     /// The path is another: there is nothing to compare with.
-    mutating func restart() {
-        isKept = false
-        held = (0, 0)
-    }
+    mutating func restart() { isKept = false }
 
     /// Takes a block with a far end. Returns a change, dB, once it is certain.
     mutating func note(
@@ -92,7 +82,7 @@ struct PathGainMonitor: ~Copyable {
     private mutating func keep(_ weights: borrowing Spectrum) {
         for bin in 0..<Spectrum.bins {
             for lane in 0..<Self.partitions {
-                let (to, from) = (bin * Self.partitions + lane, bin * lanes + lane)
+                let (to, from) = (bin * Self.partitions + lane, bin * weights.lanes + lane)
                 before.real[to] = weights.real[from]
                 before.imaginary[to] = weights.imaginary[from]
             }
@@ -109,7 +99,7 @@ struct PathGainMonitor: ~Copyable {
         for bin in 0..<Spectrum.bins {
             var (binProduct, binOld, binNew): (Float, Float, Float) = (0, 0, 0)
             for lane in 0..<Self.partitions {
-                let (at, of) = (bin * Self.partitions + lane, bin * lanes + lane)
+                let (at, of) = (bin * Self.partitions + lane, bin * weights.lanes + lane)
                 binProduct += before.real[at] * weights.real[of] + before.imaginary[at] * weights.imaginary[of]
                 binOld += before.power(at)
                 binNew += weights.power(of)

@@ -1,7 +1,7 @@
 /// Takes away what lies below a voice: rumble, hum, a constant offset. Adds no delay, and is switched without a click.
 struct HighPass {
     /// Below the lowest voices, whose fundamentals begin at some 85 Hz.
-    static let hertz = 80.0
+    private static let hertz = 80.0
 
     private var filter: Biquad
     var isOn: Bool

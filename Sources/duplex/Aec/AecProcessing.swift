@@ -54,8 +54,7 @@ struct AecProcessing {
         guard settings.noise != .off, settings.noiseMethod == .neural, !processor.capabilities.neuralNoise else {
             return
         }
-        guard backend != .speexDSP, processor.capabilities.nearEnd, processor.sampleRate == NeuralSuppressor.sampleRate
-        else {
+        guard [.native, .webRTC].contains(backend), processor.sampleRate == NeuralSuppressor.sampleRate else {
             throw Failure(
                 .usage, "--noise neural works with recordings of 48 kHz, and with the backends native and webRTC")
         }
