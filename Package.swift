@@ -129,5 +129,5 @@ if let names = Context.environment["DUPLEXVOICE_ONLY"] {
     names.split(separator: ",").forEach { keep(String($0)) }
     package.targets.removeAll { !kept.contains($0.name) }
     package.products.removeAll()
-    package.dependencies.removeAll()
+    if !kept.contains("duplex") { package.dependencies.removeAll() }
 }
