@@ -10,8 +10,8 @@ package struct RoomConversation {
         case publish(StreamAssignment)
         /// Tell the room that this stream of ours is muted or not.
         case tellMuted(StreamID, Bool)
-        /// Have the room tell everybody that this stream's sound before a generation is to be dropped.
-        case tellInterrupted(StreamID, generation: UInt32)
+        /// Have the room begin this stream's next generation, and tell everybody to drop what came before.
+        case tellInterrupted(StreamID)
         /// Tell the media thread.
         case command(MediaCommand)
         /// Tell the listeners.
@@ -33,8 +33,8 @@ package struct RoomConversation {
     private var isAway = false
     private var sources: [ParticipantID: [StreamAssignment]] = [:]
     private var muted: Set<ParticipantID> = []
-    /// The generation that a stream was last interrupted for; none where that is the first, 0.
-    private var generations: [StreamID: UInt32] = [:]
+    /// Of every stream that is played here.
+    private var generations: [StreamID: StreamGeneration] = [:]
     private let start: UInt64
 
     /// A conversation whose RTP stream begins at numbers taken from `randomStart` (RFC 3550, section 5.1).
@@ -58,10 +58,7 @@ package struct RoomConversation {
     /// when the room has told it.
     package mutating func interrupt(_ participant: ParticipantID?) -> [Action] {
         let streams = participant.map { sources[$0, default: []].map(\.stream) } ?? ownStream.map { [$0.stream] } ?? []
-        return streams.flatMap { stream in
-            let generation = generations[stream, default: 0] &+ 1
-            return flush(stream, generation) + [.tellInterrupted(stream, generation: generation)]
-        }
+        return streams.flatMap { flushAhead($0) + [.tellInterrupted($0)] }
     }
 
     /// What follows from `event`.
@@ -83,6 +80,7 @@ package struct RoomConversation {
         ownStream = nil
         isPublished = false
         isAway = false
+        generations = [:]
         return departures + [.command(.stopPublishing)]
     }
 
@@ -93,7 +91,7 @@ package struct RoomConversation {
         case .participantLeft(let participant, let reason):
             return depart(participant) + [.post(.participantLeft(participant, reason))]
         case .published(let participant, let stream):
-            let begun = participant == own ? send(stream.assignment) : play(stream.assignment, of: participant)
+            let begun = participant == own ? send(stream.assignment) : play(stream, of: participant)
             return participant == own || stream.mute.isEmpty ? begun : begun + noteMute(true, of: participant)
         case .unpublished(let participant, let stream):
             return participant == own ? stopSending() : drop(stream, of: participant)
@@ -162,27 +160,34 @@ package struct RoomConversation {
 
     private mutating func arrive(_ entry: RosterEntry) -> [Action] {
         participants[entry.participant] = Participant(entry)
-        return entry.streams.flatMap { play($0.assignment, of: entry.participant) }
+        return entry.streams.flatMap { play($0, of: entry.participant) }
     }
 
     private mutating func depart(_ participant: ParticipantID) -> [Action] {
         participants[participant] = nil
         muted.remove(participant)
-        return (sources.removeValue(forKey: participant) ?? []).map {
-            .command(.removeStream(synchronizationSource: $0.synchronizationSource))
-        }
+        return (sources.removeValue(forKey: participant) ?? []).map { end($0) }
     }
 
-    private mutating func play(_ stream: StreamAssignment, of participant: ParticipantID) -> [Action] {
-        guard !sources[participant, default: []].contains(stream) else { return [] }
-        sources[participant, default: []].append(stream)
-        return [.command(.addStream(synchronizationSource: stream.synchronizationSource))]
+    private mutating func play(_ stream: PublishedStream, of participant: ParticipantID) -> [Action] {
+        let assignment = stream.assignment
+        guard !sources[participant, default: []].contains(assignment) else {
+            return learn(stream.generation, of: assignment.stream)
+        }
+        sources[participant, default: []].append(assignment)
+        generations[assignment.stream] = StreamGeneration(stream.generation)
+        return [.command(.addStream(synchronizationSource: assignment.synchronizationSource))]
     }
 
     private mutating func drop(_ stream: StreamID, of participant: ParticipantID) -> [Action] {
         let gone = sources[participant, default: []].filter { $0.stream == stream }
         sources[participant, default: []].removeAll { $0.stream == stream }
-        return gone.map { .command(.removeStream(synchronizationSource: $0.synchronizationSource)) }
+        return gone.map { end($0) }
+    }
+
+    private mutating func end(_ stream: StreamAssignment) -> Action {
+        generations[stream.stream] = nil
+        return .command(.removeStream(synchronizationSource: stream.synchronizationSource))
     }
 
     private mutating func send(_ stream: StreamAssignment) -> [Action] {
@@ -202,13 +207,29 @@ package struct RoomConversation {
         let other = sources.first { $0.value.contains { $0.stream == stream } }
         let talker = stream == ownStream?.stream ? own : other?.key
         guard let talker else { return [] }
-        return flush(stream, generation) + [.post(.interrupted(talker, by: participant, generation: generation))]
+        guard participant != own else {
+            // What was heard here was dropped when it was asked for.
+            generations[stream]?.learn(generation)
+            return []
+        }
+        return learn(generation, of: stream) + [.post(.interrupted(talker, by: participant, generation: generation))]
     }
 
-    /// Of our own stream there is nothing here to drop: it is the talker that must stop.
-    private mutating func flush(_ stream: StreamID, _ generation: UInt32) -> [Action] {
-        generations[stream] = generation
-        return sources.values.joined().filter { $0.stream == stream }.map {
+    /// Drops what is heard of a stream, before the room has numbered the generation that begins. Of our own stream there is nothing here to
+    /// drop: it is the talker that must stop.
+    private mutating func flushAhead(_ stream: StreamID) -> [Action] {
+        guard let next = generations[stream]?.anticipate() else { return [] }
+        return flush(stream, next)
+    }
+
+    /// Takes the room's number, and drops what is older where that has not been done.
+    private mutating func learn(_ generation: UInt32, of stream: StreamID) -> [Action] {
+        guard let next = generations[stream]?.take(generation) else { return [] }
+        return flush(stream, next)
+    }
+
+    private func flush(_ stream: StreamID, _ generation: UInt32) -> [Action] {
+        sources.values.joined().filter { $0.stream == stream }.map {
             .command(.flush(generation: generation, synchronizationSource: $0.synchronizationSource))
         }
     }

@@ -70,8 +70,8 @@ actor RoomMembership {
         for action in conversation.interrupt(participant) {
             switch action {
             case .command(let command): try core.send(command)
-            case .tellInterrupted(let stream, let generation):
-                try ask { client throws(RoomSessionError) in try client.interrupt(stream, generation: generation) }
+            case .tellInterrupted(let stream):
+                try ask { client throws(RoomSessionError) in try client.interrupt(stream) }
             case .publish, .tellMuted, .post: break
             }
         }
@@ -116,8 +116,8 @@ actor RoomMembership {
                 attempt { client throws(RoomSessionError) in try client.publish(stream) }
             case .tellMuted(let stream, let muted):
                 attempt { client throws(RoomSessionError) in try client.setMuted(muted, stream: stream) }
-            case .tellInterrupted(let stream, let generation):
-                attempt { client throws(RoomSessionError) in try client.interrupt(stream, generation: generation) }
+            case .tellInterrupted(let stream):
+                attempt { client throws(RoomSessionError) in try client.interrupt(stream) }
             case .command(let command):
                 do throws(EngineError) { try core.send(command) } catch { broadcast.post(.degraded(.commandLost)) }
             case .post(let event): broadcast.post(event)

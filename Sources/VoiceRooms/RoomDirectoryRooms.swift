@@ -29,7 +29,7 @@ extension RoomDirectory {
             guard let index = participants[id]?.publishedIndex(of: stream) else { throw .unknownStream }
             setMute(.byPublisher, muted, of: id, at: index, now: now)
         case .send(let destination, let bytes): try relay(bytes, from: id, to: destination)
-        case .interrupt(let stream, let generation): try interrupt(stream, generation, from: id)
+        case .interrupt(let stream): try interrupt(stream, from: id)
         default: throw .malformed
         }
     }
@@ -50,7 +50,8 @@ extension RoomDirectory {
             guard participants[member]?.capabilities.contains([.subscribe, .autoSubscribe]) == true else { continue }
             participants[member]?.subscriptions.insert(assignment.stream)
         }
-        let stream = PublishedStream(assignment, mute: publisher.streams[index].mute)
+        let stream = PublishedStream(
+            assignment, mute: publisher.streams[index].mute, generation: publisher.streams[index].generation)
         broadcast(.published(id, stream), room: publisher.room, now: now)
         refreshForwarding(room: publisher.room)
     }
@@ -151,16 +152,18 @@ extension RoomDirectory {
         try deliver(message, to: [destination])
     }
 
-    private mutating func interrupt(
-        _ stream: StreamID, _ generation: UInt32, from id: ParticipantID
-    ) throws(RoomRefusal) {
+    /// Begins the stream's next generation. The room numbers them, so that whoever comes late needs no history to interrupt.
+    private mutating func interrupt(_ stream: StreamID, from id: ParticipantID) throws(RoomRefusal) {
         guard let sender = participants[id] else { return }
         guard let publisher = publisher(of: stream, room: sender.room),
-            publisher == id || sender.subscriptions.contains(stream)
+            publisher == id || sender.subscriptions.contains(stream),
+            let index = participants[publisher]?.publishedIndex(of: stream),
+            let last = participants[publisher]?.streams[index].generation
         else { throw .unknownStream }
+        let generation = last &+ 1
+        participants[publisher]?.streams[index].generation = generation
         let concerned = (rooms[sender.room] ?? []).filter { member in
-            guard member != id else { return false }
-            return member == publisher || participants[member]?.subscriptions.contains(stream) == true
+            member == publisher || participants[member]?.subscriptions.contains(stream) == true
         }
         try deliver(.interrupted(by: id, stream, generation: generation), to: concerned)
     }
@@ -190,7 +193,7 @@ extension RoomMessage {
         switch self {
         case .publish(let assignment): assignment.stream.rawValue
         case .unpublish(let stream), .subscribe(let stream), .unsubscribe(let stream), .setMuted(let stream, _),
-            .interrupt(let stream, _):
+            .interrupt(let stream):
             stream.rawValue
         case .send(let destination, _): destination?.rawValue ?? 0
         default: 0

@@ -62,10 +62,11 @@ extension PublishedStream {
     func write(into writer: inout ByteWriter) {
         assignment.write(into: &writer)
         writer.write(mute.rawValue)
+        writer.write(generation)
     }
 
     init(from reader: inout ByteReader) throws(RoomProtocolError) {
-        self.init(try StreamAssignment(from: &reader), mute: try reader.mute())
+        self.init(try StreamAssignment(from: &reader), mute: try reader.mute(), generation: try reader.number())
     }
 }
 

@@ -10,7 +10,7 @@ public enum RoomMessage: Equatable, Sendable {
     case setMuted(StreamID, Bool)
     /// To a participant, or to the whole room (`nil`).
     case send(destination: ParticipantID?, bytes: [UInt8])
-    case interrupt(StreamID, generation: UInt32)
+    case interrupt(StreamID)
 
     // From server to client
     case joined(JoinGrant)

@@ -62,16 +62,14 @@ extension RoomMessage {
         case .join(let request): request.write(into: &writer)
         case .leave, .unknownAssociation: break
         case .publish(let assignment): assignment.write(into: &writer)
-        case .unpublish(let stream), .subscribe(let stream), .unsubscribe(let stream): writer.write(stream.rawValue)
+        case .unpublish(let stream), .subscribe(let stream), .unsubscribe(let stream), .interrupt(let stream):
+            writer.write(stream.rawValue)
         case .setMuted(let stream, let muted):
             writer.write(stream.rawValue)
             writer.write(flag: muted)
         case .send(let destination, let bytes):
             writer.write(destination?.rawValue ?? 0)
             writer.write(bytes: bytes, limit: RoomProtocol.messageLimit)
-        case .interrupt(let stream, let generation):
-            writer.write(stream.rawValue)
-            writer.write(generation)
         case .joined(let grant): grant.write(into: &writer)
         case .participantJoined(let entry): entry.write(into: &writer)
         case .participantLeft(let participant, let reason):
@@ -120,7 +118,7 @@ extension RoomMessage {
         case .send:
             self = .send(
                 destination: try reader.destination(), bytes: try reader.bytes(limit: RoomProtocol.messageLimit))
-        case .interrupt: self = .interrupt(try reader.stream(), generation: try reader.number())
+        case .interrupt: self = .interrupt(try reader.stream())
         case .joined: self = .joined(try JoinGrant(from: &reader))
         case .participantJoined: self = .participantJoined(try RosterEntry(from: &reader))
         case .participantLeft: self = .participantLeft(try reader.participant(), try reader.code())

@@ -7,6 +7,8 @@ struct RoomParticipant: Sendable {
         let assignment: StreamAssignment
         var isPublished = false
         var mute: MuteState = []
+        /// How often it was interrupted; kept when it is withdrawn, so that no receiver ever hears of a lower one.
+        var generation: UInt32 = 0
     }
 
     let id: ParticipantID
@@ -35,7 +37,9 @@ struct RoomParticipant: Sendable {
     var backlog: [DurableMessage] = []
 
     var published: [PublishedStream] {
-        streams.filter(\.isPublished).map { PublishedStream($0.assignment, mute: $0.mute) }
+        streams.filter(\.isPublished).map {
+            PublishedStream($0.assignment, mute: $0.mute, generation: $0.generation)
+        }
     }
 
     var rosterEntry: RosterEntry {

@@ -71,6 +71,15 @@ public struct RoomRoster: Equatable, Sendable {
         entries[place].streams.removeAll { $0.assignment.stream == stream }
     }
 
+    mutating func setGeneration(_ generation: UInt32, stream: StreamID) {
+        for place in entries.indices {
+            guard let index = entries[place].streams.firstIndex(where: { $0.assignment.stream == stream }) else {
+                continue
+            }
+            entries[place].streams[index].generation = generation
+        }
+    }
+
     mutating func setMute(_ mute: MuteState, stream: StreamID) -> ParticipantID? {
         for place in entries.indices {
             if let index = entries[place].streams.firstIndex(where: { $0.assignment.stream == stream }) {

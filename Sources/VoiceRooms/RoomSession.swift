@@ -99,10 +99,9 @@ public struct RoomSession: Sendable {
         try ask(.send(destination: destination, bytes: bytes))
     }
 
-    /// Tells everyone who hears a stream, and its publisher, that what came before `generation` is to be dropped.
-    public mutating func interrupt(_ stream: StreamID, generation: UInt32) throws(RoomSessionError) {
-        try ask(.interrupt(stream, generation: generation))
-    }
+    /// Asks that everyone who hears a stream, and its publisher, drop what was said so far. The room numbers the generation that
+    /// begins with it, and tells all of them, this client too, by ``RoomSessionEvent/interrupted(by:_:generation:)``.
+    public mutating func interrupt(_ stream: StreamID) throws(RoomSessionError) { try ask(.interrupt(stream)) }
 
     /// Leaves the room. `RoomSessionEvent.ended` comes after the acknowledgement, or after `RoomTimers.closingTime`.
     public mutating func leave(now: Duration) {

@@ -111,6 +111,7 @@ extension RoomSession {
             events.append(.message(sender: sender, destination: destination, bytes: bytes))
         case .interrupted(let participant, let stream, let generation):
             handledCount &+= 1
+            roster.setGeneration(generation, stream: stream)
             events.append(.interrupted(by: participant, stream, generation: generation))
         case .requestRefused(let request, let subject, let refusal):
             handledCount &+= 1
@@ -158,12 +159,14 @@ extension RoomSession {
                 guard !new.streams.contains(where: { $0.assignment == stream.assignment }) else { continue }
                 events.append(.unpublished(new.participant, stream.assignment.stream))
             }
-            for stream in new.streams where !old.streams.contains(stream) {
-                if old.streams.contains(where: { $0.assignment == stream.assignment }) {
-                    events.append(.muteChanged(new.participant, stream.assignment.stream, stream.mute))
-                } else {
+            for stream in new.streams {
+                guard let before = old.streams.first(where: { $0.assignment == stream.assignment }) else {
                     events.append(.published(new.participant, stream))
+                    continue
                 }
+                // What was interrupted meanwhile is told by the durable messages that follow.
+                guard before.mute != stream.mute else { continue }
+                events.append(.muteChanged(new.participant, stream.assignment.stream, stream.mute))
             }
         }
     }

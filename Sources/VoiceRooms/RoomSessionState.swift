@@ -65,7 +65,7 @@ public enum RoomSessionEvent: Equatable, Sendable {
     case muteChanged(ParticipantID, StreamID, MuteState)
     /// A message from a participant, to us or (`destination` nil) to the whole room.
     case message(sender: ParticipantID, destination: ParticipantID?, bytes: [UInt8])
-    /// Someone interrupted a stream: everything of older generations is to be dropped.
+    /// Someone, perhaps this client, interrupted a stream: everything of older generations is to be dropped.
     case interrupted(by: ParticipantID, StreamID, generation: UInt32)
     /// A request was refused; `subject` is the stream or participant it named.
     case requestRefused(RoomRequest, subject: UInt32, RoomRefusal)

@@ -47,10 +47,13 @@ public struct PublishedStream: Hashable, Sendable, BitwiseCopyable {
     public let assignment: StreamAssignment
     /// Who has muted it.
     public var mute: MuteState
+    /// How often it has been interrupted: what is heard now is of this generation. Never falls (RFC 1982 order).
+    public var generation: UInt32
 
     /// Describes a published stream.
-    public init(_ assignment: StreamAssignment, mute: MuteState = []) {
+    public init(_ assignment: StreamAssignment, mute: MuteState = [], generation: UInt32 = 0) {
         self.assignment = assignment
         self.mute = mute
+        self.generation = generation
     }
 }

@@ -76,10 +76,8 @@ public final class RoomClient: Sendable {
         try ask(.send(bytes, destination))
     }
 
-    /// Has everything of a stream before `generation` dropped.
-    public func interrupt(_ stream: StreamID, generation: UInt32) throws(RoomSessionError) {
-        try ask(.interrupt(stream, generation))
-    }
+    /// Has everything that was said on a stream so far dropped, by everyone; the room numbers the generation that begins.
+    public func interrupt(_ stream: StreamID) throws(RoomSessionError) { try ask(.interrupt(stream)) }
 
     /// Leaves the room; `ended` follows within `RoomTimers.closingTime`.
     public func leave() throws(RoomSessionError) { try ask(.leave) }
@@ -121,7 +119,7 @@ final class RoomClientShared: Sendable {
         case unsubscribe(StreamID)
         case setMuted(StreamID, Bool)
         case send([UInt8], ParticipantID?)
-        case interrupt(StreamID, UInt32)
+        case interrupt(StreamID)
         case leave
     }
 

@@ -230,7 +230,7 @@ final class RoomClientLoop {
             case .unsubscribe(let stream): try session.unsubscribe(from: stream)
             case .setMuted(let stream, let muted): try session.setMuted(muted, stream: stream)
             case .send(let bytes, let destination): try session.send(bytes, to: destination)
-            case .interrupt(let stream, let generation): try session.interrupt(stream, generation: generation)
+            case .interrupt(let stream): try session.interrupt(stream)
             case .leave: session.leave(now: now)
             }
         } catch {

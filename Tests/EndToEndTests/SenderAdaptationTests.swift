@@ -170,7 +170,7 @@ struct SenderAdaptationTests {
         call.run(for: .seconds(3))
         let stream = try #require(call.ownStream(.a))
         // When B interrupts, and its own engine is told so as A's would be
-        try call.interrupt(stream, generation: 1, by: .a)
+        try call.interrupt(stream, by: .a)
         call.run(for: .milliseconds(60))
         let heard = call.recording(.b).speaker
         let told = call.events(.b).count { if case .interrupted(_, _, 1) = $0 { true } else { false } }

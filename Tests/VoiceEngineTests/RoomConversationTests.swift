@@ -20,14 +20,15 @@ struct RoomConversationTests {
     }
 
     /// Participant `number`, who publishes a stream of ten times that number, whose source is a hundred times that number.
-    private func entry(_ number: UInt32, _ identity: String, isMuted: Bool = false, publishes: Bool = true)
-        -> RosterEntry
-    {
+    private func entry(
+        _ number: UInt32, _ identity: String, isMuted: Bool = false, publishes: Bool = true, generation: UInt32 = 0
+    ) -> RosterEntry {
         let stream = StreamAssignment(
             stream: StreamID(rawValue: number * 10), synchronizationSource: number * 100)
         return RosterEntry(
             participant: ParticipantID(rawValue: number), identity: identity, name: "",
-            streams: publishes ? [PublishedStream(stream, mute: isMuted ? .byPublisher : [])] : [])
+            streams: publishes
+                ? [PublishedStream(stream, mute: isMuted ? .byPublisher : [], generation: generation)] : [])
     }
 
     private var me: RosterEntry { entry(5, "me", publishes: false) }
@@ -95,16 +96,65 @@ struct RoomConversationTests {
         #expect(conversation.ownStream == nil)
     }
 
-    @Test("an interruption is of the generation after the last one that anybody asked for")
+    @Test("an interruption drops at once, under the number that the room will give it; the room's number drops nothing twice")
     func interrupt() {
-        let anna = ParticipantID(rawValue: 1)
-        var conversation = joined([entry(1, "anna")])
-        #expect(conversation.interrupt(anna).map(text) == ["flush 100 before 1", "tell interrupted 10 before 1"])
-        _ = conversation.handle(.interrupted(by: anna, StreamID(rawValue: 10), generation: 4))
-        #expect(conversation.interrupt(anna).map(text) == ["flush 100 before 5", "tell interrupted 10 before 5"])
+        let (anna, ben, stream) = (ParticipantID(rawValue: 1), ParticipantID(rawValue: 2), StreamID(rawValue: 10))
+        // Given anna, who was interrupted twice before we came
+        var conversation = joined([entry(1, "anna", generation: 2), entry(2, "ben")])
+        #expect(conversation.interrupt(anna).map(text) == ["flush 100 before 3", "tell interrupted 10"])
+        #expect(conversation.handle(.interrupted(by: Self.own, stream, generation: 3)).isEmpty)
+        // When ben interrupts her too
+        let second = conversation.handle(.interrupted(by: ben, stream, generation: 4))
+        #expect(second.map(text) == ["flush 100 before 4", "2 interrupted 1 before 4"])
+        // Then a number that was told before drops nothing again
+        let late = conversation.handle(.interrupted(by: ben, stream, generation: 3))
+        #expect(late.map(text) == ["2 interrupted 1 before 3"])
+        #expect(conversation.interrupt(anna).map(text) == ["flush 100 before 5", "tell interrupted 10"])
         // And one's own speech is dropped by the others alone
-        #expect(conversation.interrupt(nil).map(text) == ["tell interrupted 50 before 1"])
+        #expect(conversation.interrupt(nil).map(text) == ["tell interrupted 50"])
         #expect(conversation.interrupt(ParticipantID(rawValue: 9)).isEmpty)
+    }
+
+    @Test("an interruption that the room refuses does not stand in the way of the next")
+    func refusedInterruption() {
+        let (anna, ben, stream) = (ParticipantID(rawValue: 1), ParticipantID(rawValue: 2), StreamID(rawValue: 10))
+        var conversation = joined([entry(1, "anna"), entry(2, "ben")])
+        // Given one that dropped here and was refused
+        #expect(conversation.interrupt(anna).map(text) == ["flush 100 before 1", "tell interrupted 10"])
+        _ = conversation.handle(.requestRefused(.interrupt, subject: 10, .receiverBusy))
+        // Then our next one drops again, and so does ben's, of a number that was used here already
+        #expect(conversation.interrupt(anna).map(text).first == "flush 100 before 2")
+        let bens = conversation.handle(.interrupted(by: ben, stream, generation: 1))
+        #expect(bens.map(text) == ["flush 100 before 3", "2 interrupted 1 before 1"])
+    }
+
+    @Test("a room server that was started anew begins its generations anew")
+    func generationsOfARestartedServer() {
+        let anna = ParticipantID(rawValue: 1)
+        var conversation = joined([entry(1, "anna", generation: 7)])
+        // When the room comes back with the same stream's number for another source
+        _ = conversation.handle(.reconnecting)
+        let stream = StreamAssignment(stream: StreamID(rawValue: 10), synchronizationSource: 101)
+        let fresh = RosterEntry(participant: anna, identity: "anna", name: "", streams: [PublishedStream(stream)])
+        let back = conversation.handle(.reconnected(grant(), RoomRoster([fresh, me])))
+        #expect(back.map(text) == ["drop 100", "play 101", "publish 500", "back"])
+        // Then its generations are those of the new stream
+        #expect(conversation.interrupt(anna).map(text) == ["flush 101 before 1", "tell interrupted 10"])
+    }
+
+    @Test("what was interrupted while we were away is dropped when we are back")
+    func interruptedAway() {
+        let stream = StreamID(rawValue: 10)
+        var conversation = joined([entry(1, "anna")])
+        _ = conversation.handle(.reconnecting)
+        let back = conversation.handle(
+            .reconnected(grant(resumed: true), RoomRoster([entry(1, "anna", generation: 2), me])))
+        #expect(back.map(text) == ["flush 100 before 2", "back"])
+        // And then is told as the others were
+        let told = conversation.handle(.interrupted(by: Self.own, stream, generation: 2))
+        #expect(told.isEmpty)
+        let second = conversation.handle(.interrupted(by: ParticipantID(rawValue: 1), stream, generation: 2))
+        #expect(second.map(text) == ["1 interrupted 1 before 2"])
     }
 
     @Test("muting is told to the room, and again where the room has forgotten it")
@@ -197,7 +247,7 @@ private func text(_ action: RoomConversation.Action) -> String {
     case .post(.participantMuted(let participant, let muted)): "mute \(participant.rawValue) \(muted)"
     case .post(.interrupted(let talker, let participant, let generation)):
         "\(participant.rawValue) interrupted \(talker.rawValue) before \(generation)"
-    case .tellInterrupted(let stream, let generation): "tell interrupted \(stream.rawValue) before \(generation)"
+    case .tellInterrupted(let stream): "tell interrupted \(stream.rawValue)"
     case .post(.connectionLost): "lost"
     case .post(.reconnected): "back"
     case .post(let event): "\(event)"

@@ -35,7 +35,7 @@ struct ProtocolVectorTests {
         "unsubscribe": one(.unsubscribe(other), 5, after: 4),
         "setMuted": one(.setMuted(assignment.stream, true), 6, after: 4),
         "send": one(.send(destination: nil, bytes: Array("grüß dich".utf8)), 7, after: 4),
-        "interrupt": one(.interrupt(other, generation: 12), 8, after: 4),
+        "interrupt": one(.interrupt(other), 8, after: 4),
         "joined": one(
             .joined(
                 JoinGrant(
@@ -46,7 +46,7 @@ struct ProtocolVectorTests {
             .participantJoined(
                 RosterEntry(
                     participant: alice, identity: "alice", name: "Alice",
-                    streams: [PublishedStream(assignment, mute: .byPublisher)])), 2, after: 2),
+                    streams: [PublishedStream(assignment, mute: .byPublisher, generation: 11)])), 2, after: 2),
         "participantLeft": one(.participantLeft(alice, .timedOut), 4, after: 2),
         "published": one(.published(alice, PublishedStream(assignment)), 5, after: 2),
         "unpublished": one(.unpublished(alice, assignment.stream), 6, after: 2),

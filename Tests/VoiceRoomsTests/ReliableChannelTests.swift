@@ -3,6 +3,11 @@ import Testing
 @testable import VoiceRooms
 
 struct ReliableChannelTests {
+    /// A sequenced message that carries a number.
+    private func numbered(_ number: UInt32) -> RoomMessage {
+        .interrupted(by: ParticipantID(rawValue: 1), StreamID(rawValue: 1), generation: number)
+    }
+
     @Test(arguments: 1...40 as ClosedRange<UInt64>)
     func deliversOnceAndInOrder(seed: UInt64) throws {
         // Given a network that loses, doubles and reorders
@@ -15,7 +20,7 @@ struct ReliableChannelTests {
         var now: Duration = .zero
         // When 500 messages are sent, as fast as the queue takes them
         while received.count < 500 && now < .seconds(300) {
-            while queued < 500, sender.enqueue(.interrupt(StreamID(rawValue: 1), generation: queued)) { queued += 1 }
+            while queued < 500, sender.enqueue(numbered(queued)) { queued += 1 }
             while let bytes = sender.nextDatagram(now: now) {
                 #expect(bytes.count <= RoomProtocol.datagramLimit)
                 for _ in 0..<(random.chance(0.2) ? 2 : 1) where !random.chance(0.3) {
@@ -32,7 +37,7 @@ struct ReliableChannelTests {
                 let datagram = try ControlDatagram(decoding: bytes.span)
                 if forward {
                     for message in datagram.frames.flatMap({ receiver.accept($0) }) {
-                        if case .interrupt(_, let generation) = message { received.append(generation) }
+                        if case .interrupted(_, _, let generation) = message { received.append(generation) }
                     }
                 } else {
                     try sender.acknowledge(datagram.acknowledged, now: now)

@@ -148,19 +148,54 @@ struct RoomRequestTests {
         try rooms.clients[2].session.unsubscribe(from: agent.stream.stream)
         rooms.run(for: .seconds(1))
         // When alice interrupts the agent
-        try rooms.clients[1].session.interrupt(agent.stream.stream, generation: 7)
+        try rooms.clients[1].session.interrupt(agent.stream.stream)
         // And bob, who does not listen to it, tries
-        try rooms.clients[2].session.interrupt(agent.stream.stream, generation: 8)
+        try rooms.clients[2].session.interrupt(agent.stream.stream)
         rooms.run(for: .seconds(1))
-        #expect(
-            rooms.clients[0].events == [
-                .interrupted(by: rooms.clients[1].participant, agent.stream.stream, generation: 7)
-            ])
-        #expect(rooms.clients[1].events.isEmpty)
+        // Then agent and alice learn the number that the room gave it
+        let told = RoomSessionEvent.interrupted(
+            by: rooms.clients[1].participant, agent.stream.stream, generation: 1)
+        #expect(rooms.clients[0].events == [told])
+        #expect(rooms.clients[1].events == [told])
         #expect(
             rooms.clients[2].events == [
                 .requestRefused(.interrupt, subject: agent.stream.stream.rawValue, .unknownStream)
             ])
+    }
+
+    @Test func whoeverComesLateInterruptsWithTheNextGeneration() throws {
+        // Given an agent that alice has interrupted three times
+        var rooms = try kitchen("agent", "alice")
+        let stream = rooms.clients[0].stream.stream
+        for _ in 1...3 {
+            try rooms.clients[1].session.interrupt(stream)
+            rooms.run(for: .milliseconds(100))
+        }
+        // When carol comes, and interrupts it; and then alice again
+        let carol = try rooms.addClient("carol@kitchen")
+        rooms.run(for: .seconds(1))
+        let known = rooms.clients[carol].session.roster.publisher(of: stream)?.stream.generation
+        #expect(known == 3)
+        try rooms.clients[carol].session.interrupt(stream)
+        rooms.run(for: .milliseconds(100))
+        try rooms.clients[1].session.interrupt(stream)
+        // And the agent withdraws and publishes again
+        rooms.run(for: .milliseconds(100))
+        try rooms.clients[0].session.unpublish(stream)
+        try rooms.clients[0].session.publish(rooms.clients[0].stream)
+        rooms.run(for: .milliseconds(100))
+        // Then each hears rising generations and nothing else
+        for (client, first) in [(0, 1), (1, 1), (carol, 4)] as [(Int, UInt32)] {
+            let generations = rooms.clients[client].events.compactMap { event -> UInt32? in
+                switch event {
+                case .interrupted(_, stream, let generation): generation
+                case .published(_, let published): published.generation
+                default: nil
+                }
+            }
+            #expect(generations == Array(first...5) + [5], "client \(client)")
+            #expect(rooms.clients[client].session.roster == rooms.directory.roster(ofRoom: "kitchen"))
+        }
     }
 
     @Test func someoneElsesStreamCannotBePublishedMutedOrWithdrawn() throws {

@@ -170,9 +170,9 @@ public final class SimulatedCall {
     /// The stream that a side publishes.
     public func ownStream(_ side: Side) -> StreamID? { participants[side.rawValue].conversation.ownStream?.stream }
 
-    /// Interrupts a stream on a side's behalf: the room tells everybody else.
-    public func interrupt(_ stream: StreamID, generation: UInt32, by side: Side) throws {
-        try participants[side.rawValue].session.interrupt(stream, generation: generation)
+    /// Interrupts a stream on a side's behalf: the room tells everybody.
+    public func interrupt(_ stream: StreamID, by side: Side) throws {
+        try participants[side.rawValue].session.interrupt(stream)
         step()
     }
 
@@ -341,8 +341,7 @@ public final class SimulatedCall {
         switch action {
         case .publish(let stream): try? participant.session.publish(stream)
         case .tellMuted(let stream, let muted): try? participant.session.setMuted(muted, stream: stream)
-        case .tellInterrupted(let stream, let generation):
-            try? participant.session.interrupt(stream, generation: generation)
+        case .tellInterrupted(let stream): try? participant.session.interrupt(stream)
         case .command(let command): try? participant.core.send(command)
         case .post(let event): participant.events.append(event)
         }
