@@ -61,8 +61,9 @@ public enum RoomTimers {
     /// A break may last this long; after it the participant has left.
     public static let breakWindow: Duration = .seconds(30)
 
-    /// While reconnecting, a client starts afresh, with its next association, when an attempt has not ended in this.
-    public static let rejoinAttempt: Duration = .seconds(6)
+    /// While reconnecting, a client starts afresh, with its next association and from a fresh socket, when an attempt has not ended in three
+    /// keepalives, and not sooner than this: a join that is lost once still has its time.
+    public static let shortestAttempt: Duration = .seconds(1)
 
     /// A client waits this long for the acknowledgement of its `leave`, a server for that of its `removed`.
     public static let closingTime: Duration = .seconds(2)

@@ -54,6 +54,10 @@ public struct RoomSession: Sendable {
         channel = ReliableChannel(association: association)
     }
 
+    /// The association in force. A driver opens a fresh socket for each: the one before is bound to a local address that may have gone with its
+    /// network.
+    public var association: UInt64 { channel.association }
+
     /// Counters since the start.
     public var statistics: RoomSessionStatistics {
         var statistics = counters
@@ -157,6 +161,9 @@ public struct RoomSession: Sendable {
 
     /// Three keepalives, as the grant sets them.
     var silenceLimit: Duration { (grant?.keepaliveInterval ?? RoomTimers.keepaliveInterval) * 3 }
+
+    /// As long as a silence that begins a break.
+    var attemptTime: Duration { max(silenceLimit, RoomTimers.shortestAttempt) }
 
     mutating func end(_ reason: RoomSessionEnd) {
         if case .ended = state { return }

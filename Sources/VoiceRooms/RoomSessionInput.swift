@@ -186,7 +186,7 @@ extension RoomSession {
         arriving = nil
         counters.retransmissions += channel.retransmissions
         channel = ReliableChannel(association: channel.association &+ 1, estimator: channel.estimator)
-        attemptEnds = now + RoomTimers.rejoinAttempt
+        attemptEnds = now + attemptTime
         request.rejoin?.handledCount = handledCount
         _ = channel.enqueue(.join(request))
     }

@@ -74,6 +74,8 @@ public struct RoomClientStatistics: Equatable, Sendable {
     public var droppedEvents = 0
     /// What the control path has to say; `roundTripTime` among it.
     public var session = RoomSessionStatistics()
+    /// Sockets opened after the first.
+    var socketsOpened = 0
     /// Allocations on the media path; counted only in processes that are linked with the allocation counter.
     var mediaAllocations = 0
 }

@@ -24,6 +24,8 @@ final class RoomClientLoop {
     private let server: EndpointAddress
     private let poll: NetworkPoll
     private var socket: Int32
+    /// The association that the socket was opened for.
+    private var socketAssociation: UInt64
     private var session: RoomSession
     private var channel = PlaintextChannel()
     private var arrivals: DatagramBatch
@@ -72,6 +74,7 @@ final class RoomClientLoop {
             throw .system(errno: EMFILE)
         }
         self.socket = socket
+        socketAssociation = session.association
         self.poll = poll
         self.arrivals = arrivals
         self.departures = departures
@@ -84,8 +87,8 @@ final class RoomClientLoop {
             let now = MonotonicTime.now().sinceEpoch
             for command in shared.takeCommands() { perform(command, now: now) }
             session.handleTimeout(now: now)
-            // Events first: a lost server means a fresh socket, from which the rejoin must already go.
             let end = tellEvents()
+            reopen()
             sendControl(now: now)
             shared.statistics.withLock {
                 $0 = counters
@@ -204,14 +207,15 @@ final class RoomClientLoop {
     private func tellEvents() -> RoomSessionEnd? {
         while let event = session.pollEvent() {
             if case .ended(let reason) = event { return reason }
-            if event == .reconnecting { reopen() }
             if !shared.tell(.room(event)) { counters.droppedEvents += 1 }
         }
         return nil
     }
 
-    /// A fresh socket: the old one is bound to a local address that may have gone with its network.
+    /// A fresh socket for each association, from which its join must already go: the old one is bound to a local address that may have gone with
+    /// its network. Where there is no network at all it is tried again with the next datagram.
     private func reopen() {
+        guard session.association != socketAssociation else { return }
         var remote = server.system
         let fresh = unsafe dv_udp_open(nil, &remote, Self.socketBufferSize)
         guard fresh >= 0 else { return }
@@ -219,6 +223,8 @@ final class RoomClientLoop {
         poll.remove(socket)
         dv_udp_close(socket)
         socket = fresh
+        socketAssociation = session.association
+        counters.socketsOpened += 1
     }
 
     private func perform(_ command: RoomClientShared.Command, now: Duration) {

@@ -109,6 +109,25 @@ struct RoomRejoinTests {
         #expect(rooms.clients[1].events.isEmpty)
     }
 
+    @Test(arguments: [1, 8, 14, 20])
+    func aNetworkThatComesBackWithAnotherAddressIsFoundAtTheNextAttempt(outage: Int) throws {
+        // Given alice and bob
+        var rooms = try kitchen("alice", "bob")
+        let before = rooms.clients[0].participant
+        // When alice's network is gone for a while, and gives her another address when it is there again
+        rooms.clients[0].home = SimulatedRooms.endpoint(66)
+        rooms.weather.loss = 1
+        rooms.run(for: .seconds(outage))
+        rooms.weather.loss = 0
+        rooms.clients[0].home = SimulatedRooms.endpoint(77)
+        // Then she is back with her next association, as who she was
+        rooms.run(for: RoomTimers.silenceLimit + .seconds(1))
+        #expect(rooms.clients[0].session.state == .joined, "after \(outage) s")
+        #expect(rooms.clients[0].grant?.resumed == true)
+        #expect(rooms.clients[0].participant == before)
+        #expect(rooms.clients[0].endpoint == SimulatedRooms.endpoint(77))
+    }
+
     @Test func aWrongSecretIsNotTheParticipant() throws {
         // Given alice, and a thief with a genuine token of his own who claims to be her
         var rooms = try kitchen("alice")

@@ -29,7 +29,12 @@ struct Weather {
 /// A client in the simulation.
 struct SimulatedClient {
     var session: RoomSession
+    /// Where its socket is bound.
     var endpoint: EndpointAddress
+    /// Where its machine is since its network has changed: the socket is dead, and a fresh one will be bound there.
+    var home: EndpointAddress?
+    /// The association that the socket was opened for.
+    var opened: UInt64?
     var isAlive = true
     var events: [RoomSessionEvent] = []
 
@@ -37,6 +42,16 @@ struct SimulatedClient {
     var stream: StreamAssignment {
         session.grant?.streams.first ?? .init(stream: .init(rawValue: 0), synchronizationSource: 0)
     }
+    /// Whether nothing reaches the socket any more.
+    var isStranded: Bool { home.map { $0 != endpoint } ?? false }
+
+    /// A socket for each association, as the network thread has it.
+    mutating func openSocket() {
+        guard opened != session.association else { return }
+        opened = session.association
+        if let home { endpoint = home }
+    }
+
     var participant: ParticipantID { session.grant?.participant ?? ParticipantID(rawValue: 0) }
 }
 
@@ -122,8 +137,9 @@ struct SimulatedRooms {
 
     private mutating func drain() {
         for index in clients.indices {
+            clients[index].openSocket()
             while let bytes = clients[index].session.pollDatagram(now: now) {
-                guard clients[index].isAlive else { continue }
+                guard clients[index].isAlive, !clients[index].isStranded else { continue }
                 post(bytes, from: clients[index].endpoint, to: Self.server)
             }
             while let event = clients[index].session.pollEvent() { clients[index].events.append(event) }
@@ -160,7 +176,9 @@ struct SimulatedRooms {
                 if serverIsAlive {
                     try? directory.handle(datagram: flight.bytes.span, from: flight.source, now: now)
                 }
-            } else if let index = clients.lastIndex(where: { $0.endpoint == flight.destination && $0.isAlive }) {
+            } else if let index = clients.lastIndex(where: {
+                $0.endpoint == flight.destination && $0.isAlive && !$0.isStranded
+            }) {
                 try? clients[index].session.handle(datagram: flight.bytes.span, now: now)
             }
         }

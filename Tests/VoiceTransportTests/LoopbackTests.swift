@@ -198,6 +198,22 @@ struct LoopbackTests {
         #expect(try #require(grant).resumed == false)
     }
 
+    @Test func everyAttemptToComeBackHasASocketOfItsOwn() async throws {
+        // Given alice at a server that is killed
+        let directory = RoomDirectoryConfiguration(keepaliveInterval: .milliseconds(100))
+        let first = try LoopbackServer(directory: directory)
+        let alice = try first.participant("alice")
+        try await alice.join()
+        first.server.kill()
+        // When she has tried to come back several times in vain
+        while alice.client.statistics.socketsOpened < 3 { try await Task.sleep(for: .milliseconds(20)) }
+        // Then the next attempt finds the server's successor
+        let second = try LoopbackServer(port: first.port, directory: directory)
+        defer { second.server.stop() }
+        let isBack = await alice.next { if case .room(.reconnected) = $0 { true } else { nil } }
+        #expect(isBack == true)
+    }
+
     @Test func aStoppedServerSaysSo() async throws {
         let server = try LoopbackServer()
         let alice = try await server.joined("alice")
