@@ -101,7 +101,7 @@ package struct RoomConversation {
         case .interrupted(let participant, let stream, let generation):
             return interrupted(stream, generation, by: participant)
         case .requestRefused(_, _, let refusal): return [.post(.requestRefused(refusal))]
-        case .joined, .reconnecting, .reconnected, .ended: return []
+        case .joined, .reconnecting, .tokenRefused, .reconnected, .ended: return []
         }
     }
 

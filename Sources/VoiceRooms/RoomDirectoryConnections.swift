@@ -116,6 +116,8 @@ extension RoomDirectory {
             events.append(.roomClosed(room))
         }
         refreshForwarding(room: room)
+        // When all go, each is told of itself alone: whoever comes back finds the others there again.
+        guard !isShuttingDown else { return }
         broadcast(.participantLeft(id, reason), room: room, now: now)
     }
 }

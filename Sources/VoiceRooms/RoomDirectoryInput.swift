@@ -101,9 +101,11 @@ extension RoomDirectory {
 
     /// Tells everyone that the server goes down, and refuses whoever comes. Go on driving until `isIdle`, at most
     /// `RoomTimers.closingTime`.
-    public mutating func shutDown(now: Duration) {
+    ///
+    /// - Parameter reason: ``RemovalReason/restarting`` has the clients come back to whoever serves this address next.
+    public mutating func shutDown(telling reason: RemovalReason = .serverShuttingDown, now: Duration) {
         isShuttingDown = true
-        for id in participants.keys.sorted() { remove(id, telling: .serverShuttingDown, now: now) }
+        for id in participants.keys.sorted() { remove(id, telling: reason, now: now) }
     }
 }
 

@@ -53,4 +53,6 @@ public enum RemovalReason: UInt8, Sendable, CaseIterable {
     case replaced = 2
     /// The server is going down.
     case serverShuttingDown = 3
+    /// The server goes down and will be back at once: come back as after a crash.
+    case restarting = 4
 }

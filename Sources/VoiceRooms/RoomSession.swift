@@ -3,7 +3,7 @@
 ///     idle --join--> joining --joined + roster--> joined --leave--> leaving --ack--> ended
 ///                       |  ^                        |  ^
 ///                  refused, 10 s       silence 6 s  v  |  joined
-///                       v              or unknown   reconnecting --30 s, refused--> ended
+///                       v            unknown, restart reconnecting --30 s, refused--> ended
 ///                     ended
 ///
 /// The driver's loop is the one of str0m: give it what arrived (`handle(datagram:now:)`) and the time
@@ -31,6 +31,17 @@ public struct RoomSession: Sendable {
     var backlog: [DurableMessage] = []
     /// The grant whose roster is still coming in.
     var arriving: (grant: JoinGrant, entries: [RosterEntry])?
+
+    /// The last datagram of the association before, which tells the server that its `removed` has come.
+    var farewell: [UInt8]?
+    /// Why the token was refused at a rejoin, while a new one is awaited.
+    var refusedToken: (refusal: RoomRefusal, versions: ClosedRange<UInt8>)?
+    /// Whether the token is newer than the break.
+    var hasFreshToken = false
+
+    /// Whether the driver can get a new token: then one that is refused at a rejoin, because it has expired or its key was changed, is no end but
+    /// ``RoomSessionEvent/tokenRefused(_:)``, to be answered by ``renew(token:now:)`` or ``cannotRenewToken()``.
+    public var canRenewToken = false
 
     var lastHeard: Duration = .zero
     var deadline: Duration?
@@ -119,6 +130,24 @@ public struct RoomSession: Sendable {
         }
     }
 
+    // MARK: The token
+
+    /// Gives a new token, for the rejoin that waits for it or for one to come.
+    public mutating func renew(token: [UInt8], now: Duration) throws(RoomSessionError) {
+        guard token.count <= RoomProtocol.tokenLimit else { throw .tokenTooLong }
+        request.token = token
+        hasFreshToken = true
+        guard refusedToken != nil, state == .reconnecting else { return }
+        refusedToken = nil
+        attempt(now: now)
+    }
+
+    /// There will be no new token: a rejoin that waits for one ends with the refusal.
+    public mutating func cannotRenewToken() {
+        guard let refusedToken, state == .reconnecting else { return }
+        end(.refused(refusedToken.refusal, serverVersions: refusedToken.versions))
+    }
+
     private mutating func ask(_ message: RoomMessage) throws(RoomSessionError) {
         switch state {
         case .joined:
@@ -132,6 +161,12 @@ public struct RoomSession: Sendable {
     }
 
     // MARK: What the driver polls
+
+    /// The last datagram of an association that is over, if there is one: to be sent from the socket that it had, before that of the next is opened.
+    public mutating func pollFarewell() -> [UInt8]? {
+        defer { farewell = nil }
+        return farewell
+    }
 
     /// The next datagram for the server; call until nil.
     public mutating func pollDatagram(now: Duration) -> [UInt8]? {

@@ -13,7 +13,10 @@ extension RoomSession {
             if now >= lastHeard + silenceLimit { return reconnect(now: now) }
             if let nextPing, now >= nextPing { ping(now: now) }
         case .reconnecting:
-            if let deadline, now >= deadline { return end(.connectionLost) }
+            if let deadline, now >= deadline {
+                cannotRenewToken()
+                return end(.connectionLost)
+            }
             if let attemptEnds, now >= attemptEnds { return attempt(now: now) }
         }
         channel.handleTimeout(now: now)
@@ -58,13 +61,26 @@ extension RoomSession {
             guard microseconds == lastPing else { return }
             lastPing = nil
             channel.measure(now - .microseconds(Int64(microseconds)))
-        case (.refused(let refusal, let versions), .joining), (.refused(let refusal, let versions), .reconnecting):
-            end(.refused(refusal, serverVersions: versions))
+        case (.refused(let refusal, let versions), .joining): end(.refused(refusal, serverVersions: versions))
+        case (.refused(let refusal, let versions), .reconnecting): handleRefusal(refusal, versions)
         case (.unknownAssociation, .joined): reconnect(now: now)
         case (.unknownAssociation, .leaving): end(.left(acknowledged: true))
         case (.unknownAssociation, _), (.refused, _): break
         default: throw .unexpectedMessage(message.type.rawValue)
         }
+    }
+
+    private mutating func handleRefusal(_ refusal: RoomRefusal, _ versions: ClosedRange<UInt8>) {
+        // It restarts: the join is repeated until its successor answers.
+        guard refusal != .serverShuttingDown else { return }
+        // A copy of the answer.
+        guard refusedToken == nil else { return }
+        let isOfToken = refusal == .expired || refusal == .badSignature
+        guard isOfToken, canRenewToken, !hasFreshToken else { return end(.refused(refusal, serverVersions: versions)) }
+        refusedToken = (refusal, versions)
+        channel.discardQueue()
+        attemptEnds = nil
+        events.append(.tokenRefused(refusal))
     }
 
     private mutating func handle(_ message: RoomMessage, now: Duration) throws(RoomProtocolError) {
@@ -81,6 +97,9 @@ extension RoomSession {
                 arriving = nil
                 enter(grant, RoomRoster(entries), now: now)
             }
+        case .removed(.restarting) where state == .joined || state == .reconnecting:
+            farewell = channel.nextDatagram(now: now)
+            if state == .joined { reconnect(now: now) } else { attempt(now: now) }
         case .removed(let reason):
             end(.removed(reason))
         default:
@@ -130,6 +149,7 @@ extension RoomSession {
         state = .joined
         deadline = nil
         attemptEnds = nil
+        hasFreshToken = false
         nextPing = now
         if returning && grant.resumed {
             for kept in backlog where kept.index > grant.handledCount {
@@ -182,7 +202,7 @@ extension RoomSession {
     }
 
     /// Starts over with the next association; what the server has handled, it will tell.
-    private mutating func attempt(now: Duration) {
+    mutating func attempt(now: Duration) {
         arriving = nil
         counters.retransmissions += channel.retransmissions
         channel = ReliableChannel(association: channel.association &+ 1, estimator: channel.estimator)

@@ -50,6 +50,9 @@ public enum RoomSessionEvent: Equatable, Sendable {
     case joined(JoinGrant, RoomRoster)
     /// The server is not heard any more, or has forgotten us; media does not arrive anywhere meanwhile.
     case reconnecting
+    /// The token was refused at a rejoin: give a new one to ``RoomSession/renew(token:now:)``. The session waits for it until its time for coming
+    /// back is over.
+    case tokenRefused(RoomRefusal)
     /// Back again. When `JoinGrant.resumed` is false it was a new join, with new streams: publish again. What changed
     /// in the roster meanwhile was told before by events of its own.
     case reconnected(JoinGrant, RoomRoster)

@@ -143,6 +143,11 @@ final class RoomClientShared: Sendable {
         events.finish()
     }
 
+    /// Whether `leave` waits to be performed.
+    var isToLeave: Bool {
+        commands.withLock { $0.contains { if case .leave = $0 { true } else { false } } }
+    }
+
     func takeCommands() -> [Command] {
         guard hasCommands.exchange(false, ordering: .acquiringAndReleasing) else { return [] }
         return commands.withLock { commands in

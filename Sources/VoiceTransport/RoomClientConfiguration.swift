@@ -38,6 +38,9 @@ public enum RoomClientEnd: Error, Equatable, Sendable {
     case plaintextRefused(String)
     /// The system refused (`errno`): out of descriptors, threads or memory, or no route to the host.
     case system(errno: Int32)
+    /// The endpoint's token provider threw, gave no usable token, or took longer than `RoomTimers.joinTimeout` at the join. Remedy: ask whoever
+    /// makes the tokens.
+    case tokenUnavailable
     /// `stop` was called.
     case stopped
 }

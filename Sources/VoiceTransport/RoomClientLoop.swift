@@ -22,6 +22,7 @@ final class RoomClientLoop {
     private let link: PacketLink
     private let shared: RoomClientShared
     private let server: EndpointAddress
+    private let tokens: TokenRequest?
     private let poll: NetworkPoll
     private var socket: Int32
     /// The association that the socket was opened for.
@@ -41,23 +42,54 @@ final class RoomClientLoop {
                 of: endpoint.host, port: endpoint.port, timeout: configuration.resolutionTimeout, wake: link.wake,
                 stop: stop)
             guard configuration.allowPlaintext || server.isLoopback else { throw .plaintextRefused(endpoint.host) }
-            return try RoomClientLoop(server, endpoint.token, configuration, link, shared).run(until: stop)
+            switch endpoint.tokens {
+            case .given(let token):
+                return try RoomClientLoop(server, token, nil, configuration, link, shared).run(until: stop)
+            case .provided(let provider):
+                let request = TokenRequest(provider)
+                defer { request.cancel() }
+                let token = try firstToken(request, link, shared, until: stop)
+                return try RoomClientLoop(server, token, request, configuration, link, shared).run(until: stop)
+            }
         } catch {
             return error
         }
     }
 
+    /// Waits for the token to join with.
+    private static func firstToken(
+        _ request: TokenRequest, _ link: PacketLink, _ shared: RoomClientShared, until stop: borrowing StopFlag
+    ) throws(RoomClientEnd) -> [UInt8] {
+        let wake = link.wake
+        request.start { wake.signal() }
+        let deadline = MonotonicTime.now().sinceEpoch + RoomTimers.joinTimeout
+        while !stop.isRaised {
+            switch request.take() {
+            case .token(let token): return token
+            case TokenAnswer.none?: throw .tokenUnavailable
+            case nil: break
+            }
+            if shared.isToLeave { throw .session(.left(acknowledged: false)) }
+            let left = deadline - MonotonicTime.now().sinceEpoch
+            guard left > .zero else { throw .tokenUnavailable }
+            wake.wait(timeout: left)
+        }
+        throw .stopped
+    }
+
     private init(
-        _ server: EndpointAddress, _ token: [UInt8], _ configuration: RoomClientConfiguration, _ link: PacketLink,
-        _ shared: RoomClientShared
+        _ server: EndpointAddress, _ token: [UInt8], _ tokens: TokenRequest?, _ configuration: RoomClientConfiguration,
+        _ link: PacketLink, _ shared: RoomClientShared
     ) throws(RoomClientEnd) {
         self.server = server
+        self.tokens = tokens
         self.link = link
         self.shared = shared
         do throws(RoomSessionError) {
             session = try RoomSession(
                 token: token, room: configuration.room, capabilities: configuration.capabilities,
                 association: randomNumber())
+            session.canRenewToken = tokens != nil
             try session.join(now: MonotonicTime.now().sinceEpoch)
         } catch {
             // The token's length was checked by RoomEndpoint; what is left is a room name that is too long.
@@ -86,8 +118,10 @@ final class RoomClientLoop {
         while true {
             let now = MonotonicTime.now().sinceEpoch
             for command in shared.takeCommands() { perform(command, now: now) }
+            if let answer = tokens?.take() { renewToken(answer, now: now) }
             session.handleTimeout(now: now)
             let end = tellEvents()
+            if let control = session.pollFarewell() { send(control) }
             reopen()
             sendControl(now: now)
             shared.statistics.withLock {
@@ -194,19 +228,33 @@ final class RoomClientLoop {
     }
 
     private func sendControl(now: Duration) {
-        while let control = session.pollDatagram(now: now) {
-            guard var bytes = channel.protect(control, to: server) else { continue }
-            // What is lost here is sent again by the session.
-            unsafe bytes.withUnsafeMutableBytes { bytes in
-                unsafe departures.place(0, bytes, to: nil)
-                _ = departures.send(1, through: socket)
-            }
+        while let control = session.pollDatagram(now: now) { send(control) }
+    }
+
+    private func send(_ control: [UInt8]) {
+        guard var bytes = channel.protect(control, to: server) else { return }
+        // What is lost here is sent again by the session.
+        unsafe bytes.withUnsafeMutableBytes { bytes in
+            unsafe departures.place(0, bytes, to: nil)
+            _ = departures.send(1, through: socket)
         }
+    }
+
+    private func renewToken(_ answer: TokenAnswer, now: Duration) {
+        if case .token(let token) = answer, (try? session.renew(token: token, now: now)) != nil { return }
+        session.cannotRenewToken()
     }
 
     private func tellEvents() -> RoomSessionEnd? {
         while let event = session.pollEvent() {
             if case .ended(let reason) = event { return reason }
+            if case .tokenRefused = event, let tokens {
+                let (shared, wake) = (shared, link.wake)
+                tokens.start {
+                    shared.hasCommands.store(true, ordering: .releasing)
+                    wake.signal()
+                }
+            }
             if !shared.tell(.room(event)) { counters.droppedEvents += 1 }
         }
         return nil

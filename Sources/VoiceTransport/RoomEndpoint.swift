@@ -9,20 +9,35 @@ public enum RoomEndpointError: Error, Equatable, Sendable {
 }
 
 /// A room server and the token that opens a room there.
+///
+/// A token that was given holds as long as it says: a client that comes back after the server has forgotten it (a restart, or a break of more than
+/// 30 s) needs one that is valid then. A token provider is asked for one at the join, and again when a rejoin finds that it has expired.
 public struct RoomEndpoint: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
     /// A host name, or a numeric address without brackets.
     public let host: String
     /// The UDP port.
     public let port: UInt16
-    let token: [UInt8]
+    let tokens: TokenSource
 
     /// An endpoint from `udp://host:port` and an access token.
     public init(url: String, token: String) throws(RoomEndpointError) {
-        guard let (host, port) = Self.parse(url) else { throw .malformedURL(url) }
         guard token.utf8.count <= RoomProtocol.tokenLimit else { throw .tokenTooLong }
+        try self.init(url: url, tokens: .given(Array(token.utf8)))
+    }
+
+    /// An endpoint from `udp://host:port` and whoever makes access tokens for it: the application's own server, most often.
+    ///
+    /// - Parameter tokenProvider: called on a task of its own, once at the join and once in each break in which a token has expired. What it throws
+    ///   ends the join, or the coming back, and so does a token longer than `RoomProtocol.tokenLimit`.
+    public init(url: String, tokenProvider: @escaping TokenProvider) throws(RoomEndpointError) {
+        try self.init(url: url, tokens: .provided(tokenProvider))
+    }
+
+    private init(url: String, tokens: TokenSource) throws(RoomEndpointError) {
+        guard let (host, port) = Self.parse(url) else { throw .malformedURL(url) }
         self.host = host
         self.port = port
-        self.token = Array(token.utf8)
+        self.tokens = tokens
     }
 
     private static func parse(_ url: String) -> (String, UInt16)? {

@@ -85,7 +85,11 @@ public final class RoomServer: Sendable {
     }
 
     /// Tells every participant, and stops. Blocks until the thread has ended, at most `RoomTimers.closingTime`.
-    public func stop() {
+    ///
+    /// - Parameter restarting: whether another server takes this one's place at once. Then the clients come back to it as after a crash, instead
+    ///   of ending.
+    public func stop(restarting: Bool = false) {
+        shared.isRestarting.store(restarting, ordering: .releasing)
         let running = thread.withLock { $0 }
         running?.stop()
     }
@@ -117,6 +121,7 @@ final class RoomServerShared: Sendable {
     let commands = Mutex<[Command]>([])
     let wake = Mutex<WakeSignal?>(nil)
     let isKilled = Atomic<Bool>(false)
+    let isRestarting = Atomic<Bool>(false)
 
     func enqueue(_ command: Command) {
         commands.withLock { $0.append(command) }

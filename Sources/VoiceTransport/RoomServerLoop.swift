@@ -65,7 +65,8 @@ final class RoomServerLoop {
                 for command in shared.takeCommands() { perform(command, now: now) }
             }
             if stop.isRaised && closing == nil {
-                directory.shutDown(now: now)
+                let isRestarting = shared.isRestarting.load(ordering: .acquiring)
+                directory.shutDown(telling: isRestarting ? .restarting : .serverShuttingDown, now: now)
                 closing = now + RoomTimers.closingTime
             }
             let hadControl = ready & 1 != 0 && receive(now: now)

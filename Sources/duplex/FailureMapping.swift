@@ -48,6 +48,7 @@ extension Failure {
                 "'\(host)' is beyond this machine and nothing would be encrypted; pass --allow-plaintext on a network of yours"
             )
         case .system(let errno): self.init(.unavailable, "the network refused: \(systemReason(errno))")
+        case .tokenUnavailable: self.init(.permissionDenied, "no token could be had; ask whoever makes them")
         case .stopped: self.init(.unavailable, "the call was stopped")
         }
     }
@@ -135,6 +136,7 @@ extension RemovalReason {
         case .removedByServer: "the server's operator ended your stay"
         case .replaced: "somebody else joined with your identity; use a token with another"
         case .serverShuttingDown: "the server is shutting down"
+        case .restarting: "the server is restarting; try again"
         }
     }
 }

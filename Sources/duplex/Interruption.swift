@@ -7,16 +7,16 @@ import Glibc
 final class Interruption: @unchecked Sendable {
     private static let signals = [SIGINT, SIGTERM, SIGHUP]
     private let sources: [any DispatchSourceSignal]
-    private let stream: AsyncStream<Void>
+    private let stream: AsyncStream<Int32>
 
     /// Takes the signals over for as long as this object lives.
     init() {
-        let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
+        let (stream, continuation) = AsyncStream.makeStream(of: Int32.self)
         self.stream = stream
         sources = Self.signals.map { number in
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-            source.setEventHandler { continuation.yield() }
+            source.setEventHandler { continuation.yield(number) }
             source.resume()
             return source
         }
@@ -27,8 +27,10 @@ final class Interruption: @unchecked Sendable {
         for number in Self.signals { signal(number, SIG_DFL) }
     }
 
-    /// Returns at the first signal, or when the task is cancelled. To be called once.
-    func wait() async {
-        for await _ in stream { return }
+    /// Returns the first signal when it comes, or nil when the task is cancelled. To be called once.
+    @discardableResult
+    func wait() async -> Int32? {
+        for await number in stream { return number }
+        return nil
     }
 }

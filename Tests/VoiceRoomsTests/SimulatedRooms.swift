@@ -73,6 +73,8 @@ struct SimulatedRooms {
     var now: Duration = .seconds(1000)
     var directory: RoomDirectory
     var serverIsAlive = true
+    /// From now on the verifier refuses every token so.
+    var tokenRefusal: RoomRefusal?
     var clients: [SimulatedClient] = []
     var weather: Weather
     var random: Seeded
@@ -137,6 +139,9 @@ struct SimulatedRooms {
 
     private mutating func drain() {
         for index in clients.indices {
+            if let bytes = clients[index].session.pollFarewell(), !clients[index].isStranded {
+                post(bytes, from: clients[index].endpoint, to: Self.server)
+            }
             clients[index].openSocket()
             while let bytes = clients[index].session.pollDatagram(now: now) {
                 guard clients[index].isAlive, !clients[index].isStranded else { continue }
@@ -149,7 +154,8 @@ struct SimulatedRooms {
             let entropy = JoinEntropy(
                 secret: RejoinSecret(high: random.next(), low: random.next()),
                 synchronizationSource: UInt32(truncatingIfNeeded: random.next()))
-            directory.answer(request.id, Self.verdict(request.token), entropy: entropy, now: now)
+            let verdict = tokenRefusal.map { TokenVerdict.refused($0) } ?? Self.verdict(request.token)
+            directory.answer(request.id, verdict, entropy: entropy, now: now)
         }
         while let (destination, bytes) = directory.pollDatagram(now: now) {
             post(bytes, from: Self.server, to: destination)

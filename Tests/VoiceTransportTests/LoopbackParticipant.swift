@@ -15,15 +15,20 @@ final class LoopbackParticipant {
     var grant: JoinGrant?
     var roster = RoomRoster()
 
-    init(url: String, token: String, configuration: RoomClientConfiguration = RoomClientConfiguration()) throws {
+    convenience init(
+        url: String, token: String, configuration: RoomClientConfiguration = RoomClientConfiguration()
+    ) throws {
+        try self.init(RoomEndpoint(url: url, token: token), configuration: configuration)
+    }
+
+    init(_ endpoint: RoomEndpoint, configuration: RoomClientConfiguration = RoomClientConfiguration()) throws {
         let inward = PacketRing(minimumSlots: 256)
         let outward = PacketRing(minimumSlots: 256)
         wake = try WakeSignal()
         sending = outward.producer
         received = inward.consumer
         let link = PacketLink(received: inward.producer, sending: outward.consumer, wake: wake)
-        client = try RoomClient(
-            joining: RoomEndpoint(url: url, token: token), configuration: configuration, link: link)
+        client = try RoomClient(joining: endpoint, configuration: configuration, link: link)
         events = client.events.makeAsyncIterator()
     }
 
@@ -83,10 +88,12 @@ struct LoopbackServer {
     let port: UInt16
     var url: String { "udp://127.0.0.1:\(port)" }
 
-    init(port: UInt16 = 0, directory: RoomDirectoryConfiguration = RoomDirectoryConfiguration()) throws {
+    init(
+        port: UInt16 = 0, directory: RoomDirectoryConfiguration = RoomDirectoryConfiguration(), key: TokenKey? = nil
+    ) throws {
         server = RoomServer(
             configuration: RoomServerConfiguration(port: port, directory: directory),
-            verifier: TokenVerifier(keys: [try testKey()]))
+            verifier: TokenVerifier(keys: [try key ?? testKey()]))
         self.port = try server.start()
     }
 
@@ -106,9 +113,11 @@ struct LoopbackServer {
         return participant
     }
 
-    static func token(_ grants: TokenGrants, from: Int64 = -10, until: Int64 = 3600) throws -> String {
+    static func token(
+        _ grants: TokenGrants, from: Int64 = -10, until: Int64 = 3600, key: TokenKey? = nil
+    ) throws -> String {
         let now = Int64(time(nil))
-        return try TokenIssuer(key: testKey()).token(for: grants, notBefore: now + from, expires: now + until)
+        return try TokenIssuer(key: key ?? testKey()).token(for: grants, notBefore: now + from, expires: now + until)
     }
 }
 

@@ -1,5 +1,6 @@
 import CLinuxRealtime
 import Glibc
+import Synchronization
 import Testing
 import VoiceRealtime
 import VoiceRooms
@@ -212,6 +213,53 @@ struct LoopbackTests {
         defer { second.server.stop() }
         let isBack = await alice.next { if case .room(.reconnected) = $0 { true } else { nil } }
         #expect(isBack == true)
+    }
+
+    @Test func aRestartedServerIsJoinedAgainWithAFreshToken() async throws {
+        // Given alice, whose tokens come from a provider and expire at once
+        let first = try LoopbackServer()
+        let asked = Mutex(0)
+        let rotated = [UInt8](repeating: 9, count: TokenKey.minimumSecretSize)
+        let endpoint = try RoomEndpoint(url: first.url) {
+            let round = asked.withLock { asked in
+                asked += 1
+                return asked
+            }
+            // The first is valid until the server is replaced by one with another key
+            let grants = TokenGrants(identity: "alice", room: "kitchen")
+            return try LoopbackServer.token(grants, key: round == 1 ? testKey() : testKey("key", rotated))
+        }
+        let alice = try LoopbackParticipant(endpoint)
+        try await alice.join()
+        // When the server restarts, with another key
+        first.server.stop(restarting: true)
+        let second = try LoopbackServer(port: first.port, key: testKey("key", rotated))
+        defer { second.server.stop() }
+        // Then she comes back with a new token
+        let grant = await alice.next { event -> JoinGrant? in
+            if case .room(.reconnected(let grant, _)) = event { grant } else { nil }
+        }
+        #expect(try #require(grant).resumed == false)
+        #expect(asked.withLock { $0 } == 2)
+    }
+
+    @Test func withoutATokenThereIsNoJoin() async throws {
+        struct NoToken: Error {}
+        let server = try LoopbackServer()
+        defer { server.server.stop() }
+        let alice = try LoopbackParticipant(try RoomEndpoint(url: server.url) { throw NoToken() })
+        #expect(await alice.nextEnd() == .tokenUnavailable)
+        let bob = try LoopbackParticipant(
+            try RoomEndpoint(url: server.url) { String(repeating: "x", count: RoomProtocol.tokenLimit + 1) })
+        #expect(await bob.nextEnd() == .tokenUnavailable)
+        // And who leaves while the provider thinks is out at once, and so is who stops
+        let carol = try LoopbackParticipant(
+            try RoomEndpoint(url: server.url) {
+                try await Task.sleep(for: .seconds(600))
+                return ""
+            })
+        try carol.client.leave()
+        #expect(await carol.nextEnd() == .session(.left(acknowledged: false)))
     }
 
     @Test func aStoppedServerSaysSo() async throws {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 import VoiceTransport
 
 /// Serves rooms.
@@ -6,7 +7,8 @@ struct RoomServe: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve", abstract: "Serve rooms on one UDP port: forwards sound, never decodes it.",
         discussion: """
-            Everybody with a valid token is let in; the token names the room. Runs until Control-C. Control messages and sound are not \
+            Everybody with a valid token is let in; the token names the room. Runs until Control-C, which ends all calls. \
+            SIGTERM, as a service manager sends it, tells the clients to come back to the server that takes its place. Control messages and sound are not \
             encrypted yet, so the server refuses any address but loopback unless told --allow-plaintext.
             """)
 
@@ -33,8 +35,9 @@ struct RoomServe: AsyncParsableCommand {
             let follower = Task {
                 for await event in server.events { log.show(event) }
             }
-            await interruption.wait()
-            server.stop()
+            // Whoever runs services sends SIGTERM to restart one; Control-C is a person who ends it.
+            let signal = await interruption.wait()
+            server.stop(restarting: signal == SIGTERM)
             await follower.value
             log.end(server.statistics)
         }

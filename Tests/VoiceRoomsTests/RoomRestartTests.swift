@@ -1,0 +1,108 @@
+import Testing
+
+@testable import VoiceRooms
+
+/// Servers that are started anew, and tokens that have expired by then.
+struct RoomRestartTests {
+    /// A room whose server has gone down as planned and whose successor serves half a second later.
+    private func restarted(_ rooms: inout SimulatedRooms) {
+        rooms.directory.shutDown(telling: .restarting, now: rooms.now)
+        rooms.run(for: .milliseconds(100))
+        #expect(rooms.directory.isIdle, "every removal was acknowledged")
+        rooms.serverIsAlive = false
+        rooms.run(for: .milliseconds(500))
+        rooms.directory = RoomDirectory()
+        rooms.serverIsAlive = true
+    }
+
+    @Test func aPlannedRestartIsSurvived() throws {
+        // Given alice and bob
+        var rooms = try kitchen("alice", "bob")
+        // When their server restarts
+        restarted(&rooms)
+        rooms.run(for: RoomTimers.maximumRetransmission + .milliseconds(200))
+        // Then both are in again within a retransmission, with streams of their own, and each knows of the other
+        for client in rooms.clients {
+            #expect(client.session.state == .joined)
+            #expect(client.grant?.resumed == false)
+            #expect(client.events.first == .reconnecting)
+            #expect(!client.events.contains { if case .ended = $0 { true } else { false } })
+            #expect(client.session.roster == rooms.directory.roster(ofRoom: "kitchen"))
+        }
+        #expect(rooms.directory.roster(ofRoom: "kitchen").entries.map(\.identity).sorted() == ["alice", "bob"])
+    }
+
+    @Test(arguments: 1...20 as ClosedRange<UInt64>)
+    func aPlannedRestartIsSurvivedInAStorm(seed: UInt64) throws {
+        var rooms = try kitchen("alice", "bob", seed: seed)
+        rooms.weather = .stormy
+        rooms.directory.shutDown(telling: .restarting, now: rooms.now)
+        rooms.run(for: RoomTimers.closingTime)
+        rooms.directory = RoomDirectory()
+        rooms.run(for: .seconds(15))
+        rooms.weather = .calm
+        rooms.run(for: .seconds(10))
+        #expect(rooms.clients.allSatisfy { $0.session.state == .joined }, "seed \(seed)")
+    }
+
+    @Test func anExpiredTokenDoesNotEndABreakThatTheServerRemembers() throws {
+        var rooms = try kitchen("alice")
+        let before = rooms.clients[0].participant
+        rooms.tokenRefusal = .expired
+        rooms.weather.loss = 1
+        rooms.run(for: .seconds(20))
+        rooms.weather.loss = 0
+        rooms.run(for: .seconds(7))
+        #expect(rooms.clients[0].session.state == .joined)
+        #expect(rooms.clients[0].participant == before)
+    }
+
+    @Test(arguments: [RoomRefusal.expired, .badSignature])
+    func anExpiredTokenIsRenewedAfterARestart(refusal: RoomRefusal) throws {
+        // Given alice, who can get new tokens
+        var rooms = try kitchen("alice")
+        rooms.clients[0].session.canRenewToken = true
+        // When the server restarts and takes her token no more
+        rooms.tokenRefusal = refusal
+        restarted(&rooms)
+        rooms.run(for: .seconds(2))
+        // Then she asks for one, once, and waits
+        #expect(rooms.clients[0].events == [.reconnecting, .tokenRefused(refusal)])
+        #expect(rooms.clients[0].session.state == .reconnecting)
+        // And is in when she has it
+        rooms.tokenRefusal = nil
+        try rooms.clients[0].session.renew(token: Array("alice@kitchen".utf8), now: rooms.now)
+        rooms.run(for: .milliseconds(100))
+        #expect(rooms.clients[0].session.state == .joined)
+        // And asks again in the next break
+        rooms.tokenRefusal = refusal
+        restarted(&rooms)
+        rooms.run(for: .seconds(2))
+        #expect(rooms.clients[0].events.last == .tokenRefused(refusal))
+    }
+
+    @Test func anExpiredTokenThatIsNotRenewedEndsTheSession() throws {
+        let refused = RoomSessionState.ended(.refused(.expired, serverVersions: 1...1))
+        // When nobody can renew it
+        var rooms = try kitchen("alice")
+        rooms.tokenRefusal = .expired
+        restarted(&rooms)
+        rooms.run(for: .seconds(2))
+        #expect(rooms.clients[0].session.state == refused)
+        // When whoever can has none, when the new one is refused as well, and when it does not come in time
+        for outcome in 0...2 {
+            var rooms = try kitchen("alice")
+            rooms.clients[0].session.canRenewToken = true
+            rooms.tokenRefusal = .expired
+            restarted(&rooms)
+            rooms.run(for: .seconds(2))
+            switch outcome {
+            case 0: rooms.clients[0].session.cannotRenewToken()
+            case 1: try rooms.clients[0].session.renew(token: Array("alice@kitchen".utf8), now: rooms.now)
+            default: rooms.run(for: RoomTimers.breakWindow)
+            }
+            rooms.run(for: .seconds(1))
+            #expect(rooms.clients[0].session.state == refused, "\(outcome)")
+        }
+    }
+}
