@@ -96,7 +96,7 @@ struct RoomConversationTests {
         #expect(conversation.ownStream == nil)
     }
 
-    @Test("an interruption drops at once, under the number that the room will give it; the room's number drops nothing twice")
+    @Test("an interruption drops at once, under the number that the room will give it, and nothing twice")
     func interrupt() {
         let (anna, ben, stream) = (ParticipantID(rawValue: 1), ParticipantID(rawValue: 2), StreamID(rawValue: 10))
         // Given anna, who was interrupted twice before we came
