@@ -19,6 +19,23 @@ struct CallSummary: JSONLine {
     var jitterBufferMs: Double?
     /// From the jitter buffer to the loudspeaker.
     var pullToSpeakerMs: Double?
+    /// Everyone that was heard, by synchronization source.
+    var talkers: [Talker]
+
+    /// How one talker was heard.
+    struct Talker: Encodable {
+        var synchronizationSource: UInt32
+        var packetsReceived: Int
+        var packetsLost: Int
+        var concealedRatio: Double?
+
+        init(_ stream: EngineStatistics.Stream) {
+            synchronizationSource = stream.synchronizationSource
+            packetsReceived = Int(stream.playout.packetsReceived)
+            packetsLost = Int(stream.playout.packetsLost)
+            concealedRatio = [stream].concealedRatio
+        }
+    }
 
     init(seconds: Double, statistics: EngineStatistics, talkers: [EngineStatistics.Stream], ending: String) {
         self.ending = ending
@@ -35,6 +52,7 @@ struct CallSummary: JSONLine {
         let waited = talkers.reduce(0.0) { $0 + $1.playout.jitterBufferDelay }
         jitterBufferMs = emitted == 0 ? nil : waited / Double(emitted) * 1_000
         pullToSpeakerMs = statistics.latency.pullToSpeaker?.milliseconds
+        self.talkers = talkers.map(Talker.init).sorted { $0.synchronizationSource < $1.synchronizationSource }
     }
 
     /// The summary for people.

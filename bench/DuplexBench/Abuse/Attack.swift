@@ -1,0 +1,258 @@
+import VoiceRealtime
+import VoiceRooms
+import VoiceWire
+
+/// Ways of doing harm to a room, each of datagrams that anybody may send who has what it needs.
+enum Attack: CaseIterable {
+    case nothing
+    case sequenceSteps
+    case lossPatterns
+    case inventedListeners
+    case repeatedRequests
+    case muteToggles
+    case messagesAndInterruptions
+    case forgedJoins
+
+    var name: String {
+        switch self {
+        case .nothing: "nothing"
+        case .sequenceSteps: "sound whose numbers step by 399"
+        case .lossPatterns: "reports full of loss patterns"
+        case .inventedListeners: "reports of invented listeners"
+        case .repeatedRequests: "requests for what is so already"
+        case .muteToggles: "mute and unmute"
+        case .messagesAndInterruptions: "messages and interruptions"
+        case .forgedJoins: "joins with forged tokens"
+        }
+    }
+
+    /// Whether it is one on the room's messages: then the room is full, else only the attacker is there besides the call.
+    var needsFullRoom: Bool {
+        switch self {
+        case .repeatedRequests, .muteToggles, .messagesAndInterruptions: true
+        case .nothing, .sequenceSteps, .lossPatterns, .inventedListeners, .forgedJoins: false
+        }
+    }
+
+    /// What its sender asks of the room. Interrupting others takes no right to speak.
+    var capabilities: RoomCapabilities {
+        self == .messagesAndInterruptions ? [.subscribe, .autoSubscribe] : .conversation
+    }
+}
+
+/// Makes the datagrams of an attack.
+final class AttackDatagrams {
+    private let attack: Attack
+    private let member: HostileMember
+    /// Whom it is against.
+    private let victim: StreamAssignment
+    private var requests: RequestDatagram?
+    /// For which stay in the room they were made: another has another stream.
+    private var requestsAssociation: UInt64 = 0
+    private var forgedJoin: ForgedJoin
+    private var count = 0
+
+    /// - Parameter forgedToken: one that is signed with another key.
+    init(_ attack: Attack, by member: HostileMember, against victim: StreamAssignment, forgedToken: String) {
+        self.attack = attack
+        self.member = member
+        self.victim = victim
+        forgedJoin = ForgedJoin(token: forgedToken)
+    }
+
+    /// The next one; nil while the attacker is not in the room and has to be.
+    func next() -> [UInt8]? {
+        count += 1
+        return switch attack {
+        case .nothing: nil
+        case .sequenceSteps: member.ownStream.flatMap(steppingPacket)
+        case .lossPatterns: member.ownStream.flatMap(patterns)
+        case .inventedListeners: member.ownStream.flatMap(inventions)
+        case .repeatedRequests, .muteToggles, .messagesAndInterruptions: requestDatagram()
+        case .forgedJoins: forgedJoin.next()
+        }
+    }
+
+    // MARK: Requests
+
+    private var messages: [RoomMessage] {
+        let own = member.ownStream
+        return switch attack {
+        case .repeatedRequests:
+            own.map { [.subscribe(victim.stream), .publish($0), .setMuted($0.stream, false)] } ?? []
+        case .muteToggles: own.map { [.setMuted($0.stream, true), .setMuted($0.stream, false)] } ?? []
+        case .messagesAndInterruptions:
+            [.send(destination: nil, bytes: [1, 2, 3]), .interrupt(victim.stream, generation: 1)]
+        default: []
+        }
+    }
+
+    private func requestDatagram() -> [UInt8]? {
+        // Who was put out goes on with what was sent last.
+        guard member.hasSettled else { return requests?.last }
+        if requestsAssociation != member.association {
+            requestsAssociation = member.association
+            requests = messages.isEmpty ? nil : RequestDatagram(messages)
+        }
+        guard let count = requests?.count else { return nil }
+        return requests?.bytes(
+            association: member.association, acknowledged: member.awaited, from: member.takeSequence(count))
+    }
+
+    // MARK: Media
+
+    private static let packetBytes = 73
+    /// Of the numbers, and of the timestamps with them: each packet is early by less than a second.
+    private static let step = 399
+    /// 2.5 ms.
+    private static let packetFrames = 120
+
+    /// Sound of a stream of its own; each packet looks as if 398 had been lost before it. Packets are as short as Opus has them: of these a
+    /// receiver remembers most.
+    private func steppingPacket(of own: StreamAssignment) -> [UInt8]? {
+        let header = RTPHeader(
+            payloadType: RoomProtocol.payloadType, marker: false,
+            sequenceNumber: UInt16(truncatingIfNeeded: count * Self.step),
+            timestamp: UInt32(truncatingIfNeeded: count * Self.step * Self.packetFrames),
+            synchronizationSource: own.synchronizationSource)
+        var bytes = [UInt8](repeating: 0, count: Self.packetBytes)
+        var span = bytes.mutableSpan
+        guard let length = try? header.write(into: &span, audioLevel: AudioLevel(voiceActivity: true, level: 26)) else {
+            return nil
+        }
+        // Opus: 2.5 ms of silence in one frame, padded to the packet's end (RFC 6716, sections 3.1 and 3.2.5).
+        let silence: [UInt8] = [0xE0 | 3, 0x41, UInt8(bytes.count - length - 5), 0xFF, 0xFE]
+        for index in silence.indices { bytes[length + index] = silence[index] }
+        return bytes
+    }
+
+    /// A report about the victim with as many patterns as a datagram holds; each says that 256 packets were lost.
+    private func patterns(from own: StreamAssignment) -> [UInt8]? {
+        var pattern = LossPattern(firstSequenceNumber: UInt16(truncatingIfNeeded: count))
+        for _ in 0..<LossPattern.capacity { pattern.append(false) }
+        return compound { span in
+            var length = try report(of: own.synchronizationSource, lost: 255, into: &span, at: 0)
+            length += try SourceDescription.write(
+                canonicalName: Self.name.span, of: own.synchronizationSource, into: &span, at: length)
+            var writer = ExtendedReportWriter(
+                synchronizationSource: own.synchronizationSource, at: length, limit: span.count)
+            while writer.append(pattern, of: victim.synchronizationSource, to: &span) {}
+            return length + writer.byteCount
+        }
+    }
+
+    /// A report of its own, and after it those of listeners that nobody has ever seen: half of the packets are lost there, and a queue grows.
+    private func inventions(from own: StreamAssignment) -> [UInt8]? {
+        compound { span in
+            var length = try ReceiverReport(synchronizationSource: own.synchronizationSource).write(into: &span)
+            length += try SourceDescription.write(
+                canonicalName: Self.name.span, of: own.synchronizationSource, into: &span, at: length)
+            var listener: UInt32 = 0x1000_0000
+            while length + 8 + ReportBlock.byteCount <= span.count {
+                length += try report(of: listener, lost: 128, into: &span, at: length)
+                listener += 1
+            }
+            return length
+        }
+    }
+
+    private static let name: [UInt8] = Array("listener".utf8)
+    /// What a path carries whole, nearly.
+    private static let reportBytes = 1_400
+
+    private func compound(_ write: (inout MutableSpan<UInt8>) throws -> Int) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: Self.reportBytes)
+        var span = bytes.mutableSpan
+        guard let length = try? write(&span) else { return nil }
+        return Array(bytes[..<length])
+    }
+
+    /// One receiver's report about the victim. Its round trips are short at first and long afterwards.
+    private func report(
+        of listener: UInt32, lost: UInt8, into span: inout MutableSpan<UInt8>, at offset: Int
+    ) throws -> Int {
+        let trip: Duration = count < 10 ? .milliseconds(5) : .seconds(2)
+        let asked = NetworkTime(sinceUnixEpoch: MonotonicTime.now().sinceEpoch - trip)
+        let block = ReportBlock(
+            synchronizationSource: victim.synchronizationSource, fractionLost: lost,
+            cumulativeLost: Int32(count & 0xFFFF),
+            extendedHighestSequenceNumber: UInt32(truncatingIfNeeded: count * 50), interarrivalJitter: 0,
+            lastSenderReport: asked.compact, delaySinceLastSenderReport: 0)
+        return try ReceiverReport(synchronizationSource: listener).write(
+            into: &span, at: offset, reportBlocks: [block].span)
+    }
+}
+
+/// A datagram full of requests, whose numbers alone change from one to the next.
+struct RequestDatagram {
+    /// Requests in it.
+    let count: Int
+    /// The last one made.
+    var last: [UInt8] { template }
+    private var template: [UInt8]
+    /// Where each request begins.
+    private let frames: [Int]
+
+    /// As many of `messages`, again and again, as fit.
+    init(_ messages: [RoomMessage]) {
+        func encoded(_ messages: [RoomMessage]) -> [UInt8] {
+            let frames = messages.map { ControlDatagram.Frame(sequence: 1, message: $0) }
+            return ControlDatagram(association: 0, acknowledged: 0, frames: frames).encoded()
+        }
+        var all: [RoomMessage] = []
+        var starts: [Int] = []
+        while true {
+            let more = all + [messages[all.count % messages.count]]
+            let bytes = encoded(more)
+            guard bytes.count <= RoomProtocol.datagramLimit else { break }
+            starts.append(encoded(all).count)
+            all = more
+        }
+        count = all.count
+        frames = starts
+        template = encoded(all)
+    }
+
+    /// The datagram with its requests numbered from `first` on; interruptions are of generations that grow with it.
+    mutating func bytes(association: UInt64, acknowledged: UInt32, from first: UInt32) -> [UInt8] {
+        store(association, at: 2)
+        store(acknowledged, at: 10)
+        for (index, start) in frames.enumerated() {
+            let number = first &+ UInt32(index)
+            store(number, at: start + 3)
+            if template[start] == RoomRequest.interrupt.rawValue {
+                store(number, at: start + RoomProtocol.frameHeaderSize + 4)
+            }
+        }
+        return template
+    }
+
+    private mutating func store(_ value: some FixedWidthInteger, at offset: Int) {
+        let count = value.bitWidth / 8
+        for index in 0..<count {
+            template[offset + index] = UInt8(truncatingIfNeeded: value >> (8 * (count - 1 - index)))
+        }
+    }
+}
+
+/// Joins of strangers, each with another association and another wrong signature.
+struct ForgedJoin {
+    private let token: [UInt8]
+    private var number: UInt64 = 0
+    private static let base64 = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+
+    init(token: String) { self.token = Array(token.utf8) }
+
+    mutating func next() -> [UInt8] {
+        number += 1
+        var token = token
+        for place in 0..<4 {
+            token[token.count - 10 + place] = Self.base64[Int(truncatingIfNeeded: number >> UInt64(6 * place)) & 63]
+        }
+        let join = RoomMessage.join(JoinRequest(capabilities: .conversation, room: "", token: token))
+        return ControlDatagram(
+            association: UInt64.random(in: 1...UInt64.max), acknowledged: 1,
+            frames: [ControlDatagram.Frame(sequence: 1, message: join)]
+        ).encoded()
+    }
+}

@@ -1,0 +1,108 @@
+import Synchronization
+import VoiceRealtime
+import VoiceRooms
+
+/// The other members of an attacked room: they follow the protocol, on a path of ordinary length, and speak no word. And one who comes later.
+final class Bystanders: Sendable {
+    /// What became of them.
+    struct Report: Sendable {
+        /// Members that have come in.
+        var present = 0
+        /// Those who were put out since, for a while or for good.
+        var putOut = 0
+        /// How long the newcomer took to come in.
+        var newcomerJoined: Duration?
+    }
+
+    private final class State: Sendable {
+        let report = Mutex(Report())
+        let newcomerBegins = Atomic<Bool>(false)
+    }
+
+    /// How often they look at their sockets, microseconds.
+    private static let periodMicroseconds: Int64 = 1_000
+    private let state: State
+    private let thread: RealtimeThread
+
+    /// Members with these tokens join at once, the newcomer when ``admitNewcomer()`` says so.
+    init(tokens: [String], newcomer: String, port: UInt16) throws {
+        let state = State()
+        self.state = state
+        thread = try RealtimeThread(name: "bystanders", priority: 0) { stop in
+            guard var members = try? tokens.map({ try Bystander(token: $0, port: port) }),
+                var late = try? Bystander(token: newcomer, port: port)
+            else { return }
+            var lateBegan: Duration?
+            while !stop.isRaised {
+                let now = MonotonicTime.now().sinceEpoch
+                for index in members.indices { members[index].pump(now: now) }
+                if lateBegan == nil, state.newcomerBegins.load(ordering: .acquiring) { lateBegan = now }
+                if lateBegan != nil { late.pump(now: now) }
+                state.report.withLock { report in
+                    report.present = members.count { $0.hasJoined }
+                    report.putOut = members.count { $0.wasPutOut }
+                    if let lateBegan, late.hasJoined, report.newcomerJoined == nil {
+                        report.newcomerJoined = now - lateBegan
+                    }
+                }
+                sleepMicroseconds(Self.periodMicroseconds)
+            }
+        }
+    }
+
+    var report: Report { state.report.withLock { $0 } }
+
+    /// Has the newcomer join from now on.
+    func admitNewcomer() { state.newcomerBegins.store(true, ordering: .releasing) }
+
+    func stop() { thread.stop() }
+}
+
+/// One of them.
+private struct Bystander {
+    /// One way to the server and one back.
+    private static let travel: Duration = .milliseconds(50)
+
+    private let socket: LoopbackSocket
+    private var session: RoomSession
+    private var hasBegun = false
+    /// Datagrams on their way, with the time at which they arrive.
+    private var arriving: [(Duration, [UInt8])] = []
+    private var departing: [(Duration, [UInt8])] = []
+    private(set) var hasJoined = false
+    private(set) var wasPutOut = false
+
+    init(token: String, port: UInt16) throws {
+        socket = try LoopbackSocket(to: port)
+        session = try RoomSession(token: Array(token.utf8), association: UInt64.random(in: 1...UInt64.max))
+    }
+
+    mutating func pump(now: Duration) {
+        if !hasBegun {
+            hasBegun = true
+            try? session.join(now: now)
+        }
+        for datagram in socket.receive() where datagram.first == RoomProtocol.firstByte {
+            arriving.append((now + Self.travel, datagram))
+        }
+        let due = arriving.prefix { $0.0 <= now }
+        for (_, datagram) in due { _ = try? session.handle(datagram: datagram.span, now: now) }
+        arriving.removeFirst(due.count)
+        session.handleTimeout(now: now)
+        while let event = session.pollEvent() { take(event) }
+        while let datagram = session.pollDatagram(now: now) { departing.append((now + Self.travel, datagram)) }
+        let ready = departing.prefix { $0.0 <= now }
+        for (_, datagram) in ready { socket.send([datagram]) }
+        departing.removeFirst(ready.count)
+    }
+
+    private mutating func take(_ event: RoomSessionEvent) {
+        switch event {
+        case .joined(let grant, _):
+            hasJoined = true
+            if let own = grant.streams.first { try? session.publish(own) }
+        case .reconnecting, .ended: wasPutOut = true
+        default: break
+        }
+    }
+}

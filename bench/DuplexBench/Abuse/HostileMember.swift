@@ -1,0 +1,137 @@
+import VoiceRooms
+
+/// A member of a room that follows the protocol only as far as serves it: joins, acknowledges, learns who speaks, and comes back when it is
+/// put out. What it sends besides is an attack's.
+final class HostileMember {
+    let socket: LoopbackSocket
+    private let token: [UInt8]
+    private let capabilities: RoomCapabilities
+
+    /// What it says itself is numbered from here on.
+    private(set) var association: UInt64
+    private(set) var next: UInt32 = 1
+    /// What the server awaits next of it, and since when.
+    private(set) var acknowledged: UInt32 = 1
+    private var progressAt: Duration = .zero
+    /// What it awaits next of the server.
+    private(set) var awaited: UInt32 = 1
+    private(set) var grant: JoinGrant?
+    /// Who publishes what, those included who have gone.
+    private(set) var publishers: [StreamAssignment: String] = [:]
+    /// How often the server has put it out.
+    private(set) var timesPutOut = 0
+
+    private var identities: [ParticipantID: String] = [:]
+    private var owesAcknowledgement = false
+    private var joinAgainAt: Duration = .zero
+    private var pingAt: Duration = .zero
+
+    private static let joinInterval: Duration = .milliseconds(200)
+    private static let pingInterval: Duration = .seconds(1)
+    /// What is not acknowledged for so long is sent again from there.
+    private static let patience: Duration = .milliseconds(20)
+
+    init(token: String, capabilities: RoomCapabilities = .conversation, port: UInt16) throws {
+        socket = try LoopbackSocket(to: port)
+        self.token = Array(token.utf8)
+        self.capabilities = capabilities
+        association = UInt64.random(in: 1...UInt64.max / 2)
+    }
+
+    /// Whether it is in the room and speaks there, as far as it may.
+    var hasSettled: Bool { grant != nil && hasPublished }
+    private var hasPublished = false
+
+    /// The stream that was set aside for it.
+    var ownStream: StreamAssignment? { grant?.streams.first }
+
+    /// Takes what has come and says what the protocol asks for; call at least every few milliseconds.
+    func pump(now: Duration) {
+        for datagram in socket.receive() {
+            guard let control = try? ControlDatagram(decoding: datagram.span), control.association == association else {
+                continue
+            }
+            take(control, now: now)
+        }
+        if grant == nil, now >= joinAgainAt {
+            joinAgainAt = now + Self.joinInterval
+            let join = RoomMessage.join(JoinRequest(capabilities: capabilities, room: "", token: token))
+            say([ControlDatagram.Frame(sequence: 1, message: join)])
+            next = 2
+        } else if let own = ownStream, !hasPublished {
+            hasPublished = true
+            if capabilities.contains(.publish) { request(.publish(own)) }
+        } else if grant != nil, now >= pingAt {
+            pingAt = now + Self.pingInterval
+            say([ControlDatagram.Frame(sequence: 0, message: .ping(microseconds: 1))])
+        } else if owesAcknowledgement {
+            say([])
+        }
+        if acknowledged < next, now - progressAt > Self.patience, grant != nil {
+            next = acknowledged
+            progressAt = now
+        }
+    }
+
+    private func request(_ message: RoomMessage) {
+        say([ControlDatagram.Frame(sequence: next, message: message)])
+        next += 1
+    }
+
+    /// Takes the next `count` numbers for messages of an attack.
+    func takeSequence(_ count: Int) -> UInt32 {
+        defer { next += UInt32(count) }
+        return next
+    }
+
+    private func say(_ frames: [ControlDatagram.Frame]) {
+        owesAcknowledgement = false
+        socket.send([
+            ControlDatagram(association: association, acknowledged: awaited, frames: frames).encoded()
+        ])
+    }
+
+    private func take(_ control: ControlDatagram, now: Duration) {
+        if control.acknowledged > acknowledged {
+            acknowledged = control.acknowledged
+            progressAt = now
+        }
+        for frame in control.frames {
+            guard frame.sequence != 0 else {
+                switch frame.message {
+                case .unknownAssociation, .refused:
+                    startOver()
+                    return
+                default: continue
+                }
+            }
+            owesAcknowledgement = true
+            guard frame.sequence == awaited else { continue }
+            awaited += 1
+            learn(frame.message)
+            if case .removed = frame.message {
+                startOver()
+                return
+            }
+        }
+    }
+
+    private func learn(_ message: RoomMessage) {
+        switch message {
+        case .joined(let grant): self.grant = grant
+        case .participantJoined(let entry):
+            identities[entry.participant] = entry.identity
+            for stream in entry.streams { publishers[stream.assignment] = entry.identity }
+        case .published(let participant, let stream): publishers[stream.assignment] = identities[participant]
+        default: break
+        }
+    }
+
+    private func startOver() {
+        if grant != nil { timesPutOut += 1 }
+        grant = nil
+        hasPublished = false
+        association += 1
+        (next, acknowledged, awaited) = (1, 1, 1)
+    }
+}
