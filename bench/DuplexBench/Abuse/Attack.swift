@@ -82,7 +82,7 @@ final class AttackDatagrams {
             own.map { [.subscribe(victim.stream), .publish($0), .setMuted($0.stream, false)] } ?? []
         case .muteToggles: own.map { [.setMuted($0.stream, true), .setMuted($0.stream, false)] } ?? []
         case .messagesAndInterruptions:
-            [.send(destination: nil, bytes: [1, 2, 3]), .interrupt(victim.stream, generation: 1)]
+            [.send(destination: nil, bytes: [1, 2, 3]), .interrupt(victim.stream)]
         default: []
         }
     }
@@ -213,16 +213,12 @@ struct RequestDatagram {
         template = encoded(all)
     }
 
-    /// The datagram with its requests numbered from `first` on; interruptions are of generations that grow with it.
+    /// The datagram with its requests numbered from `first` on.
     mutating func bytes(association: UInt64, acknowledged: UInt32, from first: UInt32) -> [UInt8] {
         store(association, at: 2)
         store(acknowledged, at: 10)
         for (index, start) in frames.enumerated() {
-            let number = first &+ UInt32(index)
-            store(number, at: start + 3)
-            if template[start] == RoomRequest.interrupt.rawValue {
-                store(number, at: start + RoomProtocol.frameHeaderSize + 4)
-            }
+            store(first &+ UInt32(index), at: start + 3)
         }
         return template
     }
