@@ -19,9 +19,8 @@ public enum DeviceEvent: Equatable, Sendable {
     case schedulingRefused(DeviceDirection, errno: Int32)
     /// The input file has been played to its end.
     case endOfInput
-    /// `frames` frames of input came too late from the disk; silence stood in for them, and the rest of the file
-    /// follows that much later.
+    /// `frames` frames of input came too late from the disk; silence stood in for them, and they are skipped when they come.
     case inputLate(frames: Int)
-    /// `frames` frames of output were lost because the disk did not keep up.
+    /// `frames` frames of output were lost because the disk did not keep up; silence stands in for them.
     case outputLost(frames: Int)
 }

@@ -115,7 +115,7 @@ struct AudioFileTests {
             return
         }
         let rate = fileError { () throws(AudioFileError) in try AudioFile.write([0], to: words, sampleRate: 0) }
-        #expect(rate == .unsupportedRate(sampleRate: 0))
+        #expect(rate == .unsupportedRate(path: words, sampleRate: 0))
     }
 
     @Test("A full disk is told as such, whenever it shows")

@@ -7,14 +7,23 @@ public struct AudioFile: Equatable, Sendable {
     /// Channels in the file.
     public var channels: Int
 
-    /// The sample rates that can be read and written.
-    public static let sampleRates = 1...768_000
+    /// How far the mix of the file's channels lies below the loudest of them, dB: what is lost because they cancel each other. Nil for one channel.
+    public var mixLossDecibels: Double?
+
+    /// The sample rates that can be read and written. Half the telephone's, below which nothing is speech, so that a small file cannot ask for a large
+    /// memory at 48 kHz; up to what the fastest converters take.
+    public static let sampleRates = 4_000...768_000
+    /// The most channels of a file: an ambisonic recording of the seventh order; larger arrays are rare and their mix is no voice.
+    public static let maximumChannels = 64
+    /// The longest sound that ``read(_:convertedTo:channels:)`` takes into memory: 2.8 GB at 48 kHz. ``AudioFileReader`` has no such limit.
+    public static let longest = Duration.seconds(4 * 3_600)
 
     /// A sound of `sampleRate` Hz and `channels` channels that has been brought to 48 kHz mono.
     public init(samples: [Float], sampleRate: Int, channels: Int) {
         self.samples = samples
         self.sampleRate = sampleRate
         self.channels = channels
+        mixLossDecibels = nil
     }
 
     /// Reads all of the file at `path`: WAV, FLAC and whatever else libsndfile knows. Blocks.
@@ -24,15 +33,23 @@ public struct AudioFile: Equatable, Sendable {
         _ path: String, convertedTo rate: Int? = 48_000, channels: ChannelMix = .average
     ) throws(AudioFileError) -> AudioFile {
         var reader = try AudioFileReader(path, convertedTo: rate, channels: channels)
+        let limit = Int(longest.components.seconds) * (rate ?? reader.sampleRate)
+        if let frames = reader.declaredFrames, frames / reader.sampleRate >= longest.components.seconds {
+            throw .tooLong(path: path)
+        }
         var samples: [Float] = []
         var block = [Float](repeating: 0, count: 16_384)
         while true {
             var room = block.mutableSpan
             let count = try reader.read(into: &room)
             if count == 0 { break }
+            // What a file says of its length need not be true.
+            guard samples.count + count <= limit else { throw .tooLong(path: path) }
             samples.append(contentsOf: block[..<count])
         }
-        return AudioFile(samples: samples, sampleRate: reader.sampleRate, channels: reader.channels)
+        var file = AudioFile(samples: samples, sampleRate: reader.sampleRate, channels: reader.channels)
+        file.mixLossDecibels = reader.mixLossDecibels
+        return file
     }
 
     /// Writes mono `samples` of `sampleRate` Hz to a WAV file at `path`. Blocks.

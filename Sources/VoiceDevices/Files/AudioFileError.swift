@@ -12,8 +12,12 @@ public enum AudioFileError: Error, Equatable, Sendable {
     case unwritable(path: String, reason: String)
     /// The disk is full. Free some space; what was written before may be incomplete.
     case diskFull(path: String)
-    /// The rate is not one that can be converted: 1 to 768,000 Hz. Choose another.
-    case unsupportedRate(sampleRate: Int)
+    /// The file's rate, or the one asked for, is not one that can be converted: ``AudioFile/sampleRates``. Choose another.
+    case unsupportedRate(path: String, sampleRate: Int)
+    /// The file has more channels than ``AudioFile/maximumChannels``. Extract those that are meant.
+    case tooManyChannels(path: String, channels: Int)
+    /// The file lasts longer than ``AudioFile/longest``, and was to be read whole. Cut it.
+    case tooLong(path: String)
 }
 
 extension AudioFileError: CustomStringConvertible {
@@ -27,7 +31,13 @@ extension AudioFileError: CustomStringConvertible {
         case .unreadable(let path, let reason): "'\(path)' is damaged: \(reason)"
         case .unwritable(let path, let reason): "'\(path)' cannot be written: \(reason)"
         case .diskFull(let path): "the disk is full; '\(path)' is incomplete"
-        case .unsupportedRate(let rate): "a sample rate of \(rate) Hz cannot be converted; use 1 to 768,000 Hz"
+        case .unsupportedRate(let path, let rate):
+            "'\(path)' has a sample rate of \(rate) Hz, which cannot be converted; use "
+                + "\(AudioFile.sampleRates.lowerBound) to \(AudioFile.sampleRates.upperBound) Hz"
+        case .tooManyChannels(let path, let channels):
+            "'\(path)' has \(channels) channels; use at most \(AudioFile.maximumChannels): extract those that are meant"
+        case .tooLong(let path):
+            "'\(path)' lasts longer than \(AudioFile.longest.components.seconds / 3_600) hours; cut it"
         }
     }
 }

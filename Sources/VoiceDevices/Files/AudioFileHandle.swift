@@ -11,6 +11,8 @@ struct AudioFileHandle: ~Copyable, @unchecked Sendable {
     let path: String
     let sampleRate: Int
     let channels: Int
+    /// As many as the file says it has; nil where that is not known.
+    let declaredFrames: Int?
     let seekable: Bool
     let file: OpaquePointer
 
@@ -26,18 +28,25 @@ struct AudioFileHandle: ~Copyable, @unchecked Sendable {
         }
         guard AudioFile.sampleRates.contains(Int(info.samplerate)) else {
             unsafe sf_close(file)
-            throw .unsupportedRate(sampleRate: Int(info.samplerate))
+            throw .unsupportedRate(path: path, sampleRate: Int(info.samplerate))
+        }
+        guard info.channels <= Int32(AudioFile.maximumChannels) else {
+            unsafe sf_close(file)
+            throw .tooManyChannels(path: path, channels: Int(info.channels))
         }
         self.path = path
         sampleRate = Int(info.samplerate)
         channels = Int(info.channels)
+        declaredFrames = info.frames >= 0 && info.frames < Int64.max ? Int(info.frames) : nil
         seekable = info.seekable != 0
         unsafe self.file = file
     }
 
     /// A new mono WAV file in place of whatever was there.
     init(writing path: String, sampleRate: Int, encoding: AudioFileEncoding) throws(AudioFileError) {
-        guard AudioFile.sampleRates.contains(sampleRate) else { throw .unsupportedRate(sampleRate: sampleRate) }
+        guard AudioFile.sampleRates.contains(sampleRate) else {
+            throw .unsupportedRate(path: path, sampleRate: sampleRate)
+        }
         let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
         guard descriptor >= 0 else { throw Self.cannotOpen(path, errno, writing: true) }
         let subtype = encoding == .int16 ? SF_FORMAT_PCM_16 : SF_FORMAT_FLOAT
@@ -50,6 +59,7 @@ struct AudioFileHandle: ~Copyable, @unchecked Sendable {
         self.path = path
         self.sampleRate = sampleRate
         channels = 1
+        declaredFrames = nil
         seekable = info.seekable != 0
         unsafe self.file = file
         // So that what was written is there to be read even if the process is killed before it can close the file.

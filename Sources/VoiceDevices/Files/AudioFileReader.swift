@@ -1,5 +1,9 @@
 internal import CSndFile
 
+#if canImport(Glibc)
+    internal import Glibc
+#endif
+
 /// Reads a sound file bit by bit as mono Float32, at 48 kHz or as asked: channels are mixed, other rates are resampled
 /// without an offset in time.
 ///
@@ -9,6 +13,13 @@ public struct AudioFileReader: ~Copyable, Sendable {
     public var sampleRate: Int { handle.sampleRate }
     /// Channels in the file.
     public var channels: Int { handle.channels }
+    /// How many frames the file says it has; nil where that is not known. It need not be true.
+    public var declaredFrames: Int? { handle.declaredFrames }
+    /// How far the mix lies below the loudest of the channels in what has been read, dB. Nil for one channel, or before any sound.
+    public var mixLossDecibels: Double? {
+        guard channels > 1, let loudest = channelEnergies.max(), loudest > 0 else { return nil }
+        return 10 * log10(loudest / max(mixEnergy, 1e-12))
+    }
 
     private let handle: AudioFileHandle
     private let mix: ChannelMix
@@ -18,6 +29,9 @@ public struct AudioFileReader: ~Copyable, Sendable {
     private static let blockFrames = 4_096
     private var interleaved: [Float]
     private var mono: [Float]
+    /// Of what has been read: the sum of the squares of each channel, and of their mix.
+    private var channelEnergies: [Double]
+    private var mixEnergy = 0.0
     private var used = 0
     private var filled = 0
     private var framesRead = 0
@@ -30,7 +44,7 @@ public struct AudioFileReader: ~Copyable, Sendable {
     ) throws(AudioFileError) {
         let handle = try AudioFileHandle(reading: path)
         let outputRate = rate ?? handle.sampleRate
-        let converter = try Self.converter(from: handle.sampleRate, to: outputRate)
+        let converter = try Self.converter(path, from: handle.sampleRate, to: outputRate)
         self.init(handle, channels, outputRate, converter)
     }
 
@@ -40,15 +54,21 @@ public struct AudioFileReader: ~Copyable, Sendable {
         self.outputRate = outputRate
         interleaved = Array(repeating: 0, count: Self.blockFrames * handle.channels)
         mono = Array(repeating: 0, count: Self.blockFrames)
+        channelEnergies = Array(repeating: 0, count: handle.channels)
         self.mix = mix
         self.handle = handle
         self.converter = converter
     }
 
-    private static func converter(from rate: Int, to outputRate: Int) throws(AudioFileError) -> RateConverter? {
+    private static func converter(
+        _ path: String, from rate: Int, to outputRate: Int
+    ) throws(AudioFileError) -> RateConverter? {
         guard rate != outputRate else { return nil }
+        guard AudioFile.sampleRates.contains(outputRate) else {
+            throw .unsupportedRate(path: path, sampleRate: outputRate)
+        }
         do { return try RateConverter(inputRate: rate, outputRate: outputRate) } catch {
-            throw .unsupportedRate(sampleRate: rate)
+            throw .unsupportedRate(path: path, sampleRate: rate)
         }
     }
 
@@ -111,6 +131,18 @@ public struct AudioFileReader: ~Copyable, Sendable {
                 value = interleaved[frame * channels + min(max(index, 0), channels - 1)]
             }
             mono[frame] = value.isFinite ? value : 0
+        }
+        if channels > 1 { measure() }
+    }
+
+    private mutating func measure() {
+        let channels = handle.channels
+        for frame in 0..<filled {
+            for channel in 0..<channels {
+                let value = Double(interleaved[frame * channels + channel])
+                if value.isFinite { channelEnergies[channel] += value * value }
+            }
+            mixEnergy += Double(mono[frame]) * Double(mono[frame])
         }
     }
 

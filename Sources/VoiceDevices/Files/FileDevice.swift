@@ -4,7 +4,7 @@ public import VoiceRealtime
 /// Sound files in place of a sound card: the input becomes the microphone, and what is played becomes the output.
 ///
 /// Frame `n` of the output sounded while frame `n` of the input was heard: the output begins with the silence of the
-/// card's buffer. In real time the disk is read ahead and written behind on a thread of its own; in virtual time
+/// card's buffer, silence stands where the device stood still or the disk did not keep up, and input that is late is skipped. In real time the disk is read ahead and written behind on a thread of its own; in virtual time
 /// ``step()`` does everything on the calling thread, as fast as it can. ``stop()`` writes everything that was rendered,
 /// and completes the file.
 public final class FileDevice: AudioDevice {
@@ -80,9 +80,13 @@ private final class FileSession: Sendable {
         do {
             let input = try FrameRing(minimumCapacity: frames)
             let output = try FrameRing(minimumCapacity: frames)
+            let gaps = ValueRing<OutputGap>(minimumCapacity: OutputGap.capacity)
             transfer = Mutex(
-                try FileTransfer(configuration, input: input.producer, output: output.consumer, progress: progress))
-            let air = FileAir(input: input.consumer, output: output.producer, progress: progress)
+                try FileTransfer(
+                    configuration, input: input.producer, output: output.consumer, gaps: gaps.consumer,
+                    progress: progress))
+            let air = FileAir(
+                input: input.consumer, output: output.producer, gaps: gaps.producer, progress: progress)
             card = try SimulatedDevice(fileAir: air, configuration: configuration.card)
         } catch let error as AudioFileError {
             throw .file(error)

@@ -9,27 +9,36 @@ struct FileTransfer: ~Copyable {
     private var writer: AudioFileWriter?
     private var input: FrameProducer
     private var output: FrameConsumer
+    private var gaps: ValueConsumer<OutputGap>
+    private var nextGap: OutputGap?
+    /// Frames taken out of the output ring, and frames that are in the file or would be.
+    private var taken = 0
+    private var position = 0
     private let afterInput: FileDeviceConfiguration.AfterInput
     private let progress: FileProgress
     private var hasToldEnd = false
+    /// A tenth of a second: what is moved at a time.
+    private static let blockFrames = 4_800
 
     init(
         _ configuration: FileDeviceConfiguration, input: consuming FrameProducer, output: consuming FrameConsumer,
-        progress: FileProgress
+        gaps: consuming ValueConsumer<OutputGap>, progress: FileProgress
     ) throws(AudioFileError) {
         let reader = try Self.reader(configuration)
         let writer = try Self.writer(configuration)
-        self.init(reader, writer, input, output, configuration.afterInput, progress)
+        self.init(reader, writer, input, output, gaps, configuration.afterInput, progress)
     }
 
     private init(
         _ reader: consuming AudioFileReader?, _ writer: consuming AudioFileWriter?, _ input: consuming FrameProducer,
-        _ output: consuming FrameConsumer, _ afterInput: FileDeviceConfiguration.AfterInput, _ progress: FileProgress
+        _ output: consuming FrameConsumer, _ gaps: consuming ValueConsumer<OutputGap>,
+        _ afterInput: FileDeviceConfiguration.AfterInput, _ progress: FileProgress
     ) {
         self.reader = reader
         self.writer = writer
         self.input = input
         self.output = output
+        self.gaps = gaps
         self.afterInput = afterInput
         self.progress = progress
     }
@@ -60,6 +69,8 @@ struct FileTransfer: ~Copyable {
     /// Writes what is left and completes the output file.
     mutating func finish(events: (DeviceEvent) -> Void) {
         run(events: events)
+        let missing = progress.soundedFrames - position
+        if missing > 0 { writeSilence(missing, events) }
         guard let writer = writer.take() else { return }
         do { try writer.close() } catch { fail(error, .playback, events) }
     }
@@ -84,7 +95,7 @@ struct FileTransfer: ~Copyable {
     private static func move(
         from reader: inout AudioFileReader?, to input: inout FrameProducer
     ) throws(AudioFileError) -> (read: Int, wanted: Int) {
-        var room = input.acquire(4_800)
+        var room = input.acquire(blockFrames)
         let wanted = room.count
         guard wanted > 0 else { return (0, 0) }
         let read = try reader?.read(into: &room) ?? 0
@@ -99,24 +110,50 @@ struct FileTransfer: ~Copyable {
     }
 
     private mutating func drain(events: (DeviceEvent) -> Void) {
-        while output.available > 0 {
-            do { try Self.move(from: &output, to: &writer) } catch {
-                writer = nil
-                fail(error, .playback, events)
+        while true {
+            // Frames first and gaps second: a gap is told before the frames that follow it.
+            let available = output.available
+            guard available > 0 else { return }
+            if nextGap == nil { nextGap = gaps.pop() }
+            if let gap = nextGap, gap.position == taken {
+                nextGap = nil
+                writeSilence(gap.frames, events)
+                continue
             }
+            let count = min(available, Self.blockFrames, nextGap.map { $0.position - taken } ?? Self.blockFrames)
+            do { try Self.move(count, from: &output, to: &writer) } catch { failOutput(error, events) }
+            taken += count
+            position += count
         }
     }
 
     /// Without a writer, as after an error, the sound is let go.
-    private static func move(from output: inout FrameConsumer, to writer: inout AudioFileWriter?) throws(AudioFileError)
-    {
-        let block = output.acquire(4_800)
-        let count = block.count
+    private static func move(
+        _ count: Int, from output: inout FrameConsumer, to writer: inout AudioFileWriter?
+    ) throws(AudioFileError) {
+        let block = output.acquire(count)
         do { try writer?.write(block.span) } catch {
             output.release(count)
             throw error
         }
         output.release(count)
+    }
+
+    /// Where nothing was given, so that what follows stands at its time.
+    private mutating func writeSilence(_ frames: Int, _ events: (DeviceEvent) -> Void) {
+        let silence = [Float](repeating: 0, count: min(frames, Self.blockFrames))
+        var left = frames
+        while left > 0, writer != nil {
+            let count = min(left, silence.count)
+            do { try writer?.write(silence.span.extracting(first: count)) } catch { failOutput(error, events) }
+            left -= count
+        }
+        position += frames
+    }
+
+    private mutating func failOutput(_ error: AudioFileError, _ events: (DeviceEvent) -> Void) {
+        writer = nil
+        fail(error, .playback, events)
     }
 
     private mutating func fail(_ error: AudioFileError, _ direction: DeviceDirection, _ events: (DeviceEvent) -> Void) {

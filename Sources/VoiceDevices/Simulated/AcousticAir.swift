@@ -4,6 +4,22 @@ public protocol AcousticAir: ~Copyable, Sendable {
     /// frames, 48 kHz mono. Called once for each period in order, by the device's thread; may keep state, such as a
     /// reverberation.
     mutating func process(speaker: Span<Float>, into microphone: inout MutableSpan<Float>)
+
+    /// So many frames pass, a whole number of periods of `period` frames, in which the loudspeaker sounds nothing and nobody listens to the microphone: the
+    /// device stood still. What ``process(speaker:into:)`` does with silence, unless the air has a shorter way.
+    mutating func pass(frames: Int, period: Int)
+}
+
+extension AcousticAir where Self: ~Copyable {
+    /// Period for period.
+    public mutating func pass(frames: Int, period: Int) {
+        let silence = [Float](repeating: 0, count: period)
+        var unheard = silence
+        for _ in 0..<frames / period {
+            var microphone = unheard.mutableSpan
+            process(speaker: silence.span, into: &microphone)
+        }
+    }
 }
 
 /// Air in which the microphone hears nothing.

@@ -89,13 +89,28 @@ struct DuplexClockwork<Air: AcousticAir & ~Copyable>: ~Copyable {
     /// The room goes on while the device has run dry: what was queued sounds, then silence, in whole periods up to `now`, and nobody hears
     /// the microphone. So the air's frames stay in step with the clock.
     private mutating func soundThrough(_ now: MonotonicTime) {
-        while nextWake <= now {
+        let passed = periods(until: now)
+        for _ in 0..<min(configuration.periods, passed - periodsDone) {
             sound()
-            let played = head..<(head + configuration.periodFrames)
-            for index in played { queue[index] = 0 }
             advanceHead()
             periodsDone += 1
         }
+        // Not period for period: a machine that slept stood still for hours.
+        let silent = passed - periodsDone
+        guard silent > 0 else { return }
+        air.pass(frames: silent * configuration.periodFrames, period: configuration.periodFrames)
+        periodsDone = passed
+    }
+
+    /// How many whole periods have passed by `now` since the last start.
+    private func periods(until now: MonotonicTime) -> Int {
+        let seconds = Double(now.nanoseconds - origin.nanoseconds) / 1e9
+        let rate = 48_000 * (1 + configuration.driftPPM * 1e-6)
+        var count = Int(seconds * rate) / configuration.periodFrames
+        // What the rounding of a long time has made one too many or too few.
+        while time(ofPeriod: count) > now { count -= 1 }
+        while time(ofPeriod: count + 1) <= now { count += 1 }
+        return count
     }
 
     private mutating func prime(at time: MonotonicTime) {

@@ -1,4 +1,3 @@
-import Foundation
 import VoiceDevices
 
 /// One recording as it was read: mixed to one channel, and at the rate at which everything is processed.
@@ -18,18 +17,9 @@ struct AecInput {
         if file.sampleRate != rate {
             warnings.append("note: '\(path)' (\(file.sampleRate) Hz) is converted to \(rate) Hz")
         }
-        guard file.channels > 1 else { return }
-        var loudest = 0.0
-        for channel in 0..<file.channels {
-            let samples = try AudioFile.read(path, convertedTo: rate, channels: .channel(channel)).samples
-            loudest = max(loudest, Self.energy(samples))
-        }
-        let loss = 10 * log10(loudest / max(Self.energy(samples), 1e-12))
-        guard loss > Self.mostLoss else { return }
+        guard let loss = file.mixLossDecibels, loss > Self.mostLoss else { return }
         warnings.append(
             "warning: the \(file.channels) channels of '\(path)' cancel each other: their mix is \(loss.fixed(0)) dB below the loudest; "
                 + "give one channel only")
     }
-
-    private static func energy(_ samples: [Float]) -> Double { samples.reduce(0) { $0 + Double($1) * Double($1) } }
 }

@@ -133,8 +133,8 @@ extension DeviceEvent {
         case .schedulingRefused(let direction, _):
             "no real-time priority for \(direction): expect gaps under load; 'duplex doctor' says how to get it"
         case .endOfInput: "end of the input file"
-        case .inputLate(let frames): "\(frames) frames of the input came too late from the disk; silence stood in"
-        case .outputLost(let frames): "\(frames) frames of the output were lost: the disk did not keep up"
+        case .inputLate(let frames): "\(frames / 48) ms of the input came too late from the disk; silence stood in"
+        case .outputLost(let frames): "\(frames / 48) ms of the output were lost, since the disk did not keep up; silence stands in"
         }
     }
 }
