@@ -3,6 +3,8 @@ import Synchronization
 
 /// Where a command's words go: results to stdout, complaints to stderr, progress to stderr and only where somebody watches.
 ///
+/// Everything is escaped here, and only here, so that no name, message or path can carry control sequences to a terminal (``PlainText``).
+///
 /// From any thread; blocks while the reader of a pipe does. A stdout that cannot be written ends no command by itself: a call that is being
 /// recorded goes on. It is complained of once, and ``reportingFailure(_:)`` turns it into the exit code.
 enum Console {
@@ -25,7 +27,9 @@ enum Console {
     }
 
     /// A line of the result.
-    static func say(_ line: String = "") {
+    static func say(_ line: String = "") { put(PlainText.escaped(line)) }
+
+    private static func put(_ line: String) {
         outputError.withLock { failed in
             guard failed == 0 else { return }
             failed = write(line + "\n", to: STDOUT_FILENO)
@@ -45,13 +49,13 @@ enum Console {
     /// A complaint or a warning. There is nowhere to tell that it was lost.
     static func complain(_ line: String) {
         endProgress()
-        _ = write(line + "\n", to: STDERR_FILENO)
+        _ = write(PlainText.escaped(line) + "\n", to: STDERR_FILENO)
     }
 
     /// Shows how far the work is; on a terminal the line replaces the one before.
     static func progress(_ text: String) {
         guard isWatched else { return }
-        _ = write("\r\u{1B}[K\(text)", to: STDERR_FILENO)
+        _ = write("\r\u{1B}[K\(PlainText.escaped(text))", to: STDERR_FILENO)
     }
 
     /// Takes the progress line away.
@@ -93,7 +97,7 @@ extension Console {
     /// Prints `line` as one line of JSON. One that holds a value that is no number is lost, and complained of.
     static func emit(_ line: some JSONLine) {
         do {
-            say(String(decoding: try encode(line), as: UTF8.self))
+            put(PlainText.escapedJSON(String(decoding: try encode(line), as: UTF8.self)))
         } catch {
             hasLostLine.withLock { $0 = true }
             complain("error: a line of \(line.schema) is lost, since it cannot be put as JSON: \(error)")

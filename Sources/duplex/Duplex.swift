@@ -20,7 +20,21 @@ struct Duplex: AsyncParsableCommand {
 
     static func main() async {
         Console.prepare()
-        await main(nil)
+        do {
+            let command = try parseAsRoot()
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                var command = command
+                try command.run()
+            }
+        } catch {
+            // Help and the scripts of completion are ours; a complaint repeats what was given.
+            let complaint = exitCode(for: error).isSuccess ? "" : fullMessage(for: error)
+            guard !complaint.isEmpty else { exit(withError: error) }
+            complaint.split(separator: "\n", omittingEmptySubsequences: false).forEach { Console.complain(String($0)) }
+            exit(withError: exitCode(for: error))
+        }
     }
 }
 
