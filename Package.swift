@@ -96,7 +96,7 @@ let package = Package(
             path: "tools/SuppressorTraining", swiftSettings: swift),
 
         // Tests
-        tests("VoiceRealtime", "VoiceRealtime", "CAllocationCounter"),
+        tests("VoiceRealtime", "VoiceRealtime", "CAllocationCounter", "CLinuxRealtime"),
         tests("VoiceWire", "VoiceWire"),
         tests("VoicePlayout", "VoicePlayout", "VoiceCoding"),
         tests("VoiceRooms", "VoiceRooms"),

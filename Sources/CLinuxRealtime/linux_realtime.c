@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -37,6 +38,10 @@ struct dv_thread {
     char name[16];
     pthread_mutex_t joining;
     int is_joined;  // guarded by `joining`
+    // Between the thread's beginning and its body's, while a broker is asked.
+    int awaits_broker;
+    pid_t identifier;
+    sem_t begun, settled;
 };
 
 // Which dv_thread the caller runs on. A pthread_t would not do: it is handed out anew once its thread has been joined.
@@ -44,11 +49,17 @@ static _Thread_local const dv_thread *current_thread;
 
 static void *run(void *argument) {
     dv_thread *thread = argument;
-    // After its body has begun a thread may free its own structure, so nothing of it is read later than here.
+    // After its body has begun a thread may free its own structure, so nothing of it is read later.
     const dv_thread_body body = thread->body;
     void *const context = thread->context;
     current_thread = thread;
     pthread_setname_np(pthread_self(), thread->name);
+    if (thread->awaits_broker) {
+        thread->identifier = (pid_t)syscall(SYS_gettid);
+        sem_post(&thread->begun);
+        while (sem_wait(&thread->settled)) {
+        }
+    }
     body(context);
     return NULL;
 }
@@ -63,8 +74,8 @@ static void block_signals(sigset_t *previous) {
     pthread_sigmask(SIG_BLOCK, &blocked, previous);
 }
 
-static int create(dv_thread *thread, int priority, int *scheduling_error) {
-    if (priority > 0) {
+static int create(dv_thread *thread, int priority, int asks_kernel, dv_realtime_broker broker, dv_scheduling *granted) {
+    if (priority > 0 && asks_kernel) {
         pthread_attr_t attributes;
         struct sched_param parameters = {.sched_priority = priority};
         pthread_attr_init(&attributes);
@@ -73,9 +84,12 @@ static int create(dv_thread *thread, int priority, int *scheduling_error) {
         int error = pthread_attr_setschedparam(&attributes, &parameters);
         if (!error) error = pthread_create(&thread->handle, &attributes, run, thread);
         pthread_attr_destroy(&attributes);
-        *scheduling_error = error;
+        *granted = (dv_scheduling){.priority = error ? 0 : priority, .error = error};
         if (!error) return 0;
+    } else if (priority > 0) {
+        granted->error = EPERM;
     }
+    thread->awaits_broker = broker && granted->error == EPERM;
     // Explicitly ordinary: a real-time creator's policy would be inherited.
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
@@ -83,21 +97,31 @@ static int create(dv_thread *thread, int priority, int *scheduling_error) {
     pthread_attr_setschedpolicy(&attributes, SCHED_OTHER);
     const int error = pthread_create(&thread->handle, &attributes, run, thread);
     pthread_attr_destroy(&attributes);
-    return error;
+    if (error || !thread->awaits_broker) return error;
+    while (sem_wait(&thread->begun)) {
+    }
+    granted->priority = broker(thread->identifier, priority);
+    if (granted->priority > 0) granted->error = 0;
+    sem_post(&thread->settled);
+    return 0;
 }
 
-int dv_thread_start(dv_thread **out, const char *name, int priority, dv_thread_body body, void *context, int *scheduling_error) {
+int dv_thread_start(
+    dv_thread **out, const char *name, int priority, int asks_kernel, dv_realtime_broker broker, dv_thread_body body, void *context,
+    dv_scheduling *granted) {
     dv_thread *thread = calloc(1, sizeof *thread);
     if (!thread) return ENOMEM;
     thread->body = body;
     thread->context = context;
     strncpy(thread->name, name, sizeof thread->name - 1);
     pthread_mutex_init(&thread->joining, NULL);
-    *scheduling_error = 0;
+    sem_init(&thread->begun, 0, 0);
+    sem_init(&thread->settled, 0, 0);
+    *granted = (dv_scheduling){0, 0};
 
     sigset_t previous;
     block_signals(&previous);
-    const int error = create(thread, priority, scheduling_error);
+    const int error = create(thread, priority, asks_kernel, broker, granted);
     pthread_sigmask(SIG_SETMASK, &previous, NULL);
     if (error) {
         pthread_mutex_destroy(&thread->joining);
@@ -156,6 +180,27 @@ int dv_realtime_priority_limit(void) {
 
 // MARK: Memory
 
+static _Thread_local int lock_refusal;
+
+void dv_lock_pages(void *memory, size_t bytes) {
+    if (mlock(memory, bytes)) lock_refusal = errno;
+}
+
+int dv_take_lock_refusal(void) {
+    const int refusal = lock_refusal;
+    lock_refusal = 0;
+    return refusal;
+}
+
+void *dv_pages_map(size_t bytes) {
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    if (memory == MAP_FAILED) return NULL;
+    dv_lock_pages(memory, bytes);
+    return memory;
+}
+
+void dv_pages_unmap(void *memory, size_t bytes) { munmap(memory, bytes); }
+
 size_t dv_page_size(void) { return (size_t)sysconf(_SC_PAGESIZE); }
 
 void *dv_mirrored_map(size_t bytes) {
@@ -170,8 +215,7 @@ void *dv_mirrored_map(size_t bytes) {
                 mmap(address + bytes, bytes, PROT_READ | PROT_WRITE, flags, file, 0) != MAP_FAILED) {
                 // Through both mappings, so that neither has a page fault left.
                 memset(address, 0, 2 * bytes);
-                // Best effort: where the whole process is not locked, at least the rings are, up to the limit.
-                (void)mlock(address, 2 * bytes);
+                dv_lock_pages(address, 2 * bytes);
                 result = address;
             } else {
                 munmap(address, 2 * bytes);

@@ -25,6 +25,8 @@ public struct EngineConfiguration: Sendable {
     public var mediaPriority: Int
     /// SCHED_FIFO priority of the network thread while in a room, 1...99, below ``mediaPriority``; 0 for the ordinary scheduler.
     public var networkPriority: Int
+    /// What of the process's memory is locked against page faults.
+    public var memoryLock: MemoryLock
     /// How long before it is played by the device a block is pulled: what the media thread may be late by.
     public var playoutMargin: PlayoutMargin
     /// What happens when a device goes away. Nil: ``RoutePolicy/followDefault`` for `default`, ``RoutePolicy/pinned`` for another ALSA PCM,
@@ -40,7 +42,8 @@ public struct EngineConfiguration: Sendable {
         adaptation: SenderAdaptationPolicy = .adaptive, application: OpusApplication = .voip,
         playout: PlayoutConfiguration = .conversation,
         maximumStreams: Int = 8, mediaPriority: Int = 60, networkPriority: Int = 55,
-        playoutMargin: PlayoutMargin = PlayoutMargin(), routePolicy: RoutePolicy? = nil,
+        memoryLock: MemoryLock = .rings, playoutMargin: PlayoutMargin = PlayoutMargin(),
+        routePolicy: RoutePolicy? = nil,
         routeProfile: RouteProfile = .automatic
     ) {
         self.device = device
@@ -53,6 +56,7 @@ public struct EngineConfiguration: Sendable {
         self.maximumStreams = maximumStreams
         self.mediaPriority = mediaPriority
         self.networkPriority = networkPriority
+        self.memoryLock = memoryLock
         self.playoutMargin = playoutMargin
         self.routePolicy = routePolicy
         self.routeProfile = routeProfile
@@ -110,6 +114,15 @@ extension EngineConfiguration {
                 + "\(OpusEncoderSettings.bitratesPerSecond)")
         do throws(OpusError) { try encoder.validate() } catch { throw EngineError(error) }
     }
+}
+
+/// What is kept in memory, so that no page fault interrupts the sound.
+public enum MemoryLock: String, Equatable, Sendable {
+    /// The rings between the engine's threads, 3.5 MB. The rest of the process is its own affair.
+    case rings
+    /// All memory that the process has or will have (`mlockall`), whoever it belongs to: for a program that is there for the sound. It needs an unlimited `memlock`, and
+    /// nothing undoes it, ``VoiceEngine/stop()`` neither.
+    case process
 }
 
 /// Where the sound comes from and goes to.

@@ -58,7 +58,7 @@ public enum EngineDegradation: Sendable, Equatable {
     /// The media thread runs without real-time priority (`errno`): expect gaps under load. Grant `rtprio` or CAP_SYS_NICE; `duplex doctor`
     /// tells how.
     case noRealtimePriority(errno: Int32)
-    /// The process's memory is not locked (`errno`): a page fault may interrupt the sound. Raise `memlock`.
+    /// What ``EngineConfiguration/memoryLock`` asks for is not locked (`errno`): a page fault may interrupt the sound. Raise `memlock`.
     case memoryNotLocked(errno: Int32)
     /// More participants publish than there are slots; the last one is not heard. Raise `maximumStreams`.
     case tooManyStreams

@@ -47,12 +47,18 @@ public actor VoiceEngine {
     public func start() async throws(EngineError) -> DeviceFormats {
         guard running == nil else { throw .alreadyStarted }
         let broadcast = broadcast
-        do throws(ThreadError) { try RealtimeLimits.lockMemory() } catch {
-            if case .refused(let errno) = error { broadcast.post(.degraded(.memoryNotLocked(errno: errno))) }
+        if configuration.memoryLock == .process {
+            do throws(ThreadError) { try RealtimeLimits.lockMemory() } catch {
+                if case .refused(let errno) = error { broadcast.post(.degraded(.memoryNotLocked(errno: errno))) }
+            }
         }
+        _ = RealtimeLimits.takeRingLockRefusal()
         let forwarder = try EventForwarder()
         let core = try EngineCore(configuration, keepsDeadlines: true, eventWake: forwarder.wake) {
             broadcast.post(.device($0))
+        }
+        if configuration.memoryLock == .rings, let errno = RealtimeLimits.takeRingLockRefusal() {
+            broadcast.post(.degraded(.memoryNotLocked(errno: errno)))
         }
         let media = try MediaThread(core, priority: configuration.mediaPriority)
         if case .ordinaryAfterRefusal(let errno) = media.scheduling {

@@ -34,9 +34,9 @@ public struct PacketRing: ~Copyable {
     public init(minimumSlots: Int, slotBytes: Int = 1_500) {
         precondition(minimumSlots > 0 && slotBytes > 0)
         let slots = minimumSlots.roundedUpToPowerOfTwo
-        let headers = UnsafeMutablePointer<PacketSlot>.allocate(capacity: slots)
+        let headers = unsafe LockedPages.allocate(PacketSlot.self, count: slots)
         unsafe headers.initialize(repeating: PacketSlot(), count: slots)
-        let bytes = UnsafeMutablePointer<UInt8>.allocate(capacity: slots * slotBytes)
+        let bytes = unsafe LockedPages.allocate(UInt8.self, count: slots * slotBytes)
         unsafe bytes.initialize(repeating: 0, count: slots * slotBytes)
         let indices = unsafe RingIndices.make()
         unsafe producer = PacketProducer(
@@ -47,11 +47,11 @@ public struct PacketRing: ~Copyable {
 
     static func release(
         _ indices: UnsafeMutablePointer<RingIndices>, _ headers: UnsafeMutablePointer<PacketSlot>,
-        _ bytes: UnsafeMutablePointer<UInt8>
+        _ bytes: UnsafeMutablePointer<UInt8>, slots: Int, slotBytes: Int
     ) {
         guard unsafe RingIndices.release(indices) else { return }
-        unsafe headers.deallocate()
-        unsafe bytes.deallocate()
+        unsafe LockedPages.free(headers, count: slots)
+        unsafe LockedPages.free(bytes, count: slots * slotBytes)
         unsafe RingIndices.free(indices)
     }
 }
@@ -87,7 +87,7 @@ public struct PacketProducer: ~Copyable, @unchecked Sendable {
     }
 
     deinit {
-        unsafe PacketRing.release(indices, headers, bytes)
+        unsafe PacketRing.release(indices, headers, bytes, slots: mask + 1, slotBytes: slotBytes)
     }
 
     /// The next slot, whole; empty where the ring is full, which counts one packet as dropped.
@@ -173,7 +173,7 @@ public struct PacketConsumer: ~Copyable, @unchecked Sendable {
     }
 
     deinit {
-        unsafe PacketRing.release(indices, headers, bytes)
+        unsafe PacketRing.release(indices, headers, bytes, slots: mask + 1, slotBytes: slotBytes)
     }
 
     /// How many packets can be read.

@@ -1,4 +1,4 @@
-internal import CLinuxRealtime
+package import CLinuxRealtime
 internal import Synchronization
 
 #if canImport(Glibc)
@@ -13,7 +13,7 @@ public enum ThreadError: Error, Equatable, Sendable {
 
 /// How a thread is scheduled, as granted and not as asked.
 public enum ThreadScheduling: Equatable, Sendable {
-    /// SCHED_FIFO at this priority, 1 to 99.
+    /// SCHED_FIFO at the priority that was asked for, 1 to 99; or, where the kernel did not permit that and RealtimeKit did, SCHED_RR at this lower one.
     case realtime(priority: Int)
     /// The ordinary scheduler, because nothing else was asked for.
     case ordinary
@@ -34,8 +34,8 @@ public final class RealtimeThread: Sendable {
     // Made before the object is shared and freed in deinit; what C does with it in between is guarded there.
     private nonisolated(unsafe) let thread: OpaquePointer
 
-    /// Starts the thread. `priority` 1 to 99 asks for SCHED_FIFO; 0 does not. `wake` is signalled when the thread is to stop. Not real-time
-    /// safe.
+    /// Starts the thread. `priority` 1 to 99 asks for SCHED_FIFO; 0 does not. Where the kernel does not permit it, RealtimeKit is asked, which desktops have, and
+    /// which has the process limit how long such threads run without sleeping (`RLIMIT_RTTIME`). `wake` is signalled when the thread is to stop. Not real-time safe.
     public convenience init(
         name: String, priority: Int, wake: WakeSignal? = nil, body: @escaping @Sendable (StopFlag) -> Void
     ) throws(ThreadError) {
@@ -54,15 +54,27 @@ public final class RealtimeThread: Sendable {
         try self.init(name: name, priority: priority, wake: wake, flag: flag) { luggage.use { body(&$0, flag) } }
     }
 
+    /// For tests: asks only `broker` for the priority.
+    package convenience init(
+        name: String, priority: Int, asking broker: @escaping dv_realtime_broker,
+        body: @escaping @Sendable (StopFlag) -> Void
+    ) throws(ThreadError) {
+        let flag = StopFlag()
+        try self.init(name: name, priority: priority, wake: nil, flag: flag, asksKernel: false, broker: broker) {
+            body(flag)
+        }
+    }
+
     private init(
-        name: String, priority: Int, wake: WakeSignal?, flag: StopFlag, work: @escaping @Sendable () -> Void
+        name: String, priority: Int, wake: WakeSignal?, flag: StopFlag, asksKernel: Bool = true,
+        broker: @escaping dv_realtime_broker = dv_ask_realtime_kit, work: @escaping @Sendable () -> Void
     ) throws(ThreadError) {
         dv_watch_prepare()
         let body = unsafe Unmanaged.passRetained(ThreadBody(work)).toOpaque()
         var handle: OpaquePointer?
-        var refusal: Int32 = 0
+        var granted = dv_scheduling()
         let error = unsafe dv_thread_start(
-            &handle, name, Int32(clamping: priority), ThreadBody.entry, body, &refusal)
+            &handle, name, Int32(clamping: priority), asksKernel ? 1 : 0, broker, ThreadBody.entry, body, &granted)
         guard error == 0, let handle = unsafe handle else {
             unsafe Unmanaged<ThreadBody>.fromOpaque(body).release()
             throw .refused(errno: error)
@@ -71,7 +83,9 @@ public final class RealtimeThread: Sendable {
         self.wake = wake
         scheduling =
             priority <= 0
-            ? .ordinary : refusal == 0 ? .realtime(priority: priority) : .ordinaryAfterRefusal(errno: refusal)
+            ? .ordinary
+            : granted.error == 0
+                ? .realtime(priority: Int(granted.priority)) : .ordinaryAfterRefusal(errno: granted.error)
         unsafe thread = handle
     }
 

@@ -41,7 +41,15 @@ public enum RealtimeLimits {
         return limit == .max ? nil : limit
     }
 
-    /// Locks the process's memory, so that no page fault interrupts a real-time thread.
+    /// The errno of the last lock of a ring's memory that was refused on the calling thread since this was last asked; nil for none. Rings are locked as they are made,
+    /// as far as the limit allows.
+    public static func takeRingLockRefusal() -> Int32? {
+        let refusal = dv_take_lock_refusal()
+        return refusal == 0 ? nil : refusal
+    }
+
+    /// Locks all memory of the process, now and in future and whoever it belongs to, so that no page fault interrupts a real-time thread. Nothing undoes it: that would
+    /// undo others' locks as well.
     public static func lockMemory() throws(ThreadError) {
         let error = dv_lock_memory()
         if error != 0 { throw .refused(errno: error) }

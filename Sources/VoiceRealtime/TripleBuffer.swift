@@ -11,10 +11,13 @@ public struct TripleBuffer<Value: BitwiseCopyable & Sendable>: ~Copyable {
     /// The end that looks. Move it to its thread.
     public var reader: TripleBufferReader<Value>
 
+    /// One for the writer, one for the reader, one in the middle.
+    static var slotCount: Int { 3 }
+
     /// A buffer that reads as `initial` until something is published. Not real-time safe.
     public init(_ initial: Value) {
-        let slots = UnsafeMutablePointer<Value>.allocate(capacity: 3)
-        unsafe slots.initialize(repeating: initial, count: 3)
+        let slots = unsafe LockedPages.allocate(Value.self, count: Self.slotCount)
+        unsafe slots.initialize(repeating: initial, count: Self.slotCount)
         let indices = unsafe RingIndices.make()
         unsafe indices.pointee.written.store(1, ordering: .relaxed)
         unsafe writer = TripleBufferWriter(indices: indices, slots: slots)
@@ -43,7 +46,7 @@ public struct TripleBufferWriter<Value: BitwiseCopyable & Sendable>: ~Copyable, 
 
     deinit {
         guard unsafe RingIndices.release(indices) else { return }
-        unsafe slots.deallocate()
+        unsafe LockedPages.free(slots, count: TripleBuffer<Value>.slotCount)
         unsafe RingIndices.free(indices)
     }
 
@@ -70,7 +73,7 @@ public struct TripleBufferReader<Value: BitwiseCopyable & Sendable>: ~Copyable, 
 
     deinit {
         guard unsafe RingIndices.release(indices) else { return }
-        unsafe slots.deallocate()
+        unsafe LockedPages.free(slots, count: TripleBuffer<Value>.slotCount)
         unsafe RingIndices.free(indices)
     }
 

@@ -15,7 +15,7 @@ public struct ValueRing<Value: BitwiseCopyable & Sendable>: ~Copyable {
     public init(minimumCapacity: Int) {
         precondition(minimumCapacity > 0)
         let capacity = minimumCapacity.roundedUpToPowerOfTwo
-        let values = UnsafeMutablePointer<Value>.allocate(capacity: capacity)
+        let values = unsafe LockedPages.allocate(Value.self, count: capacity)
         let indices = unsafe RingIndices.make()
         unsafe producer = ValueProducer(indices: indices, values: values, mask: capacity - 1)
         unsafe consumer = ValueConsumer(indices: indices, values: values, mask: capacity - 1)
@@ -38,7 +38,7 @@ public struct ValueProducer<Value: BitwiseCopyable & Sendable>: ~Copyable, @unch
 
     deinit {
         guard unsafe RingIndices.release(indices) else { return }
-        unsafe values.deallocate()
+        unsafe LockedPages.free(values, count: mask + 1)
         unsafe RingIndices.free(indices)
     }
 
@@ -73,7 +73,7 @@ public struct ValueConsumer<Value: BitwiseCopyable & Sendable>: ~Copyable, @unch
 
     deinit {
         guard unsafe RingIndices.release(indices) else { return }
-        unsafe values.deallocate()
+        unsafe LockedPages.free(values, count: mask + 1)
         unsafe RingIndices.free(indices)
     }
 

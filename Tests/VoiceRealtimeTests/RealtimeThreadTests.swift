@@ -46,8 +46,9 @@ struct RealtimeThreadTests {
         expectEqual(report.ran.load(ordering: .acquiring), 1)
         switch thread.scheduling {
         case .realtime(let granted):
-            #expect(granted == priority && priority == 10)
-            #expect(policy == SCHED_FIFO)
+            // RealtimeKit gives SCHED_RR, and less of it, where the kernel does not permit SCHED_FIFO.
+            #expect(
+                priority == 10 && (policy == SCHED_FIFO ? granted == 10 : policy & 0xFF == SCHED_RR && granted < 10))
         case .ordinary:
             #expect(priority == 0)
             #expect(policy == SCHED_OTHER)
@@ -56,7 +57,7 @@ struct RealtimeThreadTests {
             #expect(reason == EPERM || priority == 1_000 && reason == EINVAL)
             #expect(policy == SCHED_OTHER)
         }
-        if priority == 10, RealtimeLimits.highestPriority == 0 {
+        if priority == 10, RealtimeLimits.highestPriority == 0, policy == SCHED_OTHER {
             #expect(thread.scheduling == .ordinaryAfterRefusal(errno: EPERM))
         }
     }

@@ -25,10 +25,28 @@ int64_t dv_thread_cpu_nanoseconds(void) DV_REALTIME_SAFE;
 typedef struct dv_thread dv_thread;
 typedef void (*dv_thread_body)(void *context) DV_SENDABLE;
 
+/// Who may give a thread (its kernel's number) real-time priority where the kernel does not permit it: returns the priority that it has then, or 0.
+typedef int (*dv_realtime_broker)(int64_t thread, int priority) DV_SENDABLE;
+
+/// What a thread was granted: its real-time priority, 0 for none; and the errno of a refusal, 0 where nothing was refused.
+typedef struct {
+    int priority;
+    int error;
+} dv_scheduling;
+
 /// Starts a thread that runs `body(context)` once, with all signals blocked but those of a crash. `name` keeps its first 15 bytes.
-/// `priority` 1 to 99 asks for SCHED_FIFO, 0 for the ordinary scheduler. A refused SCHED_FIFO is not an error: the thread runs all the
-/// same and `*scheduling_error` holds the errno. Returns 0 and the thread in `*out`, or an errno.
-int dv_thread_start(dv_thread **out, const char *name, int priority, dv_thread_body body, void *context, int *scheduling_error);
+/// `priority` 1 to 99 asks for SCHED_FIFO, 0 for the ordinary scheduler. Where the kernel does not permit it (EPERM), or is not to be asked, `broker` is, unless
+/// it is NULL; the body begins when it has answered. A refusal is not an error: the thread runs all the same. Returns 0 and the thread in `*out`, or an errno.
+int dv_thread_start(
+    dv_thread **out, const char *name, int priority, int asks_kernel, dv_realtime_broker broker, dv_thread_body body, void *context,
+    dv_scheduling *granted);
+
+/// The broker that desktops have: RealtimeKit on the system bus. Gives SCHED_RR, at most at priority 20, and has the process limit how long its real-time threads run
+/// without sleeping (RLIMIT_RTTIME, 200 ms). Blocks, for some milliseconds where it runs, and never twice where nobody answers.
+int dv_ask_realtime_kit(int64_t thread, int priority);
+
+/// `priority` of 99 on a scale up to `highest`, in the same order; at least 1.
+int dv_scaled_priority(int priority, int highest);
 
 /// Waits for the thread's end: every caller does, on any thread and as often as it likes. On the thread itself it returns at once.
 void dv_thread_join(dv_thread *thread);
@@ -41,6 +59,12 @@ void dv_thread_free(dv_thread *thread);
 /// limit is finite, because a lock of future pages that runs into the limit makes later allocations of the whole process fail.
 int dv_lock_memory(void);
 
+/// Locks this memory, which was touched, where the limit allows it. What could not be locked is told by dv_take_lock_refusal. Not real-time safe.
+void dv_lock_pages(void *memory, size_t bytes);
+
+/// The errno of the last lock of a buffer that was refused on this thread since this was last asked; 0 for none.
+int dv_take_lock_refusal(void);
+
 /// The SCHED_FIFO priority that this process may ask for: 99 with CAP_SYS_NICE, else RLIMIT_RTPRIO; 0 for none.
 int dv_realtime_priority_limit(void);
 
@@ -48,6 +72,10 @@ int dv_realtime_priority_limit(void);
 int64_t dv_memory_lock_limit(void);
 
 // MARK: Memory
+
+/// `bytes` of zeros on pages of their own, locked where that is permitted. Returns NULL and sets errno where the kernel refuses.
+void *dv_pages_map(size_t bytes);
+void dv_pages_unmap(void *memory, size_t bytes);
 
 /// Memory of `bytes` (a multiple of the page size) that is mapped twice in a row, so that a span that starts anywhere in the first half
 /// may run over its end. Touched once, so that no page fault is left. Returns NULL and sets errno where the kernel refuses.

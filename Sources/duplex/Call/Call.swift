@@ -131,6 +131,8 @@ struct Call: AsyncParsableCommand {
     func engineConfiguration(files: DeferredFileDevice?) -> EngineConfiguration {
         var configuration = (preset ?? (usesFiles ? .headset : .voiceChat)).configuration
         processing?.apply(to: &configuration)
+        // The program is there for the call alone.
+        configuration.memoryLock = .process
         if let frameMs { configuration.encoder.frameDuration = frameMs.duration }
         if let files {
             configuration.device = .custom(files)

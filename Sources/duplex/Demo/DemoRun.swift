@@ -50,6 +50,7 @@ struct DemoRun {
     /// 10 ms frames for little delay, and all of echo, noise and gain processing.
     private static func configuration(device: Card) -> EngineConfiguration {
         var configuration = EngineConfiguration.voiceAgent
+        configuration.memoryLock = .process
         configuration.device = .custom(device)
         return configuration
     }

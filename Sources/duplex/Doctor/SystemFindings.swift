@@ -17,6 +17,11 @@ extension Finding {
                     .degraded, subject,
                     "SCHED_FIFO \(wanted) is refused (\(systemReason(errno))); the limit is \(RealtimeLimits.highestPriority)",
                     remedy: realtimeRemedy)
+            case .realtime(let granted) where granted < wanted:
+                return Finding(
+                    .ok, subject,
+                    "RealtimeKit grants SCHED_RR \(granted), which goes before all ordinary threads; SCHED_FIFO \(wanted) is not permitted"
+                )
             default:
                 return Finding(.ok, subject, "SCHED_FIFO \(wanted) is granted; up to \(RealtimeLimits.highestPriority)")
             }
@@ -33,16 +38,17 @@ extension Finding {
         }
         let rtkit =
             SystemFile.exists("/usr/share/dbus-1/system-services/org.freedesktop.RealtimeKit1.service")
-            ? "; rtkit is installed and serves the sound server, but it grants no more than priority 20, so the engine does not ask it"
-            : ""
-        return "add '@audio - rtprio 95' to /etc/security/limits.d/audio.conf, join group audio, log in again; "
-            + "or for this program alone: setcap cap_sys_nice+ep FILE\(rtkit)"
+            ? "rtkit is installed, but refuses or does not run: systemctl status rtkit-daemon" : "install rtkit"
+        return
+            "\(rtkit); or add '@audio - rtprio 95' to /etc/security/limits.d/audio.conf, join group audio, log in again; "
+            + "or for this program alone: setcap cap_sys_nice+ep FILE"
     }
 
     /// Docker and Podman leave these marks.
     private static var isContainer: Bool { SystemFile.exists("/.dockerenv") || SystemFile.exists("/run/.containerenv") }
 
     static var memoryLock: Finding {
+        // What `duplex call` asks for; an engine in another program locks its rings alone unless told.
         let limit = RealtimeLimits.lockableMemory.map { "\($0 / 1_024) KiB" } ?? "no limit"
         do throws(ThreadError) {
             try RealtimeLimits.lockMemory()

@@ -69,6 +69,7 @@ struct EngineLoopbackOptions: ParsableArguments {
     /// What the options ask of both engines.
     var configuration: EngineConfiguration {
         var configuration = lowDelay ? EngineConfiguration.lowDelay : EngineConfiguration(processing: .bypass)
+        configuration.memoryLock = .process
         processing?.apply(to: &configuration)
         if let frameMs { configuration.encoder.frameDuration = frameMs.duration }
         return configuration
