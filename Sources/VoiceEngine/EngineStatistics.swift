@@ -2,6 +2,7 @@ public import VoiceCoding
 public import VoiceDevices
 public import VoicePlayout
 public import VoiceProcessing
+public import VoiceRooms
 public import VoiceTransport
 
 /// All that the engine counts and measures. Names follow the W3C's webrtc-stats where it has them; what is unknown is nil, never 0.
@@ -97,6 +98,8 @@ public struct EngineStatistics: Sendable {
 
     /// One talker.
     public struct Stream: Sendable {
+        /// Whose stream it is: ``Participant/id``; nil where the room has not told, or there is none.
+        public var participant: ParticipantID?
         /// Their RTP synchronization source.
         public var synchronizationSource: UInt32
         /// Bytes of payload received.
@@ -160,7 +163,10 @@ public struct EngineStatistics: Sendable {
         }
     }
 
-    package init(_ media: MediaStatistics, device: DeviceCounts, roundTrip: Duration?, room: RoomClientStatistics?) {
+    package init(
+        _ media: MediaStatistics, device: DeviceCounts, roundTrip: Duration?, room: RoomClientStatistics?,
+        talkers: [UInt32: ParticipantID] = [:]
+    ) {
         self.device = device
         self.room = room
         uplink = Uplink(media.uplink, processing: media.settings)
@@ -173,7 +179,11 @@ public struct EngineStatistics: Sendable {
             packetsDropped: media.downlink.packetsDropped, playoutMargin: .nanoseconds(media.downlink.margin),
             playoutMarginChanges: media.downlink.marginChanges,
             followedDriftPPM: media.downlink.followedDriftPPM)
-        streams = (0..<media.streams.count).map { Stream(media.streams[$0]) }
+        streams = (0..<media.streams.count).map { index in
+            var stream = Stream(media.streams[index])
+            stream.participant = talkers[stream.synchronizationSource]
+            return stream
+        }
         self.media = Media(
             ticks: media.ticks, cpuTime: .nanoseconds(media.cpuNanoseconds),
             worstTick: .nanoseconds(media.worstTickNanoseconds),

@@ -8,13 +8,28 @@ internal import VoiceRealtime
 struct NearEndEvidence: BitwiseCopyable {
     private var judge = EchoReadinessJudge()
     private var reference = ReferenceIntegrity()
+    /// Whether an echo is cancelled. Who asks for no canceller says that there is no way for an echo, as with a headset: there is nothing to learn, and a talker
+    /// must not be taken for what is left of one.
+    private var cancelsEcho = true
 
-    /// How far the echo canceller can be trusted.
-    var readiness: EchoReadiness { judge.readiness }
+    /// How far an interruption can be trusted not to be an echo.
+    var readiness: EchoReadiness {
+        var readiness = judge.readiness
+        if !cancelsEcho { readiness.state = .ready }
+        return readiness
+    }
 
-    /// Takes the report of a block whose end was at the ADC at `end`.
-    mutating func take(_ report: ProcessingReport, end: MonotonicTime, events: inout MediaEventOutlet) {
-        if judge.take(report) { events.tell(.echoReadinessChanged(judge.readiness)) }
+    /// Takes the report of a block whose end was at the ADC at `end`; `cancelsEcho` says whether a canceller was at work.
+    mutating func take(
+        _ report: ProcessingReport, end: MonotonicTime, cancelsEcho: Bool, events: inout MediaEventOutlet
+    ) {
+        let before = readiness.state
+        if cancelsEcho != self.cancelsEcho {
+            self.cancelsEcho = cancelsEcho
+            judge.restart()
+        }
+        if cancelsEcho { _ = judge.take(report) }
+        if readiness.state != before { events.tell(.echoReadinessChanged(readiness)) }
         if let now = report.referenceIntegrity {
             now.forEachChange(since: reference) { events.tell(.referenceIntegrity($0)) }
             reference = now
@@ -34,8 +49,8 @@ struct NearEndEvidence: BitwiseCopyable {
 
     /// Another device plays or captures.
     mutating func deviceChanged(events: inout MediaEventOutlet) {
-        let before = judge.readiness.state
+        let before = readiness.state
         judge.restart()
-        if before != .unknown { events.tell(.echoReadinessChanged(judge.readiness)) }
+        if readiness.state != before { events.tell(.echoReadinessChanged(readiness)) }
     }
 }

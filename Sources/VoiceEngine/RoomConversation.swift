@@ -48,6 +48,15 @@ package struct RoomConversation {
         sources[participant, default: []].map(\.synchronizationSource)
     }
 
+    /// Who publishes each synchronization source that is played here.
+    package var talkers: [UInt32: ParticipantID] {
+        var talkers: [UInt32: ParticipantID] = [:]
+        for (participant, streams) in sources {
+            for stream in streams { talkers[stream.synchronizationSource] = participant }
+        }
+        return talkers
+    }
+
     /// Mutes or unmutes this engine's stream, also where it is yet to be published.
     package mutating func setMuted(_ muted: Bool) -> [Action] {
         isMuted = muted

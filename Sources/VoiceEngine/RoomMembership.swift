@@ -58,6 +58,9 @@ actor RoomMembership {
         try ask { client throws(RoomSessionError) in try client.send(bytes, to: participant) }
     }
 
+    /// Who publishes each synchronization source that is played here.
+    var talkers: [UInt32: ParticipantID] { conversation.talkers }
+
     func setMuted(_ muted: Bool) throws(EngineError) {
         for case .tellMuted(let stream, let muted) in conversation.setMuted(muted) {
             try ask { client throws(RoomSessionError) in try client.setMuted(muted, stream: stream) }

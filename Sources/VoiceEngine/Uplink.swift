@@ -201,7 +201,9 @@ struct Uplink: ~Copyable {
         muting.apply(to: &blockSpan)
         let isAudible = !(wasSilent && muting.isSilent)
         statistics.note(report, alignment, aligner.statistics)
-        nearEnd.take(report, end: adcTime.advanced(byFrames: blockFrames, sampleRate: 48_000), events: &events)
+        nearEnd.take(
+            report, end: adcTime.advanced(byFrames: blockFrames, sampleRate: 48_000),
+            cancelsEcho: processor.activeSettings.echo != .off, events: &events)
         statistics.echoReadiness = nearEnd.readiness
         if alignment.discontinuity { events.tell(.referenceRetimed) }
         frameIsAudible = frameIsAudible || isAudible

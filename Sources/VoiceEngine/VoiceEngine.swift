@@ -181,8 +181,9 @@ public actor VoiceEngine {
     public func statistics() async throws(EngineError) -> EngineStatistics {
         guard let core = running?.core else { throw .notStarted }
         let statistics = await room?.statistics()
+        let talkers = await room?.talkers ?? [:]
         return EngineStatistics(
             core.statistics(), device: core.counters.counts, roundTrip: statistics?.session.usualRoundTripTime,
-            room: statistics)
+            room: statistics, talkers: talkers)
     }
 }

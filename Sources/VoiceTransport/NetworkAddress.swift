@@ -27,9 +27,10 @@ extension EndpointAddress {
         return address
     }
 
-    /// A numeric IPv4 or IPv6 address; nil for a name.
+    /// A numeric IPv4 or IPv6 address, or `localhost`, which is this machine whatever a name server says (RFC 6761, section 6.3); nil for a name.
     init?(numeric host: String, port: UInt16) {
         var address = dv_address()
+        let host = host.lowercased() == "localhost" ? "127.0.0.1" : host
         guard unsafe dv_address_parse(&address, host, port) == 0 else { return nil }
         self.init(address)
     }

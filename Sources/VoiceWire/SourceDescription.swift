@@ -76,6 +76,9 @@ public struct SourceDescriptionItems: ~Escapable {
 
 /// Writes the one source description that every compound packet must hold (RFC 3550 section 6.1).
 public enum SourceDescription {
+    /// Bytes of the packet with a CNAME of so many bytes.
+    public static func byteCount(ofName bytes: Int) -> Int { (RTCPPacket.headerByteCount + 4 + 2 + bytes | 3) + 1 }
+
     /// Writes a packet with one chunk that holds the source's CNAME, at `offset`. Without allocation.
     ///
     /// - Returns: the bytes written, a multiple of 4.
@@ -88,7 +91,7 @@ public enum SourceDescription {
         guard 1...255 ~= canonicalName.count else { throw .unrepresentable(.sourceDescription) }
         let textOffset = RTCPPacket.headerByteCount + 4 + 2
         let textEnd = textOffset + canonicalName.count
-        let byteCount = (textEnd | 3) + 1
+        let byteCount = byteCount(ofName: canonicalName.count)
         try datagram.requireSpace(offset + byteCount)
         RTCPPacket.writeHeader(.sourceDescription, count: 1, byteCount: byteCount, into: &datagram, at: offset)
         datagram.store(synchronizationSource, at: offset + 4)

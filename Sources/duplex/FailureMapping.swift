@@ -58,7 +58,8 @@ extension Failure {
         switch error {
         case .invalidAddress(let address):
             self.init(
-                .usage, "'\(address)' is no numeric address; use 127.0.0.1, ::1, 0.0.0.0 or one of this machine's")
+                .usage,
+                "'\(address)' is no numeric address; use localhost, 127.0.0.1, ::1, 0.0.0.0 or one of this machine's")
         case .plaintextRefused(let address):
             self.init(
                 .permissionDenied,

@@ -13,6 +13,7 @@ final class TestFolder {
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         secret = path + "/secret"
         try write(Array("0123456789abcdef0123456789abcdef\n".utf8), to: "secret")
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: secret)
     }
 
     deinit { try? FileManager.default.removeItem(atPath: path) }

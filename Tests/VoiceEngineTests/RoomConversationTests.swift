@@ -53,6 +53,18 @@ struct RoomConversationTests {
         #expect(confirmed.map(text) == ["send 500"])
     }
 
+    @Test("whose each stream is can be told from its source, as long as it is played")
+    func talkers() {
+        var conversation = joined([entry(1, "anna"), entry(2, "ben", publishes: false)])
+        let (anna, ben) = (ParticipantID(rawValue: 1), ParticipantID(rawValue: 2))
+        #expect(conversation.talkers == [100: anna])
+        let stream = StreamAssignment(stream: StreamID(rawValue: 20), synchronizationSource: 200)
+        _ = conversation.handle(.published(ben, PublishedStream(stream)))
+        #expect(conversation.talkers == [100: anna, 200: ben])
+        _ = conversation.handle(.unpublished(ben, stream.stream))
+        #expect(conversation.talkers == [100: anna])
+    }
+
     @Test("a listener publishes nothing")
     func listener() {
         var conversation = RoomConversation(randomStart: 7)

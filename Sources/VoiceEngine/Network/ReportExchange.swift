@@ -5,7 +5,7 @@ internal import VoiceWire
 ///
 ///     receive ring ─► reports about our stream ─► statistics, SenderAdaptation
 ///                └──► sender reports of others ─► their ReceptionStatistics ─┐
-///     send ring  ◄── SR or RR, CNAME, loss patterns ◄────────────────────────┘  about once a second
+///     send ring  ◄── SR or RR, loss patterns, CNAME ◄────────────────────────┘  about once a second
 ///
 /// Reports travel as RTP does, on the same port (RFC 5761), and are forwarded by the room. Their wall clock is the monotonic one, as RFC 3550,
 /// section 4, allows. No goodbye is sent: the room tells who leaves, and that reliably.
@@ -146,14 +146,16 @@ struct ReportExchange: BitwiseCopyable, Sendable {
             } else {
                 try ReceiverReport(synchronizationSource: source).write(into: &datagram, reportBlocks: blocks)
             }
-        length += try SourceDescription.write(canonicalName: name.span, of: source, into: &datagram, at: length)
-        var extended = ExtendedReportWriter(synchronizationSource: source, at: length, limit: Self.mostBytes)
+        // Before the name: dissectors, Wireshark 4.0 among them, take what follows a source description for a new compound.
+        let room = Self.mostBytes - SourceDescription.byteCount(ofName: name.count)
+        var extended = ExtendedReportWriter(synchronizationSource: source, at: length, limit: room)
         for index in 0..<reports.count {
             // What finds no room is told next time, or told by the block alone.
             let about = reports.blocks[index].synchronizationSource
             _ = extended.append(reports.patterns[index], of: about, to: &datagram)
         }
         length += extended.byteCount
+        length += try SourceDescription.write(canonicalName: name.span, of: source, into: &datagram, at: length)
         schedule.note(bytes: length)
         statistics.reportsSent += 1
         return length

@@ -50,8 +50,11 @@ struct CallEvent: JSONLine {
     var detail: String
     /// Seconds since the command began.
     var timeS = 0.0
-    /// Whom it is about, by the identity of their token.
+    /// Whom it is about, by the identity of their token; left out where that is this call's own.
     var participant: String?
+    /// Of an interruption: whether it was this call's own speech that was interrupted; and who did it, unless it was this call.
+    var isOwn: Bool?
+    var by: String?
     /// What was sent, as text.
     var message: String?
     /// Of speech: the talker's level, dBFS.
@@ -71,10 +74,15 @@ struct CallEvent: JSONLine {
         self.participant = participant
     }
 
-    /// - Parameter name: what a participant is called.
-    init(_ event: EngineEvent, name: (ParticipantID) -> String) {
-        self.init(type: event.name, detail: event.text(name), participant: event.subject.map(name))
+    /// - Parameters:
+    ///   - own: who this call is.
+    ///   - name: what a participant is called.
+    init(_ event: EngineEvent, own: ParticipantID? = nil, name: (ParticipantID) -> String) {
+        func other(_ participant: ParticipantID) -> String? { participant == own ? nil : name(participant) }
+        self.init(
+            type: event.name, detail: event.text { other($0) ?? "you" }, participant: event.subject.flatMap(other))
         switch event {
+        case .interrupted(let talker, let participant, _): (isOwn, by) = (talker == own, other(participant))
         case .message(_, let bytes): message = String(decoding: bytes, as: UTF8.self)
         case .speechStarted(let moment), .speechEnded(let moment):
             levelDbfs = Double(moment.level).rounded(toPlaces: 1)

@@ -7,6 +7,8 @@ final class CallLog: Sendable {
     private let start = ContinuousClock.now
     /// What the participants are called, also those who have gone.
     private let names = Mutex<[ParticipantID: String]>([:])
+    /// Who this call is in its room.
+    private let own = Mutex<ParticipantID?>(nil)
 
     init(json: Bool) { self.json = json }
 
@@ -32,7 +34,9 @@ final class CallLog: Sendable {
 
     func show(_ event: EngineEvent) {
         if case .participantJoined(let participant) = event { remember(participant) }
-        let line = names.withLock { names in CallEvent(event) { names[$0] ?? "\($0)" } }
+        if case .joined(_, let participant) = event { own.withLock { $0 = participant } }
+        let own = own.withLock { $0 }
+        let line = names.withLock { names in CallEvent(event, own: own) { names[$0] ?? "\($0)" } }
         switch event {
         case .speechStarted, .speechEnded, .echoReadinessChanged, .referenceRetimed, .playoutMarginChanged,
             .device(.endOfInput):

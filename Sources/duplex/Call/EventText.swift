@@ -59,7 +59,8 @@ extension EngineEvent {
         case .participantLeft(let participant, let reason): "\(name(participant)) \(reason?.text ?? "went out")"
         case .participantMuted(let participant, let muted): "\(name(participant)) \(muted ? "muted" : "unmuted")"
         case .message(let sender, let bytes): "\(name(sender)) says: \(String(decoding: bytes, as: UTF8.self))"
-        case .interrupted(let talker, let participant, _): "\(name(participant)) interrupts \(name(talker))"
+        case .interrupted(let talker, let participant, _):
+            "\(name(participant)) interrupted \(talker == participant ? "what was said before" : name(talker))"
         case .connectionLost:
             "the room does not answer; trying to come back for up to \(RoomTimers.breakWindow.components.seconds) s"
         case .reconnected: "back in the room"
@@ -134,7 +135,8 @@ extension DeviceEvent {
             "no real-time priority for \(direction): expect gaps under load; 'duplex doctor' says how to get it"
         case .endOfInput: "end of the input file"
         case .inputLate(let frames): "\(frames / 48) ms of the input came too late from the disk; silence stood in"
-        case .outputLost(let frames): "\(frames / 48) ms of the output were lost, since the disk did not keep up; silence stands in"
+        case .outputLost(let frames):
+            "\(frames / 48) ms of the output were lost, since the disk did not keep up; silence stands in"
         }
     }
 }

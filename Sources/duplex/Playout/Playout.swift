@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import VoiceDevices
 import VoicePlayout
 
@@ -60,7 +61,11 @@ struct Playout: AsyncParsableCommand {
             describe(capture)
             let (summary, happened) = try play(capture)
             if let log { try happened?.writeCSV(to: log) }
-            if let plot { try happened?.figure(title: "Playout of \(pcap)").write(to: plot, option: "--plot") }
+            if let plot {
+                let name = URL(filePath: pcap).lastPathComponent
+                try happened?.figure(title: "Playout of \(name), \(preset.rawValue)", findings: summary.findings)
+                    .write(to: plot, option: "--plot")
+            }
             if json { Console.emit(summary) } else { summary.lines.forEach { Console.say($0) } }
         }
     }

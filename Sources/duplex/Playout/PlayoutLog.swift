@@ -9,6 +9,8 @@ struct PlayoutLog {
         /// `position` is the packet's place in the media, ms; the fastest packet's arrival there is no lateness.
         case arrival(sequence: UInt16, position: Double, outcome: InsertOutcome)
         case pull(target: Double, level: Double)
+        /// What is played now came so long ago.
+        case played(delay: Double)
         case decision(PlayoutDecision.Kind, milliseconds: Double)
     }
 
@@ -28,6 +30,10 @@ struct PlayoutLog {
 
     mutating func notePull(at time: Duration, target: Duration, bufferedFrames: Int) {
         events.append((time.milliseconds, .pull(target: target.milliseconds, level: Double(bufferedFrames) / 48)))
+    }
+
+    mutating func notePlayed(at time: Duration, delay milliseconds: Double) {
+        events.append((time.milliseconds, .played(delay: milliseconds)))
     }
 
     mutating func note(_ decision: PlayoutDecision) {
@@ -50,8 +56,11 @@ struct PlayoutLog {
         var text = "time_ms,event,sequence,lateness_ms,target_ms,level_ms,length_ms\n"
         let fastest = fastest
         for (time, event) in events {
+            // In the figure alone: the log has when each packet came, and what was done.
+            if case .played = event { continue }
             text += time.fixed(3)
             switch event {
+            case .played: break
             case .arrival(let sequence, let position, let outcome):
                 let name = outcome == .stored ? "arrive" : "arrive_\(outcome)"
                 text += ",\(name),\(sequence),\((time - position - fastest).fixed(3)),,,\n"
@@ -72,17 +81,34 @@ struct PlayoutLog {
 
     // MARK: Figure
 
+    /// What is drawn of decisions, each in a colour of its own that does not depend on which of them there were.
+    private static let shown: [(kind: PlayoutDecision.Kind, name: String)] = [
+        (.restore, "restored"), (.conceal, "lost, made up"), (.bridge, "late, made up"), (.skip, "skipped"),
+        (.shorten, "sped up by"), (.lengthen, "slowed down by"),
+    ]
+
+    /// The sums of each decision's lengths over time, up to the end.
+    static func series(of sums: [PlayoutDecision.Kind: [(x: Double, y: Double)]], end: Double) -> [PlotPanel.Series] {
+        shown.enumerated().compactMap { index, shown in
+            guard let points = sums[shown.kind], let last = points.last else { return nil }
+            return PlotPanel.Series(name: shown.name, points: [(0, 0)] + points + [(end, last.y)], color: index)
+        }
+    }
+
     /// Delay over time above, and below what was done about it, summed up.
-    func figure(title: String) -> Figure {
-        var (arrivals, targets, levels) = (
-            [(x: Double, y: Double)](), [(x: Double, y: Double)](), [(x: Double, y: Double)]()
-        )
+    func figure(title: String, findings: [String]) -> Figure {
+        typealias Points = [(x: Double, y: Double)]
+        var (arrivals, late, targets, levels, played) = (Points(), Points(), Points(), Points(), Points())
         var sums: [PlayoutDecision.Kind: [(x: Double, y: Double)]] = [:]
         let fastest = fastest
         for (time, event) in events {
             let seconds = time / 1000
             switch event {
-            case .arrival(_, let position, _): arrivals.append((seconds, time - position - fastest))
+            case .arrival(_, let position, let outcome):
+                let point = (x: seconds, y: time - position - fastest)
+                arrivals.append(point)
+                if outcome == .late { late.append(point) }
+            case .played(let delay): played.append((seconds, delay))
             case .pull(let target, let level):
                 targets.append((seconds, target))
                 levels.append((seconds, level))
@@ -91,26 +117,22 @@ struct PlayoutLog {
                 sums[kind, default: []] += [(seconds, sum), (seconds, sum + milliseconds)]
             }
         }
-        let shown: [(PlayoutDecision.Kind, String)] = [
-            (.restore, "restored"), (.conceal, "lost, made up"), (.bridge, "late, made up"), (.skip, "skipped"),
-            (.shorten, "sped up by"), (.lengthen, "slowed down by"),
-        ]
         let end = events.last.map { $0.time / 1000 } ?? 0
-        let series = shown.compactMap { kind, name -> PlotPanel.Series? in
-            guard let points = sums[kind], let last = points.last else { return nil }
-            return PlotPanel.Series(name: name, points: [(0, 0)] + points + [(end, last.y)])
-        }
         return Figure(
-            title: title,
+            title: title, findings: findings,
             panels: [
                 PlotPanel(
                     title: "delay", xLabel: "s", yLabel: "ms",
                     content: .lines([
-                        PlotPanel.Series(name: "sound that waits", points: levels),
-                        PlotPanel.Series(name: "arrivals, behind the fastest", points: arrivals),
-                        PlotPanel.Series(name: "target", points: targets),
+                        PlotPanel.Series(name: "sound that waits", points: levels, color: 4),
+                        PlotPanel.Series(name: "arrivals, behind the fastest", points: arrivals, color: 1),
+                        PlotPanel.Series(name: "target", points: targets, color: 2),
+                        PlotPanel.Series(name: "delay of what is played", points: played, color: 0),
+                        PlotPanel.Series(name: "too late to be played", points: late, style: .marks, color: 5),
                     ])),
-                PlotPanel(title: "decisions, summed up", xLabel: "s", yLabel: "ms", content: .lines(series)),
+                PlotPanel(
+                    title: "decisions, summed up", xLabel: "s", yLabel: "ms",
+                    content: .lines(Self.series(of: sums, end: end))),
             ])
     }
 }

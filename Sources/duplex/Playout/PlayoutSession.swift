@@ -47,7 +47,7 @@ struct PlayoutSession: ~Copyable {
             var room = block.mutableSpan
             let report = buffer.pull(into: &room, now: now, decoder: &decoder)
             costs.append(Self.threadMicroseconds() - start)
-            note(from: before, to: buffer.statistics)
+            note(from: before, to: buffer.statistics, at: now)
             while let decision = buffer.takeDecision() { log?.note(decision) }
             log?.notePull(at: now, target: buffer.targetDelay, bufferedFrames: report.bufferedFrames)
             try take(block.span)
@@ -57,11 +57,12 @@ struct PlayoutSession: ~Copyable {
         }
     }
 
-    private mutating func note(from before: PlayoutStatistics, to after: PlayoutStatistics) {
+    private mutating func note(from before: PlayoutStatistics, to after: PlayoutStatistics, at now: Duration) {
         let frames = after.jitterBufferEmittedCount - before.jitterBufferEmittedCount
         guard frames > 0 else { return }
         let seconds = (after.jitterBufferDelay - before.jitterBufferDelay) / Double(frames)
         delays.append((milliseconds: seconds * 1000, frames: frames))
+        log?.notePlayed(at: now, delay: seconds * 1000)
     }
 
     /// What was measured.

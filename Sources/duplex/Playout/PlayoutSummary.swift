@@ -28,6 +28,17 @@ struct PlayoutSummary: JSONLine {
     /// Speech that was heard twice, as pitch periods repeated to slow playout down.
     var repeatedMs: Double
 
+    /// What matters most, for a figure.
+    var findings: [String] {
+        func decimal(_ value: Double) -> String { value.fixed(1) }
+        return [
+            "time in the buffer \(decimal(delayMeanMs)) ms on average, 95 % within \(decimal(delayP95Ms)) ms; "
+                + "\(packetsReceived) packets received, \(packetsLost) lost, \(decimal(lateRatio * 100)) % too late",
+            "\(decimal(concealedRatio * 100)) % of the sound invented, \(decimal(skippedMs)) ms of speech dropped, "
+                + "\(decimal(insertedMs)) ms longer and \(decimal(removedMs)) ms shorter by stretching",
+        ]
+    }
+
     /// The same for people.
     var lines: [String] {
         var table = Table()

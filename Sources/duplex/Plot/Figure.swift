@@ -3,20 +3,28 @@ import Foundation
 /// Panels below each other under one title, written as SVG.
 struct Figure {
     var title: String
+    /// What was measured, in words and figures; below the title.
+    var findings: [String] = []
     var panels: [PlotPanel]
 
     /// In pixels.
     private static let width = 760.0
     private static let titleHeight = 40.0
+    private static let lineHeight = 18.0
 
     /// The figure as an SVG document.
     var svg: String {
-        let height = Self.titleHeight + panels.reduce(0) { $0 + $1.height }
+        let heading = Self.titleHeight + Double(findings.count) * Self.lineHeight
+        let height = heading + panels.reduce(0) { $0 + $1.height }
         var canvas = SVGCanvas(width: Self.width, height: height)
         // A long title in smaller letters, which are about 0.6 of their height wide.
         let size = min(16, (Self.width - 40) / (0.6 * Double(max(title.count, 1))))
         canvas.text(title, x: Self.width / 2, y: 26, size: size, anchor: .middle, bold: true)
-        var top = Self.titleHeight
+        for (index, finding) in findings.enumerated() {
+            canvas.text(
+                finding, x: Self.width / 2, y: Self.titleHeight + 4 + Double(index) * Self.lineHeight, anchor: .middle)
+        }
+        var top = heading
         for panel in panels {
             panel.draw(on: &canvas, top: top)
             top += panel.height

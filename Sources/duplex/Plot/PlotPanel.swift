@@ -1,9 +1,17 @@
 /// One diagram of a ``Figure``, with its axes.
 struct PlotPanel {
-    /// A line of a diagram.
+    /// A line of a diagram, or marks.
     struct Series {
+        /// How points are shown.
+        enum Style {
+            case line, marks
+        }
+
         var name: String
         var points: [(x: Double, y: Double)]
+        var style = Style.line
+        /// Of all colours, the same in every figure, whatever else is drawn; nil for the place in the diagram.
+        var color: Int?
     }
 
     /// A bar and what it is made of, from the left.
@@ -49,16 +57,17 @@ struct PlotPanel {
         return Self.above + plot + Self.below + legendHeight
     }
 
-    /// The names in the legend, in the order of their colours.
-    private var legend: [String] {
+    /// The names in the legend, and their colours.
+    private var legend: [(name: String, color: Int)] {
         switch content {
-        case .lines(let series): return series.count > 1 ? series.map(\.name) : []
+        case .lines(let series):
+            return series.count > 1 ? series.enumerated().map { ($1.name, $1.color ?? $0) } : []
         case .stackedBars(let bars):
             var names: [String] = []
             for part in bars.flatMap(\.parts) where part.value > 0 && !names.contains(part.name) {
                 names.append(part.name)
             }
-            return names
+            return names.enumerated().map { ($1, $0) }
         case .histogram, .spectrogram: return []
         }
     }
@@ -87,11 +96,11 @@ struct PlotPanel {
 
     private func drawLegend(below top: Double, _ frame: PlotFrame, on canvas: inout SVGCanvas) {
         let step = (frame.right - frame.left) / Double(Self.legendColumns)
-        for (index, name) in legend.enumerated() {
+        for (index, entry) in legend.enumerated() {
             let x = frame.left + Double(index % Self.legendColumns) * step
             let y = top + Double(index / Self.legendColumns) * Self.legendLine
-            canvas.rectangle(x: x, y: y, width: 11, height: 11, fill: PlotColor[index])
-            canvas.text(name, x: x + 16, y: y + 10, size: 11)
+            canvas.rectangle(x: x, y: y, width: 11, height: 11, fill: PlotColor[entry.color])
+            canvas.text(entry.name, x: x + 16, y: y + 10, size: 11)
         }
     }
 
@@ -129,9 +138,16 @@ struct PlotPanel {
         let y = PlotScale(low - margin...high + margin, from: frame.bottom, to: frame.top)
         frame.drawGrid(x, y, on: &canvas, ticks: Self.ticks)
         for (index, line) in series.enumerated() {
+            let color = PlotColor[line.color ?? index]
+            guard line.style == .line else {
+                for point in line.points where point.x.isFinite && point.y.isFinite {
+                    canvas.rectangle(x: x[point.x] - 2, y: y[point.y] - 2, width: 4, height: 4, fill: color)
+                }
+                continue
+            }
             // What is not a number is a gap in the line.
             for stretch in line.points.split(whereSeparator: { !($0.x.isFinite && $0.y.isFinite) }) {
-                canvas.polyline(stretch.map { (x[$0.x], y[$0.y]) }, stroke: PlotColor[index])
+                canvas.polyline(stretch.map { (x[$0.x], y[$0.y]) }, stroke: color)
             }
         }
         frame.drawAxes(on: &canvas)
@@ -141,7 +157,7 @@ struct PlotPanel {
         let longest = bars.map { $0.parts.reduce(0) { $0 + max($1.value, 0) } }.max() ?? 1
         let x = PlotScale(0...max(longest, 1e-9), from: frame.left, to: frame.right)
         frame.drawGrid(x, nil, on: &canvas, ticks: Self.ticks)
-        let names = legend
+        let names = legend.map(\.name)
         let step = (frame.bottom - frame.top) / Double(max(bars.count, 1))
         for (row, bar) in bars.enumerated() {
             let top = frame.top + Double(row) * step + 5

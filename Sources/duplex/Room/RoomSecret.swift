@@ -25,7 +25,7 @@ struct RoomSecret: ParsableArguments {
         } else {
             throw Failure(
                 .usage,
-                "no secret to sign tokens with; make one with 'openssl rand -hex 32 > secret' and pass --secret-file secret"
+                "no secret to sign tokens with; make one with '(umask 077; openssl rand -hex 32 > secret)' and pass --secret-file secret"
             )
         }
         do {
@@ -43,6 +43,12 @@ struct RoomSecret: ParsableArguments {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw unreadable(path, errno) }
         defer { close(descriptor) }
+        var status = stat()
+        if unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_mode & S_IROTH != 0 {
+            Console.complain(
+                "warning: every user of this machine can read the secret file '\(path)', and so make tokens for any room: chmod 600 it"
+            )
+        }
         var bytes = [UInt8](repeating: 0, count: longest)
         var count = 0
         while count < longest {

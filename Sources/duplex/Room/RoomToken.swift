@@ -7,7 +7,9 @@ import VoiceTransport
 struct RoomToken: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "token", abstract: "Make an access token (JWT, HS256, claims as LiveKit's).",
-        discussion: "Prints the token alone, so that it can be used in $(...).")
+        discussion:
+            "Prints the token alone, so that it can be used in $(...); with --json what it grants and for how long as well."
+    )
 
     @Option(help: "The room that the token opens.")
     var room: String
@@ -23,6 +25,8 @@ struct RoomToken: AsyncParsableCommand {
     var startsIn = 0
     @Flag(help: "The bearer may listen but not speak.")
     var listenOnly = false
+    @Flag(help: "Print NDJSON.")
+    var json = false
     @OptionGroup var secret: RoomSecret
 
     /// Ten years; longer is a mistake.
@@ -48,7 +52,13 @@ struct RoomToken: AsyncParsableCommand {
             let start = Int64(Date().timeIntervalSince1970) + Int64(startsIn)
             let grants = TokenGrants(identity: identity, name: name ?? "", room: room, canPublish: !listenOnly)
             do throws(TokenKeyError) {
-                Console.say(try issuer.token(for: grants, notBefore: start, expires: start + Int64(validSeconds)))
+                let expires = start + Int64(validSeconds)
+                let token = try issuer.token(for: grants, notBefore: start, expires: expires)
+                if json {
+                    Console.emit(RoomTokenLine(token: token, grants: grants, notBefore: start, expires: expires))
+                } else {
+                    Console.say(token)
+                }
             } catch {
                 switch error {
                 case .tokenTooLong:
@@ -61,5 +71,29 @@ struct RoomToken: AsyncParsableCommand {
                 }
             }
         }
+    }
+}
+
+/// A token and what it is for.
+struct RoomTokenLine: JSONLine {
+    let schema = "duplexvoice.room.token/1"
+    let type = "summary"
+    var token: String
+    var room: String
+    var identity: String
+    var name: String?
+    var canPublish: Bool
+    /// From when until when it is valid, seconds since 1970.
+    var notBefore: Int64
+    var expires: Int64
+
+    init(token: String, grants: TokenGrants, notBefore: Int64, expires: Int64) {
+        self.token = token
+        room = grants.room
+        identity = grants.identity
+        name = grants.name.isEmpty ? nil : grants.name
+        canPublish = grants.canPublish
+        self.notBefore = notBefore
+        self.expires = expires
     }
 }
