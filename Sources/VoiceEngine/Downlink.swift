@@ -53,8 +53,17 @@ struct Downlink: ~Copyable {
         referenceEnd = nil
     }
 
-    /// False when every slot is taken.
-    mutating func addStream(_ source: UInt32) -> Bool { streams.add(source) }
+    /// False when there are too many.
+    mutating func addStream(_ source: UInt32, of participant: UInt32, isMuted: Bool) -> Bool {
+        streams.add(source, of: participant, isMuted: isMuted)
+    }
+
+    mutating func setMuted(_ isMuted: Bool, of source: UInt32) { streams.setMuted(isMuted, of: source) }
+
+    /// Looks at one stream; see ``StreamTable/examine(now:reportInterval:)``.
+    mutating func examineStreams(now: Duration, reportInterval: Duration) -> MediaEvent? {
+        streams.examine(now: now, reportInterval: reportInterval)
+    }
 
     mutating func removeStream(_ source: UInt32) { streams.remove(source) }
 
@@ -112,6 +121,7 @@ struct Downlink: ~Copyable {
         while received.available > 0 {
             switch Self.hand(received, to: &streams, &reports) {
             case .taken: break
+            case .withoutSlot: statistics.packetsWithoutSlot += 1
             case .unknownStream: statistics.packetsOfUnknownStreams += 1
             case .unknownPayload: statistics.packetsOfUnknownPayload += 1
             case .malformed: statistics.packetsMalformed += 1
@@ -121,7 +131,17 @@ struct Downlink: ~Copyable {
         statistics.packetsDropped = received.droppedPackets
     }
 
-    private enum Reception { case taken, unknownStream, unknownPayload, malformed }
+    private enum Reception {
+        case taken, withoutSlot, unknownStream, unknownPayload, malformed
+
+        init(_ reception: StreamTable.Reception) {
+            switch reception {
+            case .taken: self = .taken
+            case .withoutSlot: self = .withoutSlot
+            case .unknownStream: self = .unknownStream
+            }
+        }
+    }
 
     private static func hand(
         _ received: borrowing PacketConsumer, to streams: inout StreamTable, _ reports: inout ReportExchange
@@ -134,12 +154,11 @@ struct Downlink: ~Copyable {
         do {
             let packet = try RTPPacket(parsing: received.peek())
             switch packet.header.payloadType {
-            case Uplink.payloadType: return streams.insert(packet, arrival: arrival) ? .taken : .unknownStream
+            case Uplink.payloadType: return Reception(streams.insert(packet, arrival: arrival))
             case Uplink.redundantPayloadType:
                 let audio = try RedundantAudio(parsing: packet.payload)
                 guard audio.primaryPayloadType == Uplink.payloadType else { return .unknownPayload }
-                let isKnown = streams.insert(packet, repeating: audio, arrival: arrival)
-                return isKnown ? .taken : .unknownStream
+                return Reception(streams.insert(packet, repeating: audio, arrival: arrival))
             default: return .unknownPayload
             }
         } catch {

@@ -17,11 +17,11 @@ struct DownlinkStream: ~Copyable {
         decoder = try OpusDecoder()
     }
 
-    mutating func begin(_ source: UInt32) {
+    mutating func begin(_ source: UInt32, gain: Float = 1) {
         synchronizationSource = source
         playout.reset()
         decoder.reset()
-        volume = GainRamp(1)
+        volume = GainRamp(gain)
         counts = StreamStatistics()
         counts.synchronizationSource = source
         reception = ReceptionStatistics(synchronizationSource: source)
@@ -64,6 +64,9 @@ struct DownlinkStream: ~Copyable {
 
     /// What the talker says of the stream, by which it will measure the round trip.
     mutating func note(_ report: SenderReport, arrival: Duration) { reception.receive(report, arrival: arrival) }
+
+    /// How many packets should have come, and how many did.
+    var packetCounts: (expected: Int64, received: Int64) { (reception.expectedCount, reception.receivedCount) }
 
     /// Whether packets came since the last report.
     var hasNews: Bool { reception.hasNews }

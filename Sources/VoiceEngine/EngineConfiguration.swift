@@ -19,7 +19,7 @@ public struct EngineConfiguration: Sendable {
     public var application: OpusApplication
     /// How the far end is played out.
     public var playout: PlayoutConfiguration
-    /// How many talkers can be heard at once, 1...16.
+    /// How many talkers can be heard at once, 1...16. More may be in the room: those are played who are audible.
     public var maximumStreams: Int
     /// SCHED_FIFO priority of the media thread, 1...99, below that of the device's threads; 0 for the ordinary scheduler.
     public var mediaPriority: Int

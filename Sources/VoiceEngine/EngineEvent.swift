@@ -36,6 +36,16 @@ public enum EngineEvent: Sendable {
     case participantLeft(ParticipantID, LeaveReason?)
     /// A participant muted or unmuted.
     case participantMuted(ParticipantID, Bool)
+    /// Nothing comes of a participant any more, neither sound nor reports: for 2 s, or where it is muted and only reports, for three of its reports.
+    /// The room waits for it longer than that: ``participantLeft(_:_:)`` follows, or ``participantReachable(_:)``. Participants that publish nothing
+    /// are not watched.
+    case participantUnreachable(ParticipantID)
+    /// Something comes of it again.
+    case participantReachable(ParticipantID)
+    /// A participant that is not muted sends no sound for 2 s, although it is there: its microphone, or its engine, stands still. Or sends again.
+    case streamStalled(ParticipantID, Bool)
+    /// The way from a participant to here loses so many packets that it is heard, or no more.
+    case linkQualityChanged(ParticipantID, LinkQuality)
     /// A participant, or the server, sent these bytes.
     case message(from: ParticipantID, [UInt8])
     /// What a participant said was interrupted by another, or by itself: what waited of it was dropped here. Where it is this engine's own speech, its
@@ -60,12 +70,21 @@ public enum EngineDegradation: Sendable, Equatable {
     case noRealtimePriority(errno: Int32)
     /// What ``EngineConfiguration/memoryLock`` asks for is not locked (`errno`): a page fault may interrupt the sound. Raise `memlock`.
     case memoryNotLocked(errno: Int32)
-    /// More participants publish than there are slots; the last one is not heard. Raise `maximumStreams`.
+    /// Somebody speaks who is not heard, because as many others as there are slots spoke within the last second. Told once; the slots go to
+    /// whoever is audible. Raise `maximumStreams`.
     case tooManyStreams
     /// The processing backend refused valid settings; the old ones stay.
     case processingRefused
     /// The media thread did not take a command that the room's events made necessary; a talker may be inaudible. Leave and join again.
     case commandLost
+}
+
+/// How good the way from a participant to here is.
+public enum LinkQuality: Sendable, Equatable {
+    /// Fewer than 3 % of the packets are lost.
+    case good
+    /// A tenth of the packets or more is lost, over 2 s.
+    case poor
 }
 
 /// Somebody in the room.

@@ -84,6 +84,8 @@ public struct EngineStatistics: Sendable {
         public var packetsMalformed: Int
         /// RTP of streams that nobody announced.
         public var packetsOfUnknownStreams: Int
+        /// RTP of talkers who are not played, because ``EngineConfiguration/maximumStreams`` others are audible or they are not.
+        public var packetsWithoutSlot: Int
         /// RTP that is not Opus as this engine sends it.
         public var packetsOfUnknownPayload: Int
         /// Packets lost here because the media thread did not keep up.
@@ -175,6 +177,7 @@ public struct EngineStatistics: Sendable {
         downlink = Downlink(
             packetsMalformed: media.downlink.packetsMalformed,
             packetsOfUnknownStreams: media.downlink.packetsOfUnknownStreams,
+            packetsWithoutSlot: media.downlink.packetsWithoutSlot,
             packetsOfUnknownPayload: media.downlink.packetsOfUnknownPayload,
             packetsDropped: media.downlink.packetsDropped, playoutMargin: .nanoseconds(media.downlink.margin),
             playoutMarginChanges: media.downlink.marginChanges,

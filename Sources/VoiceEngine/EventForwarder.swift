@@ -1,5 +1,6 @@
 internal import Synchronization
 internal import VoiceRealtime
+internal import VoiceRooms
 
 /// Carries the media thread's events to the listeners, on an ordinary thread of its own.
 final class EventForwarder: Sendable {
@@ -47,6 +48,16 @@ extension EngineEvent {
         case .referenceIntegrity(let change): self = .referenceIntegrity(change)
         case .processingRefused: self = .degraded(.processingRefused)
         case .tooManyStreams: self = .degraded(.tooManyStreams)
+        case .streamCondition(let number, let condition):
+            let participant = ParticipantID(rawValue: number)
+            switch condition {
+            case .unreachable: self = .participantUnreachable(participant)
+            case .reachable: self = .participantReachable(participant)
+            case .stalled: self = .streamStalled(participant, true)
+            case .flowing: self = .streamStalled(participant, false)
+            case .poorLink: self = .linkQualityChanged(participant, .poor)
+            case .goodLink: self = .linkQualityChanged(participant, .good)
+            }
         case .referenceRetimed: self = .referenceRetimed
         case .playoutMarginChanged(let nanoseconds): self = .playoutMarginChanged(.nanoseconds(nanoseconds))
         }

@@ -17,8 +17,10 @@ package enum MediaCommand: BitwiseCopyable, Sendable {
     case changeCapture
     /// Another device plays from now on, this many frames of 48 kHz at a time.
     case changePlayback(periodFrames: Int)
-    /// Play the stream of this synchronization source.
-    case addStream(synchronizationSource: UInt32)
+    /// Play the stream of this synchronization source, when it is audible. It is a participant's, 0 for nobody's, who may be muted.
+    case addStream(synchronizationSource: UInt32, participant: UInt32 = 0, isMuted: Bool = false)
+    /// Its talker sends nothing on purpose, or sends again.
+    case setStreamMuted(Bool, synchronizationSource: UInt32)
     /// Play it no more.
     case removeStream(synchronizationSource: UInt32)
     /// Scale the stream's samples by `gain`, 0 or more; 1 leaves them as they are.
@@ -64,8 +66,10 @@ package enum MediaEvent: BitwiseCopyable, Sendable {
     case referenceIntegrity(ReferenceIntegrity.Change)
     /// The processing backend refused settings that had passed validation; the old ones stay.
     case processingRefused
-    /// A stream was to be added while every slot was taken.
+    /// A stream is audible while every slot is taken by others that are, or is one too many for the table.
     case tooManyStreams(synchronizationSource: UInt32)
+    /// Something has changed about a participant.
+    case streamCondition(participant: UInt32, StreamCondition)
     /// The reference was re-timed, because the devices' clocks or delays moved.
     case referenceRetimed
     /// Blocks are pulled so much before the playback thread comes for them from now on.

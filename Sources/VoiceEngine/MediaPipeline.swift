@@ -45,6 +45,7 @@ struct MediaPipeline: ~Copyable {
         while let command = commands.pop() { obey(command) }
         downlink.run(
             clock, take: uplink.takeReference(), playback: counters.counts.playback, reports: &reports, events: &events)
+        examineStreams(clock)
         uplink.follow(reports.adaptation.plan)
         uplink.run(clock, events: &events)
         report(clock)
@@ -52,13 +53,23 @@ struct MediaPipeline: ~Copyable {
         return downlink.nextRun
     }
 
-    /// Sends a report where one is due.
-    private mutating func report(_ clock: RunClock) {
+    /// Tells what is news of the streams.
+    private mutating func examineStreams(_ clock: RunClock) {
+        let interval = reports.meanInterval(of: session)
+        let news = downlink.examineStreams(now: clock.start.sinceEpoch, reportInterval: interval)
+        if let news { events.tell(news) }
+    }
+
+    private var session: ReportSchedule.Session {
         let (heard, talking) = downlink.population
         let isSender = uplink.hasSentOfLate
         // Listeners without a stream of their own are known by their reports alone.
-        let session = ReportSchedule.Session(
+        return ReportSchedule.Session(
             members: max(heard, reports.listeners.count) + 1, senders: talking + (isSender ? 1 : 0), isSender: isSender)
+    }
+
+    /// Sends a report where one is due.
+    private mutating func report(_ clock: RunClock) {
         guard reports.isDue(session, now: clock.start.sinceEpoch) else { return }
         let now = clock.now
         uplink.sendReport(downlink.receptionReports(now: now.sinceEpoch), through: &reports, now: now)
@@ -80,8 +91,11 @@ struct MediaPipeline: ~Copyable {
         case .changePlayback(let period):
             uplink.playbackChanged(events: &events)
             downlink.deviceChanged(period: period)
-        case .addStream(let source):
-            if !downlink.addStream(source) { events.tell(.tooManyStreams(synchronizationSource: source)) }
+        case .addStream(let source, let participant, let isMuted):
+            if !downlink.addStream(source, of: participant, isMuted: isMuted) {
+                events.tell(.tooManyStreams(synchronizationSource: source))
+            }
+        case .setStreamMuted(let isMuted, let source): downlink.setMuted(isMuted, of: source)
         case .removeStream(let source): downlink.removeStream(source)
         case .setVolume(let gain, let source): downlink.setVolume(gain, of: source)
         case .flush(let generation, let source): downlink.flush(generation: generation, of: source)

@@ -89,6 +89,8 @@ struct UplinkStatistics: BitwiseCopyable, Sendable {
 struct DownlinkStatistics: BitwiseCopyable, Sendable {
     var packetsMalformed = 0
     var packetsOfUnknownStreams = 0
+    /// Packets of talkers who have no slot.
+    var packetsWithoutSlot = 0
     var packetsOfUnknownPayload = 0
     /// Packets that found the receive ring full.
     var packetsDropped = 0

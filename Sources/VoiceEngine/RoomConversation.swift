@@ -35,6 +35,8 @@ package struct RoomConversation {
     private var muted: Set<ParticipantID> = []
     /// Of every stream that is played here.
     private var generations: [StreamID: StreamGeneration] = [:]
+    /// The streams on which nothing is to be expected, of those.
+    private var silent: Set<StreamID> = []
     private let start: UInt64
 
     /// A conversation whose RTP stream begins at numbers taken from `randomStart` (RFC 3550, section 5.1).
@@ -90,6 +92,7 @@ package struct RoomConversation {
         isPublished = false
         isAway = false
         generations = [:]
+        silent = []
         return departures + [.command(.stopPublishing)]
     }
 
@@ -104,8 +107,9 @@ package struct RoomConversation {
             return participant == own || stream.mute.isEmpty ? begun : begun + noteMute(true, of: participant)
         case .unpublished(let participant, let stream):
             return participant == own ? stopSending() : drop(stream, of: participant)
-        case .muteChanged(let participant, _, let mute):
-            return participant == own ? [] : noteMute(!mute.isEmpty, of: participant)
+        case .muteChanged(let participant, let stream, let mute):
+            guard participant != own else { return [] }
+            return expectSilence(!mute.isEmpty, on: stream) + noteMute(!mute.isEmpty, of: participant)
         case .message(let sender, _, let bytes): return [.post(.message(from: sender, bytes))]
         case .interrupted(let participant, let stream, let generation):
             return interrupted(stream, generation, by: participant)
@@ -182,10 +186,24 @@ package struct RoomConversation {
         let assignment = stream.assignment
         guard !sources[participant, default: []].contains(assignment) else {
             return learn(stream.generation, of: assignment.stream)
+                + expectSilence(!stream.mute.isEmpty, on: assignment.stream)
         }
         sources[participant, default: []].append(assignment)
         generations[assignment.stream] = StreamGeneration(stream.generation)
-        return [.command(.addStream(synchronizationSource: assignment.synchronizationSource))]
+        if !stream.mute.isEmpty { silent.insert(assignment.stream) }
+        let command = MediaCommand.addStream(
+            synchronizationSource: assignment.synchronizationSource, participant: participant.rawValue,
+            isMuted: !stream.mute.isEmpty)
+        return [.command(command)]
+    }
+
+    /// Whoever is muted sends nothing, and has not stalled.
+    private mutating func expectSilence(_ isExpected: Bool, on stream: StreamID) -> [Action] {
+        guard silent.contains(stream) != isExpected else { return [] }
+        if isExpected { silent.insert(stream) } else { silent.remove(stream) }
+        return sources.values.joined().filter { $0.stream == stream }.map {
+            .command(.setStreamMuted(isExpected, synchronizationSource: $0.synchronizationSource))
+        }
     }
 
     private mutating func drop(_ stream: StreamID, of participant: ParticipantID) -> [Action] {
@@ -196,6 +214,7 @@ package struct RoomConversation {
 
     private mutating func end(_ stream: StreamAssignment) -> Action {
         generations[stream.stream] = nil
+        silent.remove(stream.stream)
         return .command(.removeStream(synchronizationSource: stream.synchronizationSource))
     }
 

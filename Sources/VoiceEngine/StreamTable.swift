@@ -2,14 +2,33 @@ internal import VoiceCoding
 internal import VoicePlayout
 internal import VoiceWire
 
-/// The talkers that can be played at once: a fixed number of slots, made beforehand.
+/// The talkers of a room, and who of them is played.
+///
+///     room: add ─► members (all whom the room told of) ──┬─ with a slot:   jitter buffer, decoder, volume ─► mix
+///                                                        └─ without one:   level and times of arrival alone
+///
+/// There are fewer slots than a room has members. They go to whoever is audible: a member without one that speaks takes that of the one that was
+/// silent for longest, and packets of members without a slot are dropped. All memory is made beforehand.
 @safe
 struct StreamTable: ~Copyable {
     /// As many talkers as can be told apart in a conversation, and as ``StreamStatisticsTable`` holds.
     static let maximumStreams = 16
+    /// As many as a room has participants, each with one stream (`RoomProtocol.participantLimit`).
+    static let maximumMembers = 256
+    /// A slot is not taken from whoever was audible within this: longer than the pauses between words and sentences.
+    static let slotHold: Duration = .seconds(1)
+
+    /// What became of a packet.
+    enum Reception { case taken, withoutSlot, unknownStream }
 
     private let slots: UnsafeMutablePointer<DownlinkStream>
     private let count: Int
+    private let members: UnsafeMutablePointer<StreamMember>
+    /// The members' synchronization sources, beside each other: what each packet is looked up in.
+    private let sources: UnsafeMutablePointer<UInt32>
+    private(set) var memberCount = 0
+    /// Whom ``examine(now:reportInterval:)`` looks at next.
+    private var nextExamined = 0
 
     /// Slots for `count` talkers.
     init(count: Int, configuration: PlayoutConfiguration) throws(OpusError) {
@@ -26,39 +45,70 @@ struct StreamTable: ~Copyable {
         }
         unsafe self.slots = slots
         self.count = count
+        unsafe members = .allocate(capacity: Self.maximumMembers)
+        unsafe members.initialize(
+            repeating: StreamMember(synchronizationSource: 0, participant: 0, isMuted: false),
+            count: Self.maximumMembers)
+        unsafe sources = .allocate(capacity: Self.maximumMembers)
+        unsafe sources.initialize(repeating: 0, count: Self.maximumMembers)
     }
 
     deinit {
         unsafe slots.deinitialize(count: count)
         unsafe slots.deallocate()
+        unsafe members.deallocate()
+        unsafe sources.deallocate()
     }
 
-    /// Takes a free slot for `source`; true also where it has one already, false where none is free.
-    mutating func add(_ source: UInt32) -> Bool {
-        if slot(of: source) != nil { return true }
-        guard let free = slot(of: nil) else { return false }
-        unsafe slots[free].begin(source)
+    // MARK: Who is in the room
+
+    /// Takes a talker in, with a slot where one is free; true also where it is there already, false where there are too many.
+    mutating func add(_ source: UInt32, of participant: UInt32 = 0, isMuted: Bool = false) -> Bool {
+        if member(of: source) != nil { return true }
+        guard memberCount < Self.maximumMembers else { return false }
+        let index = memberCount
+        memberCount += 1
+        unsafe sources[index] = source
+        unsafe members[index] = StreamMember(
+            synchronizationSource: source, participant: participant, isMuted: isMuted)
+        if let free = freeSlot { seat(index, in: free) }
         return true
     }
 
     mutating func remove(_ source: UInt32) {
-        if let slot = slot(of: source) { unsafe slots[slot].end() }
+        guard let index = member(of: source) else { return }
+        unseat(index)
+        memberCount -= 1
+        unsafe members[index] = members[memberCount]
+        unsafe sources[index] = sources[memberCount]
     }
 
-    /// Gives `packet` to its stream's jitter buffer; false where nobody plays that stream.
-    mutating func insert(_ packet: borrowing RTPPacket, arrival: Duration) -> Bool {
-        guard let slot = slot(of: packet.header.synchronizationSource) else { return false }
+    /// Its talker stops sending on purpose, or begins again.
+    mutating func setMuted(_ isMuted: Bool, of source: UInt32) {
+        guard let index = member(of: source) else { return }
+        unsafe members[index].setMuted(isMuted)
+    }
+
+    // MARK: What arrives
+
+    /// Gives `packet` to its stream's jitter buffer, where it has a slot.
+    mutating func insert(_ packet: borrowing RTPPacket, arrival: Duration) -> Reception {
+        let level = packet.audioLevel(id: Uplink.audioLevelID)
+        guard let index = member(of: packet.header.synchronizationSource) else { return .unknownStream }
+        guard let slot = slot(of: index, level: level, arrival: arrival) else { return .withoutSlot }
         unsafe slots[slot].insert(packet, arrival: arrival)
-        return true
+        return .taken
     }
 
-    /// Gives a packet that repeats earlier ones to its stream; false where nobody plays that stream.
+    /// Gives a packet that repeats earlier ones to its stream, where it has a slot.
     mutating func insert(
         _ packet: borrowing RTPPacket, repeating audio: borrowing RedundantAudio, arrival: Duration
-    ) -> Bool {
-        guard let slot = slot(of: packet.header.synchronizationSource) else { return false }
+    ) -> Reception {
+        let level = packet.audioLevel(id: Uplink.audioLevelID)
+        guard let index = member(of: packet.header.synchronizationSource) else { return .unknownStream }
+        guard let slot = slot(of: index, level: level, arrival: arrival) else { return .withoutSlot }
         unsafe slots[slot].insert(packet, repeating: audio, arrival: arrival)
-        return true
+        return .taken
     }
 
     /// Takes a sender report, where its stream is played.
@@ -66,14 +116,123 @@ struct StreamTable: ~Copyable {
         if let slot = slot(of: report.synchronizationSource) { unsafe slots[slot].note(report, arrival: arrival) }
     }
 
-    /// How many are played, and how many of them have sent since the last report.
+    /// Whoever reports under this source is there.
+    mutating func heardReport(of source: UInt32, arrival: Duration) {
+        if let index = member(of: source) { unsafe members[index].heard = arrival }
+    }
+
+    // MARK: Slots
+
+    /// The slot of a member from which a packet came; nil where it has to wait for one.
+    private mutating func slot(of index: Int, level: AudioLevel?, arrival: Duration) -> Int? {
+        unsafe members[index].receive(level, arrival: arrival)
+        if let slot = unsafe members[index].slot { return slot }
+        if let free = freeSlot {
+            seat(index, in: free)
+            return free
+        }
+        guard unsafe members[index].audible == arrival else { return nil }
+        guard let quietest = quietestMember(now: arrival), let slot = unsafe members[quietest].slot else {
+            unsafe members[index].isUnheard = true
+            return nil
+        }
+        unseat(quietest)
+        seat(index, in: slot)
+        return slot
+    }
+
+    /// Of the members with a slot the one that was audible longest ago, if that is long enough ago.
+    private func quietestMember(now: Duration) -> Int? {
+        var found: (index: Int, audible: Duration)?
+        for index in 0..<memberCount where unsafe members[index].slot != nil {
+            let audible = unsafe members[index].audible ?? .zero
+            if let found, found.audible <= audible { continue }
+            found = (index, audible)
+        }
+        guard let found, now - found.audible >= Self.slotHold else { return nil }
+        return found.index
+    }
+
+    private mutating func seat(_ index: Int, in slot: Int) {
+        unsafe slots[slot].begin(members[index].synchronizationSource, gain: members[index].gain)
+        unsafe members[index].slot = slot
+        unsafe members[index].isUnheard = false
+        unsafe members[index].wasTold = false
+        unsafe members[index].window = nil
+    }
+
+    private mutating func unseat(_ index: Int) {
+        guard let slot = unsafe members[index].slot else { return }
+        unsafe slots[slot].end()
+        unsafe members[index].slot = nil
+    }
+
+    private var freeSlot: Int? {
+        for index in 0..<count where unsafe slots[index].synchronizationSource == nil { return index }
+        return nil
+    }
+
+    private func member(of source: UInt32) -> Int? {
+        for index in 0..<memberCount where unsafe sources[index] == source { return index }
+        return nil
+    }
+
+    private func slot(of source: UInt32) -> Int? {
+        for index in 0..<count where unsafe slots[index].synchronizationSource == source { return index }
+        return nil
+    }
+
+    // MARK: Who is there
+
+    /// Looks at one member, in turn, so that a run costs the same in every room; returns what is news of it.
+    ///
+    /// - Parameter reportInterval: how often those who send nothing report, on average.
+    mutating func examine(now: Duration, reportInterval: Duration) -> MediaEvent? {
+        guard memberCount > 0 else { return nil }
+        nextExamined = nextExamined + 1 < memberCount ? nextExamined + 1 : 0
+        let index = nextExamined
+        let source = unsafe members[index].synchronizationSource
+        if unsafe members[index].isUnheard && !members[index].wasTold {
+            unsafe members[index].wasTold = true
+            return .tooManyStreams(synchronizationSource: source)
+        }
+        let participant = unsafe members[index].participant
+        guard participant != 0 else { return nil }
+        let heard = lastHeard(of: participant)
+        let isFirst = firstMember(of: participant) == index
+        let condition = unsafe members[index].examine(
+            now: now, isFirst: isFirst, heard: heard, reportInterval: reportInterval)
+        if let condition { return .streamCondition(participant: participant, condition) }
+        guard let slot = unsafe members[index].slot else { return nil }
+        let (expected, received) = unsafe slots[slot].packetCounts
+        let link = unsafe members[index].examineLink(expected: expected, received: received, now: now)
+        return link.map { .streamCondition(participant: participant, $0) }
+    }
+
+    private func firstMember(of participant: UInt32) -> Int? {
+        for index in 0..<memberCount where unsafe members[index].participant == participant { return index }
+        return nil
+    }
+
+    /// When anything last came of a participant, on whichever of its streams.
+    private func lastHeard(of participant: UInt32) -> Duration? {
+        var last: Duration?
+        for index in 0..<memberCount where unsafe members[index].participant == participant {
+            guard let heard = unsafe members[index].heard else { continue }
+            last = last.map { max($0, heard) } ?? heard
+        }
+        return last
+    }
+
+    // MARK: Reports and sound
+
+    /// How many are in the room, and how many of those who are played have sent since the last report.
     var population: (members: Int, senders: Int) {
-        var (members, senders) = (0, 0)
+        var senders = 0
         for index in 0..<count where unsafe slots[index].synchronizationSource != nil {
-            members += 1
             if unsafe slots[index].hasNews { senders += 1 }
         }
-        return (members, senders)
+        return (memberCount, senders)
     }
 
     /// What is to be reported of all that sent since the last time.
@@ -97,7 +256,9 @@ struct StreamTable: ~Copyable {
     }
 
     mutating func setVolume(_ gain: Float, of source: UInt32) {
-        if let slot = slot(of: source) { unsafe slots[slot].setVolume(gain) }
+        guard let index = member(of: source) else { return }
+        unsafe members[index].gain = gain
+        if let slot = unsafe members[index].slot { unsafe slots[slot].setVolume(gain) }
     }
 
     mutating func mix(into mix: inout MutableSpan<Float>, scratch: inout MutableSpan<Float>, now: Duration) {
@@ -112,10 +273,5 @@ struct StreamTable: ~Copyable {
             unsafe table.append(slots[index].report())
         }
         return table
-    }
-
-    private func slot(of source: UInt32?) -> Int? {
-        for index in 0..<count where unsafe slots[index].synchronizationSource == source { return index }
-        return nil
     }
 }

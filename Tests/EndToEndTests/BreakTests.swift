@@ -41,6 +41,38 @@ struct BreakTests {
         #expect(heard > Talk.levelDecibels - 3)
     }
 
+    @Test(
+        "a peer that is gone is told within 2 s where it talked, and within four where it was muted",
+        arguments: [false, true])
+    func unreachable(isMuted: Bool) throws {
+        func news(_ events: [EngineEvent]) -> [String] {
+            events.compactMap {
+                switch $0 {
+                case .participantUnreachable: "gone"
+                case .participantReachable: "there"
+                case .streamStalled, .linkQualityChanged: "\($0)"
+                default: nil
+                }
+            }
+        }
+        // Given a call in which A talks, or is muted
+        let call = try SimulatedCall(Talk(a: [0.5...12], length: 12, seed: 4).overCables)
+        call.run(for: .seconds(1))
+        try call.setMuted(isMuted, .a)
+        call.run(for: .seconds(2.5))
+        #expect(news(call.events(.b)) == [])
+        // When A's machine is gone
+        call.setConnected(false, .a)
+        call.run(for: .seconds(1.9))
+        #expect(news(call.events(.b)) == [])
+        call.run(for: .seconds(isMuted ? 2.1 : 0.3))
+        #expect(news(call.events(.b)) == ["gone"])
+        // And then back
+        call.setConnected(true, .a)
+        call.run(for: .seconds(3))
+        #expect(news(call.events(.b)) == ["gone", "there"])
+    }
+
     @Test("a network that is gone for more than 30 s: both sides know that it is over")
     func longBreak() throws {
         let call = try SimulatedCall(Talk(a: [0.5...45], length: 45, seed: 4).overCables)

@@ -92,8 +92,8 @@ struct RoomConversationTests {
             ),
             (.interrupted(by: ben, Self.ownStream.stream, generation: 2), ["2 interrupted 5 before 2"]),
             (.interrupted(by: ben, StreamID(rawValue: 99), generation: 1), []),
-            (.muteChanged(ben, StreamID(rawValue: 20), .byPublisher), ["mute 2 true"]),
-            (.muteChanged(ben, StreamID(rawValue: 20), []), ["mute 2 false"]),
+            (.muteChanged(ben, StreamID(rawValue: 20), .byPublisher), ["expect 200 silent", "mute 2 true"]),
+            (.muteChanged(ben, StreamID(rawValue: 20), []), ["expect 200 sounding", "mute 2 false"]),
             (.muteChanged(Self.own, Self.ownStream.stream, .byPublisher), []),
             (.participantLeft(ben, .timedOut), ["drop 200", "went 2 timedOut"]),
             (.participantLeft(ParticipantID(rawValue: 9), .left), ["went 9 left"]),
@@ -201,7 +201,9 @@ struct RoomConversationTests {
         let actions = conversation.handle(.reconnected(grant(resumed: true), roster))
         // Then just that is done and told, and our own stream goes on as it was
         #expect(
-            actions.map(text) == ["drop 200", "play 400", "back", "went 2 -", "came dora", "mute 3 true"])
+            actions.map(text) == [
+                "drop 200", "expect 300 silent", "play 400", "back", "went 2 -", "came dora", "mute 3 true",
+            ])
         #expect(conversation.ownStream == Self.ownStream)
     }
 
@@ -249,7 +251,8 @@ private func text(_ action: RoomConversation.Action) -> String {
     case .command(.report(let start)): "report as \(start.synchronizationSource)"
     case .command(.flush(let generation, let source)): "flush \(source) before \(generation)"
     case .command(.stopPublishing): "stop sending"
-    case .command(.addStream(let source)): "play \(source)"
+    case .command(.addStream(let source, _, _)): "play \(source)"
+    case .command(.setStreamMuted(let muted, let source)): "expect \(source) \(muted ? "silent" : "sounding")"
     case .command(.removeStream(let source)): "drop \(source)"
     case .command(let command): "\(command)"
     case .post(.joined(let room, let own)): "joined \(room) as \(own.rawValue)"

@@ -70,9 +70,11 @@ struct ReportExchange: BitwiseCopyable, Sendable {
                 case .senderReport:
                     let report = try SenderReport(parsing: packet)
                     streams.note(report, arrival: arrival)
+                    streams.heardReport(of: report.synchronizationSource, arrival: arrival)
                     news = try block(in: packet, of: report.synchronizationSource, arrival: arrival) ?? news
                 case .receiverReport:
                     let report = try ReceiverReport(parsing: packet)
+                    streams.heardReport(of: report.synchronizationSource, arrival: arrival)
                     news = try block(in: packet, of: report.synchronizationSource, arrival: arrival) ?? news
                 case .extendedReport: try addPatterns(in: packet, to: &news)
                 default: break
@@ -125,6 +127,9 @@ struct ReportExchange: BitwiseCopyable, Sendable {
     }
 
     // MARK: Reporting
+
+    /// How often each participant reports, on average.
+    func meanInterval(of session: ReportSchedule.Session) -> Duration { schedule.meanInterval(of: session) }
 
     /// Whether a report must go now; answers `true` once.
     mutating func isDue(_ session: ReportSchedule.Session, now: Duration) -> Bool {

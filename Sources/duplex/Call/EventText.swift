@@ -20,6 +20,10 @@ extension EngineEvent {
         case .participantJoined: "participant_joined"
         case .participantLeft: "participant_left"
         case .participantMuted: "participant_muted"
+        case .participantUnreachable: "participant_unreachable"
+        case .participantReachable: "participant_reachable"
+        case .streamStalled: "stream_stalled"
+        case .linkQualityChanged: "link_quality"
         case .message: "message"
         case .interrupted: "interrupted"
         case .connectionLost: "connection_lost"
@@ -35,7 +39,9 @@ extension EngineEvent {
         switch self {
         case .participantJoined(let participant): participant.id
         case .participantLeft(let participant, _), .participantMuted(let participant, _), .message(let participant, _),
-            .interrupted(let participant, _, _):
+            .interrupted(let participant, _, _), .participantUnreachable(let participant),
+            .participantReachable(let participant), .streamStalled(let participant, _),
+            .linkQualityChanged(let participant, _):
             participant
         default: nil
         }
@@ -58,6 +64,12 @@ extension EngineEvent {
         case .participantJoined(let participant): "\(participant.identity) came in"
         case .participantLeft(let participant, let reason): "\(name(participant)) \(reason?.text ?? "went out")"
         case .participantMuted(let participant, let muted): "\(name(participant)) \(muted ? "muted" : "unmuted")"
+        case .participantUnreachable(let participant): "nothing comes from \(name(participant)) any more"
+        case .participantReachable(let participant): "\(name(participant)) is there again"
+        case .streamStalled(let participant, true): "no sound comes from \(name(participant)), who is not muted"
+        case .streamStalled(let participant, false): "sound comes from \(name(participant)) again"
+        case .linkQualityChanged(let participant, .poor): "a tenth or more of what \(name(participant)) sends is lost"
+        case .linkQualityChanged(let participant, .good): "\(name(participant)) comes through well again"
         case .message(let sender, let bytes): "\(name(sender)) says: \(String(decoding: bytes, as: UTF8.self))"
         case .interrupted(let talker, let participant, _):
             "\(name(participant)) interrupted \(talker == participant ? "what was said before" : name(talker))"

@@ -1,0 +1,123 @@
+internal import VoiceWire
+
+/// What has changed about a participant as the media thread sees it.
+package enum StreamCondition: UInt8, BitwiseCopyable, Sendable {
+    /// Neither sound nor reports come any more.
+    case unreachable
+    /// Something comes again.
+    case reachable
+    /// Reports come, but no sound, although it is not muted.
+    case stalled
+    /// Sound comes again.
+    case flowing
+    /// Many packets are lost on the way here.
+    case poorLink
+    /// Few are, again.
+    case goodLink
+}
+
+/// A talker of the room, whether it is played or not: what of it must outlive its slot, and when what was heard of it.
+struct StreamMember: BitwiseCopyable {
+    /// Whoever sends sound, some fifty packets a second, and sends nothing for this long is gone or cut off.
+    static let patience: Duration = .seconds(2)
+    /// Whoever is muted is heard by its reports alone. An interval may be 1.23 times the mean (``ReportSchedule``), and two in a row may be lost.
+    static let quietReports = 3.7
+    /// A packet without speech is audible all the same from here on, dB below overload: music, a crowd. A room's noise is softer.
+    static let audibleLevel: UInt8 = 40
+
+    /// A link is judged over so long,
+    static let linkWindow: Duration = .seconds(2)
+    /// of so many packets at least: half of those of 20 ms,
+    static let leastPackets: Int64 = 50
+    /// and is poor from this share of lost packets on: copies and FEC do not hide it any more.
+    static let poorLoss = 0.1
+    /// It is good again below this.
+    static let goodLoss = 0.03
+
+    let synchronizationSource: UInt32
+    /// 0 where it is nobody's.
+    let participant: UInt32
+    var gain: Float = 1
+    /// Where it is played; nil while it is not.
+    var slot: Int?
+    /// Whether it speaks without being played, and whether that was told.
+    var isUnheard = false
+    var wasTold = false
+
+    /// When sound or a report last came, counted from the first look on where none has.
+    var heard: Duration?
+    /// When sound last came, the same way; from the unmuting on.
+    var media: Duration?
+    /// When it was last audible.
+    var audible: Duration?
+    private var isMuted: Bool
+    private var isUnreachable = false
+    private var isStalled = false
+
+    /// Where the present judgement of the link began.
+    var window: (start: Duration, expected: Int64, received: Int64)?
+    private var isPoor = false
+
+    init(synchronizationSource: UInt32, participant: UInt32, isMuted: Bool) {
+        self.synchronizationSource = synchronizationSource
+        self.participant = participant
+        self.isMuted = isMuted
+    }
+
+    mutating func setMuted(_ isMuted: Bool) {
+        self.isMuted = isMuted
+        media = nil
+    }
+
+    /// Takes the level of a packet that has arrived; without one it counts as audible.
+    mutating func receive(_ level: AudioLevel?, arrival: Duration) {
+        (heard, media) = (arrival, arrival)
+        guard let level else {
+            audible = arrival
+            return
+        }
+        guard level.level < 127, level.voiceActivity || level.level <= Self.audibleLevel else { return }
+        audible = arrival
+    }
+
+    /// What has become of the participant.
+    ///
+    /// - Parameters:
+    ///   - isFirst: whether this is the first of the participant's streams, which speaks for it.
+    ///   - heard: when anything last came on any of them.
+    mutating func examine(
+        now: Duration, isFirst: Bool, heard: Duration?, reportInterval: Duration
+    ) -> StreamCondition? {
+        if self.heard == nil { self.heard = now }
+        if media == nil { media = now }
+        let patience = isMuted ? max(Self.patience, reportInterval * Self.quietReports) : Self.patience
+        let isSilent = now - (heard ?? now) >= patience
+        if isSilent != isUnreachable {
+            isUnreachable = isSilent
+            // What was lost meanwhile is told.
+            window = nil
+            if isFirst { return isSilent ? .unreachable : .reachable }
+        }
+        guard !isUnreachable else { return nil }
+        let hasStopped = !isMuted && now - (media ?? now) >= Self.patience
+        guard hasStopped != isStalled else { return nil }
+        isStalled = hasStopped
+        return hasStopped ? .stalled : .flowing
+    }
+
+    /// What has become of the way from the participant to here, by the packets that should have come and those that did.
+    mutating func examineLink(expected: Int64, received: Int64, now: Duration) -> StreamCondition? {
+        // A sequence that began anew is counted from there.
+        guard let window, expected >= window.expected else {
+            self.window = (now, expected, received)
+            return nil
+        }
+        let due = expected - window.expected
+        guard now - window.start >= Self.linkWindow, due >= Self.leastPackets else { return nil }
+        self.window = (now, expected, received)
+        let loss = 1 - Double(received - window.received) / Double(due)
+        guard isPoor ? loss < Self.goodLoss : loss >= Self.poorLoss else { return nil }
+        isPoor.toggle()
+        return isPoor ? .poorLink : .goodLink
+    }
+}

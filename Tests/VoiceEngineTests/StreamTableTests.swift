@@ -1,0 +1,207 @@
+import Testing
+import VoicePlayout
+import VoiceWire
+
+@testable import VoiceEngine
+
+/// The table of a room's talkers, with packets made by hand.
+@Suite("The table of talkers")
+struct StreamTableTests {
+    /// A table in simulated time.
+    private final class Room {
+        private var table: StreamTable
+        private(set) var now: Duration = .seconds(100)
+        private var ticks = 0
+        /// What each source has sent so far.
+        private var sequences: [UInt32: UInt16] = [:]
+
+        init(slots: Int) throws { table = try StreamTable(count: slots, configuration: .conversation) }
+
+        /// One packet of each of `sources` every 20 ms, for a while; one in `share` is lost. Returns what is told.
+        func run(
+            for duration: Duration, _ sources: [UInt32],
+            level: AudioLevel? = AudioLevel(voiceActivity: true, level: 20), reporting: [UInt32] = [],
+            losing share: Int = 0
+        ) throws -> [String] {
+            var told: [String] = []
+            let end = now + duration
+            while now < end {
+                now += .milliseconds(20)
+                ticks += 1
+                for source in sources {
+                    sequences[source, default: 0] &+= 1
+                    if share == 0 || ticks % share != 0 { try insert(source, level) }
+                }
+                if ticks % 50 == 0 { for source in reporting { table.heardReport(of: source, arrival: now) } }
+                // Each is looked at several times in 20 ms, as the media thread does
+                for _ in 0..<2 {
+                    switch table.examine(now: now, reportInterval: .seconds(1)) {
+                    case .streamCondition(let participant, let condition)?: told.append("\(participant) \(condition)")
+                    case .tooManyStreams(let source)?: told.append("\(source) unheard")
+                    default: break
+                    }
+                }
+            }
+            return told
+        }
+
+        private func insert(_ source: UInt32, _ level: AudioLevel?) throws {
+            let sequence = sequences[source, default: 0]
+            let header = RTPHeader(
+                payloadType: 111, marker: false, sequenceNumber: sequence, timestamp: UInt32(sequence) * 960,
+                synchronizationSource: source)
+            var bytes = [UInt8](repeating: 0, count: 40)
+            var span = bytes.mutableSpan
+            _ = try header.write(into: &span, audioLevel: level, audioLevelID: Uplink.audioLevelID)
+            _ = table.insert(try RTPPacket(parsing: bytes.span), arrival: now)
+        }
+
+        func add(_ source: UInt32, of participant: UInt32 = 0, isMuted: Bool = false) -> Bool {
+            table.add(source, of: participant, isMuted: isMuted)
+        }
+
+        func remove(_ source: UInt32) { table.remove(source) }
+
+        func setMuted(_ isMuted: Bool, of source: UInt32) { table.setMuted(isMuted, of: source) }
+
+        func setVolume(_ gain: Float, of source: UInt32) { table.setVolume(gain, of: source) }
+
+        var memberCount: Int { table.memberCount }
+
+        /// A block of 10 ms.
+        func mix() -> [Float] {
+            var mix = [Float](repeating: 0, count: 480)
+            var scratch = mix
+            var mixSpan = mix.mutableSpan
+            var scratchSpan = scratch.mutableSpan
+            table.mix(into: &mixSpan, scratch: &scratchSpan, now: now)
+            return mix
+        }
+
+        var played: Set<UInt32> {
+            let statistics = table.report()
+            return Set((0..<statistics.count).map { statistics[$0].synchronizationSource })
+        }
+    }
+
+    @Test("a slot is taken from who was silent for longest, and never from who spoke within a second")
+    func slots() throws {
+        let room = try Room(slots: 2)
+        for source in [10, 20, 30, 40] as [UInt32] { #expect(room.add(source)) }
+        #expect(room.played == [10, 20])
+        // Given 20, who spoke last; when 30 speaks, then in the place of 10
+        _ = try room.run(for: .seconds(2), [20])
+        #expect(try room.run(for: .milliseconds(40), [30]).isEmpty)
+        #expect(room.played == [20, 30])
+        // When 40 speaks right after both, then it has to wait for a second, and that is told once
+        #expect(try room.run(for: .milliseconds(900), [20, 40]) == ["40 unheard"])
+        #expect(room.played == [20, 30])
+        #expect(try room.run(for: .milliseconds(200), [20, 40]).isEmpty)
+        #expect(room.played == [20, 40])
+    }
+
+    @Test("who says nothing takes no slot from anybody; who tells no level counts as speaking")
+    func levels() throws {
+        let quiet = AudioLevel(voiceActivity: false, level: StreamMember.audibleLevel + 1)
+        let room = try Room(slots: 1)
+        for source in [10, 20] as [UInt32] { #expect(room.add(source)) }
+        _ = try room.run(for: .seconds(3), [20], level: quiet)
+        _ = try room.run(for: .seconds(3), [20], level: AudioLevel(voiceActivity: true, level: 127))
+        #expect(room.played == [10])
+        // Music is no speech, but is heard
+        _ = try room.run(for: .milliseconds(20), [20], level: AudioLevel(voiceActivity: false, level: 30))
+        #expect(room.played == [20])
+        _ = try room.run(for: .seconds(2), [10], level: quiet)
+        _ = try room.run(for: .milliseconds(20), [10], level: nil)
+        #expect(room.played == [10])
+    }
+
+    @Test("a volume holds also while its talker has no slot")
+    func volume() throws {
+        let room = try Room(slots: 1)
+        for source in [10, 20] as [UInt32] { #expect(room.add(source)) }
+        room.setVolume(0, of: 20)
+        _ = try room.run(for: .milliseconds(20), [20])
+        #expect(room.played == [20])
+        _ = try room.run(for: .milliseconds(400), [20])
+        for _ in 0..<20 { #expect(room.mix().allSatisfy { $0 == 0 }) }
+    }
+
+    @Test("a room of the largest size fits, and no more; who goes makes room")
+    func largest() throws {
+        let room = try Room(slots: 2)
+        for source in 1...UInt32(StreamTable.maximumMembers) { #expect(room.add(source)) }
+        #expect(!room.add(9_999))
+        #expect(room.add(7), "who is there is there")
+        for source in stride(from: UInt32(2), through: 200, by: 2) { room.remove(source) }
+        #expect(room.memberCount == StreamTable.maximumMembers - 100)
+        #expect(room.add(9_999))
+        _ = try room.run(for: .milliseconds(20), [9_999])
+        #expect(room.played.contains(9_999))
+    }
+
+    @Test("a peer whose sound and reports stop is told within 2 s, and again when it is back")
+    func unreachable() throws {
+        let room = try Room(slots: 1)
+        // Given two talkers, one of them without a slot, who report as well
+        #expect(room.add(10, of: 1) && room.add(20, of: 2))
+        #expect(try room.run(for: .seconds(5), [10, 20], reporting: [10, 20]) == ["20 unheard"])
+        // When one is gone, then that is told after 2 s, and nothing else
+        #expect(try room.run(for: .seconds(1.9), [10], reporting: [10]).isEmpty)
+        #expect(try room.run(for: .seconds(0.2), [10], reporting: [10]) == ["2 unreachable"])
+        #expect(try room.run(for: .seconds(20), [10], reporting: [10]).isEmpty)
+        #expect(try room.run(for: .seconds(0.1), [10, 20], reporting: [10]) == ["2 reachable"])
+        // And whoever has come and never sent anything is gone as well
+        #expect(room.add(30, of: 3))
+        #expect(try room.run(for: .seconds(1.9), [10, 20]).filter { $0.hasPrefix("3") }.isEmpty)
+        #expect(try room.run(for: .seconds(0.2), [10, 20]).filter { $0.hasPrefix("3") } == ["3 unreachable"])
+    }
+
+    @Test("who is muted is there as long as it reports, also when two reports in a row are lost")
+    func mutedPeer() throws {
+        let room = try Room(slots: 2)
+        #expect(room.add(10, of: 1, isMuted: true))
+        #expect(try room.run(for: .seconds(10), [], reporting: [10]).isEmpty)
+        #expect(try room.run(for: .seconds(2.9), []).isEmpty)
+        #expect(try room.run(for: .seconds(10), [], reporting: [10]).isEmpty)
+        #expect(try room.run(for: .seconds(5), []) == ["1 unreachable"])
+        #expect(try room.run(for: .seconds(2), [], reporting: [10]) == ["1 reachable"])
+        // When it unmutes, then its sound is awaited from then on
+        room.setMuted(false, of: 10)
+        #expect(try room.run(for: .seconds(1.9), [], reporting: [10]).isEmpty)
+        #expect(try room.run(for: .seconds(0.2), [], reporting: [10]) == ["1 stalled"])
+    }
+
+    @Test("a stream that stands still while its talker is there and not muted is told")
+    func stalled() throws {
+        let room = try Room(slots: 2)
+        #expect(room.add(10, of: 1))
+        #expect(try room.run(for: .seconds(3), [10], reporting: [10]).isEmpty)
+        #expect(try room.run(for: .seconds(2.1), [], reporting: [10]) == ["1 stalled"])
+        #expect(try room.run(for: .seconds(1), [10], reporting: [10]) == ["1 flowing"])
+        // And one that is muted has not stalled
+        room.setMuted(true, of: 10)
+        #expect(try room.run(for: .seconds(20), [], reporting: [10]).isEmpty)
+    }
+
+    @Test("a participant of two streams is there as long as one of them is")
+    func twoStreams() throws {
+        let room = try Room(slots: 2)
+        #expect(room.add(10, of: 1) && room.add(11, of: 1, isMuted: true))
+        #expect(try room.run(for: .seconds(6), [10]).isEmpty)
+        #expect(try room.run(for: .seconds(2.1), []) == ["1 unreachable"])
+        #expect(try room.run(for: .seconds(1), [11]) == ["1 reachable", "1 stalled"], "the other stream stands still")
+    }
+
+    @Test("a link that loses a tenth is poor, and good again when it loses little", arguments: [8, 5, 3])
+    func link(share: Int) throws {
+        let room = try Room(slots: 2)
+        #expect(room.add(10, of: 1))
+        #expect(try room.run(for: .seconds(10), [10], losing: 50).isEmpty)
+        #expect(try room.run(for: .seconds(6), [10], losing: share) == ["1 poorLink"])
+        // Between the two thresholds it stays what it was
+        #expect(try room.run(for: .seconds(10), [10], losing: 20).isEmpty)
+        #expect(try room.run(for: .seconds(6), [10]) == ["1 goodLink"])
+        #expect(try room.run(for: .seconds(10), [10], losing: 20).isEmpty)
+    }
+}
