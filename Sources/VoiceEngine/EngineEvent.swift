@@ -75,6 +75,9 @@ public enum EngineDegradation: Sendable, Equatable {
     case tooManyStreams
     /// The processing backend refused valid settings; the old ones stay.
     case processingRefused
+    /// So many events of the room were lost, because the engine did not come to them for long: messages and interruptions are gone, who is there
+    /// has been brought up to date. Give the process more time.
+    case eventsLost(Int)
     /// The media thread did not take a command that the room's events made necessary; a talker may be inaudible. Leave and join again.
     case commandLost
 }

@@ -19,14 +19,25 @@ final class EventForwarder: Sendable {
         let signal = signal
         do throws(ThreadError) {
             let started = try RealtimeThread(name: "voice-events", priority: 0, wake: signal) { stop in
-                while !stop.isRaised {
-                    signal.wait(timeout: .seconds(1))
-                    while let event = core.nextEvent() { broadcast.post(EngineEvent(event)) }
-                }
+                Self.forward(
+                    isStopped: { stop.isRaised }, wait: { signal.wait(timeout: .seconds(1)) }, next: core.nextEvent,
+                    post: broadcast.post)
             }
             thread.withLock { $0 = started }
         } catch {
             throw .resourcesExhausted("the event thread could not be started: \(error)")
+        }
+    }
+
+    /// Forwards until it is stopped, and then what is still there: whoever stops has stopped the media thread before.
+    static func forward(
+        isStopped: () -> Bool, wait: () -> Void, next: () -> MediaEvent?, post: (EngineEvent) -> Void
+    ) {
+        var isLast = false
+        while !isLast {
+            isLast = isStopped()
+            if !isLast { wait() }
+            while let event = next() { post(EngineEvent(event)) }
         }
     }
 

@@ -130,6 +130,20 @@ package struct RoomConversation {
 
     private mutating func comeBack(_ grant: JoinGrant, _ roster: RoomRoster) -> [Action] {
         isAway = false
+        return reconcile(grant, roster, isSameStay: grant.resumed, telling: [.post(.reconnected)])
+    }
+
+    /// What follows from who is there now, where events were lost.
+    package mutating func catchUp(_ grant: JoinGrant, _ roster: RoomRoster) -> [Action] {
+        let isSameStay = grant.participant == own && (ownStream == nil || grant.streams.first == ownStream)
+        let isBack = isAway
+        isAway = false
+        return reconcile(grant, roster, isSameStay: isSameStay, telling: isBack ? [.post(.reconnected)] : [])
+    }
+
+    private mutating func reconcile(
+        _ grant: JoinGrant, _ roster: RoomRoster, isSameStay: Bool, telling news: [Action]
+    ) -> [Action] {
         own = grant.participant
         let others = roster.entries.filter { $0.participant != own }
         let gone = participants.keys.sorted().filter { id in
@@ -138,8 +152,8 @@ package struct RoomConversation {
         var media = gone.flatMap { depart($0) }
         let come = others.filter { participants[$0.participant] == nil }
         for entry in others { media += update(entry) }
-        media += grant.resumed ? resume(roster) : publishing(grant)
-        return media + [.post(.reconnected)] + gone.map { .post(.participantLeft($0, nil)) }
+        media += isSameStay ? resume(roster) : publishing(grant)
+        return media + news + gone.map { .post(.participantLeft($0, nil)) }
             + come.map { .post(.participantJoined(Participant($0))) } + others.flatMap { noteMute(of: $0) }
     }
 

@@ -104,6 +104,9 @@ actor RoomMembership {
             carryOut(conversation.handle(event))
             if case .joined = event { decide(nil) }
         case .requestFailed(let error): broadcast.post(.requestFailed(error))
+        case .eventsDropped(let count, let grant, let roster):
+            broadcast.post(.degraded(.eventsLost(count)))
+            carryOut(conversation.catchUp(grant, roster))
         case .ended(let reason):
             carryOut(conversation.leave())
             end = reason

@@ -14,10 +14,11 @@ public import VoiceRooms
 public final class RoomClient: Sendable {
     /// Requests that wait for the network thread; more are refused.
     static let commandLimit = 256
-    /// Events that wait for whoever reads `events`; more are dropped and counted.
+    /// Events that wait for whoever reads `events`; more are dropped, but never the last.
     static let eventLimit = 1024
 
-    /// What happens, in order, for one reader. Finishes after `ended`.
+    /// What happens, in order, for one reader. Finishes after `ended`. Where it is read too slowly for ``RoomClientEvent/eventsDropped(_:_:_:)``
+    /// stands in for what was dropped.
     public let events: AsyncStream<RoomClientEvent>
 
     private let shared: RoomClientShared
@@ -34,9 +35,8 @@ public final class RoomClient: Sendable {
         joining endpoint: RoomEndpoint, configuration: RoomClientConfiguration = RoomClientConfiguration(),
         link: PacketLink
     ) throws(RoomClientEnd) {
-        let (events, yield) = AsyncStream<RoomClientEvent>.makeStream(
-            bufferingPolicy: .bufferingOldest(Self.eventLimit))
-        let shared = RoomClientShared(events: yield)
+        let events = EventQueue<RoomClientEvent>(limit: configuration.eventLimit)
+        let shared = RoomClientShared(events: events)
         do throws(ThreadError) {
             thread = try RealtimeThread(
                 name: "dv-network", priority: configuration.threadPriority, wake: link.wake
@@ -48,7 +48,7 @@ public final class RoomClient: Sendable {
             case .refused(let number): throw .system(errno: number)
             }
         }
-        self.events = events
+        self.events = events.stream
         self.shared = shared
         wake = link.wake
     }
@@ -127,20 +127,16 @@ final class RoomClientShared: Sendable {
     let hasCommands = Atomic<Bool>(false)
     let statistics = Mutex(RoomClientStatistics())
     let ending = Mutex<RoomClientEnd?>(nil)
-    private let events: AsyncStream<RoomClientEvent>.Continuation
+    private let events: EventQueue<RoomClientEvent>
 
-    init(events: AsyncStream<RoomClientEvent>.Continuation) { self.events = events }
+    init(events: EventQueue<RoomClientEvent>) { self.events = events }
 
     /// False when nobody took the last thousand events, and this one was dropped.
-    func tell(_ event: RoomClientEvent) -> Bool {
-        if case .dropped = events.yield(event) { return false }
-        return true
-    }
+    func tell(_ event: RoomClientEvent) -> Bool { events.offer(event) }
 
     func end(_ reason: RoomClientEnd) {
         ending.withLock { $0 = reason }
-        _ = tell(.ended(reason))
-        events.finish()
+        events.finish(with: .ended(reason))
     }
 
     /// Whether `leave` waits to be performed.

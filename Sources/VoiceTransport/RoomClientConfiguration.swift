@@ -12,6 +12,8 @@ public struct RoomClientConfiguration: Sendable {
     public var threadPriority: Int
     /// How long a look-up of the host name may take.
     public var resolutionTimeout: Duration
+    /// Events that may wait for their reader.
+    var eventLimit = RoomClient.eventLimit
 
     /// Describes a client.
     public init(
@@ -51,6 +53,9 @@ public enum RoomClientEvent: Equatable, Sendable {
     case room(RoomSessionEvent)
     /// A request could not even be sent.
     case requestFailed(RoomSessionError)
+    /// So many events were dropped here, because they were read too slowly: messages and interruptions are gone. This is the grant in force, and who
+    /// is there now.
+    case eventsDropped(Int, JoinGrant, RoomRoster)
     /// It is over; nothing follows.
     case ended(RoomClientEnd)
 }

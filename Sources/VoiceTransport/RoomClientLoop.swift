@@ -32,6 +32,8 @@ final class RoomClientLoop {
     private var arrivals: DatagramBatch
     private var departures: DatagramBatch
     private var counters = RoomClientStatistics()
+    /// Events dropped since the reader was last told.
+    private var untoldDrops = 0
 
     static func run(
         _ endpoint: RoomEndpoint, _ configuration: RoomClientConfiguration, _ link: PacketLink,
@@ -255,9 +257,22 @@ final class RoomClientLoop {
                     wake.signal()
                 }
             }
-            if !shared.tell(.room(event)) { counters.droppedEvents += 1 }
+            tell(.room(event))
         }
+        tellDrops()
         return nil
+    }
+
+    private func tell(_ event: RoomClientEvent) {
+        if shared.tell(event) { return }
+        counters.droppedEvents += 1
+        untoldDrops += 1
+    }
+
+    /// When the reader has made room: what it must know to go on, which is the session's state after the events told so far.
+    private func tellDrops() {
+        guard untoldDrops > 0, session.state == .joined, let grant = session.grant else { return }
+        if shared.tell(.eventsDropped(untoldDrops, grant, session.roster)) { untoldDrops = 0 }
     }
 
     /// A fresh socket for each association, from which its join must already go: the old one is bound to a local address that may have gone with
@@ -288,7 +303,7 @@ final class RoomClientLoop {
             case .leave: session.leave(now: now)
             }
         } catch {
-            if !shared.tell(.requestFailed(error)) { counters.droppedEvents += 1 }
+            tell(.requestFailed(error))
         }
     }
 }

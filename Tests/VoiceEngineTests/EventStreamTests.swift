@@ -44,6 +44,17 @@ struct EventStreamTests {
         #expect(await slow?.collect(number) == Array(45...EventStream.capacity + 44))
     }
 
+    @Test("what the media thread told last is forwarded, also where the forwarder is stopped before it wakes")
+    func forwardedToTheEnd() {
+        var ring: [MediaEvent] = [.referenceRetimed, .processingRefused, .tooManyStreams(synchronizationSource: 1)]
+        var (forwarded, waits) = (0, 0)
+        EventForwarder.forward(
+            isStopped: { true }, wait: { waits += 1 }, next: { ring.isEmpty ? nil : ring.removeFirst() },
+            post: { _ in forwarded += 1 })
+        #expect(forwarded == 3)
+        #expect(waits == 0)
+    }
+
     @Test("a listener that is gone costs nothing")
     func gone() async {
         let broadcast = EventBroadcast()

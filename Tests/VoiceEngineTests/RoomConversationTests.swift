@@ -207,6 +207,26 @@ struct RoomConversationTests {
         #expect(conversation.ownStream == Self.ownStream)
     }
 
+    @Test("events that were lost are made up for by who is there now")
+    func eventsLost() {
+        // Given anna and ben, and that we publish
+        var conversation = joined([entry(1, "anna"), entry(2, "ben")])
+        _ = conversation.handle(.published(Self.own, PublishedStream(Self.ownStream)))
+        // When ben went, carl came, and anna muted, of all of which we heard nothing
+        let us = RosterEntry(
+            participant: Self.own, identity: "me", name: "", streams: [PublishedStream(Self.ownStream)])
+        let roster = RoomRoster([entry(1, "anna", isMuted: true), entry(3, "carl"), us])
+        let actions = conversation.catchUp(grant(), roster)
+        // Then that is what is done and told, and our own stream goes on
+        #expect(
+            actions.map(text) == [
+                "drop 200", "expect 100 silent", "play 300", "went 2 -", "came carl", "mute 1 true",
+            ])
+        // And when even the return from a break was lost, it is told as well
+        _ = conversation.handle(.reconnecting)
+        #expect(conversation.catchUp(grant(), roster).map(text) == ["back"])
+    }
+
     @Test("our stream, confirmed while we were away, is sent")
     func confirmedAway() {
         var conversation = joined()
