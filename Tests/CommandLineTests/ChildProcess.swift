@@ -86,6 +86,9 @@ struct ChildProcess {
     /// Control-C.
     func interrupt() { kill(process.processIdentifier, SIGINT) }
 
+    /// As a service manager ends a service, or begins to restart it.
+    func terminate() { kill(process.processIdentifier, SIGTERM) }
+
     /// As a crash.
     func terminateAtOnce() { kill(process.processIdentifier, SIGKILL) }
 

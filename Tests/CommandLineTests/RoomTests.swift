@@ -136,6 +136,27 @@ struct RoomTests {
         #expect(result.json?.last?["type"] as? String == "summary")
     }
 
+    @Test("a server that SIGTERM ends: the call goes on with the one that takes its place")
+    func restart() throws {
+        let folder = try TestFolder()
+        let server = try RunningServer(in: folder)
+        try folder.speak("in.wav", seconds: 30, seed: 1)
+        var call = try ChildProcess(
+            server.call(token: try server.token("a"), "--input", folder("in.wav"), "--output", folder("out.wav")))
+        _ = try call.event("speech_started")
+        // When the server is restarted
+        #expect(server.terminate().exitCode == 0)
+        let next = try RunningServer(in: folder, port: server.port)
+        // Then the call is back, and nobody had to do anything
+        _ = try call.event("connection_lost")
+        _ = try call.event("reconnected")
+        call.interrupt()
+        let result = call.wait()
+        #expect(result.exitCode == 0, "\(result.standardError)")
+        let served = next.stop()
+        #expect(served.json?.contains { $0["type"] as? String == "participant_joined" } == true)
+    }
+
     @Test("datagrams of anybody's making do not end a server", arguments: [UInt64(1), 2])
     func hostile(seed: UInt64) throws {
         let folder = try TestFolder()

@@ -7,10 +7,10 @@ struct RunningServer {
     let folder: TestFolder
     let url: String
 
-    init(in folder: TestFolder) throws {
+    init(in folder: TestFolder, port: UInt16 = 0) throws {
         self.folder = folder
         child = try ChildProcess(
-            ["room", "serve", "--port", "0", "--secret-file", folder.secret, "--json"], limit: 60)
+            ["room", "serve", "--port", "\(port)", "--secret-file", folder.secret, "--json"], limit: 60)
         url = try #require(try child.event("listening")["url"] as? String)
     }
 
@@ -26,6 +26,12 @@ struct RunningServer {
     /// The arguments of a call to this server.
     func call(token: String, _ more: String...) -> [String] {
         ["call", "--server", url, "--token", token, "--json"] + more
+    }
+
+    /// Ends the server as a service manager does that will start it again.
+    func terminate() -> ChildProcess.Result {
+        child.terminate()
+        return child.wait()
     }
 
     /// Ends the server as Control-C does.
