@@ -26,6 +26,9 @@ struct ChildProcess {
     private static let executable = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
         .deletingLastPathComponent().appending(path: "duplex")
 
+    /// Where it is built.
+    static var folder: String { executable.deletingLastPathComponent().path() }
+
     private let process = Process()
     private let output = Pipe()
     private let errors = Pipe()

@@ -1,0 +1,74 @@
+import Foundation
+import Testing
+import VoiceDevices
+
+@Suite("The first call of the README, as it is pasted")
+struct FirstCallTests {
+    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
+    /// The commands below a mark, at a port of this test's own.
+    private func commands(_ name: String, port: UInt16) throws -> String {
+        let readme = try String(contentsOf: Self.root.appending(path: "README.md"), encoding: .utf8)
+        let after = try #require(readme.split(separator: "<!-- first call: \(name) -->\n```bash\n").dropFirst().first)
+        let block = String(try #require(after.split(separator: "```").first))
+        return block.replacing("room serve", with: "room serve --port \(port)").replacing(":7900", with: ":\(port)")
+    }
+
+    /// A port that was free a moment ago.
+    private func freePort() throws -> UInt16 {
+        let folder = try TestFolder()
+        let server = try RunningServer(in: folder)
+        defer { _ = server.stop() }
+        return server.port
+    }
+
+    private func bash(_ script: String, in folder: TestFolder) throws -> Process {
+        let process = Process()
+        process.executableURL = URL(filePath: "/bin/bash")
+        // Jobs, as in a terminal; and not for ever.
+        process.arguments = ["-m", "-c", script]
+        process.currentDirectoryURL = URL(filePath: folder.path)
+        process.environment = ["PATH": "\(ChildProcess.folder):/usr/bin:/bin", "SWIFT_BACKTRACE": "enable=no"]
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        return process
+    }
+
+    @Test("each hears the other", .timeLimit(.minutes(3)))
+    func pasted() throws {
+        let folder = try TestFolder()
+        let port = try freePort()
+        try FileManager.default.removeItem(atPath: folder.secret)
+        let anna = try bash(try commands("anna", port: port), in: folder)
+        // Ben is in the same folder, and so is the secret as soon as Anna has made it.
+        let ben = try bash(
+            "until [[ -s secret ]]; do sleep 0.1; done\n" + (try commands("ben", port: port)), in: folder)
+        ben.waitUntilExit()
+        anna.waitUntilExit()
+        #expect(ben.terminationStatus == 0)
+        #expect(anna.terminationStatus == 0)
+        for name in ["anna-heard.wav", "ben-heard.wav"] {
+            let heard = try AudioFile.read(folder(name)).samples
+            #expect((heard.map(abs).max() ?? 0) > 0.01, "\(name) is silent")
+        }
+        let mode = try FileManager.default.attributesOfItem(atPath: folder.secret)[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+    }
+
+    @Test("a second call with the same token takes the first one's place, as the README says")
+    func sameToken() throws {
+        let folder = try TestFolder()
+        let server = try RunningServer(in: folder)
+        let token = try server.token("anna")
+        try folder.speak("in.wav", seconds: 0.5, seed: 1)
+        var first = try ChildProcess(server.call(token: token, "--output", folder("first.wav")), limit: 60)
+        _ = try first.event("joined")
+        let second = try ChildProcess.run(server.call(token: token, "--input", folder("in.wav")))
+        #expect(second.exitCode == 0, "\(second.standardError)")
+        expectFailure(first.wait(), code: 69, saying: "somebody else joined with your identity")
+        _ = server.stop()
+    }
+}
