@@ -54,6 +54,9 @@
         arrivals = ArrivalHistory()
     }
 
+    /// Entries of the arrivals' history visited so far; see ``ArrivalHistory/visits``.
+    var visits: Int { arrivals.visits }
+
     /// Target delay above the baseline, frames.
     var delay: Int { offset.map { Int($0 - baseline) } ?? 0 }
 
@@ -61,8 +64,8 @@
     ///
     /// - Parameter reach: how far before it the sound begins that it carries copies of, frames.
     mutating func record(sequence: Int64, position: Int64, arrival: Int64, frames: Int, reach: Int) {
-        let isNewest = arrivals.isEmpty || sequence > arrivals.newest
-        if arrivals.isEmpty || sequence != arrivals.newest + 1 { isUrgent = true }
+        let isNewest = arrivals.isEmpty || sequence > arrivals.newestSequence
+        if arrivals.isEmpty || sequence != arrivals.newestSequence + 1 { isUrgent = true }
         if arrivals.isEmpty {
             firstPosition = position
             startMargin = Self.startShare * Double(frames)
@@ -70,7 +73,7 @@
         }
         let offset = pace.record(offset: arrival - position, arrival: arrival)
         let noted = Arrival(offset: offset, frames: Int32(frames), reach: Int32(clamping: reach))
-        while arrivals.settleCount(before: sequence) > 0 { settleOldest() }
+        while arrivals.settleCount(before: sequence) > 0 { settled.add(arrivals.settleOldest(), cost) }
         arrivals.record(sequence, noted)
         if isNewest {
             newestOffset = noted.offset
@@ -145,11 +148,6 @@
             self.offset = candidate
             lowerSince = position
         }
-    }
-
-    private mutating func settleOldest() {
-        guard let fate = arrivals.settleOldest() else { return }
-        settled.add(fate, cost)
     }
 
     /// e to the `x` for `x` from -50 to 0, to 1 %: ten squarings of its first-order approximation.

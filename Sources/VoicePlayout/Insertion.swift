@@ -136,8 +136,8 @@ extension PlayoutBuffer {
         if clock.isRunning(at: now), let waiting = store.first(from: cursor.sequence), waiting.sequence < oldest {
             return false
         }
-        for old in max(cursor.sequence, oldest - Int64(store.capacity))..<oldest where store[old] != nil {
-            store.remove(old)
+        while let waiting = store.first(from: cursor.sequence), waiting.sequence < oldest {
+            store.remove(waiting.sequence)
             statistics.packetsDiscarded += 1
         }
         cursor.sequence = oldest

@@ -1,6 +1,6 @@
 extension PlayoutBuffer {
     /// Unplayed packets that still go through the decoder, to keep its state true; older ones no longer matter to it.
-    private static let caughtUpPackets: Int64 = 8
+    static let caughtUpPackets: Int64 = 8
 
     /// Plays a packet, without its first `skipped` frames.
     mutating func playPacket<Decoder: SpeechDecoder & ~Copyable>(
@@ -93,7 +93,7 @@ extension PlayoutBuffer {
                 continue
             }
             guard let next = store.first(from: cursor.sequence) else { return }
-            catchUpMissing(to: position, next, &joint, &decoder)
+            catchUpMissing(to: position, next, last, &joint, &decoder)
             guard cursor.chainEnd <= position, catchUpAdvanced(next, position) else { return }
         }
     }
@@ -105,13 +105,15 @@ extension PlayoutBuffer {
         return true
     }
 
-    /// Takes the missing packets before `next` through the decoder, as redundancy or concealed, as far as `position`.
+    /// Takes the missing packets before `next` through the decoder, as redundancy or concealed, as far as `position`, where they still matter
+    /// at `last`.
     private mutating func catchUpMissing<Decoder: SpeechDecoder & ~Copyable>(
-        to position: Int64, _ next: StoredPacket, _ joint: inout Joint, _ decoder: inout Decoder
+        to position: Int64, _ next: StoredPacket, _ last: Int64, _ joint: inout Joint, _ decoder: inout Decoder
     ) {
         let unit = Int64(cursor.packetFrames)
         let restored = configuration.usesRedundancy ? Int64(next.framing.redundantFrames) : 0
-        let run = min(next.sequence - cursor.sequence, Self.caughtUpPackets)
+        let matters = last - next.sequence < Self.caughtUpPackets
+        let run = matters ? min(next.sequence - cursor.sequence, Self.caughtUpPackets) : 0
         cursor.chainEnd = max(cursor.chainEnd, min(next.position, position) - run * unit)
         cursor.sequence = next.sequence - run
         while cursor.sequence < next.sequence, cursor.chainEnd + unit <= min(position, next.position - restored) {

@@ -13,10 +13,7 @@ struct ReceivedWindow: BitwiseCopyable {
             return words[word] & bit == 0
         }
         if let newest {
-            for skipped in max(newest + 1, sequence - Self.span + 1)...sequence {
-                let (word, bit) = Self.place(skipped)
-                words[word] &= ~bit
-            }
+            clear(from: max(newest + 1, sequence - Self.span + 1), through: sequence)
         }
         newest = sequence
         let (word, bit) = Self.place(sequence)
@@ -29,6 +26,17 @@ struct ReceivedWindow: BitwiseCopyable {
         guard let newest, sequence <= newest, newest - sequence < Self.span else { return false }
         let (word, bit) = Self.place(sequence)
         return words[word] & bit != 0
+    }
+
+    /// Forgets sequence numbers, a word at a time.
+    private mutating func clear(from first: Int64, through last: Int64) {
+        var next = first
+        while next <= last {
+            let end = min(last, next | 63)
+            let ones = UInt64.max >> UInt64(63 - (end - next))
+            words[Self.place(next).word] &= ~(ones << UInt64(next & 63))
+            next = end + 1
+        }
     }
 
     private static func place(_ sequence: Int64) -> (word: Int, bit: UInt64) {
