@@ -80,7 +80,7 @@ struct Downlink: ~Copyable {
         streams.setVolume(gain, of: source)
     }
 
-    /// Takes in every packet that has arrived and pulls what is due into the playout ring.
+    /// Takes in the packets that have arrived, ``mostPackets`` at most, and pulls what is due into the playout ring.
     ///
     /// - Parameters:
     ///   - take: what the playback thread has taken since the last run.
@@ -117,8 +117,12 @@ struct Downlink: ~Copyable {
         events.tell(.playoutMarginChanged(nanoseconds: schedule.margin))
     }
 
+    /// The packets taken in by one run at most, the oldest first: 160 ms of 20 ms packets from each of the most talkers, which is what a stall of
+    /// the network lets loose. What sound is due does not wait for more; a flood stays in the receive ring, which drops the newest when full.
+    static let mostPackets = 128
+
     private mutating func receive(_ reports: inout ReportExchange) {
-        while received.available > 0 {
+        for _ in 0..<min(received.available, Self.mostPackets) {
             switch Self.hand(received, to: &streams, &reports) {
             case .taken: break
             case .withoutSlot: statistics.packetsWithoutSlot += 1

@@ -108,6 +108,23 @@ public struct LossPatterns: ~Escapable {
     ///
     /// - Throws: ``WireError/truncated(_:)`` when a block reaches beyond the packet.
     public mutating func next() throws(WireError) -> Element? {
+        guard let block = try nextBlock() else { return nil }
+        return Element(source: source(of: block), pattern: pattern(in: block))
+    }
+
+    /// The next pattern about a source, as ``next()``; what is said of others is passed over unread.
+    public mutating func next(about source: UInt32) throws(WireError) -> LossPattern? {
+        while let block = try nextBlock() {
+            if self.source(of: block) == source { return pattern(in: block) }
+        }
+        return nil
+    }
+
+    /// How many patterns were read so far; each costs more than a block that is passed over.
+    private(set) var patternsRead = 0
+
+    /// Where the next block with a pattern lies.
+    private mutating func nextBlock() throws(WireError) -> Range<Int>? {
         while offset + 4 <= body.count {
             let start = offset
             let end = start + 4 + 4 * Int(body.loadUInt16(at: start + 2))
@@ -115,12 +132,15 @@ public struct LossPatterns: ~Escapable {
             guard end <= body.count else { throw .truncated(.extendedReport) }
             guard body[start] == ExtendedReportWriter.lossRunLengths, body[start + 1] & 0x0F == 0 else { continue }
             guard end - start >= ExtendedReportWriter.blockHeaderBytes else { throw .truncated(.extendedReport) }
-            return Element(source: body.loadUInt32(at: start + 4), pattern: pattern(in: start..<end))
+            return start..<end
         }
         return nil
     }
 
-    private func pattern(in block: Range<Int>) -> LossPattern {
+    private func source(of block: Range<Int>) -> UInt32 { body.loadUInt32(at: block.lowerBound + 4) }
+
+    private mutating func pattern(in block: Range<Int>) -> LossPattern {
+        patternsRead += 1
         let first = body.loadUInt16(at: block.lowerBound + 8)
         let wanted = min(Int(body.loadUInt16(at: block.lowerBound + 10) &- first), LossPattern.capacity)
         var pattern = LossPattern(firstSequenceNumber: first)
@@ -130,7 +150,7 @@ public struct LossPatterns: ~Escapable {
             if bits == 0 { break }
             if bits & 0x8000 == 0 {
                 let run = Int(bits) & ExtendedReportWriter.longestRun
-                for _ in 0..<min(run, wanted - pattern.count) { pattern.append(bits & 0x4000 != 0) }
+                pattern.append(bits & 0x4000 != 0, count: min(run, wanted - pattern.count))
             } else {
                 for place in 0..<min(ExtendedReportWriter.vectorPackets, wanted - pattern.count) {
                     pattern.append(bits & 0x4000 >> UInt16(place) != 0)

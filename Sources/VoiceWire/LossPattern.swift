@@ -20,6 +20,18 @@ public struct LossPattern: Equatable, Sendable, BitwiseCopyable {
         count += 1
     }
 
+    /// Adds so many packets of one fate, a word at a time; what exceeds ``capacity`` is left out.
+    mutating func append(_ wasReceived: Bool, count added: Int) {
+        let end = min(count + max(added, 0), Self.capacity)
+        while count < end {
+            let length = min(end - count, UInt64.bitWidth - count & 63)
+            if wasReceived {
+                words[count >> 6] |= (UInt64.max >> UInt64(UInt64.bitWidth - length)) << UInt64(count & 63)
+            }
+            count += length
+        }
+    }
+
     /// Whether the packet `index` places behind the first was received; `index` is below ``count``.
     public subscript(index: Int) -> Bool {
         precondition(index >= 0 && index < count)
@@ -48,14 +60,14 @@ struct ReceptionWindow: BitwiseCopyable, Sendable {
         guard let highest else {
             self.highest = sequence
             next = sequence
-            return set(sequence, true)
+            return set(sequence)
         }
         if sequence > highest {
             let first = max(highest + 1, sequence - Int64(LossPattern.capacity) + 1)
-            for missing in first..<sequence { set(missing, false) }
+            clear(from: first, through: sequence)
             self.highest = sequence
         }
-        if highest - sequence < Int64(LossPattern.capacity) { set(sequence, true) }
+        if highest - sequence < Int64(LossPattern.capacity) { set(sequence) }
     }
 
     /// The pattern from the end of the last one to the highest sequence number.
@@ -68,8 +80,16 @@ struct ReceptionWindow: BitwiseCopyable, Sendable {
         return pattern
     }
 
-    private mutating func set(_ sequence: Int64, _ wasReceived: Bool) {
-        if wasReceived { words[word(sequence)] |= bit(sequence) } else { words[word(sequence)] &= ~bit(sequence) }
+    private mutating func set(_ sequence: Int64) { words[word(sequence)] |= bit(sequence) }
+
+    /// Notes sequence numbers as missing, a word at a time.
+    private mutating func clear(from first: Int64, through last: Int64) {
+        var next = first
+        while next <= last {
+            let end = min(last, next | 63)
+            words[word(next)] &= ~((UInt64.max >> UInt64(63 - (end - next))) << UInt64(next & 63))
+            next = end + 1
+        }
     }
 
     private func word(_ sequence: Int64) -> Int { Int(sequence >> 6 & 3) }

@@ -223,6 +223,31 @@ struct MediaPipelineTests {
         #expect(rig.statistics.downlink.packetsWithoutSlot > 0)
     }
 
+    @Test("a flood of packets waits in the ring for later runs, so that what is due is played")
+    func flood() throws {
+        var configuration = EngineConfiguration.voiceChat
+        configuration.backend = .bypass
+        configuration.processing = .bypass
+        let rig = try PipelineRig(configuration)
+        rig.run(periods: 2)
+        // Given a ring full of packets of nobody's
+        var packet: [UInt8] = [0x80, 111] + [UInt8](repeating: 0, count: 10) + [0xF8, 0xFF, 0xFE]
+        packet[11] = 77
+        func fill() -> Int {
+            var count = 0
+            while rig.core.link.received.push(packet.span, tag: PacketTag(time: MonotonicTime(nanoseconds: 0))) {
+                count += 1
+            }
+            return count
+        }
+        #expect(fill() > 4 * Downlink.mostPackets)
+        // When the pipeline runs once, then so much was taken in, and no more
+        for _ in 0..<4 {
+            rig.run(periods: 1)
+            #expect(fill() == Downlink.mostPackets)
+        }
+    }
+
     @Test("one talker more than there are slots is told, and heard when a slot is free")
     func fullTable() throws {
         var configuration = EngineConfiguration.voiceChat

@@ -1,5 +1,6 @@
 import Testing
-import VoiceWire
+
+@testable import VoiceWire
 
 @Suite("Loss patterns in extended reports (RFC 3611 section 4.1)")
 struct ExtendedReportTests {
@@ -44,6 +45,38 @@ struct ExtendedReportTests {
             bytes == [
                 0x80, 207, 0, 5, 0, 0, 0, 7, 1, 0, 0, 3, 0, 0, 0, 100, 0, 5, 0, 28, 0x40, 20, 0x80 | 0x30, 0,
             ])
+    }
+
+    @Test("Of a report full of patterns only the one that was asked for is read")
+    func oneOfMany() throws {
+        // Given 70 patterns, as a run of 16383 packets each, that of source 169 the last, and a seventh of source 105
+        let many = (0..<70).flatMap { index -> [UInt8] in
+            [1, 0, 0, 3, 0, 0, 0, 100 + UInt8(index), 0, 0, 0xFF, 0xFF, 0x7F, 0xFF, 0, 0]
+        }
+        let words = UInt16(1 + many.count / 4)
+        let bytes = [0x80, 207, UInt8(words >> 8), UInt8(words & 255), 0, 0, 0, 7] + many
+        var patterns = try LossPatterns(parsing: RTCPPacket(parsing: bytes.span))
+        // When that of 169 is wanted
+        let found = try patterns.next(about: 169)
+        // Then the others cost no more than to be passed over
+        #expect(patterns.patternsRead == 1)
+        #expect(found?.count == LossPattern.capacity && found?.lostCount == 0)
+        #expect(try patterns.next(about: 169) == nil)
+        var absent = try LossPatterns(parsing: RTCPPacket(parsing: bytes.span))
+        #expect(try absent.next(about: 7) == nil)
+        #expect(absent.patternsRead == 0)
+    }
+
+    @Test("A run adds what its packets would one by one", arguments: UInt64(1)...20)
+    func runs(seed: UInt64) {
+        var random = SeededBytes(seed: seed)
+        var (one, other) = (LossPattern(firstSequenceNumber: 3), LossPattern(firstSequenceNumber: 3))
+        while one.count < LossPattern.capacity {
+            let (length, received) = (Int.random(in: 0...140, using: &random), Bool.random(using: &random))
+            one.append(received, count: length)
+            for _ in 0..<length { other.append(received) }
+            #expect(one == other, "seed \(seed)")
+        }
     }
 
     @Test("Whatever was received is read as it was written", arguments: UInt64(1)...40)

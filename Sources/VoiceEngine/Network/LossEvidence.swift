@@ -23,6 +23,9 @@ struct LossEvidence: BitwiseCopyable, Sendable {
     /// What remains to be extrapolated, were each packet repeated by so many after it.
     private var costs = InlineArray<5, Double>(repeating: 0)
 
+    /// Packets that a listener's word may be about; more than one pattern tells of it cannot know.
+    static let mostPackets = LossPattern.capacity
+
     /// None.
     init() {}
 
@@ -31,18 +34,19 @@ struct LossEvidence: BitwiseCopyable, Sendable {
         let judged = pattern.count - Self.mostCopies
         guard judged > 0 else { return }
         packets = Double(judged)
-        for copies in 0...Self.mostCopies {
-            var gap = 0
-            for index in 0..<judged {
-                let distance = Self.distance(from: index, in: pattern)
-                if copies == 0, distance > 0 { lost += 1 }
-                if copies == 0, distance == 1 { restoredByNext += 1 }
+        // How many packets before this one each protection would have left to be extrapolated.
+        var gaps = InlineArray<5, Int>(repeating: 0)
+        for index in 0..<judged {
+            let distance = Self.distance(from: index, in: pattern)
+            if distance > 0 { lost += 1 }
+            if distance == 1 { restoredByNext += 1 }
+            for copies in 0...Self.mostCopies {
                 guard distance > copies else {
-                    gap = 0
+                    gaps[copies] = 0
                     continue
                 }
-                costs[copies] += 1 + Self.burst * Double(min(gap, Self.dearest))
-                gap += 1
+                costs[copies] += 1 + Self.burst * Double(min(gaps[copies], Self.dearest))
+                gaps[copies] += 1
             }
         }
     }
