@@ -1,4 +1,5 @@
 internal import VoiceRooms
+internal import VoiceWire
 
 /// Tells media apart from everything else by its first bytes (RFC 7983 section 7, RFC 5761 section 4).
 enum MediaDatagram {
@@ -17,12 +18,11 @@ enum MediaDatagram {
     /// RTCP packet types lie where RTP has marker and payload type; RTP must not use 64...95 here.
     private static let reportTypes: ClosedRange<UInt8> = 192...223
 
-    /// The SSRC of the sender, nil when the datagram is too short to be RTP or RTCP.
+    /// The SSRC of the sender; nil when the datagram is too short to be RTP, or no RTCP of one sender.
     static func synchronizationSource(of bytes: Span<UInt8>) -> UInt32? {
-        guard bytes.count >= 8 else { return nil }
-        let offset = reportTypes.contains(bytes[1]) ? 4 : 8
-        guard bytes.count >= offset + 4 else { return nil }
-        return UInt32(bytes[offset]) << 24 | UInt32(bytes[offset + 1]) << 16 | UInt32(bytes[offset + 2]) << 8
-            | UInt32(bytes[offset + 3])
+        guard bytes.count >= 2, reportTypes.contains(bytes[1]) else {
+            return RTPDatagram.synchronizationSource(of: bytes)
+        }
+        return try? RTCPCompound.sender(of: bytes)
     }
 }

@@ -12,6 +12,29 @@ public struct RTCPCompound: ~Escapable {
         self.datagram = datagram
     }
 
+    /// Whom all packets of a datagram are from, and all that they say of senders is about.
+    ///
+    /// A participant reports for itself alone (RFC 3550 section 6.1; only mixers collect what others say). So a forwarder that knows whose SSRC
+    /// comes from which address has checked every packet with this one answer, and nobody can report in another's name.
+    ///
+    /// - Throws: ``WireError`` when a packet is malformed or from somebody else, or there is none. Drop the datagram.
+    public static func sender(of datagram: Span<UInt8>) throws(WireError) -> UInt32 {
+        var compound = RTCPCompound(datagram)
+        var sender: UInt32?
+        while let packet = try compound.next() {
+            guard packet.kind != .sourceDescription || packet.count <= 1 else { throw .malformed(.sourceDescription) }
+            let named = packet.namedSources
+            guard named.count * 4 <= packet.body.count else { throw .truncated(.controlBody) }
+            for index in named {
+                let source = packet.body.loadUInt32(at: 4 * index)
+                guard source == sender ?? source else { throw .malformed(.controlBody) }
+                sender = source
+            }
+        }
+        guard let sender else { throw .truncated(.controlHeader) }
+        return sender
+    }
+
     /// The next packet, or nil after the last.
     ///
     /// - Throws: ``WireError`` when the rest of the datagram is no RTCP packet; there is nothing after it.
@@ -94,6 +117,11 @@ public struct RTCPPacket: ~Escapable {
         count = Int(flags & 0x1F)
         self.byteCount = byteCount
         body = datagram.extracting(Self.headerByteCount..<bodyEnd)
+    }
+
+    /// The words at the beginning of the body that name senders: as many as it counts where they leave or are described, else one.
+    fileprivate var namedSources: Range<Int> {
+        kind == .goodbye || kind == .sourceDescription ? 0..<count : 0..<1
     }
 
     func require(_ kind: Kind) throws(WireError) {

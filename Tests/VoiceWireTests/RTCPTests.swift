@@ -203,6 +203,41 @@ struct RTCPCompoundTests {
         #expect(result.error == error)
     }
 
+    private static let senderOfNine: [UInt8] =
+        [0x80, 200, 0, 6, 0, 0, 0, 9] + [UInt8](repeating: 0, count: 20)
+    private static let descriptionOfNine: [UInt8] = [0x81, 202, 0, 2, 0, 0, 0, 9, 1, 1, 0x41, 0]
+
+    @Test(
+        "a datagram has one sender, or none",
+        arguments: [
+            (senderOfNine + descriptionOfNine, 9, nil), (report + goodbye, 9, nil), (goodbye, 9, nil),
+            (report + [0x80, 207, 0, 1, 0, 0, 0, 9], 9, nil),
+            // Types that nobody knows name their sender first as well (RFC 3550 section 6.7, RFC 4585 section 6.1)
+            (report + [0x80, 205, 0, 2, 0, 0, 0, 9, 0, 0, 0, 8], 9, nil),
+            // Whoever speaks for others
+            (report + [0x80, 201, 0, 1, 0, 0, 0, 8], nil, .malformed(.controlBody)),
+            (report + [0x80, 207, 0, 1, 0, 0, 0, 8], nil, .malformed(.controlBody)),
+            (report + [0x81, 203, 0, 1, 0, 0, 0, 8], nil, .malformed(.controlBody)),
+            (report + [0x82, 203, 0, 2, 0, 0, 0, 9, 0, 0, 0, 8], nil, .malformed(.controlBody)),
+            (senderOfNine + [0x81, 202, 0, 2, 0, 0, 0, 8, 1, 1, 0x41, 0], nil, .malformed(.controlBody)),
+            (
+                [0x82, 202, 0, 4, 0, 0, 0, 9, 1, 1, 0x41, 0, 0, 0, 0, 8, 1, 1, 0x41, 0], nil,
+                .malformed(.sourceDescription)
+            ),
+            // Nothing that could be checked
+            ([], nil, .truncated(.controlHeader)), ([0x80, 201, 0, 0], nil, .truncated(.controlBody)),
+            ([0x9F, 203, 0, 1, 0, 0, 0, 9], nil, .truncated(.controlBody)),
+            (report + [0x80, 201, 0], nil, .truncated(.controlHeader)),
+        ] as [([UInt8], UInt32?, WireError?)])
+    func sender(bytes: [UInt8], expected: UInt32?, error: WireError?) {
+        do {
+            let sender = try RTCPCompound.sender(of: bytes.span)
+            #expect(sender == expected && error == nil)
+        } catch let thrown {
+            #expect(thrown == error)
+        }
+    }
+
     @Test("padding is no part of the body")
     func paddedBody() throws {
         let bytes: [UInt8] = [0xA1, 203, 0, 3, 0, 0, 0, 9, 1, 0x41, 0, 0, 0, 0, 0, 4]

@@ -4,6 +4,8 @@ internal import VoiceWire
 struct RemoteInbound: ReportingListener {
     var synchronizationSource: UInt32 = 0
     var heard: Duration = .zero
+    /// When the sender was last adapted to what it says.
+    var weighed: Duration?
     /// 0...1, since the report before.
     var fractionLost = 0.0
     var packetsLost = 0

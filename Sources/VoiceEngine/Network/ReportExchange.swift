@@ -14,13 +14,19 @@ struct ReportExchange: BitwiseCopyable, Sendable {
     struct Statistics: BitwiseCopyable, Sendable {
         var reportsSent = 0
         var reportsReceived = 0
+        /// Those from more than one sender included.
         var reportsMalformed = 0
+        /// Received, of our stream, and weighed; those that came too soon after another of the same listener are not.
+        var reportsWeighed = 0
     }
 
     /// A report is no longer than what any path carries whole (RFC 9000, section 14.1).
     private static let mostBytes = 1_200
     /// A sender report with one block, a name and a loss pattern: what is expected before the first.
     private static let usualBytes = 120
+    /// A listener is not weighed again sooner than this: half of the shortest interval that ``ReportSchedule`` brings about (0.41 s). What it
+    /// says counts for the time between, not for how often it says it, and a flood of reports costs no more than reading them.
+    static let weighingInterval: Duration = .milliseconds(200)
     /// As whom this engine reports; nil outside a room.
     private(set) var source: UInt32?
     private(set) var listeners = ListenerTable<RemoteInbound>()
@@ -60,70 +66,66 @@ struct ReportExchange: BitwiseCopyable, Sendable {
 
     // MARK: Taking reports
 
-    /// Takes a datagram of reports; what of it is not understood is left out.
+    /// Takes a datagram of reports, all from one sender. The first that it says of a stream counts.
     mutating func receive(_ datagram: Span<UInt8>, arrival: Duration, streams: inout StreamTable) {
-        var compound = RTCPCompound(datagram)
-        var news: News?
         do throws(WireError) {
-            while let packet = try compound.next() {
-                switch packet.kind {
-                case .senderReport:
-                    let report = try SenderReport(parsing: packet)
-                    streams.note(report, arrival: arrival)
-                    streams.heardReport(of: report.synchronizationSource, arrival: arrival)
-                    news = try block(in: packet, of: report.synchronizationSource, arrival: arrival) ?? news
-                case .receiverReport:
-                    let report = try ReceiverReport(parsing: packet)
-                    streams.heardReport(of: report.synchronizationSource, arrival: arrival)
-                    news = try block(in: packet, of: report.synchronizationSource, arrival: arrival) ?? news
-                case .extendedReport: try addPatterns(in: packet, to: &news)
-                default: break
-                }
-            }
+            let news = try read(datagram, arrival: arrival, streams: &streams)
             statistics.reportsReceived += 1
             schedule.note(bytes: datagram.count)
+            if let news { weigh(news, arrival: arrival) }
         } catch {
             statistics.reportsMalformed += 1
         }
-        if let news { adapt(to: news, arrival: arrival) }
     }
 
     /// What one datagram says of our stream.
     private struct News: BitwiseCopyable {
-        var reporter: UInt32
-        var roundTrip: Double?
-        var fractionLost: Double
-        var packets: Int
+        let reporter: UInt32
+        var block: ReportBlock?
         var pattern: LossPattern?
     }
 
-    private mutating func block(
-        in packet: RTCPPacket, of reporter: UInt32, arrival: Duration
+    /// Reads all packets before anything that they say is believed.
+    private mutating func read(
+        _ datagram: Span<UInt8>, arrival: Duration, streams: inout StreamTable
     ) throws(WireError) -> News? {
-        let blocks = try ReportBlocks(parsing: packet)
-        guard let source, reporter != source, let block = blocks.block(about: source) else { return nil }
-        let place = listeners.place(of: reporter, now: arrival)
-        let (roundTrip, packets) = listeners[place].note(block, arrival: arrival)
-        return News(
-            reporter: reporter, roundTrip: roundTrip, fractionLost: listeners[place].fractionLost, packets: packets)
-    }
-
-    private func addPatterns(in packet: RTCPPacket, to news: inout News?) throws(WireError) {
-        guard news != nil else { return }
-        var patterns = try LossPatterns(parsing: packet)
-        while let element = try patterns.next() {
-            if element.source == source, patterns.synchronizationSource == news?.reporter {
-                news?.pattern = element.pattern
+        var news = News(reporter: try RTCPCompound.sender(of: datagram))
+        var ofStream: SenderReport?
+        var isReport = false
+        var compound = RTCPCompound(datagram)
+        while let packet = try compound.next() {
+            switch packet.kind {
+            case .senderReport, .receiverReport:
+                isReport = true
+                if packet.kind == .senderReport, ofStream == nil { ofStream = try SenderReport(parsing: packet) }
+                let blocks = try ReportBlocks(parsing: packet)
+                if let source, news.block == nil { news.block = blocks.block(about: source) }
+            case .extendedReport:
+                guard let source, news.pattern == nil else { continue }
+                var patterns = try LossPatterns(parsing: packet)
+                news.pattern = try patterns.next(about: source)
+            default: break
             }
         }
+        if let ofStream { streams.note(ofStream, arrival: arrival) }
+        if isReport { streams.heardReport(of: news.reporter, arrival: arrival) }
+        return news.block == nil || news.reporter == source ? nil : news
     }
 
-    private mutating func adapt(to news: News, arrival: Duration) {
+    private mutating func weigh(_ news: News, arrival: Duration) {
+        guard let block = news.block else { return }
+        let place = listeners.place(of: news.reporter, now: arrival)
+        let before = listeners[place].weighed
+        let (roundTrip, packets) = listeners[place].note(block, arrival: arrival)
+        guard before.map({ arrival - $0 >= Self.weighingInterval }) ?? true else { return }
+        listeners[place].weighed = arrival
+        statistics.reportsWeighed += 1
         let evidence =
             if let pattern = news.pattern { LossEvidence(pattern) } else {
-                LossEvidence(fractionLost: news.fractionLost, packets: min(news.packets, LossPattern.capacity))
+                LossEvidence(
+                    fractionLost: listeners[place].fractionLost, packets: min(packets, LossEvidence.mostPackets))
             }
-        adaptation.note(evidence, from: news.reporter, roundTrip: news.roundTrip, now: arrival)
+        adaptation.note(evidence, from: news.reporter, roundTrip: roundTrip, now: arrival)
     }
 
     // MARK: Reporting

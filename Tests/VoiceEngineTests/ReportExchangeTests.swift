@@ -1,0 +1,78 @@
+import Testing
+import VoiceCoding
+import VoiceWire
+
+@testable import VoiceEngine
+
+/// Reports as a listener sends them, and as somebody who wishes ill does.
+@Suite("Reports about our stream")
+final class ReportExchangeTests {
+    private static let us: UInt32 = 1
+    private var exchange: ReportExchange
+    private var streams: StreamTable
+    private var now = Duration.seconds(100)
+
+    init() throws {
+        exchange = ReportExchange(EngineConfiguration.voiceChat.sending)
+        exchange.begin(
+            as: RTPStreamStart(synchronizationSource: Self.us, sequenceNumber: 0, timestamp: 0, mayRepeat: true))
+        streams = try StreamTable(count: 1, configuration: .conversation)
+    }
+
+    /// A receiver report about our stream, after `roundTrip`, with a pattern of the last 50 packets.
+    private func report(of reporter: UInt32, lost: Bool, roundTrip: Duration) throws -> [UInt8] {
+        let sent = NetworkTime(sinceUnixEpoch: now - roundTrip).compact
+        let block = ReportBlock(
+            synchronizationSource: Self.us, fractionLost: lost ? 255 : 0, cumulativeLost: 0,
+            extendedHighestSequenceNumber: UInt32(now.components.seconds) * 50, interarrivalJitter: 0,
+            lastSenderReport: sent)
+        var pattern = LossPattern(firstSequenceNumber: 0)
+        for _ in 0..<50 { pattern.append(!lost) }
+        var bytes = [UInt8](repeating: 0, count: 200)
+        var span = bytes.mutableSpan
+        let length = try ReceiverReport(synchronizationSource: reporter).write(
+            into: &span, reportBlocks: [block].span)
+        var extended = ExtendedReportWriter(synchronizationSource: reporter, at: length, limit: 200)
+        _ = extended.append(pattern, of: Self.us, to: &span)
+        return Array(bytes[..<(length + extended.byteCount)])
+    }
+
+    private func receive(_ bytes: [UInt8]) {
+        exchange.receive(bytes.span, arrival: now, streams: &streams)
+    }
+
+    @Test("Nobody reports in another's name: invented listeners behind a report change nothing")
+    func invented() throws {
+        // Given a good listener, and a member that twice a second adds reports of listeners that do not exist, who lose all
+        let clean: [UInt8] = [0x80, 201, 0, 1, 0, 0, 0, 50]
+        for second in 0..<30 as Range<UInt32> {
+            now += .milliseconds(500)
+            receive(try report(of: 9, lost: false, roundTrip: .milliseconds(40)))
+            for half in 0..<2 as Range<UInt32> {
+                receive(clean + (try report(of: 1000 + 2 * second + half, lost: true, roundTrip: .seconds(1))))
+                now += .milliseconds(250)
+            }
+        }
+        // Then the sender goes on as for the good one alone
+        let plan = exchange.adaptation.plan
+        #expect(exchange.listeners.count == 1 && exchange.listeners[0].synchronizationSource == 9)
+        #expect(plan.settings.bitratePerSecond == OpusEncoderSettings.voice.bitratePerSecond)
+        #expect(plan.settings.frameDuration == OpusEncoderSettings.voice.frameDuration && plan.copies == 0)
+        #expect(exchange.statistics.reportsMalformed == 60 && exchange.statistics.reportsReceived == 30)
+    }
+
+    @Test("A listener's word counts for the time between its reports, not for how often it says it")
+    func flood() throws {
+        // Given a good listener, and one that reports 1000 times a second what it told before
+        receive(try report(of: 9, lost: false, roundTrip: .milliseconds(40)))
+        let weighed = exchange.statistics.reportsWeighed
+        for _ in 0..<5000 {
+            now += .milliseconds(1)
+            receive(try report(of: 8, lost: true, roundTrip: .milliseconds(40)))
+        }
+        // Then it is weighed as often as a report may come at all, and the rest costs no more than reading it
+        let most = Int(Duration.seconds(5) / ReportExchange.weighingInterval)
+        #expect(exchange.statistics.reportsReceived == 5001)
+        #expect(exchange.statistics.reportsWeighed - weighed <= most)
+    }
+}
