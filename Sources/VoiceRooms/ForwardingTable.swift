@@ -12,6 +12,8 @@ struct ForwardingTable: Sendable {
         let stream: StreamID
         let isPublished: Bool
         let isMuted: Bool
+        /// Whether its publisher may send packets that repeat earlier ones.
+        let mayRepeat: Bool
         /// All who get the stream.
         let subscribers: [EndpointAddress]
         /// Those of them who take packets that repeat earlier ones, and those who do not.
@@ -28,6 +30,7 @@ struct ForwardingTable: Sendable {
         guard let route = routes[Key(source: source, synchronizationSource: synchronizationSource)], route.isPublished
         else { return .drop(.notPublished) }
         guard !route.isMuted else { return .drop(.mutedByServer) }
+        guard !repeats || route.mayRepeat else { return .drop(.notPublished) }
         guard repeats, !route.others.isEmpty else { return .forward(route.subscribers) }
         return .split(whole: route.takers, withoutCopies: route.others)
     }
@@ -60,7 +63,7 @@ public enum ForwardingDecision: Equatable, Sendable {
 
 /// Why a media packet is not forwarded.
 public enum ForwardingRefusal: Equatable, Sendable {
-    /// Nobody publishes this SSRC from this address; of a report: the SSRC is nobody's there.
+    /// Nobody publishes this SSRC from this address, or not as packets that repeat earlier ones; of a report: the SSRC is nobody's there.
     case notPublished
     /// Its publisher is muted by the server.
     case mutedByServer

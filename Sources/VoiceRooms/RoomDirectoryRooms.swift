@@ -128,7 +128,9 @@ extension RoomDirectory {
                     source: source, synchronizationSource: stream.assignment.synchronizationSource)
                 let route = ForwardingTable.Route(
                     stream: stream.assignment.stream, isPublished: stream.isPublished,
-                    isMuted: stream.mute.contains(.byServer), subscribers: subscribers.compactMap(\.endpoint),
+                    isMuted: stream.mute.contains(.byServer),
+                    mayRepeat: owner.capabilities.contains(.redundantAudio),
+                    subscribers: subscribers.compactMap(\.endpoint),
                     takers: takers.compactMap(\.endpoint), others: others.compactMap(\.endpoint),
                     peers: peers.compactMap(\.endpoint))
                 routes.append((key, route))

@@ -52,7 +52,7 @@ struct DatagramBatch: ~Copyable {
             unsafe UnsafeMutableRawPointer(target).copyMemory(from: start, byteCount: bytes.count)
         }
         var copy = unsafe MutableSpan(_unsafeStart: target, count: bytes.count)
-        return try? RedundantAudioWriter.removeCopies(from: &copy)
+        return try? RedundantAudioWriter.removeCopies(from: &copy, payloadType: RoomProtocol.payloadType)
     }
 
     func source(_ index: Int) -> EndpointAddress {

@@ -14,15 +14,19 @@ public struct RedundantAudio: ~Escapable {
     /// A redundant block's header: follow-up bit, payload type, 14 bits of timestamp offset, 10 bits of length (section 3).
     private static let headerBytes = 4
     private static let followUp: UInt8 = 0x80
+    /// The most redundant blocks that are read: each costs the receiver work, and more than this repeats half a second of 20 ms packets.
+    public static let maximumBlocks = 32
 
     /// Checks and reads a payload.
     ///
-    /// - Throws: ``WireError/truncated(_:)`` of the payload when headers or blocks reach beyond it. Drop the packet.
+    /// - Throws: ``WireError/truncated(_:)`` of the payload when headers or blocks reach beyond it, ``WireError/malformed(_:)`` where there are
+    ///   more than ``maximumBlocks``. Drop the packet.
     @_lifetime(copy payload)
     public init(parsing payload: Span<UInt8>) throws(WireError) {
         var (offset, dataBytes, blocks) = (0, 0, 0)
         while offset < payload.count, payload[offset] & Self.followUp != 0 {
             guard offset + Self.headerBytes < payload.count else { throw .truncated(.payload) }
+            guard blocks < Self.maximumBlocks else { throw .malformed(.payload) }
             dataBytes += Self.length(in: payload, at: offset)
             offset += Self.headerBytes
             blocks += 1
@@ -112,10 +116,15 @@ public enum RedundantAudioWriter {
     ///
     /// What a forwarder does for a receiver that does not take redundancy. Without allocation.
     ///
+    /// - Parameter payloadType: what the primary block must be. Any other is refused: with the marker bit 64 to 95 would make the datagram an
+    ///   RTCP packet (RFC 5761 section 4), and redundancy may lie in redundancy.
     /// - Returns: how long the datagram now is; it has no padding.
     /// - Throws: ``WireError`` when it is no RTP packet, or its payload not as RFC 2198 has it; it is then as it was.
-    public static func removeCopies(from datagram: inout MutableSpan<UInt8>) throws(WireError) -> Int {
+    public static func removeCopies(
+        from datagram: inout MutableSpan<UInt8>, payloadType: UInt8
+    ) throws(WireError) -> Int {
         let (start, primary, type) = try primaryBlock(of: datagram.span)
+        guard type == payloadType else { throw .malformed(.payloadType) }
         for index in 0..<primary.count { datagram[start + index] = datagram[primary.lowerBound + index] }
         datagram[0] &= ~0x20
         datagram[1] = datagram[1] & 0x80 | type

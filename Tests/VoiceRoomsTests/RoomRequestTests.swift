@@ -77,6 +77,24 @@ struct RoomRequestTests {
                 == .forward([bob]))
     }
 
+    @Test func copiesOfWhoMayNotSendThemAreDropped() throws {
+        // Given carol, who was not granted them, and bob, who would take them
+        var rooms = try kitchen("bob")
+        let carol = try rooms.addClient("carol@kitchen", capabilities: [.publish, .subscribe, .autoSubscribe])
+        rooms.run(for: .seconds(1))
+        try rooms.clients[carol].session.publish(rooms.clients[carol].stream)
+        rooms.run(for: .seconds(1))
+        let client = rooms.clients[carol]
+        let source = client.stream.synchronizationSource
+        // Then her packets reach him, but none that repeats others
+        #expect(
+            rooms.directory.forward(source: client.endpoint, synchronizationSource: source)
+                == .forward([rooms.clients[0].endpoint]))
+        #expect(
+            rooms.directory.forward(source: client.endpoint, synchronizationSource: source, repeats: true)
+                == .drop(.notPublished))
+    }
+
     @Test func reportsReachWhoeverIsHeardAndWhoeverHears() throws {
         // Given alice and bob publishing, eve who only listens, and carol who has chosen nobody
         var rooms = try kitchen("alice", "bob")

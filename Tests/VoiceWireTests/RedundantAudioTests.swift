@@ -94,7 +94,7 @@ struct RedundantAudioTests {
         // When a forwarder takes the copies out
         var plain = bytes
         var span = plain.mutableSpan
-        let length = try RedundantAudioWriter.removeCopies(from: &span)
+        let length = try RedundantAudioWriter.removeCopies(from: &span, payloadType: 111)
         let rest = Array(plain[..<length])
         let parsed = try RTPPacket(parsing: rest.span)
         var header = packet.header
@@ -111,12 +111,38 @@ struct RedundantAudioTests {
             let bytes = [0x80] + random.bytes(count: Int(random.next() % 60))
             var copy = bytes
             var span = copy.mutableSpan
-            guard let length = try? RedundantAudioWriter.removeCopies(from: &span) else {
+            guard let length = try? RedundantAudioWriter.removeCopies(from: &span, payloadType: 111) else {
                 #expect(copy == bytes, "seed \(seed)")
                 continue
             }
             #expect(length < bytes.count, "seed \(seed)")
         }
+    }
+
+    @Test(
+        "A primary block that would make the datagram something else is left where it is",
+        arguments: [72, 112, 0, 96] as [UInt8])
+    func foreignPrimary(type: UInt8) {
+        // Given redundancy, with the marker bit, whose primary block is of another type than Opus's
+        let bytes: [UInt8] = [
+            0x80, 0x80 | 112, 0, 4, 0, 0, 0x25, 0x80, 0, 0, 0, 5, 0x80 | 111, 15, 0, 2, type, 1, 2, 3,
+        ]
+        var copy = bytes
+        var span = copy.mutableSpan
+        // Then its copies are not taken out, and 72 does not become a sender report (RFC 5761 section 4)
+        #expect(throws: WireError.malformed(.payloadType)) {
+            try RedundantAudioWriter.removeCopies(from: &span, payloadType: 111)
+        }
+        #expect(copy == bytes && DatagramKind(of: copy.span) == .rtp)
+    }
+
+    @Test("More blocks than anybody needs are refused")
+    func blockLimit() throws {
+        let block: [UInt8] = [0x80 | 111, 0, 4, 0]
+        var most: [UInt8] = [111, 1]
+        for _ in 0..<RedundantAudio.maximumBlocks { most = block + most }
+        #expect(try Self.parse(most) == 32)
+        #expect(throws: WireError.malformed(.payload)) { _ = try Self.parse(block + most) }
     }
 
     private static func parse(_ bytes: [UInt8]) throws(WireError) -> Int {

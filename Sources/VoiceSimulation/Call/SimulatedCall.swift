@@ -273,15 +273,14 @@ public final class SimulatedCall {
             send(packet, to: whole)
             var shorter = packet
             var span = shorter.mutableSpan
-            guard let length = try? RedundantAudioWriter.removeCopies(from: &span) else { return }
+            let opus = RoomProtocol.payloadType
+            guard let length = try? RedundantAudioWriter.removeCopies(from: &span, payloadType: opus) else { return }
             send(Array(shorter[..<length]), to: withoutCopies)
         }
     }
 
     private func forwardReport(_ packet: [UInt8], from participant: Participant) {
-        var compound = RTCPCompound(packet.span)
-        guard let first = try? compound.next(), first.body.count >= 4 else { return }
-        let sender = (0..<4).reduce(UInt32(0)) { $0 << 8 | UInt32(packet[4 + $1]) }
+        guard let sender = try? RTCPCompound.sender(of: packet.span) else { return }
         let decision = directory.forwardReport(source: participant.address, synchronizationSource: sender)
         if case .forward(let receivers) = decision { send(packet, to: receivers) }
     }

@@ -145,7 +145,7 @@ private func checkRemoval(_ datagram: Span<UInt8>) {
     var bytes: [UInt8] = []
     for index in datagram.indices { bytes.append(datagram[index]) }
     var span = bytes.mutableSpan
-    guard let length = try? RedundantAudioWriter.removeCopies(from: &span) else {
+    guard let length = try? RedundantAudioWriter.removeCopies(from: &span, payloadType: 111) else {
         precondition(isEqual(bytes.span, datagram))
         return
     }
