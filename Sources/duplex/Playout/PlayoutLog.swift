@@ -125,7 +125,7 @@ struct PlayoutLog {
                     title: "delay", xLabel: "s", yLabel: "ms",
                     content: .lines([
                         PlotPanel.Series(name: "sound that waits", points: levels, color: 4),
-                        PlotPanel.Series(name: "arrivals, behind the fastest", points: arrivals, color: 1),
+                        PlotPanel.Series(name: "lateness of arrivals", points: arrivals, color: 1),
                         PlotPanel.Series(name: "target", points: targets, color: 2),
                         PlotPanel.Series(name: "delay of what is played", points: played, color: 0),
                         PlotPanel.Series(name: "too late to be played", points: late, style: .marks, color: 5),

@@ -29,7 +29,13 @@ struct RoomSecret: ParsableArguments {
             )
         }
         do {
-            return try TokenKey(name: key, secret: secret)
+            let key = try TokenKey(name: key, secret: secret)
+            if let secretFile, Self.isReadByAll(secretFile) {
+                Console.complain(
+                    "warning: every user of this machine can read the secret file '\(secretFile)', and so make tokens for any room: chmod 600 it"
+                )
+            }
+            return key
         } catch {
             throw Failure(
                 .inputUnusable,
@@ -43,12 +49,6 @@ struct RoomSecret: ParsableArguments {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw unreadable(path, errno) }
         defer { close(descriptor) }
-        var status = stat()
-        if unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_mode & S_IROTH != 0 {
-            Console.complain(
-                "warning: every user of this machine can read the secret file '\(path)', and so make tokens for any room: chmod 600 it"
-            )
-        }
         var bytes = [UInt8](repeating: 0, count: longest)
         var count = 0
         while count < longest {
@@ -69,6 +69,13 @@ struct RoomSecret: ParsableArguments {
             )
         }
         return Array(String(decoding: line, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines).utf8)
+    }
+
+    /// Of a file; what comes through a pipe is whose it is.
+    private static func isReadByAll(_ path: String) -> Bool {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else { return false }
+        return status.st_mode & S_IFMT == S_IFREG && status.st_mode & S_IROTH != 0
     }
 
     private static func unreadable(_ path: String, _ number: Int32) -> Failure {
