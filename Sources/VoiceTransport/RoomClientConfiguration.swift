@@ -40,8 +40,7 @@ public enum RoomClientEnd: Error, Equatable, Sendable {
     case plaintextRefused(String)
     /// The system refused (`errno`): out of descriptors, threads or memory, or no route to the host.
     case system(errno: Int32)
-    /// The endpoint's token provider threw, gave no usable token, or took longer than `RoomTimers.joinTimeout` at the join. Remedy: ask whoever
-    /// makes the tokens.
+    /// The endpoint's token provider threw, or gave no usable token, at the join. Remedy: ask whoever makes the tokens.
     case tokenUnavailable
     /// `stop` was called.
     case stopped

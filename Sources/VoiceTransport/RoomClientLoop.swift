@@ -18,6 +18,8 @@ final class RoomClientLoop {
     static let socketBufferSize: Int32 = 1 << 18
     /// Datagrams in one system call.
     static let batchSize = 32
+    /// While a token is awaited; whatever is to be seen meanwhile wakes the thread sooner.
+    static let longestSleep: Duration = .seconds(60)
 
     private let link: PacketLink
     private let shared: RoomClientShared
@@ -58,13 +60,12 @@ final class RoomClientLoop {
         }
     }
 
-    /// Waits for the token to join with.
+    /// Waits for the token to join with, as long as its provider takes: whoever cannot wait leaves.
     private static func firstToken(
         _ request: TokenRequest, _ link: PacketLink, _ shared: RoomClientShared, until stop: borrowing StopFlag
     ) throws(RoomClientEnd) -> [UInt8] {
         let wake = link.wake
         request.start { wake.signal() }
-        let deadline = MonotonicTime.now().sinceEpoch + RoomTimers.joinTimeout
         while !stop.isRaised {
             switch request.take() {
             case .token(let token): return token
@@ -72,9 +73,7 @@ final class RoomClientLoop {
             case nil: break
             }
             if shared.isToLeave { throw .session(.left(acknowledged: false)) }
-            let left = deadline - MonotonicTime.now().sinceEpoch
-            guard left > .zero else { throw .tokenUnavailable }
-            wake.wait(timeout: left)
+            wake.wait(timeout: Self.longestSleep)
         }
         throw .stopped
     }

@@ -32,7 +32,8 @@ final class TokenRequest: Sendable {
         let provider = provider
         state.withLock { state in
             guard state.task == nil else { return }
-            state.task = Task { [weak self] in
+            // A call waits for it.
+            state.task = Task(priority: .high) { [weak self] in
                 let token = (try? await provider()).map { Array($0.utf8) } ?? []
                 let isUsable = (1...RoomProtocol.tokenLimit).contains(token.count)
                 self?.state.withLock { $0.answer = isUsable ? .token(token) : TokenAnswer.none }
