@@ -5,13 +5,17 @@
 #if defined(__x86_64__)
 #include <xmmintrin.h>
 
+// Flush results to zero, take operands as zero.
+enum { FLUSH = 0x8040 };
+
 unsigned long vk_flush_subnormals(void) {
     const unsigned state = _mm_getcsr();
-    _mm_setcsr(state | 0x8040);  // flush results to zero, take operands as zero
-    return state;
+    _mm_setcsr(state | FLUSH);
+    return state & FLUSH;
 }
 
-void vk_restore_rounding(unsigned long state) { _mm_setcsr((unsigned)state); }
+// The same word tells which exceptions occurred; that stays.
+void vk_restore_rounding(unsigned long state) { _mm_setcsr((_mm_getcsr() & ~(unsigned)FLUSH) | (unsigned)state); }
 
 #elif defined(__aarch64__)
 

@@ -25,6 +25,8 @@ public:
     // Values are in range when these are called; they throw LibraryError or what the library throws.
     virtual void apply(const webrtc_audio_settings &settings) = 0;
     virtual void process(float *capture, const float *reference, int delay, webrtc_audio_report *report) = 0;
+    // How often it has stopped the processing of all others.
+    virtual int exclusions() const { return 0; }
 
     static std::unique_ptr<Apm> make(int rate, const webrtc_audio_settings &settings);
     // Whether the blocks after apply() allocate anew.

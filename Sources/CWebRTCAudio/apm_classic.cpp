@@ -8,6 +8,8 @@
 
 #include <vector>
 
+#include "exclusion.h"
+
 namespace {
 
 using webrtc::AudioProcessing;
@@ -36,6 +38,7 @@ public:
         check(apm->Initialize(streams));
         check(apm->echo_cancellation()->enable_metrics(true));
         check(apm->echo_cancellation()->enable_delay_logging(true));
+        makeCanceller();
         active = settings;
         set(settings);
     }
@@ -49,6 +52,21 @@ public:
     }
 
     void process(float *capture, const float *reference, int delay, webrtc_audio_report *report) override {
+        exclusion.processing([&] { processBlock(capture, reference, delay, report); });
+    }
+
+    int exclusions() const override { return exclusion.count(); }
+
+private:
+    // The library keeps the choice between its plain and its SSE2 routines in process-wide function pointers, and sets them anew, first to
+    // plain and then to SSE2, whenever it makes a canceller (WebRtcAec_CreateAec, aec_rdft_init), which it does when one is first switched on
+    // and at no other time. An instance that processes meanwhile would round differently for a block: inaudible, but a data race, and no two
+    // runs would be the same. So that one step stops all processing.
+    void makeCanceller() {
+        exclusion.alone([&] { check(apm->echo_cancellation()->Enable(true)); });
+    }
+
+    void processBlock(float *capture, const float *reference, int delay, webrtc_audio_report *report) {
         auto *echo = apm->echo_cancellation();
         if (active.echo) {
             const float *from[] = {reference};
@@ -65,7 +83,6 @@ public:
         if (active.echo) describe(*echo, *report);
     }
 
-private:
     // Order matters only where a component is switched on: its numbers are set first, so that it starts with them.
     // Setters return early when nothing changes, except those tested for here, which would reset or reconfigure.
     void set(const webrtc_audio_settings &s) {
@@ -118,6 +135,7 @@ private:
         }
     }
 
+    Exclusion exclusion;
     StreamConfig stream;
     std::vector<float> rendered;  // ProcessReverseStream writes the reference somewhere; nobody reads it
     webrtc::Config options[4];  // made beforehand: building one allocates

@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <mutex>
 #include <new>
-#include <shared_mutex>
 #include <vector>
 
 #include "apm.h"
@@ -27,22 +25,6 @@ constexpr int warmUpBlocks = 8;
 constexpr webrtc_audio_settings everything{3, true, true, 4, 1, 3, 9, true, true, 4};
 constexpr webrtc_audio_settings nothing{};
 
-// 0.3 keeps the choice between its plain and its SSE2 routines in process-wide function pointers, and sets them anew, first to plain
-// and then to SSE2, whenever any instance initialises its canceller. An instance that processes meanwhile would round differently for
-// a block: inaudible, but a data race, and no two runs would be the same. So initialising excludes processing, which excludes nothing.
-// A processing thread waits for another instance's change of settings, some 0.1 ms, and at no other time.
-std::shared_mutex routines;
-
-void apply(Apm &apm, const webrtc_audio_settings &settings) {
-    std::unique_lock<std::shared_mutex> alone(routines);
-    apm.apply(settings);
-}
-
-std::unique_ptr<Apm> make(int rate, const webrtc_audio_settings &settings) {
-    std::unique_lock<std::shared_mutex> alone(routines);
-    return Apm::make(rate, settings);
-}
-
 bool inRange(const webrtc_audio_settings &s) {
     return s.echo <= 3 && s.noise <= 4 && s.gain <= 2 && s.target_level <= 31 && s.compression_gain <= 90 &&
            s.voice_detection <= 4;
@@ -57,7 +39,6 @@ void warmUp(Apm &apm, int rate) {
     webrtc_audio_report report;
     for (int block = 0; block < warmUpBlocks; block++) {
         forget(report);
-        std::shared_lock<std::shared_mutex> together(routines);
         apm.process(capture.data(), reference.data(), 0, &report);
     }
 }
@@ -87,10 +68,10 @@ webrtc_audio_status webrtc_audio_create(int32_t rate, const webrtc_audio_setting
     return guarded(nullptr, [&] {
         auto made = std::make_unique<webrtc_audio>();
         made->rate = rate;
-        made->apm = make(rate, everything);
+        made->apm = Apm::make(rate, everything);
         warmUp(*made->apm, rate);
-        apply(*made->apm, nothing);  // what silence taught it is forgotten when a component is switched on again
-        apply(*made->apm, *settings);
+        made->apm->apply(nothing);  // what silence taught it is forgotten when a component is switched on again
+        made->apm->apply(*settings);
         if (Apm::rebuildsOnApply()) warmUp(*made->apm, rate);
         *instance = made.release();
     });
@@ -102,19 +83,20 @@ void webrtc_audio_destroy(webrtc_audio *instance) {
 
 webrtc_audio_status webrtc_audio_apply(webrtc_audio *instance, const webrtc_audio_settings *settings) {
     if (!inRange(*settings)) return WEBRTC_AUDIO_BAD_SETTING;
-    return guarded(instance, [&] { apply(*instance->apm, *settings); });
+    return guarded(instance, [&] { instance->apm->apply(*settings); });
 }
 
 webrtc_audio_status webrtc_audio_process(
     webrtc_audio *instance, float *capture, const float *reference, int32_t delay, webrtc_audio_report *report) {
     if (report) forget(*report);
     return guarded(instance, [&] {
-        std::shared_lock<std::shared_mutex> together(routines);
         instance->apm->process(capture, reference, std::clamp<int32_t>(delay, 0, longestDelay), report);
     });
 }
 
 int32_t webrtc_audio_library_error(const webrtc_audio *instance) { return instance->libraryError; }
+
+int32_t webrtc_audio_exclusions(const webrtc_audio *instance) { return instance->apm->exclusions(); }
 
 webrtc_audio_capabilities webrtc_audio_get_capabilities(void) { return Apm::capabilities(); }
 

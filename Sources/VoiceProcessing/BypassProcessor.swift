@@ -35,8 +35,7 @@ public final class BypassProcessor: VoiceProcessor {
     }
 
     /// Measures the level.
-    public func run(capture: inout MutableSpan<Float>, reference: Span<Float>, delay: Int) -> ProcessingReport {
-        SampleBounds.bound(&capture)
+    public func process(capture: inout MutableSpan<Float>, reference: Span<Float>, delay: Int) -> ProcessingReport {
         let level = decibelsFullScale(of: capture.span)
         return ProcessingReport(inputLevel: level, outputLevel: level)
     }

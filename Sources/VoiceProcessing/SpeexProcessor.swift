@@ -109,11 +109,11 @@ public final class SpeexProcessor: VoiceProcessor {
             preprocessor, SPEEX_PREPROCESS_SET_ECHO_STATE, unsafe state.map { unsafe UnsafeMutableRawPointer($0) })
     }
 
-    /// Processes a block in place; see ``VoiceProcessor/run(capture:reference:delay:)``. `delay` must lie within the filter's 250 ms.
-    public func run(capture span: inout MutableSpan<Float>, reference far: Span<Float>, delay: Int) -> ProcessingReport
-    {
+    /// Processes a block in place; see ``VoiceProcessor/process(capture:reference:delay:)``. `delay` must lie within the filter's 250 ms.
+    public func process(
+        capture span: inout MutableSpan<Float>, reference far: Span<Float>, delay: Int
+    ) -> ProcessingReport {
         precondition(span.count == block && far.count == block, "a block is 10 ms")
-        SampleBounds.bound(&span)
         let inputLevel = decibelsFullScale(of: span.span)
         if processingDelay > 0 {
             for index in 0..<block {

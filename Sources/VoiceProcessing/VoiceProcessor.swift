@@ -1,6 +1,8 @@
+import CVoiceKernels
+
 /// Processes the microphone in blocks of 10 ms against what the loudspeaker played.
 ///
-/// One owner: the thread that calls `run` also calls `apply` and reads the properties; for this engine the media thread. A
+/// One owner: the thread that calls ``run(capture:reference:delay:)`` also calls `apply` and reads the properties; for this engine the media thread. A
 /// processor is a class so that the thread can hold any backend as `any VoiceProcessor`; one dynamic call per 10 ms is all
 /// that costs. Nothing is allocated per block.
 public protocol VoiceProcessor: AnyObject {
@@ -30,7 +32,16 @@ public protocol VoiceProcessor: AnyObject {
     /// - Throws: ``ProcessingError/invalidSetting(_:)`` or ``ProcessingError/libraryRefused(code:)``; the old settings stay.
     func apply(_ settings: ProcessingSettings) throws(ProcessingError)
 
-    /// Processes a block in place. Never blocks on anything but the library, never allocates.
+    /// What a backend does with a block; callers call ``run(capture:reference:delay:)``, whose parameters these are. In `capture` all
+    /// samples are numbers within ±2, and subnormal numbers count as 0. Never blocks on anything but the library, never allocates.
+    func process(capture: inout MutableSpan<Float>, reference: Span<Float>, delay: Int) -> ProcessingReport
+}
+
+extension VoiceProcessor {
+    /// Processes a block in place.
+    ///
+    /// In digital silence the memories of filters fade to subnormal numbers, with which a block takes up to ten times as long, the
+    /// libraries' too. So the whole block is processed with such numbers taken for 0; the thread's own mode is restored.
     ///
     /// - Parameters:
     ///   - capture: `sampleRate / 100` frames of microphone, or as few as ``shortestBlock``, full scale ±1; holds the output on return. In both
@@ -38,10 +49,13 @@ public protocol VoiceProcessor: AnyObject {
     ///   - reference: as many frames of what was played; silence when nothing was.
     ///   - delay: frames from a reference frame's entry here to the arrival of its echo in `capture`, as far as it is known; 0 where it is
     ///     not. A backend that finds the echo by itself takes it for a hint, until it has found the echo; others go by it.
-    func run(capture: inout MutableSpan<Float>, reference: Span<Float>, delay: Int) -> ProcessingReport
-}
+    public func run(capture: inout MutableSpan<Float>, reference: Span<Float>, delay: Int) -> ProcessingReport {
+        let rounding = vk_flush_subnormals()
+        defer { vk_restore_rounding(rounding) }
+        SampleBounds.bound(&capture)
+        return process(capture: &capture, reference: reference, delay: delay)
+    }
 
-extension VoiceProcessor {
     /// 10 ms.
     public var shortestBlock: Int { sampleRate / 100 }
 }

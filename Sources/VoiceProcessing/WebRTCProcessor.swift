@@ -7,7 +7,8 @@ import CWebRTCAudio
 ///
 /// Allocates at creation only: with library 0.3 neither `run` nor `apply` calls malloc or free (watched with an interposed malloc
 /// over 2000 blocks at 48 kHz, a setting switched every 50). AEC3 allocates a few times early on and in `apply`. The library
-/// locks mutexes of its own instance, which nobody else holds. `run` takes about 50 µs at 48 kHz with everything on.
+/// locks mutexes of its own instance, which nobody else holds; ours is held by others only while the canceller of another instance is
+/// made, once for each, some 0.25 ms, by a thread that then has this one's priority. `run` takes about 50 µs at 48 kHz with everything on.
 @safe
 public final class WebRTCProcessor: VoiceProcessor {
     /// Frames per second of both signals.
@@ -64,6 +65,9 @@ public final class WebRTCProcessor: VoiceProcessor {
 
     deinit { unsafe webrtc_audio_destroy(module) }
 
+    /// How often it has stopped the processing of all other instances.
+    var exclusions: Int { Int(unsafe webrtc_audio_exclusions(module)) }
+
     /// What the installed library can do.
     public static var libraryCapabilities: ProcessingCapabilities {
         let can = webrtc_audio_get_capabilities()
@@ -110,12 +114,11 @@ public final class WebRTCProcessor: VoiceProcessor {
         (old.echo == .off) != (new.echo == .off) || old.highPass != new.highPass
     }
 
-    /// Processes a block in place; see ``VoiceProcessor/run(capture:reference:delay:)``.
+    /// Processes a block in place; see ``VoiceProcessor/process(capture:reference:delay:)``.
     ///
     /// The delay is rounded to the library's milliseconds and clamped to its 0...500 ms.
-    public func run(capture: inout MutableSpan<Float>, reference: Span<Float>, delay: Int) -> ProcessingReport {
+    public func process(capture: inout MutableSpan<Float>, reference: Span<Float>, delay: Int) -> ProcessingReport {
         precondition(capture.count == sampleRate / 100 && reference.count == capture.count, "a block is 10 ms")
-        SampleBounds.bound(&capture)
         far.write(bounded: reference)
         var report = ProcessingReport(inputLevel: decibelsFullScale(of: capture.span), outputLevel: silenceLevel)
         report.referenceLevel = decibelsFullScale(of: far.span)

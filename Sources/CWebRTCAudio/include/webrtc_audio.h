@@ -7,7 +7,9 @@
 //   0.3      (Debian 12)   "classic": separate components, three suppression levels, extended filter, delay-agnostic mode
 //   1.x/2.x                "config":  AudioProcessing::Config and AEC3, which finds the delay itself and has no levels
 //
-// Threads: an instance has one owner. webrtc_audio_process() and webrtc_audio_apply() must not run at the same time.
+// Threads: an instance has one owner. webrtc_audio_process() and webrtc_audio_apply() must not run at the same time. With 0.3 the making of
+// an instance's canceller stops the processing of all others for some 0.25 ms, once, inside webrtc_audio_create(); the thread that makes it
+// inherits the priority of those that wait.
 // Nothing throws across this border: every function catches and returns a status.
 #pragma once
 
@@ -89,6 +91,9 @@ webrtc_audio_status webrtc_audio_process(
 
 /// The library's own code for the last WEBRTC_AUDIO_LIBRARY_ERROR of this instance.
 int32_t webrtc_audio_library_error(const webrtc_audio *instance);
+
+/// How often this instance has stopped the processing of all others: once with 0.3, never with AEC3.
+int32_t webrtc_audio_exclusions(const webrtc_audio *instance);
 
 /// What the library that was compiled in can do.
 webrtc_audio_capabilities webrtc_audio_get_capabilities(void);

@@ -1,5 +1,3 @@
-import CVoiceKernels
-
 /// The native echo canceller as a ``VoiceProcessor``, behind it ``NearEndStages``.
 ///
 ///     capture ─┬─> below 8 kHz ─> NativeEchoCanceller ─┬─> NearEndStages ─> out
@@ -96,18 +94,15 @@ public final class NativeProcessor: VoiceProcessor {
         }
     }
 
-    /// Processes a block in place; see ``VoiceProcessor/run(capture:reference:delay:)``. `delay` is a hint until the echo was found, see
+    /// Processes a block in place; see ``VoiceProcessor/process(capture:reference:delay:)``. `delay` is a hint until the echo was found, see
     /// above; 0 is none, and what is longer than 0.65 s is taken for that.
-    public func run(capture: inout MutableSpan<Float>, reference: Span<Float>, delay: Int) -> ProcessingReport {
+    public func process(capture: inout MutableSpan<Float>, reference: Span<Float>, delay: Int) -> ProcessingReport {
         precondition(capture.count == sampleRate / 100 && reference.count == capture.count, "a block is 10 ms")
-        SampleBounds.bound(&capture)
         var report = ProcessingReport(inputLevel: decibelsFullScale(of: capture.span), outputLevel: silenceLevel)
         report.referenceLevel = decibelsFullScale(of: reference)
         if activeSettings.echo != .off {
-            let rounding = vk_flush_subnormals()
             canceller.hint = max(0, min(delay, sampleRate)) * NativeEchoCanceller.sampleRate / sampleRate
             cancel(&capture, reference)
-            vk_restore_rounding(rounding)
         }
         splice.run(&capture)
         if activeSettings.echo != .off {

@@ -1,5 +1,3 @@
-import CVoiceKernels
-
 /// What is done to the near end behind an echo canceller, the same with every backend, as far as that leaves it to us.
 ///
 ///     without echo ─> HighPass ─> NoiseSuppressor ─┬─> GainController ─┬─> near end
@@ -70,13 +68,6 @@ public struct NearEndStages: ~Copyable {
     /// What is left of an echo is no speech: its likelihood is ``ProcessingReport/residualEchoLikelihood`` where the canceller told it, and
     /// else is reckoned from ``ProcessingReport/referenceLevel``, which must then be that of the far end as it goes with this block.
     public mutating func run(_ block: inout MutableSpan<Float>, report: inout ProcessingReport) {
-        // In digital silence the filters' memories fade to subnormal numbers, with which a block costs a hundred times as much.
-        let rounding = vk_flush_subnormals()
-        process(&block, &report)
-        vk_restore_rounding(rounding)
-    }
-
-    private mutating func process(_ block: inout MutableSpan<Float>, _ report: inout ProcessingReport) {
         elapsed += Self.block
         report.processedTime = elapsed
         highPass.run(&block)
