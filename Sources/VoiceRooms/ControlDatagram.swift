@@ -44,7 +44,10 @@ public struct ControlDatagram: Equatable, Sendable {
         let version = try reader.number(UInt8.self)
         guard version == RoomProtocol.framingVersion else { throw .unsupportedVersion(version) }
         self.init(association: try reader.number(), acknowledged: try reader.number(), frames: [])
-        while reader.remaining > 0 { frames.append(try Frame(from: &reader)) }
+        while reader.remaining > 0 {
+            guard frames.count < RoomProtocol.frameLimit else { throw .limitExceeded }
+            frames.append(try Frame(from: &reader))
+        }
     }
 
     /// The datagram's bytes. `datagramLimit` is the caller's to keep; `ReliableChannel` does.

@@ -1,34 +1,43 @@
 /// Who gets an RTP or RTCP packet: by where it came from and its SSRC.
 ///
-/// A look-up allocates nothing and takes one hash. Hash seeds are the process's own, so hostile addresses do not
-/// collide by design.
+/// A look-up allocates nothing and takes two hashes. Hash seeds are the process's own, so hostile addresses do not
+/// collide by design. A change touches the lists that it is about, and no others.
 struct ForwardingTable: Sendable {
     struct Key: Hashable, Sendable {
         let source: EndpointAddress
         let synchronizationSource: UInt32
     }
 
-    struct Route: Sendable {
-        let stream: StreamID
-        let isPublished: Bool
-        let isMuted: Bool
-        /// Whether its publisher may send packets that repeat earlier ones.
-        let mayRepeat: Bool
-        /// All who get the stream.
-        let subscribers: [EndpointAddress]
-        /// Those of them who take packets that repeat earlier ones, and those who do not.
-        let takers: [EndpointAddress]
-        let others: [EndpointAddress]
-        /// Who gets the reports that are sent under this SSRC: all who hear its owner or are heard by it.
-        let peers: [EndpointAddress]
+    /// Where a listener is, and whether it takes packets that repeat earlier ones.
+    struct Listener: Equatable, Sendable {
+        let endpoint: EndpointAddress
+        let takesCopies: Bool
     }
 
-    private var routes: [Key: Route] = [:]
-    private var keysOfRoom: [String: [Key]] = [:]
+    private struct Route: Sendable {
+        let owner: ParticipantID
+        /// Whether its publisher may send packets that repeat earlier ones.
+        let mayRepeat: Bool
+        var isPublished = false
+        var isMuted = false
+        /// All who get the stream.
+        var subscribers: [EndpointAddress] = []
+        /// Those of them who take packets that repeat earlier ones, and those who do not.
+        var takers: [EndpointAddress] = []
+        var others: [EndpointAddress] = []
+    }
+
+    /// Changes of lists so far, the measure of what a request costs.
+    private(set) var edits = 0
+    private var streams: [Key: StreamID] = [:]
+    private var routes: [StreamID: Route] = [:]
+    /// Who gets a participant's reports: all whom it hears or who hear it.
+    private var peers: [ParticipantID: [EndpointAddress]] = [:]
+
+    // MARK: Looking
 
     func decide(source: EndpointAddress, synchronizationSource: UInt32, repeats: Bool) -> ForwardingDecision {
-        guard let route = routes[Key(source: source, synchronizationSource: synchronizationSource)], route.isPublished
-        else { return .drop(.notPublished) }
+        guard let route = route(source, synchronizationSource), route.isPublished else { return .drop(.notPublished) }
         guard !route.isMuted else { return .drop(.mutedByServer) }
         guard !repeats || route.mayRepeat else { return .drop(.notPublished) }
         guard repeats, !route.others.isEmpty else { return .forward(route.subscribers) }
@@ -36,18 +45,66 @@ struct ForwardingTable: Sendable {
     }
 
     func decideReport(source: EndpointAddress, synchronizationSource: UInt32) -> ForwardingDecision {
-        guard let route = routes[Key(source: source, synchronizationSource: synchronizationSource)] else {
-            return .drop(.notPublished)
-        }
-        return .forward(route.peers)
+        guard let route = route(source, synchronizationSource) else { return .drop(.notPublished) }
+        return .forward(peers[route.owner] ?? [])
     }
 
-    /// Puts a room's routes in the place of its old ones.
-    mutating func replace(room: String, routes new: [(Key, Route)]) {
-        for key in keysOfRoom.removeValue(forKey: room) ?? [] { routes.removeValue(forKey: key) }
-        guard !new.isEmpty else { return }
-        for (key, route) in new { routes[key] = route }
-        keysOfRoom[room] = new.map(\.0)
+    private func route(_ source: EndpointAddress, _ synchronizationSource: UInt32) -> Route? {
+        streams[Key(source: source, synchronizationSource: synchronizationSource)].flatMap { routes[$0] }
+    }
+
+    // MARK: Streams
+
+    mutating func add(_ stream: StreamID, of owner: ParticipantID, mayRepeat: Bool) {
+        routes[stream] = Route(owner: owner, mayRepeat: mayRepeat)
+    }
+
+    /// Removes a participant's streams, whose packets come from nowhere any more, and its reports.
+    mutating func remove(_ owned: [StreamID], of owner: ParticipantID) {
+        for stream in owned { routes[stream] = nil }
+        peers[owner] = nil
+    }
+
+    /// Where a stream's packets come from.
+    mutating func connect(_ stream: StreamID, to key: Key) { streams[key] = stream }
+
+    mutating func disconnect(_ key: Key) { streams[key] = nil }
+
+    mutating func setPublished(_ isPublished: Bool, _ stream: StreamID) { routes[stream]?.isPublished = isPublished }
+
+    mutating func setMuted(_ isMuted: Bool, _ stream: StreamID) { routes[stream]?.isMuted = isMuted }
+
+    // MARK: Listeners
+
+    mutating func add(_ listener: Listener, to stream: StreamID) {
+        edits += 1
+        routes[stream]?.subscribers.append(listener.endpoint)
+        if listener.takesCopies {
+            routes[stream]?.takers.append(listener.endpoint)
+        } else {
+            routes[stream]?.others.append(listener.endpoint)
+        }
+    }
+
+    mutating func remove(_ listener: Listener, from stream: StreamID) {
+        edits += 1
+        routes[stream]?.subscribers.removeAll { $0 == listener.endpoint }
+        if listener.takesCopies {
+            routes[stream]?.takers.removeAll { $0 == listener.endpoint }
+        } else {
+            routes[stream]?.others.removeAll { $0 == listener.endpoint }
+        }
+    }
+
+    /// Has the reports of `owner` sent to an address.
+    mutating func add(_ peer: EndpointAddress, toReportsOf owner: ParticipantID) {
+        edits += 1
+        peers[owner, default: []].append(peer)
+    }
+
+    mutating func remove(_ peer: EndpointAddress, fromReportsOf owner: ParticipantID) {
+        edits += 1
+        peers[owner]?.removeAll { $0 == peer }
     }
 }
 

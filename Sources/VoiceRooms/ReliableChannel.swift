@@ -1,11 +1,10 @@
 /// Brings the messages of one association over a channel that loses, doubles and reorders: once each and in order.
 ///
 /// Sliding window, cumulative acknowledgement, one retransmission timer with doubling, Karn's rule for its samples
-/// (RFC 6298). Bounded everywhere: `queueLimit` messages wait, `windowMessages` of them are in flight, and as many may
-/// be held that came too early.
+/// (RFC 6298). Bounded everywhere: `windowMessages` are in flight, as many may be held that came too early, and what waits is bounded by
+/// ``OutgoingQueue`` and `queueLimit`. A message gets its number when it is sent, so that what waits can still change.
 struct ReliableChannel: Sendable {
-    /// Messages waiting for their acknowledgement or their turn: a full room's roster, as many durable messages, and
-    /// some room for what changes meanwhile.
+    /// Messages of one's own that wait for their acknowledgement or their turn.
     static let queueLimit = 2 * RoomProtocol.participantLimit + 64
     /// Messages in flight.
     static let windowMessages = 32
@@ -14,7 +13,7 @@ struct ReliableChannel: Sendable {
     /// Unsequenced messages that wait for the next datagram; more are dropped, oldest first.
     static let unsequencedLimit = 4
 
-    private struct Outgoing {
+    private struct Sent {
         let sequence: UInt32
         let message: RoomMessage
         let frame: [UInt8]
@@ -27,41 +26,54 @@ struct ReliableChannel: Sendable {
     let association: UInt64
     private(set) var estimator: RoundTripEstimator
     private(set) var retransmissions = 0
-    private var queue: [Outgoing] = []
+    /// Durable messages numbered so far, those of former associations included.
+    var durableCount: UInt32
+    /// While nothing is known of the path, one datagram at a time is in flight.
+    var isProbing = false
+    private var inFlight: [Sent] = []
+    private var bytesInFlight = 0
+    private var waiting = OutgoingQueue()
     private var unsequenced: [[UInt8]] = []
     private var nextSequence: UInt32 = 1
-    private var awaited: UInt32 = 1
+    /// The sequence number that is handed on next.
+    private(set) var awaited: UInt32 = 1
     private var early: [UInt32: RoomMessage] = [:]
     private var acknowledgementIsDue = false
     private var retransmitAt: Duration?
     private var backoff = 0
 
-    init(association: UInt64, estimator: RoundTripEstimator = RoundTripEstimator()) {
+    init(association: UInt64, estimator: RoundTripEstimator = RoundTripEstimator(), durableCount: UInt32 = 0) {
         self.association = association
         self.estimator = estimator
+        self.durableCount = durableCount
     }
 
     /// Messages that wait for their acknowledgement or their turn.
-    var pendingCount: Int { queue.count }
+    var pendingCount: Int { inFlight.count + waiting.count }
 
     /// When `handleTimeout` has something to do.
     var nextTimeout: Duration? { retransmitAt }
 
+    /// Whether all sequence numbers are used up: the association has had its time.
+    var isExhausted: Bool { nextSequence == .max }
+
     /// Whether `nextDatagram` would return one.
     var hasOutput: Bool {
-        acknowledgementIsDue || !unsequenced.isEmpty || window.contains { queue[$0].isDue }
+        acknowledgementIsDue || !unsequenced.isEmpty || (!waiting.isEmpty && mayFly)
+            || inFlight.contains(where: \.isDue)
     }
 
     // MARK: Sending
 
-    /// Takes a message for delivery; false when `queueLimit` is reached. `durableIndex` is what a rejoin resumes by.
-    mutating func enqueue(_ message: RoomMessage, durableIndex: UInt32? = nil) -> Bool {
-        guard queue.count < Self.queueLimit, nextSequence < .max else { return false }
-        let frame = ControlDatagram.Frame(sequence: nextSequence, message: message).encoded()
-        queue.append(
-            Outgoing(sequence: nextSequence, message: message, frame: frame, durableIndex: durableIndex))
-        nextSequence += 1
-        return true
+    /// Takes a message for delivery; false when its sender's share of the queue is full. What is firm stays as it is until it is sent.
+    mutating func enqueue(_ message: RoomMessage, isFirm: Bool = false) -> Bool {
+        if message.type.rawValue < MessageType.joined.rawValue, pendingCount >= Self.queueLimit { return false }
+        return !isExhausted && waiting.append(message, isFirm: isFirm)
+    }
+
+    /// Takes the news that a participant has gone, with its streams.
+    mutating func enqueue(departureOf participant: ParticipantID, _ reason: LeaveReason, streams: [StreamID]) {
+        waiting.append(departureOf: participant, reason, streams: streams)
     }
 
     /// Takes an unsequenced message, which goes out once.
@@ -72,35 +84,44 @@ struct ReliableChannel: Sendable {
 
     /// The next datagram to send, nil when there is none now.
     mutating func nextDatagram(now: Duration) -> [UInt8]? {
+        while mayFly, let message = waiting.popFirst() { fly(message) }
         guard hasOutput else { return nil }
         var writer = ByteWriter()
         ControlDatagram.writeHeader(association: association, acknowledged: awaited, into: &writer)
         acknowledgementIsDue = false
         for frame in unsequenced { writer.append(frame) }
         unsequenced.removeAll()
-        for index in window where queue[index].isDue {
-            guard writer.bytes.count + queue[index].frame.count <= RoomProtocol.datagramLimit else { break }
-            writer.append(queue[index].frame)
-            if queue[index].sentAt != nil {
-                queue[index].sentTwice = true
+        for index in inFlight.indices where inFlight[index].isDue {
+            guard writer.bytes.count + inFlight[index].frame.count <= RoomProtocol.datagramLimit else { break }
+            writer.append(inFlight[index].frame)
+            if inFlight[index].sentAt != nil {
+                inFlight[index].sentTwice = true
                 retransmissions += 1
             }
-            queue[index].sentAt = now
-            queue[index].isDue = false
+            inFlight[index].sentAt = now
+            inFlight[index].isDue = false
             if retransmitAt == nil { retransmitAt = now + retransmissionTime }
         }
         return writer.bytes
     }
 
-    /// The messages that may be in flight.
-    private var window: Range<Int> {
-        var bytes = 0
-        var end = 0
-        while end < min(queue.count, Self.windowMessages), bytes + queue[end].frame.count <= Self.windowBytes {
-            bytes += queue[end].frame.count
-            end += 1
-        }
-        return 0..<end
+    /// Whether one more message may be in flight, however long it is.
+    private var mayFly: Bool {
+        guard inFlight.count < Self.windowMessages, !isExhausted else { return false }
+        return bytesInFlight
+            <= (isProbing ? RoomProtocol.datagramLimit / 2 : Self.windowBytes - RoomProtocol.datagramLimit)
+    }
+
+    /// Gives a message its numbers.
+    private mutating func fly(_ message: RoomMessage) {
+        if message.isDurable { durableCount &+= 1 }
+        let frame = ControlDatagram.Frame(sequence: nextSequence, message: message).encoded()
+        inFlight.append(
+            Sent(
+                sequence: nextSequence, message: message, frame: frame,
+                durableIndex: message.isDurable ? durableCount : nil))
+        bytesInFlight += frame.count
+        nextSequence += 1
     }
 
     private var retransmissionTime: Duration {
@@ -112,12 +133,14 @@ struct ReliableChannel: Sendable {
         guard let due = retransmitAt, now >= due else { return }
         retransmitAt = nil
         backoff += 1
-        for index in queue.indices where queue[index].sentAt != nil { queue[index].isDue = true }
+        for index in inFlight.indices where inFlight[index].sentAt != nil { inFlight[index].isDue = true }
     }
 
     /// Gives up what has not been sent or acknowledged; acknowledgements still go out.
     mutating func discardQueue() {
-        queue = []
+        inFlight = []
+        bytesInFlight = 0
+        waiting = OutgoingQueue()
         retransmitAt = nil
     }
 
@@ -126,13 +149,14 @@ struct ReliableChannel: Sendable {
     /// Takes the peer's acknowledgement: everything before `next` has arrived there.
     mutating func acknowledge(_ next: UInt32, now: Duration) throws(RoomProtocolError) {
         guard next <= nextSequence else { throw .invalidAcknowledgement }
-        let arrived = queue.prefix { $0.sequence < next }
+        let arrived = inFlight.prefix { $0.sequence < next }
         guard let last = arrived.last else { return }
         guard let sentAt = last.sentAt else { throw .invalidAcknowledgement }
         if !last.sentTwice { estimator.add(now - sentAt) }
-        queue.removeFirst(arrived.count)
+        bytesInFlight -= arrived.reduce(0) { $0 + $1.frame.count }
+        inFlight.removeFirst(arrived.count)
         backoff = 0
-        retransmitAt = queue.contains { $0.sentAt != nil } ? now + retransmissionTime : nil
+        retransmitAt = inFlight.contains { $0.sentAt != nil } ? now + retransmissionTime : nil
     }
 
     /// Takes a round trip that was measured by a keepalive.
@@ -140,25 +164,42 @@ struct ReliableChannel: Sendable {
 
     /// Takes a sequenced message and gives out those whose turn has come, in order.
     mutating func accept(_ frame: ControlDatagram.Frame) -> [RoomMessage] {
+        hold(frame)
+        var inOrder: [RoomMessage] = []
+        while let message = takeNext() { inOrder.append(message) }
+        return inOrder
+    }
+
+    /// Takes a sequenced message; it is acknowledged when `takeNext` has given it out.
+    mutating func hold(_ frame: ControlDatagram.Frame) {
         acknowledgementIsDue = true
         guard frame.sequence >= awaited, frame.sequence - awaited < UInt32(Self.windowMessages), frame.sequence < .max
-        else { return [] }
+        else { return }
         early[frame.sequence] = frame.message
-        var inOrder: [RoomMessage] = []
-        while let next = early.removeValue(forKey: awaited) {
-            inOrder.append(next)
-            awaited += 1
-        }
-        return inOrder
+    }
+
+    /// Gives out the message whose turn it is.
+    mutating func takeNext() -> RoomMessage? {
+        guard let next = early.removeValue(forKey: awaited) else { return nil }
+        awaited += 1
+        acknowledgementIsDue = true
+        return next
     }
 
     // MARK: Resuming
 
-    /// The durable messages not yet acknowledged, oldest first, with their indices.
-    var durableBacklog: [DurableMessage] {
-        queue.compactMap { entry in
-            entry.durableIndex.map { DurableMessage(index: $0, message: entry.message) }
+    /// Takes the durable messages that are not yet acknowledged, oldest first, with their numbers; those never sent have the numbers that they
+    /// would have got.
+    mutating func takeDurable() -> [DurableMessage] {
+        var backlog = inFlight.compactMap { sent in
+            sent.durableIndex.map { DurableMessage(index: $0, message: sent.message) }
         }
+        for message in waiting.takeDurable() {
+            durableCount &+= 1
+            backlog.append(DurableMessage(index: durableCount, message: message))
+        }
+        discardQueue()
+        return backlog
     }
 }
 
@@ -166,4 +207,14 @@ struct ReliableChannel: Sendable {
 struct DurableMessage: Sendable {
     let index: UInt32
     let message: RoomMessage
+}
+
+extension RoomMessage {
+    /// Whether it survives a change of association: what participants ask for, and what they are told that no roster tells.
+    var isDurable: Bool {
+        switch type {
+        case .message, .interrupted, .requestRefused: true
+        default: RoomRequest(rawValue: type.rawValue) != nil
+        }
+    }
 }

@@ -18,10 +18,27 @@ public struct RoomDirectory: Sendable {
     static let rememberedAssociations = 1024
 
     struct PendingJoin: Sendable {
-        let source: EndpointAddress
-        let association: UInt64
+        struct Origin: Hashable, Sendable {
+            let source: EndpointAddress
+            let association: UInt64
+        }
+
+        let origin: Origin
         let request: JoinRequest
-        let expires: Duration
+    }
+
+    struct Answer: Sendable {
+        let destination: EndpointAddress
+        let bytes: [UInt8]
+    }
+
+    /// What has a deadline.
+    enum Timer: Hashable, Sendable {
+        /// Its silence, its break, and the timers of its connection.
+        case participant(ParticipantID)
+        /// A connection that only waits for the acknowledgement of `removed`.
+        case closing(EndpointAddress)
+        case verification(VerificationRequest.ID)
     }
 
     /// What the server allows.
@@ -30,23 +47,37 @@ public struct RoomDirectory: Sendable {
     public internal(set) var statistics = RoomDirectoryStatistics()
 
     var participants: [ParticipantID: RoomParticipant] = [:]
-    /// The members of each room, by order of arrival.
-    var rooms: [String: [ParticipantID]] = [:]
+    var rooms: [String: Room] = [:]
+    /// Whose each stream is, published or not.
+    var streamOwners: [StreamID: ParticipantID] = [:]
     var connections: [EndpointAddress: RoomConnection] = [:]
     var forwarding = ForwardingTable()
+    /// Messages that were put into queues so far, the measure of what a request costs.
+    var deliveries = 0
+    var deadlines = DeadlineQueue<Timer>()
 
     var pending: [VerificationRequest.ID: PendingJoin] = [:]
-    var verifications: [VerificationRequest] = []
-    var usedAssociations: [UInt64] = []
+    var pendingOrigins: Set<PendingJoin.Origin> = []
+    var verifications = FirstInFirstOut<VerificationRequest>()
+    var usedAssociations = FirstInFirstOut<UInt64>()
     var usedAssociationSet: Set<UInt64> = []
-    var events: [RoomDirectoryEvent] = []
+    var events = FirstInFirstOut<RoomDirectoryEvent>()
     /// Connections with something to send, in the order in which they got it.
-    var outgoing: [EndpointAddress] = []
+    var outgoing = FirstInFirstOut<EndpointAddress>()
     /// Answers that belong to no connection.
-    var stateless: [(EndpointAddress, [UInt8])] = []
+    var stateless = FirstInFirstOut<Answer>()
     var isShuttingDown = false
-    private var lastParticipant: UInt32 = 0
-    private var lastStream: UInt32 = 0
+
+    var joins = RateMeter()
+    var joinsOfAddress = RateMeterTable()
+    var joinsOfIdentity = RateMeterTable()
+    var answers = RateMeter()
+    var toldRefusals = RateMeter()
+    /// Refusals since the last one that was told.
+    var untoldRefusals = 0
+
+    var lastParticipant: UInt32 = 0
+    var lastStream: UInt32 = 0
     private var lastVerification: UInt64 = 0
 
     /// A server without rooms.
@@ -81,62 +112,57 @@ public struct RoomDirectory: Sendable {
 
     /// Everyone in a room, those in a break included; empty when there is no such room.
     public func roster(ofRoom room: String) -> RoomRoster {
-        RoomRoster((rooms[room] ?? []).compactMap { participants[$0]?.rosterEntry })
+        RoomRoster(members(of: room).compactMap { participants[$0]?.rosterEntry })
     }
 
     /// Whether nobody is left and nothing is to be sent: the moment to close the socket after `shutDown(now:)`.
     public var isIdle: Bool { participants.isEmpty && connections.isEmpty && stateless.isEmpty }
 
+    func members(of room: String) -> [ParticipantID] { rooms[room]?.members ?? [] }
+
     // MARK: What the driver polls
 
     /// The next datagram to send, and where; call until nil.
     public mutating func pollDatagram(now: Duration) -> (destination: EndpointAddress, bytes: [UInt8])? {
-        if !stateless.isEmpty {
-            let (destination, bytes) = stateless.removeFirst()
-            return (destination, bytes)
-        }
+        if let answer = stateless.popFirst() { return (answer.destination, answer.bytes) }
         while let endpoint = outgoing.first {
-            if let bytes = connections[endpoint]?.channel.nextDatagram(now: now) { return (endpoint, bytes) }
+            if let bytes = connections[endpoint]?.channel.nextDatagram(now: now) {
+                schedule(endpoint)
+                return (endpoint, bytes)
+            }
             connections[endpoint]?.isListed = false
-            outgoing.removeFirst()
+            _ = outgoing.popFirst()
         }
         return nil
     }
 
     /// The next event; call until nil.
-    public mutating func pollEvent() -> RoomDirectoryEvent? { events.isEmpty ? nil : events.removeFirst() }
+    public mutating func pollEvent() -> RoomDirectoryEvent? { events.popFirst() }
 
     /// The next token to verify; call until nil, and give the verdict to `answer`.
-    public mutating func pollVerification() -> VerificationRequest? {
-        verifications.isEmpty ? nil : verifications.removeFirst()
-    }
+    public mutating func pollVerification() -> VerificationRequest? { verifications.popFirst() }
 
-    /// When to call `handleTimeout` at the latest; nil when there is nothing to wait for. Looks at every participant.
-    public var nextTimeout: Duration? {
-        var next = pending.values.map(\.expires).min()
-        for connection in connections.values {
-            next = earliest(next, connection.channel.nextTimeout, connection.closesAt)
-        }
-        for participant in participants.values {
-            next = earliest(next, participant.breakEnds ?? participant.lastHeard + configuration.silenceLimit)
-        }
-        return next
-    }
+    /// When to call `handleTimeout` at the latest; nil when there is nothing to wait for.
+    public var nextTimeout: Duration? { deadlines.earliest }
 
     // MARK: Numbers
 
+    /// A number that nobody has. They begin anew after 2^32.
     mutating func makeParticipantID() -> ParticipantID {
-        lastParticipant += 1
+        repeat {
+            lastParticipant &+= 1
+        } while lastParticipant == 0
+            || participants[ParticipantID(rawValue: lastParticipant)] != nil
         return ParticipantID(rawValue: lastParticipant)
     }
 
     mutating func makeStreamID() -> StreamID {
-        lastStream += 1
+        repeat { lastStream &+= 1 } while lastStream == 0 || streamOwners[StreamID(rawValue: lastStream)] != nil
         return StreamID(rawValue: lastStream)
     }
 
     mutating func makeVerificationID() -> VerificationRequest.ID {
-        lastVerification += 1
+        lastVerification &+= 1
         return VerificationRequest.ID(rawValue: lastVerification)
     }
 }

@@ -40,8 +40,8 @@ public enum RoomDirectoryEvent: Equatable, Sendable {
     case resumed(ParticipantID)
     /// A participant is gone for good.
     case left(ParticipantID, LeaveReason)
-    /// A join was refused.
-    case refused(EndpointAddress, RoomRefusal)
+    /// A join was refused, and so were `others` since the last one that was told: at most ten a second are.
+    case refused(EndpointAddress, RoomRefusal, others: Int)
 }
 
 /// Counters of a directory since its start.
@@ -54,8 +54,12 @@ public struct RoomDirectoryStatistics: Equatable, Sendable {
     public var resumptions = 0
     /// Control datagrams dropped as a `RoomProtocolError`.
     public var rejectedDatagrams = 0
-    /// Joins dropped because too many waited for their verdict.
+    /// Joins dropped because too many came, from everywhere, one address or one identity, or waited for their verdict.
     public var overloadedJoins = 0
-    /// Participants disconnected because too many messages waited for them.
-    public var overflowedQueues = 0
+    /// Datagrams of participants dropped unread because too many came.
+    public var overloadedDatagrams = 0
+    /// Requests that were not taken yet because their participant asked for too much; its client repeats them.
+    public var deferredRequests = 0
+    /// Answers to strangers that were not given because too many asked.
+    public var omittedAnswers = 0
 }

@@ -8,74 +8,135 @@ extension RoomDirectory {
         outgoing.append(endpoint)
     }
 
+    /// Sets the deadline of whatever a connection serves.
+    mutating func schedule(_ endpoint: EndpointAddress) {
+        if let id = connections[endpoint]?.participant { return schedule(id) }
+        deadlines.set(
+            .closing(endpoint),
+            to: earliest(connections[endpoint]?.closesAt, connections[endpoint]?.channel.nextTimeout))
+    }
+
+    /// Sets a participant's deadline.
+    mutating func schedule(_ id: ParticipantID) {
+        guard let participant = participants[id] else { return deadlines.set(.participant(id), to: nil) }
+        if let breakEnds = participant.breakEnds { return deadlines.set(.participant(id), to: breakEnds) }
+        let connection = participant.endpoint.flatMap { connections[$0] }
+        deadlines.set(
+            .participant(id),
+            to: earliest(
+                participant.lastHeard + configuration.silenceLimit, connection?.channel.nextTimeout,
+                connection?.challenge?.repeatsAt))
+    }
+
+    // MARK: Telling
+
     /// Tells everyone in a room, in the order of their arrival. Those in a break get a whole roster when they return.
     mutating func broadcast(_ message: RoomMessage, room: String, now: Duration) {
-        for id in rooms[room] ?? [] {
+        for id in members(of: room) {
             guard let endpoint = participants[id]?.endpoint else { continue }
+            deliveries += 1
             if connections[endpoint]?.channel.enqueue(message) == true {
                 list(endpoint)
             } else {
-                // The roster must not have holes: a client that does not keep up is sent to fetch a whole one.
-                statistics.overflowedQueues += 1
-                let association = participants[id]?.association ?? 0
-                beginBreak(id, now: now)
-                answerStateless(.unknownAssociation, association, endpoint)
+                beginAnew(id, now: now)
             }
         }
     }
 
-    /// Sends a message that survives a break; false when too many wait already. Half of the queue stays free for what
-    /// keeps the roster true.
-    mutating func sendDurable(_ message: RoomMessage, to id: ParticipantID) -> Bool {
-        guard let participant = participants[id] else { return false }
-        let index = participant.durableCount &+ 1
-        if let endpoint = participant.endpoint {
-            guard let channel = connections[endpoint]?.channel,
-                channel.pendingCount < ReliableChannel.queueLimit / 2,
-                connections[endpoint]?.channel.enqueue(message, durableIndex: index) == true
-            else { return false }
+    private mutating func broadcastDeparture(of participant: RoomParticipant, _ reason: LeaveReason) {
+        let streams = participant.streams.map(\.assignment.stream)
+        for id in members(of: participant.room) {
+            guard let endpoint = participants[id]?.endpoint else { continue }
+            deliveries += 1
+            connections[endpoint]?.channel.enqueue(departureOf: participant.id, reason, streams: streams)
             list(endpoint)
-        } else {
-            guard participant.backlog.count < RoomParticipant.backlogLimit else { return false }
-            participants[id]?.backlog.append(DurableMessage(index: index, message: message))
         }
-        participants[id]?.durableCount = index
+    }
+
+    /// Sends a message that survives a break; false when its sender's share of the receiver's queue is full.
+    mutating func sendDurable(_ message: RoomMessage, to id: ParticipantID) -> Bool {
+        deliveries += 1
+        guard let endpoint = participants[id]?.endpoint else {
+            return participants[id]?.missed.append(message) ?? false
+        }
+        guard connections[endpoint]?.channel.enqueue(message) == true else { return false }
+        list(endpoint)
         return true
+    }
+
+    /// An association that has used up its sequence numbers ends; its client rejoins with the next.
+    private mutating func beginAnew(_ id: ParticipantID, now: Duration) {
+        guard let participant = participants[id], let endpoint = participant.endpoint else { return }
+        beginBreak(id, now: now)
+        answerStateless(.unknownAssociation, participant.association, endpoint, now: now)
+    }
+
+    // MARK: Proving
+
+    /// Repeats what an address has to answer before media goes there.
+    mutating func challenge(_ endpoint: EndpointAddress, now: Duration) {
+        guard connections[endpoint]?.challenge?.isDue(now: now) == true,
+            let number = connections[endpoint]?.challenge?.number
+        else { return }
+        connections[endpoint]?.channel.enqueueUnsequenced(.ping(microseconds: number))
+    }
+
+    /// Takes the answer: from now on media comes from there and goes there.
+    mutating func prove(_ endpoint: EndpointAddress, _ number: UInt64, now: Duration) {
+        guard let id = connections[endpoint]?.participant, connections[endpoint]?.challenge?.number == number else {
+            return
+        }
+        connections[endpoint]?.challenge = nil
+        connections[endpoint]?.channel.isProbing = false
+        participants[id]?.lastHeard = now
+        connectMedia(of: id, at: endpoint)
     }
 
     // MARK: Losing
 
     /// Takes a participant's connection away and starts its break window. The others notice nothing yet.
     mutating func beginBreak(_ id: ParticipantID, now: Duration) {
-        guard participants[id]?.breakEnds == nil, let room = participants[id]?.room else { return }
-        disconnect(id, now: now)
+        guard let participant = participants[id], participant.breakEnds == nil else { return }
+        disconnect(id)
         participants[id]?.breakEnds = now + configuration.breakWindow
-        refreshForwarding(room: room)
+        schedule(id)
         events.append(.lost(id))
     }
 
     /// Takes a participant's connection away; what it has not acknowledged waits for its return.
-    mutating func disconnect(_ id: ParticipantID, now: Duration) {
-        guard let endpoint = participants[id]?.endpoint else { return }
+    mutating func disconnect(_ id: ParticipantID) {
+        guard var connection = takeConnection(of: id) else { return }
+        participants[id]?.backlog = connection.channel.takeDurable()
+    }
+
+    private mutating func takeConnection(of id: ParticipantID) -> RoomConnection? {
+        guard let endpoint = participants[id]?.endpoint else { return nil }
+        disconnectMedia(of: id)
         participants[id]?.endpoint = nil
-        guard let connection = connections.removeValue(forKey: endpoint) else { return }
-        participants[id]?.backlog = connection.channel.durableBacklog
+        return connections.removeValue(forKey: endpoint)
     }
 
     // MARK: Leaving
 
-    func closing(_ channel: ReliableChannel, now: Duration) -> RoomConnection {
-        RoomConnection(channel: channel, participant: nil, closesAt: now + RoomTimers.closingTime)
+    /// Keeps a connection until its last messages are acknowledged.
+    private mutating func close(_ channel: ReliableChannel, _ endpoint: EndpointAddress, now: Duration) {
+        connections[endpoint] = RoomConnection(
+            channel: channel, participant: nil, closesAt: now + RoomTimers.closingTime)
+        schedule(endpoint)
+        list(endpoint)
+    }
+
+    mutating func forget(_ endpoint: EndpointAddress) {
+        connections[endpoint] = nil
+        schedule(endpoint)
     }
 
     /// Lets a participant go as it asked; its connection stays until the acknowledgement has gone out.
     mutating func leave(_ id: ParticipantID, now: Duration) {
-        guard let endpoint = participants[id]?.endpoint, var channel = connections[endpoint]?.channel else { return }
-        participants[id]?.endpoint = nil
+        guard let endpoint = participants[id]?.endpoint, var channel = takeConnection(of: id)?.channel else { return }
         channel.discardQueue()
-        connections[endpoint] = closing(channel, now: now)
-        list(endpoint)
-        drop(id, .left, now: now)
+        close(channel, endpoint, now: now)
+        drop(id, .left)
     }
 
     /// Puts a participant out. False when there is no such participant.
@@ -87,37 +148,32 @@ extension RoomDirectory {
     }
 
     mutating func remove(_ id: ParticipantID, telling reason: RemovalReason, now: Duration) {
-        if let endpoint = participants[id]?.endpoint, let connection = connections[endpoint] {
-            participants[id]?.endpoint = nil
-            var channel = connection.channel
-            // A full queue: the participant will learn it from the answer to its next ping.
-            if channel.enqueue(.removed(reason)) {
-                connections[endpoint] = closing(channel, now: now)
-                list(endpoint)
-            } else {
-                connections[endpoint] = nil
-            }
+        if let endpoint = participants[id]?.endpoint, var channel = takeConnection(of: id)?.channel,
+            channel.enqueue(.removed(reason))
+        {
+            close(channel, endpoint, now: now)
         }
-        drop(id, .removed, now: now)
+        drop(id, .removed)
     }
 
     /// Forgets a participant and tells the others; an empty room goes with its last member.
-    mutating func drop(_ id: ParticipantID, _ reason: LeaveReason, now: Duration) {
-        guard let participant = participants.removeValue(forKey: id) else { return }
-        if let endpoint = participant.endpoint { connections[endpoint] = nil }
-        let room = participant.room
-        rooms[room]?.removeAll { $0 == id }
-        for member in rooms[room] ?? [] {
-            for stream in participant.streams { participants[member]?.subscriptions.remove(stream.assignment.stream) }
-        }
+    mutating func drop(_ id: ParticipantID, _ reason: LeaveReason) {
+        guard let participant = participants[id] else { return }
+        removeSubscriptions(of: participant)
+        participants[id] = nil
+        schedule(id)
+        let streams = participant.streams.map(\.assignment)
+        for stream in streams { streamOwners[stream.stream] = nil }
+        forwarding.remove(streams.map(\.stream), of: id)
+        rooms[participant.room]?.members.removeAll { $0 == id }
+        rooms[participant.room]?.identities[participant.identity] = nil
+        rooms[participant.room]?.synchronizationSources.subtract(streams.map(\.synchronizationSource))
         events.append(.left(id, reason))
-        if rooms[room]?.isEmpty == true {
-            rooms[room] = nil
-            events.append(.roomClosed(room))
+        if members(of: participant.room).isEmpty {
+            rooms[participant.room] = nil
+            events.append(.roomClosed(participant.room))
         }
-        refreshForwarding(room: room)
         // When all go, each is told of itself alone: whoever comes back finds the others there again.
-        guard !isShuttingDown else { return }
-        broadcast(.participantLeft(id, reason), room: room, now: now)
+        if !isShuttingDown { broadcastDeparture(of: participant, reason) }
     }
 }

@@ -16,19 +16,26 @@ extension RoomDirectory {
     private mutating func receive(
         _ bytes: Span<UInt8>, from source: EndpointAddress, now: Duration
     ) throws(RoomProtocolError) {
+        let association = try ControlDatagram.association(of: bytes)
+        let isKnown = connections[source]?.channel.association == association
+        if isKnown, connections[source]?.datagrams.take(RoomLimits.datagrams, now: now) != true {
+            statistics.overloadedDatagrams += 1
+            return
+        }
         let datagram: ControlDatagram
         do throws(RoomProtocolError) {
             datagram = try ControlDatagram(decoding: bytes)
         } catch .unsupportedVersion(let version) {
             if bytes.count >= RoomProtocol.versionAnswerThreshold {
-                refuse(.versionMismatch, try ControlDatagram.association(of: bytes), source)
+                refuse(.versionMismatch, association, source, now: now)
             }
             throw .unsupportedVersion(version)
         }
-        guard connections[source]?.channel.association == datagram.association else {
-            return try receiveStranger(datagram, from: source, now: now)
+        if isKnown {
+            try receiveKnown(datagram, from: source, now: now)
+        } else {
+            try receiveStranger(datagram, from: source, now: now)
         }
-        try receiveKnown(datagram, from: source, now: now)
     }
 
     private mutating func receiveStranger(
@@ -39,7 +46,7 @@ extension RoomDirectory {
             return handleJoin(request, association: datagram.association, from: source, now: now)
         }
         // Only what a client says is answered, so that two servers cannot answer each other forever.
-        if first.message.isFromClient { answerStateless(.unknownAssociation, datagram.association, source) }
+        if first.message.isFromClient { answerStateless(.unknownAssociation, datagram.association, source, now: now) }
         throw .unknownAssociation
     }
 
@@ -47,56 +54,89 @@ extension RoomDirectory {
         _ datagram: ControlDatagram, from source: EndpointAddress, now: Duration
     ) throws(RoomProtocolError) {
         try connections[source]?.channel.acknowledge(datagram.acknowledged, now: now)
-        if let id = connections[source]?.participant { participants[id]?.lastHeard = now }
+        if let id = connections[source]?.participant, connections[source]?.challenge == nil {
+            participants[id]?.lastHeard = now
+        }
         // Each message may end the connection; then the rest has nobody to speak to.
-        defer { list(source) }
+        defer {
+            list(source)
+            schedule(source)
+        }
         for frame in datagram.frames {
             guard connections[source]?.channel.association == datagram.association else { return }
             if frame.sequence == 0 {
                 switch frame.message {
                 case .ping(let time): connections[source]?.channel.enqueueUnsequenced(.pong(microseconds: time))
-                case .pong: break
+                case .pong(let number): prove(source, number, now: now)
                 default: throw .unexpectedMessage(frame.message.type.rawValue)
                 }
-                continue
-            }
-            for message in connections[source]?.channel.accept(frame) ?? [] {
-                guard let id = connections[source]?.participant else { break }
-                try handle(message, from: id, now: now)
+            } else {
+                try receive(frame, from: source, now: now)
             }
         }
         if let connection = connections[source], connection.closesAt != nil, connection.channel.pendingCount == 0,
             !connection.channel.hasOutput
         {
-            connections[source] = nil
+            forget(source)
         }
     }
 
-    /// Takes the passing of time.
+    /// Takes a sequenced message, and hands on what it was the turn of. Who has asked for too much gets no acknowledgement: its channel
+    /// repeats the message later.
+    private mutating func receive(
+        _ frame: ControlDatagram.Frame, from source: EndpointAddress, now: Duration
+    ) throws(RoomProtocolError) {
+        guard let id = connections[source]?.participant, let awaited = connections[source]?.channel.awaited else {
+            _ = connections[source]?.channel.accept(frame)
+            return
+        }
+        guard frame.sequence < awaited || mayAsk(id, now: now) else {
+            statistics.deferredRequests += 1
+            return
+        }
+        connections[source]?.channel.hold(frame)
+        while mayAsk(id, now: now), connections[source]?.participant == id,
+            let message = connections[source]?.channel.takeNext()
+        {
+            try handle(message, from: id, now: now)
+        }
+    }
+
+    private func mayAsk(_ id: ParticipantID, now: Duration) -> Bool {
+        participants[id]?.requests.isOpen(RoomLimits.requests, now: now) ?? false
+    }
+
+    /// Takes the passing of time: costs what is due.
     public mutating func handleTimeout(now: Duration) {
-        for (id, join) in pending where now >= join.expires { pending[id] = nil }
-        // Sorted, so that the outputs do not depend on the order of a hash table.
-        for id in participants.keys.sorted() {
-            guard let participant = participants[id] else { continue }
-            if let breakEnds = participant.breakEnds {
-                if now >= breakEnds { drop(id, .timedOut, now: now) }
-            } else if now >= participant.lastHeard + configuration.silenceLimit {
-                beginBreak(id, now: now)
-            } else if let endpoint = participant.endpoint {
-                connections[endpoint]?.channel.handleTimeout(now: now)
-                list(endpoint)
+        while let timer = deadlines.takeDue(now: now) {
+            switch timer {
+            case .participant(let id): handleTimeout(of: id, now: now)
+            case .closing(let endpoint): handleTimeout(ofClosing: endpoint, now: now)
+            case .verification(let id): forget(id)
             }
         }
-        let closing = connections.filter { $0.value.participant == nil }
-        for (endpoint, connection) in closing.sorted(by: { $0.value.channel.association < $1.value.channel.association }
-        ) {
-            if let closesAt = connection.closesAt, now >= closesAt {
-                connections[endpoint] = nil
-            } else {
-                connections[endpoint]?.channel.handleTimeout(now: now)
-                list(endpoint)
-            }
+    }
+
+    private mutating func handleTimeout(of id: ParticipantID, now: Duration) {
+        guard let participant = participants[id] else { return }
+        if let breakEnds = participant.breakEnds {
+            if now >= breakEnds { return drop(id, .timedOut) }
+        } else if now >= participant.lastHeard + configuration.silenceLimit {
+            return beginBreak(id, now: now)
+        } else if let endpoint = participant.endpoint {
+            connections[endpoint]?.channel.handleTimeout(now: now)
+            challenge(endpoint, now: now)
+            list(endpoint)
         }
+        schedule(id)
+    }
+
+    private mutating func handleTimeout(ofClosing endpoint: EndpointAddress, now: Duration) {
+        guard let closesAt = connections[endpoint]?.closesAt else { return }
+        if now >= closesAt { return forget(endpoint) }
+        connections[endpoint]?.channel.handleTimeout(now: now)
+        list(endpoint)
+        schedule(endpoint)
     }
 
     /// Tells everyone that the server goes down, and refuses whoever comes. Go on driving until `isIdle`, at most

@@ -8,6 +8,11 @@ extension RoomDirectory {
             throw .unexpectedMessage(message.type.rawValue)
         }
         participants[id]?.handledCount &+= 1
+        let before = deliveries + forwarding.edits
+        defer {
+            let cost = 1 + deliveries + forwarding.edits - before
+            participants[id]?.requests.charge(cost, RoomLimits.requests, now: now)
+        }
         do throws(RoomRefusal) {
             try perform(message, from: id, now: now)
         } catch {
@@ -29,7 +34,7 @@ extension RoomDirectory {
             guard let index = participants[id]?.publishedIndex(of: stream) else { throw .unknownStream }
             setMute(.byPublisher, muted, of: id, at: index, now: now)
         case .send(let destination, let bytes): try relay(bytes, from: id, to: destination)
-        case .interrupt(let stream): try interrupt(stream, from: id)
+        case .interrupt(let stream): try interrupt(stream, from: id, now: now)
         default: throw .malformed
         }
     }
@@ -46,14 +51,14 @@ extension RoomDirectory {
         }
         guard !publisher.streams[index].isPublished else { return }
         participants[id]?.streams[index].isPublished = true
-        for member in rooms[publisher.room] ?? [] where member != id {
+        forwarding.setPublished(true, assignment.stream)
+        for member in members(of: publisher.room) where member != id {
             guard participants[member]?.capabilities.contains([.subscribe, .autoSubscribe]) == true else { continue }
-            participants[member]?.subscriptions.insert(assignment.stream)
+            subscribe(member, to: assignment.stream, of: id)
         }
         let stream = PublishedStream(
             assignment, mute: publisher.streams[index].mute, generation: publisher.streams[index].generation)
         broadcast(.published(id, stream), room: publisher.room, now: now)
-        refreshForwarding(room: publisher.room)
     }
 
     private mutating func unpublish(
@@ -65,9 +70,9 @@ extension RoomDirectory {
         participants[id]?.streams[index].isPublished = false
         // What the publisher muted is forgotten; what the server muted stays muted.
         participants[id]?.streams[index].mute.remove(.byPublisher)
-        for member in rooms[publisher.room] ?? [] { participants[member]?.subscriptions.remove(stream) }
+        forwarding.setPublished(false, stream)
+        for member in members(of: publisher.room) { unsubscribe(member, from: stream, of: id) }
         broadcast(.unpublished(id, stream), room: publisher.room, now: now)
-        refreshForwarding(room: publisher.room)
     }
 
     private mutating func setSubscribed(
@@ -79,23 +84,21 @@ extension RoomDirectory {
             throw .unknownStream
         }
         if wanted {
-            participants[id]?.subscriptions.insert(stream)
+            subscribe(id, to: stream, of: publisher)
         } else {
-            participants[id]?.subscriptions.remove(stream)
+            unsubscribe(id, from: stream, of: publisher)
         }
-        refreshForwarding(room: subscriber.room)
     }
 
     /// Mutes or unmutes a stream from the server's side; its packets are dropped meanwhile. False when nobody
     /// publishes it.
     @discardableResult
     public mutating func setServerMute(_ muted: Bool, stream: StreamID, now: Duration) -> Bool {
-        for id in participants.keys.sorted() {
-            guard let index = participants[id]?.publishedIndex(of: stream) else { continue }
-            setMute(.byServer, muted, of: id, at: index, now: now)
-            return true
+        guard let owner = streamOwners[stream], let index = participants[owner]?.publishedIndex(of: stream) else {
+            return false
         }
-        return false
+        setMute(.byServer, muted, of: owner, at: index, now: now)
+        return true
     }
 
     private mutating func setMute(_ by: MuteState, _ muted: Bool, of id: ParticipantID, at index: Int, now: Duration) {
@@ -105,38 +108,16 @@ extension RoomDirectory {
         guard mute != publisher.streams[index].mute else { return }
         participants[id]?.streams[index].mute = mute
         let stream = publisher.streams[index].assignment.stream
+        forwarding.setMuted(mute.contains(.byServer), stream)
         broadcast(.muteChanged(stream, mute), room: publisher.room, now: now)
-        refreshForwarding(room: publisher.room)
     }
 
+    /// Who publishes a stream in a room.
     func publisher(of stream: StreamID, room: String) -> ParticipantID? {
-        rooms[room]?.first { participants[$0]?.publishedIndex(of: stream) != nil }
-    }
-
-    /// Writes the routes of a room anew.
-    mutating func refreshForwarding(room: String) {
-        let members = (rooms[room] ?? []).compactMap { participants[$0] }
-        var routes: [(ForwardingTable.Key, ForwardingTable.Route)] = []
-        for owner in members {
-            guard let source = owner.endpoint else { continue }
-            let peers = members.filter { $0.id != owner.id && ($0.hears(owner) || owner.hears($0)) }
-            for stream in owner.streams {
-                let subscribers = members.filter { $0.subscriptions.contains(stream.assignment.stream) }
-                let takers = subscribers.filter { $0.capabilities.contains(.redundantAudio) }
-                let others = subscribers.filter { !$0.capabilities.contains(.redundantAudio) }
-                let key = ForwardingTable.Key(
-                    source: source, synchronizationSource: stream.assignment.synchronizationSource)
-                let route = ForwardingTable.Route(
-                    stream: stream.assignment.stream, isPublished: stream.isPublished,
-                    isMuted: stream.mute.contains(.byServer),
-                    mayRepeat: owner.capabilities.contains(.redundantAudio),
-                    subscribers: subscribers.compactMap(\.endpoint),
-                    takers: takers.compactMap(\.endpoint), others: others.compactMap(\.endpoint),
-                    peers: peers.compactMap(\.endpoint))
-                routes.append((key, route))
-            }
-        }
-        forwarding.replace(room: room, routes: routes)
+        guard let owner = streamOwners[stream], let participant = participants[owner], participant.room == room,
+            participant.publishedIndex(of: stream) != nil
+        else { return nil }
+        return owner
     }
 
     // MARK: Messages
@@ -147,7 +128,7 @@ extension RoomDirectory {
         guard let sender = participants[id] else { return }
         let message = RoomMessage.message(sender: id, destination: destination, bytes: bytes)
         guard let destination else {
-            let others = (rooms[sender.room] ?? []).filter { $0 != id }
+            let others = members(of: sender.room).filter { $0 != id }
             return try deliver(message, to: others)
         }
         guard participants[destination]?.room == sender.room else { throw .unknownParticipant }
@@ -155,7 +136,7 @@ extension RoomDirectory {
     }
 
     /// Begins the stream's next generation. The room numbers them, so that whoever comes late needs no history to interrupt.
-    private mutating func interrupt(_ stream: StreamID, from id: ParticipantID) throws(RoomRefusal) {
+    private mutating func interrupt(_ stream: StreamID, from id: ParticipantID, now: Duration) throws(RoomRefusal) {
         guard let sender = participants[id] else { return }
         guard let publisher = publisher(of: stream, room: sender.room),
             publisher == id || sender.subscriptions.contains(stream),
@@ -164,7 +145,7 @@ extension RoomDirectory {
         else { throw .unknownStream }
         let generation = last &+ 1
         participants[publisher]?.streams[index].generation = generation
-        let concerned = (rooms[sender.room] ?? []).filter { member in
+        let concerned = members(of: sender.room).filter { member in
             member == publisher || participants[member]?.subscriptions.contains(stream) == true
         }
         try deliver(.interrupted(by: id, stream, generation: generation), to: concerned)
@@ -175,17 +156,6 @@ extension RoomDirectory {
         var someoneIsBusy = false
         for receiver in receivers where !sendDurable(message, to: receiver) { someoneIsBusy = true }
         if someoneIsBusy { throw .receiverBusy }
-    }
-}
-
-extension RoomParticipant {
-    /// Whether it is subscribed to a stream of `other`.
-    func hears(_ other: RoomParticipant) -> Bool {
-        other.streams.contains { subscriptions.contains($0.assignment.stream) }
-    }
-
-    func publishedIndex(of stream: StreamID) -> Int? {
-        streams.firstIndex { $0.isPublished && $0.assignment.stream == stream }
     }
 }
 

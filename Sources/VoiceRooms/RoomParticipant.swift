@@ -1,8 +1,5 @@
 /// The server's record of one participant.
 struct RoomParticipant: Sendable {
-    /// Messages that wait for a participant in a break; more are refused to their sender.
-    static let backlogLimit = 64
-
     struct Stream: Sendable {
         let assignment: StreamAssignment
         var isPublished = false
@@ -19,9 +16,13 @@ struct RoomParticipant: Sendable {
     let secret: RejoinSecret
     var streams: [Stream]
     var subscriptions: Set<StreamID> = []
+    /// Whom it hears or who hears it, and by how many streams.
+    var peers: [ParticipantID: Int] = [:]
 
     /// Where it is, nil in a break.
     var endpoint: EndpointAddress?
+    /// Where its media go to and come from: its endpoint, once that has proved to be its.
+    var mediaEndpoint: EndpointAddress?
     /// The latest association that was accepted for it.
     var association: UInt64
     /// The protocol version in force.
@@ -31,10 +32,24 @@ struct RoomParticipant: Sendable {
 
     /// Its durable messages that were handled.
     var handledCount: UInt32 = 0
-    /// The server's durable messages to it, so far.
-    var durableCount: UInt32 = 0
-    /// Those that wait for it in a break.
+    /// The server's durable messages that it had not acknowledged when its connection was lost.
     var backlog: [DurableMessage] = []
+    /// Those that came to it since.
+    var missed = OutgoingQueue()
+
+    /// What it asks for, its interruptions and its rejoins, each held to its limit.
+    var requests = RateMeter()
+    var interruptions = RateMeter()
+    var resumptions = RateMeter()
+    /// What the address challenges of its connections are made from, and nobody else knows.
+    let challengeKey: ChallengeKey
+
+    /// It as a listener.
+    var listener: ForwardingTable.Listener? {
+        mediaEndpoint.map {
+            ForwardingTable.Listener(endpoint: $0, takesCopies: capabilities.contains(.redundantAudio))
+        }
+    }
 
     var published: [PublishedStream] {
         streams.filter(\.isPublished).map {
@@ -45,6 +60,19 @@ struct RoomParticipant: Sendable {
     var rosterEntry: RosterEntry {
         RosterEntry(participant: id, identity: identity, name: name, streams: published)
     }
+
+    func publishedIndex(of stream: StreamID) -> Int? {
+        streams.firstIndex { $0.isPublished && $0.assignment.stream == stream }
+    }
+}
+
+/// One room.
+struct Room: Sendable {
+    /// By order of arrival.
+    var members: [ParticipantID] = []
+    var identities: [String: ParticipantID] = [:]
+    /// The SSRCs that are set aside for its members.
+    var synchronizationSources: Set<UInt32> = []
 }
 
 /// One association of a client with the server.
@@ -53,6 +81,10 @@ struct RoomConnection: Sendable {
     /// Whom it serves; nil when it only waits for the acknowledgement of `removed`.
     var participant: ParticipantID?
     var closesAt: Duration?
+    /// What must come back from its address before media goes there; nil once it has.
+    var challenge: AddressChallenge?
+    /// Its datagrams, held to their limit.
+    var datagrams = RateMeter()
     /// Whether it stands in the list of connections to be polled.
     var isListed = false
 }

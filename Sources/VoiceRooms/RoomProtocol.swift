@@ -21,6 +21,9 @@ public enum RoomProtocol {
     /// Bytes in a control datagram at most: what QUIC trusts every path to carry (RFC 9000 section 14.1).
     public static let datagramLimit = 1200
 
+    /// Frames in a control datagram at most: a whole window of sequenced messages, and four that are not sequenced.
+    public static let frameLimit = 36
+
     /// Bytes before the first frame.
     public static let headerSize = 14
 

@@ -23,7 +23,7 @@ public struct RoomSession: Sendable {
     var events: [RoomSessionEvent] = []
     var counters = RoomSessionStatistics()
 
-    /// Durable messages sent so far; the index of the last one.
+    /// While reconnecting, the index of the last durable message in `backlog`, or of those sent before.
     var durableCount: UInt32 = 0
     /// Durable messages of the server handled so far.
     var handledCount: UInt32 = 0
@@ -151,13 +151,13 @@ public struct RoomSession: Sendable {
     private mutating func ask(_ message: RoomMessage) throws(RoomSessionError) {
         switch state {
         case .joined:
-            guard channel.enqueue(message, durableIndex: durableCount &+ 1) else { throw .queueFull }
+            guard channel.enqueue(message) else { throw .queueFull }
         case .reconnecting:
             guard backlog.count < ReliableChannel.queueLimit else { throw .queueFull }
-            backlog.append(DurableMessage(index: durableCount &+ 1, message: message))
+            durableCount &+= 1
+            backlog.append(DurableMessage(index: durableCount, message: message))
         case .idle, .joining, .leaving, .ended: throw .notJoined
         }
-        durableCount &+= 1
     }
 
     // MARK: What the driver polls

@@ -152,13 +152,13 @@ extension RoomSession {
         hasFreshToken = false
         nextPing = now
         if returning && grant.resumed {
+            channel.durableCount = grant.handledCount
             for kept in backlog where kept.index > grant.handledCount {
                 // A backlog is never longer than the queue that it goes into.
-                _ = channel.enqueue(kept.message, durableIndex: kept.index)
+                _ = channel.enqueue(kept.message)
             }
         } else {
             counters.abandonedMessages += backlog.count
-            durableCount = 0
             handledCount = 0
         }
         backlog = []
@@ -193,7 +193,8 @@ extension RoomSession {
 
     private mutating func reconnect(now: Duration) {
         state = .reconnecting
-        backlog = channel.durableBacklog
+        backlog = channel.takeDurable()
+        durableCount = channel.durableCount
         counters.reconnections += 1
         deadline = now + RoomTimers.breakWindow
         nextPing = nil

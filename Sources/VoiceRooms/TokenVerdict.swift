@@ -56,10 +56,13 @@ public struct JoinEntropy: Sendable, BitwiseCopyable {
     public let secret: RejoinSecret
     /// The first SSRC, unless the room has it already (RFC 3550 section 8.1 asks for a random one).
     public let synchronizationSource: UInt32
+    /// Has the participant's addresses prove themselves.
+    public let challengeKey: ChallengeKey
 
     /// Collects random numbers.
-    public init(secret: RejoinSecret, synchronizationSource: UInt32) {
+    public init(secret: RejoinSecret, synchronizationSource: UInt32, challengeKey: ChallengeKey) {
         self.secret = secret
         self.synchronizationSource = synchronizationSource
+        self.challengeKey = challengeKey
     }
 }

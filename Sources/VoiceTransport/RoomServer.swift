@@ -52,8 +52,9 @@ public final class RoomServer: Sendable {
     }
 
     private func makeThread(_ socket: Int32, _ wake: WakeSignal) throws(ThreadError) -> RealtimeThread {
-        let (configuration, verifier, shared, yield) = (configuration, verifier, shared, yield)
+        let (configuration, shared, yield) = (configuration, shared, yield)
         shared.wake.withLock { $0 = wake }
+        let desk = try TokenDesk(verifier: verifier, answered: wake)
         return try RealtimeThread(
             name: "dv-room-server", priority: configuration.threadPriority, wake: wake
         ) { stop in
@@ -62,7 +63,7 @@ public final class RoomServer: Sendable {
                 yield.finish()
             }
             let loop = RoomServerLoop(
-                socket: socket, wake: wake, configuration: configuration, verifier: verifier, shared: shared,
+                socket: socket, wake: wake, configuration: configuration, desk: desk, shared: shared,
                 events: yield)
             loop?.run(until: stop)
         }
@@ -128,11 +129,5 @@ final class RoomServerShared: Sendable {
         wake.withLock { $0 }?.signal()
     }
 
-    func takeCommands() -> [Command] {
-        commands.withLock { commands in
-            guard !commands.isEmpty else { return [] }
-            defer { commands = [] }
-            return commands
-        }
-    }
+    func takeCommands() -> [Command] { commands.takeAll() }
 }

@@ -58,6 +58,12 @@ public struct RoomServerStatistics: Equatable, Sendable {
     public var packetsMuted = 0
     /// Control datagrams dropped as broken or foreign.
     public var rejectedControlDatagrams = 0
+    /// Control datagrams of participants dropped unread because too many came from one of them.
+    public var controlDatagramsOverloaded = 0
+    /// Joins that were refused, each copy counted.
+    public var joinsRefused = 0
+    /// Joins dropped without a word because too many came, from one address or from all.
+    public var joinsOverloaded = 0
     /// Datagrams that are neither media nor control, or longer than 1500 bytes.
     public var unknownDatagrams = 0
     /// Participants at present, those in a break included.

@@ -9,6 +9,9 @@ internal import VoiceRooms
 ///     socket -> recvmmsg -> first byte --128...191--> forwarding table --> sendmmsg -> socket
 ///                               |
 ///                               +----13----> control channel -> RoomDirectory -> control channel -> socket
+///                                                                    |  ^
+///                                                          tokens    v  |  verdicts
+///                                                                 TokenDesk, a thread of its own
 ///
 /// The upper line allocates nothing.
 final class RoomServerLoop {
@@ -19,7 +22,7 @@ final class RoomServerLoop {
 
     private let socket: Int32
     private let wake: WakeSignal
-    private let verifier: TokenVerifier
+    private let desk: TokenDesk
     private let shared: RoomServerShared
     private let events: AsyncStream<RoomDirectoryEvent>.Continuation
     private var directory: RoomDirectory
@@ -33,7 +36,7 @@ final class RoomServerLoop {
     private var counters = RoomServerStatistics()
 
     init?(
-        socket: Int32, wake: WakeSignal, configuration: RoomServerConfiguration, verifier: TokenVerifier,
+        socket: Int32, wake: WakeSignal, configuration: RoomServerConfiguration, desk: TokenDesk,
         shared: RoomServerShared, events: AsyncStream<RoomDirectoryEvent>.Continuation
     ) {
         guard let poll = NetworkPoll(), let arrivals = DatagramBatch(capacity: Self.batchSize),
@@ -43,7 +46,7 @@ final class RoomServerLoop {
         else { return nil }
         self.socket = socket
         self.wake = wake
-        self.verifier = verifier
+        self.desk = desk
         self.shared = shared
         self.events = events
         directory = RoomDirectory(configuration: configuration.directory)
@@ -63,6 +66,9 @@ final class RoomServerLoop {
             if ready & 2 != 0 {
                 wake.wait(timeout: .zero)
                 for command in shared.takeCommands() { perform(command, now: now) }
+                for (id, verdict) in desk.takeVerdicts() {
+                    directory.answer(id, verdict, entropy: entropy(), now: now)
+                }
             }
             if stop.isRaised && closing == nil {
                 let isRestarting = shared.isRestarting.load(ordering: .acquiring)
@@ -190,13 +196,7 @@ final class RoomServerLoop {
 
     /// Empties what the directory has to say.
     private func drain(now: Duration) {
-        while let request = directory.pollVerification() {
-            let entropy = JoinEntropy(
-                secret: RejoinSecret(high: randomNumber(), low: randomNumber()),
-                synchronizationSource: UInt32(truncatingIfNeeded: randomNumber()))
-            let verdict = verifier.verdict(on: request.token, unixTime: Int64(time(nil)))
-            directory.answer(request.id, verdict, entropy: entropy, now: now)
-        }
+        while let request = directory.pollVerification() { desk.ask(request) }
         while let (destination, control) = directory.pollDatagram(now: now) {
             guard var bytes = channel.protect(control, to: destination) else { continue }
             // What is lost here is sent again by the directory.
@@ -207,6 +207,16 @@ final class RoomServerLoop {
         }
         while let event = directory.pollEvent() { events.yield(event) }
         counters.participants = directory.participantCount
+        counters.joinsRefused = directory.statistics.refusals
+        counters.joinsOverloaded = directory.statistics.overloadedJoins
+        counters.controlDatagramsOverloaded = directory.statistics.overloadedDatagrams
+    }
+
+    private func entropy() -> JoinEntropy {
+        JoinEntropy(
+            secret: RejoinSecret(high: randomNumber(), low: randomNumber()),
+            synchronizationSource: UInt32(truncatingIfNeeded: randomNumber()),
+            challengeKey: ChallengeKey(high: randomNumber(), low: randomNumber()))
     }
 }
 

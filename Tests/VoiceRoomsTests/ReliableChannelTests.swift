@@ -5,7 +5,7 @@ import Testing
 struct ReliableChannelTests {
     /// A sequenced message that carries a number.
     private func numbered(_ number: UInt32) -> RoomMessage {
-        .interrupted(by: ParticipantID(rawValue: 1), StreamID(rawValue: 1), generation: number)
+        .subscribe(StreamID(rawValue: number + 1))
     }
 
     @Test(arguments: 1...40 as ClosedRange<UInt64>)
@@ -37,7 +37,7 @@ struct ReliableChannelTests {
                 let datagram = try ControlDatagram(decoding: bytes.span)
                 if forward {
                     for message in datagram.frames.flatMap({ receiver.accept($0) }) {
-                        if case .interrupted(_, _, let generation) = message { received.append(generation) }
+                        if case .subscribe(let stream) = message { received.append(stream.rawValue - 1) }
                     }
                 } else {
                     try sender.acknowledge(datagram.acknowledged, now: now)

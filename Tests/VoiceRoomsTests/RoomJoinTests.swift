@@ -113,13 +113,15 @@ struct RoomJoinTests {
         let source = SimulatedRooms.endpoint(1)
         try rooms.directory.handle(datagram: datagram.encoded().span, from: source, now: rooms.now)
         let verification = rooms.directory.pollVerification()
-        let entropy = JoinEntropy(secret: RejoinSecret(high: 1, low: 2), synchronizationSource: 3)
+        let entropy = JoinEntropy(
+            secret: RejoinSecret(high: 1, low: 2), synchronizationSource: 3, challengeKey: ChallengeKey(high: 5, low: 6)
+        )
         let id = try #require(verification).id
         rooms.directory.answer(id, SimulatedRooms.verdict(request.token), entropy: entropy, now: rooms.now)
         let answer = rooms.directory.pollDatagram(now: rooms.now)
         let bytes = try #require(answer).bytes
         let decoded = try ControlDatagram(decoding: bytes.span)
-        guard case .joined(let grant) = decoded.frames.first?.message else {
+        guard case .joined(let grant)? = decoded.frames.first(where: { $0.sequence == 1 })?.message else {
             Issue.record("no grant")
             return
         }

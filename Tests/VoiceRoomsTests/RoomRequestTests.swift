@@ -260,7 +260,9 @@ struct RoomRequestTests {
             let request = try #require(requestPolled)
             directory.answer(
                 request.id, SimulatedRooms.verdict(request.token),
-                entropy: .init(secret: RejoinSecret(high: 0, low: 0), synchronizationSource: .max - 3), now: .zero)
+                entropy: .init(
+                    secret: RejoinSecret(high: 0, low: 0), synchronizationSource: .max - 3,
+                    challengeKey: ChallengeKey(high: 5, low: 6)), now: .zero)
         }
         let sources = directory.participants.values.flatMap { $0.streams.map(\.assignment.synchronizationSource) }
         #expect(Set(sources).count == 32)

@@ -153,7 +153,8 @@ struct SimulatedRooms {
         while let request = directory.pollVerification() {
             let entropy = JoinEntropy(
                 secret: RejoinSecret(high: random.next(), low: random.next()),
-                synchronizationSource: UInt32(truncatingIfNeeded: random.next()))
+                synchronizationSource: UInt32(truncatingIfNeeded: random.next()),
+                challengeKey: ChallengeKey(high: random.next(), low: random.next()))
             let verdict = tokenRefusal.map { TokenVerdict.refused($0) } ?? Self.verdict(request.token)
             directory.answer(request.id, verdict, entropy: entropy, now: now)
         }

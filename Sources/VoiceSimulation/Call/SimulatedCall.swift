@@ -298,7 +298,8 @@ public final class SimulatedCall {
             let grants = TokenGrants(identity: "side \(request.token)", room: "simulation")
             let entropy = JoinEntropy(
                 secret: RejoinSecret(high: generator.next(), low: generator.next()),
-                synchronizationSource: UInt32(truncatingIfNeeded: generator.next() as UInt64))
+                synchronizationSource: UInt32(truncatingIfNeeded: generator.next() as UInt64),
+                challengeKey: ChallengeKey(high: generator.next(), low: generator.next()))
             directory.answer(request.id, .granted(grants), entropy: entropy, now: now.sinceEpoch)
         }
         while let (destination, bytes) = directory.pollDatagram(now: now.sinceEpoch) {

@@ -39,8 +39,9 @@ final class RoomServeLog: Sendable {
                 }
             tell("participant_left", participant, text)
             names.withLock { $0[participant] = nil }
-        case .refused(_, let refusal):
-            tell(RoomEvent(type: "join_refused", detail: "a join was refused: \(refusal.explanation)"))
+        case .refused(_, let refusal, let others):
+            let more = others > 0 ? ", and \(others) more before it" : ""
+            tell(RoomEvent(type: "join_refused", detail: "a join was refused\(more): \(refusal.explanation)"))
         }
     }
 
@@ -92,11 +93,15 @@ struct RoomServed: JSONLine {
     var packetsForwarded: Int
     /// Datagrams that were neither sound nor the protocol's, or not from where they should be.
     var datagramsRejected: Int
+    /// Joins that were refused, or dropped because too many came; each copy counted.
+    var joinsRefused: Int
 
     init(_ statistics: RoomServerStatistics) {
         packetsReceived = statistics.packetsReceived
         packetsForwarded = statistics.packetsForwarded
         datagramsRejected =
             statistics.rejectedControlDatagrams + statistics.unknownDatagrams + statistics.packetsNotPublished
+            + statistics.controlDatagramsOverloaded
+        joinsRefused = statistics.joinsRefused + statistics.joinsOverloaded
     }
 }

@@ -37,7 +37,9 @@ private func checkServer(_ input: Span<UInt8>) {
         directory.handleTimeout(now: now)
         while let request = directory.pollVerification() {
             let verdict = TokenVerdict.granted(TokenGrants(identity: "\(sender)", room: "fuzz"))
-            let entropy = JoinEntropy(secret: RejoinSecret(high: 1, low: 2), synchronizationSource: 7)
+            let entropy = JoinEntropy(
+                secret: RejoinSecret(high: 1, low: 2), synchronizationSource: 7,
+                challengeKey: ChallengeKey(high: 3, low: 4))
             directory.answer(request.id, verdict, entropy: entropy, now: now)
         }
         var sent = 0

@@ -1,0 +1,164 @@
+/// Messages of one connection that have not been sent yet.
+///
+///     news of the room ----> one place for each participant, stream and interruption; a newer one takes it ----+--> channel
+///     what participants write ----> one by one, so many for each of them, behind all news -------------------+
+///
+/// Of a state only the latest counts: so the news that wait are never more than there is to know about a room, whatever its members do and
+/// however slow the receiver is. What somebody writes fills that sender's own share of the queue.
+struct OutgoingQueue: Sendable {
+    /// Messages of one sender that wait for one receiver; more are refused to the sender.
+    static let messagesPerSender = 64
+    /// Messages of all senders that wait for one receiver; more are refused to their senders.
+    static let messageLimit = 288
+    /// Refusals that wait for whoever asked; more are dropped.
+    static let refusalLimit = 64
+    /// All news that can wait: a stream message or an interruption for each stream that a full room has, an arrival or a departure for
+    /// each participant, and the refusals.
+    static let newsLimit =
+        2 * RoomProtocol.participantLimit * (RoomProtocol.streamLimit + 1) + refusalLimit + messagesPerSender
+
+    private enum Subject: Hashable {
+        case participant(ParticipantID)
+        case stream(StreamID)
+        case interruption(StreamID)
+    }
+
+    /// News in order; nil where one was withdrawn.
+    private var news: [(subject: Subject?, message: RoomMessage)?] = []
+    private var newsTaken = 0
+    private var newsLeft = 0
+    /// Where in `news` each subject's latest stand.
+    private var places: [Subject: Int] = [:]
+    private var letters = FirstInFirstOut<RoomMessage>()
+    private var lettersOf: [ParticipantID: Int] = [:]
+    private var refusals = 0
+
+    var count: Int { newsLeft + letters.count }
+    var isEmpty: Bool { count == 0 }
+
+    // MARK: In
+
+    /// Takes a message; false when its sender's share is full. What is firm is always taken, and stays as it is: the roster that was promised
+    /// to whoever comes in, and what is resumed after a break.
+    mutating func append(_ message: RoomMessage, isFirm: Bool = false) -> Bool {
+        switch message {
+        case .message(let sender, _, _):
+            let isFull = letters.count >= Self.messageLimit || lettersOf[sender, default: 0] >= Self.messagesPerSender
+            guard !isFull || isFirm else { return false }
+            lettersOf[sender, default: 0] += 1
+            letters.append(message)
+        case .requestRefused:
+            guard refusals < Self.refusalLimit || isFirm else { return false }
+            refusals += 1
+            push(nil, message)
+        case _ where isFirm: push(nil, message)
+        case .participantJoined(let entry): put(.participant(entry.participant), message)
+        case .published(_, let stream): put(.stream(stream.assignment.stream), message)
+        case .unpublished(_, let stream): put(.stream(stream), message)
+        case .muteChanged(let stream, let mute): putMute(mute, of: stream)
+        case .interrupted(_, let stream, _): put(.interruption(stream), message)
+        default: push(nil, message)
+        }
+        return true
+    }
+
+    /// Takes the news that a participant has gone, with its streams. Of one of whom nothing has been told yet, nothing is.
+    mutating func append(departureOf participant: ParticipantID, _ reason: LeaveReason, streams: [StreamID]) {
+        for stream in streams {
+            withdraw(.stream(stream))
+            withdraw(.interruption(stream))
+        }
+        if lettersOf[participant] == nil {
+            if withdraw(.participant(participant)) { return }
+        } else {
+            // What it wrote is read before it has gone.
+            lettersOf[participant] = nil
+            let last = letters.takeAll { if case .message(participant, _, _) = $0 { true } else { false } }
+            for letter in last { push(nil, letter) }
+        }
+        // Its arrival, if that still waits, keeps its place before what it wrote.
+        places[.participant(participant)] = nil
+        push(.participant(participant), .participantLeft(participant, reason))
+    }
+
+    private mutating func putMute(_ mute: MuteState, of stream: StreamID) {
+        if let place = places[.stream(stream)], case .published(let publisher, var published)? = news[place]?.message {
+            published.mute = mute
+            news[place]?.message = .published(publisher, published)
+        } else {
+            put(.stream(stream), .muteChanged(stream, mute))
+        }
+    }
+
+    private mutating func put(_ subject: Subject, _ message: RoomMessage) {
+        if let place = places[subject] {
+            news[place]?.message = message
+        } else {
+            push(subject, message)
+        }
+    }
+
+    private mutating func push(_ subject: Subject?, _ message: RoomMessage) {
+        if let subject { places[subject] = news.count }
+        news.append((subject, message))
+        newsLeft += 1
+    }
+
+    @discardableResult
+    private mutating func withdraw(_ subject: Subject) -> Bool {
+        guard let place = places.removeValue(forKey: subject) else { return false }
+        news[place] = nil
+        newsLeft -= 1
+        compact()
+        return true
+    }
+
+    // MARK: Out
+
+    /// The next message, news before letters.
+    mutating func popFirst() -> RoomMessage? {
+        while newsLeft > 0 {
+            let place = newsTaken
+            newsTaken += 1
+            guard let (subject, message) = news[place] else { continue }
+            if let subject, places[subject] == place { places[subject] = nil }
+            if case .requestRefused = message { refusals -= 1 }
+            news[place] = nil
+            newsLeft -= 1
+            compact()
+            return message
+        }
+        return popLetter()
+    }
+
+    private mutating func popLetter() -> RoomMessage? {
+        let letter = letters.popFirst()
+        if case .message(let sender, _, _)? = letter, let count = lettersOf[sender] {
+            lettersOf[sender] = count > 1 ? count - 1 : nil
+        }
+        return letter
+    }
+
+    /// Takes all that survives a break; whoever comes back gets the rest as a whole roster.
+    mutating func takeDurable() -> [RoomMessage] {
+        var durable: [RoomMessage] = []
+        while let message = popFirst() {
+            if message.isDurable { durable.append(message) }
+        }
+        return durable
+    }
+
+    /// Gives the places of what was taken or withdrawn back, when they are most.
+    private mutating func compact() {
+        guard news.count >= 64, newsLeft * 2 < news.count else { return }
+        let last = news
+        places = [:]
+        newsTaken = 0
+        news = []
+        for case let entry? in last {
+            // A departure that follows its arrival holds the place of the two.
+            if let subject = entry.subject { places[subject] = news.count }
+            news.append(entry)
+        }
+    }
+}

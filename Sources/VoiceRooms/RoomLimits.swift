@@ -1,0 +1,32 @@
+/// How much one participant, one address or all strangers together can have a server do. Beyond each limit the one who asks waits, or is not
+/// answered; nobody else notices.
+enum RoomLimits {
+    /// Control datagrams of one connection. A client sends one for each that it gets and one a keepalive; 500 a second are more than a
+    /// queue of messages to it ever needs, and their parsing is under 1 % of a processor. More are dropped unread.
+    static let datagrams = RateLimit(burst: 1000, interval: .milliseconds(2))
+
+    /// What the requests of one participant cost: one, and one more for each message or route that follows from it. 2000 a second are 60
+    /// messages a second to a room of 32. What comes too early is not acknowledged, and so sent again by the client's channel: it loses nothing.
+    static let requests = RateLimit(burst: 4000, interval: .microseconds(500))
+
+    /// Interruptions by one participant: nobody begins to speak more than twice a second for long. More are refused as `tooOften`.
+    static let interruptions = RateLimit(burst: 10, interval: .milliseconds(500))
+
+    /// Rejoins of one participant, each of which costs a whole roster. More are dropped, and repeated by the client.
+    static let resumptions = RateLimit(burst: 5, interval: .seconds(1))
+
+    /// Joins of one identity, each of which is told to the whole room. More are dropped, and repeated by the client.
+    static let joinsOfIdentity = RateLimit(burst: 5, interval: .seconds(1))
+
+    /// Tokens from one network address, whatever its ports: a hundred clients behind one router are in after a second.
+    static let joinsOfAddress = RateLimit(burst: 128, interval: .milliseconds(10))
+
+    /// Tokens from all addresses: at 160 µs for the most expensive of them, 6 % of a processor.
+    static let joins = RateLimit(burst: 512, interval: .microseconds(2500))
+
+    /// Answers to whoever is no participant: a restarted server tells a thousand lost clients so within a second.
+    static let answers = RateLimit(burst: 1024, interval: .milliseconds(1))
+
+    /// Refused joins that are told one by one; the others are counted.
+    static let toldRefusals = RateLimit(burst: 10, interval: .milliseconds(100))
+}

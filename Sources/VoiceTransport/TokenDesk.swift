@@ -1,0 +1,60 @@
+internal import Glibc
+internal import Synchronization
+internal import VoiceRealtime
+internal import VoiceRooms
+
+/// Looks at tokens on a thread of its own: up to 160 µs each, which would be taken from everybody's sound on the server's.
+final class TokenDesk: Sendable {
+    /// Tokens that wait: as many as a directory awaits verdicts on. More are dropped, and their joins repeated by their clients.
+    static let queueLimit = 256
+
+    /// What the two threads share; a class of its own, so that the thread does not hold the desk that owns it.
+    private final class Trays: Sendable {
+        let requests = Mutex<[VerificationRequest]>([])
+        let verdicts = Mutex<[(VerificationRequest.ID, TokenVerdict)]>([])
+    }
+
+    private let trays = Trays()
+    private let wake: WakeSignal
+    private let thread: RealtimeThread
+
+    /// Starts the thread; `answered` is signalled with each verdict.
+    init(verifier: TokenVerifier, answered: WakeSignal) throws(ThreadError) {
+        let (trays, wake) = (trays, try WakeSignal())
+        self.wake = wake
+        thread = try RealtimeThread(name: "dv-tokens", priority: 0, wake: wake) { stop in
+            while !stop.isRaised {
+                // Bounded as every wait of a thread that is joined; whoever asks or stops it wakes it.
+                wake.wait(timeout: .milliseconds(500))
+                for request in trays.requests.takeAll() where !stop.isRaised {
+                    let verdict = verifier.verdict(on: request.token, unixTime: Int64(time(nil)))
+                    trays.verdicts.withLock { $0.append((request.id, verdict)) }
+                    answered.signal()
+                }
+            }
+        }
+    }
+
+    /// Hands a token in.
+    func ask(_ request: VerificationRequest) {
+        trays.requests.withLock { requests in
+            if requests.count < Self.queueLimit { requests.append(request) }
+        }
+        wake.signal()
+    }
+
+    /// The verdicts since the last call.
+    func takeVerdicts() -> [(VerificationRequest.ID, TokenVerdict)] { trays.verdicts.takeAll() }
+}
+
+extension Mutex {
+    /// Empties an array.
+    func takeAll<Element: Sendable>() -> [Element] where Value == [Element] {
+        withLock { elements in
+            guard !elements.isEmpty else { return [] }
+            let all = elements
+            elements = []
+            return all
+        }
+    }
+}
