@@ -26,7 +26,7 @@ extension RoomDirectory {
         _ message: RoomMessage, from id: ParticipantID, now: Duration
     ) throws(RoomRefusal) {
         switch message {
-        case .publish(let assignment): try publish(assignment, from: id, now: now)
+        case .publish(let assignment, let policy): try publish(assignment, policy, from: id, now: now)
         case .unpublish(let stream): try unpublish(stream, from: id, now: now)
         case .subscribe(let stream): try setSubscribed(true, to: stream, for: id)
         case .unsubscribe(let stream): try setSubscribed(false, to: stream, for: id)
@@ -42,23 +42,23 @@ extension RoomDirectory {
     // MARK: Streams
 
     private mutating func publish(
-        _ assignment: StreamAssignment, from id: ParticipantID, now: Duration
+        _ assignment: StreamAssignment, _ policy: InterruptionPolicy, from id: ParticipantID, now: Duration
     ) throws(RoomRefusal) {
-        guard let publisher = participants[id] else { return }
+        guard var publisher = participants[id] else { return }
         guard publisher.capabilities.contains(.publish) else { throw .noPublishRight }
         guard let index = publisher.streams.firstIndex(where: { $0.assignment == assignment }) else {
             throw .unknownStream
         }
         guard !publisher.streams[index].isPublished else { return }
-        participants[id]?.streams[index].isPublished = true
+        publisher.streams[index].isPublished = true
+        publisher.streams[index].interruptibleBy = policy
+        participants[id]?.streams[index] = publisher.streams[index]
         forwarding.setPublished(true, assignment.stream)
         for member in members(of: publisher.room) where member != id {
             guard participants[member]?.capabilities.contains([.subscribe, .autoSubscribe]) == true else { continue }
             subscribe(member, to: assignment.stream, of: id)
         }
-        let stream = PublishedStream(
-            assignment, mute: publisher.streams[index].mute, generation: publisher.streams[index].generation)
-        broadcast(.published(id, stream), room: publisher.room, now: now)
+        broadcast(.published(id, publisher.streams[index].published), room: publisher.room, now: now)
     }
 
     private mutating func unpublish(
@@ -141,9 +141,11 @@ extension RoomDirectory {
         guard let publisher = publisher(of: stream, room: sender.room),
             publisher == id || sender.subscriptions.contains(stream),
             let index = participants[publisher]?.publishedIndex(of: stream),
-            let last = participants[publisher]?.streams[index].generation
+            let record = participants[publisher]?.streams[index]
         else { throw .unknownStream }
-        let generation = last &+ 1
+        guard publisher == id || record.interruptibleBy == .anyone else { throw .noInterruptionRight }
+        guard participants[id]?.interruptions.take(RoomLimits.interruptions, now: now) == true else { throw .tooOften }
+        let generation = record.generation &+ 1
         participants[publisher]?.streams[index].generation = generation
         let concerned = members(of: sender.room).filter { member in
             member == publisher || participants[member]?.subscriptions.contains(stream) == true
@@ -163,7 +165,7 @@ extension RoomMessage {
     /// The stream or participant that a request names; 0 when it names none.
     var subject: UInt32 {
         switch self {
-        case .publish(let assignment): assignment.stream.rawValue
+        case .publish(let assignment, _): assignment.stream.rawValue
         case .unpublish(let stream), .subscribe(let stream), .unsubscribe(let stream), .setMuted(let stream, _),
             .interrupt(let stream):
             stream.rawValue

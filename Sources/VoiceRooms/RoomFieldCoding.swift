@@ -63,10 +63,13 @@ extension PublishedStream {
         assignment.write(into: &writer)
         writer.write(mute.rawValue)
         writer.write(generation)
+        writer.write(interruptibleBy.rawValue)
     }
 
     init(from reader: inout ByteReader) throws(RoomProtocolError) {
-        self.init(try StreamAssignment(from: &reader), mute: try reader.mute(), generation: try reader.number())
+        self.init(
+            try StreamAssignment(from: &reader), mute: try reader.mute(), generation: try reader.number(),
+            interruptibleBy: try reader.code())
     }
 }
 

@@ -3,7 +3,7 @@ public enum RoomMessage: Equatable, Sendable {
     // From client to server
     case join(JoinRequest)
     case leave
-    case publish(StreamAssignment)
+    case publish(StreamAssignment, interruptibleBy: InterruptionPolicy)
     case unpublish(StreamID)
     case subscribe(StreamID)
     case unsubscribe(StreamID)

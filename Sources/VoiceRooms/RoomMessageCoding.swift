@@ -61,7 +61,9 @@ extension RoomMessage {
         switch self {
         case .join(let request): request.write(into: &writer)
         case .leave, .unknownAssociation: break
-        case .publish(let assignment): assignment.write(into: &writer)
+        case .publish(let assignment, let policy):
+            assignment.write(into: &writer)
+            writer.write(policy.rawValue)
         case .unpublish(let stream), .subscribe(let stream), .unsubscribe(let stream), .interrupt(let stream):
             writer.write(stream.rawValue)
         case .setMuted(let stream, let muted):
@@ -110,7 +112,7 @@ extension RoomMessage {
         switch type {
         case .join: self = .join(try JoinRequest(from: &reader))
         case .leave: self = .leave
-        case .publish: self = .publish(try StreamAssignment(from: &reader))
+        case .publish: self = .publish(try StreamAssignment(from: &reader), interruptibleBy: try reader.code())
         case .unpublish: self = .unpublish(try reader.stream())
         case .subscribe: self = .subscribe(try reader.stream())
         case .unsubscribe: self = .unsubscribe(try reader.stream())

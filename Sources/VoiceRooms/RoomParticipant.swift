@@ -6,6 +6,11 @@ struct RoomParticipant: Sendable {
         var mute: MuteState = []
         /// How often it was interrupted; kept when it is withdrawn, so that no receiver ever hears of a lower one.
         var generation: UInt32 = 0
+        var interruptibleBy = InterruptionPolicy.publisher
+
+        var published: PublishedStream {
+            PublishedStream(assignment, mute: mute, generation: generation, interruptibleBy: interruptibleBy)
+        }
     }
 
     let id: ParticipantID
@@ -52,9 +57,7 @@ struct RoomParticipant: Sendable {
     }
 
     var published: [PublishedStream] {
-        streams.filter(\.isPublished).map {
-            PublishedStream($0.assignment, mute: $0.mute, generation: $0.generation)
-        }
+        streams.filter(\.isPublished).map(\.published)
     }
 
     var rosterEntry: RosterEntry {

@@ -16,7 +16,7 @@ public enum RoomProtocol {
     public static let framingVersion: UInt8 = 1
 
     /// The protocol versions that this build speaks.
-    public static let versions: ClosedRange<UInt8> = 1...1
+    public static let versions: ClosedRange<UInt8> = 2...2
 
     /// Bytes in a control datagram at most: what QUIC trusts every path to carry (RFC 9000 section 14.1).
     public static let datagramLimit = 1200

@@ -33,6 +33,10 @@ public enum RoomRefusal: UInt8, Error, Sendable, CaseIterable {
     case unknownParticipant = 14
     /// The receiver has too many messages waiting. Remedy: send it again, later.
     case receiverBusy = 15
+    /// The stream's publisher lets nobody else interrupt it. Remedy: lower its volume, or leave it to the publisher.
+    case noInterruptionRight = 16
+    /// Asked for more often than is allowed. Remedy: half a second of patience.
+    case tooOften = 17
 }
 
 /// Why a participant is not in the room any more, as the others are told.

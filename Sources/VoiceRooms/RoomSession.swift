@@ -89,9 +89,11 @@ public struct RoomSession: Sendable {
         _ = channel.enqueue(.join(request))
     }
 
-    /// Announces a stream; its RTP is forwarded once `published` has come.
-    public mutating func publish(_ assignment: StreamAssignment) throws(RoomSessionError) {
-        try ask(.publish(assignment))
+    /// Announces a stream, and who may interrupt it; its RTP is forwarded once `published` has come.
+    public mutating func publish(
+        _ assignment: StreamAssignment, interruptibleBy policy: InterruptionPolicy = .publisher
+    ) throws(RoomSessionError) {
+        try ask(.publish(assignment, interruptibleBy: policy))
     }
 
     /// Withdraws a stream.

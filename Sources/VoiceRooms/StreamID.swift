@@ -41,6 +41,14 @@ public struct MuteState: OptionSet, Hashable, Sendable, BitwiseCopyable {
     public static let byServer = MuteState(rawValue: 2)
 }
 
+/// Who may interrupt a stream, as its publisher says.
+public enum InterruptionPolicy: UInt8, Sendable, BitwiseCopyable, CaseIterable {
+    /// Its publisher alone: as people in a room want it.
+    case publisher = 0
+    /// Everybody who hears it, also with a token that only listens: as a speaking agent wants it.
+    case anyone = 1
+}
+
 /// A stream that can be heard in a room.
 public struct PublishedStream: Hashable, Sendable, BitwiseCopyable {
     /// The stream and its SSRC.
@@ -49,11 +57,17 @@ public struct PublishedStream: Hashable, Sendable, BitwiseCopyable {
     public var mute: MuteState
     /// How often it has been interrupted: what is heard now is of this generation. Never falls (RFC 1982 order).
     public var generation: UInt32
+    /// Who may interrupt it.
+    public var interruptibleBy: InterruptionPolicy
 
     /// Describes a published stream.
-    public init(_ assignment: StreamAssignment, mute: MuteState = [], generation: UInt32 = 0) {
+    public init(
+        _ assignment: StreamAssignment, mute: MuteState = [], generation: UInt32 = 0,
+        interruptibleBy: InterruptionPolicy = .publisher
+    ) {
         self.assignment = assignment
         self.mute = mute
         self.generation = generation
+        self.interruptibleBy = interruptibleBy
     }
 }

@@ -55,7 +55,7 @@ public final class RoomClient: Sendable {
 
     // MARK: Requests
 
-    /// Announces a stream of `JoinGrant.streams`.
+    /// Announces a stream of `JoinGrant.streams`, interruptible as ``RoomClientConfiguration/interruptibleBy`` says.
     public func publish(_ assignment: StreamAssignment) throws(RoomSessionError) { try ask(.publish(assignment)) }
 
     /// Withdraws a stream.

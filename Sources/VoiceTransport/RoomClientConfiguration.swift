@@ -8,6 +8,9 @@ public struct RoomClientConfiguration: Sendable {
     public var room: String
     /// What to ask for.
     public var capabilities: RoomCapabilities
+    /// Who may interrupt what this client publishes: nobody else, as people in a room want it, or whoever hears it, as a speaking agent wants
+    /// it.
+    public var interruptibleBy: InterruptionPolicy
     /// SCHED_FIFO priority of the network thread, 0 for none.
     public var threadPriority: Int
     /// How long a look-up of the host name may take.
@@ -18,11 +21,13 @@ public struct RoomClientConfiguration: Sendable {
     /// Describes a client.
     public init(
         allowPlaintext: Bool = false, room: String = "", capabilities: RoomCapabilities = .conversation,
-        threadPriority: Int = 0, resolutionTimeout: Duration = .seconds(5)
+        interruptibleBy: InterruptionPolicy = .publisher, threadPriority: Int = 0,
+        resolutionTimeout: Duration = .seconds(5)
     ) {
         self.allowPlaintext = allowPlaintext
         self.room = room
         self.capabilities = capabilities
+        self.interruptibleBy = interruptibleBy
         self.threadPriority = threadPriority
         self.resolutionTimeout = resolutionTimeout
     }

@@ -24,6 +24,7 @@ final class RoomClientLoop {
     private let link: PacketLink
     private let shared: RoomClientShared
     private let server: EndpointAddress
+    private let interruptibleBy: InterruptionPolicy
     private let tokens: TokenRequest?
     private let poll: NetworkPoll
     private var socket: Int32
@@ -83,6 +84,7 @@ final class RoomClientLoop {
         _ link: PacketLink, _ shared: RoomClientShared
     ) throws(RoomClientEnd) {
         self.server = server
+        interruptibleBy = configuration.interruptibleBy
         self.tokens = tokens
         self.link = link
         self.shared = shared
@@ -292,7 +294,7 @@ final class RoomClientLoop {
     private func perform(_ command: RoomClientShared.Command, now: Duration) {
         do throws(RoomSessionError) {
             switch command {
-            case .publish(let assignment): try session.publish(assignment)
+            case .publish(let assignment): try session.publish(assignment, interruptibleBy: interruptibleBy)
             case .unpublish(let stream): try session.unpublish(stream)
             case .subscribe(let stream): try session.subscribe(to: stream)
             case .unsubscribe(let stream): try session.unsubscribe(from: stream)

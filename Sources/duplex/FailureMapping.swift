@@ -99,11 +99,12 @@ extension RoomRefusal {
     /// What the refusal is to a script.
     var code: Failure.Code {
         switch self {
-        case .expired, .notYetValid, .badSignature, .wrongRoom, .noJoinRight, .noPublishRight, .noSubscribeRight:
+        case .expired, .notYetValid, .badSignature, .wrongRoom, .noJoinRight, .noPublishRight, .noSubscribeRight,
+            .noInterruptionRight:
             .permissionDenied
         case .malformed: .inputUnusable
         case .roomFull, .serverFull, .versionMismatch, .serverShuttingDown, .unknownStream, .unknownParticipant,
-            .receiverBusy:
+            .receiverBusy, .tooOften:
             .unavailable
         }
     }
@@ -126,6 +127,8 @@ extension RoomRefusal {
         case .unknownStream: "there is no such stream"
         case .unknownParticipant: "there is no such participant"
         case .receiverBusy: "the receiver is too slow; try again"
+        case .noInterruptionRight: "whoever speaks lets nobody else interrupt"
+        case .tooOften: "asked for too often; wait a moment"
         }
     }
 }

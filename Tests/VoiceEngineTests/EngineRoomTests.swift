@@ -18,7 +18,8 @@ extension EngineTests {
                 let (heardByAnna, heardByBen) = (anna.events, ben.events)
                 // When anna, then ben joins
                 #expect(names(try await anna.join(room.endpoint("anna"))) == [])
-                let there = try await ben.join(room.endpoint("ben"))
+                let there = try await ben.join(
+                    room.endpoint("ben"), configuration: RoomClientConfiguration(interruptibleBy: .anyone))
                 // Then each knows of the other
                 #expect(names(there) == ["anna"])
                 let arrival = await heardByAnna.first(\.arrival)

@@ -21,15 +21,15 @@ struct ProtocolVectorTests {
         "acknowledgement": ControlDatagram(association: 0x0123_4567_89AB_CDEF, acknowledged: 7, frames: []),
         "join": one(
             .join(
-                JoinRequest(versions: 1...1, capabilities: .conversation, room: "kitchen", token: Array("a.b.c".utf8))),
+                JoinRequest(versions: 2...2, capabilities: .conversation, room: "kitchen", token: Array("a.b.c".utf8))),
             1, after: 1),
         "rejoin": one(
             .join(
                 JoinRequest(
-                    versions: 1...1, capabilities: .conversation, room: "", token: Array("a.b.c".utf8),
+                    versions: 2...2, capabilities: .conversation, room: "", token: Array("a.b.c".utf8),
                     rejoin: RejoinClaim(participant: alice, secret: secret, handledCount: 9))), 1, after: 1),
         "leave": one(.leave, 6, after: 4),
-        "publish": one(.publish(assignment), 2, after: 4),
+        "publish": one(.publish(assignment, interruptibleBy: .anyone), 2, after: 4),
         "unpublish": one(.unpublish(assignment.stream), 3, after: 4),
         "subscribe": one(.subscribe(other), 4, after: 4),
         "unsubscribe": one(.unsubscribe(other), 5, after: 4),
@@ -39,14 +39,15 @@ struct ProtocolVectorTests {
         "joined": one(
             .joined(
                 JoinGrant(
-                    version: 1, participant: alice, capabilities: .conversation, resumed: false, handledCount: 0,
+                    version: 2, participant: alice, capabilities: .conversation, resumed: false, handledCount: 0,
                     secret: secret, keepaliveInterval: .seconds(2), room: "kitchen", streams: [assignment],
                     rosterCount: 2)), 1, after: 2),
         "participantJoined": one(
             .participantJoined(
                 RosterEntry(
                     participant: alice, identity: "alice", name: "Alice",
-                    streams: [PublishedStream(assignment, mute: .byPublisher, generation: 11)])), 2, after: 2),
+                    streams: [PublishedStream(assignment, mute: .byPublisher, generation: 11, interruptibleBy: .anyone)]
+                )), 2, after: 2),
         "participantLeft": one(.participantLeft(alice, .timedOut), 4, after: 2),
         "published": one(.published(alice, PublishedStream(assignment)), 5, after: 2),
         "unpublished": one(.unpublished(alice, assignment.stream), 6, after: 2),
@@ -55,7 +56,7 @@ struct ProtocolVectorTests {
         "interrupted": one(.interrupted(by: bob, assignment.stream, generation: 12), 9, after: 2),
         "requestRefused": one(.requestRefused(.publish, subject: 5, .noPublishRight), 10, after: 2),
         "removed": one(.removed(.replaced), 11, after: 2),
-        "refused": one(.refused(.versionMismatch, versions: 1...1), 0, after: 1),
+        "refused": one(.refused(.versionMismatch, versions: 2...2), 0, after: 1),
         "unknownAssociation": one(.unknownAssociation, 0, after: 1),
         "ping": one(.ping(microseconds: 1_500_000), 0, after: 4),
         "pong": one(.pong(microseconds: 1_500_000), 0, after: 2),
@@ -164,7 +165,7 @@ struct ProtocolVectorTests {
         Damage(vector: "muteChanged", offset: 25, value: 4, error: .invalidValue),
         Damage(vector: "participantLeft", offset: 25, value: 0, error: .invalidValue),
         Damage(vector: "removed", offset: 21, value: 99, error: .invalidValue),
-        Damage(vector: "refused", offset: 22, value: 2, error: .invalidValue),
+        Damage(vector: "refused", offset: 22, value: 3, error: .invalidValue),
         Damage(vector: "join", offset: 27, value: 129, error: .fieldTooLong),
         Damage(vector: "join", offset: 28, value: 0xFF, error: .invalidText),
         Damage(vector: "join", offset: 35, value: 4, error: .fieldTooLong),

@@ -11,7 +11,7 @@ struct RoomFloodTests {
         rooms.run(for: .seconds(2))
         for index in rooms.clients.indices {
             try #require(rooms.clients[index].session.state == .joined)
-            try rooms.clients[index].session.publish(rooms.clients[index].stream)
+            try rooms.clients[index].session.publish(rooms.clients[index].stream, interruptibleBy: .anyone)
         }
         rooms.run(for: .seconds(2))
         for index in rooms.clients.indices { rooms.clients[index].events = [] }

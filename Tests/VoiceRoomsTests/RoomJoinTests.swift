@@ -64,7 +64,8 @@ struct RoomJoinTests {
         var rooms = SimulatedRooms()
         let eve = try rooms.addClient(join.token, room: join.room)
         rooms.run(for: .seconds(1))
-        #expect(rooms.clients[eve].session.state == .ended(.refused(join.refusal, serverVersions: 1...1)))
+        #expect(
+            rooms.clients[eve].session.state == .ended(.refused(join.refusal, serverVersions: RoomProtocol.versions)))
         #expect(rooms.directory.participantCount == 0)
         #expect(rooms.directory.isIdle)
     }
@@ -77,8 +78,8 @@ struct RoomJoinTests {
         rooms.run(for: .seconds(1))
         let states = rooms.clients.map(\.session.state)
         #expect(states.filter { $0 == .joined }.count == 3)
-        #expect(states.filter { $0 == .ended(.refused(.roomFull, serverVersions: 1...1)) }.count == 1)
-        #expect(states.filter { $0 == .ended(.refused(.serverFull, serverVersions: 1...1)) }.count == 1)
+        #expect(states.filter { $0 == .ended(.refused(.roomFull, serverVersions: RoomProtocol.versions)) }.count == 1)
+        #expect(states.filter { $0 == .ended(.refused(.serverFull, serverVersions: RoomProtocol.versions)) }.count == 1)
         // A participant of the full room may still take its own place again.
         let again = try rooms.addClient("a@kitchen")
         let place = rooms.clients.firstIndex { $0.session.state == .joined && $0.grant?.room == "kitchen" } ?? 0
@@ -92,7 +93,7 @@ struct RoomJoinTests {
     @Test func aVersionWithoutOverlapIsRefusedWithTheServersVersions() throws {
         // Given a client of the future
         var rooms = SimulatedRooms()
-        let request = JoinRequest(versions: 2...3, capabilities: .conversation, room: "", token: Array("a@b".utf8))
+        let request = JoinRequest(versions: 3...4, capabilities: .conversation, room: "", token: Array("a@b".utf8))
         let datagram = ControlDatagram(
             association: 9, acknowledged: 1, frames: [.init(sequence: 1, message: .join(request))])
         // When it asks
@@ -102,7 +103,7 @@ struct RoomJoinTests {
         let answer = try #require(answerPolled)
         let decoded = try ControlDatagram(decoding: answer.bytes.span)
         #expect(decoded.association == 9)
-        #expect(decoded.frames.map(\.message) == [.refused(.versionMismatch, versions: 1...1)])
+        #expect(decoded.frames.map(\.message) == [.refused(.versionMismatch, versions: RoomProtocol.versions)])
     }
 
     @Test func theHighestCommonVersionIsGranted() throws {
@@ -125,7 +126,7 @@ struct RoomJoinTests {
             Issue.record("no grant")
             return
         }
-        #expect(grant.version == 1)
+        #expect(grant.version == 2)
     }
 
     @Test func aForeignFramingIsAnsweredOnlyWhenTheAnswerIsShorter() throws {
@@ -218,7 +219,8 @@ struct RoomJoinTests {
             #expect(rooms.clients[index].events == [.ended(.removed(.serverShuttingDown))])
         }
         #expect(
-            rooms.clients[carol].session.state == .ended(.refused(.serverShuttingDown, serverVersions: 1...1)))
+            rooms.clients[carol].session.state
+                == .ended(.refused(.serverShuttingDown, serverVersions: RoomProtocol.versions)))
         #expect(rooms.directory.isIdle)
     }
 }

@@ -82,7 +82,7 @@ struct RoomRestartTests {
     }
 
     @Test func anExpiredTokenThatIsNotRenewedEndsTheSession() throws {
-        let refused = RoomSessionState.ended(.refused(.expired, serverVersions: 1...1))
+        let refused = RoomSessionState.ended(.refused(.expired, serverVersions: RoomProtocol.versions))
         // When nobody can renew it
         var rooms = try kitchen("alice")
         rooms.tokenRefusal = .expired

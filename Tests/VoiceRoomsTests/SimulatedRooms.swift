@@ -192,14 +192,14 @@ struct SimulatedRooms {
     }
 }
 
-/// A room "kitchen" with these members, all joined and publishing.
+/// A room "kitchen" with these members, all joined and publishing, whom everybody may interrupt.
 func kitchen(_ identities: String..., seed: UInt64 = 1, weather: Weather = .calm) throws -> SimulatedRooms {
     var rooms = SimulatedRooms(seed: seed, weather: weather)
     for identity in identities {
         let index = try rooms.addClient("\(identity)@kitchen")
         rooms.run(for: .seconds(1))
         try #require(rooms.clients[index].session.state == .joined)
-        try rooms.clients[index].session.publish(rooms.clients[index].stream)
+        try rooms.clients[index].session.publish(rooms.clients[index].stream, interruptibleBy: .anyone)
         rooms.run(for: .seconds(1))
     }
     for index in rooms.clients.indices { rooms.clients[index].events = [] }

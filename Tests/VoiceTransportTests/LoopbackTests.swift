@@ -120,7 +120,7 @@ struct LoopbackTests {
             url: server.url, token: LoopbackServer.token(grants, from: from, until: until),
             configuration: RoomClientConfiguration(room: room))
         let end = await eve.nextEnd()
-        #expect(end == .session(.refused(refusal, serverVersions: 1...1)))
+        #expect(end == .session(.refused(refusal, serverVersions: RoomProtocol.versions)))
     }
 
     @Test(
@@ -131,7 +131,7 @@ struct LoopbackTests {
         defer { server.server.stop() }
         let eve = try LoopbackParticipant(url: server.url, token: foreignTokens[name] ?? "nonsense")
         let end = await eve.nextEnd()
-        #expect(end == .session(.refused(refusal, serverVersions: 1...1)))
+        #expect(end == .session(.refused(refusal, serverVersions: RoomProtocol.versions)))
     }
 
     @Test func withoutTheRightToPublishOneListens() async throws {
@@ -158,7 +158,8 @@ struct LoopbackTests {
     @Test func messagesAndInterruptionsArrive() async throws {
         let server = try LoopbackServer()
         defer { server.server.stop() }
-        let alice = try await server.joined("alice")
+        let alice = try await server.joined(
+            "alice", configuration: RoomClientConfiguration(interruptibleBy: .anyone))
         let bob = try await server.joined("bob")
         let sender = try #require(bob.grant?.participant)
         let stream = try #require(alice.grant?.streams.first?.stream)

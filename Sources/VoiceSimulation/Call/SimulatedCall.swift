@@ -339,7 +339,7 @@ public final class SimulatedCall {
 
     private func carryOut(_ action: RoomConversation.Action, of participant: Participant) {
         switch action {
-        case .publish(let stream): try? participant.session.publish(stream)
+        case .publish(let stream): try? participant.session.publish(stream, interruptibleBy: .anyone)
         case .tellMuted(let stream, let muted): try? participant.session.setMuted(muted, stream: stream)
         case .tellInterrupted(let stream): try? participant.session.interrupt(stream)
         case .command(let command): try? participant.core.send(command)
