@@ -164,11 +164,12 @@ struct LoopbackTests {
         let sender = try #require(bob.grant?.participant)
         let stream = try #require(alice.grant?.streams.first?.stream)
         try bob.client.send(Array("hello".utf8))
-        try bob.client.interrupt(stream)
         let message = await alice.next { event -> [UInt8]? in
             if case .room(.message(sender, nil, let bytes)) = event { bytes } else { nil }
         }
         #expect(message == Array("hello".utf8))
+        // Only now: an interruption does not wait behind messages.
+        try bob.client.interrupt(stream)
         let generation = await alice.next { event -> UInt32? in
             if case .room(.interrupted(sender, stream, let generation)) = event { generation } else { nil }
         }
