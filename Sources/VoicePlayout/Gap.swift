@@ -9,6 +9,8 @@ struct Gap {
     private(set) var waits = false
     /// Whether the sender is known to be silent, so that nothing is concealed.
     private(set) var isPause = false
+    /// Whether sound was due when it began, and nothing has told since that the sender had paused.
+    private var lacksSound = false
     /// Whether the decoder's true state is saved.
     private(set) var hasSavedState = false
     /// Where made-up sound that is not yet used lies in the continuation.
@@ -38,13 +40,18 @@ struct Gap {
 
     /// Begins, to conceal, or while the sender is known to be silent.
     static func opened(isPause: Bool) -> Gap {
-        Gap(isOpen: true, frames: 0, waits: false, isPause: isPause, fade: usualFade)
+        var gap = Gap(isOpen: true, frames: 0, waits: false, isPause: isPause, fade: usualFade)
+        gap.lacksSound = !isPause
+        return gap
     }
+
+    /// Whether sound that was due has not come for so long that what was made up does not stand for it any more.
+    var isFreeze: Bool { waits && lacksSound }
 
     /// Begins, or goes on, after all that waited was dropped: silence after a fade of `frames`.
     mutating func release(fading frames: Int) {
         if !isOpen { self = Gap(isOpen: true, frames: 0, waits: true, isPause: true) }
-        isPause = true
+        (isPause, lacksSound) = (true, false)
         if !isSilent || self.frames == 0 { fade = (self.frames, self.frames + frames) }
         wait()
     }
@@ -81,7 +88,7 @@ struct Gap {
 
     /// The sender is known to have paused.
     mutating func becomePause() {
-        isPause = true
+        (isPause, lacksSound) = (true, false)
         wait()
     }
 

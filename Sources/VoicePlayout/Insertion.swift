@@ -50,6 +50,9 @@ extension PlayoutBuffer {
             statistics.packetsDiscarded += 1
             return (.unexpected, nil)
         }
+        if let (sequence, position) = place.corrected, store.move(sequence, to: position) {
+            statistics.streamRestarts -= 1
+        }
         guard received.insert(place.sequence) else {
             statistics.packetsDuplicated += 1
             return (.duplicate, nil)

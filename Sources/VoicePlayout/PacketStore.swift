@@ -94,6 +94,15 @@ struct StoredPacket: BitwiseCopyable {
         newest = max(newest, packet.sequence)
     }
 
+    /// Puts a packet that waits to another place of the same stream; true where it was to begin one.
+    mutating func move(_ sequence: Int64, to position: Int64) -> Bool {
+        let at = index(sequence)
+        guard unsafe slots[at].sequence == sequence else { return false }
+        unsafe slots[at].position = position
+        defer { unsafe slots[at].startsStream = false }
+        return unsafe slots[at].startsStream
+    }
+
     /// Lets a packet go.
     mutating func remove(_ sequence: Int64) {
         let at = index(sequence)

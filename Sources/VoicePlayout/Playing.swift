@@ -7,7 +7,8 @@ extension PlayoutBuffer {
         _ packet: StoredPacket, skipped: Int, _ moment: Moment, _ decoder: inout Decoder
     ) {
         var joint = closeGap(&decoder)
-        catchUp(to: packet.position + Int64(skipped), packet.sequence, &joint, &decoder)
+        let passed = catchUp(to: packet.position + Int64(skipped), packet.sequence, &joint, &decoder)
+        countSkipped(passed + skipped, moment)
         passOver(before: packet.sequence)
         let frames = packet.framing.frames
         let isReal = decode(packet, &decoder)
@@ -42,7 +43,8 @@ extension PlayoutBuffer {
     ) {
         var joint = closeGap(&decoder)
         let start = carrier.position - Int64(frames)
-        catchUp(to: start + Int64(skipped), carrier.sequence - 1, &joint, &decoder)
+        let passed = catchUp(to: start + Int64(skipped), carrier.sequence - 1, &joint, &decoder)
+        countSkipped(passed + skipped, moment)
         passOver(before: carrier.sequence)
         decoder.saveState(at: SavedState.beforeStopgap)
         let isReal = decodeRedundancy(carrier, frames: frames, &decoder)
@@ -60,7 +62,7 @@ extension PlayoutBuffer {
         until end: Int64, next: StoredPacket, _ moment: Moment, _ decoder: inout Decoder
     ) {
         var joint = closeGap(&decoder)
-        catchUp(to: cursor.position, next.sequence, &joint, &decoder)
+        countSkipped(catchUp(to: cursor.position, next.sequence, &joint, &decoder), moment)
         let start = min(cursor.chainEnd, cursor.position)
         let frames = max(Int(min(Int64(cursor.packetFrames), end - start)), 1)
         let skipped = min(max(Int(cursor.position - start), 0), frames - 1)
@@ -77,14 +79,23 @@ extension PlayoutBuffer {
         stopgap = Stopgap(sequence: cursor.sequence - 1, end: cursor.chainEnd, frames: frames)
     }
 
-    /// Takes what lies before `position` through the decoder unheard, and stops at `last` at the latest.
+    /// Counts sound that came and is not played.
+    private mutating func countSkipped(_ frames: Int, _ moment: Moment) {
+        guard frames > 0 else { return }
+        statistics.skippedSamples += UInt64(frames)
+        decisions.note(.skip, frames: frames, at: moment.time)
+    }
+
+    /// Takes what lies before `position` through the decoder unheard, and stops at `last` at the latest; returns the frames of the packets.
     private mutating func catchUp<Decoder: SpeechDecoder & ~Copyable>(
         to position: Int64, _ last: Int64, _ joint: inout Joint, _ decoder: inout Decoder
-    ) {
+    ) -> Int {
+        var passed = 0
         while cursor.sequence < last {
             let matters = last - cursor.sequence <= Self.caughtUpPackets
             if let packet = store[cursor.sequence] {
-                guard packet.end <= position else { return }
+                guard packet.end <= position else { return passed }
+                passed += packet.framing.frames
                 if matters { _ = decode(packet, &decoder) } else { consume(packet) }
                 if matters { joint.tookPackets = true }
                 statistics.packetsDiscarded += 1
@@ -92,10 +103,11 @@ extension PlayoutBuffer {
                 (cursor.sequence, cursor.chainEnd) = (packet.sequence + 1, max(cursor.chainEnd, packet.end))
                 continue
             }
-            guard let next = store.first(from: cursor.sequence) else { return }
+            guard let next = store.first(from: cursor.sequence) else { return passed }
             catchUpMissing(to: position, next, last, &joint, &decoder)
-            guard cursor.chainEnd <= position, catchUpAdvanced(next, position) else { return }
+            guard cursor.chainEnd <= position, catchUpAdvanced(next, position) else { return passed }
         }
+        return passed
     }
 
     /// Whether the missing packets before `next` are all behind, and the cursor was moved there.

@@ -26,6 +26,8 @@ public struct PlayoutBuffer: ~Copyable {
     var decoded = SoundStorage(capacity: PlayoutBuffer.longestPacketFrames)
     var cursor = PlayoutCursor()
     var gap = Gap()
+    /// The playout offset that is left from a freeze and being worked off; it only falls, and is nil once that is done.
+    var catchUpOffset: Int64?
     var stopgap: Stopgap?
     var stretch = StretchState()
     var interruption = Interruption()
@@ -87,6 +89,7 @@ public struct PlayoutBuffer: ~Copyable {
         if shift != 0 {
             target.shift(by: shift)
             offset.shift(by: shift)
+            catchUpOffset = catchUpOffset.map { $0 + shift }
             timeline.shift(by: shift)
             interruption.shift(by: shift)
         }
@@ -121,6 +124,7 @@ public struct PlayoutBuffer: ~Copyable {
         clock.standStill(frames)
         target.shift(by: -Int64(frames))
         offset.shift(by: -Int64(frames))
+        catchUpOffset = catchUpOffset.map { $0 - Int64(frames) }
     }
 
     /// Drops all that waits: what follows is another utterance. At most 5 ms of the old one still sound, fading out.
@@ -165,6 +169,7 @@ public struct PlayoutBuffer: ~Copyable {
         queue.reset()
         cursor = PlayoutCursor()
         gap = Gap()
+        catchUpOffset = nil
         stopgap = nil
         stretch = StretchState()
         interruption = Interruption()

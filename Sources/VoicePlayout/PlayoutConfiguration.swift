@@ -45,6 +45,9 @@ public struct PlayoutConfiguration: Equatable, Sendable, BitwiseCopyable {
     public var skippedExcess: Duration = .milliseconds(250)
     /// Late sound is played, and the delay grows, up to this; beyond it is dropped. Zero keeps the conversation close.
     public var keptLateness: Duration = .zero
+    /// What comes after a freeze, a gap of more than 250 ms in which sound was due, is played as far as it is not later than this, and sped up
+    /// until the delay is as wanted; what is older is skipped. Nothing stood for it in the gap.
+    public var keptAfterFreeze: Duration = .seconds(1)
     /// Packets that can wait at the same time, 16 to 4096; each takes 1500 bytes.
     public var packetCapacity = 256
     /// Whether redundancy in packets is used.
@@ -64,17 +67,20 @@ public struct PlayoutConfiguration: Equatable, Sendable, BitwiseCopyable {
     public static let lowDelay = {
         var configuration = PlayoutConfiguration()
         configuration.cost.delayPerMillisecond = 0.002
+        configuration.keptAfterFreeze = .milliseconds(250)
         return configuration
     }()
 
     /// For listening, transcription and recording: delay is worth two fifths as much, late sound is played up to 200 ms late,
-    /// and nothing is skipped before half a second too much waits.
+    /// nothing is skipped before half a second too much waits, and after a freeze up to 10 s are caught up with.
     public static let robust = {
         var configuration = PlayoutConfiguration()
         configuration.cost.delayPerMillisecond = 0.00017
         configuration.cost.hysteresis = 0.001
         configuration.keptLateness = .milliseconds(200)
         configuration.skippedExcess = .milliseconds(500)
+        configuration.keptAfterFreeze = .seconds(10)
+        configuration.packetCapacity = 512
         return configuration
     }()
 }

@@ -45,11 +45,14 @@ extension PlayoutBuffer {
     private mutating func remainingWait(_ moment: Moment) -> Int {
         guard var packet = store.first(from: cursor.sequence) else { return .max }
         steer(packet.position, packet.framing.frames, moment)
-        while packet.end + offset.wanted <= moment.time, let next = store.first(from: packet.sequence + 1) {
+        // Where sound was due, what comes after the freeze is heard, though late; after a pause nothing is.
+        let kept = gap.isFreeze ? Int64(Frames.of(configuration.keptAfterFreeze)) : 0
+        while packet.end + offset.wanted + kept <= moment.time, let next = store.first(from: packet.sequence + 1) {
             packet = next
         }
         let due = packet.position + offset.wanted
         guard moment.time >= due else { return Int(min(due - moment.time, Int64(Frames.perSecond))) }
+        if gap.isFreeze { catchUpOffset = moment.time - packet.position }
         let isNext = packet.sequence == cursor.sequence && packet.position > cursor.position
         if isNext, cursor.hasDecoded, !gap.isPause { cursor.pausesUnannounced = true }
         if !cursor.hasDecoded || packet.position > cursor.position { cursor.timestamp = packet.timestamp }
@@ -70,8 +73,11 @@ extension PlayoutBuffer {
     /// Has too much waiting sound skipped, as if its time had been made up.
     private mutating func skipExcess(_ moment: Moment) {
         guard store.count > 0, cursor.hasDecoded else { return }
-        let excess = moment.time - cursor.position - max(offset.wanted, target.newestOffset)
-        guard excess > Int64(Frames.of(configuration.skippedExcess)) else { return }
+        let played = moment.time - cursor.position
+        let excess = played - max(offset.wanted, target.newestOffset)
+        if let former = catchUpOffset { catchUpOffset = former > offset.wanted ? min(former, played) : nil }
+        let allowed = Int64(Frames.of(configuration.skippedExcess))
+        guard excess > allowed, catchUpOffset.map({ played > $0 + allowed }) ?? true else { return }
         openGap()
         gap.held = max(gap.held, Int(excess))
     }
@@ -86,10 +92,15 @@ extension PlayoutBuffer {
         return true
     }
 
+    /// Time made up that sound may come later for without being cut, frames (10 ms).
+    private static let keptInvention = 480
+
     /// Drops sound that was only late, as far as the delay would otherwise exceed what is needed; false if none is.
     private mutating func settleLateness(_ frames: Int, _ moment: Moment) -> Bool {
         guard gap.held > 0 else { return false }
         defer { gap.held = 0 }
+        // So little is not worth a cut: the delay has grown by it, and is stretched back where nobody hears it.
+        guard gap.held > Self.keptInvention else { return false }
         let need = max(target.offset ?? 0, target.newestOffset) + Int64(Frames.of(configuration.keptLateness))
         let excess = min(moment.time - cursor.position - need, Int64(gap.held))
         let step = Int64(offset.step(for: frames))
@@ -97,8 +108,6 @@ extension PlayoutBuffer {
         guard skipped > 0 else { return false }
         cursor.position += skipped
         cursor.timestamp += skipped
-        statistics.skippedSamples += UInt64(skipped)
-        decisions.note(.skip, frames: Int(skipped), at: moment.time)
         return true
     }
 }

@@ -4,22 +4,42 @@ import VoiceWire
 ///
 /// A new synchronization source, a jump in sequence numbers that the next packet confirms, or timestamps that contradict
 /// the arrival begin another stream; it is spliced behind the last one, so that nothing that waits is lost.
+///
+/// A leap of the timestamps is believed only where the next packet agrees with it. Where that goes on from before the leap instead, the packet
+/// between was wrong: the timeline is as before, and the packet belongs where its sequence number says.
 struct StreamTimeline {
     struct Place: BitwiseCopyable {
         let sequence: Int64
         let position: Int64
         let timestamp: Int64
         let startsStream: Bool
+        /// Where the packet before belongs, if it was placed by a timestamp that this one contradicts.
+        var corrected: (sequence: Int64, position: Int64)?
+    }
+
+    /// How timestamps become positions.
+    private struct Mapping: BitwiseCopyable {
+        var sequences = SequenceUnwrapper()
+        var sequenceShift: Int64 = 0
+        var timestamps = TimestampUnwrapper()
+        var positionShift: Int64 = 0
+        /// The newest packet placed.
+        var newest: (sequence: Int64, position: Int64, frames: Int) = (0, 0, 0)
+
+        /// How far a packet is from where it would be if the sender had sent without a pause since the newest one.
+        func deviation(of header: RTPHeader) -> Int64 {
+            var (sequences, timestamps) = (sequences, timestamps)
+            let step = sequences.unwrap(header.sequenceNumber) + sequenceShift - newest.sequence
+            let advance = timestamps.unwrap(header.timestamp) + positionShift - newest.position
+            return abs(advance - step * Int64(newest.frames))
+        }
     }
 
     private var source: UInt32?
     private var former: (source: UInt32, until: Int64)?
-    private var sequences = SequenceUnwrapper()
-    private var sequenceShift: Int64 = 0
-    private var timestamps = TimestampUnwrapper()
-    private var positionShift: Int64 = 0
-    /// The newest packet placed.
-    private(set) var newest: (sequence: Int64, position: Int64, frames: Int) = (0, 0, 0)
+    private var mapping = Mapping()
+    /// The mapping before the newest packet, where that leapt.
+    private var doubted: Mapping?
     /// When a packet last came, on the pull clock.
     private var lastArrival: Int64 = 0
     /// The packet that would confirm a jump.
@@ -35,6 +55,9 @@ struct StreamTimeline {
     private static let talkspurtLateness: Int64 = 12_000
     /// How long packets of the source before are refused, frames (2 s).
     private static let farewell: Int64 = 96_000
+
+    /// The newest packet placed.
+    var newest: (sequence: Int64, position: Int64, frames: Int) { mapping.newest }
 
     /// Whether the first packet has come.
     var hasBegun: Bool { source != nil }
@@ -52,8 +75,8 @@ struct StreamTimeline {
             former = (source, arrival + Self.farewell)
             return splice(header, frames, arrival - baseline)
         }
-        var sequences = sequences
-        let sequence = sequences.unwrap(header.sequenceNumber) + sequenceShift
+        var sequences = mapping.sequences
+        let sequence = sequences.unwrap(header.sequenceNumber) + mapping.sequenceShift
         let step = sequence - newest.sequence
         guard step <= Self.largestDropout, step >= -Self.largestMisorder else {
             if let expected, expected == (source, header.sequenceNumber) {
@@ -63,29 +86,55 @@ struct StreamTimeline {
             return nil
         }
         expected = nil
-        var timestamps = timestamps
+        guard step > 0 else { return placeOld(header, sequence, sequences, step: step) }
+        let corrected = correctNewest(header, step: step)
+        let before = mapping
+        var timestamps = mapping.timestamps
         let timestamp = timestamps.unwrap(header.timestamp)
-        let position = timestamp + positionShift
+        var position = timestamp + mapping.positionShift
         let advance = position - newest.position
-        if step > 0 {
-            let overlaps = advance < Int64(newest.frames / 2) + (step - 1) * Int64(Frames.grain)
-            let earliest = min(baseline, lastArrival - newest.position) - Self.largestLead
-            let leads = arrival - position < earliest
-            if overlaps || leads { return splice(header, frames, arrival - baseline) }
-            if header.marker, isTimedAnew(position, arrival: arrival, baseline: baseline) {
-                let due = max(newest.position + Int64(newest.frames), arrival - baseline)
-                positionShift += due - position
-                (self.sequences, self.timestamps) = (sequences, timestamps)
-                newest = (sequence, due, frames)
-                return Place(sequence: sequence, position: due, timestamp: timestamp, startsStream: false)
-            }
-            newest = (sequence, position, frames)
-        } else if step < 0, advance > step * Int64(Frames.grain) {
-            return nil
+        let overlaps = advance < Int64(newest.frames / 2) + (step - 1) * Int64(Frames.grain)
+        let earliest = min(baseline, lastArrival - newest.position) - Self.largestLead
+        if overlaps || arrival - position < earliest {
+            let place = splice(header, frames, arrival - baseline)
+            doubted = before
+            return place
         }
-        self.sequences = sequences
-        self.timestamps = timestamps
+        if header.marker, isTimedAnew(position, arrival: arrival, baseline: baseline) {
+            position = max(newest.position + Int64(newest.frames), arrival - baseline)
+            mapping.positionShift = position - timestamp
+            doubted = nil
+        } else {
+            doubted = mapping.deviation(of: header) > Int64(newest.frames / 2) ? before : nil
+        }
+        (mapping.sequences, mapping.timestamps) = (sequences, timestamps)
+        mapping.newest = (sequence, position, frames)
+        return Place(
+            sequence: sequence, position: position, timestamp: timestamp, startsStream: false, corrected: corrected)
+    }
+
+    /// Where a packet belongs that is not newer than the newest.
+    private mutating func placeOld(
+        _ header: RTPHeader, _ sequence: Int64, _ sequences: SequenceUnwrapper, step: Int64
+    ) -> Place? {
+        var timestamps = mapping.timestamps
+        let timestamp = timestamps.unwrap(header.timestamp)
+        let position = timestamp + mapping.positionShift
+        if step < 0, position - newest.position > step * Int64(Frames.grain) { return nil }
+        (mapping.sequences, mapping.timestamps) = (sequences, timestamps)
         return Place(sequence: sequence, position: position, timestamp: timestamp, startsStream: false)
+    }
+
+    /// Goes back to the mapping before the newest packet's leap, if a packet fits that better; returns where the newest one then belongs.
+    private mutating func correctNewest(_ header: RTPHeader, step: Int64) -> (sequence: Int64, position: Int64)? {
+        guard let doubted, doubted.deviation(of: header) < mapping.deviation(of: header) else { return nil }
+        self.doubted = nil
+        (mapping.timestamps, mapping.positionShift) = (doubted.timestamps, doubted.positionShift)
+        var timestamps = mapping.timestamps
+        let position = timestamps.unwrap(header.timestamp) + mapping.positionShift
+        mapping.newest.position = max(
+            position - step * Int64(newest.frames), doubted.newest.position + Int64(doubted.newest.frames))
+        return (newest.sequence, newest.position)
     }
 
     /// Whether a talkspurt's timestamp goes on as if there had been no silence before it: a sender that counts only what it
@@ -96,9 +145,9 @@ struct StreamTimeline {
 
     private mutating func begin(_ header: RTPHeader, _ frames: Int) -> Place {
         source = header.synchronizationSource
-        let sequence = sequences.unwrap(header.sequenceNumber)
-        let timestamp = timestamps.unwrap(header.timestamp)
-        newest = (sequence, timestamp, frames)
+        let sequence = mapping.sequences.unwrap(header.sequenceNumber)
+        let timestamp = mapping.timestamps.unwrap(header.timestamp)
+        mapping.newest = (sequence, timestamp, frames)
         return Place(sequence: sequence, position: timestamp, timestamp: timestamp, startsStream: true)
     }
 
@@ -110,14 +159,14 @@ struct StreamTimeline {
 
     private mutating func splice(_ header: RTPHeader, _ frames: Int, _ due: Int64) -> Place {
         source = header.synchronizationSource
-        expected = nil
-        sequences = SequenceUnwrapper()
+        (expected, doubted) = (nil, nil)
+        mapping.sequences = SequenceUnwrapper()
         let sequence = newest.sequence + 1
-        sequenceShift = sequence - sequences.unwrap(header.sequenceNumber)
-        let timestamp = timestamps.unwrap(header.timestamp)
+        mapping.sequenceShift = sequence - mapping.sequences.unwrap(header.sequenceNumber)
+        let timestamp = mapping.timestamps.unwrap(header.timestamp)
         let position = max(newest.position + Int64(newest.frames), due)
-        positionShift = position - timestamp
-        newest = (sequence, position, frames)
+        mapping.positionShift = position - timestamp
+        mapping.newest = (sequence, position, frames)
         return Place(sequence: sequence, position: position, timestamp: timestamp, startsStream: true)
     }
 }

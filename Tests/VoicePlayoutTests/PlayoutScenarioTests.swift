@@ -125,7 +125,8 @@ struct PlayoutScenarioTests {
         #expect(Double(statistics.concealedSamples) / 48 < length + 60)
         let late = listening.reports.filter { $0.milliseconds > 3000 + length + 1000 }
         #expect(!late.contains { $0.report.concealedFrames > 0 })
-        #expect((late.last?.report.bufferedFrames ?? .max) < 48 * 80)
+        // And what was kept of it, a second at most, is nearly caught up with
+        #expect((late.last?.report.bufferedFrames ?? .max) < 48 * (length < 1000 ? 80 : 300))
         let end = Int(3000 + min(length, 1300)) * 48
         #expect(length < 1300 || !listening.sound[end - 480..<end].contains { $0 != 0 })
     }
