@@ -1,4 +1,5 @@
 import CPcap
+import Glibc
 import VoiceWire
 
 /// The RTP streams of one payload type in a capture file.
