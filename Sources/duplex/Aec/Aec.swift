@@ -110,8 +110,8 @@ struct Aec: AsyncParsableCommand {
         ProcessingSettings(
             echo: (echo ?? .soft).setting, noise: noise.setting, noiseMethod: noise.method, gain: gain.setting,
             highPass: wantsHighPass,
-            // Who talks is part of the report; it changes nothing in the sound.
-            voiceDetection: report == nil ? .off : .moderate)
+            // Who talks is part of the verdict; it changes nothing in the sound.
+            voiceDetection: .moderate)
     }
 
     /// WebRTC's canceller wants nothing below 80 Hz; the others alone leave the talker's voice whole.

@@ -10,6 +10,8 @@ struct AecBatch {
         var out: String?
         var report: String?
         var error: String?
+        /// The worst that the verdict finds: good, unknown, fair or poor.
+        var verdict: String?
         var result: AecSummary?
     }
 
@@ -122,21 +124,27 @@ struct AecBatch {
                 try AecPage(result).write(to: "\(report)/\(name)")
                 page = "\(name).html"
             }
-            return (Line(mic: item.mic, out: item.out, report: page, result: result.summary), warnings)
+            let summary = result.summary
+            let verdict = AecVerdict(summary).grade.rawValue
+            return (
+                Line(mic: item.mic, out: item.out, report: page, verdict: verdict, result: summary), warnings
+            )
         } catch {
             let reason = (error as? Failure)?.message ?? "\(error)"
             return (Line(mic: item.mic, out: item.out, report: nil, error: reason), [])
         }
     }
 
-    private static let headings = ["ERLE dB", "20 dB after s", "delay ms", "drift ppm", "ERL dB", "talker lost %", ""]
+    private static let headings = [
+        "ERLE dB, far end alone", "20 dB after s", "delay ms", "drift ppm", "ERL dB", "talker lost %", "verdict",
+    ]
 
     private static func cells(_ line: Line) -> [String] {
         guard let result = line.result else { return ["", "", "", "", "", "", "failed: \(line.error ?? "")"] }
         func cell(_ value: Double?, _ digits: Int = 1) -> String { value.map { $0.fixed(digits) } ?? "-" }
         return [
-            cell(result.erleDb), cell(result.convergenceS, 2), cell(result.delayMs), cell(result.driftPpm, 0),
-            cell(result.echoReturnLossDb), cell(result.nearLostRatio.map { $0 * 100 }), "",
+            cell(result.farAloneErleDb), cell(result.convergenceS, 2), cell(result.delayMs), cell(result.driftPpm, 0),
+            cell(result.echoReturnLossDb), cell(result.nearLostRatio.map { $0 * 100 }), line.verdict ?? "",
         ]
     }
 

@@ -116,28 +116,31 @@ struct AecPage {
             ]))
     }
 
-    /// Who talks: four lanes.
+    /// Who talks: a lane for each end.
     private var talk: PlotPanel {
-        let states = result.trace.talk(delay: summary.delayMs ?? .nan)
-        let names = ["nobody", "near end", "far end", "both"]
-        let series = AecTrace.Talk.allCases.map { state in
-            let points = states.enumerated().map {
-                (Double($0.offset) / 100, $0.element == state ? Double(state.rawValue) : .nan)
+        let states = result.trace.talk(delay: summary.delayMs ?? .nan, nearTalks: result.nearTalks)
+        func lane(_ name: String, _ talks: [Bool]) -> PlotPanel.Bar {
+            var parts: [(name: String, value: Double)] = []
+            for talks in talks {
+                let name = talks ? name : ""
+                if parts.last?.name == name { parts[parts.count - 1].value += 0.01 } else { parts.append((name, 0.01)) }
             }
-            return PlotPanel.Series(name: names[state.rawValue], points: points)
+            return PlotPanel.Bar(name: name, parts: parts)
         }
-        return PlotPanel(title: "Who talks", xLabel: "s", yLabel: "", content: .lines(series))
+        return PlotPanel(
+            title: "Who talks", xLabel: "s", yLabel: "",
+            content: .stackedBars([lane("far end", states.map(\.isFar)), lane("near end", states.map(\.isNear))]))
     }
 
     /// What the levels say of the echo while the far end was heard, and what the canceller says.
     private var enhancement: [PlotPanel] {
-        let states = result.trace.talk(delay: summary.delayMs ?? .nan)
+        let states = result.trace.talk(delay: summary.delayMs ?? .nan, nearTalks: result.nearTalks)
         let lag = (result.last?.processing.processingDelay ?? 0) * 100 / result.rate
         let half = 10
         func power(_ decibels: Double) -> Double { pow(10, decibels / 10) }
         let blocks = result.trace.blocks
         let points = stride(from: half, to: blocks.count - half - lag, by: 5).map { index in
-            let heard = (index - half..<index + half).filter { states[$0].rawValue >= AecTrace.Talk.far.rawValue }
+            let heard = (index - half..<index + half).filter { states[$0].isFar }
             guard heard.count >= half / 2 else { return (Double(index) / 100, Double.nan) }
             let before = heard.reduce(1e-12) { $0 + power(blocks[$1].inputLevel) }
             let after = heard.reduce(1e-12) { $0 + power(blocks[$1 + lag].outputLevel) }

@@ -19,6 +19,8 @@ struct AecResult {
     /// CPU time of each block, nanoseconds.
     let times: [Int64]
 
+    /// For each block, whether the near end talks.
+    let nearTalks: [Bool]
     let evidence: EchoEvidence
     let path: EchoPath?
     let talker: NearEvidence?
@@ -44,10 +46,16 @@ struct AecResult {
         self.last = last
         self.times = times
         let lag = last?.processing.processingDelay ?? 0
+        let path = EchoPath(reference: reference, microphone: microphone, rate: rate)
+        self.path = path
+        nearTalks =
+            near.map { NearActivity.blocks(near: $0, rate: rate, count: trace.blocks.count) }
+            ?? NearActivity.blocks(
+                isSpeaking: trace.blocks.map(\.isSpeaking), microphone: microphone, echo: path?.echo(of: reference),
+                rate: rate)
         evidence = EchoEvidence(
             microphone: microphone, reference: reference, output: output, rate: rate,
-            delay: last?.echoDelay?.delay ?? 0, lag: lag)
-        path = EchoPath(reference: reference, microphone: microphone, rate: rate)
+            delay: last?.echoDelay?.delay ?? 0, lag: lag, nearTalks: nearTalks)
         talker = near.map {
             NearEvidence(near: $0, microphone: microphone, output: output, rate: rate, lag: lag)
         }

@@ -12,6 +12,9 @@ struct AecSummary: JSONLine {
     var farHeardS: Double
     /// Energy that went while the far end was heard; a near talker who speaks meanwhile lowers it.
     var erleDb: Double?
+    /// How long the far end was heard alone, and the energy that went meanwhile.
+    var farAloneS: Double
+    var farAloneErleDb: Double?
     /// From playing to recording.
     var delayMs: Double?
     /// From the reference to its echo's strongest arrival by the recordings alone, negative where the echo precedes the reference and cannot
@@ -40,7 +43,7 @@ struct AecSummary: JSONLine {
     var nearSdrDb: Double?
     var nearLostRatio: Double?
     var nearLevelChangeDb: Double?
-    /// When the echo was first 20 dB lower for half a second.
+    /// When the echo was first 20 dB lower for half a second, with the far end alone where it was for a second.
     var convergenceS: Double?
     /// How much later than the microphone the output is.
     var processingDelayMs: Double
@@ -60,6 +63,8 @@ struct AecSummary: JSONLine {
         frames = result.times.count
         farHeardS = evidence.heardSeconds
         erleDb = evidence.enhancementDecibels
+        farAloneS = evidence.aloneSeconds
+        farAloneErleDb = evidence.aloneEnhancementDecibels
         delayMs = report?.echoDelay.map { Double($0.delay) * 1_000 / Double(rate) }
         echoLagMs = result.path?.lagMilliseconds
         let integrity = report?.processing.referenceIntegrity
@@ -92,7 +97,8 @@ struct AecSummary: JSONLine {
         func decimal(_ value: Double?, _ unit: String) -> String {
             value.map { "\($0.rounded(toPlaces: 1)) \(unit)" } ?? "not measured"
         }
-        table.add("echo removed while the far end was heard", decimal(erleDb, "dB"))
+        table.add("echo removed while the far end was heard alone", decimal(farAloneErleDb, "dB"))
+        table.add("energy removed whenever the far end was heard", decimal(erleDb, "dB"))
         table.add("delay from playing to recording", decimal(delayMs, "ms"))
         table.add("time until 20 dB were removed", decimal(convergenceS, "s"))
         table.add("delay added", decimal(processingDelayMs, "ms"))

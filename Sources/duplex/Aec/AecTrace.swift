@@ -20,9 +20,10 @@ struct AecTrace {
         var isEchoPathAssumed: Bool
     }
 
-    /// Who talks.
-    enum Talk: Int, CaseIterable {
-        case nobody, near, far, both
+    /// Who talks in a block.
+    struct Talk: Equatable {
+        var isNear: Bool
+        var isFar: Bool
     }
 
     /// The far end is heard where its reference is above this and within 30 dB of its loudest, dBFS.
@@ -83,14 +84,14 @@ struct AecTrace {
         }
     }
 
-    /// Who talks in each block: the far end by its reference, which arrives `delay` ms later, the near end by its speech.
-    func talk(delay: Double) -> [Talk] {
+    /// Who talks in each block: the far end by its reference, which arrives `delay` ms later, the near end where it is said to.
+    func talk(delay: Double, nearTalks: [Bool]) -> [Talk] {
         let shift = delay.isFinite ? Int((delay / 10).rounded()) : 0
         let loudest = blocks.map(\.referenceLevel).max() ?? -127
         let threshold = max(Self.farFloor, loudest - Self.farRange)
         return blocks.indices.map { index in
             let isFar = index >= shift && blocks[index - shift].referenceLevel > threshold
-            return Talk(rawValue: (isFar ? 2 : 0) + (blocks[index].isSpeaking ? 1 : 0)) ?? .nobody
+            return Talk(isNear: nearTalks[index], isFar: isFar)
         }
     }
 

@@ -40,6 +40,11 @@ struct AecVerdict {
         addTalker(summary)
     }
 
+    /// The worst that was found; unknown where nothing worse is known than that something cannot be judged.
+    var grade: Grade {
+        [.poor, .fair, .unknown].first { grade in findings.contains { $0.grade == grade } } ?? .good
+    }
+
     var lines: [String] { findings.map { "\($0.grade.rawValue): \($0.text)" } }
 
     private mutating func add(_ grade: Grade, _ text: String) { findings.append(Finding(grade: grade, text: text)) }
@@ -61,7 +66,8 @@ struct AecVerdict {
         guard summary.farHeardS > 0 else {
             return add(.unknown, "The far end was never heard: there was nothing to cancel.")
         }
-        guard let removed = summary.erleDb else {
+        let isAlone = summary.farAloneS >= EchoEvidence.leastAlone
+        guard let removed = isAlone ? summary.farAloneErleDb : summary.erleDb else {
             return add(
                 .poor,
                 "What was removed cannot be measured: a sample is so far beyond full scale that its energy is no number."
@@ -74,10 +80,17 @@ struct AecVerdict {
                     + "wrong reference, or an echo that the near end drowns. \(removed.fixed(1)) dB were removed where the far end was heard."
             )
         }
-        add(
-            grade(removed, best: Self.removed, isHighBetter: true),
-            "While the far end was heard, the output has \(removed.fixed(1)) dB less energy than the microphone; a near talker who speaks "
-                + "meanwhile lowers this.")
+        if isAlone || summary.farAloneS == summary.farHeardS || removed >= Self.removed.good {
+            add(
+                grade(removed, best: Self.removed, isHighBetter: true),
+                "While the far end \(isAlone ? "alone was heard (\(summary.farAloneS.fixed(1)) s)" : "was heard"), the output has "
+                    + "\(removed.fixed(1)) dB less energy than the microphone.")
+        } else {
+            add(
+                .unknown,
+                "The near end talked nearly always while the far end was heard; the \(removed.fixed(1)) dB that went of both say little of the "
+                    + "echo.")
+        }
         if let seconds = summary.convergenceS {
             add(seconds <= 1 ? .good : .fair, "The echo was first 20 dB lower after \(seconds.fixed(2)) s.")
         } else if removed >= Self.removed.fair {

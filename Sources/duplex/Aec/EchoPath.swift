@@ -16,6 +16,9 @@ struct EchoPath {
     let tailMilliseconds: Double?
     /// Share, 0...1, of the microphone's power that is linear echo.
     let linearShare: Double
+    /// The path's response to an impulse, which begins `shift` frames after the reference's; half a transform long.
+    private let response: [Float]
+    private let shift: Int
 
     /// About a second: the delay and the room must fit.
     private static let windowSeconds = 1.0
@@ -53,9 +56,36 @@ struct EchoPath {
         var response = sums.response(&transform)
         // The path is causal; what comes before its beginning is the fit's noise.
         response.removeLast(length / 2)
+        self.response = response
+        self.shift = shift
         let peak = response.indices.max { abs(response[$0]) < abs(response[$1]) } ?? 0
         lagMilliseconds = lag.map { _ in Double(shift + peak) * 1_000 / Double(rate) }
         tailMilliseconds = share < Self.leastShare.tail ? nil : Self.tail(response, from: peak, rate: rate)
+    }
+
+    /// The linear echo of `reference`, as long as it: blocks of it through the path's response, by overlap-save.
+    func echo(of reference: [Float]) -> [Float] {
+        let half = response.count
+        var transform = RealFourierTransform(length: 2 * half)
+        let path = transform.spectrum(of: (response + [Float](repeating: 0, count: half)).span)
+        func played(_ index: Int) -> Float { reference.indices.contains(index) ? reference[index] : 0 }
+        var echo: [Float] = []
+        echo.reserveCapacity(reference.count + half)
+        for start in stride(from: -shift, to: reference.count - shift, by: half) {
+            let input = (start - half..<start + half).map(played)
+            let spectrum = transform.spectrum(of: input.span)
+            let real = path.real.indices.map {
+                spectrum.real[$0] * path.real[$0] - spectrum.imaginary[$0] * path.imaginary[$0]
+            }
+            let imaginary = path.real.indices.map {
+                spectrum.real[$0] * path.imaginary[$0] + spectrum.imaginary[$0] * path.real[$0]
+            }
+            var output = [Float](repeating: 0, count: 2 * half)
+            var span = output.mutableSpan
+            transform.inverse(real: real.span, imaginary: imaginary.span, into: &span)
+            echo += output[half...]
+        }
+        return Array(echo.prefix(reference.count))
     }
 
     /// Where the half-overlapping windows begin in which the far end was heard.

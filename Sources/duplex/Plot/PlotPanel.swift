@@ -14,7 +14,7 @@ struct PlotPanel {
         var color: Int?
     }
 
-    /// A bar and what it is made of, from the left.
+    /// A bar and what it is made of, from the left; a part without a name is a gap.
     struct Bar {
         var name: String
         var parts: [(name: String, value: Double)]
@@ -64,7 +64,8 @@ struct PlotPanel {
             return series.count > 1 ? series.enumerated().map { ($1.name, $1.color ?? $0) } : []
         case .stackedBars(let bars):
             var names: [String] = []
-            for part in bars.flatMap(\.parts) where part.value > 0 && !names.contains(part.name) {
+            for part in bars.flatMap(\.parts)
+            where part.value > 0 && !part.name.isEmpty && !names.contains(part.name) {
                 names.append(part.name)
             }
             return names.enumerated().map { ($1, $0) }
@@ -163,10 +164,11 @@ struct PlotPanel {
             let top = frame.top + Double(row) * step + 5
             var begin = 0.0
             for part in bar.parts where part.value > 0 {
+                defer { begin += part.value }
+                if part.name.isEmpty { continue }
                 canvas.rectangle(
                     x: x[begin], y: top, width: x[begin + part.value] - x[begin], height: step - 10,
                     fill: PlotColor[names.firstIndex(of: part.name) ?? 0], tip: "\(part.name): \(part.value.fixed(2))")
-                begin += part.value
             }
             canvas.text(bar.name, x: frame.left - 8, y: top + step / 2 - 1, size: 11, anchor: .end)
         }
