@@ -5,6 +5,24 @@
 import VoicePlayout
 import VoiceWire
 
+/// What one packet, and one pull of at most 20 ms, may take of a media thread.
+private let inserting = Budget("a packet", limit: 20_000)
+private let pulling = Budget("a pull", limit: 400_000)
+
+/// Steps of each kind: an even stream, one with gaps, one whose numbers and timestamps step as far as they are believed.
+func makeSeeds() -> [[UInt8]] {
+    func stream(sequence: UInt8, frames: UInt16, first: UInt8, pulls: Int) -> [UInt8] {
+        (0..<60).flatMap { _ -> [UInt8] in
+            [1, sequence, UInt8(frames >> 8), UInt8(frames & 255), first]
+                + (0..<pulls).flatMap { _ -> [UInt8] in [40, 255, 0, 0, 0] }
+        }
+    }
+    return [
+        stream(sequence: 1, frames: 960, first: 0xF8, pulls: 1), stream(sequence: 3, frames: 2_880, first: 0x48, pulls: 2),
+        stream(sequence: 127, frames: 120, first: 0xE0, pulls: 0), stream(sequence: 100, frames: 12_000, first: 0xE0, pulls: 3),
+    ]
+}
+
 /// libFuzzer's entry: one input, always answered 0; a precondition that fails is a finding.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
@@ -23,23 +41,26 @@ public func fuzzOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         if input[at] & 3 == 3, input[at + 1] & 0xF0 == 0xF0 {
             control(&buffer, input[at + 1], &pulled)
         } else if input[at] & 3 != 0 {
-            sequence &+= UInt16(bitPattern: Int16(Int8(bitPattern: input[at + 1])))
-            timestamp &+= UInt32(
-                bitPattern: Int32(Int16(bitPattern: UInt16(input[at + 2]) << 8 | UInt16(input[at + 3]))))
+            let step = Int16(Int8(bitPattern: input[at + 1]))
+            let isLong = step == 127
+            sequence &+= UInt16(bitPattern: isLong ? 399 : step)
+            // The longest step of numbers that is believed, and timestamps that fit.
+            let advance = Int32(Int16(bitPattern: UInt16(input[at + 2]) << 8 | UInt16(input[at + 3])))
+            timestamp &+= UInt32(bitPattern: isLong ? 399 * (advance & 0x3FF) : advance)
             let header = RTPHeader(
                 payloadType: 111, marker: input[at] & 128 != 0, sequenceNumber: sequence, timestamp: timestamp,
                 synchronizationSource: input[at] & 64 != 0 ? 1 : 2)
             let payload = input.extracting(at + 4..<min(at + 40, input.count))
             if input[at] & 16 != 0, let audio = try? RedundantAudio(parsing: payload) {
-                _ = buffer.insert(audio, header: header, now: now)
+                inserting.spend { _ = buffer.insert(audio, header: header, now: now) }
             } else {
-                _ = buffer.insert(payload, header: header, now: now)
+                inserting.spend { _ = buffer.insert(payload, header: header, now: now) }
             }
         } else {
             let frames = 1 + Int(input[at + 1]) * 959 / 255
             var samples = [Float](repeating: 0, count: frames)
             var span = samples.mutableSpan
-            _ = buffer.pull(into: &span, now: now, decoder: &decoder)
+            pulling.spend { _ = buffer.pull(into: &span, now: now, decoder: &decoder) }
             pulled += frames
             precondition(buffer.statistics.pulledSamples == UInt64(pulled), "frames went unaccounted for")
             precondition(buffer.segment(ofPulledFrame: Int64(pulled)) == nil, "a frame not yet pulled has a place")
