@@ -60,7 +60,7 @@ final class HostileMember {
             next = 2
         } else if let own = ownStream, !hasPublished {
             hasPublished = true
-            if capabilities.contains(.publish) { request(.publish(own)) }
+            if capabilities.contains(.publish) { request(.publish(own, interruptibleBy: .publisher)) }
         } else if grant != nil, now >= pingAt {
             pingAt = now + Self.pingInterval
             say([ControlDatagram.Frame(sequence: 0, message: .ping(microseconds: 1))])

@@ -11,9 +11,9 @@ import VoiceWire
 private let members = 8
 
 /// One datagram of at most 1200 bytes, with everything that the server has to say afterwards.
-private let handling = Budget("a datagram to the server", limit: 4_000_000)
-private let ticking = Budget("a timeout of the server", limit: 4_000_000)
-private let forwarding = Budget("a media packet at the server", limit: 2_000)
+private let handling = Budget("a datagram to the server", limit: 100_000)
+private let ticking = Budget("a timeout of the server", limit: 100_000)
+private let forwarding = Budget("a media packet at the server", limit: 200)
 
 /// Datagrams that one input makes the server send at most: as many as may be in flight to each member, and an answer to each.
 private let mostDatagrams = members * 64
@@ -125,7 +125,7 @@ private struct Scene {
         var messages: [RoomMessage] = []
         for copy in 0..<copies {
             switch kind {
-            case 2: messages.append(.publish(assignment))
+            case 2: messages.append(.publish(assignment, interruptibleBy: flag ? .anyone : .publisher))
             case 3: messages.append(.unpublish(assignment.stream))
             case 4: messages.append(.subscribe(stream))
             case 5: messages.append(.unsubscribe(stream))
@@ -240,5 +240,6 @@ private struct Scene {
 
 private func makeEntropy(_ number: UInt64) -> JoinEntropy {
     JoinEntropy(
-        secret: RejoinSecret(high: number, low: 2), synchronizationSource: UInt32(truncatingIfNeeded: number &* 77))
+        secret: RejoinSecret(high: number, low: 2), synchronizationSource: UInt32(truncatingIfNeeded: number &* 77),
+        challengeKey: ChallengeKey(high: number, low: 5))
 }
