@@ -4,24 +4,36 @@ import VoiceDevices
 
 @Suite("A captured call is played out")
 struct PlayoutTests {
+    /// An RTP packet in a capture.
+    private struct Captured {
+        var milliseconds: Int
+        var number: Int
+        var payloadType: UInt8 = 111
+        var source: UInt32 = 7
+        /// 20 ms of CELT whose frame decodes to silence (RFC 6716 section 3.1).
+        var payload: [UInt8] = [0xF8, 0xFF, 0xFE]
+    }
+
     /// A capture of raw IPv4 with `packets` packets of Opus silence, 20 ms apart.
     private func capture(packets: Int, payloadType: UInt8 = 111) -> [UInt8] {
+        capture((0..<packets).map { Captured(milliseconds: $0 * 20, number: $0, payloadType: payloadType) })
+    }
+
+    /// A capture of raw IPv4 with these packets.
+    private func capture(_ packets: [Captured]) -> [UInt8] {
         func big<Value: FixedWidthInteger>(_ value: Value) -> [UInt8] {
             stride(from: Value.bitWidth - 8, through: 0, by: -8).map { UInt8(truncatingIfNeeded: value >> $0) }
         }
         func little(_ value: UInt32) -> [UInt8] { big(value).reversed() }
         // The pcap file header of libpcap's savefile format; link type 101 is raw IP.
         var bytes = little(0xA1B2_C3D4) + [2, 0, 4, 0] + little(0) + little(0) + little(65_535) + little(101)
-        for number in 0..<packets {
-            // A packet of 20 ms of CELT whose frame decodes to silence (RFC 6716 section 3.1).
-            let rtp =
-                [0x80, payloadType] + big(UInt16(number)) + big(UInt32(number * 960)) + big(UInt32(7)) + [
-                    0xF8, 0xFF, 0xFE,
-                ]
+        for packet in packets {
+            var rtp: [UInt8] = [0x80, packet.payloadType] + big(UInt16(packet.number))
+            rtp += big(UInt32(packet.number * 960)) + big(packet.source) + packet.payload
             let udp = big(UInt16(5_000)) + big(UInt16(5_002)) + big(UInt16(8 + rtp.count)) + [0, 0] + rtp
             let ip =
                 [0x45, 0] + big(UInt16(20 + udp.count)) + [0, 0, 0, 0, 64, 17, 0, 0, 127, 0, 0, 1, 127, 0, 0, 1] + udp
-            let (seconds, rest) = (number / 50, number % 50 * 20_000)
+            let (seconds, rest) = (packet.milliseconds / 1000, packet.milliseconds % 1000 * 1000)
             bytes +=
                 little(UInt32(seconds)) + little(UInt32(rest)) + little(UInt32(ip.count)) + little(UInt32(ip.count))
                 + ip
@@ -58,17 +70,84 @@ struct PlayoutTests {
         expectFailure(try ChildProcess.run(refused), code: 64, saying: "choose another file")
     }
 
+    @Test("as far as it can be read, which is told")
+    func truncated() throws {
+        let folder = try TestFolder()
+        let pcap = try folder.write(capture(packets: 100).dropLast(10), to: "cut.pcap")
+        let result = try ChildProcess.run(["playout", "--pcap", pcap, "--out", folder("o.wav"), "--json"])
+        #expect(result.exitCode == 0, "\(result.standardError)")
+        #expect(result.standardError.contains("is damaged after packet 99"))
+        #expect(result.json?.last?["packets_received"] as? Int == 99)
+        #expect((result.json?.last?["capture_cut"] as? String)?.contains("damaged after packet 99") == true)
+    }
+
+    @Test("up to a leap of the capture's clock, instead of years of silence", arguments: [2_000_000_000, 86_400])
+    func leap(seconds: Int) throws {
+        let folder = try TestFolder()
+        let packets = (0..<50).map { Captured(milliseconds: $0 * 20 + ($0 < 40 ? 0 : seconds * 1000), number: $0) }
+        let pcap = try folder.write(capture(packets), to: "leap.pcap")
+        let result = try ChildProcess.run(["playout", "--pcap", pcap, "--out", folder("o.wav"), "--json"])
+        #expect(result.exitCode == 0, "\(result.standardError)")
+        #expect(result.standardError.contains("packet 41 of the stream is dated \(seconds) s after the one before"))
+        #expect(result.json?.last?["packets_received"] as? Int == 40)
+        #expect(try AudioFile.read(folder("o.wav")).samples.count < 2 * 48_000)
+    }
+
+    @Test("with the packets that repeat earlier ones, bursts of loss restored from them")
+    func redundant() throws {
+        // Given our own call: plain packets, and from the 50th on each with copies of the two before; then every fifth and sixth lost
+        let folder = try TestFolder()
+        let silence: [UInt8] = [0xF8, 0xFF, 0xFE]
+        let packets = (0..<200).compactMap { number -> Captured? in
+            guard number >= 50 else { return Captured(milliseconds: number * 20, number: number) }
+            guard number < 60 || number % 6 < 4 else { return nil }
+            // Offsets of 1920 and 960 in 14 bits, 3 bytes each (RFC 2198 section 3)
+            let headers: [UInt8] = [0x80 | 111, 30, 0, 3, 0x80 | 111, 15, 0, 3, 111]
+            return Captured(
+                milliseconds: number * 20, number: number, payloadType: 112,
+                payload: headers + silence + silence + silence)
+        }
+        let pcap = try folder.write(capture(packets), to: "red.pcap")
+        let result = try ChildProcess.run(["playout", "--pcap", pcap, "--out", folder("o.wav"), "--json"])
+        #expect(result.exitCode == 0, "\(result.standardError)")
+        let summary = try #require(result.json?.last)
+        // Then all is heard that came, and the losses are told
+        #expect(summary["packets_received"] as? Int == packets.count)
+        #expect(summary["packets_lost"] as? Int == 46)
+        #expect(try AudioFile.read(folder("o.wav")).samples.count > 48_000 * 39 / 10)
+        #expect(summary["fec_recovered"] as? Int ?? 0 > 30)
+    }
+
+    @Test("of the stream that is named", arguments: ["9", "0x9"])
+    func ssrc(number: String) throws {
+        let folder = try TestFolder()
+        let longer = (0..<100).map { Captured(milliseconds: $0 * 20, number: $0) }
+        let shorter = (0..<50).map { Captured(milliseconds: $0 * 20 + 5, number: $0, source: 9) }
+        let other = (0..<3).map { Captured(milliseconds: $0 * 20, number: 500 + $0, payloadType: 13, source: 9) }
+        let pcap = try folder.write(capture(longer + shorter + other), to: "two.pcap")
+        let first = ["playout", "--pcap", pcap, "--out", folder("o.wav"), "--json"]
+        let usual = try ChildProcess.run(first)
+        #expect(usual.json?.last?["packets_received"] as? Int == 100)
+        #expect(usual.standardError.contains("--ssrc"))
+        let named = try ChildProcess.run(first + ["--ssrc", number])
+        #expect(named.json?.last?["packets_received"] as? Int == 50)
+        // What of the stream is not heard is told
+        #expect(named.standardError.contains("13 (3 packets)"))
+        expectFailure(try ChildProcess.run(first + ["--ssrc", "10"]), code: 66, saying: "no stream 10")
+        expectFailure(try ChildProcess.run(first + ["--ssrc", "ten"]), code: 64, saying: "no synchronization source")
+    }
+
     @Test("or says what is wrong with the capture or the output")
     func refuses() throws {
         let folder = try TestFolder()
         let pcap = try folder.write(capture(packets: 100), to: "call.pcap")
-        let cut = try folder.write(capture(packets: 100).dropLast(10), to: "cut.pcap")
+        let cut = try folder.write(capture(packets: 1).dropLast(10), to: "cut.pcap")
         let other = try folder.write(capture(packets: 10, payloadType: 96), to: "other.pcap")
         let text = try folder.write(Array("no capture\n".utf8), to: "text")
         let cases: [(pcap: String, out: String, code: Int32, saying: String)] = [
             (folder("absent"), folder("o.wav"), 66, "No such file"),
             (text, folder("o.wav"), 66, "cannot be read as a capture"),
-            (folder.path, folder("o.wav"), 66, "is a folder"), (cut, folder("o.wav"), 66, "is damaged after packet 99"),
+            (folder.path, folder("o.wav"), 66, "is a folder"), (cut, folder("o.wav"), 66, "is damaged after packet 0"),
             (other, folder("o.wav"), 66, "--payload-type"), (pcap, pcap, 64, "choose another file"),
             (pcap, folder("absent/o.wav"), 1, "there is no folder"), (pcap, "/dev/full", 1, "the disk is full"),
         ]

@@ -10,7 +10,9 @@ struct Playout: AsyncParsableCommand {
         abstract: "Play the Opus stream of a captured call through the jitter buffer into a WAV file.",
         discussion: """
             Packets arrive at their capture times; sound is pulled every 5 ms of the same clock. Sample 0 of the WAV is \
-            the arrival of the first packet. Of several streams the one with the most packets is played. \
+            the arrival of the first packet. Of several streams the one with the most packets is played, unless --ssrc \
+            names another. Packets of type 112 that repeat earlier ones (RFC 2198) are heard too. What can be read of a \
+            damaged capture is played. \
             delay_mean_ms and delay_p95_ms are the time from a packet's arrival to its playout.
             """)
 
@@ -22,6 +24,11 @@ struct Playout: AsyncParsableCommand {
 
     @Option(help: ArgumentHelp("The RTP payload type of Opus, 0 to 127.", valueName: "number"))
     var payloadType: UInt8 = 111
+
+    @Option(
+        help: ArgumentHelp("The stream to play, by its synchronization source.", valueName: "number"),
+        transform: { text throws(ValidationError) in try Self.synchronizationSource(text) })
+    var ssrc: UInt32?
 
     @Option(
         help: ArgumentHelp(
@@ -57,7 +64,8 @@ struct Playout: AsyncParsableCommand {
                 try OutputFile.check(path, option: option)
                 try OutputFile.check(path, option: option, isNoneOf: [pcap, out])
             }
-            let capture = try PlayoutCapture(path: pcap, payloadType: payloadType)
+            let choice = PlayoutCapture.Choice(payloadType: payloadType, source: ssrc)
+            let capture = try PlayoutCapture(path: pcap, choice: choice)
             describe(capture)
             let (summary, happened) = try play(capture)
             if let log { try happened?.writeCSV(to: log) }
@@ -78,16 +86,33 @@ struct Playout: AsyncParsableCommand {
             try session.play(capture.packets) { (block) throws(AudioFileError) in try recording.write(block) }
             try recording.close()
             let log = session.log
-            return (session.summary(), log)
+            return (session.summary(of: capture), log)
         } catch let error as AudioFileError {
             throw Failure(error)
         }
     }
 
+    /// A synchronization source as Wireshark (0x1f2e3d4c) or this command (decimal) writes it.
+    private static func synchronizationSource(_ text: String) throws(ValidationError) -> UInt32 {
+        let digits = text.lowercased()
+        let number = digits.hasPrefix("0x") ? UInt32(digits.dropFirst(2), radix: 16) : UInt32(digits)
+        guard let number else {
+            throw ValidationError("'\(text)' is no synchronization source; give 32 bits as 1234 or 0x4d2.")
+        }
+        return number
+    }
+
     private func describe(_ capture: PlayoutCapture) {
-        if capture.streams.count > 1 {
-            let all = capture.streams.map { "\($0.source) (\($0.packets) packets)" }.joined(separator: ", ")
-            Console.complain("note: several streams of payload type \(payloadType), playing the first of: \(all)")
+        if capture.streams.count > 1, ssrc == nil {
+            let all = PlayoutCapture.list(capture.streams)
+            Console.complain(
+                "note: several streams of payload type \(payloadType), playing \(capture.source); choose with --ssrc "
+                    + "among \(all)")
+        }
+        if let cut = capture.cut { Console.complain("note: \(pcap): \(cut); what is before is played") }
+        if !capture.packetsOfOtherTypes.isEmpty {
+            let types = PlayoutCapture.list(capture.packetsOfOtherTypes)
+            Console.complain("note: the stream has packets that are not heard, of payload type \(types)")
         }
         if capture.otherDatagrams + capture.otherPackets > 0 {
             Console.complain(

@@ -1,74 +1,158 @@
 import CPcap
 import Glibc
+import VoiceRooms
 import VoiceWire
 
-/// The RTP streams of one payload type in a capture file.
+/// The RTP streams of Opus in a capture file, with and without packets that repeat earlier ones.
 struct PlayoutCapture {
+    /// What is asked of a capture.
+    struct Choice {
+        /// The payload type of Opus.
+        let payloadType: UInt8
+        /// The stream to be played; nil for the one with the most packets.
+        let source: UInt32?
+
+        /// Packets of this type repeat earlier ones (RFC 2198); nil where that number is Opus's own.
+        var redundantPayloadType: UInt8? {
+            payloadType == RoomProtocol.redundantPayloadType ? nil : RoomProtocol.redundantPayloadType
+        }
+    }
+
     /// An RTP packet as it came.
     struct Packet {
         /// Capture time since the first packet of the file.
         let time: Duration
         let header: RTPHeader
         let payload: [UInt8]
+        /// Whether the payload is Opus with earlier packets repeated (RFC 2198).
+        let repeats: Bool
     }
+
+    /// Two packets of one call are no further apart; a clock that was set, or two calls in one file, are.
+    static let longestSilence: Duration = .seconds(3_600)
+    /// No stream is played for longer: 4 GiB of WAV, the most that the format's sizes can state, are 12.4 h of it.
+    static let longestCall: Duration = .seconds(12 * 3_600)
 
     /// The packets of the chosen stream, in the order of the file.
     private(set) var packets: [Packet] = []
     /// Source and packets of each stream of that payload type, most packets first.
     private(set) var streams: [(source: UInt32, packets: Int)] = []
+    /// The stream that is played.
+    private(set) var source: UInt32 = 0
+    /// Why the stream's packets end before the file, or the file before its last packet; nil where all are there.
+    private(set) var cut: String?
+    /// Packets of the stream of other payload types, by type.
+    private(set) var packetsOfOtherTypes: [UInt8: Int] = [:]
     /// Datagrams that are no RTP, and captured packets that are cut short or no UDP.
     private(set) var otherDatagrams = 0
     private(set) var otherPackets = 0
 
-    /// Reads a classic pcap or pcapng file and keeps the stream of `payloadType` with the most packets.
+    /// Reads a classic pcap or pcapng file, as far as it can be read, and keeps the chosen stream.
     ///
-    /// - Throws: ``Failure`` for a file that is missing, no capture, cut off, or without such a stream.
-    init(path: String, payloadType: UInt8) throws(Failure) {
+    /// - Throws: ``Failure`` for a file that is missing, no capture, or without such a stream.
+    init(path: String, choice: Choice) throws(Failure) {
         let file = try CaptureFile(path: path)
         var all: [Packet] = []
-        var otherTypes: [UInt8: Int] = [:]
-        while let captured = try file.next() {
+        while let captured = file.next() {
             guard captured.isWhole, let datagram = PlayoutDatagram.payload(of: captured.bytes[...], link: file.link)
             else {
                 otherPackets += 1
                 continue
             }
-            guard let packet = Self.parse(datagram, time: captured.time) else {
+            guard let packet = Self.parse(datagram, time: captured.time, choice) else {
                 otherDatagrams += 1
                 continue
             }
-            if packet.header.payloadType == payloadType {
-                all.append(packet)
+            all.append(packet)
+        }
+        cut = file.damage.map { "the file is damaged after packet \(file.count) (\($0))" }
+        try choose(from: all, choice, path: path)
+        endBeforeLeap()
+    }
+
+    private mutating func choose(from all: [Packet], _ choice: Choice, path: String) throws(Failure) {
+        var counts: [UInt32: Int] = [:]
+        var otherTypes: [UInt32: [UInt8: Int]] = [:]
+        for packet in all {
+            let (source, type) = (packet.header.synchronizationSource, packet.header.payloadType)
+            if packet.repeats || type == choice.payloadType {
+                counts[source, default: 0] += 1
             } else {
-                otherTypes[packet.header.payloadType, default: 0] += 1
+                otherTypes[source, default: [:]][type, default: 0] += 1
             }
         }
-        try choose(from: all, otherTypes, payloadType: payloadType, path: path)
-    }
-
-    private mutating func choose(
-        from all: [Packet], _ otherTypes: [UInt8: Int], payloadType: UInt8, path: String
-    ) throws(Failure) {
-        var counts: [UInt32: Int] = [:]
-        for packet in all { counts[packet.header.synchronizationSource, default: 0] += 1 }
         streams = counts.map { (source: $0.key, packets: $0.value) }
             .sorted { ($0.packets, $1.source) > ($1.packets, $0.source) }
-        guard let chosen = streams.first else {
-            let found = otherTypes.sorted { $0.value > $1.value }.map { "\($0.key) (\($0.value) packets)" }
-            let hint =
-                found.isEmpty
-                ? "it holds no RTP at all; check that the capture was made where the call passed unencrypted."
-                : "it holds payload type \(found.joined(separator: ", ")); name yours with --payload-type."
-            throw Failure(.inputUnusable, "\(path): no RTP of payload type \(payloadType) in it; \(hint)")
+        guard let chosen = streams.first(where: { $0.source == choice.source ?? $0.source }) else {
+            throw Failure(.inputUnusable, "\(path): \(reason(choice, otherTypes.values.flatMap { $0 }))")
         }
-        packets = all.filter { $0.header.synchronizationSource == chosen.source }
+        source = chosen.source
+        packets = all.filter {
+            $0.header.synchronizationSource == source && ($0.repeats || $0.header.payloadType == choice.payloadType)
+        }
+        packetsOfOtherTypes = otherTypes[source] ?? [:]
     }
 
-    private static func parse(_ datagram: ArraySlice<UInt8>, time: Duration) -> Packet? {
+    /// Why there is nothing to play, and what to do.
+    private func reason(_ choice: Choice, _ otherTypes: [(key: UInt8, value: Int)]) -> String {
+        let broken = cut.map { "; \($0)" } ?? ""
+        if let source = choice.source, !streams.isEmpty {
+            return "no stream \(source) of payload type \(choice.payloadType) in it\(broken); choose with --ssrc among "
+                + Self.list(streams) + "."
+        }
+        let types = Self.list(Dictionary(otherTypes.map { ($0.key, $0.value) }, uniquingKeysWith: +))
+        let hint =
+            types.isEmpty
+            ? "it holds no RTP at all; check that the capture was made where the call passed unencrypted."
+            : "it holds payload type \(types); name yours with --payload-type."
+        return "no RTP of payload type \(choice.payloadType) in it\(broken); \(hint)"
+    }
+
+    /// Lets go what comes after a leap of the capture's clock that no call has: it would be played as silence, for years perhaps.
+    private mutating func endBeforeLeap() {
+        guard let first = packets.first else { return }
+        var last = first.time
+        for (index, packet) in packets.enumerated() {
+            let silence = packet.time - last
+            if abs(silence / .seconds(1)) > Self.longestSilence / .seconds(1) {
+                let seconds = Int((silence / .seconds(1)).rounded())
+                end(before: index, "packet \(index + 1) of the stream is dated \(seconds) s after the one before")
+                return
+            }
+            if packet.time - first.time > Self.longestCall {
+                end(before: index, "the stream is longer than \(Self.longestCall.components.seconds / 3_600) h")
+                return
+            }
+            last = packet.time
+        }
+    }
+
+    private mutating func end(before index: Int, _ reason: String) {
+        cut = "\(reason), and its last \(packets.count - index) packets are left out"
+        packets.removeSubrange(index...)
+    }
+
+    /// Streams for people: `7 (100 packets), 8 (2 packets)`.
+    static func list(_ streams: [(source: UInt32, packets: Int)]) -> String {
+        streams.map { "\($0.source) (\($0.packets) packets)" }.joined(separator: ", ")
+    }
+
+    /// Payload types for people, most packets first.
+    static func list(_ types: [UInt8: Int]) -> String {
+        types.sorted { ($0.value, $1.key) > ($1.value, $0.key) }.map { "\($0.key) (\($0.value) packets)" }
+            .joined(separator: ", ")
+    }
+
+    private static func parse(_ datagram: ArraySlice<UInt8>, time: Duration, _ choice: Choice) -> Packet? {
         let bytes = Array(datagram)
         guard let packet = try? RTPPacket(parsing: bytes.span) else { return nil }
         let payload = packet.payload
-        return Packet(time: time, header: packet.header, payload: payload.indices.map { payload[$0] })
+        var repeats = false
+        if packet.header.payloadType == choice.redundantPayloadType, let audio = try? RedundantAudio(parsing: payload) {
+            repeats = audio.primaryPayloadType == choice.payloadType
+        }
+        return Packet(
+            time: time, header: packet.header, payload: payload.indices.map { payload[$0] }, repeats: repeats)
     }
 }
 
@@ -82,10 +166,12 @@ struct PlayoutCapture {
     }
 
     let link: PlayoutDatagram.Link
-    private let path: String
     private let handle: OpaquePointer
     private var first: Duration?
-    private var count = 0
+    /// Packets read so far.
+    private(set) var count = 0
+    /// What is wrong with the file behind the last packet read; nil where nothing is.
+    private(set) var damage: String?
 
     init(path: String) throws(Failure) {
         var buffer = [CChar](repeating: 0, count: Int(PCAP_ERRBUF_SIZE))
@@ -109,22 +195,21 @@ struct PlayoutCapture {
                 "\(path): its link layer \(number) is not understood; capture raw IP, Ethernet, Linux cooked or loopback."
             )
         }
-        (self.path, self.link) = (path, link)
+        self.link = link
         unsafe handle = opened
     }
 
     deinit { unsafe pcap_close(handle) }
 
-    /// The next packet, or nil at the end.
-    func next() throws(Failure) -> Captured? {
+    /// The next packet, or nil at the end, or where the file is damaged.
+    func next() -> Captured? {
         var header: UnsafeMutablePointer<pcap_pkthdr>?
         var data: UnsafePointer<UInt8>?
         let result = unsafe pcap_next_ex(handle, &header, &data)
         guard result != PCAP_ERROR_BREAK else { return nil }
         guard result == 1, let header = unsafe header, let data = unsafe data else {
-            let reason = unsafe String(cString: pcap_geterr(handle))
-            throw Failure(
-                .inputUnusable, "\(path): is damaged after packet \(count) (\(reason)); copy or capture it again.")
+            damage = unsafe String(cString: pcap_geterr(handle))
+            return nil
         }
         count += 1
         let stamp = unsafe header.pointee.ts

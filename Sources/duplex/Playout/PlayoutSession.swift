@@ -3,6 +3,7 @@ import VoiceDevices
 import VoiceEngine
 import VoicePlayout
 import VoiceRealtime
+import VoiceWire
 
 /// Plays a captured stream out on the capture's clock.
 struct PlayoutSession: ~Copyable {
@@ -39,7 +40,7 @@ struct PlayoutSession: ~Copyable {
             while next < packets.count, packets[next].time - first.time <= now {
                 let packet = packets[next]
                 let arrival = max(.zero, packet.time - first.time)
-                let outcome = buffer.insert(packet.payload.span, header: packet.header, now: arrival)
+                let outcome = insert(packet, now: arrival)
                 log?.noteArrival(packet, at: arrival, outcome)
                 next += 1
             }
@@ -57,6 +58,13 @@ struct PlayoutSession: ~Copyable {
         }
     }
 
+    private mutating func insert(_ packet: PlayoutCapture.Packet, now: Duration) -> InsertOutcome {
+        let payload = packet.payload.span
+        guard packet.repeats else { return buffer.insert(payload, header: packet.header, now: now) }
+        guard let audio = try? RedundantAudio(parsing: payload) else { return .malformed }
+        return buffer.insert(audio, header: packet.header, now: now)
+    }
+
     private mutating func note(from before: PlayoutStatistics, to after: PlayoutStatistics, at now: Duration) {
         let frames = after.jitterBufferEmittedCount - before.jitterBufferEmittedCount
         guard frames > 0 else { return }
@@ -66,7 +74,7 @@ struct PlayoutSession: ~Copyable {
     }
 
     /// What was measured.
-    consuming func summary() -> PlayoutSummary {
+    consuming func summary(of capture: PlayoutCapture) -> PlayoutSummary {
         let statistics = buffer.statistics
         let sound = statistics.decodedSamples + statistics.concealedSamples
         let emitted = max(statistics.jitterBufferEmittedCount, 1)
@@ -81,7 +89,8 @@ struct PlayoutSession: ~Copyable {
             packetsDuplicated: statistics.packetsDuplicated,
             insertedMs: Double(statistics.insertedSamplesForDeceleration) / 48,
             removedMs: Double(statistics.removedSamplesForAcceleration) / 48,
-            skippedMs: Double(statistics.skippedSamples) / 48, repeatedMs: Double(statistics.repeatedSamples) / 48)
+            skippedMs: Double(statistics.skippedSamples) / 48, repeatedMs: Double(statistics.repeatedSamples) / 48,
+            captureCut: capture.cut)
     }
 
     private static func percentile95(_ delays: [(milliseconds: Double, frames: UInt64)]) -> Double {

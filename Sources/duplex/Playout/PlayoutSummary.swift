@@ -27,6 +27,8 @@ struct PlayoutSummary: JSONLine {
     var skippedMs: Double
     /// Speech that was heard twice, as pitch periods repeated to slow playout down.
     var repeatedMs: Double
+    /// Why not all that the capture was to hold could be played; absent where it was.
+    var captureCut: String?
 
     /// What matters most, for a figure.
     var findings: [String] {
