@@ -17,7 +17,7 @@ func module(_ name: String, _ dependencies: Target.Dependency...) -> Target {
 }
 
 func tests(_ module: String, _ dependencies: Target.Dependency...) -> Target {
-    .testTarget(name: "\(module)Tests", dependencies: dependencies, swiftSettings: swift)
+    .testTarget(name: "\(module)Tests", dependencies: dependencies + ["TestCases"], swiftSettings: swift)
 }
 
 /// WebRTC's audio processing module is packaged under a name for each of its API generations; the newest installed one is taken.
@@ -96,6 +96,7 @@ let package = Package(
             path: "tools/SuppressorTraining", swiftSettings: swift),
 
         // Tests
+        .target(name: "TestCases", path: "Tests/TestCases", swiftSettings: swift),
         tests("VoiceRealtime", "VoiceRealtime", "CAllocationCounter", "CLinuxRealtime"),
         tests("VoiceWire", "VoiceWire"),
         tests("VoicePlayout", "VoicePlayout", "VoiceCoding"),

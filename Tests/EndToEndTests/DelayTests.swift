@@ -1,3 +1,4 @@
+import TestCases
 import Testing
 import VoiceEngine
 import VoiceSimulation
@@ -6,7 +7,7 @@ import VoiceSimulation
 struct DelayTests {
     @Test(
         "mouth to ear is what the stages say",
-        arguments: [(OpusFrameDuration.milliseconds10, 62.0), (.milliseconds20, 72.0)])
+        arguments: cases([(OpusFrameDuration.milliseconds10, 62.0), (.milliseconds20, 72.0)]))
     func mouthToEar(frame: OpusFrameDuration, boundMilliseconds: Double) throws {
         // Given two people over loudspeakers on a wired network, and A speaks
         var configuration = Talk(a: [0.5...15], length: 15.3, seed: 2).overLoudspeakers
@@ -25,7 +26,9 @@ struct DelayTests {
 
     @Test(
         "packets shorter than 10 ms shorten the way by what they are shorter",
-        arguments: [(OpusFrameDuration.microseconds2500, 13.5), (.milliseconds5, 16.0), (.milliseconds10, 21.0)])
+        arguments: cases([
+            (OpusFrameDuration.microseconds2500, 13.5), (.milliseconds5, 16.0), (.milliseconds10, 21.0),
+        ]))
     func shortPackets(frame: OpusFrameDuration, boundMilliseconds: Double) throws {
         // Given two people with headsets who must be in time with each other
         var configuration = Talk(a: [0.5...15], length: 15.3, seed: 2).overCables
@@ -48,7 +51,7 @@ struct DelayTests {
         #expect(call.statistics(.b).device.playback.underrunFrames == 0)
     }
 
-    @Test("sound cards that run at different speeds neither underrun nor add delay", arguments: [200.0, -200])
+    @Test("sound cards that run at different speeds neither underrun nor add delay", arguments: cases([200.0, -200]))
     func drift(ppm: Double) throws {
         // Given two sound cards that are 400 ppm apart: in 20 s, 8 ms
         var configuration = Talk(a: [0.5...20], b: [0.5...20], length: 20, seed: 2).overCables

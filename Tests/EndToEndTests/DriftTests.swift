@@ -1,4 +1,5 @@
 import Glibc
+import TestCases
 import Testing
 import VoiceEngine
 import VoiceSimulation
@@ -8,25 +9,30 @@ import VoiceSimulation
 struct DriftTests {
     private static let isLong = unsafe getenv("DUPLEXVOICE_LONG") != nil
     #if DEBUG
-        private static let usual = Duration.seconds(200)
+        private static let usual = (tone: Duration.seconds(60), echo: Duration.seconds(15))
+        /// How long the delay is looked at, at the beginning and at the end.
+        private static let look = Duration.seconds(20)
     #else
-        private static let usual = Duration.seconds(600)
+        private static let usual = (tone: Duration.seconds(600), echo: Duration.seconds(60))
+        /// How long the delay is looked at, at the beginning and at the end.
+        private static let look = Duration.seconds(60)
     #endif
-    private static let length = isLong ? Duration.seconds(3_600) : usual
+    private static let length = isLong ? (tone: Duration.seconds(3_600), echo: .seconds(3_600)) : usual
 
-    @Test("the far end's tone comes without a step, and never later", arguments: [TwoClocks.ppm, -TwoClocks.ppm])
+    @Test(
+        "the far end's tone comes without a step, and never later", arguments: cases([TwoClocks.ppm, -TwoClocks.ppm]))
     func tone(capturePPM: Double) throws {
         // Given a tone at A, speech at B, and at B a microphone and a loudspeaker that are 600 ppm apart
         let two = try TwoClocks(
             capturePPM: capturePPM, talker: Tone.source, listener: SpeechSource(SyntheticSpeech(seed: 4)),
-            rooms: [RoomConditions(), RoomConditions()], engine: .lowDelay, length: Self.length, seed: 1)
-        try two.run(until: .seconds(60))
+            rooms: [RoomConditions(), RoomConditions()], engine: .lowDelay, length: Self.length.tone, seed: 1)
+        try two.run(until: Self.look)
         // When the call lasts
         let before = two.counts
-        let second = two.delays(until: .seconds(120))
+        let second = two.delays(until: Self.look * 2)
         var step = 0.0
-        two.run(until: Self.length - .seconds(60)) { _, b in step = max(step, Tone(in: b.speaker).largestStep) }
-        let last = two.delays(until: Self.length)
+        two.run(until: Self.length.tone - Self.look) { _, b in step = max(step, Tone(in: b.speaker).largestStep) }
+        let last = two.delays(until: Self.length.tone)
         // Then the tone has not been touched: 2 degrees are a quarter of a frame. Measured: 0.2
         #expect(step < 2)
         // And the delay is what it was. Measured: 0.1 ms apart
@@ -45,15 +51,15 @@ struct DriftTests {
 
     @Test(
         "the echo stays away although loudspeaker and microphone drift apart",
-        arguments: [TwoClocks.ppm, -TwoClocks.ppm])
+        arguments: cases([TwoClocks.ppm, -TwoClocks.ppm]))
     func echo(capturePPM: Double) throws {
         // Given A who talks, and B in an office, silent, with clocks that are 600 ppm apart
         let two = try TwoClocks(
             capturePPM: capturePPM, talker: SpeechSource(SyntheticSpeech(seed: 3)), rooms: [RoomConditions(), .office],
-            engine: .voiceAgent, length: Self.isLong ? Self.length : .seconds(60), seed: 2)
+            engine: .voiceAgent, length: Self.length.echo, seed: 2)
         var removed: [Double] = []
         // When the call lasts
-        try two.run(until: Self.isLong ? Self.length : .seconds(60)) { a, b in
+        try two.run(until: Self.length.echo) { a, b in
             let loss = EchoReturnLoss(echo: b.echo.span, residual: a.speaker.span)
             removed.append(try #require(loss?.enhancementDecibels))
         }

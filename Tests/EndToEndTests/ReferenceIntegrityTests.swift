@@ -1,3 +1,4 @@
+import TestCases
 import Testing
 import VoiceEngine
 import VoiceSimulation
@@ -20,7 +21,7 @@ struct ReferenceIntegrityTests {
     @Test("nothing, as long as nothing is wrong: clocks that drift are followed")
     func nothing() throws {
         for seed in Scenario.seeds {
-            for ppm in [nil, 80.0] {
+            for ppm in cases([80.0, nil]) {
                 let call = try Self.start(12, seed: seed, playbackPPM: ppm)
                 call.run(for: .seconds(12))
                 #expect(Self.changes(call).isEmpty, "seed \(seed), \(ppm ?? 0) ppm: \(Self.changes(call))")

@@ -4,7 +4,7 @@ import VoiceSimulation
 
 /// What the scenarios of this folder ask of a call.
 enum Scenario {
-    // Unoptimised code takes some ten times as long, and is given less to do.
+    // Unoptimised code takes some ten times as long, and is given one short case of each.
     #if DEBUG
         /// The seeds that each statistical scenario holds for.
         static let seeds: [UInt64] = [2]

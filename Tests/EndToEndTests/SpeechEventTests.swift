@@ -1,3 +1,4 @@
+import TestCases
 import Testing
 import VoiceEngine
 import VoiceSimulation
@@ -5,7 +6,7 @@ import VoiceSimulation
 /// An agent on side B talks over a loudspeaker to a person on side A: what A's engine tells of A.
 @Suite("Beginnings and ends of speech in a call")
 struct SpeechEventTests {
-    private static let backends: [ProcessingBackend] = [.native, .webRTC]
+    private static let backends = cases([ProcessingBackend.native, .webRTC])
 
     /// An event and when it was told, in seconds since the call's beginning.
     private struct Told {

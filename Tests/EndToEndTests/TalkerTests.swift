@@ -1,3 +1,4 @@
+import TestCases
 import Testing
 import VoiceEngine
 import VoiceSimulation
@@ -36,7 +37,7 @@ struct TalkerTests {
     /// 3 s of the far end alone, then 4 s of both.
     private static let (alone, frames) = (3 * 48_000, 7 * 48_000)
 
-    @Test("is understood", arguments: rooms, [UInt64(1), 2])
+    @Test("is understood", arguments: cases(rooms), cases([UInt64(1), 2]))
     func isUnderstood(room: Room, seed: UInt64) throws {
         // Given
         let far = SyntheticSpeech.samples(

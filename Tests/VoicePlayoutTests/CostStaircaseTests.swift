@@ -1,3 +1,4 @@
+import TestCases
 import Testing
 
 @testable import VoicePlayout
@@ -33,7 +34,7 @@ struct CostStaircaseTests {
         (0..<exponent).reduce(1) { value, _ in value * base }
     }
 
-    @Test("The staircase costs what its definition costs, and finds the cheapest delay", arguments: 1...20)
+    @Test("The staircase costs what its definition costs, and finds the cheapest delay", arguments: cases(1...20))
     func matchesDefinition(seed: UInt64) {
         // Given packets of any fate
         var random = SeededGenerator(seed: seed)

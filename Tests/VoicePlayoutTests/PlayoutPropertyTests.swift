@@ -1,9 +1,12 @@
+import TestCases
 import Testing
 import VoicePlayout
 import VoiceWire
 
 struct PlayoutPropertyTests {
-    @Test("Whatever the network does, all samples are accounted for and the delay stays bounded", arguments: 1...40)
+    @Test(
+        "Whatever the network does, all samples are accounted for and the delay stays bounded", arguments: cases(1...40)
+    )
     func randomNetworks(seed: UInt64) {
         // Given a random network, packet duration and pace of pulls
         var random = SeededGenerator(seed: seed)
@@ -27,7 +30,7 @@ struct PlayoutPropertyTests {
 
     @Test(
         "Utterances sent ahead and interrupted anywhere are accounted for, in order and within bounds",
-        arguments: 1...15)
+        arguments: cases(1...15))
     func randomInterruptions(seed: UInt64) {
         // Given utterances that a synthesiser sends up to 50 times faster than they are spoken, over a random network
         var random = SeededGenerator(seed: seed)
@@ -92,7 +95,7 @@ struct PlayoutPropertyTests {
         #expect(delay < 0.025, "\(delay * 1000) ms")
     }
 
-    @Test("Wild headers and payloads neither crash nor fill memory", arguments: 1...10)
+    @Test("Wild headers and payloads neither crash nor fill memory", arguments: cases(1...10))
     func hostile(seed: UInt64) {
         // Given a buffer of 16 packets and a sender that knows no rule
         var random = SeededGenerator(seed: seed)

@@ -1,3 +1,4 @@
+import TestCases
 import Testing
 import VoicePlayout
 import VoiceWire
@@ -144,7 +145,8 @@ struct PlayoutScenarioTests {
         #expect((before.map(\.report.bufferedFrames).max() ?? .max) < 48 * 60)
     }
 
-    @Test("What came late for a longer route is not cut short while packets keep coming as late", arguments: 1...8)
+    @Test(
+        "What came late for a longer route is not cut short while packets keep coming as late", arguments: cases(1...8))
     func longerRouteInPause(seed: UInt64) {
         // Given a pause, in which any delay above the target may be cut, and a route that becomes 80 ms longer in it
         var network = Network(jitterMilliseconds: 0.3)
@@ -264,7 +266,7 @@ struct PlayoutScenarioTests {
         #expect((listening.reports.last?.report.bufferedFrames ?? .max) < 48 * 60)
     }
 
-    @Test("Pulls that jitter by milliseconds cost nothing on a clean link", arguments: 1...4)
+    @Test("Pulls that jitter by milliseconds cost nothing on a clean link", arguments: cases(1...4))
     func jitteringPulls(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let trace = Trace(seconds: 20, network: .clean, seed: seed)

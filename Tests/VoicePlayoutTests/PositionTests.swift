@@ -1,3 +1,4 @@
+import TestCases
 import Testing
 import VoicePlayout
 import VoiceWire
@@ -5,7 +6,7 @@ import VoiceWire
 struct PositionTests {
     @Test(
         "Every frame pulled has a position, which never goes back, and where packets play it is the truth",
-        arguments: 1...12)
+        arguments: cases(1...12))
     func positions(seed: UInt64) {
         // Given a network with every fault, that is stretched for and concealed
         var random = SeededGenerator(seed: seed)

@@ -1,3 +1,4 @@
+import TestCases
 import Testing
 import VoiceWire
 
@@ -87,7 +88,7 @@ struct OutdatedEvidenceTests {
         return PullGranularityTests.meanDelay(from: before, to: listening.buffer.statistics)
     }
 
-    @Test("Heavy jitter that has ended is forgotten within four seconds", arguments: 1...4)
+    @Test("Heavy jitter that has ended is forgotten within four seconds", arguments: cases(1...4))
     func jitterEnds(seed: UInt64) {
         // Given a clean link with three seconds of heavy jitter
         var random = SeededGenerator(seed: seed)
@@ -116,7 +117,7 @@ struct OutdatedEvidenceTests {
         #expect(after < before + 5, "\(before), then \(after) ms")
     }
 
-    @Test("A storm of half a second is forgotten within six seconds", arguments: 1...10, [false, true])
+    @Test("A storm of half a second is forgotten within six seconds", arguments: cases(1...10), [false, true])
     func stormEnds(seed: UInt64, keepsOrder: Bool) {
         // Given a clean link on which every packet of half a second is late by 0 to 200 ms, through a queue or past each other
         var random = SeededGenerator(seed: seed)

@@ -1,4 +1,5 @@
 import Glibc
+import TestCases
 import Testing
 
 @testable import VoiceProcessing
@@ -86,7 +87,8 @@ struct ComfortNoiseTests {
     }
 
     @Test(
-        "is as loud as the room's noise in each band", arguments: ["white", "low", "middle"], [Float(-75), -40])
+        "is as loud as the room's noise in each band", arguments: cases(["white", "low", "middle"]),
+        cases([Float(-75), -40]))
     func level(colour: String, level: Float) {
         for seed in 1...3 as ClosedRange<UInt64> {
             // Given a room that is heard for 3 s, and then an echo whose suppression takes everything
@@ -101,7 +103,7 @@ struct ComfortNoiseTests {
         }
     }
 
-    @Test("adds what is missing where some of the noise passes", arguments: [Float(0.3), 0.7, 0.9])
+    @Test("adds what is missing where some of the noise passes", arguments: cases([Float(0.3), 0.7, 0.9]))
     func share(gain: Float) {
         let room = Self.room("low", seconds: 6, seed: 4, level: -50)
         var suppressor = Suppressor()

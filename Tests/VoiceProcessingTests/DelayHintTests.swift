@@ -1,3 +1,4 @@
+import TestCases
 import Testing
 
 @testable import VoiceProcessing
@@ -62,14 +63,14 @@ struct DelayHintTests {
 
     @Test(
         "the first second of a late echo is cancelled better, though the hint be not exact",
-        arguments: [
+        arguments: cases([
             Hint(delay: 0.3, seed: 521, gain: 15), Hint(delay: 0.3, seed: 541, gain: 25),
             Hint(delay: 0.3, seed: 561, gain: 5),
             Hint(delay: 0.3, seed: 571, gain: 3), Hint(delay: 0.5, seed: 551, gain: 25),
             Hint(delay: 0.5, seed: 561, gain: 20), Hint(delay: 0.5, seed: 571, gain: 20),
             Hint(delay: 0.5, seed: 561, error: -0.008, gain: 15), Hint(delay: 0.5, seed: 561, error: 0.008, gain: 15),
             Hint(delay: 0.5, seed: 561, gain: 6, rate: 48_000),
-        ])
+        ]))
     func right(hint: Hint) throws {
         let scene = Scene(delay: hint.delay, seed: hint.seed, seconds: 2, rate: hint.rate)
         let unaided = try scene.removed(by: scene.run(hint: 0), from: 0, to: 1)
@@ -77,7 +78,7 @@ struct DelayHintTests {
         #expect(aided > unaided + hint.gain, "\(aided) dB, \(unaided) dB without: \(hint)")
     }
 
-    @Test("and no echo's worse", arguments: [501, 531, 541] as [UInt64], [0.12, 0.3])
+    @Test("and no echo's worse", arguments: cases([501, 531, 541] as [UInt64]), cases([0.12, 0.3]))
     func harmless(seed: UInt64, delay: Double) throws {
         let scene = Scene(delay: delay, seed: seed, seconds: 2)
         let unaided = try scene.removed(by: scene.run(hint: 0), from: 0, to: 1)
@@ -87,7 +88,7 @@ struct DelayHintTests {
 
     @Test(
         "where the echo is found as hinted, the filter goes on with what it has learned",
-        arguments: zip([0.12, 0.12, 0.12, 0.3, 0.3], [511, 541, 551, 521, 551] as [UInt64]))
+        arguments: cases(zip([0.12, 0.12, 0.12, 0.3, 0.3], [511, 541, 551, 521, 551] as [UInt64])))
     func confirmed(delay: Double, seed: UInt64) throws {
         let scene = Scene(delay: delay, seed: seed, seconds: 2)
         let missed = try scene.missed(by: scene.run(hint: delay), blocks: 5)
@@ -98,8 +99,8 @@ struct DelayHintTests {
     }
 
     @Test(
-        "a wrong one costs nothing in the end", arguments: [(0.12, 0.6), (0.5, 0.1), (0.04, 0.3)],
-        [501, 541] as [UInt64])
+        "a wrong one costs nothing in the end", arguments: cases([(0.12, 0.6), (0.5, 0.1), (0.04, 0.3)]),
+        cases([501, 541] as [UInt64]))
     func wrong(delays: (truth: Double, hint: Double), seed: UInt64) throws {
         let scene = Scene(delay: delays.truth, seed: seed, seconds: 6)
         let (misled, unaided) = try (scene.run(hint: delays.hint), scene.run(hint: 0))
@@ -114,7 +115,7 @@ struct DelayHintTests {
 
     @Test(
         "what is proven to be an echo is held back until it is found, though nothing is known of it",
-        arguments: [821, 971])
+        arguments: cases([821, 971]))
     func misled(seed: UInt64) throws {
         // Given a hint so late that the reference is still silent where it was put when the search first sees the echo
         let scene = Scene(delay: 0.04, seed: seed, seconds: 2)
@@ -122,7 +123,7 @@ struct DelayHintTests {
         #expect(start > 28, "\(start) dB: seed \(seed)")
     }
 
-    @Test("it is no proof of an echo", arguments: [0.1, 0.5])
+    @Test("it is no proof of an echo", arguments: cases([0.1, 0.5]))
     func headset(hint: Double) throws {
         let rate = 16_000
         let far = speech(seconds: 3, rate: rate, seed: 431)
@@ -137,7 +138,7 @@ struct DelayHintTests {
         #expect(try #require(run.reports.last).echoDelay == nil)
     }
 
-    @Test("one that the filter spans anyway, as the aligner's, changes nothing", arguments: [64, 480])
+    @Test("one that the filter spans anyway, as the aligner's, changes nothing", arguments: cases([64, 480]))
     func short(frames: Int) throws {
         let scene = Scene(delay: 0.02, seed: 501)
         let unaided = try scene.run(hint: 0)

@@ -1,3 +1,4 @@
+import TestCases
 import Testing
 import VoiceProcessing
 
@@ -48,8 +49,8 @@ struct DeviceChangeTests {
     }
 
     @Test(
-        "is on time from the new device's first blocks on", arguments: [true, false],
-        [-2_000_000, 2_000_000] as [Int64])
+        "is on time from the new device's first blocks on", arguments: cases([true, false]),
+        cases([-2_000_000, 2_000_000] as [Int64]))
     func told(playback: Bool, shift: Int64) {
         let result = run(Change(playback: playback, recording: !playback, shift: shift, isTold: true))
         #expect(result.error < 3, "\(result.error) frames")

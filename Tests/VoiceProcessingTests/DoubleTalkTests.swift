@@ -1,4 +1,5 @@
 import Glibc
+import TestCases
 import Testing
 
 @testable import VoiceProcessing
@@ -63,8 +64,8 @@ struct DoubleTalkTests {
     }
 
     @Test(
-        "the echo does not pass because a near end is opposite to them", arguments: [15, 25] as [Float],
-        [UInt64(11), 21])
+        "the echo does not pass because a near end is opposite to them", arguments: cases([15, 25] as [Float]),
+        cases([UInt64(11), 21]))
     func opposite(beats: Float, seed: UInt64) throws {
         let passed = try Call(beats: beats, seed: seed).reductions(length: 160).filter { $0 < 3 }.count
         // Measured: 13 to 29 of 800, until the filter knows the tone; 203 to 237 where each block was judged by itself.

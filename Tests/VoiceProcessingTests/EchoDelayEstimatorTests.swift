@@ -1,4 +1,5 @@
 import Glibc
+import TestCases
 import Testing
 
 @testable import VoiceProcessing
@@ -18,7 +19,7 @@ struct EchoDelayEstimatorTests {
         }
     }
 
-    @Test("finds the delay at every rate", arguments: [16_000, 32_000, 48_000], [0.0, 0.04, 0.55])
+    @Test("finds the delay at every rate", arguments: cases([16_000, 32_000, 48_000]), cases([0.0, 0.04, 0.55]))
     func found(rate: Int, seconds: Double) throws {
         let delay = Int(seconds * Double(rate))
         let far = speech(seconds: 1.8, rate: rate, seed: 31)
@@ -53,7 +54,7 @@ struct EchoDelayEstimatorTests {
         #expect(estimates[recovered...].allSatisfy { abs(($0?.delay ?? 0) - 2_560) <= 4 })
     }
 
-    @Test("drops an early guess where there is no echo", arguments: 1...6)
+    @Test("drops an early guess where there is no echo", arguments: cases(1...6))
     func noEcho(seed: Int) throws {
         let far = speech(seconds: 3, rate: 16_000, seed: UInt64(seed))
         let near = sum(
@@ -87,7 +88,7 @@ struct EchoDelayEstimatorTests {
 
 @Suite("Fourier transform")
 struct FourierTransformTests {
-    @Test("agrees with the definition and inverts", arguments: [2, 4, 8, 16, 64, 256])
+    @Test("agrees with the definition and inverts", arguments: cases([2, 4, 8, 16, 64, 256]))
     func definition(size: Int) {
         var generator = SeededGenerator(seed: UInt64(size))
         let input = (0..<size).map { _ in (Double(generator.normal()), Double(generator.normal())) }

@@ -1,4 +1,5 @@
 import Glibc
+import TestCases
 import Testing
 
 @testable import VoiceProcessing
@@ -43,7 +44,9 @@ struct GainControllerTests {
         return 10 * log10f(active.reduce(0) { $0 + $1.1 } / Float(active.count * block))
     }
 
-    @Test("brings talkers to within 6 dB of the level, whatever theirs", arguments: [Float(-50), -40, -30, -20, -12])
+    @Test(
+        "brings talkers to within 6 dB of the level, whatever theirs",
+        arguments: cases([Float(-50), -40, -30, -20, -12]))
     func level(input: Float) {
         let talk = speech(seconds: 12, rate: Self.rate, seed: 1, level: input)
         let hiss = noise(seconds: 12, rate: Self.rate, seed: 2, level: input - 25)
@@ -55,7 +58,7 @@ struct GainControllerTests {
         #expect(output.allSatisfy { abs($0) < 1 })
     }
 
-    @Test("lifts no noise", arguments: [Float(-70), -50, -30])
+    @Test("lifts no noise", arguments: cases([Float(-70), -50, -30]))
     func noiseAlone(level: Float) {
         let hiss = noise(seconds: 8, rate: Self.rate, seed: 3, level: level)
         let (output, reports) = Self.run(hiss, ProcessingSettings(gain: .conversation))
@@ -100,7 +103,7 @@ struct GainControllerTests {
     /// Levels of a noise, dBFS, and seconds of a still room before it.
     private static let arrivals: [(Float, Double)] = [(-60, 0.5), (-45, 2.5), (-34, 0.5), (-45, 0)]
 
-    @Test("raises no crowd by more than 12 dB, from its first moment on", arguments: arrivals)
+    @Test("raises no crowd by more than 12 dB, from its first moment on", arguments: cases(arrivals))
     func crowds(level: Float, silence: Double) {
         for (name, sound) in Self.crowds {
             let rise = Self.largestRise(sound, level: level, after: silence)
@@ -108,7 +111,7 @@ struct GainControllerTests {
         }
     }
 
-    @Test("raises no fan by more than 12 dB", arguments: arrivals)
+    @Test("raises no fan by more than 12 dB", arguments: cases(arrivals))
     func fans(level: Float, silence: Double) {
         for seed in 1...3 as ClosedRange<UInt64> {
             let rise = Self.largestRise(Self.fan(seconds: 6, seed: seed, level: level), level: level, after: silence)
@@ -139,7 +142,7 @@ struct GainControllerTests {
         #expect(reports.allSatisfy { $0.speechProbability ?? 1 <= 0.11 })
     }
 
-    @Test("a fixed gain is that gain, and never clips", arguments: [Int8(-10), 0, 12, 40])
+    @Test("a fixed gain is that gain, and never clips", arguments: cases([Int8(-10), 0, 12, 40]))
     func fixed(gain: Int8) {
         let talk = speech(seconds: 4, rate: Self.rate, seed: 7, level: -30)
         let (output, reports) = Self.run(talk, ProcessingSettings(gain: .fixed(decibels: gain)))

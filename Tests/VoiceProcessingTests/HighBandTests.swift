@@ -1,4 +1,5 @@
 import Glibc
+import TestCases
 import Testing
 
 @testable import VoiceProcessing
@@ -35,7 +36,7 @@ struct HighBandTests {
         return ProcessorRun(processor, capture: mic, reference: far).output
     }
 
-    @Test("the echo goes there too", arguments: [0.02, 0.13])
+    @Test("the echo goes there too", arguments: cases([0.02, 0.13]))
     func echoAlone(seconds: Double) throws {
         // Given a far end full of hiss and its echo
         let far = speech(seconds: 6, rate: Self.rate, seed: 501)
@@ -50,7 +51,7 @@ struct HighBandTests {
         #expect(came - upperLevel(output[tail]) > 25)
     }
 
-    @Test("a talker's consonants stay there, alone and beside the far end", arguments: [-200, 0] as [Float])
+    @Test("a talker's consonants stay there, alone and beside the far end", arguments: cases([-200, 0] as [Float]))
     func nearEnd(farGain: Float) throws {
         // Given a talker full of hiss, from the third second on
         let far = speech(seconds: 6, rate: Self.rate, seed: 511)

@@ -1,4 +1,5 @@
 import Glibc
+import TestCases
 import Testing
 
 @testable import VoiceProcessing
@@ -27,7 +28,7 @@ struct HighPassTests {
         return rms(filtered[(rate / 2)...]) - rms(tone[(rate / 2)...])
     }
 
-    @Test("takes what is below a voice, and leaves the voice", arguments: rates)
+    @Test("takes what is below a voice, and leaves the voice", arguments: cases(rates))
     func response(rate: Int) {
         // Butterworth of the second order: |H|² = 1 / (1 + (80 / f)⁴)
         for (hertz, expected) in [(20, -24.1), (40, -12.3), (80, -3.0), (120, -0.8), (240, -0.05), (1_000, 0)]
@@ -39,7 +40,7 @@ struct HighPassTests {
 
     @Test(
         "a constant offset is removed with every backend, and without delay but WebRTC's",
-        arguments: [ProcessingBackend.native, .webRTC, .speexDSP], rates)
+        arguments: cases([ProcessingBackend.native, .webRTC, .speexDSP]), cases(rates))
     func offset(backend: ProcessingBackend, rate: Int) throws {
         let processor = try backend.makeProcessor(sampleRate: rate, settings: ProcessingSettings(highPass: true))
         let output = ProcessorRun(processor, capture: [Float](repeating: 0.1, count: rate)).output
@@ -47,7 +48,7 @@ struct HighPassTests {
         #expect(backend == .webRTC || processor.processingDelay == 0)
     }
 
-    @Test("is switched under an offset without a click", arguments: rates)
+    @Test("is switched under an offset without a click", arguments: cases(rates))
     func switching(rate: Int) {
         // Given an offset, which a filter that begins at once would turn into a step
         let offset = [Float](repeating: 0.1, count: rate / 2)

@@ -1,4 +1,5 @@
 import Glibc
+import TestCases
 import Testing
 
 @testable import VoiceProcessing
@@ -40,7 +41,9 @@ struct LiveSwitchTests {
         }
     }
 
-    @Test("no gap and no click", arguments: [ProcessingBackend.native, .webRTC, .speexDSP], [16_000, 32_000, 48_000])
+    @Test(
+        "no gap and no click", arguments: cases([ProcessingBackend.native, .webRTC, .speexDSP]),
+        cases([16_000, 32_000, 48_000]))
     func seamless(backend: ProcessingBackend, rate: Int) throws {
         let signal = Self.vowel(seconds: 2.4, rate: rate)
         let block = rate / 100

@@ -1,5 +1,6 @@
 import CAllocationCounter
 import Glibc
+import TestCases
 import Testing
 import VoiceRealtime
 
@@ -22,7 +23,8 @@ struct NativeProcessorTests {
     }
 
     @Test(
-        "takes away an echo, wherever it is", arguments: zip([16_000, 16_000, 32_000, 48_000], [0.0, 0.5, 0.13, 0.13]))
+        "takes away an echo, wherever it is",
+        arguments: cases(zip([16_000, 16_000, 32_000, 48_000], [0.0, 0.5, 0.13, 0.13])))
     func farEndAlone(rate: Int, delay: Double) throws {
         let far = speech(seconds: 6, rate: rate, seed: 401)
         let hiss = noise(seconds: 6, rate: rate, seed: 402, level: -75)
@@ -39,7 +41,7 @@ struct NativeProcessorTests {
         #expect(report.echoDriftPPM == nil)
     }
 
-    @Test("leaves a talker whole while both talk", arguments: [16_000, 48_000])
+    @Test("leaves a talker whole while both talk", arguments: cases([16_000, 48_000]))
     func doubleTalk(rate: Int) throws {
         // Given two seconds of the far end alone, then both, as loud as each other
         let far = speech(seconds: 8, rate: rate, seed: 411)
@@ -54,7 +56,7 @@ struct NativeProcessorTests {
         #expect(distortion(result, near: near, delay: delay, from: 3 * rate) > 12)
     }
 
-    @Test("a talker alone comes out as they went in, later", arguments: [16_000, 32_000, 48_000])
+    @Test("a talker alone comes out as they went in, later", arguments: cases([16_000, 32_000, 48_000]))
     func nearEndAlone(rate: Int) throws {
         let near = speech(seconds: 2, rate: rate, seed: 421)
         let silence = [Float](repeating: 0, count: near.count)
@@ -79,7 +81,7 @@ struct NativeProcessorTests {
         #expect(report.echoDelay == nil)
     }
 
-    @Test("a jump of the delay is followed within 0.3 s", arguments: [(0.04, 0.12), (0.12, 0.04), (0.04, 0.3)])
+    @Test("a jump of the delay is followed within 0.3 s", arguments: cases([(0.04, 0.12), (0.12, 0.04), (0.04, 0.3)]))
     func jump(from: Double, to: Double) throws {
         let rate = 16_000
         let far = speech(seconds: 10, rate: rate, seed: 441)
@@ -92,7 +94,7 @@ struct NativeProcessorTests {
         #expect(rms(mic[after]) - rms(result.output[after]) > 20)
     }
 
-    @Test("finds the drift of two clocks", arguments: [-250.0, 100])
+    @Test("finds the drift of two clocks", arguments: cases([-250.0, 100]))
     func drift(ppm: Double) throws {
         let rate = 16_000
         let far = speech(seconds: 20, rate: rate, seed: 451)
@@ -115,7 +117,7 @@ struct NativeProcessorTests {
         #expect(rms(mic[(15 * rate)...]) - rms(result.output[(15 * rate)...]) > 28)
     }
 
-    @Test("switching the echo canceller under a running voice makes no click", arguments: [16_000, 48_000])
+    @Test("switching the echo canceller under a running voice makes no click", arguments: cases([16_000, 48_000]))
     func liveSwitch(rate: Int) throws {
         let near = speech(seconds: 3, rate: rate, seed: 461)
         let silence = [Float](repeating: 0, count: near.count)
@@ -131,7 +133,7 @@ struct NativeProcessorTests {
         #expect(roughness(result.output) < 1.3 * roughness(near))
     }
 
-    @Test("switching the level of suppression while both talk makes no click", arguments: [16_000, 48_000])
+    @Test("switching the level of suppression while both talk makes no click", arguments: cases([16_000, 48_000]))
     func levelSwitch(rate: Int) throws {
         let far = speech(seconds: 6, rate: rate, seed: 462)
         let mic = sum(
@@ -156,7 +158,7 @@ struct NativeProcessorTests {
 
     @Test(
         "allocates nothing per block", .enabled(if: isCounted, "needs optimised code and the allocation counter"),
-        arguments: [16_000, 48_000])
+        arguments: cases([16_000, 48_000]))
     func allocations(rate: Int) throws {
         // Given a far end, an echo that jumps, and drift enough to open the loop: every path is walked
         let far = speech(seconds: 8, rate: rate, seed: 471)

@@ -1,4 +1,5 @@
 import Glibc
+import TestCases
 import Testing
 
 @testable import VoiceProcessing
@@ -26,13 +27,13 @@ struct NoiseSuppressorTests {
         return (output, evidence)
     }
 
-    @Test("off leaves every sample as it is", arguments: rates)
+    @Test("off leaves every sample as it is", arguments: cases(rates))
     func off(rate: Int) {
         let signal = speech(seconds: 1, rate: rate, seed: 1)
         #expect(Self.run(signal, rate: rate, mode: .off).output == signal)
     }
 
-    @Test("frames that nothing is done to add up to the signal, 5 ms later", arguments: rates)
+    @Test("frames that nothing is done to add up to the signal, 5 ms later", arguments: cases(rates))
     func reconstruction(rate: Int) {
         let signal = noise(seconds: 1, rate: rate, seed: 2, level: -20)
         var frames = ShortDelayFrames(sampleRate: rate)
@@ -46,7 +47,7 @@ struct NoiseSuppressorTests {
         #expect(worst < 1e-5)
     }
 
-    @Test("clean speech passes as good as unchanged", arguments: rates)
+    @Test("clean speech passes as good as unchanged", arguments: cases(rates))
     func transparent(rate: Int) {
         let clean = sum(
             speech(seconds: 3, rate: rate, seed: 3), noise(seconds: 3, rate: rate, seed: 4, level: -85))
@@ -56,7 +57,7 @@ struct NoiseSuppressorTests {
         #expect(rms(error) < rms(clean[(rate - lag)...]) - 15)
     }
 
-    @Test("a mode takes at most what it says, and of a steady noise nearly all of that", arguments: rates)
+    @Test("a mode takes at most what it says, and of a steady noise nearly all of that", arguments: cases(rates))
     func depth(rate: Int) {
         let hiss = noise(seconds: 2.5, rate: rate, seed: 5, level: -45)
         let modes: [(ProcessingSettings.NoiseSuppression, ClosedRange<Float>)] = [
@@ -69,7 +70,7 @@ struct NoiseSuppressorTests {
         }
     }
 
-    @Test("the noise's level is known, and followed when it rises", arguments: rates)
+    @Test("the noise's level is known, and followed when it rises", arguments: cases(rates))
     func level(rate: Int) {
         let hiss =
             noise(seconds: 1.5, rate: rate, seed: 6, level: -60) + noise(seconds: 3.6, rate: rate, seed: 7, level: -45)
@@ -123,7 +124,7 @@ struct NoiseSuppressorTests {
         #expect(talk.allSatisfy { $0.clicking == 0 })
     }
 
-    @Test("speech is probable where there is speech", arguments: rates)
+    @Test("speech is probable where there is speech", arguments: cases(rates))
     func probability(rate: Int) {
         let hiss = noise(seconds: 6, rate: rate, seed: 12, level: -50)
         let talk = [Float](repeating: 0, count: 3 * rate) + speech(seconds: 3, rate: rate, seed: 13, level: -26)
@@ -134,7 +135,7 @@ struct NoiseSuppressorTests {
         #expect(evidence[100..<300].map(\.speechProbability).max() ?? 1 < 0.5)
     }
 
-    @Test("a change between levels, and from and to off, makes no click", arguments: rates)
+    @Test("a change between levels, and from and to off, makes no click", arguments: cases(rates))
     func seamless(rate: Int) {
         let tone = (0..<3 * rate).map {
             0.2 * sinf(2 * .pi * 200 * Float($0) / Float(rate)) * (1 + 0.3 * sinf(20 * Float($0) / Float(rate)))
@@ -165,7 +166,7 @@ struct NoiseSuppressorTests {
         }
     }
 
-    @Test("a real transform agrees with the definition and inverts", arguments: [8, 256, 1024])
+    @Test("a real transform agrees with the definition and inverts", arguments: cases([8, 256, 1024]))
     func transform(length: Int) {
         let signal = noise(seconds: Double(length) / 16_000, rate: 16_000, seed: 14, level: -10)
         var transform = RealTransform(length: length)

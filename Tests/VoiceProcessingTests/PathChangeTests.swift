@@ -1,3 +1,4 @@
+import TestCases
 import Testing
 
 @testable import VoiceProcessing
@@ -23,16 +24,18 @@ struct PathChangeTests {
         return nil
     }
 
-    @Test("is not made by a near end, be it 10 dB louder than the echo", arguments: [0, 1, 3.2] as [Float])
+    @Test("is not made by a near end, be it 10 dB louder than the echo", arguments: cases([0, 1, 3.2] as [Float]))
     func nearEnd(amplitude: Float) {
-        for seed in 1...20 as ClosedRange<UInt64> {
+        for seed in cases(1...20 as ClosedRange<UInt64>) {
             var change = PathChange()
             let told = Self.blocksUntilTold(&change, seed: seed, share: 1, near: amplitude, limit: 500)
             #expect(told == nil, "seed \(seed), told after \(told ?? 0) blocks")
         }
     }
 
-    @Test("is told within 0.2 s of an estimate that is no part of the microphone any more, and once", arguments: 1...10)
+    @Test(
+        "is told within 0.2 s of an estimate that is no part of the microphone any more, and once",
+        arguments: cases(1...10))
     func otherPath(seed: Int) throws {
         var change = PathChange()
         #expect(Self.blocksUntilTold(&change, seed: UInt64(seed), share: 1, near: 0.1, limit: 100) == nil)

@@ -1,3 +1,4 @@
+import TestCases
 import Testing
 
 @testable import VoiceProcessing
@@ -24,14 +25,18 @@ struct PathMotionTests {
         return motion
     }
 
-    @Test("stays: it is remembered long, whoever talks", arguments: [0, 0.3, 3] as [Float], [UInt64(1), 2, 3])
+    @Test(
+        "stays: it is remembered long, whoever talks", arguments: cases([0, 0.3, 3] as [Float]),
+        cases([UInt64(1), 2, 3]))
     func stays(near: Float, seed: UInt64) {
         let motion = Self.motion(lag: 0.03, unrest: 0.3, near: near, seed: seed)
         #expect(motion.share < 0.15)
         #expect(motion.memory == PathMotion.longest)
     }
 
-    @Test("moves: it is remembered briefly, whoever talks", arguments: [0, 0.3, 1] as [Float], [UInt64(1), 2, 3])
+    @Test(
+        "moves: it is remembered briefly, whoever talks", arguments: cases([0, 0.3, 1] as [Float]),
+        cases([UInt64(1), 2, 3]))
     func moves(near: Float, seed: UInt64) {
         let motion = Self.motion(lag: 0.5, unrest: 0.2, near: near, seed: seed)
         #expect(motion.share > 0.6)

@@ -1,3 +1,4 @@
+import TestCases
 import Testing
 
 @testable import VoiceProcessing
@@ -14,7 +15,7 @@ struct ProcessingChainTests {
         return (run.output, run.reports)
     }
 
-    @Test("removes an echo of unknown delay, far beyond the canceller's own reach", arguments: [16_000, 48_000])
+    @Test("removes an echo of unknown delay, far beyond the canceller's own reach", arguments: cases([16_000, 48_000]))
     func unknownDelay(rate: Int) throws {
         let far = speech(seconds: 5, rate: rate, seed: 71)
         let delay = rate * 3 / 10

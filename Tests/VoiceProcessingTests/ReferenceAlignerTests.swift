@@ -1,4 +1,5 @@
 import Glibc
+import TestCases
 import Testing
 
 @testable import VoiceProcessing
@@ -129,7 +130,7 @@ struct ReferenceAlignerTests {
     /// A Float near 100 000 resolves 0.008; 1000 ppm of step would add 0.001. A slip would be 16.
     private let seamless: Float = 0.05
 
-    @Test("one seamless stream while the clocks agree", arguments: [0, 0.0001, 0.001])
+    @Test("one seamless stream while the clocks agree", arguments: cases([0, 0.0001, 0.001]))
     func contiguous(jitter: Double) {
         var duplex = SimulatedDuplex(seed: 61, jitter: jitter)
         var broken = 0
@@ -147,7 +148,7 @@ struct ReferenceAlignerTests {
         #expect(duplex.aligner.statistics.missingFrames < 100 * 160)
     }
 
-    @Test("an hour of drift: no slip and no step", arguments: [-300.0, -50, 50, 300])
+    @Test("an hour of drift: no slip and no step", arguments: cases([-300.0, -50, 50, 300]))
     func drift(ppm: Double) throws {
         var duplex = SimulatedDuplex(seed: 62, driftPPM: ppm, jitter: 0.0005)
         let blocks = 360_000
@@ -174,7 +175,7 @@ struct ReferenceAlignerTests {
         #expect(statistics.jumps == 0)
     }
 
-    @Test("a resampled tone stays a tone", arguments: [16_000, 48_000], [-300.0, 300])
+    @Test("a resampled tone stays a tone", arguments: cases([16_000, 48_000]), cases([-300.0, 300]))
     func tone(rate: Int, ppm: Double) {
         // Given a DAC clock that is off by `ppm` and exact time stamps
         var aligner = ReferenceAligner(sampleRate: rate)
@@ -206,7 +207,7 @@ struct ReferenceAlignerTests {
         #expect(abs(rms(heard) + 3.01) < 0.2)
     }
 
-    @Test("a delay that jumps by 120 ms is followed within 50 ms", arguments: [0.12, 0.03])
+    @Test("a delay that jumps by 120 ms is followed within 50 ms", arguments: cases([0.12, 0.03]))
     func jump(seconds: Double) {
         var duplex = SimulatedDuplex(seed: 63, jitter: 0.0003)
         for _ in 0..<1_000 { _ = duplex.step() }
@@ -276,7 +277,9 @@ struct ReferenceAlignerTests {
         #expect(duplex.aligner.statistics.jumps == 40)
     }
 
-    @Test("playback that is handed over only just ahead is never read before it is there", arguments: [-600.0, 600])
+    @Test(
+        "playback that is handed over only just ahead is never read before it is there",
+        arguments: cases([-600.0, 600]))
     func shortLead(ppm: Double) throws {
         // Given a playback of 2.5 ms periods, two ahead, whose clock wanders through all phases of the microphone's: at 48 kHz, and an
         // echo of it in a room

@@ -1,4 +1,5 @@
 import Glibc
+import TestCases
 import Testing
 import VoiceProcessing
 
@@ -53,7 +54,9 @@ struct ReferenceIntegrityTests {
         return (microphone, far)
     }
 
-    @Test("a volume control behind the reference is followed and told once", arguments: [-8.0, -3, 3, 6] as [Float])
+    @Test(
+        "a volume control behind the reference is followed and told once",
+        arguments: cases([-8.0, -3, 3, 6] as [Float]))
     func gain(decibels: Float) throws {
         let (microphone, reference) = Self.call(seconds: 8, step: decibels, seed: 481)
         let told = try Told(microphone: microphone, reference: reference)
@@ -65,7 +68,7 @@ struct ReferenceIntegrityTests {
         #expect((5...7).contains(try #require(told.changes.first).time))
     }
 
-    @Test("and while both talk", arguments: [-6.0, 6] as [Float])
+    @Test("and while both talk", arguments: cases([-6.0, 6] as [Float]))
     func gainWhileBothTalk(decibels: Float) throws {
         let (microphone, reference) = Self.call(seconds: 14, step: decibels, nearLevel: -38, seed: 501)
         let told = try Told(microphone: microphone, reference: reference)
@@ -73,7 +76,7 @@ struct ReferenceIntegrityTests {
         #expect(abs(try #require(told.gains.first) - decibels) < 1)
     }
 
-    @Test("a loudspeaker that saturates and a talker who interrupts are no such changes", arguments: 0..<3)
+    @Test("a loudspeaker that saturates and a talker who interrupts are no such changes", arguments: cases(0..<3))
     func nothing(seed: UInt64) throws {
         let quiet = Self.call(bend: 6, seed: 510 + 10 * UInt64(seed))
         let talking = Self.call(nearLevel: -32, bend: 3, seed: 511 + 10 * UInt64(seed))
@@ -84,7 +87,7 @@ struct ReferenceIntegrityTests {
         }
     }
 
-    @Test("a delay that jumps is told once, with by how much", arguments: [(640, 1_920), (1_920, 640)])
+    @Test("a delay that jumps is told once, with by how much", arguments: cases([(640, 1_920), (1_920, 640)]))
     func shift(from: Int, to: Int) throws {
         let (microphone, reference) = Self.call(delay: from, laterDelay: to, seed: 541)
         let told = try Told(microphone: microphone, reference: reference)

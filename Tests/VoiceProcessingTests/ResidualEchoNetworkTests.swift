@@ -1,4 +1,5 @@
 import Glibc
+import TestCases
 import Testing
 
 @testable import VoiceProcessing
@@ -54,7 +55,7 @@ struct ResidualEchoNetworkTests {
 
     @Test(
         "a dense layer is what its file says, whatever its width",
-        arguments: [(3, 8), (5, 32), (7, 40), (64, 168), (1, 24)])
+        arguments: cases([(3, 8), (5, 32), (7, 40), (64, 168), (1, 24)]))
     func dense(inputs: Int, outputs: Int) {
         // Given
         var writer = Writer(seed: UInt64(inputs * 1_000 + outputs))
@@ -73,7 +74,7 @@ struct ResidualEchoNetworkTests {
         #expect(Self.distance(output, plain(input)) < 1e-3)
     }
 
-    @Test("a recurrent layer remembers as its equations say", arguments: [UInt64(1), 2, 3])
+    @Test("a recurrent layer remembers as its equations say", arguments: cases([UInt64(1), 2, 3]))
     func recurrent(seed: UInt64) {
         // Given
         let (inputs, units) = (6, 16)
@@ -103,7 +104,7 @@ struct ResidualEchoNetworkTests {
         #expect(state.contains { abs($0) > 0.1 })
     }
 
-    @Test("each bin is judged by itself, by what is common and by its own weights", arguments: [8, 48])
+    @Test("each bin is judged by itself, by what is common and by its own weights", arguments: cases([8, 48]))
     func bins(count: Int) {
         // Given
         let (features, units) = (3, 5)
@@ -167,7 +168,7 @@ struct ResidualEchoNetworkTests {
 
     @Test(
         "what a clipping amplifier leaves is held back, as it is not without the network",
-        arguments: [UInt64(11), 21, 31])
+        arguments: cases([UInt64(11), 21, 31]))
     func distorted(seed: UInt64) throws {
         // Given
         let call = Call(seed: seed, clips: true)
@@ -182,7 +183,9 @@ struct ResidualEchoNetworkTests {
         #expect(removed > 25)
     }
 
-    @Test("a near end is kept, over a good loudspeaker and a bad one", arguments: [true, false], [UInt64(11), 21, 31])
+    @Test(
+        "a near end is kept, over a good loudspeaker and a bad one", arguments: cases([true, false]),
+        cases([UInt64(11), 21, 31]))
     func near(clips: Bool, seed: UInt64) throws {
         // Given
         let call = Call(seed: seed, clips: clips)

@@ -1,3 +1,4 @@
+import TestCases
 import Testing
 
 @testable import VoiceProcessing
@@ -17,7 +18,7 @@ struct SuppressionChoiceTests {
         }
     }
 
-    @Test("does not change to and fro at a border", arguments: [5, 10] as [Float])
+    @Test("does not change to and fro at a border", arguments: cases([5, 10] as [Float]))
     func hysteresis(border: Float) {
         var choice = SuppressionChoice()
         choice.note(filterEnhancement: border - 0.1)

@@ -1,4 +1,5 @@
 import Glibc
+import TestCases
 import Testing
 
 @testable import VoiceProcessing
@@ -42,7 +43,8 @@ struct TalkStateTests {
     /// Levels of syllables: up and down some 20 dB four times a second.
     private static func syllables(_ block: Int) -> Float { 10 * sinf(2 * .pi * Float(block) / 25) }
 
-    @Test("a loudspeaker that leaves more than is expected is not taken for a near end for long", arguments: 1...4)
+    @Test(
+        "a loudspeaker that leaves more than is expected is not taken for a near end for long", arguments: cases(1...4))
     func distortedEcho(seed: Int) {
         // Given an echo of which a share is left that goes up and down with it, 4 dB more than is expected
         var scene = Scene(seed: UInt64(seed))
@@ -66,7 +68,7 @@ struct TalkStateTests {
         #expect(abs(power - mean + 26) < 4, "\(power - mean) dB")
     }
 
-    @Test("a near end is heard at once all the same, and for a while less of it will do", arguments: 1...4)
+    @Test("a near end is heard at once all the same, and for a while less of it will do", arguments: cases(1...4))
     func talker(seed: Int) throws {
         var scene = Scene(seed: UInt64(seed))
         for block in 0..<500 {
@@ -90,7 +92,7 @@ struct TalkStateTests {
         #expect(near < 0.1)
     }
 
-    @Test("what does not go with the echo teaches nothing", arguments: 1...4)
+    @Test("what does not go with the echo teaches nothing", arguments: cases(1...4))
     func otherSound(seed: Int) {
         // Given a near end with syllables of its own
         var scene = Scene(seed: UInt64(seed))

@@ -1,4 +1,5 @@
 import Glibc
+import TestCases
 import Testing
 
 @testable import VoiceProcessing
@@ -7,7 +8,7 @@ private let rates = [16_000, 32_000, 48_000]
 
 @Suite("WebRTC's module")
 struct WebRTCProcessorTests {
-    @Test("removes an echo whose delay it is told", arguments: rates)
+    @Test("removes an echo whose delay it is told", arguments: cases(rates))
     func echoRemoved(rate: Int) throws {
         // Given ten seconds of far-end speech and its echo 20 ms later.
         let far = speech(seconds: 6, rate: rate, seed: 3)
@@ -53,7 +54,7 @@ struct WebRTCProcessorTests {
         #expect(left[2] - left[3] > 1, "\(left)")
     }
 
-    @Test("leaves the near end alone while the far end is silent", arguments: rates)
+    @Test("leaves the near end alone while the far end is silent", arguments: cases(rates))
     func nearEndKept(rate: Int) throws {
         let near = speech(seconds: 4, rate: rate, seed: 7)
         let processor = try WebRTCProcessor(
@@ -65,7 +66,7 @@ struct WebRTCProcessorTests {
         #expect(abs(rms(run.output[half...]) - rms(near[half...])) < 1.5)
     }
 
-    @Test("the delay is the one in the table", arguments: rates)
+    @Test("the delay is the one in the table", arguments: cases(rates))
     func delay(rate: Int) throws {
         let near = speech(seconds: 3, rate: rate, seed: 8)
         let table: [ProcessingSettings] = [
@@ -85,7 +86,7 @@ struct WebRTCProcessorTests {
         }
     }
 
-    @Test("each level of noise suppression takes more noise", arguments: rates)
+    @Test("each level of noise suppression takes more noise", arguments: cases(rates))
     func noiseReduced(rate: Int) throws {
         let hiss = noise(seconds: 5, rate: rate, seed: 9, level: -50)
         let reduction = try ProcessingSettings.NoiseSuppression.allCases.map { level in
@@ -100,7 +101,7 @@ struct WebRTCProcessorTests {
         #expect(reduction[4] >= reduction[3])
     }
 
-    @Test("fixed gain is the gain that was asked for", arguments: rates)
+    @Test("fixed gain is the gain that was asked for", arguments: cases(rates))
     func fixedGain(rate: Int) throws {
         let quiet = speech(seconds: 3, rate: rate, seed: 10, level: -45)
         let processor = try WebRTCProcessor(
@@ -124,7 +125,7 @@ struct WebRTCProcessorTests {
         #expect(abs(levels[0] + 20) < 6, "\(levels)")
     }
 
-    @Test("voice is told from noise", arguments: rates)
+    @Test("voice is told from noise", arguments: cases(rates))
     func voiceDetection(rate: Int) throws {
         let hiss = noise(seconds: 4, rate: rate, seed: 12, level: -55)
         let talk = sum(speech(seconds: 4, rate: rate, seed: 13, level: -24), hiss)

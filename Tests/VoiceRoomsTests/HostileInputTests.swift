@@ -1,3 +1,4 @@
+import TestCases
 import Testing
 
 @testable import VoiceRooms
@@ -23,7 +24,7 @@ struct HostileInputTests {
         return bytes
     }
 
-    @Test(arguments: 1...8 as ClosedRange<UInt64>)
+    @Test(arguments: cases(1...8 as ClosedRange<UInt64>))
     func aDirectoryWithstandsWhatStrangersAndMembersSend(seed: UInt64) throws {
         // Given a room with a member, and the association of that member
         var rooms = try kitchen("alice", seed: seed)
@@ -56,7 +57,7 @@ struct HostileInputTests {
         #expect(rooms.clients[bob].session.state == .joined, "seed \(seed)")
     }
 
-    @Test(arguments: 1...8 as ClosedRange<UInt64>)
+    @Test(arguments: cases(1...8 as ClosedRange<UInt64>))
     func aSessionWithstandsItsServer(seed: UInt64) throws {
         var random = Seeded(seed &* 99)
         for _ in 0..<40 {

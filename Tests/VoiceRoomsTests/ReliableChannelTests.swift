@@ -1,3 +1,4 @@
+import TestCases
 import Testing
 
 @testable import VoiceRooms
@@ -8,7 +9,7 @@ struct ReliableChannelTests {
         .subscribe(StreamID(rawValue: number + 1))
     }
 
-    @Test(arguments: 1...40 as ClosedRange<UInt64>)
+    @Test(arguments: cases(1...40 as ClosedRange<UInt64>))
     func deliversOnceAndInOrder(seed: UInt64) throws {
         // Given a network that loses, doubles and reorders
         var random = Seeded(seed)

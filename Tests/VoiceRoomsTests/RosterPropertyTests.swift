@@ -1,10 +1,11 @@
+import TestCases
 import Testing
 
 @testable import VoiceRooms
 
 struct RosterPropertyTests {
     /// Random histories: joins, leaves, kills, breaks, publishing, muting, subscribing, removing.
-    @Test(arguments: 1...24 as ClosedRange<UInt64>)
+    @Test(arguments: cases(1...24 as ClosedRange<UInt64>))
     func everyRosterIsTheDirectorysOnceQuiet(seed: UInt64) throws {
         var rooms = SimulatedRooms(seed: seed, weather: .stormy, configuration: .init(streamsPerParticipant: 2))
         var names = 0

@@ -1,4 +1,5 @@
 import Glibc
+import TestCases
 import Testing
 import VoiceSimulation
 
@@ -86,13 +87,13 @@ struct PulseSearchTests {
         #expect(abs(found.position - 12_345.6) / 48 < 0.02, "seed \(seed): \(found)")
     }
 
-    @Test("not in noise alone", arguments: [ProbePulse.wide, .voice], 1...6 as ClosedRange<UInt64>)
+    @Test("not in noise alone", arguments: [ProbePulse.wide, .voice], cases(1...6 as ClosedRange<UInt64>))
     func noiseAlone(_ pulse: ProbePulse, seed: UInt64) {
         let found = find(pulse, in: whiteNoise(48_000, seed: seed))
         #expect(found?.isTrusted == false, "seed \(seed): \(String(describing: found))")
     }
 
-    @Test("not in speech", arguments: [ProbePulse.wide, .voice], 1...4 as ClosedRange<UInt64>)
+    @Test("not in speech", arguments: [ProbePulse.wide, .voice], cases(1...4 as ClosedRange<UInt64>))
     func speech(_ pulse: ProbePulse, seed: UInt64) {
         let found = find(pulse, in: SyntheticSpeech.samples(frames: 96_000, seed: seed))
         #expect(found?.isTrusted == false, "seed \(seed): \(String(describing: found))")

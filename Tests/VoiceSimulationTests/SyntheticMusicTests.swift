@@ -1,8 +1,9 @@
+import TestCases
 import Testing
 import VoiceSimulation
 
 @Suite struct SyntheticMusicTests {
-    @Test(arguments: 1...4 as ClosedRange<UInt64>)
+    @Test(arguments: cases(1...4 as ClosedRange<UInt64>))
     func `it has the level asked for and no pause`(seed: UInt64) throws {
         let music = SyntheticMusic.samples(frames: 480_000, seed: seed, levelDecibels: -26)
         let level = try #require(rms(music))
