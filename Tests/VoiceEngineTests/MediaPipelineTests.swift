@@ -14,7 +14,9 @@ final class PipelineRig {
     var sources: [UInt32] = []
     /// Who of them says nothing: their packets tell a low level, and no speech (RFC 6464).
     var silent: Set<UInt32> = []
-    private var sequence: UInt16 = 0
+    /// Whose packets are on their way and do not arrive, until they are let go of all at once.
+    var held: Set<UInt32> = []
+    private var waiting: [[UInt8]] = []
 
     init(_ configuration: EngineConfiguration, room: RoomConditions = .office, periodFrames: Int = 240) throws {
         var room = room
@@ -54,9 +56,16 @@ final class PipelineRig {
                 for byte in 0..<4 { packet[8 + byte] = UInt8(truncatingIfNeeded: source >> (24 - 8 * byte)) }
                 // The only byte of the only header extension element: the V flag and the level
                 packet[17] = silent.contains(source) ? 90 : 0x80 | 20
-                _ = core.link.received.push(packet.span, tag: PacketTag(time: now))
+                if held.contains(source) {
+                    waiting.append(packet)
+                } else {
+                    _ = core.link.received.push(packet.span, tag: PacketTag(time: now))
+                }
             }
         }
+        guard held.isEmpty else { return }
+        for packet in waiting { _ = core.link.received.push(packet.span, tag: PacketTag(time: now)) }
+        waiting = []
     }
 
     /// What a listener would say that loses every tenth packet.
@@ -349,5 +358,33 @@ struct MediaPipelineTests {
         #expect(accepted >= 255)
         rig.run(periods: 1)
         try rig.core.send(.setMuted(true))
+    }
+
+    @Test("an interruption drops what waits of one talker, and nothing of another's")
+    func interruption() throws {
+        // Given two talkers, of whom the path holds the packets back for 200 ms and then brings them at once
+        func play(interrupting: Bool) throws -> [EngineStatistics.Stream] {
+            var configuration = EngineConfiguration.voiceChat
+            configuration.backend = .bypass
+            configuration.processing = .bypass
+            let rig = try PipelineRig(configuration)
+            try rig.add(100)
+            try rig.add(200)
+            rig.run(periods: 400)
+            rig.held = [100, 200]
+            rig.run(periods: 40)
+            rig.held = []
+            rig.run(periods: 2)
+            // When one of them is interrupted
+            if interrupting { try rig.core.send(.flush(generation: 1, synchronizationSource: 100)) }
+            rig.run(periods: 40)
+            return rig.statistics.streams
+        }
+        let (calm, interrupted) = (try play(interrupting: false), try play(interrupting: true))
+        // Then at least 100 ms of that one are not played, and of the other all that is played without an interruption
+        #expect(calm.count == 2 && interrupted.count == 2)
+        let dropped = interrupted[0].playout.skippedSamples - calm[0].playout.skippedSamples
+        #expect(dropped > 4_800, "\(dropped)")
+        #expect(interrupted[1].playout == calm[1].playout)
     }
 }

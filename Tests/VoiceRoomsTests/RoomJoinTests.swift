@@ -1,3 +1,4 @@
+import TestCases
 import Testing
 
 @testable import VoiceRooms
@@ -81,13 +82,13 @@ struct RoomJoinTests {
         #expect(states.filter { $0 == .ended(.refused(.roomFull, serverVersions: RoomProtocol.versions)) }.count == 1)
         #expect(states.filter { $0 == .ended(.refused(.serverFull, serverVersions: RoomProtocol.versions)) }.count == 1)
         // A participant of the full room may still take its own place again.
-        let again = try rooms.addClient("a@kitchen")
-        let place = rooms.clients.firstIndex { $0.session.state == .joined && $0.grant?.room == "kitchen" } ?? 0
-        let identity = rooms.clients[place].session.roster[rooms.clients[place].participant]?.identity ?? ""
-        if identity == "a" {
-            rooms.run(for: .seconds(1))
-            #expect(rooms.clients[again].session.state == .joined)
-        }
+        let place = try #require(
+            rooms.clients.firstIndex { $0.session.state == .joined && $0.grant?.room == "kitchen" })
+        let member = rooms.clients[place]
+        let identity = try #require(member.session.roster[member.participant]?.identity)
+        let again = try rooms.addClient("\(identity)@kitchen")
+        rooms.run(for: .seconds(1))
+        #expect(rooms.clients[again].session.state == .joined)
     }
 
     @Test func aVersionWithoutOverlapIsRefusedWithTheServersVersions() throws {
@@ -156,7 +157,7 @@ struct RoomJoinTests {
         #expect(rooms.sent == 12)
     }
 
-    @Test(arguments: 1...60 as ClosedRange<UInt64>)
+    @Test(arguments: cases(1...60 as ClosedRange<UInt64>))
     func aJoinSucceedsUnderHeavyLoss(seed: UInt64) throws {
         // Given a network that loses 30 %, doubles 10 % and reorders; and a room with twenty participants
         var rooms = SimulatedRooms(seed: seed, weather: .stormy)
