@@ -35,11 +35,11 @@ struct ChildProcess {
     private let ended = DispatchSemaphore(value: 0)
     private var lines = Data()
 
-    /// Starts `duplex` with `arguments`; it is killed after `limit` seconds.
+    /// Starts `duplex` with `arguments`; it is killed after `limit` seconds, which is to end a child that hangs and no limit to a slow one.
     ///
     /// - Parameters:
     ///   - sink: a file for stdout in place of the pipe that is read.
-    init(_ arguments: [String], limit: Double = 20, environment: [String: String] = [:], output sink: String? = nil)
+    init(_ arguments: [String], limit: Double = 300, environment: [String: String] = [:], output sink: String? = nil)
         throws
     {
         try #require(
@@ -113,7 +113,7 @@ struct ChildProcess {
 
     /// Runs `duplex` to its end.
     static func run(
-        _ arguments: [String], limit: Double = 20, environment: [String: String] = [:], output sink: String? = nil
+        _ arguments: [String], limit: Double = 300, environment: [String: String] = [:], output sink: String? = nil
     ) throws -> Result {
         try ChildProcess(arguments, limit: limit, environment: environment, output: sink).wait(
             readingOutput: sink == nil)

@@ -5,34 +5,6 @@ import VoiceSimulation
 
 @testable import duplex
 
-/// A cable that is `delayFrames` long, with a hiss on it.
-private struct LongCable: AcousticAir {
-    private var line: [Float]
-    private var position = 0
-    private var random: SeededGenerator
-    private let gain: Float
-    private let hiss: Double
-
-    init(delayFrames: Int, gain: Float = 1, hiss: Double = 0, seed: UInt64 = 1) {
-        line = Array(repeating: 0, count: max(delayFrames, 1))
-        self.gain = gain
-        self.hiss = hiss
-        isShort = delayFrames == 0
-        random = SeededGenerator(seed: seed, stream: "hiss")
-    }
-
-    private let isShort: Bool
-
-    mutating func process(speaker: Span<Float>, into microphone: inout MutableSpan<Float>) {
-        for index in speaker.indices {
-            let heard = isShort ? speaker[index] : line[position]
-            line[position] = speaker[index]
-            position = (position + 1) % line.count
-            microphone[index] = heard * gain + Float(random.gaussian() * hiss)
-        }
-    }
-}
-
 @Suite("Pulses through a device, in virtual time")
 struct LoopbackProbeTests {
     /// Runs rounds through a simulated device of `periods` periods of `periodFrames` frames, behind which lies `air`.

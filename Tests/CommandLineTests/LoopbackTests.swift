@@ -33,24 +33,6 @@ struct LoopbackTests {
         expectFailure(result, code: 69, saying: "no-such-pcm")
     }
 
-    @Test("where nothing comes back nothing is measured: exit code 69, and no figure")
-    func silence() throws {
-        // Given alsa-lib's null PCM, which takes all and gives silence
-        let result = try ChildProcess.run(
-            ["loopback", "--capture", "null", "--playback", "null", "--rounds", "2", "--json"], limit: 60,
-            environment: noCards)
-        // Then
-        expectFailure(result, code: 69, saying: "not measured")
-        let lines = try #require(result.json)
-        let summary = try #require(lines.last)
-        #expect(summary["type"] as? String == "summary")
-        #expect(summary["schema"] as? String == "duplexvoice.loopback/1")
-        for key in ["p50_ms", "p95_ms", "max_ms", "stages_sum_ms"] { #expect(summary[key] == nil, "\(key)") }
-        #expect(summary["confidence"] as? Double == 0)
-        #expect(summary["rounds"] as? Int == 2)
-        #expect(lines.dropLast().allSatisfy { $0["type"] as? String == "round" && $0["ms"] == nil })
-    }
-
     @Test("the stages are those of the rounds around the median; with an unknown one there are none")
     func stages() {
         func budget(_ milliseconds: Int) -> LatencyBudget {

@@ -21,18 +21,6 @@ struct OutputTests {
         expectFailure(try ChildProcess.run(aec), code: 1, saying: path)
     }
 
-    @Test("a call's recording on a full disk ends the call")
-    func fullDiskInCall() throws {
-        let folder = try TestFolder()
-        let server = try RunningServer(in: folder)
-        try folder.speak("in.wav", seconds: 1, seed: 1)
-        let call = server.call(token: try server.token("a"), "--input", folder("in.wav"), "--output", "/dev/full")
-        let result = try ChildProcess.run(call)
-        expectFailure(result, code: 1, saying: "'/dev/full'")
-        #expect(result.json != nil)
-        _ = server.stop()
-    }
-
     @Test("the input is never overwritten, by whatever name")
     func ownInput() throws {
         let folder = try TestFolder()
@@ -51,44 +39,5 @@ struct OutputTests {
             #expect(try AudioFile.read(folder("same.wav")) == before)
         }
         #expect(before.samples.count == spoken.count)
-    }
-
-    @Test("a call whose events nobody reads any more ends, and its recording is whole")
-    func closedPipe() throws {
-        let folder = try TestFolder()
-        let server = try RunningServer(in: folder)
-        try folder.speak("in.wav", seconds: 20, seed: 1)
-        var call = try ChildProcess(
-            server.call(token: try server.token("a"), "--input", folder("in.wav"), "--output", folder("out.wav")))
-        _ = try call.event("joined")
-        try call.stopReading()
-        let result = call.wait(readingOutput: false)
-        #expect(result.exitCode == 1)
-        #expect(result.standardError.isEmpty)
-        #expect(try AudioFile.read(folder("out.wav")).samples.count > 0)
-        _ = server.stop()
-    }
-
-    @Test("Control-C ends a call, which leaves the room and completes its recording")
-    func interrupted() throws {
-        let folder = try TestFolder()
-        let server = try RunningServer(in: folder)
-        try folder.speak("in.wav", seconds: 20, seed: 1)
-        var call = try ChildProcess(
-            server.call(token: try server.token("a"), "--input", folder("in.wav"), "--output", folder("out.wav")))
-        _ = try call.event("speech_started")
-        call.interrupt()
-        let result = call.wait()
-        #expect(result.exitCode == 0)
-        #expect(result.standardError.isEmpty)
-        let summary = try #require(result.json?.last)
-        #expect(summary["type"] as? String == "summary")
-        #expect(summary["ending"] as? String == "interrupted")
-        let recorded = try AudioFile.read(folder("out.wav"))
-        #expect(recorded.samples.count > 0 && recorded.samples.count < 20 * 48_000)
-        #expect(recorded.sampleRate == 48_000)
-        let served = server.stop()
-        #expect(served.exitCode == 0)
-        #expect(served.json?.contains { $0["type"] as? String == "participant_left" } == true)
     }
 }

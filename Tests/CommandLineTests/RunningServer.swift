@@ -10,7 +10,7 @@ struct RunningServer {
     init(in folder: TestFolder, port: UInt16 = 0) throws {
         self.folder = folder
         child = try ChildProcess(
-            ["room", "serve", "--port", "\(port)", "--secret-file", folder.secret, "--json"], limit: 60)
+            ["room", "serve", "--port", "\(port)", "--secret-file", folder.secret, "--json"])
         url = try #require(try child.event("listening")["url"] as? String)
     }
 

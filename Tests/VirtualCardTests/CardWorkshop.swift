@@ -15,6 +15,15 @@ struct ALSAFailure: Error, CustomStringConvertible, Equatable {
     var description: String { unsafe "\(call): \(String(cString: snd_strerror(code)))" }
 }
 
+/// Checks that `body` ends with this code of libasound's.
+func expectFailure(_ code: Int32, _ location: SourceLocation = #_sourceLocation, _ body: () throws -> Void) {
+    #expect(sourceLocation: location) {
+        try body()
+    } throws: {
+        ($0 as? ALSAFailure)?.code == code
+    }
+}
+
 /// The virtual card, built from its sources, and a configuration of libasound's that has it: no environment variable, and
 /// none of the process's own configuration, so that other tests may have theirs.
 enum CardWorkshop {

@@ -66,12 +66,12 @@ extension EventStream {
     }
 }
 
-/// Waits until `condition` holds, for at most 20 s; false where it does not.
-func eventually(_ condition: () async throws -> Bool) async rethrows -> Bool {
-    let deadline = ContinuousClock.now + .seconds(20)
+/// Waits until `condition` holds, which is asked every few milliseconds; false where it does not hold within a minute.
+func eventually(_ condition: () async throws -> Bool) async throws -> Bool {
+    let deadline = ContinuousClock.now + .seconds(60)
     while !(try await condition()) {
         guard ContinuousClock.now < deadline else { return false }
-        await Task.yield()
+        try await Task.sleep(for: .milliseconds(5))
     }
     return true
 }

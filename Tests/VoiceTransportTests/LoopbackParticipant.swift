@@ -71,15 +71,20 @@ final class LoopbackParticipant {
         return true
     }
 
-    /// The next media packet and its tag; nil when none comes within 10 s.
-    func receive() async -> ([UInt8], PacketTag)? {
-        let deadline = MonotonicTime.now().sinceEpoch + .seconds(10)
-        while received.available == 0 {
-            guard MonotonicTime.now().sinceEpoch < deadline else { return nil }
-            await Task.yield()
-        }
-        return received.take()
+    /// The next media packet and its tag; nil when none comes within a minute.
+    func receive() async throws -> ([UInt8], PacketTag)? {
+        try await eventually { received.available > 0 } ? received.take() : nil
     }
+}
+
+/// Waits until `condition` holds, which is asked every millisecond; false where it does not hold within a minute.
+func eventually(_ condition: () -> Bool) async throws -> Bool {
+    let deadline = MonotonicTime.now().sinceEpoch + .seconds(60)
+    while !condition() {
+        guard MonotonicTime.now().sinceEpoch < deadline else { return false }
+        try await Task.sleep(for: .milliseconds(1))
+    }
+    return true
 }
 
 /// A started server on loopback, and tokens for it.

@@ -14,33 +14,43 @@ struct EchoExamination {
     private static let seed: UInt64 = 1
     /// Between two looks at the device.
     private static let interval = Duration.milliseconds(20)
+    /// Pauses without a frame after which a device stands still: 2 s.
+    private static let longestStandstill = 100
 
     /// Plays, listens, and judges. Takes 12 s.
     var findings: [Finding] {
         get async throws {
-            let (microphone, reference, xruns) = try await record()
-            Console.progress("looking at what came back")
-            let result = try AecProcessing(
-                settings: ProcessingSettings(echo: .soft), backend: .native
-            ).run(
-                AecManifest.Item(mic: capture, ref: playback, out: nil, near: nil), microphone: microphone,
-                reference: reference, near: nil, rate: 48_000)
-            return Self.judge(result.summary, subject: "echo of \(playback) in \(capture)", xruns: xruns)
+            try await examine(ALSADevice(ALSADeviceConfiguration(capture: capture, playback: playback))) {
+                try await Task.sleep(for: Self.interval)
+            }
         }
     }
 
+    /// The same with any device. `pause` returns when the device has had the time to move some frames, at most 100 ms.
+    func examine(_ device: any AudioDevice, pause: () async throws -> Void) async throws -> [Finding] {
+        let (microphone, reference, xruns) = try await record(device, pause: pause)
+        Console.progress("looking at what came back")
+        let result = try AecProcessing(settings: ProcessingSettings(echo: .soft), backend: .native).run(
+            AecManifest.Item(mic: capture, ref: playback, out: nil, near: nil), microphone: microphone,
+            reference: reference, near: nil, rate: 48_000)
+        return Self.judge(result.summary, subject: "echo of \(playback) in \(capture)", xruns: xruns)
+    }
+
     /// What the device heard and what it played, on one clock.
-    private func record() async throws -> (microphone: [Float], reference: [Float], xruns: Int) {
-        let device = ALSADevice(ALSADeviceConfiguration(capture: capture, playback: playback))
+    private func record(_ device: any AudioDevice, pause: () async throws -> Void) async throws
+        -> (microphone: [Float], reference: [Float], xruns: Int)
+    {
         var stream = try ProbeStream(device) { _ in }
         let speech = SyntheticSpeech.samples(
             frames: Self.frames.played, seed: Self.seed, voice: .low, levelDecibels: Self.level)
         let end = stream.play(speech, after: Self.frames.settling) + Self.frames.ringing
+        var idlePauses = 0
         // A device that stands still must not keep anybody waiting.
-        let deadline = ContinuousClock.now + .seconds(Double(end) / 48_000 * 2 + 2)
-        while stream.framesFetched < end, ContinuousClock.now < deadline {
-            try await Task.sleep(for: Self.interval)
+        while stream.framesFetched < end, idlePauses < Self.longestStandstill {
+            let fetched = stream.framesFetched
+            try await pause()
             stream.exchange()
+            idlePauses = stream.framesFetched > fetched ? 0 : idlePauses + 1
             Console.progress("playing speech: \(100 * min(stream.framesFetched, end) / end) %")
         }
         stream.exchange()

@@ -2,7 +2,7 @@ import Glibc
 import Testing
 import VoiceEngine
 
-extension EngineTests {
+extension EngineLiveTests {
     @Suite("leaves its host's memory alone", .serialized)
     struct MemoryLockTests {
         /// Memory of this process that is locked (proc(5)), KiB; -1 where the system does not tell.

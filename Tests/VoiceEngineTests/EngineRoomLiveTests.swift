@@ -2,7 +2,7 @@ import Testing
 import VoiceEngine
 import VoiceSimulation
 
-extension EngineTests {
+extension EngineLiveTests {
     @Suite("in a room", .serialized)
     struct InARoom {
         private func names(_ participants: [Participant]) -> [String] { participants.map(\.identity) }
@@ -143,7 +143,7 @@ extension EngineTests {
             let next = try LoopbackRoom(port: room.port, directory: directory)
             defer { next.close() }
             #expect(await events.wait { if case .reconnected = $0 { true } else { false } })
-            #expect(await eventually { next.server.statistics.participants == 1 })
+            #expect(try await eventually { next.server.statistics.participants == 1 })
             await engine.stop()
         }
 
@@ -165,7 +165,7 @@ extension EngineTests {
             let next = try LoopbackRoom()
             defer { next.close() }
             try await engine.join(next.endpoint("anna"))
-            #expect(await eventually { next.server.statistics.participants == 1 })
+            #expect(try await eventually { next.server.statistics.participants == 1 })
             await engine.stop()
         }
 
@@ -185,7 +185,7 @@ extension EngineTests {
                     group.addTask { await engine.leave() }
                 }
                 await engine.stop()
-                #expect(await eventually { room.server.statistics.participants == 0 })
+                #expect(try await eventually { room.server.statistics.participants == 0 })
             }
         }
 

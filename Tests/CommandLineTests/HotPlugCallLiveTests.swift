@@ -1,13 +1,13 @@
 import Testing
 
 @Suite("Calls whose sound card is pulled out")
-struct HotPlugCallTests {
+struct HotPlugCallLiveTests {
     /// A call over a virtual card in real time, in periods so long that no wake-up is too late.
     private func call(
         _ virtual: VirtualCard, _ server: RunningServer, seconds: Int = 30, _ more: String...
     ) throws -> ChildProcess {
         let arguments = server.call(token: try server.token("a"), "--seconds", "\(seconds)", "--period", "960") + more
-        return try ChildProcess(arguments, limit: 60, environment: virtual.environment)
+        return try ChildProcess(arguments, environment: virtual.environment)
     }
 
     @Test("a card that is named is waited for, and the call goes on")

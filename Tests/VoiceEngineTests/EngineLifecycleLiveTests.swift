@@ -3,7 +3,7 @@ import Testing
 import VoiceEngine
 import VoiceSimulation
 
-extension EngineTests {
+extension EngineLiveTests {
     @Suite("starts and stops", .serialized)
     struct Lifecycle {
         private func engineThreads() -> Int { threadNames().count { $0 == "voice-media" || $0 == "voice-events" } }
@@ -153,11 +153,11 @@ extension EngineTests {
                 let engine = try modestEngine()
                 events = engine.events
                 try await engine.start()
-                #expect(await eventually { engineThreads() == 2 })
+                #expect(try await eventually { engineThreads() == 2 })
                 // Optimised code lets go of what is not used again.
                 _ = try await engine.statistics()
             }
-            #expect(await eventually { engineThreads() == 0 })
+            #expect(try await eventually { engineThreads() == 0 })
             #expect(await events.wait { _ in false } == false)
         }
 
@@ -171,18 +171,18 @@ extension EngineTests {
                 let engine = try modestEngine()
                 try await engine.start()
                 try await engine.join(room.endpoint("anna"))
-                #expect(await eventually { room.server.statistics.participants == 1 })
+                #expect(try await eventually { room.server.statistics.participants == 1 })
             }
             // Then the network thread is gone as well, so that the room hears nothing more
-            #expect(await eventually { engineThreads() == 0 })
-            #expect(await eventually { room.server.statistics.participants == 0 })
+            #expect(try await eventually { engineThreads() == 0 })
+            #expect(try await eventually { room.server.statistics.participants == 0 })
         }
     }
 }
 
 /// The engine on its threads. One test after the other: they count threads.
 @Suite("The engine", .serialized, .timeLimit(.minutes(3)))
-struct EngineTests {}
+struct EngineLiveTests {}
 
 /// The names of this process's threads.
 func threadNames() -> [String] {

@@ -5,7 +5,7 @@ import VoiceRealtime
 @testable import VoiceDevices
 
 @Suite("Device watcher", .enabled(if: CardlessALSA.isReady, "alsa-lib's configuration is missing"))
-struct DeviceWatcherTests {
+struct DeviceWatcherLiveTests {
     /// The list as the test wants it, and what the watcher told.
     private final class Stage: Sendable {
         private struct State {

@@ -8,7 +8,7 @@ import VoiceRealtime
 #endif
 
 @Suite("Who may grant priority where the kernel does not permit it", .serialized)
-struct RealtimeBrokerTests {
+struct RealtimeBrokerLiveTests {
     /// What the last broker was asked; a C function has no other memory.
     private static let thread = Atomic<Int>(0)
     private static let priority = Atomic<Int>(0)
@@ -41,14 +41,14 @@ struct RealtimeBrokerTests {
     }
 
     private static let grant: dv_realtime_broker = { thread, priority in
-        RealtimeBrokerTests.thread.store(Int(thread), ordering: .releasing)
-        RealtimeBrokerTests.priority.store(Int(priority), ordering: .releasing)
-        RealtimeBrokerTests.asked.add(1, ordering: .acquiringAndReleasing)
+        RealtimeBrokerLiveTests.thread.store(Int(thread), ordering: .releasing)
+        RealtimeBrokerLiveTests.priority.store(Int(priority), ordering: .releasing)
+        RealtimeBrokerLiveTests.asked.add(1, ordering: .acquiringAndReleasing)
         return 15
     }
 
     private static let refuse: dv_realtime_broker = { _, _ in
-        RealtimeBrokerTests.asked.add(1, ordering: .acquiringAndReleasing)
+        RealtimeBrokerLiveTests.asked.add(1, ordering: .acquiringAndReleasing)
         return 0
     }
 
@@ -88,7 +88,7 @@ struct RealtimeBrokerTests {
 }
 
 @Suite("What is locked in memory", .serialized)
-struct MemoryLockTests {
+struct MemoryLockLiveTests {
     /// Memory of this process that is locked (proc(5)), KiB.
     private static func lockedKibibytes() -> Int {
         guard let file = unsafe fopen("/proc/self/status", "r") else { return -1 }

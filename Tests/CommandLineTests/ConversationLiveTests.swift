@@ -3,7 +3,7 @@ import VoiceDevices
 import VoiceSimulation
 
 @Suite("Two calls with files carry each other's speech")
-struct ConversationTests {
+struct ConversationLiveTests {
     /// A call in real time beside other tests on a small machine may stall; of so many calls one must be heard whole.
     private static let attempts = 4
 

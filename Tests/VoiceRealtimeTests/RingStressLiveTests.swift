@@ -7,7 +7,7 @@ import VoiceRealtime
 
 /// Two threads at full speed; every value is checked. These are what tools/test runs under ThreadSanitizer.
 @Suite("Rings between two threads", .timeLimit(.minutes(5)))
-struct RingStressTests {
+struct RingStressLiveTests {
     @Test("every frame arrives once, in order, with its time", arguments: [1_024, 8_192])
     func frames(capacity: Int) throws {
         // Given a writer that commits pieces of changing length, whose times are one frame number per microsecond

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 @Suite("Virtual card: processes, and what it refuses", .serialized)
-struct ProcessTests {
+struct ProcessLiveTests {
     @Test("two processes share the air, in real time and in virtual time", arguments: ["", ",VIRTUAL=1"])
     func twoProcesses(arguments: String) throws {
         let pcm = "vcard:ID=two" + arguments

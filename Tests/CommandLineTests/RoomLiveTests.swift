@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 @Suite("A room that does not open says why")
-struct RoomTests {
+struct RoomLiveTests {
     @Test("bad tokens")
     func tokens() throws {
         let folder = try TestFolder()

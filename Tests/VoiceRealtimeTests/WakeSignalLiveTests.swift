@@ -2,7 +2,7 @@ import Testing
 import VoiceRealtime
 
 @Suite("WakeSignal")
-struct WakeSignalTests {
+struct WakeSignalLiveTests {
     @Test("a signal before the wait is not lost, and several count as one")
     func before() throws {
         let signal = try WakeSignal()

@@ -63,7 +63,7 @@ extension EngineEvent {
     fileprivate var route: AudioRoute? { if case .routeChanged(let route, _) = self { route } else { nil } }
 }
 
-extension EngineTests {
+extension EngineLiveTests {
     @Suite("loses its device", .serialized)
     struct HotPlug {
         private func engine(_ card: PluggableCard) -> VoiceEngine {
@@ -142,7 +142,7 @@ extension EngineTests {
                 #expect(await events.first { $0.loss } != nil)
                 _ = try await engine.statistics()
             }
-            #expect(await eventually { Self.ownThreads().isEmpty }, "\(Self.ownThreads())")
+            #expect(try await eventually { Self.ownThreads().isEmpty }, "\(Self.ownThreads())")
         }
 
         private static func ownThreads() -> [String] {

@@ -1,0 +1,121 @@
+import Testing
+import VoiceRealtime
+
+@testable import VoiceDevices
+
+/// In real time, where a loaded machine may add an xrun of its own: so what is asserted holds with more of them, too.
+@Suite("Sound card in real time", .serialized, .enabled(if: VirtualCard.isThere, VirtualCard.absence))
+struct CardLiveTests {
+    /// What is heard must be what is played at the same time, from soon after the last event on. `slack`: how far off the times may be,
+    /// frames; `offset`: the way through the air.
+    private func expectAligned(_ run: CardRun, slack: Int = 2, offset: Int = 0) {
+        // A quarter of a second after the mishap that the test has asked for, and after any other.
+        let settled = max((run.log.lines.last?.captured ?? 0) + 4_800, 60_000)
+        let looks = run.misalignments().filter { $0.frame >= settled }.compactMap(\.error)
+        #expect(looks.count >= 5, "\(run.log)")
+        #expect(looks.allSatisfy { abs($0 + offset) <= slack }, "\(looks)\n\(run.log)")
+    }
+
+    /// How long a frame waits before the DAC must be what the fill target says, and no longer.
+    private func expectLatency(_ run: CardRun, slackNanoseconds: Int64 = 300_000) throws {
+        let target = try #require(run.counts.playback.fillTargetFrames)
+        let longest = try #require(run.leads.suffix(100).max())
+        let conversion = run.formats.playback?.conversionDelay.wholeNanoseconds ?? 0
+        #expect(longest <= Int64(target) * 1_000_000_000 / 48_000 + conversion + slackNanoseconds, "\(run.log)")
+    }
+
+    @Test("A stall of 120 ms is over when it is over: what is stale is skipped, the latency is what it was")
+    func stall() throws {
+        let run = try CardRun(VirtualCard(arguments: "STALL_AFTER_S=1,STALL_MS=120"))
+        run.runUntilCalm(heard: 90_000)
+        run.stop()
+        let trimmed = run.log.events.compactMap { if case .trimmed(.capture, let frames) = $0 { frames } else { nil } }
+        #expect(trimmed.contains { $0 >= 4_800 }, "\(run.log)")
+        #expect(run.log.contains(.xrun(.playback)) && run.log.contains(.recovered(.playback)))
+        let counts = run.counts
+        #expect(counts.capture.trims >= 1 && counts.capture.gapFrames >= 4_800)
+        #expect(counts.playback.gapFrames >= 4_800)
+        // No permitted buffer could have borne it, so that it is no reason for a longer one.
+        if counts.playback.xruns == 1 { #expect(counts.playback.fillTargetFrames == 480) }
+        try expectLatency(run)
+        expectAligned(run)
+    }
+
+    @Test("After an xrun the times are right from the first frame on, and a period more is queued")
+    func xrun() throws {
+        let run = try CardRun(VirtualCard(arguments: "XRUN_AFTER_S=1"))
+        run.runUntilCalm(heard: 90_000)
+        run.stop()
+        for direction in [DeviceDirection.capture, .playback] {
+            #expect(run.log.contains(.xrun(direction)) && run.log.contains(.recovered(direction)), "\(run.log)")
+        }
+        #expect(run.log.contains(.fillTargetChanged(frames: 720)), "\(run.log)")
+        #expect(run.counts.playback.fillTargetChanges >= 1)
+        #expect(run.counts.playback.gapFrames > 0 && run.counts.capture.gapFrames > 0)
+        try expectLatency(run)
+        expectAligned(run)
+        // The gap is in the reference as the silence that it was, so that its times go on without a jump. On a machine so loaded that the
+        // test itself has not kept up, there are others.
+        guard run.counts.playback.overflowFrames == 0 else { return }
+        let jumps = zip(run.played.marks, run.played.marks.dropFirst()).map { before, after in
+            after.time.nanoseconds
+                - before.time.advanced(byFrames: after.frame - before.frame, sampleRate: 48_000).nanoseconds
+        }
+        #expect(jumps.allSatisfy { abs($0) < 1_000_000 }, "\(jumps.filter { abs($0) >= 1_000_000 })\n\(run.log)")
+    }
+
+    @Test("A jump of the device's position is followed within a buffer", arguments: [300, -300, 2_000, -2_000])
+    func jump(frames: Int) throws {
+        let run = try CardRun(VirtualCard(arguments: "JUMP_AFTER_S=1,JUMP_FRAMES=\(frames)"))
+        run.runUntilCalm(heard: 90_000)
+        run.stop()
+        try expectLatency(run)
+        expectAligned(run)
+        // The rate has not heard of it: 300 frames in three seconds would be 2,000 ppm.
+        #expect(abs(run.counts.capture.driftPPM ?? 0) < 50)
+    }
+
+    @Test("Each clock's rate is known, with how well", arguments: [300.0, -300])
+    func drift(ppm: Double) throws {
+        let card = VirtualCard(arguments: "PPM_CAPTURE=\(ppm),PPM_PLAYBACK=\(-ppm),DELAY_FRAMES=100")
+        let run = try CardRun(card)
+        run.runUntilCalm(heard: 190_000)
+        run.stop()
+        for (counts, expected) in [(run.counts.capture, ppm), (run.counts.playback, -ppm)] {
+            let uncertainty = try #require(counts.driftUncertaintyPPM)
+            let drift = try #require(counts.driftPPM)
+            // Four seconds tell this much; an hour's worth of it is in DeviceClockTests.
+            #expect(abs(drift - expected) < 75 && uncertainty < 75)
+            #expect(counts.clockAgeSeconds > 1)
+        }
+        expectAligned(run, slack: 10, offset: 100)
+    }
+
+    @Test("Wake-ups up to 3 ms late cost nothing", arguments: ["JITTER_US=3000", "JITTER_US=3000,GRANULE_FRAMES=48"])
+    func jitter(arguments: String) throws {
+        let run = try CardRun(VirtualCard(arguments: arguments))
+        run.runUntilCalm(heard: 90_000)
+        run.stop()
+        #expect(run.counts.capture.xruns == 0)
+        // A coarse position is up to a millisecond behind, and the times with it.
+        try expectLatency(run, slackNanoseconds: 1_300_000)
+        expectAligned(run, slack: 48)
+    }
+
+    @Test(
+        "Other rates, formats and channels are converted, and the times account for it",
+        arguments: [
+            "RATE=44100", "RATE=16000,FORMATS=S16_LE", "RATE=96000,CHANNELS=2,FORMATS=S32_LE",
+            "FORMATS=S16_LE,CHANNELS=2",
+        ])
+    func conversion(arguments: String) throws {
+        let run = try CardRun(VirtualCard(arguments: arguments))
+        run.runUntilCalm(heard: 90_000)
+        run.stop()
+        let active = try #require(run.formats.capture?.active)
+        #expect(arguments.contains("RATE") == (active.sampleRate != 48_000))
+        #expect(arguments.contains("CHANNELS=2") == (active.channels == 2))
+        try expectLatency(run)
+        expectAligned(run)
+    }
+}
