@@ -79,7 +79,9 @@ final class AttackDatagrams {
         let own = member.ownStream
         return switch attack {
         case .repeatedRequests:
-            own.map { [.subscribe(victim.stream), .publish($0, interruptibleBy: .publisher), .setMuted($0.stream, false)] } ?? []
+            own.map {
+                [.subscribe(victim.stream), .publish($0, interruptibleBy: .publisher), .setMuted($0.stream, false)]
+            } ?? []
         case .muteToggles: own.map { [.setMuted($0.stream, true), .setMuted($0.stream, false)] } ?? []
         case .messagesAndInterruptions:
             [.send(destination: nil, bytes: [1, 2, 3]), .interrupt(victim.stream)]
