@@ -43,7 +43,8 @@ final class Budget: @unchecked Sendable {
 /// Before the first input: writes the target's seeds to the folder in FUZZ_SEEDS and ends, where that is set.
 @_cdecl("LLVMFuzzerInitialize")
 public func fuzzInitialize(
-    _ count: UnsafeMutablePointer<CInt>?, _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?>?
+    _ count: UnsafeMutablePointer<CInt>?,
+    _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?>?
 ) -> CInt {
     guard let folder = unsafe getenv("FUZZ_SEEDS") else { return 0 }
     for (number, seed) in makeSeeds().enumerated() {

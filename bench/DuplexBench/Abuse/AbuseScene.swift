@@ -80,7 +80,10 @@ struct AbuseScene {
         let apart = try calls(["ann", "ben"], room: "apart", port: port)
         let attacked = try calls(["eve", "joe"], room: "attacked", port: port)
         var outcome = Outcome()
-        try pump(member, until: { attacked.allSatisfy(\.hasCompany) && apart.allSatisfy(\.hasCompany) }, within: 30)
+        let isComplete = {
+            (attacked + apart).allSatisfy(\.hasCompany) && member.publishers.values.contains("eve")
+        }
+        try pump(member, until: isComplete, within: 30)
         guard let victim = member.publishers.first(where: { $0.value == "eve" })?.key else {
             throw AbuseFailure("nobody publishes a stream to attack")
         }

@@ -5,15 +5,16 @@
 // What a media thread does with datagrams that members of a room send: sound of several talkers and of nobody, with copies and without, reports
 // of every kind, any bytes; pulled and mixed by the clock. Nothing may trap, and no datagram and no run may cost more than its budget.
 
+import VoiceWire
+
 @testable import VoiceDevices
 @testable import VoiceEngine
 @testable import VoiceRealtime
-import VoiceWire
 
 /// What one run of the downlink may take, whatever waits in the ring, and one report that is written.
 private let running = Budget("a run of the downlink", limit: 3_000_000)
-private let receiving = Budget("a report that came", limit: 100_000)
-private let writing = Budget("a report that goes", limit: 100_000)
+private let receiving = Budget("a report that came", limit: 50_000)
+private let writing = Budget("a report that goes", limit: 20_000)
 
 private let ownSource: UInt32 = 1
 private let talkers: [UInt32] = [2, 3, 4, 5]
@@ -36,7 +37,9 @@ func makeSeeds() -> [[UInt8]] {
     let start: [UInt8] = [0, 0, 0, 1, 0, 2, 0, 3]
     let talk = (0..<40).flatMap { _ in [1, 0, 1, 0, 0, 20, 0xF8, 1, 1, 1, 0, 0, 20, 0xF8, 15, 40] as [UInt8] }
     let long = (0..<20).flatMap { _ in [1, 0, 255, 0, 60, 20, 0xE0, 15, 10] as [UInt8] }
-    let reports = (0..<20).flatMap { number in [4, UInt8(number), 3, 200, 5, UInt8(number), 60, 6, 0, 15, 255] as [UInt8] }
+    let reports = (0..<20).flatMap { number in
+        [4, UInt8(number), 3, 200, 5, UInt8(number), 60, 6, 0, 15, 255] as [UInt8]
+    }
     return [start + talk, start + long, start + reports, start + talk + reports + long]
 }
 
@@ -74,7 +77,7 @@ private struct Scene: ~Copyable {
         switch choices.byte() & 15 {
         case 0:
             let source = talkers[choices.number(below: talkers.count)]
-            _ = downlink.addStream(source)
+            _ = downlink.addStream(source, of: source, isMuted: false)
             _ = streams.add(source)
         case 1, 2, 3: sendSound(&choices)
         case 4: sendReport(&choices)
@@ -123,7 +126,8 @@ private struct Scene: ~Copyable {
             synchronizationSource: who < talkers.count ? talkers[who] : 77)
         var bytes = [UInt8](repeating: 0, count: 1_500)
         var span = bytes.mutableSpan
-        guard let length = try? header.write(into: &span, audioLevel: AudioLevel(voiceActivity: true, level: step & 127))
+        guard
+            let length = try? header.write(into: &span, audioLevel: AudioLevel(voiceActivity: true, level: step & 127))
         else { return }
         push(Array(bytes[..<length]) + payload)
     }
@@ -153,7 +157,8 @@ private struct Scene: ~Copyable {
         for index in 0..<LossPattern.capacity { pattern.append(index % (Int(seed & 7) + 1) == 1) }
         compound { span in
             let block = ReportBlock(
-                synchronizationSource: ownSource, fractionLost: seed, cumulativeLost: 1, extendedHighestSequenceNumber: 1,
+                synchronizationSource: ownSource, fractionLost: seed, cumulativeLost: 1,
+                extendedHighestSequenceNumber: 1,
                 interarrivalJitter: 1)
             let length = try ReceiverReport(synchronizationSource: reporter).write(
                 into: &span, reportBlocks: [block].span)
@@ -180,7 +185,8 @@ private struct Scene: ~Copyable {
         for sample in target { precondition(sample.isFinite && abs(sample) <= 1.01, "sound beyond full scale") }
         running.spend {
             downlink.run(
-                RunClock(start: now, isLive: false), take: nil, playback: DirectionCounts(), reports: &reports, events: &events)
+                RunClock(start: now, isLive: false), take: nil, playback: DirectionCounts(), reports: &reports,
+                events: &events)
         }
     }
 

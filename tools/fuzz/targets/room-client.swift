@@ -90,7 +90,9 @@ private struct Scene {
             version: 1, participant: own.participant, capabilities: .conversation, resumed: others & 1 == 1,
             handledCount: UInt32(others), secret: RejoinSecret(high: 1, low: 2), keepaliveInterval: .seconds(2),
             room: "room", streams: own.streams.map(\.assignment), rosterCount: UInt16(others + 1))
-        say([.joined(grant), .participantJoined(own)] + (0..<others).map { .participantJoined(entry(UInt32($0) + 2, number: $0)) })
+        say(
+            [.joined(grant), .participantJoined(own)]
+                + (0..<others).map { .participantJoined(entry(UInt32($0) + 2, number: $0)) })
     }
 
     private func entry(_ participant: UInt32, number: Int) -> RosterEntry {
@@ -113,7 +115,8 @@ private struct Scene {
         case 5: .muteChanged(stream, MuteState(rawValue: detail & 3))
         case 6: .message(sender: participant, destination: nil, bytes: [UInt8](repeating: number, count: 4))
         case 7: .interrupted(by: participant, stream, generation: UInt32(number) << (8 * UInt32(detail)))
-        default: detail == 3 ? .removed(.restarting) : .requestRefused(.publish, subject: UInt32(number), .unknownStream)
+        default:
+            detail == 3 ? .removed(.restarting) : .requestRefused(.publish, subject: UInt32(number), .unknownStream)
         }
     }
 

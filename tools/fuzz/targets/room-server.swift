@@ -151,14 +151,16 @@ private struct Scene {
         let type = choices.byte()
         let body = choices.bytes(Int(choices.byte()))
         let sequence = people[who].next &+ UInt32(choices.byte() & 3)
-        datagram += [type, 0, UInt8(body.count)] + (0..<4).map { UInt8(truncatingIfNeeded: sequence >> (24 - 8 * $0)) } + body
+        datagram +=
+            [type, 0, UInt8(body.count)] + (0..<4).map { UInt8(truncatingIfNeeded: sequence >> (24 - 8 * $0)) } + body
         people[who].next = sequence &+ 1
         deliver(datagram, from: who)
     }
 
     private mutating func media(_ who: Int, _ choices: inout Choices) {
         let source = Self.address(of: choices.byte() & 1 == 0 ? who : choices.number(below: members))
-        let sender = people[choices.number(below: members)].grant?.streams.first?.synchronizationSource ?? choices.word()
+        let sender =
+            people[choices.number(below: members)].grant?.streams.first?.synchronizationSource ?? choices.word()
         forwarding.spend {
             _ = directory.forward(source: source, synchronizationSource: sender, repeats: choices.byte() & 1 == 1)
             _ = directory.forwardReport(source: source, synchronizationSource: sender)

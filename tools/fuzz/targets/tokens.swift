@@ -4,6 +4,7 @@
 // and nothing is granted but what the holder of the key has signed.
 
 import VoiceRooms
+
 @testable import VoiceTransport
 
 private let verifying = Budget("a token", limit: 20_000)
