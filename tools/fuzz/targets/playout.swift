@@ -7,7 +7,7 @@ import VoiceWire
 
 /// What one packet, and one pull of at most 20 ms, may take of a media thread.
 private let inserting = Budget("a packet", limit: 20_000)
-private let pulling = Budget("a pull", limit: 400_000)
+private let pulling = Budget("a pull", limit: 4_000_000)
 
 /// Steps of each kind: an even stream, one with gaps, one whose numbers and timestamps step as far as they are believed.
 func makeSeeds() -> [[UInt8]] {
