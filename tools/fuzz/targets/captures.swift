@@ -1,4 +1,4 @@
-// modules: VoiceWire
+// modules: VoiceWire VoiceRooms
 // files: duplex/Playout/PlayoutCapture.swift duplex/Playout/PlayoutDatagram.swift
 //
 // Any bytes as a capture file, and whole captures around any bytes as a captured packet, in each link layer. Nothing may trap; what is read of
@@ -37,7 +37,9 @@ private func read(_ file: [UInt8]) {
     _ = unsafe fwrite(file, 1, file.count, stream)
     unsafe fclose(stream)
     reading.spend {
-        guard let capture = try? PlayoutCapture(path: path, payloadType: 111) else { return }
+        guard
+            let capture = try? PlayoutCapture(path: path, choice: PlayoutCapture.Choice(payloadType: 111, source: nil))
+        else { return }
         let sound = capture.packets.reduce(0) { $0 + $1.payload.count }
         precondition(sound <= file.count, "more sound than the file holds")
     }
