@@ -41,7 +41,8 @@ struct PlayoutFigureTests {
             let header = RTPHeader(
                 payloadType: 111, sequenceNumber: UInt16(number), timestamp: UInt32(number * 960),
                 synchronizationSource: 7)
-            let packet = PlayoutCapture.Packet(time: .milliseconds(number * 20), header: header, payload: [])
+            let packet = PlayoutCapture.Packet(
+                time: .milliseconds(number * 20), header: header, payload: [], repeats: false)
             log.noteArrival(packet, at: .milliseconds(number * 20), outcome)
         }
         let figure = log.figure(title: "", findings: [])
