@@ -6,7 +6,9 @@ import Testing
 struct LiveTestRuleTests {
     /// Words in a test's file that say that it runs in real time.
     private static let signs = [
-        "Task.sleep", "Task.yield", "ContinuousClock", ".realTime(", "RealtimeThread(", "RoomServer(",
+        "Task.sleep", "ContinuousClock", ".realTime(", "RealtimeThread(", "RoomServer(", "LoopbackServer(",
+        "LoopbackRoom(",
+        "RunningServer(",
     ]
     /// Real threads over a card in virtual time: however late they are, the card waits.
     private static let exceptions: Set = ["VirtualTimeTests.swift"]
