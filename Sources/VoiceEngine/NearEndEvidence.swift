@@ -8,14 +8,19 @@ internal import VoiceRealtime
 struct NearEndEvidence: BitwiseCopyable {
     private var judge = EchoReadinessJudge()
     private var reference = ReferenceIntegrity()
-    /// Whether an echo is cancelled. Who asks for no canceller says that there is no way for an echo, as with a headset: there is nothing to learn, and a talker
-    /// must not be taken for what is left of one.
+    /// Whether an echo is cancelled.
     private var cancelsEcho = true
 
+    /// How much of the far end must have been heard before its echo tells that there is a way for it after all.
+    private static let doubt = Duration.seconds(2)
+
     /// How far an interruption can be trusted not to be an echo.
+    ///
+    /// Who asks for no canceller says that there is no way for an echo, as with a headset. That is believed until the far end is heard to come
+    /// back; a talker who speaks while it does is no proof.
     var readiness: EchoReadiness {
         var readiness = judge.readiness
-        if !cancelsEcho { readiness.state = .ready }
+        if !cancelsEcho, readiness.evidence.farEndHeard <= Self.doubt { readiness.state = .ready }
         return readiness
     }
 
@@ -28,7 +33,7 @@ struct NearEndEvidence: BitwiseCopyable {
             self.cancelsEcho = cancelsEcho
             judge.restart()
         }
-        if cancelsEcho { _ = judge.take(report) }
+        _ = judge.take(report)
         if readiness.state != before { events.tell(.echoReadinessChanged(readiness)) }
         if let now = report.referenceIntegrity {
             now.forEachChange(since: reference) { events.tell(.referenceIntegrity($0)) }

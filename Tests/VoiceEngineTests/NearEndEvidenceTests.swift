@@ -34,6 +34,13 @@ struct NearEndEvidenceTests {
         #expect(last == .ready)
     }
 
+    @Test("without a canceller it cannot any more once the far end is heard to come back all the time")
+    func openLoudspeaker() {
+        let (told, last) = states(cancelsEcho: [false, false])
+        #expect(told == [.ready, .learning])
+        #expect(last == .learning)
+    }
+
     @Test("with one it cannot as long as the far end may be what is heard")
     func loudspeaker() {
         let (told, last) = states(cancelsEcho: [true])

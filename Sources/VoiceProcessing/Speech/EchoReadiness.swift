@@ -8,8 +8,8 @@ public struct EchoReadiness: BitwiseCopyable, Equatable, Sendable {
         case unknown
         /// The far end is heard, and more of it comes back than a talker could be told from.
         case learning
-        /// What comes back of the far end is gone, or there is no way for it to come back, as with a headset, which is what asking for no canceller says: trust
-        /// an interruption.
+        /// What comes back of the far end is gone, or there is no way for it to come back, as with a headset: trust an interruption. An engine
+        /// that is to cancel no echo is told so, and believes it until the far end is heard to come back.
         case ready
     }
 
