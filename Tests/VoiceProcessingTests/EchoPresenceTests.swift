@@ -80,6 +80,36 @@ struct EchoPresenceTests {
         #expect(Self.run(&presence, microphone: Self.sound, blocks: 5).allSatisfy { $0 == 1 })
     }
 
+    @Test(
+        "nor does a reference that was recorded with hiss, and nobody is held back for its sake",
+        arguments: [2e-5, 6e-5] as [Float])
+    func recordedHiss(power: Float) {
+        // Given 3 s of hiss as loud as -47 and -42 dBFS, which swings by 6 dB, and a talker
+        var presence = EchoPresence()
+        for block in 0..<300 {
+            let hiss = block.isMultiple(of: 7) ? power : power / 4
+            #expect(Self.run(&presence, microphone: Self.sound, blocks: 1, reference: hiss) == [1])
+            #expect(!presence.isUnsure)
+        }
+        #expect(presence.farTime == 0)
+        // When the far end begins to talk, then what is heard of it first is an echo
+        #expect(Self.run(&presence, microphone: Self.sound, blocks: 5).allSatisfy { $0 == 1 })
+        #expect(presence.isUnsure)
+    }
+
+    @Test("music that never pauses is a far end all the same")
+    func music() throws {
+        var presence = Self.begin(room: Self.room)
+        #expect(try #require(Self.run(&presence, microphone: Self.sound, blocks: 30).last) < 0.01)
+    }
+
+    @Test("a far end that talks softly over no hiss at all is heard")
+    func soft() throws {
+        var presence = Self.begin(room: Self.room)
+        _ = Self.run(&presence, microphone: Self.room, blocks: 10, reference: 2e-7)
+        #expect(try #require(Self.run(&presence, microphone: Self.sound, blocks: 30, reference: 1e-4).last) < 0.01)
+    }
+
     @Test("faint peaks that go on agreeing are proof at the beginning, and not later")
     func faintPeaks() throws {
         var presence = Self.begin(room: Self.room)

@@ -29,12 +29,13 @@ struct EchoPresence {
     private static let block: Float = 0.01
     /// What may be an echo: mean square of the microphone above -60 dBFS, and so many times the room's.
     private static let audible: (power: Float, overRoom: Float) = (1e-6, 4)
-    /// Growth per block of the least power heard, which is the room's, and what it starts to grow from: -100 dBFS.
+    /// Growth per block of the least power heard, which is the room's or the reference's own, and what it starts to grow from: -100 dBFS.
     private static let room: (growth: Float, least: Float) = (1.003, 1e-10)
     /// Mean square of the reference that counts as playing: -70 dBFS.
     static let playing: Float = 1e-7
-    /// Mean square of the reference whose echo may be heard: -50 dBFS. A codec's hiss is softer, and no far-end speech.
-    private static let speech: Float = 1e-5
+    /// Mean square of the reference whose echo may be heard: so many times its own floor, but never below -50 dBFS nor above -35: hiss that a
+    /// reference was recorded with is no far-end speech, and music that never pauses is. Recorded references have up to -43 dBFS of it.
+    private static let speech: (overFloor: Float, range: ClosedRange<Float>) = (100, 1e-5...3e-4)
     /// Seconds of far-end speech after which an estimate can be proof: if it explains nearly all, and if it explains some.
     private static let proof: (early: Float, late: Float) = (0.1, 0.5)
     /// Seconds after it within which its echo may come.
@@ -49,6 +50,8 @@ struct EchoPresence {
 
     private let tuning: Tuning
     private var sinceFar: Float = 9
+    /// Power of the reference where it plays and nothing is said.
+    private var farFloor: Float = .infinity
     private var sinceSpeech: Float = 9
     private var sinceProof: Float = 0
     private var proofTime: Float = 0
@@ -81,17 +84,22 @@ struct EchoPresence {
     var isPlaying: Bool { sinceFar == 0 }
     /// Whether there may be an echo of it.
     var isLive: Bool { sinceFar < Self.hangover }
-    /// An echo is assumed and the path unknown.
-    var isUnsure: Bool { !isSeen && presence > 0.5 && sinceFar < 0.2 }
+    /// An echo is assumed and the path unknown, and what was said of late may be heard.
+    var isUnsure: Bool { !isSeen && presence > 0.5 && sinceFar < 0.2 && sinceSpeech < Self.longestDelay }
     /// Share of the microphone's power that the filter does not explain, 0...1 and above.
     var unexplained: Float { errorPower / (microphonePower + 1e-12) }
+
+    /// Share of the microphone's power that the filter explains, over 0.7 s of far-end speech.
+    var explained: Float { (2 * slowProduct - slowEstimate) / (slowMicrophone + 1e-12) }
 
     /// Takes a block's powers (mean squares).
     mutating func note(referencePower: Float, microphonePower: Float) {
         roomPower = max(Self.room.least, min(microphonePower, roomPower * Self.room.growth))
+        if referencePower > Self.playing { farFloor = min(referencePower, farFloor * Self.room.growth) }
         isAudible = microphonePower > max(Self.audible.power, Self.audible.overRoom * roomPower)
         sinceSpeech += Self.block
-        if referencePower > Self.speech {
+        let range = Self.speech.range
+        if referencePower > min(range.upperBound, max(range.lowerBound, Self.speech.overFloor * farFloor)) {
             farTime += Self.block
             sinceSpeech = 0
         }
@@ -125,7 +133,7 @@ struct EchoPresence {
         slowEstimate += Self.slow * (estimate - slowEstimate)
         if isAudible, sinceSpeech < Self.longestDelay { heardTime += Self.block }
         let ratio = slowProduct / (slowEstimate + 1e-12)
-        let share = (2 * slowProduct - slowEstimate) / (slowMicrophone + 1e-12)
+        let share = explained
         let least = farTime > Self.proof.late ? tuning.share : tuning.earlyShare
         let explains = farTime > Self.proof.early && share > least && ratio > tuning.ratio
         let isProof = isEvident || explains || isPersistent && heardTime < tuning.beginning

@@ -40,6 +40,8 @@ struct NativeEchoCanceller: ~Copyable {
     /// Share of the path beyond the shadow filter that has changed, after it took over.
     private static let changedShare: Float = 1
     private static let quick: Float = 0.1535
+    /// How surely the far end must be alone for what is left to be the echo's.
+    private static let alone: Float = 0.8
     /// From which ratio of energies to the microphone on an error is not taken for what is left of it; the weight of a block in them: 30 ms; and
     /// how surely the far end must be alone for a block to count by itself.
     private static let worse: (ratio: Float, weight: Float, alone: Float) = (1.5, 0.3, 0.8)
@@ -72,7 +74,9 @@ struct NativeEchoCanceller: ~Copyable {
     private var inputs = SearchInputs()
     /// Frames from the reference to its echo, as they are said to be; 0: nobody says. It counts until the echo was found.
     var hint = 0
-    /// Frames by which the reference is delayed because of that.
+    /// Frames from the reference to that arrival of its echo by which the reference was delayed; other arrivals may stand out later.
+    private var echoDelay: Int?
+    /// Frames by which the reference is delayed because of the hint.
     private var hintedOffset = 0
 
     private var mic = RealVector(count: block)
@@ -95,6 +99,7 @@ struct NativeEchoCanceller: ~Copyable {
     private var sinceGainChange = 1_000
     private var pathGain = PathGainMonitor()
     private var pathChange = PathChange()
+    private var usualError = UsualError()
     private var pathMotion = PathMotion()
     private var recent: (error: Float, mic: Float) = (0, 0)
     private var micEmphasis = Emphasis()
@@ -210,8 +215,11 @@ extension NativeEchoCanceller {
     /// The path is a new one: neither what was measured of the old one nor the suppressor's trust in it holds.
     private mutating func beginAnew() {
         levels.restart()
+        usualError.restart()
         suppressor.expectAnotherPath()
     }
+
+    private var isFarAlone: Bool { suppressor.farOnly > Self.alone }
 
     /// The echo by what was just learned.
     private mutating func estimateAgain() {
@@ -249,7 +257,8 @@ extension NativeEchoCanceller {
             shadowBetterFor = 0
             mainPower = shadowPower
             filter.adopt(shadow, changed: Self.changedShare, upTo: ReferenceSpectra.linear)
-            beginAnew()
+            // Better weights are no other path, unless what they replace was wrong as never before.
+            if isFarAlone, usualError.isAnotherPath(unexplained: presence.unexplained) { beginAnew() }
         } else if shadowPower > wins.loses * mainPower {
             shadow.follow(filter)
             shadowPower = mainPower
@@ -284,12 +293,14 @@ extension NativeEchoCanceller {
         let wanted = max(0, found - tuning.lead)
         let isFirst = delays.takeFirst()
         let isNear = abs(wanted - reference.offset) <= Self.block
+        if isFirst || isNear { echoDelay = found }
         if isFirst, isNear, isHinted, presence.unexplained < Self.unlearned { return confirmHint() }
         guard isFirst || !isNear else { return }
         // Another of the echo's arrivals stands out now. The filter has them all where it is.
         let isCovered = Self.covered.contains(found - reference.offset)
         if !isFirst, isCovered, memory.isKnown, presence.unexplained < Self.unlearned { return }
         let before = reference.offset
+        echoDelay = found
         reference.move(to: wanted, &batch)
         pathGain.restart()
         if isFirst || !memory.isKnown {
@@ -335,6 +346,7 @@ extension NativeEchoCanceller {
             product: mic.dot(priorEcho), isEvident: delays.isEvident, isPersistent: delays.isPersistent)
         mendExpectation()
         let unexplained = presence.unexplained
+        if isFarAlone { usualError.note(unexplained: unexplained) }
         memory.remember(filter, unexplained: unexplained)
         if let offset = memory.lookForJump(unexplained: unexplained, offset: reference.offset, &batch) {
             jump(to: offset)
@@ -370,6 +382,7 @@ extension NativeEchoCanceller {
 
     private mutating func jump(to offset: Int) {
         monitor.noteShift(by: Self.time(offset - reference.offset))
+        echoDelay = echoDelay.map { $0 + offset - reference.offset }
         reference.move(to: offset, &batch)
         memory.restore(&filter)
         suppressor.expectKnownPath()
@@ -422,11 +435,11 @@ extension NativeEchoCanceller {
         let isHeard = presence.presence > 0.5
         report.echoSuppression = activeSuppression
         report.mayContainEcho = isHeard && presence.isLive
-        report.echoDelay = delays.delay.map { $0 * rate / Self.sampleRate }
+        report.echoDelay = echoDelay.map { $0 * rate / Self.sampleRate }
         report.echoDriftPPM = drift.isOpen ? Float(drift.drift * 1e6) : nil
         report.echoPresence = presence.presence
         var integrity = monitor.integrity
-        integrity.isLate = delays.delay.map { $0 < Self.sampleRate / 1000 } ?? false
+        integrity.isLate = echoDelay.map { $0 < Self.sampleRate / 1000 } ?? false
         report.referenceIntegrity = integrity
         report.referenceLevel = Self.level(reference.power)
         guard presence.farTime > 0 else { return }

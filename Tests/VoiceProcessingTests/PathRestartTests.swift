@@ -1,0 +1,40 @@
+import Glibc
+import TestCases
+import Testing
+
+@testable import VoiceProcessing
+
+/// What happens to a path that is the same all the time, though no filter fits it for long.
+@Suite("A path that stays")
+struct PathRestartTests {
+    private static let rate = 16_000
+
+    private static func process(_ microphone: [Float], _ far: [Float]) throws -> [ProcessingReport] {
+        let processor = try NativeProcessor(sampleRate: rate, settings: ProcessingSettings(echo: .soft))
+        return ProcessorRun(processor, capture: microphone, reference: far).reports
+    }
+
+    /// How often what had been measured of the path was thrown away.
+    private static func restarts(_ reports: [ProcessingReport]) -> Int {
+        zip(reports, reports.dropFirst()).count { before, after in
+            (before.echoReadiness ?? 0) > 0 && after.echoReadiness == 0
+        }
+    }
+
+    /// What a loudspeaker makes of the far end whose cone hardly moves beyond a tenth of full scale, and less one way than the other.
+    private static func distorted(_ far: [Float]) -> [Float] {
+        far.map { sample in
+            let reach: Float = sample > 0 ? 0.06 : 0.12
+            return reach * tanhf(sample / reach)
+        }
+    }
+
+    @Test("begins anew for no quick filter that is better for a moment", arguments: cases([1, 2, 3]))
+    func distortion(seed: Int) throws {
+        let far = speech(seconds: 12, rate: Self.rate, seed: UInt64(seed), level: -16)
+        let room = noise(seconds: 12, rate: Self.rate, seed: 4, level: -70)
+        let microphone = sum(echo(of: Self.distorted(far), rate: Self.rate, delay: 640), room)
+        let restarts = Self.restarts(try Self.process(microphone, far))
+        #expect(restarts == 0, "seed \(seed)")
+    }
+}
