@@ -62,11 +62,11 @@ struct DoctorLiveTests {
         // When the doctor plays speech through it
         let result = try ChildProcess.run(["doctor", "--echo", "--json"], environment: virtual.environment)
         #expect(result.exitCode == 0, "\(result.standardError)")
-        // Then it looks at that echo, or says that the machine was too busy for it
+        // Then it looks at what came back; what it makes of an echo is tested in virtual time
         let lines = try #require(result.json)
+        #expect(lines.first?["subject"] as? String == "echo of default in default")
         let values = try #require(lines.first?["values"] as? [String: Double])
-        let isDisturbed = try #require(values["xruns"]) > 0
-        #expect(values["delay_ms"].map { (15...120).contains($0) } ?? isDisturbed)
+        #expect(values["xruns"] != nil && values["clipped_ratio"] != nil)
         #expect(lines.last?["type"] as? String == "summary")
     }
 }
