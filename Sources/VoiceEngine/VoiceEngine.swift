@@ -130,6 +130,9 @@ public actor VoiceEngine {
     /// the room's message comes; what is still under way is dropped up to the next talkspurt, for half a second at most. The talker, and
     /// everybody else, is told by ``EngineEvent/interrupted(_:by:generation:)``.
     ///
+    /// Another may be interrupted only who joined with ``RoomClientConfiguration/interruptibleBy`` `.anyone`, as an agent does; else, and beyond twice a
+    /// second, the room refuses, and only here it fades out.
+    ///
     /// - Throws: ``EngineError/notJoined``, ``EngineError/unknownParticipant(_:)``, ``EngineError/overloaded``, ``EngineError/requestRefused(_:)``.
     public func interrupt(_ participant: ParticipantID? = nil) async throws(EngineError) {
         guard let room else { throw .notJoined }
