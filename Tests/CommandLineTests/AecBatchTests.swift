@@ -1,4 +1,5 @@
 import Foundation
+import TestCases
 import Testing
 import VoiceDevices
 import VoiceSimulation
@@ -167,7 +168,7 @@ struct AecBatchTests {
 struct EchoPathTests {
     private static let rate = 16_000
 
-    @Test("return loss, delay and tail of a path that is known", arguments: [-6_000, 0, 4_000])
+    @Test("return loss, delay and tail of a path that is known", arguments: cases([-6_000, 0, 4_000]))
     func known(delay: Int) throws {
         var random = SeededGenerator(seed: 3)
         let far = SyntheticSpeech.samples(frames: rate * 12, seed: 4)

@@ -1,4 +1,5 @@
 import Foundation
+import TestCases
 import Testing
 import VoiceDevices
 import VoiceSimulation
@@ -71,7 +72,9 @@ struct AecTests {
         return folder
     }
 
-    @Test("an echo that precedes the reference is told, and nothing is called good then", arguments: [-1_000, -8_000])
+    @Test(
+        "an echo that precedes the reference is told, and nothing is called good then",
+        arguments: cases([-1_000, -8_000]))
     func precedes(delay: Int) throws {
         let (far, echo) = Self.noise(seconds: 5, delay: delay)
         let folder = try Self.folder(far, echo)

@@ -1,4 +1,5 @@
 import Foundation
+import TestCases
 import Testing
 
 @Suite("The loopback command on a virtual card")
@@ -20,7 +21,9 @@ struct LoopbackCardTests {
         return summary
     }
 
-    @Test("the round trip is the playback buffer and what lies behind it", arguments: [(120, 0), (240, 100), (480, 1)])
+    @Test(
+        "the round trip is the playback buffer and what lies behind it",
+        arguments: cases([(120, 0), (240, 100), (480, 1)]))
     func roundTrip(period: Int, delay: Int) throws {
         let result = try measure(",DELAY_FRAMES=\(delay)", "--period", "\(period)")
         #expect(result.exitCode == 0, "\(result.standardError)")

@@ -1,3 +1,4 @@
+import TestCases
 import Testing
 import VoiceRealtime
 
@@ -60,7 +61,7 @@ struct VirtualTimeCardTests {
 
     @Test(
         "A good device runs for minutes without an xrun, and moves exactly one period on each wake-up",
-        arguments: ["INTERRUPTS=0", "GRANULE_FRAMES=0", "JITTER_US=3000"])
+        arguments: cases(["INTERRUPTS=0", "GRANULE_FRAMES=0", "JITTER_US=3000"]))
     func goodDevice(arguments: String) throws {
         let card = VirtualCard(arguments: "VIRTUAL=1,\(arguments)")
         defer { card.remove() }

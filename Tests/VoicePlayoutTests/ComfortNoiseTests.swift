@@ -1,4 +1,5 @@
 import Glibc
+import TestCases
 import Testing
 import VoiceCoding
 import VoicePlayout
@@ -77,7 +78,7 @@ struct ComfortNoiseTests {
         return (self.levels(sound).min() ?? -120) - levels.reduce(0, +) / Double(levels.count)
     }
 
-    @Test("A pause that is not sent sounds like the room", arguments: [16_000, 32_000], [true, false])
+    @Test("A pause that is not sent sounds like the room", arguments: cases([16_000, 32_000]), cases([true, false]))
     func pause(bitratePerSecond: Int, isAnnounced: Bool) throws {
         // Given a sender that leaves out what its codec need not send, and perhaps the packet that says so too
         var settings = OpusEncoderSettings(bitratePerSecond: bitratePerSecond)

@@ -1,3 +1,4 @@
+import TestCases
 import Testing
 import VoicePlayout
 
@@ -14,8 +15,8 @@ struct FreezeTests {
     }
 
     @Test(
-        "All that came and was not played is told as skipped", arguments: [100.0, 300, 1000, 3000],
-        [PlayoutConfiguration.conversation, .lowDelay, .robust])
+        "All that came and was not played is told as skipped", arguments: cases([100.0, 300, 1000, 3000]),
+        cases([PlayoutConfiguration.conversation, .lowDelay, .robust]))
     func accounts(length: Double, configuration: PlayoutConfiguration) {
         let trace = frozen(length)
         var listening = Listening(configuration, context: "\(length) ms")

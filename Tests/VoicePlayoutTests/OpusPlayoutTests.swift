@@ -1,4 +1,5 @@
 import Glibc
+import TestCases
 import Testing
 import VoiceCoding
 import VoicePlayout
@@ -67,7 +68,7 @@ struct OpusPlayoutTests {
         10 * log10(1e-12 + sound.reduce(0.0) { $0 + Double($1) * Double($1) } / Double(sound.count))
     }
 
-    @Test("Every packet duration plays at its level, clean and lossy", arguments: OpusFrameDuration.allCases)
+    @Test("Every packet duration plays at its level, clean and lossy", arguments: cases(OpusFrameDuration.allCases))
     func durations(duration: OpusFrameDuration) throws {
         var network = Network.clean
         let clean = try play(duration, network: network)

@@ -74,7 +74,8 @@ struct PlayoutPropertyTests {
     }
 
     @Test(
-        "Drifting clocks alone never cost a sample", arguments: [(-300.0, 200.0), (-100, 600), (100, 600), (300, 200)])
+        "Drifting clocks alone never cost a sample",
+        arguments: cases([(-300.0, 200.0), (-100, 600), (100, 600), (300, 200)]))
     func drift(ppm: Double, seconds: Double) {
         // Given a clean link between clocks 100 ppm apart for ten minutes, or 300 for less
         var network = Network.clean

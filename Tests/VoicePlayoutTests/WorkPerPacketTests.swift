@@ -1,3 +1,4 @@
+import TestCases
 import Testing
 import VoiceWire
 
@@ -28,7 +29,7 @@ struct WorkPerPacketTests {
         }
     }
 
-    @Test("is bounded whatever the sequence numbers and lengths", arguments: Course.allCases)
+    @Test("is bounded whatever the sequence numbers and lengths", arguments: cases(Course.allCases))
     func bounded(course: Course) {
         // Given a sender of 4000 packets a second
         var random = SeededGenerator(seed: 1)

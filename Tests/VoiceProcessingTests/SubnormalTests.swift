@@ -1,4 +1,5 @@
 import Glibc
+import TestCases
 import Testing
 
 @testable import VoiceProcessing
@@ -42,8 +43,8 @@ struct SubnormalTests {
 
         /// After a voice and its echo nothing comes, then less than can be held in full precision.
         @Test(
-            "no instruction of a backend, nor of its library, meets one", arguments: ProcessingBackend.allCases,
-            [16_000, 48_000])
+            "no instruction of a backend, nor of its library, meets one", arguments: cases(ProcessingBackend.allCases),
+            cases([16_000, 48_000]))
         func backends(backend: ProcessingBackend, rate: Int) throws {
             let settings = ProcessingSettings(
                 echo: .medium, noise: .high, gain: .conversation, highPass: true, voiceDetection: .moderate)
