@@ -44,21 +44,12 @@ struct RoomCommandLiveTests {
     @Test("localhost is served and called")
     func localhost() throws {
         let folder = try TestFolder()
-        var server = try ChildProcess(
-            ["room", "serve", "--address", "localhost", "--port", "0", "--secret-file", folder.secret, "--json"])
-        let url = try #require(try server.event("listening")["url"] as? String)
-        #expect(url.hasPrefix("udp://localhost:"))
-        let token = try ChildProcess.run([
-            "room", "token", "--room", "r", "--identity", "a", "--secret-file", folder.secret,
-        ])
+        let server = try RunningServer(in: folder, address: "localhost")
+        #expect(server.url.hasPrefix("udp://localhost:"))
         try folder.speak("in.wav", seconds: 0.2, seed: 1)
-        let call = try ChildProcess.run([
-            "call", "--server", url, "--token", token.standardOutput.trimmingCharacters(in: .newlines), "--input",
-            folder("in.wav"),
-        ])
+        let call = try ChildProcess.run(server.call(token: try server.token("a"), "--input", folder("in.wav")))
         #expect(call.exitCode == 0, "\(call.standardError)")
-        server.interrupt()
-        _ = server.wait()
+        _ = server.stop()
     }
 
     @Test("whoever is interrupted is told so, and not by a number")

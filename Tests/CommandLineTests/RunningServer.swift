@@ -7,10 +7,12 @@ struct RunningServer {
     let folder: TestFolder
     let url: String
 
-    init(in folder: TestFolder, port: UInt16 = 0) throws {
+    init(in folder: TestFolder, address: String = "127.0.0.1", port: UInt16 = 0) throws {
         self.folder = folder
         child = try ChildProcess(
-            ["room", "serve", "--port", "\(port)", "--secret-file", folder.secret, "--json"])
+            [
+                "room", "serve", "--address", address, "--port", "\(port)", "--secret-file", folder.secret, "--json",
+            ])
         url = try #require(try child.event("listening")["url"] as? String)
     }
 

@@ -20,33 +20,33 @@ struct LiveTestRuleTests {
         return signs.first(where: source.contains).map { "\(file) runs in real time (\($0)): name it ...LiveTests" }
     }
 
-    @Test("no other test does")
-    func tests() throws {
+    /// The Swift files of all tests but these, as names and texts.
+    private static func files() throws -> [(name: String, source: String)] {
         let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        var count = 0
+        var files: [(name: String, source: String)] = []
         for case let path as String in FileManager.default.enumerator(atPath: tests.path()) ?? .init()
         where path.hasSuffix(".swift") && !path.hasPrefix("ImportRulesTests") {
-            count += 1
-            let source = try String(contentsOf: tests.appending(path: path), encoding: .utf8)
-            if let objection = Self.objection(to: source, file: URL(filePath: path).lastPathComponent) {
-                Issue.record("\(objection)")
-            }
+            let file = tests.appending(path: path)
+            files.append((file.lastPathComponent, try String(contentsOf: file, encoding: .utf8)))
         }
+        return files
+    }
+
+    @Test("no other test does")
+    func tests() throws {
+        let files = try Self.files()
         // A scan that found nothing would prove nothing.
-        #expect(count > 100)
+        #expect(files.count > 100)
+        for objection in files.compactMap({ Self.objection(to: $0.source, file: $0.name) }) {
+            Issue.record("\(objection)")
+        }
     }
 
     @Test("a suite is named as its file, so that the filter finds it")
     func names() throws {
-        let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        var count = 0
-        for case let path as String in FileManager.default.enumerator(atPath: tests.path()) ?? .init()
-        where path.hasSuffix("LiveTests.swift") {
-            count += 1
-            let source = try String(contentsOf: tests.appending(path: path), encoding: .utf8)
-            #expect(source.contains("LiveTests {"), "\(path)")
-        }
-        #expect(count > 10)
+        let files = try Self.files().filter { $0.name.hasSuffix("LiveTests.swift") }
+        #expect(files.count > 10)
+        for file in files { #expect(file.source.contains("LiveTests {"), "\(file.name)") }
     }
 
     @Test("a planted one is told")

@@ -89,9 +89,6 @@ struct EchoPresence {
     /// Share of the microphone's power that the filter does not explain, 0...1 and above.
     var unexplained: Float { errorPower / (microphonePower + 1e-12) }
 
-    /// Share of the microphone's power that the filter explains, over 0.7 s of far-end speech.
-    var explained: Float { (2 * slowProduct - slowEstimate) / (slowMicrophone + 1e-12) }
-
     /// Takes a block's powers (mean squares).
     mutating func note(referencePower: Float, microphonePower: Float) {
         roomPower = max(Self.room.least, min(microphonePower, roomPower * Self.room.growth))
@@ -133,7 +130,7 @@ struct EchoPresence {
         slowEstimate += Self.slow * (estimate - slowEstimate)
         if isAudible, sinceSpeech < Self.longestDelay { heardTime += Self.block }
         let ratio = slowProduct / (slowEstimate + 1e-12)
-        let share = explained
+        let share = (2 * slowProduct - slowEstimate) / (slowMicrophone + 1e-12)
         let least = farTime > Self.proof.late ? tuning.share : tuning.earlyShare
         let explains = farTime > Self.proof.early && share > least && ratio > tuning.ratio
         let isProof = isEvident || explains || isPersistent && heardTime < tuning.beginning

@@ -40,11 +40,11 @@ struct NativeEchoCanceller: ~Copyable {
     /// Share of the path beyond the shadow filter that has changed, after it took over.
     private static let changedShare: Float = 1
     private static let quick: Float = 0.1535
-    /// How surely the far end must be alone for what is left to be the echo's.
+    /// How surely the far end must be alone for what is left of a block to be the echo's.
     private static let alone: Float = 0.8
-    /// From which ratio of energies to the microphone on an error is not taken for what is left of it; the weight of a block in them: 30 ms; and
-    /// how surely the far end must be alone for a block to count by itself.
-    private static let worse: (ratio: Float, weight: Float, alone: Float) = (1.5, 0.3, 0.8)
+    /// From which ratio of energies to the microphone on an error is not taken for what is left of it; and the weight of a block in them: 30 ms,
+    /// where the far end alone does not let it count by itself.
+    private static let worse: (ratio: Float, weight: Float) = (1.5, 0.3)
     /// How surely the far end must be alone, how far off its echo's gain, and blocks until the next change is believed.
     private static let gainChange: (alone: Float, least: Float, rest: Int) = (0.9, 0.2, 10)
     /// Share of the microphone's power unexplained above which nothing worth keeping was learned.
@@ -194,7 +194,7 @@ extension NativeEchoCanceller {
     /// it says nothing: an echo and a near end that happen to be opposite are together softer than either, so 10 ms of the echo got through
     /// several times in ten seconds.
     private mutating func refuseWorse() {
-        let weight = suppressor.farOnly > Self.worse.alone ? 1 : Self.worse.weight
+        let weight = isFarAlone ? 1 : Self.worse.weight
         recent.error += weight * (error.energy - recent.error)
         recent.mic += weight * (mic.energy - recent.mic)
         guard recent.error > Self.worse.ratio * recent.mic, error.energy > mic.energy else { return }
