@@ -1,3 +1,5 @@
+public import VoicePeers
+
 /// Who gets an RTP or RTCP packet: by where it came from and its SSRC.
 ///
 /// A look-up allocates nothing and takes two hashes. Hash seeds are the process's own, so hostile addresses do not

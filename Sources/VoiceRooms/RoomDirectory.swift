@@ -1,3 +1,5 @@
+public import VoicePeers
+
 /// A server's rooms and the participants in them, as a state machine without clock, socket or random source.
 ///
 /// The driver's loop is that of `RoomSession`: give it what arrived (`handle(datagram:from:now:)`), the verdicts on the

@@ -1,3 +1,5 @@
+public import VoicePeers
+
 /// What a server allows; fixed at its start. Values outside their limits are brought to the nearest.
 public struct RoomDirectoryConfiguration: Equatable, Sendable {
     /// Participants of a room, 1...`RoomProtocol.participantLimit`.

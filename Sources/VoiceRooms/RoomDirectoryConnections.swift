@@ -1,3 +1,5 @@
+internal import VoicePeers
+
 // How the directory speaks to its participants, loses them and lets them go.
 
 extension RoomDirectory {

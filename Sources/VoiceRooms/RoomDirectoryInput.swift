@@ -1,3 +1,5 @@
+public import VoicePeers
+
 // What reaches a directory from outside: datagrams and the passing of time.
 
 extension RoomDirectory {

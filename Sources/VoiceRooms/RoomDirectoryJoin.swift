@@ -1,3 +1,5 @@
+internal import VoicePeers
+
 // How a participant comes in, and comes back.
 
 extension RoomDirectory {

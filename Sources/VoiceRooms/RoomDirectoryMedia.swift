@@ -1,3 +1,5 @@
+internal import VoicePeers
+
 // Who hears whom, and from and to which addresses their media go. Each change touches the lists that it is about: no request costs more for it in
 // a larger room.
 

@@ -1,3 +1,5 @@
+internal import VoicePeers
+
 /// The server's record of one participant.
 struct RoomParticipant: Sendable {
     struct Stream: Sendable {

@@ -1,3 +1,5 @@
+public import VoicePeers
+
 /// What a token grants, once its signature and its times have been found right. Claims as in LiveKit's access tokens.
 public struct TokenGrants: Equatable, Sendable {
     /// `sub`: who the participant is, unique in the room.

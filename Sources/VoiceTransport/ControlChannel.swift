@@ -1,3 +1,4 @@
+internal import VoicePeers
 internal import VoiceRooms
 
 /// Carries whole control datagrams between a room's state machine and a socket: the one place where protection goes.

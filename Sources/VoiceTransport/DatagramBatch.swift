@@ -1,4 +1,5 @@
 internal import CLinuxRealtime
+internal import VoicePeers
 internal import VoiceRealtime
 internal import VoiceRooms
 internal import VoiceWire

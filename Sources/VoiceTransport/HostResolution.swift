@@ -1,5 +1,6 @@
 internal import CLinuxRealtime
 internal import Glibc
+internal import VoicePeers
 internal import VoiceRealtime
 internal import VoiceRooms
 

@@ -1,6 +1,7 @@
 internal import CLinuxRealtime
 internal import Glibc
 internal import Synchronization
+internal import VoicePeers
 internal import VoiceRealtime
 internal import VoiceRooms
 

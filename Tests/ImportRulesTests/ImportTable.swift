@@ -6,11 +6,14 @@ enum ImportTable {
         "VoiceWire": [],
         "VoicePlayout": ["VoiceWire"],
         "VoiceTurns": [],
-        "VoiceRooms": ["VoiceWire"],
+        "VoicePeers": ["VoiceWire"],
+        "VoiceRooms": ["VoiceWire", "VoicePeers"],
         "VoiceProcessing": ["VoiceRealtime", "CVoiceKernels", "CWebRTCAudio", "CSpeexDSP", "CRNNoise"],
         "VoiceCoding": ["COpus"],
         "VoiceDevices": ["VoiceRealtime", "CALSA", "CSndFile", "CSpeexDSP"],
-        "VoiceTransport": ["VoiceRealtime", "VoiceWire", "VoiceRooms", "CSRTP", "COpenSSL", "CJWT", "CLinuxRealtime"],
+        "VoiceTransport": [
+            "VoiceRealtime", "VoiceWire", "VoicePeers", "VoiceRooms", "CDTLS", "COpenSSL", "CJWT", "CLinuxRealtime",
+        ],
         "VoiceEngine": stages,
         "VoiceSimulation": stages.union(["VoiceEngine"]),
         "DuplexVoiceC": ["VoiceEngine"],
@@ -21,8 +24,8 @@ enum ImportTable {
 
     /// The stages of the sound's way, which the engine joins.
     private static let stages: Set<String> = [
-        "VoiceRealtime", "VoiceWire", "VoicePlayout", "VoiceTurns", "VoiceRooms", "VoiceProcessing", "VoiceCoding",
-        "VoiceDevices", "VoiceTransport",
+        "VoiceRealtime", "VoiceWire", "VoicePlayout", "VoiceTurns", "VoicePeers", "VoiceRooms", "VoiceProcessing",
+        "VoiceCoding", "VoiceDevices", "VoiceTransport",
     ]
 
     /// Modules of the toolchain that every module may import.

@@ -1,5 +1,6 @@
 import TestCases
 import Testing
+import VoicePeers
 
 @testable import VoiceRooms
 

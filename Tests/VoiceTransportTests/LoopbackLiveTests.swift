@@ -2,6 +2,7 @@ import CLinuxRealtime
 import Glibc
 import Synchronization
 import Testing
+import VoicePeers
 import VoiceRealtime
 import VoiceRooms
 

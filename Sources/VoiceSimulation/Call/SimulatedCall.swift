@@ -1,5 +1,6 @@
 internal import VoiceDevices
 public import VoiceEngine
+internal import VoicePeers
 internal import VoiceRealtime
 public import VoiceRooms
 internal import VoiceWire

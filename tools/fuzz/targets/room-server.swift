@@ -5,6 +5,7 @@
 // numbers of the input's choice in them, and any bytes besides. Nothing may trap, no datagram may cost more than its budget, and nothing may
 // grow with what was not accepted.
 
+import VoicePeers
 import VoiceRooms
 import VoiceWire
 
