@@ -21,24 +21,12 @@ struct PlayoutTests {
 
     /// A capture of raw IPv4 with these packets.
     private func capture(_ packets: [Captured]) -> [UInt8] {
-        func big<Value: FixedWidthInteger>(_ value: Value) -> [UInt8] {
-            stride(from: Value.bitWidth - 8, through: 0, by: -8).map { UInt8(truncatingIfNeeded: value >> $0) }
-        }
-        func little(_ value: UInt32) -> [UInt8] { big(value).reversed() }
-        // The pcap file header of libpcap's savefile format; link type 101 is raw IP.
-        var bytes = little(0xA1B2_C3D4) + [2, 0, 4, 0] + little(0) + little(0) + little(65_535) + little(101)
-        for packet in packets {
-            var rtp: [UInt8] = [0x80, packet.payloadType] + big(UInt16(packet.number))
-            rtp += big(UInt32(packet.number * 960)) + big(packet.source) + packet.payload
-            let udp = big(UInt16(5_000)) + big(UInt16(5_002)) + big(UInt16(8 + rtp.count)) + [0, 0] + rtp
-            let ip =
-                [0x45, 0] + big(UInt16(20 + udp.count)) + [0, 0, 0, 0, 64, 17, 0, 0, 127, 0, 0, 1, 127, 0, 0, 1] + udp
-            let (seconds, rest) = (packet.milliseconds / 1000, packet.milliseconds % 1000 * 1000)
-            bytes +=
-                little(UInt32(seconds)) + little(UInt32(rest)) + little(UInt32(ip.count)) + little(UInt32(ip.count))
-                + ip
-        }
-        return bytes
+        PacketCapture.file(
+            packets.map { packet in
+                var rtp: [UInt8] = [0x80, packet.payloadType] + PacketCapture.big(UInt16(packet.number))
+                rtp += PacketCapture.big(UInt32(packet.number * 960)) + PacketCapture.big(packet.source)
+                return (packet.milliseconds * 1_000, PacketCapture.ipv4(rtp + packet.payload))
+            })
     }
 
     @Test("into a WAV file of the call's length, with a summary as the last line")

@@ -1,5 +1,5 @@
 // modules: VoiceWire VoiceRooms
-// files: duplex/Playout/PlayoutCapture.swift duplex/Playout/PlayoutDatagram.swift
+// files: Sources/duplex/Playout/PlayoutCapture.swift Sources/duplex/Playout/PlayoutDatagram.swift Tests/CommandLineTests/PacketCapture.swift
 //
 // Any bytes as a capture file, and whole captures around any bytes as a captured packet, in each link layer. Nothing may trap; what is read of
 // RTP is no longer than the file.
@@ -57,20 +57,14 @@ private func packets(_ bytes: [UInt8]) -> [[UInt8]] {
     return packets
 }
 
-/// A capture in the classic format, little-endian, a packet every 20 ms.
+/// A capture with a packet every 20 ms.
 private func pcap(link: Int32, _ packets: [[UInt8]]) -> [UInt8] {
-    func word(_ value: Int) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } }
-    var file = word(0xA1B2_C3D4) + [2, 0, 4, 0] + word(0) + word(0) + word(65_535) + word(Int(link))
-    for (number, packet) in packets.enumerated() {
-        file += word(number / 50) + word(number % 50 * 20_000) + word(packet.count) + word(packet.count) + packet
-    }
-    return file
+    PacketCapture.file(link: link, packets.enumerated().map { number, packet in (number * 20_000, packet) })
 }
 
 func makeSeeds() -> [[UInt8]] {
     let rtp: [UInt8] = [0x80, 111, 0, 1, 0, 0, 3, 0xC0, 1, 2, 3, 4, 0x48, 0x40, 1]
-    let udp: [UInt8] = [0, 99, 0, 99, 0, UInt8(8 + rtp.count), 0, 0] + rtp
-    let ipv4: [UInt8] = [0x45, 0, 0, UInt8(20 + udp.count), 0, 0, 0, 0, 64, 17, 0, 0, 127, 0, 0, 1, 127, 0, 0, 1] + udp
+    let (udp, ipv4) = (PacketCapture.udp(rtp), PacketCapture.ipv4(rtp))
     let ipv6: [UInt8] =
         [0x60, 0, 0, 0, 0, UInt8(udp.count), 17, 64] + [UInt8](repeating: 0, count: 15) + [1]
         + [UInt8](repeating: 0, count: 15) + [1] + udp
