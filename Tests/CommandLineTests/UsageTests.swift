@@ -28,6 +28,8 @@ struct UsageTests {
         Wrong(
             arguments: call + ["--input", "a.wav", "--route-profile", "headset"],
             saying: "--route-profile are of a sound card"),
+        Wrong(
+            arguments: call + ["--interruptible-by", "everyone"], saying: "provide one of 'publisher' and 'anyone'"),
         Wrong(arguments: call + ["--frame-ms", "15"], saying: "The value '15' is invalid"),
         Wrong(arguments: call + ["--input", "a.wav", "--capture", "hw:0"], saying: "use either"),
         Wrong(arguments: call + ["--capture", "none", "--playback", "none"], saying: "no call"),

@@ -77,6 +77,8 @@ struct Call: AsyncParsableCommand {
     var preset: Preset?
     @Option(help: "What is done to the microphone, if not as the preset has it.")
     var processing: Processing?
+    @Option(help: "Who may interrupt what this caller says: publisher (nobody else) or anyone, as an agent wants it.")
+    var interruptibleBy = InterruptionPolicy.publisher
     @Option(help: "Milliseconds of sound in a packet, if not as the preset has it.")
     var frameMs: FrameMilliseconds?
     @Option(help: "End the call after this many seconds.")
@@ -127,6 +129,11 @@ struct Call: AsyncParsableCommand {
         try await reportingFailure { try await CallRun(self).run() }
     }
 
+    /// What the options ask of the room.
+    var roomConfiguration: RoomClientConfiguration {
+        RoomClientConfiguration(allowPlaintext: allowPlaintext, interruptibleBy: interruptibleBy)
+    }
+
     /// What the options ask of the engine.
     func engineConfiguration(files: DeferredFileDevice?) -> EngineConfiguration {
         var configuration = (preset ?? (usesFiles ? .headset : .voiceChat)).configuration
@@ -152,3 +159,17 @@ struct Call: AsyncParsableCommand {
 
 extension RoutePolicy: ExpressibleByArgument {}
 extension RouteProfile: ExpressibleByArgument {}
+
+extension InterruptionPolicy: ExpressibleByArgument {
+    /// `publisher` or `anyone`.
+    public init?(argument: String) {
+        guard let policy = Self.allCases.first(where: { "\($0)" == argument }) else { return nil }
+        self = policy
+    }
+
+    /// As it is written on the command line.
+    public var defaultValueDescription: String { "\(self)" }
+
+    /// What the help lists.
+    public static var allValueStrings: [String] { allCases.map { "\($0)" } }
+}

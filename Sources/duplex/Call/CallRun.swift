@@ -92,8 +92,7 @@ struct CallRun {
         do throws(EngineError) {
             log.start(try await engine.start())
             Console.progress("joining \(endpoint)")
-            present = try await engine.join(
-                endpoint, configuration: RoomClientConfiguration(allowPlaintext: options.allowPlaintext))
+            present = try await engine.join(endpoint, configuration: options.roomConfiguration)
         } catch {
             return .failed(Failure(error))
         }
