@@ -1,0 +1,44 @@
+/// One record of a datagram, as far as its header tells (RFC 6347 section 4.1). Nothing of it is known to be genuine.
+package struct DTLSRecord {
+    /// What it carries (RFC 5246 section 6.2.1).
+    package enum Content: UInt8 {
+        case changeCipherSpec = 20
+        case alert, handshake, applicationData
+    }
+
+    /// Bytes of a header.
+    package static let headerSize = 13
+    /// DTLS 1.0 and 1.2, as on the wire. A first hello says 1.0 in its header, whatever it asks for.
+    static let versions: [UInt16] = [0xFEFF, 0xFEFD]
+
+    package let content: Content
+    /// How often keys have changed: 0 in the clear, 1 with the keys of the handshake.
+    package let epoch: UInt16
+    /// Bytes 5...10 of the header.
+    package let sequenceNumber: UInt64
+    /// Where what it carries lies in the datagram.
+    package let payload: Range<Int>
+
+    /// Reads the record that begins at `offset`; nil where none does.
+    package init?(in datagram: Span<UInt8>, at offset: Int = 0) {
+        guard offset >= 0, datagram.count - offset >= Self.headerSize,
+            let content = Content(rawValue: datagram[offset]),
+            Self.versions.contains(datagram.number16(at: offset + 1))
+        else { return nil }
+        let count = Int(datagram.number16(at: offset + 11))
+        let start = offset + Self.headerSize
+        guard count > 0, count <= datagram.count - start else { return nil }
+        self.content = content
+        epoch = datagram.number16(at: offset + 3)
+        sequenceNumber = (offset + 5..<offset + 11).reduce(0) { $0 << 8 | UInt64(datagram[$1]) }
+        payload = start..<start + count
+    }
+}
+
+extension Span<UInt8> {
+    /// Two bytes in network order.
+    func number16(at offset: Int) -> UInt16 { UInt16(self[offset]) << 8 | UInt16(self[offset + 1]) }
+
+    /// Three bytes in network order.
+    func number24(at offset: Int) -> Int { Int(self[offset]) << 16 | Int(number16(at: offset + 1)) }
+}

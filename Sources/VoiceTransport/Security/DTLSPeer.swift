@@ -1,0 +1,175 @@
+internal import CDTLS
+internal import VoicePeers
+
+/// One place of ``DTLSSecurity``: a peer's DTLS connection, and the keys that came of it.
+@safe
+struct DTLSPeer: ~Copyable {
+    /// Datagrams with protected records that are looked at before there are keys for them. OpenSSL keeps each in 17 kB until then.
+    private static let earlyLimit = 8
+
+    private var connection: OpaquePointer?
+    private var role = PeerRole.server
+    /// Whether a server has been given the hello that it answers.
+    private var isAdmitted = false
+    /// The 32 random bytes of that hello.
+    private var random = InlineArray<32, UInt8>(repeating: 0)
+    private var earlyCount = 0
+    private(set) var state = PeerSecurityState.closed(.here)
+    /// When to look after what may have been lost.
+    private(set) var deadline: Duration?
+    private(set) var keys: [UInt8]?
+
+    init() {}
+
+    deinit { unsafe dv_dtls_free(connection) }
+
+    // MARK: Life
+
+    mutating func begin(_ context: DTLSContext, as role: PeerRole, now: Duration) {
+        end()
+        unsafe connection = dv_dtls_create(context.pointer)
+        self.role = role
+        guard unsafe connection != nil else {
+            state = .closed(.handshakeFailed)
+            return
+        }
+        state = .opening
+        update(now: now)
+    }
+
+    mutating func end() {
+        unsafe dv_dtls_free(connection)
+        unsafe connection = nil
+        isAdmitted = false
+        earlyCount = 0
+        state = .closed(.here)
+        deadline = nil
+        keys = nil
+    }
+
+    mutating func close() {
+        guard let connection = unsafe connection else { return }
+        unsafe dv_dtls_close(connection)
+        update(now: .zero)
+    }
+
+    /// Takes over what the connection says.
+    private mutating func update(now: Duration) {
+        guard let connection = unsafe connection else { return }
+        let left = unsafe dv_dtls_timeout(connection)
+        deadline = left < 0 ? nil : now + .nanoseconds(left)
+        guard state == .opening || state == .open else { return }
+        switch unsafe dv_dtls_get_state(connection) {
+        case DV_DTLS_OPENING: state = .opening
+        case DV_DTLS_OPEN: if state == .opening { open() }
+        case DV_DTLS_CLOSED_HERE: state = .closed(.here)
+        case DV_DTLS_CLOSED_BY_PEER: state = .closed(.byPeer)
+        case DV_DTLS_OTHER_FINGERPRINT: state = .closed(.identityRefused(.otherFingerprint))
+        case DV_DTLS_UNTRUSTED: state = .closed(.identityRefused(.untrusted))
+        case DV_DTLS_OTHER_HOST: state = .closed(.identityRefused(.otherHost))
+        case DV_DTLS_OUT_OF_DATE: state = .closed(.identityRefused(.outOfDate))
+        default: state = .closed(.handshakeFailed)
+        }
+    }
+
+    private mutating func open() {
+        guard let connection = unsafe connection else { return }
+        var material = [UInt8](repeating: 0, count: 56)
+        let isExported = unsafe material.withUnsafeMutableBufferPointer {
+            unsafe dv_dtls_export_keys(connection, $0.baseAddress, $0.count) != 0
+        }
+        keys = isExported ? material : nil
+        state = .open
+    }
+
+    // MARK: Records
+
+    /// Takes a datagram of records; see ``PeerSecurity/receive(_:at:now:)``.
+    mutating func receive(_ datagram: Span<UInt8>, now: Duration) -> Bool {
+        guard unsafe connection != nil, state == .opening || state == .open else { return false }
+        if role == .server {
+            if let hello = ClientHello(in: datagram) { return takeHello(hello, in: datagram, now: now) }
+            guard isAdmitted else { return false }
+        }
+        let (hasClear, hasProtected) = contents(of: datagram)
+        switch state {
+        case .open:
+            // Keys never change again.
+            return hasProtected && feed(datagram, now: now)
+        default:
+            if hasProtected {
+                guard earlyCount < Self.earlyLimit else { return false }
+                earlyCount += 1
+            } else if !hasClear {
+                return false
+            }
+            // Nobody can tell whether what comes in the clear is genuine.
+            let isTaken = feed(datagram, now: now)
+            return isTaken || hasClear
+        }
+    }
+
+    /// The hello that began this handshake begins it once; another one is for somebody else to judge.
+    private mutating func takeHello(_ hello: ClientHello, in datagram: Span<UInt8>, now: Duration) -> Bool {
+        guard !isAdmitted else {
+            return random.indices.allSatisfy { random[$0] == datagram[hello.random.lowerBound + $0] }
+        }
+        isAdmitted = true
+        for index in random.indices { random[index] = datagram[hello.random.lowerBound + index] }
+        guard let connection = unsafe connection else { return false }
+        let isTaken = unsafe datagram.withUnsafeBufferPointer {
+            unsafe dv_dtls_admit(connection, $0.baseAddress, $0.count) != 0
+        }
+        update(now: now)
+        return isTaken
+    }
+
+    /// Whether there are records in the clear that a handshake has, and protected ones.
+    private func contents(of datagram: Span<UInt8>) -> (hasClear: Bool, hasProtected: Bool) {
+        var offset = 0
+        var hasClear = false
+        var hasProtected = false
+        while let record = DTLSRecord(in: datagram, at: offset) {
+            if record.epoch == 0, record.content != .applicationData { hasClear = true }
+            if record.epoch == 1, state == .open || record.content != .applicationData { hasProtected = true }
+            offset = record.payload.upperBound
+        }
+        return (hasClear, hasProtected)
+    }
+
+    private mutating func feed(_ datagram: Span<UInt8>, now: Duration) -> Bool {
+        guard let connection = unsafe connection else { return false }
+        let isTaken = unsafe datagram.withUnsafeBufferPointer {
+            unsafe dv_dtls_receive(connection, $0.baseAddress, $0.count) != 0
+        }
+        update(now: now)
+        return isTaken
+    }
+
+    func pollControl(into buffer: inout MutableSpan<UInt8>) -> Int? {
+        guard let connection = unsafe connection else { return nil }
+        let count = unsafe buffer.withUnsafeMutableBufferPointer {
+            unsafe dv_dtls_poll_datagram(connection, $0.baseAddress, $0.count)
+        }
+        return count > 0 ? count : nil
+    }
+
+    func pollRecord(into buffer: inout MutableSpan<UInt8>) -> Int? {
+        guard let connection = unsafe connection else { return nil }
+        let count = unsafe buffer.withUnsafeMutableBufferPointer {
+            unsafe dv_dtls_poll_record(connection, $0.baseAddress, $0.count)
+        }
+        return count > 0 ? count : nil
+    }
+
+    func send(control: Span<UInt8>) -> Bool {
+        guard state == .open, let connection = unsafe connection else { return false }
+        return unsafe control.withUnsafeBufferPointer { unsafe dv_dtls_send(connection, $0.baseAddress, $0.count) != 0 }
+    }
+
+    mutating func handleTimeout(now: Duration) {
+        guard let due = deadline, now >= due, let connection = unsafe connection else { return }
+        unsafe dv_dtls_handle_timeout(connection)
+        update(now: now)
+    }
+}
