@@ -47,7 +47,9 @@ final class RoomClientLoop {
             let server = try HostResolution.address(
                 of: endpoint.host, port: endpoint.port, timeout: configuration.resolutionTimeout, wake: link.wake,
                 stop: stop)
-            guard configuration.allowPlaintext || server.isLoopback else { throw .plaintextRefused(endpoint.host) }
+            guard endpoint.security == .plaintext, configuration.allowPlaintext || server.isLoopback else {
+                throw .plaintextRefused(endpoint.host)
+            }
             switch endpoint.tokens {
             case .given(let token):
                 return try RoomClientLoop(server, token, nil, configuration, link, shared).run(until: stop)

@@ -2,8 +2,8 @@ internal import VoiceRooms
 
 /// Why a room's address was not understood.
 public enum RoomEndpointError: Error, Equatable, Sendable {
-    /// Not of the form `udp://host:port`, an IPv6 address in brackets. Remedy: write it so.
-    case malformedURL(String)
+    /// Not of the form `duplex://host:port/?fingerprint=sha256:…` or `udp://host:port`. Remedy: see the fault.
+    case malformedURL(String, RoomURLFault)
     /// The token is longer than a server takes. Remedy: a token with fewer claims.
     case tokenTooLong
 }
@@ -12,20 +12,31 @@ public enum RoomEndpointError: Error, Equatable, Sendable {
 ///
 /// A token that was given holds as long as it says: a client that comes back after the server has forgotten it (a restart, or a break of more than
 /// 30 s) needs one that is valid then. A token provider is asked for one at the join, and again when a rejoin finds that it has expired.
+///
+/// - `duplex://host:7900/?fingerprint=sha256:…`: protected; the server with this certificate. The port is 7900 unless it is told.
+/// - `duplex://host`: protected; the server whose certificate an authority of this system has signed for the host.
+/// - `udp://host:port`: plaintext; for loopback, unless `RoomClientConfiguration.allowPlaintext` says otherwise.
+///
+/// An IPv6 address stands in brackets.
 public struct RoomEndpoint: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
+    /// The UDP port of `duplex://` where none is told.
+    public static let defaultPort: UInt16 = 7900
+
     /// A host name, or a numeric address without brackets.
     public let host: String
     /// The UDP port.
     public let port: UInt16
+    /// Plaintext, or which server is trusted.
+    public let security: RoomSecurity
     let tokens: TokenSource
 
-    /// An endpoint from `udp://host:port` and an access token.
+    /// An endpoint from a URL and an access token.
     public init(url: String, token: String) throws(RoomEndpointError) {
         guard token.utf8.count <= RoomProtocol.tokenLimit else { throw .tokenTooLong }
         try self.init(url: url, tokens: .given(Array(token.utf8)))
     }
 
-    /// An endpoint from `udp://host:port` and whoever makes access tokens for it: the application's own server, most often.
+    /// An endpoint from a URL and whoever makes access tokens for it: the application's own server, most often.
     ///
     /// - Parameter tokenProvider: called on a task of its own, once at the join, which waits for it, and once in each break in which a token has
     ///   expired, when it has what is left of `RoomTimers.breakWindow`. What it throws ends the join, or the coming back, and so does a token longer
@@ -35,31 +46,22 @@ public struct RoomEndpoint: Sendable, CustomStringConvertible, CustomDebugString
     }
 
     private init(url: String, tokens: TokenSource) throws(RoomEndpointError) {
-        guard let (host, port) = Self.parse(url) else { throw .malformedURL(url) }
-        self.host = host
-        self.port = port
+        let read: RoomURL
+        do { read = try RoomURL(url) } catch { throw .malformedURL(url, error) }
+        host = read.host
+        port = read.port
+        security = read.security
         self.tokens = tokens
     }
 
-    private static func parse(_ url: String) -> (String, UInt16)? {
-        guard url.hasPrefix("udp://") else { return nil }
-        let authority = url.dropFirst("udp://".count)
-        guard let colon = authority.lastIndex(of: ":"), let port = UInt16(authority[authority.index(after: colon)...]),
-            port > 0
-        else { return nil }
-        var host = authority[..<colon]
-        if host.hasPrefix("[") && host.hasSuffix("]") {
-            host = host.dropFirst().dropLast()
-        } else if host.contains(":") {
-            return nil
-        }
-        // 253: a domain name at most (RFC 1035 section 2.3.4).
-        let isHost = !host.isEmpty && host.utf8.count <= 253 && !host.contains { "/@?# \0".contains($0) }
-        return isHost ? (String(host), port) : nil
+    /// The URL of a room server, as people paste it; without a fingerprint for one whose certificate an authority has signed.
+    public static func url(host: String, port: UInt16 = defaultPort, fingerprint: CertificateFingerprint?) -> String {
+        let trust = fingerprint.map(ServerTrust.fingerprint) ?? .authorities(host: host)
+        return RoomURL(host: host, port: port, security: .protected(trust)).description
     }
 
     /// The URL; the token is not shown.
-    public var description: String { host.contains(":") ? "udp://[\(host)]:\(port)" : "udp://\(host):\(port)" }
+    public var description: String { RoomURL(host: host, port: port, security: security).description }
     /// The URL; the token is not shown.
     public var debugDescription: String { description }
 }
