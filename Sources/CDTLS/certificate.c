@@ -2,6 +2,7 @@
 #include <openssl/pem.h>
 #include <openssl/rand.h>
 #include <openssl/x509v3.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,26 +49,26 @@ static int add_extension(X509 *certificate, int identifier, const char *value) {
     return is_added;
 }
 
-static int set_serial(X509 *certificate) {
+/// Gives it a number of its own, and a name with it: OpenSSL looks for authorities by name, and each of these is its own.
+static int set_subject(X509 *certificate) {
     uint8_t bytes[16];
     if (RAND_bytes(bytes, sizeof bytes) != 1) return 0;
     // Positive and not 0 (RFC 5280 section 4.1.2.2).
     bytes[0] = (bytes[0] & 0x7F) | 0x40;
+    char text[64] = "DuplexVoice ";
+    for (size_t index = 0; index < sizeof bytes; index++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%02x", bytes[index]);
     BIGNUM *number = BN_bin2bn(bytes, sizeof bytes, NULL);
     const int is_set = number && BN_to_ASN1_INTEGER(number, X509_get_serialNumber(certificate));
     BN_free(number);
-    return is_set;
-}
-
-static int set_subject(X509 *certificate) {
     X509_NAME *name = X509_get_subject_name(certificate);
-    return X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, (const unsigned char *)"DuplexVoice room server", -1, -1, 0) &&
+    return is_set && X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, (const unsigned char *)text, -1, -1, 0) &&
         X509_set_issuer_name(certificate, name);
 }
 
 static X509 *make(EVP_PKEY *key, const char *names, size_t names_count, int64_t not_before, int64_t not_after) {
     X509 *certificate = X509_new();
-    if (certificate && X509_set_version(certificate, X509_VERSION_3) && set_serial(certificate) && set_subject(certificate) &&
+    if (certificate && X509_set_version(certificate, X509_VERSION_3) && set_subject(certificate) &&
         ASN1_TIME_set(X509_getm_notBefore(certificate), not_before) && ASN1_TIME_set(X509_getm_notAfter(certificate), not_after) &&
         X509_set_pubkey(certificate, key) && add_extension(certificate, NID_basic_constraints, "critical,CA:FALSE") &&
         add_extension(certificate, NID_key_usage, "critical,digitalSignature") &&

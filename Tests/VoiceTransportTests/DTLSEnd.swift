@@ -54,6 +54,12 @@ final class DTLSEnd {
 
     func send(_ control: [UInt8]) -> Bool { security.send(control: control.span, at: 0) }
 
+    /// Ends the peer; its place is free.
+    func leave() {
+        security.end(0)
+        hasPeer = false
+    }
+
     /// The records that wait to be sent.
     func records() -> [[UInt8]] {
         polled { security, buffer in security.pollRecord(at: 0, into: &buffer) }
