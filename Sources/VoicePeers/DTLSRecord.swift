@@ -36,9 +36,6 @@ package struct DTLSRecord {
 }
 
 extension Span<UInt8> {
-    /// Two bytes in network order.
-    func number16(at offset: Int) -> UInt16 { UInt16(self[offset]) << 8 | UInt16(self[offset + 1]) }
-
     /// Three bytes in network order.
     func number24(at offset: Int) -> Int { Int(self[offset]) << 16 | Int(number16(at: offset + 1)) }
 }
