@@ -5,6 +5,7 @@
 #include <openssl/params.h>
 #include <openssl/rand.h>
 #include <openssl/sha.h>
+#include <openssl/ssl.h>
 
 // SHA-1 whose state is a plain value, which may be kept and begun from again. EVP's digests are the way that is not deprecated, but OpenSSL 3.0
 // allocates each time one begins or is copied.

@@ -17,7 +17,7 @@ struct DTLSPeer: ~Copyable {
     private(set) var state = PeerSecurityState.closed(.here)
     /// When to look after what may have been lost.
     private(set) var deadline: Duration?
-    private(set) var keys: [UInt8]?
+    private var media: SRTPSession?
 
     init() {}
 
@@ -44,7 +44,7 @@ struct DTLSPeer: ~Copyable {
         earlyCount = 0
         state = .closed(.here)
         deadline = nil
-        keys = nil
+        media = nil
     }
 
     mutating func close() {
@@ -72,14 +72,23 @@ struct DTLSPeer: ~Copyable {
         }
     }
 
+    /// Makes the keys for media (RFC 5764 section 4.2). Without them there is nothing to open for.
     private mutating func open() {
         guard let connection = unsafe connection else { return }
-        var material = [UInt8](repeating: 0, count: 56)
-        let isExported = unsafe material.withUnsafeMutableBufferPointer {
-            unsafe dv_dtls_export_keys(connection, $0.baseAddress, $0.count) != 0
+        if let profile = unsafe SRTPProfile(rawValue: dv_dtls_srtp_profile(connection)) {
+            var material = [UInt8](repeating: 0, count: profile.keyingMaterialLength)
+            defer { material.wipe() }
+            let isExported = unsafe material.withUnsafeMutableBufferPointer {
+                unsafe dv_dtls_export_keys(connection, $0.baseAddress, $0.count) != 0
+            }
+            if isExported { media = SRTPSession(profile: profile, keyingMaterial: material, isClient: role == .client) }
         }
-        keys = isExported ? material : nil
-        state = .open
+        if media != nil {
+            state = .open
+        } else {
+            unsafe dv_dtls_close(connection)
+            state = .closed(.handshakeFailed)
+        }
     }
 
     // MARK: Records
@@ -171,5 +180,17 @@ struct DTLSPeer: ~Copyable {
         guard let due = deadline, now >= due, let connection = unsafe connection else { return }
         unsafe dv_dtls_handle_timeout(connection)
         update(now: now)
+    }
+
+    // MARK: Media
+
+    mutating func protect(_ packet: inout MutableSpan<UInt8>, count: Int, _ kind: MediaKind) -> Int? {
+        guard state == .open else { return nil }
+        return media?.protect(&packet, count: count, kind)
+    }
+
+    mutating func unprotect(_ packet: inout MutableSpan<UInt8>, count: Int, _ kind: MediaKind) -> Int? {
+        guard state == .open else { return nil }
+        return media?.unprotect(&packet, count: count, kind)
     }
 }

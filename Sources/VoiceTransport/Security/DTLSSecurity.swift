@@ -18,8 +18,8 @@ package import VoicePeers
 package struct DTLSSecurity: ~Copyable, PeerSecurity {
     /// Content types of DTLS (RFC 7983 section 7).
     package static var recordBytes: ClosedRange<UInt8> { 20...63 }
-    /// The tag of AES-GCM, and the index of an SRTCP packet (RFC 7714 section 9.2).
-    package static var mediaOverhead: Int { 16 + 4 }
+    /// See ``SRTPProfile``.
+    package static var mediaOverhead: Int { SRTPProfile.maximumOverhead }
 
     private var context: DTLSContext
     private var peers: UnsafeMutablePointer<DTLSPeer>
@@ -119,10 +119,10 @@ package struct DTLSSecurity: ~Copyable, PeerSecurity {
     /// See ``PeerSecurity``.
     package mutating func protect(
         _ packet: inout MutableSpan<UInt8>, count: Int, _ kind: MediaKind, at slot: Int
-    ) -> Int? { nil }
+    ) -> Int? { slot < capacity ? unsafe peers[slot].protect(&packet, count: count, kind) : nil }
 
     /// See ``PeerSecurity``.
     package mutating func unprotect(
         _ packet: inout MutableSpan<UInt8>, count: Int, _ kind: MediaKind, at slot: Int
-    ) -> Int? { nil }
+    ) -> Int? { slot < capacity ? unsafe peers[slot].unprotect(&packet, count: count, kind) : nil }
 }
