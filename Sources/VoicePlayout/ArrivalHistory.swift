@@ -34,6 +34,8 @@ struct Arrival: BitwiseCopyable {
     /// The offsets of the arrivals.
     private var offsets = RangeMinimum(capacity: capacity)
     private var entryVisits = 0
+    /// Entries visited so far in the search for outdated evidence.
+    var lookVisits = 0
 
     /// Places remembered.
     private static let capacity = 1024

@@ -56,6 +56,8 @@
 
     /// Entries of the arrivals' history visited so far; see ``ArrivalHistory/visits``.
     var visits: Int { arrivals.visits }
+    /// The same in the search for outdated evidence.
+    var lookVisits: Int { arrivals.lookVisits }
 
     /// Target delay above the baseline, frames.
     var delay: Int { offset.map { Int($0 - baseline) } ?? 0 }

@@ -92,7 +92,8 @@ extension PlayoutBuffer {
             let known = peek(next, from: cursor.chainEnd, limit: half, &decoder), known >= 2 * fade
         else { return }
         let lags = StretchState.shortestJump...min(StretchState.longestCut, known - fade)
-        let pitch = Waveform.bestLag(in: continuation, at: 0, frames: fade, direction: 1, lags: lags)
+        var search = LagSearch(frames: fade)
+        let pitch = search.bestLag(in: continuation, at: 0, direction: 1, lags: lags)
         guard pitch.similarity > 0.5 else { return }
         for sample in stride(from: frames - 1, through: 0, by: -1) {
             let source = sample + pitch.lag

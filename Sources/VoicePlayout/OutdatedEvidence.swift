@@ -16,24 +16,22 @@ extension ArrivalHistory {
     private static let quiet: InlineArray<12, Double> = [1, 1.5, 2, 2.5, 3, 3.5, 4, 5, 6.5, 8, 10, 12.5]
     /// Episodes that rule chance out after each quiet time: 4 ln 10 / ln((before + quiet) / before).
     private static let episodes: InlineArray<12, Int> = [33, 23, 19, 16, 14, 12, 11, 10, 9, 8, 7, 6]
-    /// Levels tried above the largest need, bins: the lowest may be crossed seldom because jitter stays above it.
-    private static let heights: InlineArray<4, Int> = [0, 8, 16, 32]
     /// What goes on for longer than this is no storm, seconds.
     private static let longestStorm = 5.0
-    /// What a need that jumps up rises by over that of the packet before, bins: 5 ms, or less where bins are finer.
-    private static let jump = 5
     /// A chance below this is none.
     private static let smallestChance = 1e-4
 
     /// The bin above which needs are outdated; nil if none are.
     ///
     /// - Parameter target: The bin of the target; levels that are no lower are not looked for.
-    func outdatedLevel(below target: Int) -> Int? {
+    mutating func outdatedLevel(below target: Int) -> Int? {
         let perSecond = Double(Frames.perSecond) / Double(max(self[newest].frames, 120))
         let counted = Int64(Self.before * perSecond)
         let longest = Int64(Self.longestStorm * perSecond)
         var level = 0
         var looked = newest
+        var episodes = EpisodeCount(from: oldest)
+        defer { lookVisits += episodes.visits }
         for index in Self.quiet.indices {
             let end = newest - Int64(Self.quiet[index] * perSecond)
             guard end > oldest else { return nil }
@@ -42,12 +40,14 @@ extension ArrivalHistory {
                 looked -= 1
             }
             guard level < target else { return nil }
-            for height in Self.heights.indices {
-                let found = episodes(above: level + Self.heights[height], from: oldest, to: end, since: end - counted)
-                if end - counted >= oldest, found.recent >= Self.episodes[index] { return level }
-                if found.span <= longest, isOneStorm(found.jumps, span: found.span, of: newest - oldest) {
-                    return level + Self.heights[height]
-                }
+            episodes.move(to: end, recentSince: end - counted, in: self)
+            let found = episodes.count(above: level)
+            for height in found.indices {
+                if end - counted >= oldest, found[height].recent >= Self.episodes[index] { return level }
+                guard found[height].jumps > 2 else { continue }
+                let above = level + EpisodeCount.heights[height]
+                let span = episodes.span(above: above, height, in: self)
+                if span <= longest, isOneStorm(found[height].jumps, span: span, of: newest - oldest) { return above }
             }
         }
         return nil
@@ -55,29 +55,9 @@ extension ArrivalHistory {
 
     /// Whether so many jumps within `span` packets, of `all` that are remembered, are too close together to be chance.
     private func isOneStorm(_ jumps: Int, span: Int64, of all: Int64) -> Bool {
-        guard jumps > 2 else { return false }
         let share = Double(span) / Double(all)
         var chance = Double(jumps)
         for _ in 1..<jumps where chance >= Self.smallestChance { chance *= share }
         return chance < Self.smallestChance
-    }
-
-    /// How often needs rise above a level since a packet; how often they jump up above it in all, and within how many packets.
-    private func episodes(
-        above level: Int, from first: Int64, to last: Int64, since: Int64
-    ) -> (recent: Int, jumps: Int, span: Int64) {
-        var (recent, jumps, before) = (0, 0, Int.max)
-        var (earliest, latest) = (last, first)
-        for sequence in first...last {
-            let need = Int(self[sequence].need)
-            defer { before = need }
-            guard need > level else { continue }
-            earliest = min(earliest, sequence)
-            latest = sequence
-            // An episode that had begun before is none of the time since.
-            if before <= level, sequence > since { recent += 1 }
-            if before < .max, need > before + Self.jump { jumps += 1 }
-        }
-        return (recent, jumps, latest - earliest + 1)
     }
 }

@@ -116,13 +116,13 @@ extension PlayoutBuffer {
         direction: Int, lengths: ClosedRange<Int>, fade: Int
     ) -> (at: Int, length: Int, similarity: Float) {
         let frames = queue.count
+        var search = LagSearch(frames: fade)
         var best = (at: 0, length: lengths.lowerBound, similarity: Float(-1), score: -Float.infinity)
         for at in stride(from: 0, through: frames - fade, by: Self.placeStep) {
             let longest = direction > 0 ? min(lengths.upperBound, frames - fade - at) : lengths.upperBound
             guard longest >= lengths.lowerBound else { break }
-            let match = Waveform.bestLag(
-                in: queue.samples, at: queue.head + at, frames: fade, direction: direction,
-                lags: lengths.lowerBound...longest)
+            let match = search.bestLag(
+                in: queue.samples, at: queue.head + at, direction: direction, lags: lengths.lowerBound...longest)
             let longer = Float(match.lag - lengths.lowerBound) / Float(StretchState.longestCut)
             let score = match.similarity + Self.lengthBonus * longer
             if score > best.score { best = (at, match.lag, match.similarity, score) }

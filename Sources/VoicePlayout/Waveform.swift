@@ -5,43 +5,48 @@ enum Waveform {
     /// Keeps near-silence dissimilar to everything: energy added to both sides of a comparison.
     private static let similarityFloor: Float = 2e-6
 
-    /// Similarity of two stretches of one storage, `frames` long: -1...1.
+    /// Similarity of two stretches, of the same length: -1...1.
     static func similarity(_ a: Span<Float>, _ b: Span<Float>) -> Float {
         precondition(a.count == b.count)
-        let count = a.count
-        var (cross, left, right) = (SIMD8<Float>(), SIMD8<Float>(), SIMD8<Float>())
+        return similarity(product: product(a, b), energy(a), energy(b))
+    }
+
+    /// Similarity of two stretches with this product and these energies.
+    static func similarity(product: Float, _ left: Float, _ right: Float) -> Float {
+        product / ((left + similarityFloor) * (right + similarityFloor)).squareRoot()
+    }
+
+    /// The sum of the squares of a stretch's samples, as far as whole eights go.
+    static func energy(_ stretch: Span<Float>) -> Float {
+        var sum = SIMD8<Float>()
+        unsafe stretch.withUnsafeBytes { bytes in
+            guard let samples = bytes.baseAddress else { return }
+            var at = 0
+            while at + MemoryLayout<SIMD8<Float>>.size <= bytes.count {
+                let x = unsafe samples.loadUnaligned(fromByteOffset: at, as: SIMD8<Float>.self)
+                sum += x * x
+                at += MemoryLayout<SIMD8<Float>>.size
+            }
+        }
+        return sum.sum()
+    }
+
+    /// The sum of the products of the samples of two stretches of the same length, as far as whole eights go.
+    static func product(_ a: Span<Float>, _ b: Span<Float>) -> Float {
+        precondition(a.count == b.count)
+        var sum = SIMD8<Float>()
         unsafe a.withUnsafeBytes { a in
             unsafe b.withUnsafeBytes { b in
-                for index in stride(from: 0, to: count & ~7, by: 8) {
-                    let x = unsafe a.loadUnaligned(fromByteOffset: index * 4, as: SIMD8<Float>.self)
-                    let y = unsafe b.loadUnaligned(fromByteOffset: index * 4, as: SIMD8<Float>.self)
-                    cross += x * y
-                    left += x * x
-                    right += y * y
+                guard let left = a.baseAddress, let right = b.baseAddress else { return }
+                var at = 0
+                while at + MemoryLayout<SIMD8<Float>>.size <= a.count {
+                    let x = unsafe left.loadUnaligned(fromByteOffset: at, as: SIMD8<Float>.self)
+                    sum += unsafe x * right.loadUnaligned(fromByteOffset: at, as: SIMD8<Float>.self)
+                    at += MemoryLayout<SIMD8<Float>>.size
                 }
             }
         }
-        let energies = (left.sum() + similarityFloor) * (right.sum() + similarityFloor)
-        return cross.sum() / energies.squareRoot()
-    }
-
-    /// The lag in `lags` at which the stretch at `start` is most like the one a lag further on (`direction` 1) or back (-1).
-    static func bestLag(
-        in sound: borrowing SoundStorage, at start: Int, frames: Int, direction: Int, lags: ClosedRange<Int>
-    ) -> (lag: Int, similarity: Float) {
-        var best = (lag: lags.lowerBound, similarity: -Float.infinity)
-        func consider(_ lag: Int, _ sound: borrowing SoundStorage) {
-            let other = start + direction * lag
-            let value = similarity(sound.span(start..<start + frames), sound.span(other..<other + frames))
-            if value > best.similarity { best = (lag, value) }
-        }
-        let coarse = 6
-        for lag in stride(from: lags.lowerBound, through: lags.upperBound, by: coarse) { consider(lag, sound) }
-        let centre = best.lag
-        for lag in max(lags.lowerBound, centre - coarse + 1)...min(lags.upperBound, centre + coarse - 1) {
-            consider(lag, sound)
-        }
-        return best
+        return sum.sum()
     }
 
     /// Weight of the new sound at a sample of a raised-cosine cross-fade of `frames`: 0...1.

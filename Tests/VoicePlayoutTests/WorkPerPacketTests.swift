@@ -11,6 +11,8 @@ struct WorkPerPacketTests {
     private static let mostVisits = 20 * ArrivalHistory.baselinePackets
     /// Visits that finding the target anew costs at most: some 10 for each packet of the last second.
     private static let mostUpdateVisits = 10 * ArrivalHistory.baselinePackets
+    /// Visits that a search for outdated evidence costs at most: some 12 for each packet that is remembered.
+    private static let mostLookVisits = 12 * 1024
 
     /// A sender's idea of how to go on: by how many sequence numbers, and how long its packets are, frames.
     enum Course: String, CaseIterable {
@@ -52,6 +54,22 @@ struct WorkPerPacketTests {
         let perPacket = (target.visits - updates) / packets
         #expect(perPacket <= Self.mostVisits, "\(perPacket) visits a packet")
         #expect(mostInUpdate <= Self.mostUpdateVisits, "\(mostInUpdate) visits in an update")
+    }
+
+    @Test("is bounded where it is looked for evidence that is outdated")
+    func outdated() {
+        // Given two slow stretches among calm ones: a target far above what came of late, and no storm that would explain it
+        var target = AudibleCostTarget(.conversation)
+        var most = 0
+        for index in 0..<1400 as Range<Int64> {
+            let late: Int64 = 250..<290 ~= index || 450..<490 ~= index ? 9600 : 0
+            target.record(sequence: index, position: index * 960, arrival: index * 960 + late, frames: 960, reach: 0)
+            let before = target.lookVisits
+            target.update(position: index * 960)
+            most = max(most, target.lookVisits - before)
+        }
+        // Then each packet that is remembered is visited a few times, not once for each time and level that is tried
+        #expect(most > 1024 && most <= Self.mostLookVisits, "\(most) visits in a look")
     }
 
     @Test("does not grow with a clock that jumps")

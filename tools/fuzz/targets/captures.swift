@@ -1,4 +1,4 @@
-// modules: VoiceWire VoiceRooms
+// modules: VoiceWire VoicePeers VoiceRooms
 // files: Sources/duplex/Playout/PlayoutCapture.swift Sources/duplex/Playout/PlayoutDatagram.swift Tests/CommandLineTests/PacketCapture.swift
 //
 // Any bytes as a capture file, and whole captures around any bytes as a captured packet, in each link layer. Nothing may trap; what is read of
@@ -15,7 +15,14 @@ struct Failure: Error {
     init(_ code: Code, _ message: String) { precondition(!message.isEmpty) }
 }
 
-private let path = "/dev/shm/duplex-fuzz-\(getpid()).pcap"
+/// A file in memory without a name: it is gone with the process, however that ends.
+private let file = {
+    var name = Array("/dev/shm/duplex-fuzz-XXXXXX".utf8CString)
+    let opened = unsafe mkstemp(&name)
+    _ = unsafe unlink(name)
+    return opened
+}()
+private let path = "/proc/self/fd/\(file)"
 
 /// libFuzzer's entry: one input, always answered 0; a precondition that fails is a finding.
 @_cdecl("LLVMFuzzerTestOneInput")
@@ -32,16 +39,16 @@ public func fuzzOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
-private func read(_ file: [UInt8]) {
-    guard let stream = unsafe fopen(path, "w") else { fatalError("no file to read from") }
-    _ = unsafe fwrite(file, 1, file.count, stream)
-    unsafe fclose(stream)
+private func read(_ bytes: [UInt8]) {
+    guard ftruncate(file, 0) == 0, unsafe pwrite(file, bytes, bytes.count, 0) == bytes.count else {
+        fatalError("no file to read from")
+    }
     reading.spend {
         guard
             let capture = try? PlayoutCapture(path: path, choice: PlayoutCapture.Choice(payloadType: 111, source: nil))
         else { return }
         let sound = capture.packets.reduce(0) { $0 + $1.payload.count }
-        precondition(sound <= file.count, "more sound than the file holds")
+        precondition(sound <= bytes.count, "more sound than the file holds")
     }
 }
 

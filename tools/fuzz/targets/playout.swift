@@ -5,9 +5,10 @@
 import VoicePlayout
 import VoiceWire
 
-/// What one packet, and one pull of at most 20 ms, may take of a media thread.
+/// What one packet, and one pull of at most 20 ms, may take of a media thread. A packet of 120 ms that is stretched takes the most: a vector of
+/// eight samples is 4 edges.
 private let inserting = Budget("a packet", limit: 20_000)
-private let pulling = Budget("a pull", limit: 4_000_000)
+private let pulling = Budget("a pull", limit: 1_600_000)
 
 /// Steps of each kind: an even stream, one with gaps, one whose numbers and timestamps step as far as they are believed.
 func makeSeeds() -> [[UInt8]] {
