@@ -14,11 +14,15 @@ public struct TokenGrants: Equatable, Sendable {
     public var canPublish: Bool
     /// `video.canSubscribe`
     public var canSubscribe: Bool
+    /// `metadata`: the application's own words about the participant, at most 512 bytes; may be empty.
+    public var metadata: String
+    /// When the grants end, in seconds since 1970: `exp` and the verifier's leeway, so that nobody is let in and put out at once. Nil: never.
+    public var expiresAt: Int64?
 
     /// Describes the grants of a token.
     public init(
         identity: String, name: String = "", room: String, canJoin: Bool = true, canPublish: Bool = true,
-        canSubscribe: Bool = true
+        canSubscribe: Bool = true, metadata: String = "", expiresAt: Int64? = nil
     ) {
         self.identity = identity
         self.name = name
@@ -26,6 +30,8 @@ public struct TokenGrants: Equatable, Sendable {
         self.canJoin = canJoin
         self.canPublish = canPublish
         self.canSubscribe = canSubscribe
+        self.metadata = metadata
+        self.expiresAt = expiresAt
     }
 }
 

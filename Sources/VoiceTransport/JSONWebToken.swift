@@ -58,6 +58,17 @@ struct JSONWebToken: ~Copyable {
         return unsafe String(validatingCString: value)
     }
 
+    func hasHeader(_ name: String) -> Bool {
+        guard let text = unsafe jwt_get_headers_json(token, name) else { return false }
+        unsafe free(text)
+        return true
+    }
+
+    func header(_ name: String) -> String? {
+        guard let value = unsafe jwt_get_header(token, name) else { return nil }
+        return unsafe String(validatingCString: value)
+    }
+
     /// A claim that is a whole number. The library's own reader takes any other type for 0; its writer does not lie.
     func number(_ claim: String) -> Int64? { json(claim).flatMap(Int64.init) }
 
@@ -74,6 +85,15 @@ struct JSONWebToken: ~Copyable {
     // MARK: Writing
 
     var hasFailed: Bool { failure.hasOccurred }
+
+    func setHeader(_ name: String, _ value: String) {
+        let isWhole = !value.utf8.contains(0)
+        if unsafe !isWhole || jwt_add_header(token, name, value) != 0 { failure.hasOccurred = true }
+    }
+
+    func setHeaders(json: String) {
+        if unsafe jwt_add_headers_json(token, json) != 0 { failure.hasOccurred = true }
+    }
 
     func set(_ claim: String, _ value: String) {
         let isWhole = !value.utf8.contains(0)

@@ -1,50 +1,25 @@
-internal import CJWT
-internal import Glibc
 public import VoiceRooms
-
-/// Why a key or a token could not be made.
-public enum TokenKeyError: Error, Equatable, Sendable {
-    /// The secret is shorter than the 32 bytes that HS256 asks for (RFC 7518 section 3.2). Remedy: a longer random one.
-    case secretTooShort
-    /// The library would not make the token: a text holds a NUL byte, or memory ran out.
-    case refused
-    /// The token is longer than a room server takes. Remedy: shorter identity, name or room.
-    case tokenTooLong
-}
-
-/// An API key and its secret, shared by those who issue tokens and the servers that take them. Never printed.
-public struct TokenKey: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
-    /// Bytes of a secret at least, as long as the hash's output (RFC 7518 section 3.2).
-    public static let minimumSecretSize = 32
-
-    /// The name of the key, the token's `iss`.
-    public let name: String
-    let secret: [UInt8]
-
-    /// A key with this name and secret.
-    public init(name: String, secret: [UInt8]) throws(TokenKeyError) {
-        guard secret.count >= Self.minimumSecretSize else { throw .secretTooShort }
-        self.name = name
-        self.secret = secret
-    }
-
-    /// The name of the key; the secret is not shown.
-    public var description: String { "TokenKey(\(name))" }
-    /// The name of the key; the secret is not shown.
-    public var debugDescription: String { description }
-}
 
 /// Makes access tokens: JSON Web Tokens signed with HS256, claims as in LiveKit's.
 ///
 /// Any thread. Allocates; not for media threads.
 public struct TokenIssuer: Sendable {
     private let key: TokenKey
+    private let issuer: String?
 
     /// An issuer with this key.
-    public init(key: TokenKey) { self.key = key }
+    ///
+    /// - Parameter issuer: who issues, the `iss` of the tokens, which then name the key in their header's `kid`. Nil: the key's name is their
+    ///   `iss` and there is no `kid`, as in LiveKit's.
+    public init(key: TokenKey, issuer: String? = nil) {
+        self.key = key
+        self.issuer = issuer
+    }
 
-    /// A token with these grants, valid from `notBefore` until `expires`, in seconds since 1970.
+    /// A token with these grants, valid from `notBefore` until `expires`, in seconds since 1970; the grants' own
+    /// ``TokenGrants/expiresAt`` is not looked at.
     public func token(for grants: TokenGrants, notBefore: Int64, expires: Int64) throws(TokenKeyError) -> String {
+        guard grants.metadata.utf8.count <= TokenVerifier.metadataLimit else { throw .metadataTooLong }
         let video = try JSONWebToken()
         video.set("room", grants.room)
         video.set("roomJoin", grants.canJoin)
@@ -53,11 +28,13 @@ public struct TokenIssuer: Sendable {
         guard let videoJSON = video.json(nil) else { throw .refused }
 
         let token = try JSONWebToken()
-        token.set("iss", key.name)
+        if issuer != nil { token.setHeader("kid", key.name) }
+        token.set("iss", issuer ?? key.name)
         token.set("sub", grants.identity)
         token.set("name", grants.name)
         token.set("nbf", notBefore)
         token.set("exp", expires)
+        if !grants.metadata.isEmpty { token.set("metadata", grants.metadata) }
         // The values inside were escaped by the library; only the name around them is ours.
         token.merge(json: "{\"video\":\(videoJSON)}")
         guard !token.hasFailed, !video.hasFailed, let signed = token.signed(with: key.secret) else { throw .refused }

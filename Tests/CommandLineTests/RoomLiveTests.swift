@@ -12,7 +12,7 @@ struct RoomLiveTests {
         let other = try folder.write(Array(String(repeating: "y", count: 32).utf8), to: "other")
         let foreign = try ChildProcess.run(["room", "token", "--room", "r", "--identity", "a", "--secret-file", other])
         let tokens: [(token: String, code: Int32, saying: String)] = [
-            (try server.token("a", "--starts-in", "-10", "--valid-seconds", "5"), 77, "has expired"),
+            (try server.token("a", "--starts-in", "-60", "--valid-seconds", "5"), 77, "has expired"),
             (try server.token("a", "--starts-in", "100"), 77, "not valid yet"),
             (foreign.standardOutput.trimmingCharacters(in: .newlines), 77, "not signed with this server's"),
             (try server.token("a", "--key", "other"), 77, "not signed with this server's"),

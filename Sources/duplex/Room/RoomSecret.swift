@@ -2,24 +2,97 @@ import ArgumentParser
 import Foundation
 import VoiceTransport
 
-/// Where the key that signs tokens comes from. Never from the command line, which every user of the machine can read.
+/// Where the keys that sign tokens come from. Never from the command line, which every user of the machine can read.
 struct RoomSecret: ParsableArguments {
     @Option(
         help: "A file whose first line is the secret that signs tokens; or set DUPLEX_ROOM_SECRET.", completion: .file()
     )
     var secretFile: String?
 
+    @Option(
+        help: "A file with several keys, 'name: secret' a line, as LiveKit's; nobody else may be able to read it.",
+        completion: .file())
+    var keyFile: String?
+
     @Option(help: "The key's name, the tokens' issuer.")
     var key = "duplex"
+
+    @Option(help: "Which key it is, as the tokens' header says ('kid'); without it, the key is the one named by --key.")
+    var keyID: String?
 
     /// More than any secret; what follows is not read.
     private static let longest = 4_096
 
-    /// The key with its secret.
+    func validate() throws {
+        guard keyFile == nil || secretFile == nil else {
+            throw ValidationError("--key-file and --secret-file were given; use one of them")
+        }
+        guard keyID?.isEmpty != true, !key.isEmpty else {
+            throw ValidationError("--key and --key-id must not be empty")
+        }
+    }
+
+    /// All keys, whose tokens a server takes. Reads the file each time.
+    func loadKeys() throws -> [TokenKey] {
+        if let keyFile { try Self.keys(of: keyFile) } else { [try loadSecret()] }
+    }
+
+    /// The key that signs.
     func load() throws -> TokenKey {
+        let keys = try loadKeys()
+        if let key = keys.first(where: { $0.name == keyID ?? key }) { return key }
+        guard keyID == nil, keys.count == 1 else {
+            let names = keys.map { "'\($0.name)'" }.joined(separator: ", ")
+            throw Failure(.usage, "the key file has no key '\(keyID ?? key)'; choose one of \(names) with --key-id")
+        }
+        return keys[0]
+    }
+
+    /// What signs: in the name of `--key`, and where that is not the key's own name or `--key-id` was given, with the key's in the header.
+    func loadIssuer() throws -> TokenIssuer {
+        let signing = try load()
+        return TokenIssuer(key: signing, issuer: keyID == nil && signing.name == key ? nil : key)
+    }
+
+    // MARK: A file with keys
+
+    private static func keys(of path: String) throws -> [TokenKey] {
+        // One byte more, which tells that it is too long.
+        let file = try SecretFile(path, limit: TokenKeyFile.sizeLimit + 1, kind: "key file", option: "--key-file")
+        guard !file.isOpenToAll else {
+            throw Failure(
+                .permissionDenied,
+                "every user of this machine can get at the keys in '\(path)', and so make tokens for any room: chmod 600 it, and change the keys"
+            )
+        }
+        do throws(TokenKeyFileError) {
+            return try TokenKeyFile.keys(in: file.bytes)
+        } catch {
+            throw Failure(.inputUnusable, "the key file '\(path)' \(reason(error))")
+        }
+    }
+
+    private static func reason(_ error: TokenKeyFileError) -> String {
+        switch error {
+        case .malformed(let line):
+            "is wrong in line \(line): write 'name: secret' without quotes or white space in either"
+        case .secretTooShort(let line):
+            "has a secret of less than \(TokenKey.minimumSecretSize) bytes in line \(line): 'openssl rand -hex 32' makes a good one"
+        case .repeatedName(let line): "has the name in line \(line) twice; each key needs its own"
+        case .noKeys: "has no keys; write 'name: secret' a line"
+        case .tooLong: "is longer than \(TokenKeyFile.sizeLimit) bytes or \(TokenKeyFile.keyLimit) keys"
+        }
+    }
+
+    // MARK: One secret
+
+    private func loadSecret() throws -> TokenKey {
         let secret: [UInt8]
+        var isOpenToAll = false
         if let secretFile {
-            secret = try Self.firstLine(of: secretFile)
+            let file = try SecretFile(
+                secretFile, limit: Self.longest, firstLine: true, kind: "secret file", option: "--secret-file")
+            (secret, isOpenToAll) = (try Self.text(of: file, at: secretFile), file.isOpenToAll)
         } else if let value = ProcessInfo.processInfo.environment["DUPLEX_ROOM_SECRET"] {
             secret = Array(value.utf8)
         } else {
@@ -29,8 +102,8 @@ struct RoomSecret: ParsableArguments {
             )
         }
         do {
-            let key = try TokenKey(name: key, secret: secret)
-            if let secretFile, Self.isReadByAll(secretFile) {
+            let key = try TokenKey(name: keyID ?? key, secret: secret)
+            if let secretFile, isOpenToAll {
                 Console.complain(
                     "warning: every user of this machine can read the secret file '\(secretFile)', and so make tokens for any room: chmod 600 it"
                 )
@@ -45,43 +118,12 @@ struct RoomSecret: ParsableArguments {
     }
 
     /// The first line without the white space around it.
-    private static func firstLine(of path: String) throws -> [UInt8] {
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw unreadable(path, errno) }
-        defer { close(descriptor) }
-        var bytes = [UInt8](repeating: 0, count: longest)
-        var count = 0
-        while count < longest {
-            let read = unsafe bytes.withUnsafeMutableBytes {
-                let room = unsafe UnsafeMutableRawBufferPointer(rebasing: $0[count...])
-                return unsafe Glibc.read(descriptor, room.baseAddress, room.count)
-            }
-            if read < 0, errno == EINTR { continue }
-            guard read >= 0 else { throw unreadable(path, errno) }
-            if read == 0 { break }
-            count += read
-            if bytes[..<count].contains(0x0A) { break }
-        }
-        let line = bytes[..<count].prefix { $0 != 0x0A }
-        guard !line.contains(where: { $0 < 0x20 && $0 != 0x09 && $0 != 0x0D }) else {
+    private static func text(of file: SecretFile, at path: String) throws -> [UInt8] {
+        guard !file.bytes.contains(where: { $0 < 0x20 && $0 != 0x09 && $0 != 0x0D }) else {
             throw Failure(
                 .inputUnusable, "the secret file '\(path)' holds no text; make one with 'openssl rand -hex 32 > secret'"
             )
         }
-        return Array(String(decoding: line, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines).utf8)
-    }
-
-    /// Of a file; what comes through a pipe is whose it is.
-    private static func isReadByAll(_ path: String) -> Bool {
-        var status = stat()
-        guard unsafe stat(path, &status) == 0 else { return false }
-        return status.st_mode & S_IFMT == S_IFREG && status.st_mode & S_IROTH != 0
-    }
-
-    private static func unreadable(_ path: String, _ number: Int32) -> Failure {
-        let isForbidden = number == EACCES || number == EPERM
-        return Failure(
-            isForbidden ? .permissionDenied : .inputUnusable,
-            "the secret file '\(path)' cannot be read: \(systemReason(number)); check --secret-file")
+        return Array(String(decoding: file.bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines).utf8)
     }
 }

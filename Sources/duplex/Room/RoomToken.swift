@@ -17,6 +17,8 @@ struct RoomToken: AsyncParsableCommand {
     var identity: String
     @Option(help: "What to call its bearer.")
     var name: String?
+    @Option(help: "What the application wants to say about its bearer; text, at most 512 bytes.")
+    var metadata: String?
     @Option(help: "For how many seconds the token is valid.")
     var validSeconds = 3_600
     @Option(
@@ -44,13 +46,17 @@ struct RoomToken: AsyncParsableCommand {
         where text.utf8.count > RoomProtocol.textLimit {
             throw ValidationError("\(option) has \(text.utf8.count) bytes; use at most \(RoomProtocol.textLimit)")
         }
+        if let count = metadata?.utf8.count, count > TokenVerifier.metadataLimit {
+            throw ValidationError("--metadata has \(count) bytes; use at most \(TokenVerifier.metadataLimit)")
+        }
     }
 
     func run() async throws {
         try await reportingFailure {
-            let issuer = TokenIssuer(key: try secret.load())
+            let issuer = try secret.loadIssuer()
             let start = Int64(Date().timeIntervalSince1970) + Int64(startsIn)
-            let grants = TokenGrants(identity: identity, name: name ?? "", room: room, canPublish: !listenOnly)
+            let grants = TokenGrants(
+                identity: identity, name: name ?? "", room: room, canPublish: !listenOnly, metadata: metadata ?? "")
             do throws(TokenKeyError) {
                 let expires = start + Int64(validSeconds)
                 let token = try issuer.token(for: grants, notBefore: start, expires: expires)
@@ -64,8 +70,9 @@ struct RoomToken: AsyncParsableCommand {
                 case .tokenTooLong:
                     throw Failure(
                         .usage,
-                        "the token is longer than a server takes; choose a shorter --room, --identity, --name or --key")
-                case .refused, .secretTooShort:
+                        "the token is longer than a server takes; choose a shorter --room, --identity, --name, --metadata or --key"
+                    )
+                case .refused, .secretTooShort, .metadataTooLong:
                     throw Failure(
                         .unavailable, "the token library refused to make the token; try again, then report it")
                 }
@@ -83,6 +90,7 @@ struct RoomTokenLine: JSONLine {
     var identity: String
     var name: String?
     var canPublish: Bool
+    var metadata: String?
     /// From when until when it is valid, seconds since 1970.
     var notBefore: Int64
     var expires: Int64
@@ -93,6 +101,7 @@ struct RoomTokenLine: JSONLine {
         identity = grants.identity
         name = grants.name.isEmpty ? nil : grants.name
         canPublish = grants.canPublish
+        metadata = grants.metadata.isEmpty ? nil : grants.metadata
         self.notBefore = notBefore
         self.expires = expires
     }
