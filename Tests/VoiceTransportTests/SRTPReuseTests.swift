@@ -159,7 +159,10 @@ struct SRTPReuseTests {
         }
         #expect(session.protected(Array(report(1).prefix(7)), .report) == nil)
         #expect(session.protected([0x40] + report(1).dropFirst(), .report) == nil)
+        let datagram = [UInt8](repeating: 0, count: 65_536 - 12)
+        #expect(session.protected(sound(1, 1, payload: datagram), .sound) == nil)
         #expect(session.sender.streams.count == 0)
+        #expect(session.protected(sound(1, 2, payload: Array(datagram.dropLast())), .sound) != nil)
         // Headers alone are packets
         #expect(session.protected(Array(sound(1, 1).prefix(12)), .sound)?.count == 12 + profile.tagLength)
     }

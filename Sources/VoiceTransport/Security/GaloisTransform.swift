@@ -42,6 +42,12 @@ struct GaloisTransform: ~Copyable {
         return unsafe cipher.finish(expecting: packet + count, Self.tagLength)
     }
 
+    /// Puts back what ``open(_:header:count:at:)`` has scrambled: the mode adds a key stream, which added again is gone.
+    @unsafe
+    func restore(_ packet: UnsafeMutablePointer<UInt8>, header: Int, count: Int, at place: SRTPPlace) -> Bool {
+        unsafe begin(packet, header: header, at: place) && cipher.transform(packet + header, count - header)
+    }
+
     @unsafe
     private func begin(_ packet: UnsafePointer<UInt8>, header: Int, at place: SRTPPlace) -> Bool {
         // RFC 7714 sections 8.1 and 9.1: two zeros, SSRC, 48 bits of index, all of it masked by the salt.

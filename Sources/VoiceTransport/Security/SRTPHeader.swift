@@ -8,12 +8,15 @@ struct SRTPHeader: BitwiseCopyable {
     /// 0 for RTCP.
     let sequenceNumber: UInt16
 
+    /// Bytes of the longest packet: a datagram's. Counter mode counts 65536 blocks, 1 MB, before it would come to the next packet's.
+    static let packetLimit = 65_535
     private static let fixedLength = 12
     private static let reportLength = 8
 
-    /// Nil where the packet is no RTP or RTCP of version 2, or its header ends behind it.
+    /// Nil where the packet is no RTP or RTCP of version 2, where its header ends behind it, and where it is too long.
     @unsafe
     init?(_ packet: UnsafePointer<UInt8>, count: Int, _ kind: MediaKind) {
+        guard count <= Self.packetLimit else { return nil }
         switch kind {
         case .report:
             guard count >= Self.reportLength, unsafe packet[0] >> 6 == 2 else { return nil }

@@ -30,11 +30,13 @@ struct SRTPReceiver: ~Copyable {
         switch kind {
         case .sound:
             guard let index = stream.index(of: header.sequenceNumber), stream.sound.admits(index) else { return nil }
-            let place = SRTPPlace(sound: header.source, index: index)
-            guard unsafe sound.open(packet, header: header.length, count: length, at: place),
+            guard
+                let place = unsafe open(
+                    packet, header, count: length, at: SRTPPlace(sound: header.source, index: index),
+                    isFirst: stream.sound.newest == nil),
                 let stream = known ?? streams.add(header.source)
             else { return nil }
-            streams[stream].sound.insert(index)
+            streams[stream].sound.insert(place.index)
         case .report:
             let word = unsafe reports.reportWord(packet, count: length)
             guard let place = SRTPPlace(report: header.source, word: word), stream.reports.admits(place.index),
@@ -44,5 +46,20 @@ struct SRTPReceiver: ~Copyable {
             streams[stream].reports.insert(place.index)
         }
         return length
+    }
+
+    /// Where a packet of sound is genuine: at `place`, or a lap later where it is the first that came of its stream. What was sent before it, and
+    /// lost, may have been the end of a lap: the sender has counted that, the receiver could not, and would refuse all that follows.
+    @unsafe
+    private func open(
+        _ packet: UnsafeMutablePointer<UInt8>, _ header: SRTPHeader, count: Int, at place: SRTPPlace, isFirst: Bool
+    ) -> SRTPPlace? {
+        if unsafe sound.open(packet, header: header.length, count: count, at: place) { return place }
+        guard isFirst, header.sequenceNumber < SRTPStream.lap / 2 else { return nil }
+        let later = SRTPPlace(sound: place.source, index: place.index + SRTPStream.lap)
+        let isGenuine =
+            unsafe sound.restore(packet, header: header.length, count: count, at: place)
+            && sound.open(packet, header: header.length, count: count, at: later)
+        return isGenuine ? later : nil
     }
 }

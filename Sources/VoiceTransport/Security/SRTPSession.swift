@@ -9,7 +9,7 @@ package import VoicePeers
 ///
 /// Header, CSRCs and header extensions stay in clear and are authenticated; padding stays as it is. One owner; nothing blocks. Allocates for the
 /// first packet of an SSRC, and never for another. Keys are wiped when it goes, and cannot be printed: what cannot be copied cannot be described.
-package struct SRTPSession: ~Copyable {
+package struct SRTPSession: ~Copyable, Sendable {
     /// How packets are protected.
     package let profile: SRTPProfile
     var sender: SRTPSender

@@ -6,6 +6,8 @@ struct SRTPStream: BitwiseCopyable {
     /// 128 reports, of which there are a few in a second.
     var reports = ReplayWindow<3>()
 
+    /// Sequence numbers until they begin again.
+    static let lap: UInt64 = 1 << 16
     /// The most packets of one SSRC under one key (RFC 3711 section 9.2): as many as there are indices.
     static let soundLimit: UInt64 = 1 << 48
     /// The most reports under one key.
@@ -17,7 +19,7 @@ struct SRTPStream: BitwiseCopyable {
     func index(of sequenceNumber: UInt16) -> UInt64? {
         let number = UInt64(sequenceNumber)
         guard let newest = sound.newest else { return number }
-        let lap: UInt64 = 1 << 16
+        let lap = Self.lap
         let middle = lap / 2
         let begin = newest - newest % lap
         let last = newest % lap

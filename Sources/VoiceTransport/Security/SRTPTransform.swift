@@ -42,6 +42,15 @@ enum SRTPTransform: ~Copyable {
         }
     }
 
+    /// Puts back what ``open(_:header:count:at:)`` may have scrambled, so that another place can be tried.
+    @unsafe
+    func restore(_ packet: UnsafeMutablePointer<UInt8>, header: Int, count: Int, at place: SRTPPlace) -> Bool {
+        switch self {
+        case .galois(let transform): unsafe transform.restore(packet, header: header, count: count, at: place)
+        case .counter: true
+        }
+    }
+
     /// What a protected report says of itself between its body of `count` bytes and its end, unverified.
     @unsafe
     func reportWord(_ packet: UnsafePointer<UInt8>, count: Int) -> UInt32 {
