@@ -94,7 +94,8 @@ let package = Package(
         .executableTarget(
             name: "DuplexBench",
             dependencies: [
-                "VoiceEngine", "VoiceSimulation", "CWebRTCAudio", "COpus", "CAllocationCounter", "CRing",
+                "VoiceEngine", "VoiceSimulation", "VoiceTransport", "VoicePeers", "CWebRTCAudio", "COpus", "CSRTP",
+                "CAllocationCounter", "CRing",
             ], path: "bench/DuplexBench", swiftSettings: swift),
 
         // What the residual echo's network learns from

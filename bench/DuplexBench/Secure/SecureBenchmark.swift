@@ -1,0 +1,29 @@
+extension Benchmark {
+    /// What protecting a call costs.
+    static let secure = Benchmark(
+        name: "secure", purpose: "what protecting a call costs: SRTP against libsrtp2", run: SecureBenchmark.run)
+}
+
+/// Measures part after part; each has a table and keys of the summary of its own.
+enum SecureBenchmark {
+    /// A part, and what its table is headed by.
+    struct Part: Sendable {
+        let heading: String
+        let run: @Sendable () throws -> BenchmarkResult
+    }
+
+    static let parts = [
+        Part(heading: "SRTP, packet by packet", run: SRTPBenchmark.run)
+    ]
+
+    static func run() throws -> BenchmarkResult {
+        let results = try parts.map { (heading: $0.heading, result: try $0.run()) }
+        let first = results[0].result
+        return BenchmarkResult(
+            description: first.description, table: first.table, summary: results.flatMap(\.result.summary),
+            further: first.further
+                + results.dropFirst().flatMap { part in
+                    [(part.heading, part.result.description, part.result.table)] + part.result.further
+                })
+    }
+}
