@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <linux_realtime.h>
+#include <malloc.h>
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -63,4 +64,11 @@ int posix_memalign(void **out, size_t alignment, size_t size) {
 static int64_t count(void) { return allocations; }
 
 __attribute__((constructor)) static void announce(void) { dv_set_allocation_counter(count); }
+
+int64_t dv_heap_bytes(void) {
+    const struct mallinfo2 now = mallinfo2();
+    return (int64_t)(now.uordblks + now.hblkhd);
+}
+#else
+int64_t dv_heap_bytes(void) { return -1; }
 #endif

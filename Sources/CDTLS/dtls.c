@@ -160,7 +160,8 @@ static void advance(dv_dtls *connection) {
 // MARK: Datagrams
 
 int dv_dtls_admit(dv_dtls *connection, const uint8_t *hello, size_t count) {
-    if (connection->context->is_client || connection->state != DV_DTLS_OPENING || count > DV_DTLS_INPUT_LIMIT) return 0;
+    if (connection->context->is_client || connection->state != DV_DTLS_OPENING || count == 0 || count > DV_DTLS_INPUT_LIMIT)
+        return 0;
     BIO_ADDR *client = BIO_ADDR_new();
     if (!client) return 0;
     ERR_clear_error();
@@ -177,7 +178,7 @@ int dv_dtls_admit(dv_dtls *connection, const uint8_t *hello, size_t count) {
 }
 
 int dv_dtls_receive(dv_dtls *connection, const uint8_t *bytes, size_t count) {
-    if (count > DV_DTLS_INPUT_LIMIT) return 0;
+    if (count == 0 || count > DV_DTLS_INPUT_LIMIT) return 0;
     if (connection->state != DV_DTLS_OPENING && connection->state != DV_DTLS_OPEN) return 0;
     const dv_dtls_state before = connection->state;
     const int waiting = connection->wire.output.count;

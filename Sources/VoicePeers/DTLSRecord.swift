@@ -12,6 +12,8 @@ package struct DTLSRecord {
     static let versions: [UInt16] = [0xFEFF, 0xFEFD]
 
     package let content: Content
+    /// Whether it says that it is of DTLS 1.2; else it says 1.0.
+    package let isVersion12: Bool
     /// How often keys have changed: 0 in the clear, 1 with the keys of the handshake.
     package let epoch: UInt16
     /// Bytes 5...10 of the header.
@@ -29,6 +31,7 @@ package struct DTLSRecord {
         let start = offset + Self.headerSize
         guard count > 0, count <= datagram.count - start else { return nil }
         self.content = content
+        isVersion12 = datagram[offset + 2] == 0xFD
         epoch = datagram.number16(at: offset + 3)
         sequenceNumber = (offset + 5..<offset + 11).reduce(0) { $0 << 8 | UInt64(datagram[$1]) }
         payload = start..<start + count

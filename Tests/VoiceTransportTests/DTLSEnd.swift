@@ -2,11 +2,13 @@ import VoicePeers
 
 @testable import VoiceTransport
 
-/// One end of a DTLS path with one place, and what a table of peers would do with it.
+/// One end of a DTLS path, and what a table of peers would do with it.
 final class DTLSEnd {
     var security: DTLSSecurity
     /// What strangers at the other end's address are asked for.
     let cookie: AddressCookie
+    /// The place that this looks at.
+    private(set) var slot = 0
     /// Whether the place has a peer.
     private(set) var hasPeer = false
     private(set) var answered = 0
@@ -25,17 +27,28 @@ final class DTLSEnd {
     /// A client whose first record waits to be sent.
     static func client(_ trust: ServerTrust, now: Duration = .zero) throws -> DTLSEnd {
         let end = DTLSEnd(try DTLSSecurity(trusting: trust))
-        end.security.begin(0, as: .client, now: now)
-        end.hasPeer = true
+        end.connect(now: now)
         return end
     }
 
-    var state: PeerSecurityState { security.state(at: 0) }
+    /// Begins a handshake as a client.
+    func connect(now: Duration = .zero) {
+        security.begin(slot, as: .client, now: now)
+        hasPeer = true
+    }
+
+    /// Looks at another place, which is empty.
+    func move(to slot: Int) {
+        self.slot = slot
+        hasPeer = false
+    }
+
+    var state: PeerSecurityState { security.state(at: slot) }
 
     /// Gives it a datagram as a table does: to the peer, else to be greeted. What is to be answered at once to a stranger, and whether it was taken.
     @discardableResult
     func receive(_ datagram: [UInt8], now: Duration = .zero) -> (isTaken: Bool, answer: [UInt8]?) {
-        if hasPeer, security.receive(datagram.span, at: 0, now: now) { return (true, nil) }
+        if hasPeer, security.receive(datagram.span, at: slot, now: now) { return (true, nil) }
         var answer = [UInt8](repeating: 0, count: 128)
         var room = answer.mutableSpan
         switch security.greet(datagram.span, cookie: cookie, answer: &room) {
@@ -47,27 +60,27 @@ final class DTLSEnd {
             // A newcomer would get a place of its own.
             guard !hasPeer else { return (false, nil) }
             hasPeer = true
-            security.begin(0, as: .server, now: now)
-            return (security.receive(datagram.span, at: 0, now: now), nil)
+            security.begin(slot, as: .server, now: now)
+            return (security.receive(datagram.span, at: slot, now: now), nil)
         }
     }
 
-    func send(_ control: [UInt8]) -> Bool { security.send(control: control.span, at: 0) }
+    func send(_ control: [UInt8]) -> Bool { security.send(control: control.span, at: slot) }
 
     /// Ends the peer; its place is free.
     func leave() {
-        security.end(0)
+        security.end(slot)
         hasPeer = false
     }
 
     /// The records that wait to be sent.
     func records() -> [[UInt8]] {
-        polled { security, buffer in security.pollRecord(at: 0, into: &buffer) }
+        polled { [slot] security, buffer in security.pollRecord(at: slot, into: &buffer) }
     }
 
     /// The control datagrams that have come.
     func controls() -> [[UInt8]] {
-        polled { security, buffer in security.pollControl(at: 0, into: &buffer) }
+        polled { [slot] security, buffer in security.pollControl(at: slot, into: &buffer) }
     }
 
     private func polled(_ poll: (inout DTLSSecurity, inout MutableSpan<UInt8>) -> Int?) -> [[UInt8]] {

@@ -2,3 +2,8 @@
 // with a thread-local counter in front (about a nanosecond a call). For programs that measure: tests, benchmarks and the `duplex` command;
 // the engine library does not depend on it. Read with dv_thread_allocations().
 #pragma once
+
+#include <stdint.h>
+
+/// Bytes that the process has allocated and not freed, on all threads, with the allocator's own; -1 where a sanitizer has an allocator of its own.
+int64_t dv_heap_bytes(void);

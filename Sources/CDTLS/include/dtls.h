@@ -17,6 +17,8 @@
 #define DV_DTLS_INPUT_LIMIT 2048
 /// Bytes that a record adds to a datagram at most: header 13, explicit nonce 8, tag 16 (RFC 5288).
 #define DV_DTLS_OVERHEAD 37
+/// Bytes of a protected record at least, behind its header: explicit nonce 8, tag 16 (RFC 5288).
+#define DV_DTLS_SHORTEST 24
 /// Datagrams that wait at most, each way. What comes beyond is lost, as on any part of the path.
 #define DV_DTLS_QUEUE_LIMIT 64
 
@@ -82,7 +84,9 @@ void dv_dtls_free(dv_dtls *connection);
 /// Gives a server's new connection the client's hello, whose cookie the caller has checked. Whether it is taken.
 int dv_dtls_admit(dv_dtls *connection, const uint8_t *hello, size_t count);
 
-/// Takes a datagram of records. Whether anything in it was taken: a message of the handshake that was due, or what only the peer can have made.
+/// Takes a datagram of whole records: protected ones of DV_DTLS_SHORTEST bytes, and all of the version of DTLS 1.2 once the connection is open. OpenSSL 3.0 ends the connection
+/// over a shorter one, whoever has sent it, and looks for records inside of one of another version. Whether anything in it was taken: a message of the handshake that was due,
+/// or what only the peer can have made.
 int dv_dtls_receive(dv_dtls *connection, const uint8_t *bytes, size_t count);
 
 /// Has a datagram sent as one record. 0 when the connection is not open, the datagram empty or too long, or the queue full.

@@ -100,7 +100,8 @@ struct DTLSPeer: ~Copyable {
             if let hello = ClientHello(in: datagram) { return takeHello(hello, in: datagram, now: now) }
             guard isAdmitted else { return false }
         }
-        let (hasClear, hasProtected) = contents(of: datagram)
+        let (count, hasClear, hasProtected) = contents(of: datagram)
+        let datagram = datagram.extracting(..<count)
         switch state {
         case .open:
             // Keys never change again.
@@ -133,17 +134,24 @@ struct DTLSPeer: ~Copyable {
         return isTaken
     }
 
-    /// Whether there are records in the clear that a handshake has, and protected ones.
-    private func contents(of datagram: Span<UInt8>) -> (hasClear: Bool, hasProtected: Bool) {
-        var offset = 0
+    /// How many bytes of records OpenSSL may see, and whether there are some in the clear that a handshake has, and protected ones.
+    ///
+    /// OpenSSL 3.0 closes an open connection over a protected record that is too short for its tag, whoever has sent it, and goes on inside of a
+    /// record that has another version.
+    private func contents(of datagram: Span<UInt8>) -> (count: Int, hasClear: Bool, hasProtected: Bool) {
+        var count = 0
         var hasClear = false
         var hasProtected = false
-        while let record = DTLSRecord(in: datagram, at: offset) {
-            if record.epoch == 0, record.content != .applicationData { hasClear = true }
-            if record.epoch == 1, state == .open || record.content != .applicationData { hasProtected = true }
-            offset = record.payload.upperBound
+        while let record = DTLSRecord(in: datagram, at: count), state == .opening || record.isVersion12 {
+            switch record.epoch {
+            case 0: if record.content != .applicationData { hasClear = true }
+            case 1 where record.payload.count >= Int(DV_DTLS_SHORTEST):
+                if state == .open || record.content != .applicationData { hasProtected = true }
+            default: return (count, hasClear, hasProtected)
+            }
+            count = record.payload.upperBound
         }
-        return (hasClear, hasProtected)
+        return (count, hasClear, hasProtected)
     }
 
     private mutating func feed(_ datagram: Span<UInt8>, now: Duration) -> Bool {

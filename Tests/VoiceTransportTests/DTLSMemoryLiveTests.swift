@@ -1,0 +1,56 @@
+import CAllocationCounter
+import Testing
+import VoicePeers
+
+@testable import VoiceTransport
+
+/// Counts the process's memory: a test beside it would be counted too.
+@Suite("What a peer costs", .serialized)
+struct DTLSMemoryLiveTests {
+    private let identity = TestIdentity.localhost.identity
+
+    @Test("an open peer keeps at most 60 kB", .enabled(if: dv_heap_bytes() >= 0, "needs glibc's allocator"))
+    func memory() throws {
+        let count = 64
+        let server = DTLSEnd.server(identity)
+        let client = try DTLSEnd.client(.fingerprint(identity.fingerprint))
+        func open(_ slot: Int) throws {
+            server.move(to: slot)
+            client.move(to: slot)
+            client.connect()
+            exchange(client, server)
+            try #require(client.state == .open && server.state == .open)
+            // Media of one SSRC each way, and control
+            let packet: [UInt8] = [0x80, 111, 0, 1, 0, 0, 0, 0, 1, 2, 3, 4] + [UInt8](repeating: 1, count: 80)
+            for (from, to) in [(client, server), (server, client)] {
+                var buffer = packet + [UInt8](repeating: 0, count: DTLSSecurity.mediaOverhead)
+                var room = buffer.mutableSpan
+                let count = try #require(from.security.protect(&room, count: packet.count, .sound, at: slot))
+                #expect(to.security.unprotect(&room, count: count, .sound, at: slot) != nil)
+                #expect(from.send([1, 2, 3]))
+            }
+            exchange(client, server)
+            _ = (client.controls(), server.controls())
+        }
+        // What is made once: places, the first use of OpenSSL's tables
+        for slot in 0..<count { try open(slot) }
+        func end(_ end: DTLSEnd) -> Int {
+            let before = dv_heap_bytes()
+            for slot in 0..<count { end.security.end(slot) }
+            return Int(before - dv_heap_bytes()) / count + MemoryLayout<DTLSPeer>.stride
+        }
+        let (clientBytes, serverBytes) = (end(client), end(server))
+        print(
+            "bytes of an open peer: server \(serverBytes), client \(clientBytes), place \(MemoryLayout<DTLSPeer>.stride)"
+        )
+        #expect(clientBytes > 1000 && serverBytes > 1000)
+        #expect(clientBytes <= 60_000)
+        #expect(serverBytes <= 60_000)
+        // Nothing is left behind by those that come and go. What glibc keeps ready of small pieces counts as used, and varies.
+        let before = dv_heap_bytes()
+        for slot in 0..<count { try open(slot) }
+        _ = (end(client), end(server))
+        let left = Int(dv_heap_bytes() - before) / count
+        #expect(abs(left) < 1000, "\(left) bytes a peer")
+    }
+}
