@@ -3,7 +3,7 @@ internal import VoicePeers
 
 /// The HMAC-SHA1 of STUN's messages, by OpenSSL, with one context that is kept.
 ///
-/// Not thread-safe: one for each thread. Does not block. Setting a key allocates a few bytes in OpenSSL, once a message.
+/// Not thread-safe: one for each thread. Does not block. OpenSSL allocates five times for a message.
 @safe
 struct MessageIntegrity: ~Copyable, STUNIntegrity {
     private let context: OpaquePointer

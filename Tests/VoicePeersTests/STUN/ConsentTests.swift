@@ -337,7 +337,7 @@ struct ConsentTests {
     }
 
     @Test(
-        "half the requests and answers lost, and a peer that moves: the server follows within 2 s of the next that comes through"
+        "half the requests and answers lost, and a peer that moves: the server follows with the next request that comes through"
     )
     func loss() throws {
         let path = Path()

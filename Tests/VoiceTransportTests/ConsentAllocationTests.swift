@@ -1,0 +1,89 @@
+import CAllocationCounter
+import Testing
+import VoicePeers
+import VoiceRealtime
+
+@testable import VoiceTransport
+
+/// The address of a peer.
+private let home = EndpointAddress(high: 0, low: 0xFFFF_0A00_0001, port: 5_000)
+
+/// Both ends of a path.
+private struct Rounds: ~Copyable {
+    private static let credentials = STUNCredentials(
+        fragment: UserFragment(high: 1, low: 2), password: STUNPassword(high: 3, low: 4))
+
+    private var client = ConsentClient(to: credentials, from: UserFragment(high: 5, low: 6), now: .zero)
+    private var server = ConsentServer(password: credentials.password, at: home, now: .zero)
+    private var number: UInt64 = 0
+
+    /// One request from a new address, and its answer; whether both were taken.
+    mutating func round<Integrity: STUNIntegrity & ~Copyable>(
+        by integrity: borrowing Integrity, _ request: inout [UInt8], _ answer: inout [UInt8]
+    ) -> Bool {
+        number += 1
+        let now = client.nextTimeout
+        let source = EndpointAddress(high: number, low: 1, port: 1)
+        let entropy = ConsentEntropy(transaction: STUNTransaction(high: number, low: 7), spread: 9)
+        var sent = request.mutableSpan
+        guard let count = client.request(entropy, now: now, by: integrity, into: &sent),
+            let message = try? STUNMessage(sent.span.extracting(first: count)),
+            let username = message.username, UserFragment(serverPartOf: username) != nil,
+            case .moved = server.handle(message, from: source, now: now, by: integrity)
+        else { return false }
+        var returned = answer.mutableSpan
+        guard let length = server.answer(message, from: source, by: integrity, into: &returned),
+            let reply = try? STUNMessage(returned.span.extracting(first: length)),
+            case .confirmed(source, _) = client.handle(reply, now: now, by: integrity)
+        else { return false }
+        return true
+    }
+}
+
+@Suite("Consent costs little")
+struct ConsentAllocationTests {
+    // Unoptimised generic code of the standard library allocates by nature.
+    #if DEBUG
+        private static let isCounted = false
+    #else
+        private static let isCounted = RealtimeWatch.allocations != nil
+    #endif
+
+    /// A sum in the place of the hash, which is OpenSSL's and allocates as it likes.
+    private struct Sum: STUNIntegrity {
+        func hmacSHA1(key: Span<UInt8>, _ first: Span<UInt8>, _ second: Span<UInt8>) -> InlineArray<20, UInt8>? {
+            var sum: UInt64 = 0
+            for index in key.indices { sum = sum &* 31 &+ UInt64(key[index]) }
+            for index in first.indices { sum = sum &* 31 &+ UInt64(first[index]) }
+            for index in second.indices { sum = sum &* 31 &+ UInt64(second[index]) }
+            return InlineArray { UInt8(truncatingIfNeeded: sum >> UInt64($0 % 8 * 8)) }
+        }
+    }
+
+    @Test("both ends agree by OpenSSL's HMAC")
+    func agreement() throws {
+        guard let integrity = MessageIntegrity() else { throw NoHMAC() }
+        var rounds = Rounds()
+        var (request, answer) = ([UInt8](repeating: 0, count: 200), [UInt8](repeating: 0, count: 200))
+        var passed = 0
+        for _ in 0..<100 where rounds.round(by: integrity, &request, &answer) { passed += 1 }
+        #expect(passed == 100)
+    }
+
+    /// OpenSSL has no HMAC-SHA1 here.
+    private struct NoHMAC: Error {}
+
+    @Test(
+        "asking, following and answering allocate nothing",
+        .enabled(if: isCounted, "needs optimised code and the allocation counter"))
+    func allocations() {
+        var rounds = Rounds()
+        var (request, answer) = ([UInt8](repeating: 0, count: 200), [UInt8](repeating: 0, count: 200))
+        let integrity = Sum()
+        var passed = rounds.round(by: integrity, &request, &answer) ? 1 : 0
+        let before = RealtimeWatch.allocations ?? 0
+        for _ in 0..<1_000 where rounds.round(by: integrity, &request, &answer) { passed += 1 }
+        let allocated = (RealtimeWatch.allocations ?? .max) - before
+        #expect(allocated == 0 && passed == 1_001)
+    }
+}
