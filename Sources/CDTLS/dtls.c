@@ -9,9 +9,9 @@
 #include "bio.h"
 #include "context.h"
 
-// How long the first answer is awaited before a flight is repeated, microseconds; twice as long each time. RFC 6347 section 4.2.4.1 recommends 1 s and allows less where
-// delays are short and time matters.
-enum { FIRST_TIMEOUT = 400 * 1000, LONGEST_TIMEOUT = 4000 * 1000 };
+// How long an answer is awaited before a flight is repeated, microseconds; twice as long each time. RFC 6347 section 4.2.4.1 recommends 1 s and allows less where time
+// matters: somebody waits to speak, and a handshake has 10 s. OpenSSL gives up after the 12th, which comes later.
+enum { FIRST_TIMEOUT = 200 * 1000, LONGEST_TIMEOUT = 1000 * 1000 };
 
 struct dv_dtls {
     SSL *ssl;
@@ -217,7 +217,9 @@ dv_dtls_state dv_dtls_get_state(const dv_dtls *connection) { return connection->
 int64_t dv_dtls_timeout(const dv_dtls *connection) {
     struct timeval left;
     if (connection->state != DV_DTLS_OPENING || !DTLSv1_get_timeout(connection->ssl, &left)) return -1;
-    return left.tv_sec * 1000000000LL + left.tv_usec * 1000LL;
+    const int64_t microseconds = left.tv_sec * 1000000LL + left.tv_usec;
+    // Longer where the system's clock was set back meanwhile.
+    return (microseconds < LONGEST_TIMEOUT ? microseconds : LONGEST_TIMEOUT) * 1000;
 }
 
 void dv_dtls_handle_timeout(dv_dtls *connection) {

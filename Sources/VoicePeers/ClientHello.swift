@@ -61,30 +61,22 @@ package struct ClientHello {
     /// than the hello.
     package func ask(for cookie: AddressCookie, into answer: inout MutableSpan<UInt8>) -> Int? {
         guard answer.count >= Self.questionSize else { return nil }
-        var writer = Writer()
-        func write(_ number: UInt64, bytes: Int, to answer: inout MutableSpan<UInt8>) {
-            for shift in (0..<bytes).reversed() {
-                writer.write(UInt8(truncatingIfNeeded: number >> (8 * shift)), to: &answer)
-            }
-        }
-        let body = UInt64(3 + AddressCookie.size)
-        write(UInt64(DTLSRecord.Content.handshake.rawValue), bytes: 1, to: &answer)
+        let body = 3 + AddressCookie.size
+        answer[0] = DTLSRecord.Content.handshake.rawValue
         // Of version 1.0, whatever will be agreed on; with the number of the record that asked, since none is kept.
-        write(0xFEFF, bytes: 2, to: &answer)
-        write(0, bytes: 2, to: &answer)
-        write(recordNumber, bytes: 6, to: &answer)
-        write(UInt64(Size.messageHeader) + body, bytes: 2, to: &answer)
-        // HelloVerifyRequest, message 0, in one fragment.
-        write(3, bytes: 1, to: &answer)
-        write(body, bytes: 3, to: &answer)
-        write(0, bytes: 2, to: &answer)
-        write(0, bytes: 3, to: &answer)
-        write(body, bytes: 3, to: &answer)
-        write(0xFEFF, bytes: 2, to: &answer)
-        write(UInt64(AddressCookie.size), bytes: 1, to: &answer)
+        answer.store(0xFEFF as UInt16, at: 1)
+        // Its first two bytes are the epoch, 0.
+        answer.store(recordNumber, at: 3)
+        answer.store(UInt16(Size.messageHeader + body), at: 11)
+        // HelloVerifyRequest (3), length, message 0, in one fragment from 0 of all of it.
+        answer.store(UInt32(3 << 24 | body), at: 13)
+        answer.store(0 as UInt32, at: 17)
+        answer.store(UInt32(body), at: 21)
+        answer.store(0xFEFF as UInt16, at: 25)
+        answer[27] = UInt8(AddressCookie.size)
         let bytes = cookie.bytes
-        for index in bytes.indices { writer.write(bytes[index], to: &answer) }
-        return writer.count
+        for index in bytes.indices { answer[28 + index] = bytes[index] }
+        return Self.questionSize
     }
 }
 
@@ -120,14 +112,5 @@ private struct Fields: ~Escapable {
     mutating func vector16() -> Range<Int>? {
         guard let length = number16() else { return nil }
         return bytes(Int(length))
-    }
-}
-
-private struct Writer {
-    private(set) var count = 0
-
-    mutating func write(_ byte: UInt8, to answer: inout MutableSpan<UInt8>) {
-        answer[count] = byte
-        count += 1
     }
 }

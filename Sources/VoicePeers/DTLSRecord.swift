@@ -8,11 +8,9 @@ package struct DTLSRecord {
 
     /// Bytes of a header.
     package static let headerSize = 13
-    /// DTLS 1.0 and 1.2, as on the wire. A first hello says 1.0 in its header, whatever it asks for.
-    static let versions: [UInt16] = [0xFEFF, 0xFEFD]
 
     package let content: Content
-    /// Whether it says that it is of DTLS 1.2; else it says 1.0.
+    /// Whether it says that it is of DTLS 1.2 (FE FD); else it says 1.0 (FE FF), as a first hello does, whatever it asks for.
     package let isVersion12: Bool
     /// How often keys have changed: 0 in the clear, 1 with the keys of the handshake.
     package let epoch: UInt16
@@ -25,7 +23,7 @@ package struct DTLSRecord {
     package init?(in datagram: Span<UInt8>, at offset: Int = 0) {
         guard offset >= 0, datagram.count - offset >= Self.headerSize,
             let content = Content(rawValue: datagram[offset]),
-            Self.versions.contains(datagram.number16(at: offset + 1))
+            datagram[offset + 1] == 0xFE, datagram[offset + 2] == 0xFF || datagram[offset + 2] == 0xFD
         else { return nil }
         let count = Int(datagram.number16(at: offset + 11))
         let start = offset + Self.headerSize
@@ -33,7 +31,7 @@ package struct DTLSRecord {
         self.content = content
         isVersion12 = datagram[offset + 2] == 0xFD
         epoch = datagram.number16(at: offset + 3)
-        sequenceNumber = (offset + 5..<offset + 11).reduce(0) { $0 << 8 | UInt64(datagram[$1]) }
+        sequenceNumber = UInt64(datagram.number16(at: offset + 5)) << 32 | UInt64(datagram.number32(at: offset + 7))
         payload = start..<start + count
     }
 }

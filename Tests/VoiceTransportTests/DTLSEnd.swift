@@ -65,6 +65,8 @@ final class DTLSEnd {
         }
     }
 
+    var nextTimeout: Duration? { security.nextTimeout(at: slot) }
+
     func send(_ control: [UInt8]) -> Bool { security.send(control: control.span, at: slot) }
 
     /// Ends the peer; its place is free.

@@ -1,0 +1,112 @@
+import CLinuxRealtime
+import Foundation
+import Testing
+import VoicePeers
+import VoiceRealtime
+
+@testable import VoiceTransport
+
+private let program = "/usr/bin/openssl"
+
+/// The program `openssl` over UDP: none of our code at the other end.
+@Suite("DTLS with openssl s_client", .timeLimit(.minutes(2)))
+struct DTLSInteroperationLiveTests {
+    /// A server on loopback for one peer.
+    private final class Server {
+        let end = DTLSEnd.server(TestIdentity.localhost.identity)
+        let port: UInt16
+        private let socket: Int32
+        private let poll: NetworkPoll
+        private var arrivals: DatagramBatch
+        private var departures: DatagramBatch
+        private var peer: EndpointAddress?
+
+        init() throws {
+            var local = try #require(EndpointAddress(numeric: "127.0.0.1", port: 0)).system
+            socket = unsafe dv_udp_open(&local, nil, 1 << 16)
+            try #require(socket >= 0)
+            #expect(unsafe dv_udp_local(socket, &local) == 0)
+            port = local.port
+            guard let poll = NetworkPoll(), let arrivals = DatagramBatch(capacity: 16),
+                let departures = DatagramBatch(capacity: 16), poll.add(socket, tag: 0)
+            else { fatalError("no poll") }
+            self.poll = poll
+            self.arrivals = arrivals
+            self.departures = departures
+        }
+
+        deinit { dv_udp_close(socket) }
+
+        /// Answers until something is so, or 20 s are over.
+        func run(until isDone: () -> Bool) {
+            let deadline = MonotonicTime.now().sinceEpoch + .seconds(20)
+            while !isDone(), MonotonicTime.now().sinceEpoch < deadline {
+                let now = MonotonicTime.now().sinceEpoch
+                _ = poll.wait(until: min(deadline, end.nextTimeout ?? deadline))
+                for index in 0..<max(0, arrivals.receive(from: socket)) {
+                    let source = arrivals.source(index)
+                    if let answer = end.receive(Array(copying: arrivals.datagram(index)), now: now).answer {
+                        send(answer, to: source)
+                    }
+                    if end.hasPeer { peer = source }
+                }
+                end.security.handleTimeout(at: 0, now: MonotonicTime.now().sinceEpoch)
+                flush()
+            }
+        }
+
+        func flush() {
+            guard let peer else { return }
+            for record in end.records() { send(record, to: peer) }
+        }
+
+        private func send(_ datagram: [UInt8], to address: EndpointAddress) {
+            var datagram = datagram
+            unsafe datagram.withUnsafeMutableBytes { unsafe departures.place(0, $0, to: address) }
+            #expect(departures.send(1, through: socket) == 1)
+        }
+    }
+
+    @Test(
+        "completes the handshake, is heard and told goodbye",
+        .enabled(if: FileManager.default.isExecutableFile(atPath: program), "needs the program openssl"),
+        arguments: ["SRTP_AEAD_AES_128_GCM", "SRTP_AES128_CM_SHA1_80"])
+    func client(profile: String) throws {
+        // Given
+        let server = try Server()
+        let process = Process()
+        process.executableURL = URL(filePath: program)
+        process.arguments = [
+            "s_client", "-dtls1_2", "-connect", "127.0.0.1:\(server.port)", "-alpn", "duplex-room/1", "-use_srtp",
+            profile,
+            "-mtu", "1200",
+        ]
+        let (input, output) = (Pipe(), Pipe())
+        process.standardInput = input
+        process.standardOutput = output
+        process.standardError = output
+        try process.run()
+        defer { if process.isRunning { process.terminate() } }
+        // When it speaks as soon as it can
+        try input.fileHandleForWriting.write(contentsOf: Data("hello\n".utf8))
+        var heard: [[UInt8]] = []
+        server.run {
+            heard += server.end.controls()
+            return !heard.isEmpty
+        }
+        // Then
+        #expect(heard == [Array("hello\n".utf8)])
+        #expect(server.end.state == .open)
+        // And when we speak and say goodbye
+        #expect(server.end.send(Array("hello to you\n".utf8)))
+        server.flush()
+        server.end.security.close(0)
+        server.flush()
+        let said = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+        process.waitUntilExit()
+        #expect(said.contains("hello to you"))
+        #expect(said.contains("ALPN protocol: duplex-room/1"))
+        #expect(said.contains("SRTP Extension negotiated, profile=\(profile)"))
+        #expect(said.contains("Protocol  : DTLSv1.2"), "\(said)")
+    }
+}

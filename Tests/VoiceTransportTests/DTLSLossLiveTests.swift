@@ -1,0 +1,108 @@
+import CLinuxRealtime
+import Testing
+import VoicePeers
+import VoiceRealtime
+
+@testable import VoiceTransport
+
+/// OpenSSL repeats by the system's clock, so what is lost takes real time to come again.
+@Suite("A DTLS handshake over a bad network", .timeLimit(.minutes(2)))
+struct DTLSLossLiveTests {
+    /// One handshake, with a network between that loses, repeats and reorders datagrams.
+    private final class Attempt {
+        let client: DTLSEnd
+        let server: DTLSEnd
+        /// Seeded (SplitMix64).
+        private var state: UInt64
+        private var waiting: [(toServer: Bool, datagram: [UInt8])] = []
+        private(set) var lost = 0
+
+        init(seed: Int, identity: ServerIdentity) throws {
+            state = UInt64(seed)
+            server = DTLSEnd.server(identity)
+            client = try DTLSEnd.client(.fingerprint(identity.fingerprint), now: MonotonicTime.now().sinceEpoch)
+        }
+
+        private func next(below limit: Int) -> Int {
+            state &+= 0x9E37_79B9_7F4A_7C15
+            var number = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
+            number = (number ^ (number >> 27)) &* 0x94D0_49BB_1331_11EB
+            return Int((number ^ (number >> 31)) >> 1) % limit
+        }
+
+        private func put(_ datagram: [UInt8], toServer: Bool) {
+            if next(below: 10) < 3 {
+                lost += 1
+                return
+            }
+            for _ in 0..<(next(below: 5) == 0 ? 2 : 1) {
+                waiting.insert((toServer, datagram), at: next(below: waiting.count + 1))
+            }
+        }
+
+        var isOpen: Bool { client.state == .open && server.state == .open }
+
+        /// Carries what there is, and has repeated what is due. When to come again at the latest.
+        func run(now: Duration) -> Duration? {
+            repeat {
+                for end in [client, server] {
+                    for record in end.records() { put(record, toServer: end === client) }
+                }
+                if let (toServer, datagram) = waiting.popLast() {
+                    let (to, from) = toServer ? (server, client) : (client, server)
+                    if let answer = to.receive(datagram, now: now).answer { put(answer, toServer: from === server) }
+                }
+            } while !waiting.isEmpty
+            for end in [client, server] { end.security.handleTimeout(at: 0, now: now) }
+            return [client, server].compactMap { $0.nextTimeout }.min()
+        }
+    }
+
+    @Test("opens all the same, and does not ask for what it has")
+    func loss() throws {
+        let attempts = try (0..<12).map { try Attempt(seed: $0, identity: TestIdentity.localhost.identity) }
+        let start = MonotonicTime.now().sinceEpoch
+        var now = start
+        // When
+        while !attempts.allSatisfy(\.isOpen), now < start + .seconds(60) {
+            let next = attempts.filter { !$0.isOpen }.compactMap { $0.run(now: now) }.min() ?? now
+            // Not less than a millisecond: OpenSSL's clock is another.
+            let wake = max(next, now + .milliseconds(1)).components
+            dv_sleep_until(wake.seconds * 1_000_000_000 + wake.attoseconds / 1_000_000_000)
+            now = MonotonicTime.now().sinceEpoch
+        }
+        // Then
+        for (seed, attempt) in attempts.enumerated() {
+            #expect(attempt.isOpen, "seed \(seed): \(attempt.client.state) \(attempt.server.state)")
+            #expect(attempt.client.nextTimeout == nil)
+            // And control passes, with the keys of both
+            #expect(attempt.client.send([UInt8(seed)]))
+            exchange(attempt.client, attempt.server)
+            #expect(attempt.server.controls().last == [UInt8(seed)])
+        }
+        #expect(attempts.reduce(0) { $0 + $1.lost } > 20)
+        print("handshakes with 30 % lost: \(now - start) for the last of \(attempts.count)")
+    }
+
+    @Test("repeats its hello after 0.2 s, and then after twice as long")
+    func timers() throws {
+        let begun = MonotonicTime.now().sinceEpoch
+        let client = try DTLSEnd.client(.fingerprint(TestIdentity.localhost.identity.fingerprint), now: begun)
+        let hello = try #require(client.records().first)
+        var moments: [Duration] = []
+        while moments.count < 2 {
+            let due = try #require(client.nextTimeout)
+            let wake = due.components
+            dv_sleep_until(wake.seconds * 1_000_000_000 + wake.attoseconds / 1_000_000_000)
+            let now = MonotonicTime.now().sinceEpoch
+            client.security.handleTimeout(at: 0, now: now)
+            let again = client.records()
+            guard !again.isEmpty else { continue }
+            moments.append(now - begun)
+            // The same message in another record
+            #expect(again.map(\.count) == [hello.count] && again[0].dropFirst(13) == hello.dropFirst(13))
+        }
+        #expect(moments[0] > .milliseconds(180) && moments[0] < .milliseconds(500), "\(moments)")
+        #expect(moments[1] - moments[0] > .milliseconds(360) && moments[1] < .milliseconds(1200), "\(moments)")
+    }
+}
