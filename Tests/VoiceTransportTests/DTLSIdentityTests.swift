@@ -91,4 +91,22 @@ struct DTLSIdentityTests {
         exchange(second, server)
         #expect(second.state == .open && server.state == .open)
     }
+
+    @Test("is shown a long chain of certificates in records that no path has to fragment")
+    func longChain() throws {
+        // Given 5 kB of certificates: what an authority gives, and more
+        var text = TestIdentity.localhost.text
+        for _ in 0..<9 { text += TestIdentity.other.text }
+        let identity = try ServerIdentity(certificates: text, key: text, place: ("test", "test"))
+        #expect(identity.fingerprint == TestIdentity.localhost.identity.fingerprint)
+        // When
+        let server = DTLSEnd.server(identity)
+        let client = try DTLSEnd.client(.fingerprint(identity.fingerprint))
+        var sizes: [Int] = []
+        exchange(client, server) { sizes.append($0.count) }
+        // Then
+        #expect(client.state == .open && server.state == .open)
+        #expect(sizes.reduce(0, +) > 4500)
+        #expect(sizes.allSatisfy { $0 <= 1200 }, "\(sizes)")
+    }
 }

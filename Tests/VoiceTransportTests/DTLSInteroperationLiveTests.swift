@@ -109,4 +109,53 @@ struct DTLSInteroperationLiveTests {
         #expect(said.contains("SRTP Extension negotiated, profile=\(profile)"))
         #expect(said.contains("Protocol  : DTLSv1.2"), "\(said)")
     }
+
+    /// Runs the program in a folder; it must succeed.
+    private func run(_ arguments: String, in folder: TestFolder) throws {
+        let process = Process()
+        process.executableURL = URL(filePath: program)
+        process.arguments = arguments.split(separator: " ").map(String.init)
+        process.currentDirectoryURL = URL(filePath: folder.path)
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0, "\(arguments)")
+    }
+
+    @Test(
+        "an authority's chain is taken, with the certificate between, and without it not",
+        .enabled(if: FileManager.default.isExecutableFile(atPath: program), "needs the program openssl"),
+        arguments: ["ec -pkeyopt ec_paramgen_curve:P-256", "rsa:2048"])
+    func chain(kind: String) throws {
+        // Given a root that has signed an authority that has signed a server
+        let folder = try TestFolder()
+        let key = "-newkey \(kind) -nodes"
+        try run("req -x509 \(key) -keyout root.key -out root.pem -days 9 -subj /CN=root", in: folder)
+        _ = try folder.write("authority.ext", Array("basicConstraints=critical,CA:TRUE\n".utf8))
+        _ = try folder.write("server.ext", Array("subjectAltName=DNS:voice.example,DNS:*.voice.example\n".utf8))
+        for (name, issuer) in [("authority", "root"), ("server", "authority")] {
+            try run("req \(key) -keyout \(name).key -out \(name).csr -subj /CN=\(name)", in: folder)
+            try run(
+                "x509 -req -in \(name).csr -CA \(issuer).pem -CAkey \(issuer).key -CAcreateserial -out \(name).pem "
+                    + "-days 9 -extfile \(name).ext", in: folder)
+        }
+        let (leaf, between) = (try folder.read("server.pem"), try folder.read("authority.pem"))
+        let whole = try folder.write("whole.pem", leaf + between)
+        let alone = try folder.write("alone.pem", leaf)
+        let keyFile = try folder.write("key.pem", try folder.read("server.key"))
+        // When it is called by its name, by others, and without the certificate between
+        for (certificates, host, expected) in [
+            (whole, "voice.example", PeerSecurityState.open), (whole, "a.voice.example", .open),
+            (whole, "b.a.voice.example", .closed(.identityRefused(.otherHost))),
+            (whole, "server", .closed(.identityRefused(.otherHost))),
+            (alone, "voice.example", .closed(.identityRefused(.untrusted))),
+        ] {
+            let identity = try ServerIdentitySource.files(certificates: certificates, key: keyFile).load()
+            let server = DTLSEnd.server(identity)
+            let client = try DTLSEnd.client(.authorities(host: host, file: folder.path + "/root.pem"))
+            exchange(client, server)
+            // Then
+            #expect(client.state == expected, "\(host)")
+        }
+    }
 }

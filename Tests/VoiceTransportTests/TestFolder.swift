@@ -20,6 +20,8 @@ final class TestFolder {
         return place
     }
 
+    func read(_ name: String) throws -> [UInt8] { Array(try Data(contentsOf: URL(filePath: path + "/" + name))) }
+
     func names(in folder: String) throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: folder) }
 
     func mode(_ path: String) throws -> Int? {
