@@ -9,9 +9,9 @@ import VoiceSimulation
 struct DriftTests {
     private static let isLong = unsafe getenv("DUPLEXVOICE_LONG") != nil
     #if DEBUG
-        private static let usual = (tone: Duration.seconds(60), echo: Duration.seconds(15))
+        private static let usual = (tone: Duration.seconds(30), echo: Duration.seconds(6))
         /// How long the delay is looked at, at the beginning and at the end.
-        private static let look = Duration.seconds(20)
+        private static let look = Duration.seconds(10)
     #else
         private static let usual = (tone: Duration.seconds(600), echo: Duration.seconds(60))
         /// How long the delay is looked at, at the beginning and at the end.

@@ -72,7 +72,7 @@ struct GainControllerTests {
         return voices.dropFirst().reduce(voices[0], sum)
     }
 
-    private static let crowds = [(6, 1), (6, 2), (6, 3), (8, 1), (8, 2), (12, 1), (24, 1)].map {
+    private static let crowds = cases([(6, 1), (6, 2), (6, 3), (8, 1), (8, 2), (12, 1), (24, 1)]).map {
         talkers, seed in
         (name: "\(talkers) talkers, seed \(seed)", sound: crowd(of: talkers, seed: UInt64(seed)))
     }

@@ -29,7 +29,7 @@ struct SampleBoundsTests {
         let last = 5 * rate..<6 * rate
         let clean = try Self.output(backend, rate: rate) { _, _ in }
         for place in Place.allCases {
-            for value in [Float.nan, -1e30] {
+            for value in cases([Float.nan, -1e30]) {
                 // When ten of them come after two seconds, and one in silence
                 let output = try Self.output(backend, rate: rate) { microphone, reference in
                     for index in [3] + (2 * rate..<2 * rate + 10) {
