@@ -1,5 +1,5 @@
-import CLinuxRealtime
 import Foundation
+import Glibc
 import Testing
 import VoicePeers
 import VoiceRealtime
@@ -16,54 +16,67 @@ struct DTLSInteroperationLiveTests {
         let end = DTLSEnd.server(TestIdentity.localhost.identity)
         let port: UInt16
         private let socket: Int32
-        private let poll: NetworkPoll
-        private var arrivals: DatagramBatch
-        private var departures: DatagramBatch
-        private var peer: EndpointAddress?
+        private var peer = sockaddr_in()
 
         init() throws {
-            var local = try #require(EndpointAddress(numeric: "127.0.0.1", port: 0)).system
-            socket = unsafe dv_udp_open(&local, nil, 1 << 16)
+            let socket = Glibc.socket(AF_INET, Int32(SOCK_DGRAM.rawValue | SOCK_NONBLOCK.rawValue), 0)
             try #require(socket >= 0)
-            #expect(unsafe dv_udp_local(socket, &local) == 0)
-            port = local.port
-            guard let poll = NetworkPoll(), let arrivals = DatagramBatch(capacity: 16),
-                let departures = DatagramBatch(capacity: 16), poll.add(socket, tag: 0)
-            else { fatalError("no poll") }
-            self.poll = poll
-            self.arrivals = arrivals
-            self.departures = departures
+            self.socket = socket
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+            var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let isBound = unsafe withUnsafeMutablePointer(to: &address) {
+                unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    unsafe bind(socket, $0, size) == 0 && getsockname(socket, $0, &size) == 0
+                }
+            }
+            #expect(isBound)
+            port = UInt16(bigEndian: address.sin_port)
         }
 
-        deinit { dv_udp_close(socket) }
+        deinit { close(socket) }
 
         /// Answers until something is so, or 20 s are over.
         func run(until isDone: () -> Bool) {
             let deadline = MonotonicTime.now().sinceEpoch + .seconds(20)
             while !isDone(), MonotonicTime.now().sinceEpoch < deadline {
+                let left = min(deadline, end.nextTimeout ?? deadline) - MonotonicTime.now().sinceEpoch
+                var wait = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+                _ = unsafe poll(&wait, 1, Int32(max(0, left / .milliseconds(1))) + 1)
                 let now = MonotonicTime.now().sinceEpoch
-                _ = poll.wait(until: min(deadline, end.nextTimeout ?? deadline))
-                for index in 0..<max(0, arrivals.receive(from: socket)) {
-                    let source = arrivals.source(index)
-                    if let answer = end.receive(Array(copying: arrivals.datagram(index)), now: now).answer {
-                        send(answer, to: source)
-                    }
-                    if end.hasPeer { peer = source }
+                while let datagram = receive() {
+                    if let answer = end.receive(datagram, now: now).answer { send(answer) }
                 }
-                end.security.handleTimeout(at: 0, now: MonotonicTime.now().sinceEpoch)
+                end.security.handleTimeout(at: 0, now: now)
                 flush()
             }
         }
 
         func flush() {
-            guard let peer else { return }
-            for record in end.records() { send(record, to: peer) }
+            guard end.hasPeer else { return }
+            for record in end.records() { send(record) }
         }
 
-        private func send(_ datagram: [UInt8], to address: EndpointAddress) {
-            var datagram = datagram
-            unsafe datagram.withUnsafeMutableBytes { unsafe departures.place(0, $0, to: address) }
-            #expect(departures.send(1, through: socket) == 1)
+        private func receive() -> [UInt8]? {
+            var bytes = [UInt8](repeating: 0, count: 1500)
+            var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let count = unsafe withUnsafeMutablePointer(to: &peer) {
+                unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    unsafe recvfrom(socket, &bytes, bytes.count, 0, $0, &size)
+                }
+            }
+            return count > 0 ? Array(bytes[..<count]) : nil
+        }
+
+        private func send(_ datagram: [UInt8]) {
+            let size = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let count = unsafe withUnsafePointer(to: &peer) {
+                unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    unsafe sendto(socket, datagram, datagram.count, 0, $0, size)
+                }
+            }
+            #expect(count == datagram.count)
         }
     }
 
