@@ -34,6 +34,11 @@ void vk_forward(const float *tables, const float *time, float *real, float *imag
 /// The inverse of vk_forward, scaled by 1/VK_FRAMES.
 void vk_inverse(const float *tables, const float *real, const float *imaginary, float *time) VK_SAFE;
 
+/// One pass of a complex transform of 2 * `half` * `stride` points in Stockham's order, radix 2: `half` groups of `stride` butterflies each.
+/// The tables have exp(-2 pi i n / points) for half the points. Input and output do not overlap.
+void vk_fourier_pass(const float *cosines, const float *sines, const float *in_re, const float *in_im, float *out_re,
+                     float *out_im, size_t half, size_t stride) VK_SAFE;
+
 /// Cuts the second half off the impulse responses whose spectra are the `lanes` (a multiple of 8) lanes, in place.
 void vk_constrain(const float *tables, float *real, float *imaginary, size_t lanes) VK_SAFE;
 
