@@ -93,7 +93,6 @@ static dv_dtls_result make(dv_dtls_context **out, int is_client) {
     SSL_CTX_set_options(
         ssl, SSL_OP_NO_QUERY_MTU | SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_TICKET | SSL_OP_CIPHER_SERVER_PREFERENCE);
     SSL_CTX_set_session_cache_mode(ssl, SSL_SESS_CACHE_OFF);
-    SSL_CTX_set_mode(ssl, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_AUTO_RETRY);
     // Its buffer for writing is so long; longer records are not written.
     SSL_CTX_set_max_send_fragment(ssl, DV_DTLS_DATAGRAM_LIMIT);
     // Messages of the handshake are gathered up to this length before anybody is known.
