@@ -13,7 +13,8 @@ enum SecureBenchmark {
     }
 
     static let parts = [
-        Part(heading: "SRTP, packet by packet", run: SRTPBenchmark.run)
+        Part(heading: "SRTP, packet by packet", run: SRTPBenchmark.run),
+        Part(heading: "DTLS, peer by peer", run: DTLSBenchmark.run),
     ]
 
     static func run() throws -> BenchmarkResult {
