@@ -20,3 +20,8 @@ public struct EndpointAddress: Hashable, Sendable, BitwiseCopyable {
         self.port = port
     }
 }
+
+extension EndpointAddress {
+    /// What stands for one network: the first 64 bits of an IPv6 address, since who has one has all behind them; a whole IPv4 address.
+    var network: UInt64 { high == 0 ? low : high }
+}

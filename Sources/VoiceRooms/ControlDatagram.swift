@@ -1,12 +1,11 @@
-/// One control datagram: a header and the frames of as many messages as fit.
+/// One control datagram: an acknowledgement and the frames of as many messages as fit.
 ///
-///     0        1         2                10                14
-///     | 13     | framing | association    | acknowledged    | frame | frame ...
+///     0                4
+///     | acknowledged   | frame | frame ...
 ///     frame:   | type 1  | body length 2  | sequence 4      | body
 ///
 /// All numbers are in network byte order. `acknowledged` is the sequence number that the sender awaits next: everything
-/// before it has arrived. Sequence numbers count from 1 in each direction of each association; unsequenced messages
-/// carry 0.
+/// before it has arrived. Sequence numbers count from 1 in each direction of a peer's path; unsequenced messages carry 0.
 public struct ControlDatagram: Equatable, Sendable {
     /// A message and its place in the sequence.
     public struct Frame: Equatable, Sendable {
@@ -22,16 +21,13 @@ public struct ControlDatagram: Equatable, Sendable {
         }
     }
 
-    /// What the client drew for this stretch of the conversation.
-    public var association: UInt64
     /// The next sequence number that the sender awaits.
     public var acknowledged: UInt32
     /// The messages.
     public var frames: [Frame]
 
     /// Describes a datagram.
-    public init(association: UInt64, acknowledged: UInt32, frames: [Frame]) {
-        self.association = association
+    public init(acknowledged: UInt32, frames: [Frame]) {
         self.acknowledged = acknowledged
         self.frames = frames
     }
@@ -40,10 +36,7 @@ public struct ControlDatagram: Equatable, Sendable {
     public init(decoding bytes: Span<UInt8>) throws(RoomProtocolError) {
         guard bytes.count <= RoomProtocol.datagramLimit else { throw .oversized }
         var reader = ByteReader(bytes)
-        guard try reader.number(UInt8.self) == RoomProtocol.firstByte else { throw .notControl }
-        let version = try reader.number(UInt8.self)
-        guard version == RoomProtocol.framingVersion else { throw .unsupportedVersion(version) }
-        self.init(association: try reader.number(), acknowledged: try reader.number(), frames: [])
+        self.init(acknowledged: try reader.number(), frames: [])
         while reader.remaining > 0 {
             guard frames.count < RoomProtocol.frameLimit else { throw .limitExceeded }
             frames.append(try Frame(from: &reader))
@@ -53,23 +46,9 @@ public struct ControlDatagram: Equatable, Sendable {
     /// The datagram's bytes. `datagramLimit` is the caller's to keep; `ReliableChannel` does.
     public func encoded() -> [UInt8] {
         var writer = ByteWriter()
-        Self.writeHeader(association: association, acknowledged: acknowledged, into: &writer)
+        writer.write(acknowledged)
         for frame in frames { writer.append(frame.encoded()) }
         return writer.bytes
-    }
-
-    static func writeHeader(association: UInt64, acknowledged: UInt32, into writer: inout ByteWriter) {
-        writer.write(RoomProtocol.firstByte)
-        writer.write(RoomProtocol.framingVersion)
-        writer.write(association)
-        writer.write(acknowledged)
-    }
-
-    /// The association of a datagram whose framing version we may not know: the part that never changes.
-    static func association(of bytes: Span<UInt8>) throws(RoomProtocolError) -> UInt64 {
-        var reader = ByteReader(bytes)
-        _ = try reader.number(UInt16.self)
-        return try reader.number()
     }
 }
 

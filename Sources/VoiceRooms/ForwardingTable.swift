@@ -1,18 +1,18 @@
 public import VoicePeers
 
-/// Who gets an RTP or RTCP packet: by where it came from and its SSRC.
+/// Who gets an RTP or RTCP packet: by whom it came from and its SSRC.
 ///
-/// A look-up allocates nothing and takes two hashes. Hash seeds are the process's own, so hostile addresses do not
+/// A look-up allocates nothing and takes two hashes. Hash seeds are the process's own, so hostile SSRCs do not
 /// collide by design. A change touches the lists that it is about, and no others.
 struct ForwardingTable: Sendable {
     struct Key: Hashable, Sendable {
-        let source: EndpointAddress
+        let peer: PeerID
         let synchronizationSource: UInt32
     }
 
     /// Where a listener is, and whether it takes packets that repeat earlier ones.
     struct Listener: Equatable, Sendable {
-        let endpoint: EndpointAddress
+        let peer: PeerID
         let takesCopies: Bool
     }
 
@@ -23,10 +23,10 @@ struct ForwardingTable: Sendable {
         var isPublished = false
         var isMuted = false
         /// All who get the stream.
-        var subscribers: [EndpointAddress] = []
+        var subscribers: [PeerID] = []
         /// Those of them who take packets that repeat earlier ones, and those who do not.
-        var takers: [EndpointAddress] = []
-        var others: [EndpointAddress] = []
+        var takers: [PeerID] = []
+        var others: [PeerID] = []
     }
 
     /// Changes of lists so far, the measure of what a request costs.
@@ -34,25 +34,25 @@ struct ForwardingTable: Sendable {
     private var streams: [Key: StreamID] = [:]
     private var routes: [StreamID: Route] = [:]
     /// Who gets a participant's reports: all whom it hears or who hear it.
-    private var peers: [ParticipantID: [EndpointAddress]] = [:]
+    private var peers: [ParticipantID: [PeerID]] = [:]
 
     // MARK: Looking
 
-    func decide(source: EndpointAddress, synchronizationSource: UInt32, repeats: Bool) -> ForwardingDecision {
-        guard let route = route(source, synchronizationSource), route.isPublished else { return .drop(.notPublished) }
+    func decide(from peer: PeerID, synchronizationSource: UInt32, repeats: Bool) -> ForwardingDecision {
+        guard let route = route(peer, synchronizationSource), route.isPublished else { return .drop(.notPublished) }
         guard !route.isMuted else { return .drop(.mutedByServer) }
         guard !repeats || route.mayRepeat else { return .drop(.notPublished) }
         guard repeats, !route.others.isEmpty else { return .forward(route.subscribers) }
         return .split(whole: route.takers, withoutCopies: route.others)
     }
 
-    func decideReport(source: EndpointAddress, synchronizationSource: UInt32) -> ForwardingDecision {
-        guard let route = route(source, synchronizationSource) else { return .drop(.notPublished) }
+    func decideReport(from peer: PeerID, synchronizationSource: UInt32) -> ForwardingDecision {
+        guard let route = route(peer, synchronizationSource) else { return .drop(.notPublished) }
         return .forward(peers[route.owner] ?? [])
     }
 
-    private func route(_ source: EndpointAddress, _ synchronizationSource: UInt32) -> Route? {
-        streams[Key(source: source, synchronizationSource: synchronizationSource)].flatMap { routes[$0] }
+    private func route(_ peer: PeerID, _ synchronizationSource: UInt32) -> Route? {
+        streams[Key(peer: peer, synchronizationSource: synchronizationSource)].flatMap { routes[$0] }
     }
 
     // MARK: Streams
@@ -80,31 +80,31 @@ struct ForwardingTable: Sendable {
 
     mutating func add(_ listener: Listener, to stream: StreamID) {
         edits += 1
-        routes[stream]?.subscribers.append(listener.endpoint)
+        routes[stream]?.subscribers.append(listener.peer)
         if listener.takesCopies {
-            routes[stream]?.takers.append(listener.endpoint)
+            routes[stream]?.takers.append(listener.peer)
         } else {
-            routes[stream]?.others.append(listener.endpoint)
+            routes[stream]?.others.append(listener.peer)
         }
     }
 
     mutating func remove(_ listener: Listener, from stream: StreamID) {
         edits += 1
-        routes[stream]?.subscribers.removeAll { $0 == listener.endpoint }
+        routes[stream]?.subscribers.removeAll { $0 == listener.peer }
         if listener.takesCopies {
-            routes[stream]?.takers.removeAll { $0 == listener.endpoint }
+            routes[stream]?.takers.removeAll { $0 == listener.peer }
         } else {
-            routes[stream]?.others.removeAll { $0 == listener.endpoint }
+            routes[stream]?.others.removeAll { $0 == listener.peer }
         }
     }
 
     /// Has the reports of `owner` sent to an address.
-    mutating func add(_ peer: EndpointAddress, toReportsOf owner: ParticipantID) {
+    mutating func add(_ peer: PeerID, toReportsOf owner: ParticipantID) {
         edits += 1
         peers[owner, default: []].append(peer)
     }
 
-    mutating func remove(_ peer: EndpointAddress, fromReportsOf owner: ParticipantID) {
+    mutating func remove(_ peer: PeerID, fromReportsOf owner: ParticipantID) {
         edits += 1
         peers[owner]?.removeAll { $0 == peer }
     }
@@ -113,9 +113,9 @@ struct ForwardingTable: Sendable {
 /// What to do with a media packet.
 public enum ForwardingDecision: Equatable, Sendable {
     /// Send it, as it is, to each of these; possibly to none.
-    case forward([EndpointAddress])
+    case forward([PeerID])
     /// Send it as it is to some, and without the earlier packets that it repeats (RFC 2198) to the others.
-    case split(whole: [EndpointAddress], withoutCopies: [EndpointAddress])
+    case split(whole: [PeerID], withoutCopies: [PeerID])
     /// Drop and count it.
     case drop(ForwardingRefusal)
 }

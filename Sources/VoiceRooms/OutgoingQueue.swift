@@ -1,3 +1,5 @@
+internal import VoicePeers
+
 /// Messages of one connection that have not been sent yet.
 ///
 ///     news of the room ----> one place for each participant, stream and interruption; a newer one takes it ----+--> channel

@@ -1,4 +1,4 @@
-/// Brings the messages of one association over a channel that loses, doubles and reorders: once each and in order.
+/// Brings messages over a path that loses, doubles and reorders: once each and in order.
 ///
 /// Sliding window, cumulative acknowledgement, one retransmission timer with doubling, Karn's rule for its samples
 /// (RFC 6298). Bounded everywhere: `windowMessages` are in flight, as many may be held that came too early, and what waits is bounded by
@@ -23,13 +23,10 @@ struct ReliableChannel: Sendable {
         var isDue = true
     }
 
-    let association: UInt64
     private(set) var estimator: RoundTripEstimator
     private(set) var retransmissions = 0
-    /// Durable messages numbered so far, those of former associations included.
+    /// Durable messages numbered so far, those of former paths included.
     var durableCount: UInt32
-    /// While nothing is known of the path, one datagram at a time is in flight.
-    var isProbing = false
     private var inFlight: [Sent] = []
     private var bytesInFlight = 0
     private var waiting = OutgoingQueue()
@@ -42,8 +39,7 @@ struct ReliableChannel: Sendable {
     private var retransmitAt: Duration?
     private var backoff = 0
 
-    init(association: UInt64, estimator: RoundTripEstimator = RoundTripEstimator(), durableCount: UInt32 = 0) {
-        self.association = association
+    init(estimator: RoundTripEstimator = RoundTripEstimator(), durableCount: UInt32 = 0) {
         self.estimator = estimator
         self.durableCount = durableCount
     }
@@ -54,7 +50,7 @@ struct ReliableChannel: Sendable {
     /// When `handleTimeout` has something to do.
     var nextTimeout: Duration? { retransmitAt }
 
-    /// Whether all sequence numbers are used up: the association has had its time.
+    /// Whether all sequence numbers are used up: the path has had its time.
     var isExhausted: Bool { nextSequence == .max }
 
     /// Whether `nextDatagram` would return one.
@@ -87,7 +83,7 @@ struct ReliableChannel: Sendable {
         while mayFly, let message = waiting.popFirst() { fly(message) }
         guard hasOutput else { return nil }
         var writer = ByteWriter()
-        ControlDatagram.writeHeader(association: association, acknowledged: awaited, into: &writer)
+        writer.write(awaited)
         acknowledgementIsDue = false
         for frame in unsequenced { writer.append(frame) }
         unsequenced.removeAll()
@@ -107,9 +103,8 @@ struct ReliableChannel: Sendable {
 
     /// Whether one more message may be in flight, however long it is.
     private var mayFly: Bool {
-        guard inFlight.count < Self.windowMessages, !isExhausted else { return false }
-        return bytesInFlight
-            <= (isProbing ? RoomProtocol.datagramLimit / 2 : Self.windowBytes - RoomProtocol.datagramLimit)
+        inFlight.count < Self.windowMessages && !isExhausted
+            && bytesInFlight <= Self.windowBytes - RoomProtocol.datagramLimit
     }
 
     /// Gives a message its numbers.
@@ -203,14 +198,14 @@ struct ReliableChannel: Sendable {
     }
 }
 
-/// A message that survives a change of association, counted so that it is handled once.
+/// A message that survives a change of path, counted so that it is handled once.
 struct DurableMessage: Sendable {
     let index: UInt32
     let message: RoomMessage
 }
 
 extension RoomMessage {
-    /// Whether it survives a change of association: what participants ask for, and what they are told that no roster tells.
+    /// Whether it survives a change of path: what participants ask for, and what they are told that no roster tells.
     var isDurable: Bool {
         switch type {
         case .message, .interrupted, .requestRefused: true

@@ -2,10 +2,10 @@ public import VoicePeers
 
 /// A server's rooms and the participants in them, as a state machine without clock, socket or random source.
 ///
-/// The driver's loop is that of `RoomSession`: give it what arrived (`handle(datagram:from:now:)`), the verdicts on the
-/// tokens that `pollVerification()` gave out (`answer`), and the time (`handleTimeout(now:)`); then empty
-/// `pollDatagram(now:)` and `pollEvent()`, and sleep until `nextTimeout`. For each media packet ask
-/// `forward(source:synchronizationSource:)`.
+/// Its participants are peers, whose paths somebody else keeps: ``RoomHost``. The driver tells which peers come and go
+/// (`open`, `close`), gives what arrived (`handle(datagram:from:now:)`), the verdicts on the tokens that
+/// `pollVerification()` gave out (`answer`), and the time (`handleTimeout(now:)`); then empties `pollDatagram(now:)`,
+/// `pollClosing()` and `pollEvent()`, and sleeps until `nextTimeout`. For each media packet ask `forward`.
 ///
 /// `now` is the time since any fixed instant, and never goes back. Not thread-safe; one owner. Nothing blocks. The
 /// media look-up allocates nothing; the control path does.
@@ -16,30 +16,17 @@ public struct RoomDirectory: Sendable {
     static let verificationLimit = 256
     /// A verdict that has not come after this is not awaited any longer.
     static let verificationTime: Duration = .seconds(10)
-    /// Associations remembered, so that a delayed copy of a join does not bring back who has left.
-    static let rememberedAssociations = 1024
-
     struct PendingJoin: Sendable {
-        struct Origin: Hashable, Sendable {
-            let source: EndpointAddress
-            let association: UInt64
-        }
-
-        let origin: Origin
+        let peer: PeerID
         let request: JoinRequest
-    }
-
-    struct Answer: Sendable {
-        let destination: EndpointAddress
-        let bytes: [UInt8]
     }
 
     /// What has a deadline.
     enum Timer: Hashable, Sendable {
         /// Its silence, its break, and the timers of its connection.
         case participant(ParticipantID)
-        /// A connection that only waits for the acknowledgement of `removed`.
-        case closing(EndpointAddress)
+        /// A connection that serves nobody: not yet, or not any more.
+        case connection(PeerID)
         case verification(VerificationRequest.ID)
     }
 
@@ -52,28 +39,23 @@ public struct RoomDirectory: Sendable {
     var rooms: [String: Room] = [:]
     /// Whose each stream is, published or not.
     var streamOwners: [StreamID: ParticipantID] = [:]
-    var connections: [EndpointAddress: RoomConnection] = [:]
+    var connections: [PeerID: RoomConnection] = [:]
     var forwarding = ForwardingTable()
     /// Messages that were put into queues so far, the measure of what a request costs.
     var deliveries = 0
     var deadlines = DeadlineQueue<Timer>()
 
     var pending: [VerificationRequest.ID: PendingJoin] = [:]
-    var pendingOrigins: Set<PendingJoin.Origin> = []
     var verifications = FirstInFirstOut<VerificationRequest>()
-    var usedAssociations = FirstInFirstOut<UInt64>()
-    var usedAssociationSet: Set<UInt64> = []
     var events = FirstInFirstOut<RoomDirectoryEvent>()
     /// Connections with something to send, in the order in which they got it.
-    var outgoing = FirstInFirstOut<EndpointAddress>()
-    /// Answers that belong to no connection.
-    var stateless = FirstInFirstOut<Answer>()
+    var outgoing = FirstInFirstOut<PeerID>()
+    /// Peers whose paths are to be closed.
+    var closings = FirstInFirstOut<PeerID>()
     var isShuttingDown = false
 
     var joins = RateMeter()
-    var joinsOfAddress = RateMeterTable()
     var joinsOfIdentity = RateMeterTable()
-    var answers = RateMeter()
     var toldRefusals = RateMeter()
     /// Refusals since the last one that was told.
     var untoldRefusals = 0
@@ -89,19 +71,19 @@ public struct RoomDirectory: Sendable {
 
     // MARK: Media
 
-    /// Who gets the RTP packet with this SSRC from this address. Allocates nothing.
+    /// Who gets the RTP packet with this SSRC from this peer. Allocates nothing.
     ///
     /// - Parameter repeats: whether it repeats earlier packets: its payload type is ``RoomProtocol/redundantPayloadType``.
     public func forward(
-        source: EndpointAddress, synchronizationSource: UInt32, repeats: Bool = false
+        from peer: PeerID, synchronizationSource: UInt32, repeats: Bool = false
     ) -> ForwardingDecision {
-        forwarding.decide(source: source, synchronizationSource: synchronizationSource, repeats: repeats)
+        forwarding.decide(from: peer, synchronizationSource: synchronizationSource, repeats: repeats)
     }
 
-    /// Who gets the RTCP packet of this sender from this address: all whom it hears and who hear it, also while it publishes nothing or is
+    /// Who gets the RTCP packet of this sender from this peer: all whom it hears and who hear it, also while it publishes nothing or is
     /// muted. Allocates nothing.
-    public func forwardReport(source: EndpointAddress, synchronizationSource: UInt32) -> ForwardingDecision {
-        forwarding.decideReport(source: source, synchronizationSource: synchronizationSource)
+    public func forwardReport(from peer: PeerID, synchronizationSource: UInt32) -> ForwardingDecision {
+        forwarding.decideReport(from: peer, synchronizationSource: synchronizationSource)
     }
 
     // MARK: Looking
@@ -118,25 +100,27 @@ public struct RoomDirectory: Sendable {
     }
 
     /// Whether nobody is left and nothing is to be sent: the moment to close the socket after `shutDown(now:)`.
-    public var isIdle: Bool { participants.isEmpty && connections.isEmpty && stateless.isEmpty }
+    public var isIdle: Bool { participants.isEmpty && connections.values.allSatisfy { !$0.isClosing } }
 
     func members(of room: String) -> [ParticipantID] { rooms[room]?.members ?? [] }
 
     // MARK: What the driver polls
 
-    /// The next datagram to send, and where; call until nil.
-    public mutating func pollDatagram(now: Duration) -> (destination: EndpointAddress, bytes: [UInt8])? {
-        if let answer = stateless.popFirst() { return (answer.destination, answer.bytes) }
-        while let endpoint = outgoing.first {
-            if let bytes = connections[endpoint]?.channel.nextDatagram(now: now) {
-                schedule(endpoint)
-                return (endpoint, bytes)
+    /// The next control datagram to send, and to whom; call until nil.
+    public mutating func pollDatagram(now: Duration) -> (peer: PeerID, bytes: [UInt8])? {
+        while let peer = outgoing.first {
+            if let bytes = connections[peer]?.channel.nextDatagram(now: now) {
+                schedule(peer)
+                return (peer, bytes)
             }
-            connections[endpoint]?.isListed = false
+            connections[peer]?.isListed = false
             _ = outgoing.popFirst()
         }
         return nil
     }
+
+    /// The next peer whose path is to be closed, after the datagrams to it; call until nil.
+    public mutating func pollClosing() -> PeerID? { closings.popFirst() }
 
     /// The next event; call until nil.
     public mutating func pollEvent() -> RoomDirectoryEvent? { events.popFirst() }

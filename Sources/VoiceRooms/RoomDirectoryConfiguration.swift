@@ -43,7 +43,7 @@ public enum RoomDirectoryEvent: Equatable, Sendable {
     /// A participant is gone for good.
     case left(ParticipantID, LeaveReason)
     /// A join was refused, and so were `others` since the last one that was told: at most ten a second are.
-    case refused(EndpointAddress, RoomRefusal, others: Int)
+    case refused(PeerID, RoomRefusal, others: Int)
 }
 
 /// Counters of a directory since its start.
@@ -56,12 +56,12 @@ public struct RoomDirectoryStatistics: Equatable, Sendable {
     public var resumptions = 0
     /// Control datagrams dropped as a `RoomProtocolError`.
     public var rejectedDatagrams = 0
-    /// Joins dropped because too many came, from everywhere, one address or one identity, or waited for their verdict.
+    /// Joins dropped because too many came, from everywhere or of one identity, or waited for their verdict.
     public var overloadedJoins = 0
     /// Datagrams of participants dropped unread because too many came.
     public var overloadedDatagrams = 0
     /// Requests that were not taken yet because their participant asked for too much; its client repeats them.
     public var deferredRequests = 0
-    /// Answers to strangers that were not given because too many asked.
-    public var omittedAnswers = 0
+    /// Peers that did not join in time.
+    public var idlePeers = 0
 }

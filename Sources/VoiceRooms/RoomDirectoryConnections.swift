@@ -1,33 +1,53 @@
-internal import VoicePeers
+public import VoicePeers
 
 // How the directory speaks to its participants, loses them and lets them go.
 
 extension RoomDirectory {
+    // MARK: Paths
+
+    /// Takes a peer whose path has opened: it has ``RoomTimers/joinTimeout`` to join.
+    public mutating func open(_ peer: PeerID, now: Duration) {
+        connections[peer] = RoomConnection(closesAt: now + RoomTimers.joinTimeout)
+        schedule(peer)
+    }
+
+    /// Takes the end of a peer's path. Its participant has a break.
+    public mutating func close(_ peer: PeerID, now: Duration) {
+        guard let connection = connections[peer] else { return }
+        if let id = connection.participant { beginBreak(id, now: now) }
+        connections[peer] = nil
+        schedule(peer)
+    }
+
+    /// Ends a path from here.
+    mutating func hangUp(_ peer: PeerID) {
+        guard connections.removeValue(forKey: peer) != nil else { return }
+        schedule(peer)
+        closings.append(peer)
+    }
+
     /// Has a connection polled.
-    mutating func list(_ endpoint: EndpointAddress) {
-        guard let connection = connections[endpoint], !connection.isListed, connection.channel.hasOutput else { return }
-        connections[endpoint]?.isListed = true
-        outgoing.append(endpoint)
+    mutating func list(_ peer: PeerID) {
+        guard let connection = connections[peer], !connection.isListed, connection.channel.hasOutput else { return }
+        connections[peer]?.isListed = true
+        outgoing.append(peer)
     }
 
     /// Sets the deadline of whatever a connection serves.
-    mutating func schedule(_ endpoint: EndpointAddress) {
-        if let id = connections[endpoint]?.participant { return schedule(id) }
+    mutating func schedule(_ peer: PeerID) {
+        if let id = connections[peer]?.participant { return schedule(id) }
         deadlines.set(
-            .closing(endpoint),
-            to: earliest(connections[endpoint]?.closesAt, connections[endpoint]?.channel.nextTimeout))
+            .connection(peer), to: earliest(connections[peer]?.closesAt, connections[peer]?.channel.nextTimeout))
     }
 
     /// Sets a participant's deadline.
     mutating func schedule(_ id: ParticipantID) {
         guard let participant = participants[id] else { return deadlines.set(.participant(id), to: nil) }
         if let breakEnds = participant.breakEnds { return deadlines.set(.participant(id), to: breakEnds) }
-        let connection = participant.endpoint.flatMap { connections[$0] }
+        let connection = participant.peer.flatMap { connections[$0] }
         deadlines.set(
             .participant(id),
-            to: earliest(
-                participant.lastHeard + configuration.silenceLimit, connection?.channel.nextTimeout,
-                connection?.challenge?.repeatsAt))
+            to: earliest(participant.lastHeard + configuration.silenceLimit, connection?.channel.nextTimeout))
     }
 
     // MARK: Telling
@@ -35,12 +55,13 @@ extension RoomDirectory {
     /// Tells everyone in a room, in the order of their arrival. Those in a break get a whole roster when they return.
     mutating func broadcast(_ message: RoomMessage, room: String, now: Duration) {
         for id in members(of: room) {
-            guard let endpoint = participants[id]?.endpoint else { continue }
+            guard let peer = participants[id]?.peer else { continue }
             deliveries += 1
-            if connections[endpoint]?.channel.enqueue(message) == true {
-                list(endpoint)
+            if connections[peer]?.channel.enqueue(message) == true {
+                list(peer)
             } else {
-                beginAnew(id, now: now)
+                // A path that has used up its sequence numbers ends; its client comes back by another.
+                beginBreak(id, now: now)
             }
         }
     }
@@ -48,51 +69,24 @@ extension RoomDirectory {
     private mutating func broadcastDeparture(of participant: RoomParticipant, _ reason: LeaveReason) {
         let streams = participant.streams.map(\.assignment.stream)
         for id in members(of: participant.room) {
-            guard let endpoint = participants[id]?.endpoint else { continue }
+            guard let peer = participants[id]?.peer else { continue }
             deliveries += 1
-            connections[endpoint]?.channel.enqueue(departureOf: participant.id, reason, streams: streams)
-            list(endpoint)
+            connections[peer]?.channel.enqueue(departureOf: participant.id, reason, streams: streams)
+            list(peer)
         }
     }
 
     /// Sends a message that survives a break; false when its sender's share of the receiver's queue is full.
     mutating func sendDurable(_ message: RoomMessage, to id: ParticipantID) -> Bool {
         deliveries += 1
-        guard let endpoint = participants[id]?.endpoint else {
+        guard let peer = participants[id]?.peer else {
             return participants[id]?.missed.append(message) ?? false
         }
-        guard connections[endpoint]?.channel.enqueue(message) == true else { return false }
-        list(endpoint)
+        guard connections[peer]?.channel.enqueue(message) == true else { return false }
+        list(peer)
         return true
     }
 
-    /// An association that has used up its sequence numbers ends; its client rejoins with the next.
-    private mutating func beginAnew(_ id: ParticipantID, now: Duration) {
-        guard let participant = participants[id], let endpoint = participant.endpoint else { return }
-        beginBreak(id, now: now)
-        answerStateless(.unknownAssociation, participant.association, endpoint, now: now)
-    }
-
-    // MARK: Proving
-
-    /// Repeats what an address has to answer before media goes there.
-    mutating func challenge(_ endpoint: EndpointAddress, now: Duration) {
-        guard connections[endpoint]?.challenge?.isDue(now: now) == true,
-            let number = connections[endpoint]?.challenge?.number
-        else { return }
-        connections[endpoint]?.channel.enqueueUnsequenced(.ping(microseconds: number))
-    }
-
-    /// Takes the answer: from now on media comes from there and goes there.
-    mutating func prove(_ endpoint: EndpointAddress, _ number: UInt64, now: Duration) {
-        guard let id = connections[endpoint]?.participant, connections[endpoint]?.challenge?.number == number else {
-            return
-        }
-        connections[endpoint]?.challenge = nil
-        connections[endpoint]?.channel.isProbing = false
-        participants[id]?.lastHeard = now
-        connectMedia(of: id, at: endpoint)
-    }
 
     // MARK: Losing
 
@@ -105,39 +99,38 @@ extension RoomDirectory {
         events.append(.lost(id))
     }
 
-    /// Takes a participant's connection away; what it has not acknowledged waits for its return.
+    /// Takes a participant's connection away and ends its path; what it has not acknowledged waits for its return.
     mutating func disconnect(_ id: ParticipantID) {
-        guard var connection = takeConnection(of: id) else { return }
-        participants[id]?.backlog = connection.channel.takeDurable()
+        guard let peer = participants[id]?.peer else { return }
+        detach(id)
+        participants[id]?.backlog = connections[peer]?.channel.takeDurable() ?? []
+        hangUp(peer)
     }
 
-    private mutating func takeConnection(of id: ParticipantID) -> RoomConnection? {
-        guard let endpoint = participants[id]?.endpoint else { return nil }
+    /// Parts a participant and its connection, which stays and serves nobody.
+    private mutating func detach(_ id: ParticipantID) {
+        guard let peer = participants[id]?.peer else { return }
         disconnectMedia(of: id)
-        participants[id]?.endpoint = nil
-        return connections.removeValue(forKey: endpoint)
+        participants[id]?.peer = nil
+        connections[peer]?.participant = nil
     }
 
     // MARK: Leaving
 
     /// Keeps a connection until its last messages are acknowledged.
-    private mutating func close(_ channel: ReliableChannel, _ endpoint: EndpointAddress, now: Duration) {
-        connections[endpoint] = RoomConnection(
-            channel: channel, participant: nil, closesAt: now + RoomTimers.closingTime)
-        schedule(endpoint)
-        list(endpoint)
-    }
-
-    mutating func forget(_ endpoint: EndpointAddress) {
-        connections[endpoint] = nil
-        schedule(endpoint)
+    mutating func finish(_ peer: PeerID, now: Duration) {
+        connections[peer]?.isClosing = true
+        connections[peer]?.closesAt = now + RoomTimers.closingTime
+        schedule(peer)
+        list(peer)
     }
 
     /// Lets a participant go as it asked; its connection stays until the acknowledgement has gone out.
     mutating func leave(_ id: ParticipantID, now: Duration) {
-        guard let endpoint = participants[id]?.endpoint, var channel = takeConnection(of: id)?.channel else { return }
-        channel.discardQueue()
-        close(channel, endpoint, now: now)
+        guard let peer = participants[id]?.peer else { return }
+        detach(id)
+        connections[peer]?.channel.discardQueue()
+        finish(peer, now: now)
         drop(id, .left)
     }
 
@@ -150,10 +143,13 @@ extension RoomDirectory {
     }
 
     mutating func remove(_ id: ParticipantID, telling reason: RemovalReason, now: Duration) {
-        if let endpoint = participants[id]?.endpoint, var channel = takeConnection(of: id)?.channel,
-            channel.enqueue(.removed(reason))
-        {
-            close(channel, endpoint, now: now)
+        if let peer = participants[id]?.peer {
+            detach(id)
+            if connections[peer]?.channel.enqueue(.removed(reason)) == true {
+                finish(peer, now: now)
+            } else {
+                hangUp(peer)
+            }
         }
         drop(id, .removed)
     }

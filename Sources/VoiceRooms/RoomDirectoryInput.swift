@@ -3,12 +3,12 @@ public import VoicePeers
 // What reaches a directory from outside: datagrams and the passing of time.
 
 extension RoomDirectory {
-    /// Takes a control datagram from an address. What is not understood changes nothing and is thrown.
+    /// Takes a control datagram from a peer. What is not understood changes nothing and is thrown.
     public mutating func handle(
-        datagram: Span<UInt8>, from source: EndpointAddress, now: Duration
+        datagram: Span<UInt8>, from peer: PeerID, now: Duration
     ) throws(RoomProtocolError) {
         do throws(RoomProtocolError) {
-            try receive(datagram, from: source, now: now)
+            try receive(datagram, from: peer, now: now)
         } catch {
             statistics.rejectedDatagrams += 1
             throw error
@@ -16,92 +16,73 @@ extension RoomDirectory {
     }
 
     private mutating func receive(
-        _ bytes: Span<UInt8>, from source: EndpointAddress, now: Duration
+        _ bytes: Span<UInt8>, from peer: PeerID, now: Duration
     ) throws(RoomProtocolError) {
-        let association = try ControlDatagram.association(of: bytes)
-        let isKnown = connections[source]?.channel.association == association
-        if isKnown, connections[source]?.datagrams.take(RoomLimits.datagrams, now: now) != true {
+        guard connections[peer] != nil else { throw .unknownPeer }
+        guard connections[peer]?.datagrams.take(RoomLimits.datagrams, now: now) == true else {
             statistics.overloadedDatagrams += 1
             return
         }
-        let datagram: ControlDatagram
-        do throws(RoomProtocolError) {
-            datagram = try ControlDatagram(decoding: bytes)
-        } catch .unsupportedVersion(let version) {
-            if bytes.count >= RoomProtocol.versionAnswerThreshold {
-                refuse(.versionMismatch, association, source, now: now)
-            }
-            throw .unsupportedVersion(version)
-        }
-        if isKnown {
-            try receiveKnown(datagram, from: source, now: now)
-        } else {
-            try receiveStranger(datagram, from: source, now: now)
-        }
-    }
-
-    private mutating func receiveStranger(
-        _ datagram: ControlDatagram, from source: EndpointAddress, now: Duration
-    ) throws(RoomProtocolError) {
-        guard let first = datagram.frames.first else { throw .unknownAssociation }
-        if case .join(let request) = first.message, first.sequence == 1 {
-            return handleJoin(request, association: datagram.association, from: source, now: now)
-        }
-        // Only what a client says is answered, so that two servers cannot answer each other forever.
-        if first.message.isFromClient { answerStateless(.unknownAssociation, datagram.association, source, now: now) }
-        throw .unknownAssociation
-    }
-
-    private mutating func receiveKnown(
-        _ datagram: ControlDatagram, from source: EndpointAddress, now: Duration
-    ) throws(RoomProtocolError) {
-        try connections[source]?.channel.acknowledge(datagram.acknowledged, now: now)
-        if let id = connections[source]?.participant, connections[source]?.challenge == nil {
-            participants[id]?.lastHeard = now
-        }
+        let datagram = try ControlDatagram(decoding: bytes)
+        try connections[peer]?.channel.acknowledge(datagram.acknowledged, now: now)
+        if let id = connections[peer]?.participant { participants[id]?.lastHeard = now }
         // Each message may end the connection; then the rest has nobody to speak to.
         defer {
-            list(source)
-            schedule(source)
+            list(peer)
+            schedule(peer)
         }
         for frame in datagram.frames {
-            guard connections[source]?.channel.association == datagram.association else { return }
+            guard connections[peer] != nil else { return }
             if frame.sequence == 0 {
                 switch frame.message {
-                case .ping(let time): connections[source]?.channel.enqueueUnsequenced(.pong(microseconds: time))
-                case .pong(let number): prove(source, number, now: now)
+                case .ping(let time): connections[peer]?.channel.enqueueUnsequenced(.pong(microseconds: time))
                 default: throw .unexpectedMessage(frame.message.type.rawValue)
                 }
             } else {
-                try receive(frame, from: source, now: now)
+                try receive(frame, from: peer, now: now)
             }
         }
-        if let connection = connections[source], connection.closesAt != nil, connection.channel.pendingCount == 0,
+        if let connection = connections[peer], connection.isClosing, connection.channel.pendingCount == 0,
             !connection.channel.hasOutput
         {
-            forget(source)
+            hangUp(peer)
         }
     }
 
     /// Takes a sequenced message, and hands on what it was the turn of. Who has asked for too much gets no acknowledgement: its channel
     /// repeats the message later.
     private mutating func receive(
-        _ frame: ControlDatagram.Frame, from source: EndpointAddress, now: Duration
+        _ frame: ControlDatagram.Frame, from peer: PeerID, now: Duration
     ) throws(RoomProtocolError) {
-        guard let id = connections[source]?.participant, let awaited = connections[source]?.channel.awaited else {
-            _ = connections[source]?.channel.accept(frame)
+        guard let id = connections[peer]?.participant, let awaited = connections[peer]?.channel.awaited else {
+            for message in connections[peer]?.channel.accept(frame) ?? [] {
+                try handle(message, fromNobody: peer, now: now)
+            }
             return
         }
         guard frame.sequence < awaited || mayAsk(id, now: now) else {
             statistics.deferredRequests += 1
             return
         }
-        connections[source]?.channel.hold(frame)
-        while mayAsk(id, now: now), connections[source]?.participant == id,
-            let message = connections[source]?.channel.takeNext()
+        connections[peer]?.channel.hold(frame)
+        while mayAsk(id, now: now), connections[peer]?.participant == id,
+            let message = connections[peer]?.channel.takeNext()
         {
             try handle(message, from: id, now: now)
         }
+    }
+
+    /// Takes a message of a peer that is no participant: one join.
+    private mutating func handle(
+        _ message: RoomMessage, fromNobody peer: PeerID, now: Duration
+    ) throws(RoomProtocolError) {
+        // What is still on its way to whoever leaves, or is put out, is not wanted any more.
+        guard connections[peer]?.isClosing == false else { return }
+        guard case .join(let request) = message, connections[peer]?.hasJoined == false else {
+            throw .unexpectedMessage(message.type.rawValue)
+        }
+        connections[peer]?.hasJoined = true
+        handleJoin(request, from: peer, now: now)
     }
 
     private func mayAsk(_ id: ParticipantID, now: Duration) -> Bool {
@@ -113,7 +94,7 @@ extension RoomDirectory {
         while let timer = deadlines.takeDue(now: now) {
             switch timer {
             case .participant(let id): handleTimeout(of: id, now: now)
-            case .closing(let endpoint): handleTimeout(ofClosing: endpoint, now: now)
+            case .connection(let peer): handleTimeout(of: peer, now: now)
             case .verification(let id): forget(id)
             }
         }
@@ -125,20 +106,22 @@ extension RoomDirectory {
             if now >= breakEnds { return drop(id, .timedOut) }
         } else if now >= participant.lastHeard + configuration.silenceLimit {
             return beginBreak(id, now: now)
-        } else if let endpoint = participant.endpoint {
-            connections[endpoint]?.channel.handleTimeout(now: now)
-            challenge(endpoint, now: now)
-            list(endpoint)
+        } else if let peer = participant.peer {
+            connections[peer]?.channel.handleTimeout(now: now)
+            list(peer)
         }
         schedule(id)
     }
 
-    private mutating func handleTimeout(ofClosing endpoint: EndpointAddress, now: Duration) {
-        guard let closesAt = connections[endpoint]?.closesAt else { return }
-        if now >= closesAt { return forget(endpoint) }
-        connections[endpoint]?.channel.handleTimeout(now: now)
-        list(endpoint)
-        schedule(endpoint)
+    private mutating func handleTimeout(of peer: PeerID, now: Duration) {
+        guard let connection = connections[peer], let closesAt = connection.closesAt else { return }
+        if now >= closesAt {
+            if !connection.isClosing { statistics.idlePeers += 1 }
+            return hangUp(peer)
+        }
+        connections[peer]?.channel.handleTimeout(now: now)
+        list(peer)
+        schedule(peer)
     }
 
     /// Tells everyone that the server goes down, and refuses whoever comes. Go on driving until `isIdle`, at most
@@ -148,13 +131,5 @@ extension RoomDirectory {
     public mutating func shutDown(telling reason: RemovalReason = .serverShuttingDown, now: Duration) {
         isShuttingDown = true
         for id in participants.keys.sorted() { remove(id, telling: reason, now: now) }
-    }
-}
-
-extension RoomMessage {
-    /// Whether a client says this of its own accord.
-    var isFromClient: Bool {
-        if case .ping = self { return true }
-        return type.rawValue < MessageType.joined.rawValue
     }
 }

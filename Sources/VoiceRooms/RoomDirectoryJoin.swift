@@ -3,70 +3,64 @@ internal import VoicePeers
 // How a participant comes in, and comes back.
 
 extension RoomDirectory {
-    /// Takes the first message of an association that is not known.
-    mutating func handleJoin(_ request: JoinRequest, association: UInt64, from source: EndpointAddress, now: Duration) {
-        guard !isShuttingDown else { return refuse(.serverShuttingDown, association, source, now: now) }
+    /// Takes the first message of a peer.
+    mutating func handleJoin(_ request: JoinRequest, from peer: PeerID, now: Duration) {
+        guard !isShuttingDown else { return refuse(.serverShuttingDown, peer, now: now) }
         guard request.versions.overlaps(RoomProtocol.versions) else {
-            return refuse(.versionMismatch, association, source, now: now)
+            return refuse(.versionMismatch, peer, now: now)
         }
-        // A copy that was long on its way: its association has had its time.
-        guard !usedAssociationSet.contains(association) else { return }
         if let claim = request.rejoin, let participant = participants[claim.participant],
             participant.secret == claim.secret
         {
-            // Serial number arithmetic (RFC 1982): a client counts its associations up from a random number.
-            guard Int64(bitPattern: association &- participant.association) > 0 else { return }
-            guard participants[participant.id]?.resumptions.take(RoomLimits.resumptions, now: now) == true else {
+            // Serial number arithmetic (RFC 1982): one that was long on its way does not undo a later one.
+            guard Int32(bitPattern: claim.attempt &- participant.attempt) > 0,
+                participants[participant.id]?.resumptions.take(RoomLimits.resumptions, now: now) == true
+            else {
                 statistics.overloadedJoins += 1
-                return
+                return hangUp(peer)
             }
             participants[participant.id]?.version = Self.version(for: request)
-            return resume(participant.id, claim, association, source, now: now)
+            return resume(participant.id, claim, peer, now: now)
         }
-        askForVerdict(request, PendingJoin.Origin(source: source, association: association), now: now)
+        askForVerdict(request, peer, now: now)
     }
 
-    private mutating func askForVerdict(_ request: JoinRequest, _ origin: PendingJoin.Origin, now: Duration) {
-        guard !pendingOrigins.contains(origin) else { return }
-        guard pending.count < Self.verificationLimit,
-            joinsOfAddress.take(origin.source.networkBytes, RoomLimits.joinsOfAddress, now: now),
-            joins.take(RoomLimits.joins, now: now)
-        else {
+    private mutating func askForVerdict(_ request: JoinRequest, _ peer: PeerID, now: Duration) {
+        guard pending.count < Self.verificationLimit, joins.take(RoomLimits.joins, now: now) else {
             statistics.overloadedJoins += 1
-            return
+            return hangUp(peer)
         }
         let id = makeVerificationID()
-        pending[id] = PendingJoin(origin: origin, request: request)
-        pendingOrigins.insert(origin)
+        pending[id] = PendingJoin(peer: peer, request: request)
         deadlines.set(.verification(id), to: now + Self.verificationTime)
-        verifications.append(VerificationRequest(id: id, source: origin.source, token: request.token))
+        verifications.append(VerificationRequest(id: id, peer: peer, token: request.token))
     }
 
     /// Awaits a verdict no longer.
     @discardableResult
     mutating func forget(_ id: VerificationRequest.ID) -> PendingJoin? {
         deadlines.set(.verification(id), to: nil)
-        guard let join = pending.removeValue(forKey: id) else { return nil }
-        pendingOrigins.remove(join.origin)
-        return join
+        return pending.removeValue(forKey: id)
     }
 
     /// Takes the verdict on a token. A verdict that is not awaited any more changes nothing.
     public mutating func answer(
         _ id: VerificationRequest.ID, _ verdict: TokenVerdict, entropy: JoinEntropy, now: Duration
     ) {
-        guard let join = forget(id) else { return }
+        // Who has gone meanwhile needs none.
+        guard let join = forget(id), connections[join.peer]?.isClosing == false else { return }
         switch verdict {
-        case .refused(let refusal): refuse(refusal, join.origin.association, join.origin.source, now: now)
+        case .refused(let refusal): refuse(refusal, join.peer, now: now)
         case .granted(let grants):
             if let refusal = refusal(of: grants, for: join.request) {
-                refuse(refusal, join.origin.association, join.origin.source, now: now)
+                refuse(refusal, join.peer, now: now)
             } else if joinsOfIdentity.take(
                 Array(grants.room.utf8) + [0] + grants.identity.utf8, RoomLimits.joinsOfIdentity, now: now)
             {
                 admit(grants, join, entropy, now: now)
             } else {
                 statistics.overloadedJoins += 1
+                hangUp(join.peer)
             }
         }
     }
@@ -93,8 +87,6 @@ extension RoomDirectory {
 
     private mutating func admit(_ grants: TokenGrants, _ join: PendingJoin, _ entropy: JoinEntropy, now: Duration) {
         if let older = rooms[grants.room]?.identities[grants.identity] { remove(older, telling: .replaced, now: now) }
-        let source = join.origin.source
-        clear(source, now: now)
         if rooms[grants.room] == nil {
             rooms[grants.room] = Room()
             events.append(.roomOpened(grants.room))
@@ -106,12 +98,14 @@ extension RoomDirectory {
         let participant = RoomParticipant(
             id: makeParticipantID(), room: grants.room, identity: grants.identity, name: grants.name,
             capabilities: capabilities, secret: entropy.secret,
-            streams: assignStreams(room: grants.room, from: entropy.synchronizationSource), endpoint: source,
-            association: join.origin.association, version: Self.version(for: join.request), lastHeard: now,
-            challengeKey: entropy.challengeKey)
+            streams: assignStreams(room: grants.room, from: entropy.synchronizationSource),
+            version: Self.version(for: join.request), lastHeard: now)
         broadcast(.participantJoined(participant.rosterEntry), room: participant.room, now: now)
         settle(participant)
-        connect(participant.id, join.origin.association, source, resumed: false, now: now)
+        connect(participant.id, join.peer, resumed: false, now: now)
+        if let policy = join.request.publishing, capabilities.contains(.publish) {
+            publish(participant.streams[0].assignment, policy, from: participant.id, now: now)
+        }
         statistics.joins += 1
         events.append(.joined(participant.id, identity: participant.identity, room: participant.room))
     }
@@ -134,61 +128,44 @@ extension RoomDirectory {
         rooms[participant.room]?.identities[participant.identity] = id
     }
 
-    private mutating func resume(
-        _ id: ParticipantID, _ claim: RejoinClaim, _ association: UInt64, _ source: EndpointAddress, now: Duration
-    ) {
+    private mutating func resume(_ id: ParticipantID, _ claim: RejoinClaim, _ peer: PeerID, now: Duration) {
         disconnect(id)
-        clear(source, now: now)
         participants[id]?.backlog.removeAll { $0.index <= claim.handledCount }
-        participants[id]?.endpoint = source
-        participants[id]?.association = association
+        participants[id]?.attempt = claim.attempt
         participants[id]?.lastHeard = now
         participants[id]?.breakEnds = nil
-        connect(id, association, source, resumed: true, durableCount: claim.handledCount, now: now)
+        connect(id, peer, resumed: true, durableCount: claim.handledCount, now: now)
         statistics.resumptions += 1
         events.append(.resumed(id))
     }
 
-    /// Makes the connection of a participant, with the grant, the roster and what waited for it. Media has to wait until the address has
-    /// answered.
+    /// Gives a participant its connection, with the grant, the roster and what waited for it.
     private mutating func connect(
-        _ id: ParticipantID, _ association: UInt64, _ source: EndpointAddress, resumed: Bool, durableCount: UInt32 = 0,
-        now: Duration
+        _ id: ParticipantID, _ peer: PeerID, resumed: Bool, durableCount: UInt32 = 0, now: Duration
     ) {
-        guard var participant = participants[id] else { return }
-        remember(association)
-        var channel = ReliableChannel(association: association, durableCount: durableCount)
-        channel.isProbing = true
-        // The join itself, the first message of the association, has been handled.
-        _ = channel.accept(ControlDatagram.Frame(sequence: 1, message: .leave))
+        guard var participant = participants[id], var connection = connections[peer] else { return }
+        connection.channel.durableCount = durableCount
         let entries = roster(ofRoom: participant.room).entries
         let grant = JoinGrant(
             version: participant.version, participant: id, capabilities: participant.capabilities, resumed: resumed,
             handledCount: participant.handledCount, secret: participant.secret,
             keepaliveInterval: configuration.keepaliveInterval, room: participant.room,
             streams: participant.streams.map(\.assignment), rosterCount: UInt16(entries.count))
-        _ = channel.enqueue(.joined(grant), isFirm: true)
-        for entry in entries { _ = channel.enqueue(.participantJoined(entry), isFirm: true) }
-        for kept in participant.backlog { _ = channel.enqueue(kept.message, isFirm: true) }
-        for missed in participant.missed.takeDurable() { _ = channel.enqueue(missed, isFirm: true) }
+        _ = connection.channel.enqueue(.joined(grant), isFirm: true)
+        for entry in entries { _ = connection.channel.enqueue(.participantJoined(entry), isFirm: true) }
+        for kept in participant.backlog { _ = connection.channel.enqueue(kept.message, isFirm: true) }
+        for missed in participant.missed.takeDurable() { _ = connection.channel.enqueue(missed, isFirm: true) }
         participants[id]?.backlog = []
         participants[id]?.missed = OutgoingQueue()
 
-        let challenge = AddressChallenge(number: participant.challengeKey.hash(association), now: now)
-        channel.enqueueUnsequenced(.ping(microseconds: challenge.number))
-        connections[source] = RoomConnection(channel: channel, participant: id, challenge: challenge)
-        list(source)
+        connection.participant = id
+        connection.closesAt = nil
+        connections[peer] = connection
+        participants[id]?.peer = peer
+        deadlines.set(.connection(peer), to: nil)
+        connectMedia(of: id)
+        list(peer)
         schedule(id)
-    }
-
-    /// Frees an address for a new connection. Whoever was there is in a break now, and will rejoin when it is alive.
-    private mutating func clear(_ source: EndpointAddress, now: Duration) {
-        guard let connection = connections[source] else { return }
-        if let id = connection.participant {
-            beginBreak(id, now: now)
-        } else {
-            forget(source)
-        }
     }
 
     private mutating func assignStreams(room: String, from seed: UInt32) -> [RoomParticipant.Stream] {
@@ -202,44 +179,16 @@ extension RoomDirectory {
         }
     }
 
-    private mutating func remember(_ association: UInt64) {
-        guard usedAssociationSet.insert(association).inserted else { return }
-        usedAssociations.append(association)
-        guard usedAssociations.count > Self.rememberedAssociations, let oldest = usedAssociations.popFirst() else {
-            return
-        }
-        usedAssociationSet.remove(oldest)
-    }
-
-    mutating func refuse(_ refusal: RoomRefusal, _ association: UInt64, _ source: EndpointAddress, now: Duration) {
+    /// Refuses a join; the path stays until that is acknowledged.
+    mutating func refuse(_ refusal: RoomRefusal, _ peer: PeerID, now: Duration) {
         statistics.refusals += 1
         if toldRefusals.take(RoomLimits.toldRefusals, now: now) {
-            events.append(.refused(source, refusal, others: untoldRefusals))
+            events.append(.refused(peer, refusal, others: untoldRefusals))
             untoldRefusals = 0
         } else {
             untoldRefusals += 1
         }
-        answerStateless(.refused(refusal, versions: RoomProtocol.versions), association, source, now: now)
-    }
-
-    mutating func answerStateless(
-        _ message: RoomMessage, _ association: UInt64, _ destination: EndpointAddress, now: Duration
-    ) {
-        guard answers.take(RoomLimits.answers, now: now) else {
-            statistics.omittedAnswers += 1
-            return
-        }
-        let frame = ControlDatagram.Frame(sequence: 0, message: message)
-        // Acknowledges the join, which is all that the client can have sent.
-        let datagram = ControlDatagram(association: association, acknowledged: 1, frames: [frame])
-        stateless.append(Answer(destination: destination, bytes: datagram.encoded()))
-    }
-}
-
-extension EndpointAddress {
-    /// What stands for one network: the first 64 bits of an IPv6 address, since who has one has all behind them; a whole IPv4 address.
-    fileprivate var networkBytes: [UInt8] {
-        let number = high == 0 ? low : high
-        return (0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+        _ = connections[peer]?.channel.enqueue(.refused(refusal, versions: RoomProtocol.versions))
+        finish(peer, now: now)
     }
 }

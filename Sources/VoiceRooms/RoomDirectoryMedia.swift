@@ -1,6 +1,6 @@
 internal import VoicePeers
 
-// Who hears whom, and from and to which addresses their media go. Each change touches the lists that it is about: no request costs more for it in
+// Who hears whom, and from and to whom their media go. Each change touches the lists that it is about: no request costs more for it in
 // a larger room.
 
 extension RoomDirectory {
@@ -38,40 +38,37 @@ extension RoomDirectory {
         participants[other]?.peers[one] = after > 0 ? after : nil
         guard (before > 0) != (after > 0) else { return }
         for (receiver, owner) in [(one, other), (other, one)] {
-            guard let endpoint = participants[receiver]?.mediaEndpoint else { continue }
+            guard let peer = participants[receiver]?.peer else { continue }
             if after > 0 {
-                forwarding.add(endpoint, toReportsOf: owner)
+                forwarding.add(peer, toReportsOf: owner)
             } else {
-                forwarding.remove(endpoint, fromReportsOf: owner)
+                forwarding.remove(peer, fromReportsOf: owner)
             }
         }
     }
 
-    /// Has a participant's media come from an address and go there.
-    mutating func connectMedia(of id: ParticipantID, at endpoint: EndpointAddress) {
-        participants[id]?.mediaEndpoint = endpoint
+    /// Has a participant's media come from its peer and go there.
+    mutating func connectMedia(of id: ParticipantID) {
         guard let participant = participants[id], let listener = participant.listener else { return }
         for stream in participant.streams {
             forwarding.connect(
                 stream.assignment.stream,
                 to: ForwardingTable.Key(
-                    source: endpoint, synchronizationSource: stream.assignment.synchronizationSource))
+                    peer: listener.peer, synchronizationSource: stream.assignment.synchronizationSource))
         }
         // Each of these is a list of its own, so their order here is nobody's.
         for stream in participant.subscriptions { forwarding.add(listener, to: stream) }
-        for peer in participant.peers.keys { forwarding.add(endpoint, toReportsOf: peer) }
+        for other in participant.peers.keys { forwarding.add(listener.peer, toReportsOf: other) }
     }
 
     mutating func disconnectMedia(of id: ParticipantID) {
-        guard let participant = participants[id], let endpoint = participant.mediaEndpoint,
-            let listener = participant.listener
-        else { return }
+        guard let participant = participants[id], let listener = participant.listener else { return }
         for stream in participant.streams {
             forwarding.disconnect(
-                ForwardingTable.Key(source: endpoint, synchronizationSource: stream.assignment.synchronizationSource))
+                ForwardingTable.Key(
+                    peer: listener.peer, synchronizationSource: stream.assignment.synchronizationSource))
         }
         for stream in participant.subscriptions { forwarding.remove(listener, from: stream) }
-        for peer in participant.peers.keys { forwarding.remove(endpoint, fromReportsOf: peer) }
-        participants[id]?.mediaEndpoint = nil
+        for other in participant.peers.keys { forwarding.remove(listener.peer, fromReportsOf: other) }
     }
 }

@@ -1,3 +1,5 @@
+internal import VoicePeers
+
 // What participants ask for while they are in a room, and how they leave it.
 
 extension RoomDirectory {
@@ -26,7 +28,12 @@ extension RoomDirectory {
         _ message: RoomMessage, from id: ParticipantID, now: Duration
     ) throws(RoomRefusal) {
         switch message {
-        case .publish(let assignment, let policy): try publish(assignment, policy, from: id, now: now)
+        case .publish(let assignment, let policy):
+            guard participants[id]?.capabilities.contains(.publish) == true else { throw .noPublishRight }
+            guard participants[id]?.streams.contains(where: { $0.assignment == assignment }) == true else {
+                throw .unknownStream
+            }
+            publish(assignment, policy, from: id, now: now)
         case .unpublish(let stream): try unpublish(stream, from: id, now: now)
         case .subscribe(let stream): try setSubscribed(true, to: stream, for: id)
         case .unsubscribe(let stream): try setSubscribed(false, to: stream, for: id)
@@ -41,14 +48,13 @@ extension RoomDirectory {
 
     // MARK: Streams
 
-    private mutating func publish(
+    /// Publishes a stream of a participant's own. Changes nothing where it is published already.
+    mutating func publish(
         _ assignment: StreamAssignment, _ policy: InterruptionPolicy, from id: ParticipantID, now: Duration
-    ) throws(RoomRefusal) {
-        guard var publisher = participants[id] else { return }
-        guard publisher.capabilities.contains(.publish) else { throw .noPublishRight }
-        guard let index = publisher.streams.firstIndex(where: { $0.assignment == assignment }) else {
-            throw .unknownStream
-        }
+    ) {
+        guard var publisher = participants[id],
+            let index = publisher.streams.firstIndex(where: { $0.assignment == assignment })
+        else { return }
         guard !publisher.streams[index].isPublished else { return }
         publisher.streams[index].isPublished = true
         publisher.streams[index].interruptibleBy = policy

@@ -94,11 +94,13 @@ extension RejoinClaim {
         writer.write(secret.high)
         writer.write(secret.low)
         writer.write(handledCount)
+        writer.write(attempt)
     }
 
     init(from reader: inout ByteReader) throws(RoomProtocolError) {
         self.init(
-            participant: try reader.participant(), secret: try reader.secret(), handledCount: try reader.number())
+            participant: try reader.participant(), secret: try reader.secret(), handledCount: try reader.number(),
+            attempt: try reader.number())
     }
 }
 
@@ -109,6 +111,8 @@ extension JoinRequest {
         writer.write(capabilities.rawValue)
         writer.write(text: room)
         writer.write(bytes: token, limit: RoomProtocol.tokenLimit)
+        writer.write(flag: publishing != nil)
+        if let publishing { writer.write(publishing.rawValue) }
         writer.write(flag: rejoin != nil)
         rejoin?.write(into: &writer)
     }
@@ -117,6 +121,7 @@ extension JoinRequest {
         self.init(
             versions: try reader.versions(), capabilities: RoomCapabilities(rawValue: try reader.number()),
             room: try reader.text(), token: try reader.bytes(limit: RoomProtocol.tokenLimit))
+        if try reader.flag() { publishing = try reader.code() }
         if try reader.flag() { rejoin = try RejoinClaim(from: &reader) }
     }
 }

@@ -1,3 +1,5 @@
+internal import VoicePeers
+
 /// How much one participant, one address or all strangers together can have a server do. Beyond each limit the one who asks waits, or is not
 /// answered; nobody else notices.
 enum RoomLimits {
@@ -18,14 +20,8 @@ enum RoomLimits {
     /// Joins of one identity, each of which is told to the whole room. More are dropped, and repeated by the client.
     static let joinsOfIdentity = RateLimit(burst: 5, interval: .seconds(1))
 
-    /// Tokens from one network address, whatever its ports: a hundred clients behind one router are in after a second.
-    static let joinsOfAddress = RateLimit(burst: 128, interval: .milliseconds(10))
-
     /// Tokens from all addresses: at 160 µs for the most expensive of them, 6 % of a processor.
     static let joins = RateLimit(burst: 512, interval: .microseconds(2500))
-
-    /// Answers to whoever is no participant: a restarted server tells a thousand lost clients so within a second.
-    static let answers = RateLimit(burst: 1024, interval: .milliseconds(1))
 
     /// Refused joins that are told one by one; the others are counted.
     static let toldRefusals = RateLimit(burst: 10, interval: .milliseconds(100))

@@ -24,10 +24,9 @@ public enum RoomMessage: Equatable, Sendable {
     /// A request was refused: its type, the stream or participant it named (0: none), and why.
     case requestRefused(RoomRequest, subject: UInt32, RoomRefusal)
     case removed(RemovalReason)
+    case refused(RoomRefusal, versions: ClosedRange<UInt8>)
 
     // Not sequenced
-    case refused(RoomRefusal, versions: ClosedRange<UInt8>)
-    case unknownAssociation
     /// The sender's clock in microseconds, which `pong` returns untouched.
     case ping(microseconds: UInt64)
     case pong(microseconds: UInt64)
@@ -51,7 +50,7 @@ public enum RoomRequest: UInt8, Sendable, CaseIterable {
     case interrupt = 0x09
 }
 
-/// The first message of every association.
+/// The first message on every path.
 public struct JoinRequest: Equatable, Sendable {
     /// The protocol versions that the client speaks.
     public var versions: ClosedRange<UInt8>
@@ -61,18 +60,21 @@ public struct JoinRequest: Equatable, Sendable {
     public var room: String
     /// The access token, as it came from its issuer.
     public var token: [UInt8]
+    /// Publishes the first stream of the grant with the join, interruptible so: its media may follow at once.
+    public var publishing: InterruptionPolicy?
     /// Set when the client was in the room before and lost its server.
     public var rejoin: RejoinClaim?
 
     /// Describes a join.
     public init(
         versions: ClosedRange<UInt8> = RoomProtocol.versions, capabilities: RoomCapabilities, room: String,
-        token: [UInt8], rejoin: RejoinClaim? = nil
+        token: [UInt8], publishing: InterruptionPolicy? = nil, rejoin: RejoinClaim? = nil
     ) {
         self.versions = versions
         self.capabilities = capabilities
         self.room = room
         self.token = token
+        self.publishing = publishing
         self.rejoin = rejoin
     }
 }
@@ -85,9 +87,12 @@ public struct RejoinClaim: Equatable, Sendable, BitwiseCopyable {
     public var secret: RejoinSecret
     /// How many of the server's durable messages the client has handled; what comes after them is sent again.
     public var handledCount: UInt32
+    /// Counts the client's attempts to come back, so that one that was long on its way does not undo a later one.
+    public var attempt: UInt32
 
     /// Describes a claim.
-    public init(participant: ParticipantID, secret: RejoinSecret, handledCount: UInt32) {
+    public init(participant: ParticipantID, secret: RejoinSecret, handledCount: UInt32, attempt: UInt32) {
+        self.attempt = attempt
         self.participant = participant
         self.secret = secret
         self.handledCount = handledCount

@@ -19,8 +19,7 @@ enum MessageType: UInt8 {
     case interrupted = 0x48
     case requestRefused = 0x49
     case removed = 0x4A
-    case refused = 0x80
-    case unknownAssociation = 0x81
+    case refused = 0x4B
     case ping = 0x82
     case pong = 0x83
 
@@ -50,7 +49,6 @@ extension RoomMessage {
         case .requestRefused: .requestRefused
         case .removed: .removed
         case .refused: .refused
-        case .unknownAssociation: .unknownAssociation
         case .ping: .ping
         case .pong: .pong
         }
@@ -60,7 +58,7 @@ extension RoomMessage {
     func writeBody(into writer: inout ByteWriter) {
         switch self {
         case .join(let request): request.write(into: &writer)
-        case .leave, .unknownAssociation: break
+        case .leave: break
         case .publish(let assignment, let policy):
             assignment.write(into: &writer)
             writer.write(policy.rawValue)
@@ -137,7 +135,6 @@ extension RoomMessage {
             self = .requestRefused(try reader.code(), subject: try reader.number(), try reader.code())
         case .removed: self = .removed(try reader.code())
         case .refused: self = .refused(try reader.code(), versions: try reader.versions())
-        case .unknownAssociation: self = .unknownAssociation
         case .ping: self = .ping(microseconds: try reader.number())
         case .pong: self = .pong(microseconds: try reader.number())
         }

@@ -27,11 +27,9 @@ struct RoomParticipant: Sendable {
     var peers: [ParticipantID: Int] = [:]
 
     /// Where it is, nil in a break.
-    var endpoint: EndpointAddress?
-    /// Where its media go to and come from: its endpoint, once that has proved to be its.
-    var mediaEndpoint: EndpointAddress?
-    /// The latest association that was accepted for it.
-    var association: UInt64
+    var peer: PeerID?
+    /// Its latest attempt to come back.
+    var attempt: UInt32 = 0
     /// The protocol version in force.
     var version: UInt8
     var lastHeard: Duration
@@ -48,14 +46,10 @@ struct RoomParticipant: Sendable {
     var requests = RateMeter()
     var interruptions = RateMeter()
     var resumptions = RateMeter()
-    /// What the address challenges of its connections are made from, and nobody else knows.
-    let challengeKey: ChallengeKey
 
     /// It as a listener.
     var listener: ForwardingTable.Listener? {
-        mediaEndpoint.map {
-            ForwardingTable.Listener(endpoint: $0, takesCopies: capabilities.contains(.redundantAudio))
-        }
+        peer.map { ForwardingTable.Listener(peer: $0, takesCopies: capabilities.contains(.redundantAudio)) }
     }
 
     var published: [PublishedStream] {
@@ -80,14 +74,17 @@ struct Room: Sendable {
     var synchronizationSources: Set<UInt32> = []
 }
 
-/// One association of a client with the server.
+/// The server's end of the path to a peer.
 struct RoomConnection: Sendable {
-    var channel: ReliableChannel
-    /// Whom it serves; nil when it only waits for the acknowledgement of `removed`.
+    var channel = ReliableChannel()
+    /// Whom it serves; nil before the join, and when it only waits for the acknowledgement of the last message.
     var participant: ParticipantID?
+    /// When it is closed if it still serves nobody.
     var closesAt: Duration?
-    /// What must come back from its address before media goes there; nil once it has.
-    var challenge: AddressChallenge?
+    /// Its join was taken; there is no second one.
+    var hasJoined = false
+    /// The last message has gone into it.
+    var isClosing = false
     /// Its datagrams, held to their limit.
     var datagrams = RateMeter()
     /// Whether it stands in the list of connections to be polled.

@@ -1,31 +1,26 @@
 /// The constants of the room protocol; docs/protocol.md is normative and names each of them.
 public enum RoomProtocol {
-    /// First byte of every control datagram on the plaintext channel.
-    ///
-    /// RFC 7983 section 7 gives 0...3 to STUN, 16...19 to ZRTP, 20...63 to DTLS, 64...79 to TURN and 128...191 to
-    /// RTP and RTCP; RFC 9443 adds QUIC above 63. 4...15 belongs to nobody, and 13 lies in its upper half.
-    public static let firstByte: UInt8 = 13
-
     /// The RTP payload type of Opus.
     public static let payloadType: UInt8 = 111
 
     /// The RTP payload type of Opus that repeats earlier packets (RFC 2198).
     public static let redundantPayloadType: UInt8 = 112
 
-    /// The version of the framing, the second byte of every control datagram.
-    public static let framingVersion: UInt8 = 1
+    /// The version of the framing, in the name that DTLS agrees upon (ALPN, RFC 7301).
+    public static let applicationProtocol = "duplex-room/1"
 
     /// The protocol versions that this build speaks.
-    public static let versions: ClosedRange<UInt8> = 2...2
+    public static let versions: ClosedRange<UInt8> = 3...3
 
-    /// Bytes in a control datagram at most: what QUIC trusts every path to carry (RFC 9000 section 14.1).
-    public static let datagramLimit = 1200
+    /// Bytes in a control datagram at most. With the 37 bytes of a DTLS record and 48 of UDP over IPv6 it fits every IPv6 path: 1280 bytes
+    /// (RFC 8200 section 5).
+    public static let datagramLimit = 1180
 
     /// Frames in a control datagram at most: a whole window of sequenced messages, and four that are not sequenced.
     public static let frameLimit = 36
 
     /// Bytes before the first frame.
-    public static let headerSize = 14
+    public static let headerSize = 4
 
     /// Bytes of a frame before its body.
     public static let frameHeaderSize = 7
@@ -44,10 +39,6 @@ public enum RoomProtocol {
 
     /// Streams of a participant at most.
     public static let streamLimit = 4
-
-    /// A datagram of an unknown framing version is answered only when it is at least this long, so that an answer is
-    /// never longer than its question and two servers cannot answer each other forever.
-    public static let versionAnswerThreshold = 32
 }
 
 /// The timers of the room protocol that both ends must agree on; docs/protocol.md lists them.
@@ -64,9 +55,15 @@ public enum RoomTimers {
     /// A break may last this long; after it the participant has left.
     public static let breakWindow: Duration = .seconds(30)
 
-    /// While reconnecting, a client starts afresh, with its next association and from a fresh socket, when an attempt has not ended in three
+    /// While reconnecting, a client starts afresh, by a path of its own from a fresh socket, when an attempt has not ended in three
     /// keepalives, and not sooner than this: a join that is lost once still has its time.
     public static let shortestAttempt: Duration = .seconds(1)
+
+    /// A path that the server has closed before the client was in is tried again after this, and then later and later.
+    static let shortestRetry: Duration = .milliseconds(250)
+
+    /// But never later than this.
+    static let longestRetry: Duration = .seconds(2)
 
     /// A client waits this long for the acknowledgement of its `leave`, a server for that of its `removed`.
     public static let closingTime: Duration = .seconds(2)

@@ -9,10 +9,6 @@ public enum RoomProtocolError: Error, Equatable, Sendable {
     case oversized
     /// Bytes follow the last field of a message.
     case trailingBytes
-    /// The first byte is not `RoomProtocol.firstByte`: RTP, DTLS, STUN or noise.
-    case notControl
-    /// The framing version is not ours.
-    case unsupportedVersion(UInt8)
     /// No message has this type.
     case unknownMessage(UInt8)
     /// A text or byte field is longer than its limit.
@@ -23,8 +19,8 @@ public enum RoomProtocolError: Error, Equatable, Sendable {
     case invalidValue
     /// The acknowledgement names a message that was never sent.
     case invalidAcknowledgement
-    /// The association is not the one in force; an old or foreign datagram.
-    case unknownAssociation
+    /// From a peer whose conversation is over, or that was never told of.
+    case unknownPeer
     /// A known message that has no place here: the wrong direction or the wrong state.
     case unexpectedMessage(UInt8)
     /// The peer asks for more memory than a limit allows.

@@ -1,13 +1,17 @@
+internal import VoicePeers
+
 /// A client's stay in a room, as a state machine without clock, socket or random source.
 ///
 ///     idle --join--> joining --joined + roster--> joined --leave--> leaving --ack--> ended
 ///                       |  ^                        |  ^
 ///                  refused, 10 s       silence 6 s  v  |  joined
-///                       v            unknown, restart reconnecting --30 s, refused--> ended
+///                       v         path closed, restart reconnecting --30 s, refused--> ended
 ///                     ended
 ///
-/// The driver's loop is the one of str0m: give it what arrived (`handle(datagram:now:)`) and the time
-/// (`handleTimeout(now:)`), then empty `pollDatagram(now:)` and `pollEvent()`, then sleep until `nextTimeout`.
+/// It speaks over a path to the server that somebody else keeps: ``RoomGuest``. Each attempt to come in or back wants a path of its
+/// own: when `path` has changed, the driver makes a new one. It gives what arrived (`handle(datagram:now:)`), what became of the path
+/// (`pathClosed`, `pathDoubted`) and the time (`handleTimeout(now:)`), then empties `pollDatagram(now:)` and `pollEvent()`, and sleeps
+/// until `nextTimeout`.
 /// `now` is the time since any fixed instant, and never goes back. Not thread-safe; one owner. Nothing blocks.
 /// Allocates: for the control path only, never per media packet.
 public struct RoomSession: Sendable {
@@ -19,7 +23,7 @@ public struct RoomSession: Sendable {
     public internal(set) var grant: JoinGrant?
 
     var request: JoinRequest
-    var channel: ReliableChannel
+    var channel = ReliableChannel()
     var events: [RoomSessionEvent] = []
     var counters = RoomSessionStatistics()
 
@@ -32,8 +36,15 @@ public struct RoomSession: Sendable {
     /// The grant whose roster is still coming in.
     var arriving: (grant: JoinGrant, entries: [RosterEntry])?
 
-    /// The last datagram of the association before, which tells the server that its `removed` has come.
+    /// The last datagram on the path before, which tells the server that its `removed` has come.
     var farewell: [UInt8]?
+    /// When the next path is tried, after one that has closed, and how long the pause was.
+    var retryAt: Duration?
+    var retryPause = RoomTimers.shortestRetry
+    /// Until when the server must have been heard, since somebody says that it does not know us.
+    var doubtEnds: Duration?
+    /// Why the last path did not open.
+    var obstacle: PeerClosing?
     /// Why the token was refused at a rejoin, while a new one is awaited.
     var refusedToken: (refusal: RoomRefusal, versions: ClosedRange<UInt8>)?
     /// Whether the token is newer than the break.
@@ -55,19 +66,18 @@ public struct RoomSession: Sendable {
     ///   - token: the access token, at most `RoomProtocol.tokenLimit` bytes.
     ///   - room: the room that is wanted, or empty for the token's.
     ///   - capabilities: what to ask for.
-    ///   - association: 64 bits from a cryptographic source; later associations count up from it.
+    ///   - publishing: who may interrupt the first stream of the grant, which is then published with the join; nil to publish later.
     public init(
-        token: [UInt8], room: String = "", capabilities: RoomCapabilities = .conversation, association: UInt64
+        token: [UInt8], room: String = "", capabilities: RoomCapabilities = .conversation,
+        publishing: InterruptionPolicy? = nil
     ) throws(RoomSessionError) {
         guard token.count <= RoomProtocol.tokenLimit else { throw .tokenTooLong }
         guard room.utf8.count <= RoomProtocol.textLimit else { throw .roomNameTooLong }
-        request = JoinRequest(capabilities: capabilities, room: room, token: token)
-        channel = ReliableChannel(association: association)
+        request = JoinRequest(capabilities: capabilities, room: room, token: token, publishing: publishing)
     }
 
-    /// The association in force. A driver opens a fresh socket for each: the one before is bound to a local address that may have gone with its
-    /// network.
-    public var association: UInt64 { channel.association }
+    /// Counts the paths. A driver opens a fresh socket for each: the one before is bound to a local address that may have gone with its network.
+    public internal(set) var path: UInt32 = 1
 
     /// Counters since the start.
     public var statistics: RoomSessionStatistics {
@@ -164,7 +174,10 @@ public struct RoomSession: Sendable {
 
     // MARK: What the driver polls
 
-    /// The last datagram of an association that is over, if there is one: to be sent from the socket that it had, before that of the next is opened.
+    /// Whether it is over.
+    var hasEnded: Bool { if case .ended = state { true } else { false } }
+
+    /// The last datagram on a path that is over, if there is one: to be sent before the next path is made.
     public mutating func pollFarewell() -> [UInt8]? {
         defer { farewell = nil }
         return farewell
@@ -174,8 +187,8 @@ public struct RoomSession: Sendable {
     public mutating func pollDatagram(now: Duration) -> [UInt8]? {
         switch state {
         case .idle: nil
-        // What is left is the acknowledgement of `removed`, so that the server need not repeat it.
-        case .ended(.removed): channel.nextDatagram(now: now)
+        // What is left is the acknowledgement of the last message, so that the server need not repeat it.
+        case .ended(.removed), .ended(.refused): channel.nextDatagram(now: now)
         case .ended: nil
         case .joining, .joined, .reconnecting, .leaving: channel.nextDatagram(now: now)
         }
@@ -190,9 +203,9 @@ public struct RoomSession: Sendable {
     public var nextTimeout: Duration? {
         switch state {
         case .idle, .ended: nil
-        case .joining, .leaving: earliest(deadline, channel.nextTimeout)
-        case .joined: earliest(lastHeard + silenceLimit, nextPing, channel.nextTimeout)
-        case .reconnecting: earliest(deadline, attemptEnds, channel.nextTimeout)
+        case .joining, .leaving: earliest(deadline, retryAt, doubtEnds, channel.nextTimeout)
+        case .joined: earliest(lastHeard + silenceLimit, nextPing, doubtEnds, channel.nextTimeout)
+        case .reconnecting: earliest(deadline, attemptEnds, retryAt, doubtEnds, channel.nextTimeout)
         }
     }
 

@@ -1,3 +1,5 @@
+public import VoicePeers
+
 // What reaches a session from outside: datagrams and the passing of time.
 
 extension RoomSession {
@@ -6,21 +8,25 @@ extension RoomSession {
         switch state {
         case .idle, .ended: return
         case .joining:
-            if let deadline, now >= deadline { return end(.joinTimedOut) }
+            if isDue(deadline, now) { return giveUp(.joinTimedOut) }
+            if isDue(retryAt, now) || isDue(doubtEnds, now) { return attempt(now: now) }
         case .leaving:
-            if let deadline, now >= deadline { return end(.left(acknowledged: false)) }
+            if isDue(deadline, now) || isDue(doubtEnds, now) { return end(.left(acknowledged: false)) }
         case .joined:
             if now >= lastHeard + silenceLimit { return reconnect(now: now) }
+            if isDue(doubtEnds, now) { return reconnect(now: now) }
             if let nextPing, now >= nextPing { ping(now: now) }
         case .reconnecting:
-            if let deadline, now >= deadline {
+            if isDue(deadline, now) {
                 cannotRenewToken()
-                return end(.connectionLost)
+                return giveUp(.connectionLost)
             }
-            if let attemptEnds, now >= attemptEnds { return attempt(now: now) }
+            if isDue(retryAt, now) || isDue(attemptEnds, now) || isDue(doubtEnds, now) { return attempt(now: now) }
         }
         channel.handleTimeout(now: now)
     }
+
+    private func isDue(_ time: Duration?, _ now: Duration) -> Bool { time.map { now >= $0 } ?? false }
 
     /// Takes a control datagram from the server. What is not ours, or not understood, changes nothing and is thrown.
     public mutating func handle(datagram: Span<UInt8>, now: Duration) throws(RoomProtocolError) {
@@ -35,50 +41,80 @@ extension RoomSession {
     private mutating func receive(_ bytes: Span<UInt8>, now: Duration) throws(RoomProtocolError) {
         let datagram = try ControlDatagram(decoding: bytes)
         switch state {
-        case .idle, .ended: throw .unknownAssociation
+        case .idle, .ended: throw .unknownPeer
         case .joining, .joined, .reconnecting, .leaving: break
         }
-        guard datagram.association == channel.association else { throw .unknownAssociation }
+        let datagramPath = path
         try channel.acknowledge(datagram.acknowledged, now: now)
         lastHeard = now
+        doubtEnds = nil
         for frame in datagram.frames {
             if frame.sequence == 0 {
                 try handleUnsequenced(frame.message, now: now)
             } else {
                 for message in channel.accept(frame) { try handle(message, now: now) }
             }
-            // An end, or a new association, leaves nothing for the rest of this datagram to speak to.
+            // An end, or a new path, leaves nothing for the rest of this datagram to speak to.
             if case .ended = state { return }
-            guard datagram.association == channel.association else { return }
+            guard path == datagramPath else { return }
         }
         if state == .leaving, channel.pendingCount == 0 { end(.left(acknowledged: true)) }
     }
 
     private mutating func handleUnsequenced(_ message: RoomMessage, now: Duration) throws(RoomProtocolError) {
-        switch (message, state) {
-        case (.ping(let microseconds), _): channel.enqueueUnsequenced(.pong(microseconds: microseconds))
-        case (.pong(let microseconds), _):
+        switch message {
+        case .ping(let microseconds): channel.enqueueUnsequenced(.pong(microseconds: microseconds))
+        case .pong(let microseconds):
             guard microseconds == lastPing else { return }
             lastPing = nil
             channel.measure(now - .microseconds(Int64(microseconds)))
-        case (.refused(let refusal, let versions), .joining): end(.refused(refusal, serverVersions: versions))
-        case (.refused(let refusal, let versions), .reconnecting): handleRefusal(refusal, versions)
-        case (.unknownAssociation, .joined): reconnect(now: now)
-        case (.unknownAssociation, .leaving): end(.left(acknowledged: true))
-        case (.unknownAssociation, _), (.refused, _): break
         default: throw .unexpectedMessage(message.type.rawValue)
         }
     }
 
-    private mutating func handleRefusal(_ refusal: RoomRefusal, _ versions: ClosedRange<UInt8>) {
+    // MARK: The path
+
+    /// Takes the end of the path, and why. A driver that has closed it itself does not tell.
+    public mutating func pathClosed(_ reason: PeerClosing, now: Duration) {
+        if case .identityRefused(let refusal) = reason { return end(.identityRefused(refusal)) }
+        obstacle = reason
+        switch state {
+        case .idle, .ended: break
+        case .joining: retry(now: now)
+        // A rejoin may wait for its token.
+        case .reconnecting: if refusedToken == nil { retry(now: now) }
+        case .joined: reconnect(now: now)
+        case .leaving: end(.left(acknowledged: true))
+        }
+    }
+
+    /// Somebody at the server's address says that it does not know this client; anyone who can forge that address can. Asks the server, which
+    /// has four round trips to answer.
+    public mutating func pathDoubted(now: Duration) {
+        guard doubtEnds == nil else { return }
+        doubtEnds = now + max(RoomTimers.shortestRetry, (channel.estimator.smoothed ?? .zero) * 4)
+        if state == .joined { ping(now: now) }
+    }
+
+    /// Tries another path, later and later.
+    private mutating func retry(now: Duration) {
+        guard retryAt == nil else { return }
+        retryAt = now + retryPause
+        retryPause = min(retryPause * 2, RoomTimers.longestRetry)
+    }
+
+    /// Ends with the reason why no path was found, where there is a better one than time.
+    private mutating func giveUp(_ reason: RoomSessionEnd) {
+        end(obstacle == .handshakeFailed ? .handshakeFailed : reason)
+    }
+
+    private mutating func handleRefusal(_ refusal: RoomRefusal, _ versions: ClosedRange<UInt8>, now: Duration) {
+        guard state == .reconnecting else { return end(.refused(refusal, serverVersions: versions)) }
         // It restarts: the join is repeated until its successor answers.
-        guard refusal != .serverShuttingDown else { return }
-        // A copy of the answer.
-        guard refusedToken == nil else { return }
+        guard refusal != .serverShuttingDown else { return retry(now: now) }
         let isOfToken = refusal == .expired || refusal == .badSignature
         guard isOfToken, canRenewToken, !hasFreshToken else { return end(.refused(refusal, serverVersions: versions)) }
         refusedToken = (refusal, versions)
-        channel.discardQueue()
         attemptEnds = nil
         events.append(.tokenRefused(refusal))
     }
@@ -102,6 +138,8 @@ extension RoomSession {
             if state == .joined { reconnect(now: now) } else { attempt(now: now) }
         case .removed(let reason):
             end(.removed(reason))
+        case .refused(let refusal, let versions) where state == .joining || state == .reconnecting:
+            handleRefusal(refusal, versions, now: now)
         default:
             guard state == .joined || state == .leaving else { throw .unexpectedMessage(message.type.rawValue) }
             try handleInRoom(message)
@@ -149,6 +187,7 @@ extension RoomSession {
         state = .joined
         deadline = nil
         attemptEnds = nil
+        retryPause = RoomTimers.shortestRetry
         hasFreshToken = false
         nextPing = now
         if returning && grant.resumed {
@@ -162,7 +201,8 @@ extension RoomSession {
             handledCount = 0
         }
         backlog = []
-        request.rejoin = RejoinClaim(participant: grant.participant, secret: grant.secret, handledCount: 0)
+        request.rejoin = RejoinClaim(
+            participant: grant.participant, secret: grant.secret, handledCount: 0, attempt: path)
         events.append(returning ? .reconnected(grant, newRoster) : .joined(grant, newRoster))
     }
 
@@ -202,13 +242,17 @@ extension RoomSession {
         attempt(now: now)
     }
 
-    /// Starts over with the next association; what the server has handled, it will tell.
+    /// Starts over by the next path; what the server has handled, it will tell.
     mutating func attempt(now: Duration) {
         arriving = nil
+        retryAt = nil
+        doubtEnds = nil
+        path &+= 1
         counters.retransmissions += channel.retransmissions
-        channel = ReliableChannel(association: channel.association &+ 1, estimator: channel.estimator)
-        attemptEnds = now + attemptTime
+        channel = ReliableChannel(estimator: channel.estimator)
+        attemptEnds = state == .reconnecting ? now + attemptTime : nil
         request.rejoin?.handledCount = handledCount
+        request.rejoin?.attempt = path
         _ = channel.enqueue(.join(request))
     }
 

@@ -1,3 +1,5 @@
+public import VoicePeers
+
 /// Where a client stands with its room.
 public enum RoomSessionState: Equatable, Sendable {
     /// `join` has not been called.
@@ -26,6 +28,10 @@ public enum RoomSessionEnd: Error, Equatable, Sendable {
     case connectionLost
     /// The server ended the stay.
     case removed(RemovalReason)
+    /// The server is not who it should be. Remedy: check the URL's host and fingerprint.
+    case identityRefused(IdentityRefusal)
+    /// What answers at that address speaks another protocol, or another version of it. Remedy: check the URL, update the older side.
+    case handshakeFailed
 }
 
 /// What a call of the application asked for and cannot have.

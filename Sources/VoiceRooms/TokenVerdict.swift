@@ -52,8 +52,8 @@ public struct VerificationRequest: Equatable, Sendable {
 
     /// To be given back with the verdict.
     public let id: ID
-    /// Where the join came from.
-    public let source: EndpointAddress
+    /// Whose join it is.
+    public let peer: PeerID
     /// The token, not yet looked at.
     public let token: [UInt8]
 }
@@ -64,13 +64,10 @@ public struct JoinEntropy: Sendable, BitwiseCopyable {
     public let secret: RejoinSecret
     /// The first SSRC, unless the room has it already (RFC 3550 section 8.1 asks for a random one).
     public let synchronizationSource: UInt32
-    /// Has the participant's addresses prove themselves.
-    public let challengeKey: ChallengeKey
 
     /// Collects random numbers.
-    public init(secret: RejoinSecret, synchronizationSource: UInt32, challengeKey: ChallengeKey) {
+    public init(secret: RejoinSecret, synchronizationSource: UInt32) {
         self.secret = secret
         self.synchronizationSource = synchronizationSource
-        self.challengeKey = challengeKey
     }
 }

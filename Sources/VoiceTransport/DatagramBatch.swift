@@ -35,25 +35,49 @@ struct DatagramBatch: ~Copyable {
         return unsafe Int(dv_batch_receive(batch, socket, Int32(capacity)))
     }
 
-    /// The bytes of a received datagram; empty when it was too long for its buffer.
+    /// The first bytes of a received datagram.
     @_lifetime(borrow self)
-    func datagram(_ index: Int) -> Span<UInt8> {
-        let count = unsafe min(dv_batch_length(batch, Int32(index)), Self.bufferSize)
+    func datagram(_ index: Int, count: Int) -> Span<UInt8> {
+        precondition(0..<capacity ~= index && 0...Self.bufferSize ~= count)
         let span = unsafe Span<UInt8>(_unsafeStart: buffers + index * Self.bufferSize, count: count)
         return unsafe _overrideLifetime(span, borrowing: self)
     }
 
-    /// Takes the datagram that `other` has received at the same place, without the earlier packets that it repeats (RFC 2198). Returns its
-    /// length; nil where it is not as it should be.
-    mutating func takeWithoutCopies(_ index: Int, from other: borrowing DatagramBatch) -> Int? {
-        let bytes = other.datagram(index)
-        let target = unsafe buffers + index * Self.bufferSize
-        unsafe bytes.withUnsafeBytes { bytes in
-            guard let start = bytes.baseAddress else { return }
-            unsafe UnsafeMutableRawPointer(target).copyMemory(from: start, byteCount: bytes.count)
-        }
-        var copy = unsafe MutableSpan(_unsafeStart: target, count: bytes.count)
-        return try? RedundantAudioWriter.removeCopies(from: &copy, payloadType: RoomProtocol.payloadType)
+    /// The bytes of a received datagram, to be changed in place; none when it was too long for its buffer.
+    @_lifetime(&self)
+    mutating func mutableDatagram(_ index: Int) -> MutableSpan<UInt8> {
+        let count = unsafe min(dv_batch_length(batch, Int32(index)), Self.bufferSize)
+        return buffer(index, count: count)
+    }
+
+    /// The first bytes of a buffer, to write a datagram into.
+    @_lifetime(&self)
+    mutating func buffer(_ index: Int, count: Int = bufferSize) -> MutableSpan<UInt8> {
+        precondition(0..<capacity ~= index && 0...Self.bufferSize ~= count)
+        let span = unsafe MutableSpan<UInt8>(_unsafeStart: buffers + index * Self.bufferSize, count: count)
+        return unsafe _overrideLifetime(span, mutating: &self)
+    }
+
+    /// Copies the first bytes of a buffer of `other` to one here.
+    mutating func copy(_ index: Int, from other: borrowing DatagramBatch, _ buffer: Int, count: Int) {
+        precondition(0...Self.bufferSize ~= count)
+        unsafe copy(index, UnsafeRawBufferPointer(start: other.buffers + buffer * Self.bufferSize, count: count))
+    }
+
+    /// Copies bytes to a buffer: at most as many as it has room for.
+    @unsafe
+    mutating func copy(_ index: Int, _ bytes: UnsafeRawBufferPointer) {
+        guard let start = bytes.baseAddress else { return }
+        unsafe UnsafeMutableRawPointer(buffers + index * Self.bufferSize).copyMemory(
+            from: start, byteCount: min(bytes.count, Self.bufferSize))
+    }
+
+    /// Takes the packet that is the first `count` bytes of the same buffer of `other`, without the earlier ones that it repeats (RFC 2198).
+    /// Returns its length; nil where it is not as it should be.
+    mutating func takeWithoutCopies(_ index: Int, from other: borrowing DatagramBatch, count: Int) -> Int? {
+        copy(index, from: other, index, count: count)
+        var packet = buffer(index, count: count)
+        return try? RedundantAudioWriter.removeCopies(from: &packet, payloadType: RoomProtocol.payloadType)
     }
 
     func source(_ index: Int) -> EndpointAddress {
@@ -67,9 +91,16 @@ struct DatagramBatch: ~Copyable {
         unsafe MonotonicTime(nanoseconds: dv_batch_arrival(batch, Int32(index)))
     }
 
-    /// Places bytes to be sent, which must stay where they are until then.
+    /// Places the first `count` bytes of a buffer here.
+    mutating func place(_ index: Int, count: Int, to destination: EndpointAddress?) {
+        let start = unsafe buffers + index * Self.bufferSize
+        unsafe place(index, UnsafeMutableRawBufferPointer(start: start, count: count), to: destination)
+    }
+
     @unsafe
-    mutating func place(_ index: Int, _ bytes: UnsafeMutableRawBufferPointer, to destination: EndpointAddress?) {
+    private mutating func place(
+        _ index: Int, _ bytes: UnsafeMutableRawBufferPointer, to destination: EndpointAddress?
+    ) {
         if let destination {
             var address = destination.system
             unsafe dv_batch_place(batch, Int32(index), bytes.baseAddress, bytes.count, &address)

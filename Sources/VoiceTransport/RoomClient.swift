@@ -41,7 +41,7 @@ public final class RoomClient: Sendable {
             thread = try RealtimeThread(
                 name: "dv-network", priority: configuration.threadPriority, wake: link.wake
             ) { stop in
-                shared.end(RoomClientLoop.run(endpoint, configuration, link, shared, until: stop))
+                shared.end(RoomClientStart.run(endpoint, configuration, link, shared, until: stop))
             }
         } catch {
             switch error {

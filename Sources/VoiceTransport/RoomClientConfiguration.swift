@@ -8,6 +8,8 @@ public struct RoomClientConfiguration: Sendable {
     public var room: String
     /// What to ask for.
     public var capabilities: RoomCapabilities
+    /// Whether its first stream is published with the join, so that media may follow at once. Otherwise, by `RoomClient.publish`.
+    public var publishing: Bool
     /// Who may interrupt what this client publishes: nobody else, as people in a room want it, or whoever hears it, as a speaking agent wants
     /// it.
     public var interruptibleBy: InterruptionPolicy
@@ -21,12 +23,13 @@ public struct RoomClientConfiguration: Sendable {
     /// Describes a client.
     public init(
         allowPlaintext: Bool = false, room: String = "", capabilities: RoomCapabilities = .conversation,
-        interruptibleBy: InterruptionPolicy = .publisher, threadPriority: Int = 0,
+        publishing: Bool = false, interruptibleBy: InterruptionPolicy = .publisher, threadPriority: Int = 0,
         resolutionTimeout: Duration = .seconds(5)
     ) {
         self.allowPlaintext = allowPlaintext
         self.room = room
         self.capabilities = capabilities
+        self.publishing = publishing
         self.interruptibleBy = interruptibleBy
         self.threadPriority = threadPriority
         self.resolutionTimeout = resolutionTimeout

@@ -7,20 +7,18 @@ internal import VoiceRooms
 
 /// What the client's network thread does.
 ///
-///     send ring ------------------------------------------------> sendmmsg -> socket
-///     requests -> RoomSession -> control channel ---------------> sendmmsg -> socket
-///     socket -> recvmmsg -> first byte --128...191--> receive ring
+///     send ring ---> RoomGuest: protected ----------------------> sendmmsg -> socket
+///     requests ----> RoomGuest: session, handshakes ------------> sendmmsg -> socket
+///     socket -> recvmmsg -> RoomGuest --media--> receive ring
 ///                               |
-///                               +----13----> control channel -> RoomSession -> events
+///                               +--control--> events
 ///
 /// The media lines allocate nothing.
-final class RoomClientLoop {
+final class RoomClientLoop<Security: PeerSecurity & ~Copyable> {
     /// Bytes that the kernel keeps each way: seconds of a dozen talkers.
-    static let socketBufferSize: Int32 = 1 << 18
+    private static var socketBufferSize: Int32 { 1 << 18 }
     /// Datagrams in one system call.
-    static let batchSize = 32
-    /// While a token is awaited; whatever is to be seen meanwhile wakes the thread sooner.
-    static let longestSleep: Duration = .seconds(60)
+    private static var batchSize: Int { 32 }
 
     private let link: PacketLink
     private let shared: RoomClientShared
@@ -28,115 +26,63 @@ final class RoomClientLoop {
     private let interruptibleBy: InterruptionPolicy
     private let tokens: TokenRequest?
     private let poll: NetworkPoll
-    private var socket: Int32
-    /// The association that the socket was opened for.
-    private var socketAssociation: UInt64
-    private var session: RoomSession
-    private var channel = PlaintextChannel()
+    private var socket: Int32 = -1
+    private var guest: RoomGuest<Security>
     private var arrivals: DatagramBatch
     private var departures: DatagramBatch
     private var counters = RoomClientStatistics()
     /// Events dropped since the reader was last told.
     private var untoldDrops = 0
 
-    static func run(
-        _ endpoint: RoomEndpoint, _ configuration: RoomClientConfiguration, _ link: PacketLink,
-        _ shared: RoomClientShared, until stop: borrowing StopFlag
-    ) -> RoomClientEnd {
-        do throws(RoomClientEnd) {
-            let server = try HostResolution.address(
-                of: endpoint.host, port: endpoint.port, timeout: configuration.resolutionTimeout, wake: link.wake,
-                stop: stop)
-            guard endpoint.security == .plaintext, configuration.allowPlaintext || server.isLoopback else {
-                throw .plaintextRefused(endpoint.host)
-            }
-            switch endpoint.tokens {
-            case .given(let token):
-                return try RoomClientLoop(server, token, nil, configuration, link, shared).run(until: stop)
-            case .provided(let provider):
-                let request = TokenRequest(provider)
-                defer { request.cancel() }
-                let token = try firstToken(request, link, shared, until: stop)
-                return try RoomClientLoop(server, token, request, configuration, link, shared).run(until: stop)
-            }
-        } catch {
-            return error
-        }
-    }
-
-    /// Waits for the token to join with, as long as its provider takes: whoever cannot wait leaves.
-    private static func firstToken(
-        _ request: TokenRequest, _ link: PacketLink, _ shared: RoomClientShared, until stop: borrowing StopFlag
-    ) throws(RoomClientEnd) -> [UInt8] {
-        let wake = link.wake
-        request.start { wake.signal() }
-        while !stop.isRaised {
-            switch request.take() {
-            case .token(let token): return token
-            case TokenAnswer.none?: throw .tokenUnavailable
-            case nil: break
-            }
-            if shared.isToLeave { throw .session(.left(acknowledged: false)) }
-            wake.wait(timeout: Self.longestSleep)
-        }
-        throw .stopped
-    }
-
-    private init(
-        _ server: EndpointAddress, _ token: [UInt8], _ tokens: TokenRequest?, _ configuration: RoomClientConfiguration,
-        _ link: PacketLink, _ shared: RoomClientShared
+    init(
+        _ server: EndpointAddress, _ token: [UInt8], _ tokens: TokenRequest?, _ security: consuming Security,
+        _ configuration: RoomClientConfiguration, _ link: PacketLink, _ shared: RoomClientShared
     ) throws(RoomClientEnd) {
         self.server = server
         interruptibleBy = configuration.interruptibleBy
         self.tokens = tokens
         self.link = link
         self.shared = shared
+        var session: RoomSession
         do throws(RoomSessionError) {
             session = try RoomSession(
                 token: token, room: configuration.room, capabilities: configuration.capabilities,
-                association: randomNumber())
+                publishing: configuration.publishing ? configuration.interruptibleBy : nil)
             session.canRenewToken = tokens != nil
             try session.join(now: MonotonicTime.now().sinceEpoch)
         } catch {
             // The token's length was checked by RoomEndpoint; what is left is a room name that is too long.
             throw .session(.refused(.wrongRoom, serverVersions: RoomProtocol.versions))
         }
-        var remote = server.system
-        let socket = unsafe dv_udp_open(nil, &remote, Self.socketBufferSize)
-        guard socket >= 0 else { throw .system(errno: -socket) }
+        guest = RoomGuest(session: session, server: server, security: security, cookieKey: .random())
         guard let poll = NetworkPoll(), let arrivals = DatagramBatch(capacity: Self.batchSize),
-            let departures = DatagramBatch(capacity: Self.batchSize), poll.add(socket, tag: 0),
-            poll.add(link.wake.fileDescriptor, tag: 1)
-        else {
-            dv_udp_close(socket)
-            throw .system(errno: EMFILE)
-        }
-        self.socket = socket
-        socketAssociation = session.association
+            let departures = DatagramBatch(capacity: Self.batchSize), poll.add(link.wake.fileDescriptor, tag: 1)
+        else { throw .system(errno: EMFILE) }
         self.poll = poll
         self.arrivals = arrivals
         self.departures = departures
+        if let number = openSocket() { throw .system(errno: number) }
+        guest.connect(now: MonotonicTime.now().sinceEpoch)
     }
 
-    deinit { dv_udp_close(socket) }
+    deinit { if socket >= 0 { dv_udp_close(socket) } }
 
-    private func run(until stop: borrowing StopFlag) -> RoomClientEnd {
+    func run(until stop: borrowing StopFlag) -> RoomClientEnd {
         while true {
             let now = MonotonicTime.now().sinceEpoch
             for command in shared.takeCommands() { perform(command, now: now) }
             if let answer = tokens?.take() { renewToken(answer, now: now) }
-            session.handleTimeout(now: now)
+            guest.handleTimeout(now: now)
             let end = tellEvents()
-            if let control = session.pollFarewell() { send(control) }
-            reopen()
             sendControl(now: now)
+            reopen(now: now)
             shared.statistics.withLock {
                 $0 = counters
-                $0.session = session.statistics
+                $0.session = guest.session.statistics
             }
             if let end { return .session(end) }
             if stop.isRaised { return .stopped }
-            exchangeMedia(until: session.nextTimeout, stop)
+            exchangeMedia(until: guest.nextTimeout, stop)
         }
     }
 
@@ -145,19 +91,12 @@ final class RoomClientLoop {
         var isConcerned = false
         while !isConcerned && !stop.isRaised {
             let ready = poll.wait(until: deadline)
-            let before = dv_thread_allocations()
             if ready & 2 != 0 {
                 link.wake.wait(timeout: .zero)
                 sendMedia()
                 isConcerned = shared.hasCommands.load(ordering: .acquiring)
             }
-            var control = 0
-            if ready & 1 != 0 { control = receive() }
-            counters.mediaAllocations += Int(dv_thread_allocations() - before)
-            if control > 0 {
-                handleControl(control)
-                isConcerned = true
-            }
+            if ready & 1 != 0, receive() { isConcerned = true }
             if let deadline, MonotonicTime.now().sinceEpoch >= deadline { isConcerned = true }
             if deadline == nil { isConcerned = true }
             // Counters move with every packet; a lock that nobody holds costs less than a packet's system call.
@@ -172,87 +111,80 @@ final class RoomClientLoop {
     // MARK: Media
 
     private func sendMedia() {
+        let before = dv_thread_allocations()
         while case let waiting = min(link.sending.available, Self.batchSize), waiting > 0 {
-            if session.state == .joined {
-                var bytes = 0
-                for index in 0..<waiting {
-                    let packet = unsafe link.sending.buffer(ahead: index)
-                    unsafe departures.place(index, packet, to: nil)
-                    bytes += packet.count
+            var placed = 0
+            var bytes = 0
+            for index in 0..<waiting {
+                let packet = unsafe link.sending.buffer(ahead: index)
+                unsafe departures.copy(placed, UnsafeRawBufferPointer(packet))
+                var buffer = departures.buffer(placed)
+                guard let kind = MediaKind(of: buffer.span), packet.count <= DatagramBatch.bufferSize,
+                    let count = guest.protect(&buffer, count: packet.count, kind)
+                else {
+                    counters.packetsDiscarded += 1
+                    continue
                 }
-                let sent = departures.send(waiting, through: socket)
-                counters.packetsSent += sent
-                counters.packetsNotSent += waiting - sent
-                counters.bytesSent += bytes
-            } else {
-                counters.packetsDiscarded += waiting
+                departures.place(placed, count: count, to: nil)
+                placed += 1
+                bytes += packet.count
             }
+            let sent = departures.send(placed, through: socket)
+            counters.packetsSent += sent
+            counters.packetsNotSent += placed - sent
+            counters.bytesSent += bytes
             link.sending.release(waiting)
         }
+        counters.mediaAllocations += Int(dv_thread_allocations() - before)
     }
 
-    /// Takes what has arrived; media goes to its ring. How many datagrams are to be looked through for control, 0 when
-    /// there is none among them.
-    private func receive() -> Int {
+    /// Takes what has arrived; media goes to its ring. Whether there was anything else.
+    private func receive() -> Bool {
+        let now = MonotonicTime.now().sinceEpoch
         let count = arrivals.receive(from: socket)
-        guard count > 0 else { return 0 }
         var hasControl = false
-        for index in 0..<count where !accept(index, of: arrivals) { hasControl = true }
-        return hasControl ? count : 0
+        for index in 0..<max(0, count) where accept(index, now: now) { hasControl = true }
+        return hasControl
     }
 
-    /// Hands a datagram on if it is media. False when it is the control channel's.
-    private func accept(_ index: Int, of arrivals: borrowing DatagramBatch) -> Bool {
-        let datagram = arrivals.datagram(index)
-        if datagram.count > 0, channel.carries(firstByte: datagram[0]) {
-            return false
-        } else if datagram.count > 0, MediaDatagram.firstBytes.contains(datagram[0]), session.state == .joined {
-            if link.received.push(datagram, tag: PacketTag(time: arrivals.arrival(index))) {
+    /// Hands a datagram on. Whether the session is concerned.
+    private func accept(_ index: Int, now: Duration) -> Bool {
+        let before = dv_thread_allocations()
+        var datagram = arrivals.mutableDatagram(index)
+        switch guest.receive(&datagram, now: now) {
+        case .media(let count):
+            if link.received.push(arrivals.datagram(index, count: count), tag: PacketTag(time: arrivals.arrival(index))) {
                 counters.packetsReceived += 1
-                counters.bytesReceived += datagram.count
+                counters.bytesReceived += count
             } else {
                 counters.packetsDropped += 1
             }
-        } else {
-            counters.unknownDatagrams += 1
+            counters.mediaAllocations += Int(dv_thread_allocations() - before)
+        case .control: return true
+        case .dropped: counters.unknownDatagrams += 1
         }
-        return true
+        return false
     }
 
     // MARK: Control
 
-    private func handleControl(_ count: Int) {
-        let now = MonotonicTime.now().sinceEpoch
-        for index in 0..<count {
-            let bytes = Array(copying: arrivals.datagram(index))
-            guard let first = bytes.first, channel.carries(firstByte: first),
-                let control = channel.unprotect(bytes, from: server)
-            else { continue }
-            // What is thrown is counted by the session.
-            try? session.handle(datagram: control.span, now: now)
-        }
-    }
-
     private func sendControl(now: Duration) {
-        while let control = session.pollDatagram(now: now) { send(control) }
-    }
-
-    private func send(_ control: [UInt8]) {
-        guard var bytes = channel.protect(control, to: server) else { return }
-        // What is lost here is sent again by the session.
-        unsafe bytes.withUnsafeMutableBytes { bytes in
-            unsafe departures.place(0, bytes, to: nil)
+        while true {
+            var buffer = departures.buffer(0)
+            guard let count = guest.pollTransmit(into: &buffer, now: now) else { return }
+            departures.place(0, count: count, to: nil)
+            // What is lost here is sent again by whoever said it.
             _ = departures.send(1, through: socket)
         }
     }
 
     private func renewToken(_ answer: TokenAnswer, now: Duration) {
-        if case .token(let token) = answer, (try? session.renew(token: token, now: now)) != nil { return }
-        session.cannotRenewToken()
+        if case .token(let token) = answer, (try? guest.session.renew(token: token, now: now)) != nil { return }
+        guest.session.cannotRenewToken()
     }
 
     private func tellEvents() -> RoomSessionEnd? {
-        while let event = session.pollEvent() {
+        while let event = guest.session.pollEvent() {
             if case .ended(let reason) = event { return reason }
             if case .tokenRefused = event, let tokens {
                 let (shared, wake) = (shared, link.wake)
@@ -275,36 +207,47 @@ final class RoomClientLoop {
 
     /// When the reader has made room: what it must know to go on, which is the session's state after the events told so far.
     private func tellDrops() {
-        guard untoldDrops > 0, session.state == .joined, let grant = session.grant else { return }
-        if shared.tell(.eventsDropped(untoldDrops, grant, session.roster)) { untoldDrops = 0 }
+        guard untoldDrops > 0, guest.session.state == .joined, let grant = guest.session.grant else { return }
+        if shared.tell(.eventsDropped(untoldDrops, grant, guest.session.roster)) { untoldDrops = 0 }
     }
 
-    /// A fresh socket for each association, from which its join must already go: the old one is bound to a local address that may have gone with
-    /// its network. Where there is no network at all it is tried again with the next datagram.
-    private func reopen() {
-        guard session.association != socketAssociation else { return }
+    /// A fresh socket for each path: the old one is bound to a local address that may have gone with its network. Where there is no network at all it
+    /// is tried again at the next wake.
+    private func reopen(now: Duration) {
+        guard guest.wantsSocket, openSocket() == nil else { return }
+        guest.connect(now: now)
+        counters.socketsOpened += 1
+        sendControl(now: now)
+    }
+
+    /// Opens a socket to the server in the place of the one before: the system's `errno` where it refuses.
+    private func openSocket() -> Int32? {
         var remote = server.system
         let fresh = unsafe dv_udp_open(nil, &remote, Self.socketBufferSize)
-        guard fresh >= 0 else { return }
-        guard poll.add(fresh, tag: 0) else { return dv_udp_close(fresh) }
-        poll.remove(socket)
-        dv_udp_close(socket)
+        guard fresh >= 0 else { return -fresh }
+        guard poll.add(fresh, tag: 0) else {
+            dv_udp_close(fresh)
+            return EMFILE
+        }
+        if socket >= 0 {
+            poll.remove(socket)
+            dv_udp_close(socket)
+        }
         socket = fresh
-        socketAssociation = session.association
-        counters.socketsOpened += 1
+        return nil
     }
 
     private func perform(_ command: RoomClientShared.Command, now: Duration) {
         do throws(RoomSessionError) {
             switch command {
-            case .publish(let assignment): try session.publish(assignment, interruptibleBy: interruptibleBy)
-            case .unpublish(let stream): try session.unpublish(stream)
-            case .subscribe(let stream): try session.subscribe(to: stream)
-            case .unsubscribe(let stream): try session.unsubscribe(from: stream)
-            case .setMuted(let stream, let muted): try session.setMuted(muted, stream: stream)
-            case .send(let bytes, let destination): try session.send(bytes, to: destination)
-            case .interrupt(let stream): try session.interrupt(stream)
-            case .leave: session.leave(now: now)
+            case .publish(let assignment): try guest.session.publish(assignment, interruptibleBy: interruptibleBy)
+            case .unpublish(let stream): try guest.session.unpublish(stream)
+            case .subscribe(let stream): try guest.session.subscribe(to: stream)
+            case .unsubscribe(let stream): try guest.session.unsubscribe(from: stream)
+            case .setMuted(let stream, let muted): try guest.session.setMuted(muted, stream: stream)
+            case .send(let bytes, let destination): try guest.session.send(bytes, to: destination)
+            case .interrupt(let stream): try guest.session.interrupt(stream)
+            case .leave: guest.session.leave(now: now)
             }
         } catch {
             tell(.requestFailed(error))

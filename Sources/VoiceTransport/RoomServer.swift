@@ -9,6 +9,9 @@ public import VoiceRooms
 ///
 /// All methods may be called from any thread; those that block say so.
 public final class RoomServer: Sendable {
+    /// Bytes that the kernel keeps each way: a second of a hundred talkers.
+    static let socketBufferSize: Int32 = 1 << 20
+
     /// What happens in the rooms, for a log. Keeps the newest 1024; ends when the server has stopped.
     public let events: AsyncStream<RoomDirectoryEvent>
 
@@ -64,8 +67,8 @@ public final class RoomServer: Sendable {
                 yield.finish()
             }
             let loop = RoomServerLoop(
-                socket: socket, wake: wake, configuration: configuration, desk: desk, shared: shared,
-                events: yield)
+                socket: socket, wake: wake, security: Plaintext(key: .random()), configuration: configuration, desk: desk,
+                shared: shared, events: yield)
             loop?.run(until: stop)
         }
     }
@@ -76,7 +79,7 @@ public final class RoomServer: Sendable {
         }
         guard configuration.allowPlaintext || address.isLoopback else { throw .plaintextRefused(configuration.host) }
         var local = address.system
-        let socket = unsafe dv_udp_open(&local, nil, RoomServerLoop.socketBufferSize)
+        let socket = unsafe dv_udp_open(&local, nil, Self.socketBufferSize)
         guard socket < 0 else { return socket }
         switch -socket {
         case EADDRINUSE: throw .portInUse(configuration.port)

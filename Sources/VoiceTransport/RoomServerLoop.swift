@@ -7,38 +7,36 @@ internal import VoiceRooms
 
 /// What the server's thread does.
 ///
-///     socket -> recvmmsg -> first byte --128...191--> forwarding table --> sendmmsg -> socket
-///                               |
-///                               +----13----> control channel -> RoomDirectory -> control channel -> socket
-///                                                                    |  ^
-///                                                          tokens    v  |  verdicts
-///                                                                 TokenDesk, a thread of its own
+///     socket -> recvmmsg -> RoomHost --media--> a copy for each receiver -> protected -> sendmmsg -> socket
+///                              |  |
+///                              |  +--control, handshakes, answers--------------------> sendmmsg -> socket
+///                      tokens  v  ^  verdicts
+///                           TokenDesk, a thread of its own
 ///
 /// The upper line allocates nothing.
-final class RoomServerLoop {
-    /// Bytes that the kernel keeps each way: a second of a hundred talkers.
-    static let socketBufferSize: Int32 = 1 << 20
+final class RoomServerLoop<Security: PeerSecurity & ~Copyable> {
     /// Datagrams in one system call: what arrives in a few milliseconds from a busy room.
-    static let batchSize = 64
+    private static var batchSize: Int { 64 }
 
     private let socket: Int32
     private let wake: WakeSignal
     private let desk: TokenDesk
     private let shared: RoomServerShared
     private let events: AsyncStream<RoomDirectoryEvent>.Continuation
-    private var directory: RoomDirectory
-    private var channel = PlaintextChannel()
+    private var host: RoomHost<Security>
     private let poll: NetworkPoll
     private var arrivals: DatagramBatch
     private var departures: DatagramBatch
     /// Datagrams that arrived, without the earlier ones that they repeat.
     private var shortened: DatagramBatch
     private var placed = 0
+    /// Those of them that are copies of media packets.
+    private var copies = 0
     private var counters = RoomServerStatistics()
 
     init?(
-        socket: Int32, wake: WakeSignal, configuration: RoomServerConfiguration, desk: TokenDesk,
-        shared: RoomServerShared, events: AsyncStream<RoomDirectoryEvent>.Continuation
+        socket: Int32, wake: WakeSignal, security: consuming Security, configuration: RoomServerConfiguration,
+        desk: TokenDesk, shared: RoomServerShared, events: AsyncStream<RoomDirectoryEvent>.Continuation
     ) {
         guard let poll = NetworkPoll(), let arrivals = DatagramBatch(capacity: Self.batchSize),
             let departures = DatagramBatch(capacity: Self.batchSize),
@@ -50,7 +48,7 @@ final class RoomServerLoop {
         self.desk = desk
         self.shared = shared
         self.events = events
-        directory = RoomDirectory(configuration: configuration.directory)
+        host = RoomHost(security: security, cookieKey: .random(), configuration: configuration.directory)
         self.poll = poll
         self.arrivals = arrivals
         self.departures = departures
@@ -68,25 +66,25 @@ final class RoomServerLoop {
                 wake.wait(timeout: .zero)
                 for command in shared.takeCommands() { perform(command, now: now) }
                 for (id, verdict) in desk.takeVerdicts() {
-                    directory.answer(id, verdict, entropy: entropy(), now: now)
+                    host.directory.answer(id, verdict, entropy: entropy(), now: now)
                 }
             }
             if stop.isRaised && closing == nil {
                 let isRestarting = shared.isRestarting.load(ordering: .acquiring)
-                directory.shutDown(telling: isRestarting ? .restarting : .serverShuttingDown, now: now)
+                host.directory.shutDown(telling: isRestarting ? .restarting : .serverShuttingDown, now: now)
                 closing = now + RoomTimers.closingTime
             }
             let hadControl = ready & 1 != 0 && receive(now: now)
             now = MonotonicTime.now().sinceEpoch
             // Most wakes bring media alone; then the machine has nothing new.
             if hadControl || ready & 2 != 0 || deadline.map({ now >= $0 }) ?? true || closing != nil {
-                directory.handleTimeout(now: now)
+                host.handleTimeout(now: now)
                 drain(now: now)
-                deadline = directory.nextTimeout
+                deadline = host.nextTimeout
             }
             shared.statistics.withLock { $0 = counters }
             if let closing {
-                if directory.isIdle || now >= closing { return }
+                if host.directory.isIdle || now >= closing { return }
                 deadline = min(deadline ?? closing, closing)
             }
         }
@@ -94,138 +92,126 @@ final class RoomServerLoop {
 
     private func perform(_ command: RoomServerShared.Command, now: Duration) {
         switch command {
-        case .remove(let participant): directory.remove(participant, now: now)
-        case .setMuted(let stream, let muted): directory.setServerMute(muted, stream: stream, now: now)
+        case .remove(let participant): host.directory.remove(participant, now: now)
+        case .setMuted(let stream, let muted): host.directory.setServerMute(muted, stream: stream, now: now)
         }
     }
 
     // MARK: Receiving
 
-    /// Takes what has arrived. Whether there was a control datagram among it.
+    /// Takes what has arrived. Whether there was anything but media among it.
     private func receive(now: Duration) -> Bool {
         var hadControl = false
-        var count = 0
         // Twice: then whatever came meanwhile has its turn at the next wake, after the timers.
         for _ in 0..<2 {
-            let before = dv_thread_allocations()
-            count = arrivals.receive(from: socket)
+            let count = arrivals.receive(from: socket)
             guard count > 0 else { break }
-            for index in 0..<count where !forward(index, of: arrivals) {
-                hadControl = true
-            }
+            for index in 0..<count where handle(index, now: now) { hadControl = true }
             flush()
-            counters.mediaAllocations += Int(dv_thread_allocations() - before)
-            if hadControl { handleControl(count, now: now) }
             if count < Self.batchSize { break }
         }
         return hadControl
     }
 
-    /// Forwards a datagram if it is media. False when it is the control channel's.
-    private func forward(_ index: Int, of arrivals: borrowing DatagramBatch) -> Bool {
-        let datagram = arrivals.datagram(index)
-        guard datagram.count > 0 else {
-            counters.unknownDatagrams += 1
-            return true
+    /// Takes a datagram. Whether the host has something to say now.
+    private func handle(_ index: Int, now: Duration) -> Bool {
+        let before = dv_thread_allocations()
+        let source = arrivals.source(index)
+        var datagram = arrivals.mutableDatagram(index)
+        switch host.receive(&datagram, from: source, now: now) {
+        case .forward(let count, let kind, let decision):
+            counters.packetsReceived += 1
+            forward(index, count: count, kind, decision)
+            counters.mediaAllocations += Int(dv_thread_allocations() - before)
+        case .answer(let count):
+            if placed == Self.batchSize { flush() }
+            departures.place(placed, from: arrivals, index, count: count, to: source)
+            placed += 1
+        case .control: return true
+        case .dropped: counters.unknownDatagrams += 1
         }
-        if channel.carries(firstByte: datagram[0]) { return false }
-        guard MediaDatagram.firstBytes.contains(datagram[0]),
-            let sender = MediaDatagram.synchronizationSource(of: datagram)
-        else {
-            counters.unknownDatagrams += 1
-            return true
-        }
-        counters.packetsReceived += 1
-        switch decision(on: datagram, from: arrivals.source(index), sender) {
+        return false
+    }
+
+    private func forward(_ index: Int, count: Int, _ kind: MediaKind, _ decision: ForwardingDecision) {
+        switch decision {
         case .drop(.notPublished): counters.packetsNotPublished += 1
         case .drop(.mutedByServer): counters.packetsMuted += 1
-        case .forward(let receivers): place(index, of: arrivals, count: datagram.count, for: receivers)
+        case .forward(let receivers): place(index, of: arrivals, count: count, kind, for: receivers)
         case .split(let whole, let withoutCopies):
-            place(index, of: arrivals, count: datagram.count, for: whole)
-            guard let length = shortened.takeWithoutCopies(index, from: arrivals) else {
+            place(index, of: arrivals, count: count, kind, for: whole)
+            guard let length = shortened.takeWithoutCopies(index, from: arrivals, count: count) else {
                 counters.unknownDatagrams += 1
-                return true
+                return
             }
-            place(index, of: shortened, count: length, for: withoutCopies)
-        }
-        return true
-    }
-
-    private func decision(
-        on datagram: Span<UInt8>, from source: EndpointAddress, _ sender: UInt32
-    ) -> ForwardingDecision {
-        switch MediaDatagram.kind(of: datagram) {
-        case .report: directory.forwardReport(source: source, synchronizationSource: sender)
-        case .sound: directory.forward(source: source, synchronizationSource: sender)
-        case .repeatingSound: directory.forward(source: source, synchronizationSource: sender, repeats: true)
+            place(index, of: shortened, count: length, kind, for: withoutCopies)
         }
     }
 
+    /// Protects a copy of a packet for each receiver.
     private func place(
-        _ index: Int, of batch: borrowing DatagramBatch, count: Int, for receivers: [EndpointAddress]
+        _ index: Int, of batch: borrowing DatagramBatch, count: Int, _ kind: MediaKind, for receivers: [PeerID]
     ) {
         for receiver in receivers.indices {
             if placed == Self.batchSize { flush() }
-            departures.place(placed, from: batch, index, count: count, to: receivers[receiver])
+            departures.copy(placed, from: batch, index, count: count)
+            var packet = departures.buffer(placed)
+            guard let (length, destination) = host.protect(&packet, count: count, kind, for: receivers[receiver]) else {
+                counters.packetsNotSent += 1
+                continue
+            }
+            departures.place(placed, count: length, to: destination)
             placed += 1
+            copies += 1
         }
     }
 
     private func flush() {
         guard placed > 0 else { return }
-        let sent = departures.send(placed, through: socket)
-        counters.packetsForwarded += sent
-        counters.packetsNotSent += placed - sent
+        let lost = min(copies, placed - departures.send(placed, through: socket))
+        counters.packetsForwarded += copies - lost
+        counters.packetsNotSent += lost
         placed = 0
+        copies = 0
     }
 
     // MARK: Control
 
-    private func handleControl(_ count: Int, now: Duration) {
-        for index in 0..<count {
-            let bytes = Array(copying: arrivals.datagram(index))
-            guard let first = bytes.first, channel.carries(firstByte: first) else { continue }
-            let source = arrivals.source(index)
-            guard let control = channel.unprotect(bytes, from: source) else { continue }
-            do throws(RoomProtocolError) {
-                try directory.handle(datagram: control.span, from: source, now: now)
-            } catch {
-                counters.rejectedControlDatagrams += 1
-            }
+    /// Empties what the host has to say.
+    private func drain(now: Duration) {
+        while let request = host.directory.pollVerification() { desk.ask(request) }
+        while true {
+            var buffer = departures.buffer(placed)
+            guard let (count, destination) = host.pollTransmit(into: &buffer, now: now) else { break }
+            departures.place(placed, count: count, to: destination)
+            placed += 1
+            if placed == Self.batchSize { sendControl() }
         }
+        sendControl()
+        while let event = host.directory.pollEvent() { events.yield(event) }
+        let statistics = host.directory.statistics
+        counters.participants = host.directory.participantCount
+        counters.joinsRefused = statistics.refusals
+        counters.joinsOverloaded = statistics.overloadedJoins + host.peerStatistics.overloaded
+        counters.controlDatagramsOverloaded = statistics.overloadedDatagrams
+        counters.rejectedControlDatagrams = statistics.rejectedDatagrams
     }
 
-    /// Empties what the directory has to say.
-    private func drain(now: Duration) {
-        while let request = directory.pollVerification() { desk.ask(request) }
-        while let (destination, control) = directory.pollDatagram(now: now) {
-            guard var bytes = channel.protect(control, to: destination) else { continue }
-            // What is lost here is sent again by the directory.
-            unsafe bytes.withUnsafeMutableBytes { bytes in
-                unsafe departures.place(0, bytes, to: destination)
-                _ = departures.send(1, through: socket)
-            }
-        }
-        while let event = directory.pollEvent() { events.yield(event) }
-        counters.participants = directory.participantCount
-        counters.joinsRefused = directory.statistics.refusals
-        counters.joinsOverloaded = directory.statistics.overloadedJoins
-        counters.controlDatagramsOverloaded = directory.statistics.overloadedDatagrams
+    /// What is lost here is sent again by whoever said it.
+    private func sendControl() {
+        guard placed > 0 else { return }
+        _ = departures.send(placed, through: socket)
+        placed = 0
     }
 
     private func entropy() -> JoinEntropy {
         JoinEntropy(
             secret: RejoinSecret(high: randomNumber(), low: randomNumber()),
-            synchronizationSource: UInt32(truncatingIfNeeded: randomNumber()),
-            challengeKey: ChallengeKey(high: randomNumber(), low: randomNumber()))
+            synchronizationSource: UInt32(truncatingIfNeeded: randomNumber()))
     }
 }
 
-extension Array where Element == UInt8 {
-    /// The bytes of a span.
-    init(copying span: Span<UInt8>) {
-        self.init()
-        reserveCapacity(span.count)
-        for index in span.indices { append(span[index]) }
-    }
+extension CookieKey {
+    /// A key from the system's cryptographic source.
+    static func random() -> CookieKey { CookieKey(high: randomNumber(), low: randomNumber()) }
 }

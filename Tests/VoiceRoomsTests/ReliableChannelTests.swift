@@ -13,8 +13,8 @@ struct ReliableChannelTests {
     func deliversOnceAndInOrder(seed: UInt64) throws {
         // Given a network that loses, doubles and reorders
         var random = Seeded(seed)
-        var sender = ReliableChannel(association: 1)
-        var receiver = ReliableChannel(association: 1)
+        var sender = ReliableChannel()
+        var receiver = ReliableChannel()
         var flights: [(Duration, Bool, [UInt8])] = []
         var received: [UInt32] = []
         var queued: UInt32 = 0
@@ -52,7 +52,7 @@ struct ReliableChannelTests {
     }
 
     @Test func retransmitsWithDoublingUpToItsLimit() {
-        var channel = ReliableChannel(association: 1)
+        var channel = ReliableChannel()
         _ = channel.enqueue(.leave)
         var times: [Duration] = [.zero]
         var now: Duration = .zero
@@ -68,7 +68,7 @@ struct ReliableChannelTests {
 
     @Test func isBounded() {
         // Given a peer that never acknowledges, and one that sends far ahead
-        var channel = ReliableChannel(association: 1)
+        var channel = ReliableChannel()
         var taken = 0
         while channel.enqueue(.leave) { taken += 1 }
         #expect(taken == ReliableChannel.queueLimit)
@@ -85,7 +85,7 @@ struct ReliableChannelTests {
     }
 
     @Test func anAcknowledgementOfWhatWasNotSentIsAnError() throws {
-        var channel = ReliableChannel(association: 1)
+        var channel = ReliableChannel()
         try channel.acknowledge(1, now: .zero)
         #expect(throws: RoomProtocolError.invalidAcknowledgement) { try channel.acknowledge(2, now: .zero) }
         _ = channel.enqueue(.leave)

@@ -1,4 +1,5 @@
 import Testing
+import VoicePeers
 
 @testable import VoiceRooms
 

@@ -18,7 +18,7 @@ struct RoomRequestTests {
                 == .requestRefused(.publish, subject: stream.stream.rawValue, .noPublishRight))
         #expect(
             rooms.directory.forward(
-                source: rooms.clients[eve].endpoint, synchronizationSource: stream.synchronizationSource)
+                from: rooms.peer(eve), synchronizationSource: stream.synchronizationSource)
                 == .drop(.notPublished))
     }
 
@@ -40,14 +40,14 @@ struct RoomRequestTests {
         var rooms = try kitchen("alice", "bob")
         let carol = try rooms.addClient("carol@kitchen", capabilities: [.publish, .subscribe])
         rooms.run(for: .seconds(1))
-        #expect(rooms.route(of: 0) == .forward([rooms.clients[1].endpoint]))
+        #expect(rooms.route(of: 0) == .forward([rooms.peer(1)]))
         // When she chooses alice, and bob gives alice up
         try rooms.clients[carol].session.subscribe(to: rooms.clients[0].stream.stream)
         try rooms.clients[1].session.unsubscribe(from: rooms.clients[0].stream.stream)
         rooms.run(for: .seconds(1))
         // Then alice is forwarded to carol alone, and nobody hears himself
-        #expect(rooms.route(of: 0) == .forward([rooms.clients[carol].endpoint]))
-        #expect(rooms.route(of: 1) == .forward([rooms.clients[0].endpoint]))
+        #expect(rooms.route(of: 0) == .forward([rooms.peer(carol)]))
+        #expect(rooms.route(of: 1) == .forward([rooms.peer(0)]))
         // When alice withdraws
         try rooms.clients[0].session.unpublish(rooms.clients[0].stream.stream)
         rooms.run(for: .seconds(1))
@@ -63,18 +63,18 @@ struct RoomRequestTests {
         rooms.run(for: .seconds(1))
         let alice = rooms.clients[0]
         let source = alice.stream.synchronizationSource
-        let (bob, other) = (rooms.clients[1].endpoint, rooms.clients[carol].endpoint)
+        let (bob, other) = (rooms.peer(1), rooms.peer(carol))
         // Then packets without copies go to both as they are, and others are split
         #expect(
-            rooms.directory.forward(source: alice.endpoint, synchronizationSource: source) == .forward([bob, other]))
+            rooms.directory.forward(from: rooms.peer(0), synchronizationSource: source) == .forward([bob, other]))
         #expect(
-            rooms.directory.forward(source: alice.endpoint, synchronizationSource: source, repeats: true)
+            rooms.directory.forward(from: rooms.peer(0), synchronizationSource: source, repeats: true)
                 == .split(whole: [bob], withoutCopies: [other]))
         // And when carol is no subscriber, nothing has to be taken out
         try rooms.clients[carol].session.unsubscribe(from: alice.stream.stream)
         rooms.run(for: .seconds(1))
         #expect(
-            rooms.directory.forward(source: alice.endpoint, synchronizationSource: source, repeats: true)
+            rooms.directory.forward(from: rooms.peer(0), synchronizationSource: source, repeats: true)
                 == .forward([bob]))
     }
 
@@ -89,10 +89,10 @@ struct RoomRequestTests {
         let source = client.stream.synchronizationSource
         // Then her packets reach him, but none that repeats others
         #expect(
-            rooms.directory.forward(source: client.endpoint, synchronizationSource: source)
-                == .forward([rooms.clients[0].endpoint]))
+            rooms.directory.forward(from: rooms.peer(carol), synchronizationSource: source)
+                == .forward([rooms.peer(0)]))
         #expect(
-            rooms.directory.forward(source: client.endpoint, synchronizationSource: source, repeats: true)
+            rooms.directory.forward(from: rooms.peer(carol), synchronizationSource: source, repeats: true)
                 == .drop(.notPublished))
     }
 
@@ -102,12 +102,12 @@ struct RoomRequestTests {
         let eve = try rooms.addClient("eve@kitchen -publish")
         let carol = try rooms.addClient("carol@kitchen", capabilities: [.publish, .subscribe])
         rooms.run(for: .seconds(1))
-        func peers(_ index: Int, from endpoint: EndpointAddress? = nil) -> ForwardingDecision {
+        func peers(_ index: Int, from peer: PeerID? = nil) -> ForwardingDecision {
             rooms.directory.forwardReport(
-                source: endpoint ?? rooms.clients[index].endpoint,
+                from: peer ?? rooms.peer(index),
                 synchronizationSource: rooms.clients[index].stream.synchronizationSource)
         }
-        let endpoints = rooms.clients.map(\.endpoint)
+        let endpoints = rooms.clients.indices.map { rooms.peer($0) }
         // Then alice reports to bob and eve, and eve, who publishes nothing, to alice and bob
         #expect(peers(0) == .forward([endpoints[1], endpoints[eve]]))
         #expect(peers(eve) == .forward([endpoints[0], endpoints[1]]))
@@ -130,7 +130,7 @@ struct RoomRequestTests {
         try rooms.clients[0].session.setMuted(true, stream: stream)
         rooms.run(for: .seconds(1))
         #expect(rooms.clients[1].events == [.muteChanged(rooms.clients[0].participant, stream, .byPublisher)])
-        #expect(rooms.route(of: 0) == .forward([rooms.clients[1].endpoint]))
+        #expect(rooms.route(of: 0) == .forward([rooms.peer(1)]))
         let muted = rooms.directory.setServerMute(true, stream: stream, now: rooms.now)
         #expect(muted)
         rooms.run(for: .seconds(1))
@@ -139,7 +139,7 @@ struct RoomRequestTests {
             rooms.clients[0].session.roster.publisher(of: stream)?.stream.mute == [.byPublisher, .byServer])
         rooms.directory.setServerMute(false, stream: stream, now: rooms.now)
         rooms.run(for: .seconds(1))
-        #expect(rooms.route(of: 0) == .forward([rooms.clients[1].endpoint]))
+        #expect(rooms.route(of: 0) == .forward([rooms.peer(1)]))
     }
 
     @Test func messagesGoToOneOrToAll() throws {
@@ -230,11 +230,11 @@ struct RoomRequestTests {
                     .requestRefused($0, subject: stream.stream.rawValue, .unknownStream)
                 })
         #expect(rooms.clients[0].events.isEmpty)
-        #expect(rooms.route(of: 0) == .forward([rooms.clients[1].endpoint]))
+        #expect(rooms.route(of: 0) == .forward([rooms.peer(1)]))
         // Nor sent from another address
         #expect(
             rooms.directory.forward(
-                source: rooms.clients[1].endpoint, synchronizationSource: stream.synchronizationSource)
+                from: rooms.peer(1), synchronizationSource: stream.synchronizationSource)
                 == .drop(.notPublished))
     }
 
@@ -252,18 +252,13 @@ struct RoomRequestTests {
         // Given random numbers that are all the same
         var directory = RoomDirectory(configuration: .init(streamsPerParticipant: 4))
         for number in 1...8 {
-            var session = try RoomSession(token: Array("p\(number)@kitchen".utf8), association: UInt64(number))
-            try session.join(now: .zero)
-            let joinPolled = session.pollDatagram(now: .zero)
-            let join = try #require(joinPolled)
-            try directory.handle(datagram: join.span, from: SimulatedRooms.endpoint(number), now: .zero)
+            try directory.join(as: number, token: "p\(number)@kitchen", now: .zero)
             let requestPolled = directory.pollVerification()
             let request = try #require(requestPolled)
             directory.answer(
                 request.id, SimulatedRooms.verdict(request.token),
                 entropy: .init(
-                    secret: RejoinSecret(high: 0, low: 0), synchronizationSource: .max - 3,
-                    challengeKey: ChallengeKey(high: 5, low: 6)), now: .zero)
+                    secret: RejoinSecret(high: 0, low: 0), synchronizationSource: .max - 3), now: .zero)
         }
         let sources = directory.participants.values.flatMap { $0.streams.map(\.assignment.synchronizationSource) }
         #expect(Set(sources).count == 32)
@@ -274,6 +269,6 @@ struct RoomRequestTests {
 extension SimulatedRooms {
     func route(of client: Int) -> ForwardingDecision {
         directory.forward(
-            source: clients[client].endpoint, synchronizationSource: clients[client].stream.synchronizationSource)
+            from: peer(client), synchronizationSource: clients[client].stream.synchronizationSource)
     }
 }

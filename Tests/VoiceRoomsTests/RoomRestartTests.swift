@@ -11,7 +11,7 @@ struct RoomRestartTests {
         #expect(rooms.directory.isIdle, "every removal was acknowledged")
         rooms.serverIsAlive = false
         rooms.run(for: .milliseconds(500))
-        rooms.directory = RoomDirectory()
+        rooms.restartServer()
         rooms.serverIsAlive = true
     }
 
@@ -38,7 +38,7 @@ struct RoomRestartTests {
         rooms.weather = .stormy
         rooms.directory.shutDown(telling: .restarting, now: rooms.now)
         rooms.run(for: RoomTimers.closingTime)
-        rooms.directory = RoomDirectory()
+        rooms.restartServer()
         rooms.run(for: .seconds(15))
         rooms.weather = .calm
         rooms.run(for: .seconds(10))
@@ -72,7 +72,8 @@ struct RoomRestartTests {
         // And is in when she has it
         rooms.tokenRefusal = nil
         try rooms.clients[0].session.renew(token: Array("alice@kitchen".utf8), now: rooms.now)
-        rooms.run(for: .milliseconds(100))
+        // After three round trips
+        rooms.run(for: .milliseconds(150))
         #expect(rooms.clients[0].session.state == .joined)
         // And asks again in the next break
         rooms.tokenRefusal = refusal

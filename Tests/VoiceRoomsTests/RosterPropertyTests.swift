@@ -73,10 +73,10 @@ struct RosterPropertyTests {
 
     private func expectRoutesFollowSubscriptions(_ rooms: SimulatedRooms, _ seed: UInt64) {
         for participant in rooms.directory.participants.values {
-            guard let source = participant.endpoint else { continue }
+            guard let peer = participant.peer else { continue }
             for stream in participant.streams {
                 let decision = rooms.directory.forward(
-                    source: source, synchronizationSource: stream.assignment.synchronizationSource)
+                    from: peer, synchronizationSource: stream.assignment.synchronizationSource)
                 guard stream.isPublished else {
                     #expect(decision == .drop(.notPublished), "seed \(seed)")
                     continue
@@ -84,12 +84,12 @@ struct RosterPropertyTests {
                 let expected = rooms.directory.participants.values.filter {
                     $0.room == participant.room && $0.subscriptions.contains(stream.assignment.stream)
                 }
-                guard case .forward(let endpoints) = decision else {
+                guard case .forward(let peers) = decision else {
                     Issue.record("seed \(seed): \(decision)")
                     continue
                 }
-                #expect(Set(endpoints) == Set(expected.compactMap(\.endpoint)), "seed \(seed)")
-                #expect(!endpoints.contains(source), "seed \(seed)")
+                #expect(Set(peers) == Set(expected.compactMap(\.peer)), "seed \(seed)")
+                #expect(!peers.contains(peer), "seed \(seed)")
             }
         }
     }

@@ -28,17 +28,25 @@ struct Weather {
 }
 
 /// A client in the simulation.
-struct SimulatedClient {
-    var session: RoomSession
+final class SimulatedClient {
+    var guest: RoomGuest<Plaintext>
     /// Where its socket is bound.
     var endpoint: EndpointAddress
     /// Where its machine is since its network has changed: the socket is dead, and a fresh one will be bound there.
     var home: EndpointAddress?
-    /// The association that the socket was opened for.
-    var opened: UInt64?
     var isAlive = true
     var events: [RoomSessionEvent] = []
 
+    init(_ session: RoomSession, endpoint: EndpointAddress, key: CookieKey) {
+        guest = RoomGuest(
+            session: session, server: SimulatedRooms.server, security: Plaintext(key: key), cookieKey: key)
+        self.endpoint = endpoint
+    }
+
+    var session: RoomSession {
+        get { guest.session }
+        set { guest.session = newValue }
+    }
     var grant: JoinGrant? { session.grant }
     var stream: StreamAssignment {
         session.grant?.streams.first ?? .init(stream: .init(rawValue: 0), synchronizationSource: 0)
@@ -46,14 +54,16 @@ struct SimulatedClient {
     /// Whether nothing reaches the socket any more.
     var isStranded: Bool { home.map { $0 != endpoint } ?? false }
 
-    /// A socket for each association, as the network thread has it.
-    mutating func openSocket() {
-        guard opened != session.association else { return }
-        opened = session.association
-        if let home { endpoint = home }
-    }
-
     var participant: ParticipantID { session.grant?.participant ?? ParticipantID(rawValue: 0) }
+}
+
+/// A server in the simulation.
+final class SimulatedServer {
+    var host: RoomHost<Plaintext>
+
+    init(_ configuration: RoomDirectoryConfiguration, key: CookieKey) {
+        host = RoomHost(security: Plaintext(key: key), cookieKey: key, configuration: configuration)
+    }
 }
 
 /// A server and its clients, on a simulated clock and network.
@@ -72,7 +82,7 @@ struct SimulatedRooms {
     static let server = EndpointAddress(high: 0, low: 1, port: 7000)
 
     var now: Duration = .seconds(1000)
-    var directory: RoomDirectory
+    private var serving: SimulatedServer
     var serverIsAlive = true
     /// From now on the verifier refuses every token so.
     var tokenRefusal: RoomRefusal?
@@ -82,12 +92,32 @@ struct SimulatedRooms {
     var flights: [Flight] = []
     var directoryEvents: [RoomDirectoryEvent] = []
     var sent = 0
+    /// Whether the network keeps a copy of every datagram.
+    var keepsCopies = false
+    var copies: [Flight] = []
     private var order = 0
 
     init(seed: UInt64 = 1, weather: Weather = .calm, configuration: RoomDirectoryConfiguration = .init()) {
-        directory = RoomDirectory(configuration: configuration)
         self.weather = weather
         random = Seeded(seed)
+        serving = SimulatedServer(configuration, key: CookieKey(high: random.next(), low: random.next()))
+    }
+
+    var directory: RoomDirectory {
+        get { serving.host.directory }
+        nonmutating set { serving.host.directory = newValue }
+        nonmutating _modify { yield &serving.host.directory }
+    }
+
+    /// Another server in the place of this one, which knows nobody.
+    mutating func restartServer() {
+        serving = SimulatedServer(
+            directory.configuration, key: CookieKey(high: random.next(), low: random.next()))
+    }
+
+    /// A client as the server knows it.
+    func peer(_ index: Int) -> PeerID {
+        directory.participants[clients[index].participant]?.peer ?? PeerID(slot: .max, generation: .max)
     }
 
     static func endpoint(_ number: Int) -> EndpointAddress {
@@ -96,12 +126,16 @@ struct SimulatedRooms {
 
     @discardableResult
     mutating func addClient(
-        _ token: String, room: String = "", capabilities: RoomCapabilities = .conversation
+        _ token: String, room: String = "", capabilities: RoomCapabilities = .conversation,
+        publishing: InterruptionPolicy? = nil
     ) throws -> Int {
         var session = try RoomSession(
-            token: Array(token.utf8), room: room, capabilities: capabilities, association: random.next())
+            token: Array(token.utf8), room: room, capabilities: capabilities, publishing: publishing)
         try session.join(now: now)
-        clients.append(SimulatedClient(session: session, endpoint: Self.endpoint(clients.count + 1)))
+        clients.append(
+            SimulatedClient(
+                session, endpoint: Self.endpoint(clients.count + 1),
+                key: CookieKey(high: random.next(), low: random.next())))
         return clients.count - 1
     }
 
@@ -126,47 +160,74 @@ struct SimulatedRooms {
         while true {
             drain()
             let timers =
-                clients.filter(\.isAlive).compactMap(\.session.nextTimeout)
-                + (serverIsAlive ? [directory.nextTimeout].compactMap { $0 } : [])
+                clients.filter(\.isAlive).compactMap { $0.guest.nextTimeout }
+                + (serverIsAlive ? [serving.host.nextTimeout].compactMap { $0 } : [])
             let next = (timers + flights.map(\.arrival)).min() ?? end
             guard next < end else { break }
             now = max(now, next)
             deliver()
-            for index in clients.indices where clients[index].isAlive { clients[index].session.handleTimeout(now: now) }
-            if serverIsAlive { directory.handleTimeout(now: now) }
+            for index in clients.indices where clients[index].isAlive { clients[index].guest.handleTimeout(now: now) }
+            if serverIsAlive { serving.host.handleTimeout(now: now) }
         }
         now = end
     }
 
     private mutating func drain() {
-        for index in clients.indices {
-            if let bytes = clients[index].session.pollFarewell(), !clients[index].isStranded {
-                post(bytes, from: clients[index].endpoint, to: Self.server)
+        for client in clients where client.isAlive {
+            transmit(from: client)
+            if client.guest.wantsSocket {
+                if let home = client.home { client.endpoint = home }
+                client.guest.connect(now: now)
+                transmit(from: client)
             }
-            clients[index].openSocket()
-            while let bytes = clients[index].session.pollDatagram(now: now) {
-                guard clients[index].isAlive, !clients[index].isStranded else { continue }
-                post(bytes, from: clients[index].endpoint, to: Self.server)
-            }
-            while let event = clients[index].session.pollEvent() { clients[index].events.append(event) }
+            while let event = client.session.pollEvent() { client.events.append(event) }
         }
         guard serverIsAlive else { return }
         while let request = directory.pollVerification() {
             let entropy = JoinEntropy(
                 secret: RejoinSecret(high: random.next(), low: random.next()),
-                synchronizationSource: UInt32(truncatingIfNeeded: random.next()),
-                challengeKey: ChallengeKey(high: random.next(), low: random.next()))
+                synchronizationSource: UInt32(truncatingIfNeeded: random.next()))
             let verdict = tokenRefusal.map { TokenVerdict.refused($0) } ?? Self.verdict(request.token)
             directory.answer(request.id, verdict, entropy: entropy, now: now)
         }
-        while let (destination, bytes) = directory.pollDatagram(now: now) {
-            post(bytes, from: Self.server, to: destination)
+        var bytes = [UInt8](repeating: 0, count: 1500)
+        while true {
+            var buffer = bytes.mutableSpan
+            guard let (count, destination) = serving.host.pollTransmit(into: &buffer, now: now) else { break }
+            post(Array(bytes[..<count]), from: Self.server, to: destination)
         }
         while let event = directory.pollEvent() { directoryEvents.append(event) }
     }
 
+    /// Has the server take a datagram at once: what it sends back to there.
+    mutating func inject(_ bytes: [UInt8], from source: EndpointAddress) -> [UInt8] {
+        var bytes = bytes
+        var datagram = bytes.mutableSpan
+        guard case .answer(let count) = serving.host.receive(&datagram, from: source, now: now) else { return [] }
+        return Array(bytes[..<count])
+    }
+
+    /// What the server does with a datagram.
+    func outcome(of bytes: [UInt8], from source: EndpointAddress) -> RoomHost<Plaintext>.Outcome {
+        var bytes = bytes
+        var datagram = bytes.mutableSpan
+        return serving.host.receive(&datagram, from: source, now: now)
+    }
+
+    private mutating func transmit(from client: SimulatedClient) {
+        var bytes = [UInt8](repeating: 0, count: 1500)
+        while true {
+            var buffer = bytes.mutableSpan
+            guard let count = client.guest.pollTransmit(into: &buffer, now: now) else { return }
+            if !client.isStranded { post(Array(bytes[..<count]), from: client.endpoint, to: Self.server) }
+        }
+    }
+
     mutating func post(_ bytes: [UInt8], from source: EndpointAddress, to destination: EndpointAddress) {
         sent += 1
+        if keepsCopies {
+            copies.append(Flight(arrival: now, order: 0, source: source, destination: destination, bytes: bytes))
+        }
         for _ in 0..<(random.chance(weather.duplication) ? 2 : 1) where !random.chance(weather.loss) {
             order += 1
             let delay = Duration.milliseconds(Int64.random(in: weather.delay, using: &random))
@@ -180,16 +241,41 @@ struct SimulatedRooms {
             .sorted { ($0.arrival, $0.order) < ($1.arrival, $1.order) }
         flights.removeAll { $0.arrival <= now }
         for flight in arrived {
+            var bytes = flight.bytes
+            var datagram = bytes.mutableSpan
             if flight.destination == Self.server {
-                if serverIsAlive {
-                    try? directory.handle(datagram: flight.bytes.span, from: flight.source, now: now)
+                guard serverIsAlive else { continue }
+                if case .answer(let count) = serving.host.receive(&datagram, from: flight.source, now: now) {
+                    post(Array(bytes[..<count]), from: Self.server, to: flight.source)
                 }
-            } else if let index = clients.lastIndex(where: {
+            } else if let client = clients.last(where: {
                 $0.endpoint == flight.destination && $0.isAlive && !$0.isStranded
             }) {
-                try? clients[index].session.handle(datagram: flight.bytes.span, now: now)
+                _ = client.guest.receive(&datagram, now: now)
             }
         }
+    }
+}
+
+extension SimulatedRooms {
+    /// Some peer, for a directory that has no table.
+    static func peer(_ number: Int) -> PeerID { PeerID(slot: UInt32(number), generation: 7) }
+}
+
+extension RoomDirectory {
+    /// Has a peer come and join.
+    mutating func join(as number: Int, token: String, now: Duration) throws {
+        let request = JoinRequest(capabilities: .conversation, room: "", token: Array(token.utf8))
+        let datagram = ControlDatagram(acknowledged: 1, frames: [.init(sequence: 1, message: .join(request))])
+        open(SimulatedRooms.peer(number), now: now)
+        try handle(datagram: datagram.encoded().span, from: SimulatedRooms.peer(number), now: now)
+    }
+}
+
+/// The fewest bytes that are a packet of a talker.
+enum RTPPacketBytes {
+    static func sound(_ source: UInt32) -> [UInt8] {
+        [0x80, 111, 0, 1, 0, 0, 0, 0] + (0..<4).map { UInt8(truncatingIfNeeded: source >> (24 - 8 * UInt32($0))) } + [1]
     }
 }
 

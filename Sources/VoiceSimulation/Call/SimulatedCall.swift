@@ -73,7 +73,7 @@ public final class SimulatedCall {
         let core: EngineCore
         let device: any SteppedDevice
         let address: EndpointAddress
-        var session: RoomSession
+        var guest: RoomGuest<Plaintext>
         var conversation: RoomConversation
         var uplink: SimulatedNetwork
         var downlink: SimulatedNetwork
@@ -95,7 +95,10 @@ public final class SimulatedCall {
             engine.device = .custom(device)
             core = try EngineCore(engine, keepsDeadlines: true, eventWake: nil) { _ in }
             address = EndpointAddress(high: 0, low: UInt64(side.rawValue + 1), port: 5_000)
-            session = try RoomSession(token: [UInt8(side.rawValue)], association: generator.next())
+            let key = CookieKey(high: generator.next(), low: generator.next())
+            guest = RoomGuest(
+                session: try RoomSession(token: [UInt8(side.rawValue)]), server: SimulatedCall.server,
+                security: Plaintext(key: key), cookieKey: key)
             conversation = RoomConversation(randomStart: generator.next())
             uplink = try SimulatedNetwork(configuration.network, seed: generator.next())
             downlink = try SimulatedNetwork(configuration.network, seed: generator.next())
@@ -107,9 +110,13 @@ public final class SimulatedCall {
     /// What a device does not tell of its delay: 5 ms, as converters have it. Longer buffers are in its timestamps.
     private static let longestUnreportedDelay = 240
 
+    private static let server = EndpointAddress(high: 0, low: 100, port: 7_900)
+
     private let participants: [Participant]
     private var generator: SeededGenerator
-    private var directory = RoomDirectory()
+    private var host: RoomHost<Plaintext>
+    /// Where datagrams are written before they are sent.
+    private var outgoing = [UInt8](repeating: 0, count: 1_500)
     private var now = SimulatedCall.start
     private let end: MonotonicTime
 
@@ -117,9 +124,15 @@ public final class SimulatedCall {
     public init(_ configuration: Configuration) throws {
         var generator = SeededGenerator(seed: configuration.seed)
         participants = try Side.allCases.map { try Participant(configuration, side: $0, generator: &generator) }
+        host = Self.makeHost(&generator)
         self.generator = generator
         end = MonotonicTime(atOrAfter: now.sinceEpoch + configuration.longest)
-        for participant in participants { try participant.session.join(now: now.sinceEpoch) }
+        for participant in participants { try participant.guest.session.join(now: now.sinceEpoch) }
+    }
+
+    private static func makeHost(_ generator: inout SeededGenerator) -> RoomHost<Plaintext> {
+        let key = CookieKey(high: generator.next(), low: generator.next())
+        return RoomHost(security: Plaintext(key: key), cookieKey: key)
     }
 
     /// Time passed since the beginning.
@@ -149,7 +162,7 @@ public final class SimulatedCall {
         let participant = participants[side.rawValue]
         return EngineStatistics(
             participant.core.statistics(), device: participant.core.counters.counts,
-            roundTrip: participant.session.statistics.usualRoundTripTime, room: nil)
+            roundTrip: participant.guest.session.statistics.usualRoundTripTime, room: nil)
     }
 
     /// A side's events so far.
@@ -173,7 +186,7 @@ public final class SimulatedCall {
 
     /// Interrupts a stream on a side's behalf: the room tells everybody.
     public func interrupt(_ stream: StreamID, by side: Side) throws {
-        try participants[side.rawValue].session.interrupt(stream)
+        try participants[side.rawValue].guest.session.interrupt(stream)
         step()
     }
 
@@ -201,12 +214,12 @@ public final class SimulatedCall {
 
     /// Leaves the room on one side.
     public func leave(_ side: Side) {
-        participants[side.rawValue].session.leave(now: now.sinceEpoch)
+        participants[side.rawValue].guest.session.leave(now: now.sinceEpoch)
         step()
     }
 
     /// Ends the room server without a word and starts another in its place, which knows nobody.
-    public func restartServer() { directory = RoomDirectory() }
+    public func restartServer() { host = Self.makeHost(&generator) }
 
     // MARK: One instant
 
@@ -217,9 +230,9 @@ public final class SimulatedCall {
             if let due = participant.nextRun { instants.append(due.sinceEpoch) }
             if let arrival = participant.uplink.nextArrival { instants.append(arrival) }
             if let arrival = participant.downlink.nextArrival { instants.append(arrival) }
-            if let timeout = participant.session.nextTimeout { instants.append(timeout) }
+            if let timeout = participant.guest.nextTimeout { instants.append(timeout) }
         }
-        if let timeout = directory.nextTimeout { instants.append(timeout) }
+        if let timeout = host.nextTimeout { instants.append(timeout) }
         return instants.min().map { MonotonicTime(atOrAfter: $0) }
     }
 
@@ -241,108 +254,119 @@ public final class SimulatedCall {
     private func sendMedia(of participant: Participant) {
         let link = participant.core.link
         while link.sending.available > 0 {
-            // As the network thread has it: what is made during a break is discarded.
-            if participant.isConnected, participant.session.state == .joined {
-                participant.uplink.send(unsafe Array(link.sending.buffer()), now: now.sinceEpoch)
-            }
+            var packet = unsafe Array(link.sending.buffer())
             link.sending.release()
+            var span = packet.mutableSpan
+            // As the network thread has it: what is made during a break is discarded.
+            guard let kind = MediaKind(of: span.span),
+                let count = participant.guest.protect(&span, count: packet.count, kind), participant.isConnected
+            else { continue }
+            participant.uplink.send(Array(packet[..<count]), now: now.sinceEpoch)
         }
     }
 
     private func deliverToServer() {
         for participant in participants {
             while let delivery = participant.uplink.receive(now: now.sinceEpoch) {
-                let bytes = delivery.datagram
-                switch DatagramKind(of: bytes.span) {
-                case .rtp: forward(bytes, from: participant)
-                case .rtcp: forwardReport(bytes, from: participant)
-                default:
-                    // What is not a control message is counted by the directory.
-                    _ = try? directory.handle(datagram: bytes.span, from: participant.address, now: now.sinceEpoch)
+                var bytes = delivery.datagram
+                var datagram = bytes.mutableSpan
+                switch host.receive(&datagram, from: participant.address, now: now.sinceEpoch) {
+                case .forward(let count, let kind, let decision): forward(Array(bytes[..<count]), kind, decision)
+                case .answer(let count): send(Array(bytes[..<count]), to: participant.address)
+                case .control, .dropped: break
                 }
             }
         }
     }
 
-    private func forward(_ packet: [UInt8], from participant: Participant) {
-        guard let source = RTPDatagram.synchronizationSource(of: packet.span) else { return }
-        let repeats = RTPDatagram.payloadType(of: packet.span) == RoomProtocol.redundantPayloadType
-        switch directory.forward(source: participant.address, synchronizationSource: source, repeats: repeats) {
+    private func forward(_ packet: [UInt8], _ kind: MediaKind, _ decision: ForwardingDecision) {
+        switch decision {
         case .drop: break
-        case .forward(let receivers): send(packet, to: receivers)
+        case .forward(let receivers): send(packet, kind, to: receivers)
         case .split(let whole, let withoutCopies):
-            send(packet, to: whole)
+            send(packet, kind, to: whole)
             var shorter = packet
             var span = shorter.mutableSpan
             let opus = RoomProtocol.payloadType
             guard let length = try? RedundantAudioWriter.removeCopies(from: &span, payloadType: opus) else { return }
-            send(Array(shorter[..<length]), to: withoutCopies)
+            send(Array(shorter[..<length]), kind, to: withoutCopies)
         }
     }
 
-    private func forwardReport(_ packet: [UInt8], from participant: Participant) {
-        guard let sender = try? RTCPCompound.sender(of: packet.span) else { return }
-        let decision = directory.forwardReport(source: participant.address, synchronizationSource: sender)
-        if case .forward(let receivers) = decision { send(packet, to: receivers) }
+    private func send(_ packet: [UInt8], _ kind: MediaKind, to receivers: [PeerID]) {
+        for receiver in receivers {
+            for index in packet.indices { outgoing[index] = packet[index] }
+            var buffer = outgoing.mutableSpan
+            guard let (count, address) = host.protect(&buffer, count: packet.count, kind, for: receiver) else { continue }
+            send(Array(outgoing[..<count]), to: address)
+        }
     }
 
-    private func send(_ packet: [UInt8], to receivers: [EndpointAddress]) {
-        for receiver in participants where receivers.contains(receiver.address) && receiver.isConnected {
-            receiver.downlink.send(packet, now: now.sinceEpoch)
+    private func send(_ datagram: [UInt8], to address: EndpointAddress) {
+        for participant in participants where participant.address == address && participant.isConnected {
+            participant.downlink.send(datagram, now: now.sinceEpoch)
         }
     }
 
     private func serve() {
-        directory.handleTimeout(now: now.sinceEpoch)
-        while let request = directory.pollVerification() {
+        host.handleTimeout(now: now.sinceEpoch)
+        while let request = host.directory.pollVerification() {
             // The token is the side's number: who signs tokens is not what is simulated here.
             let grants = TokenGrants(identity: "side \(request.token)", room: "simulation")
             let entropy = JoinEntropy(
                 secret: RejoinSecret(high: generator.next(), low: generator.next()),
-                synchronizationSource: UInt32(truncatingIfNeeded: generator.next() as UInt64),
-                challengeKey: ChallengeKey(high: generator.next(), low: generator.next()))
-            directory.answer(request.id, .granted(grants), entropy: entropy, now: now.sinceEpoch)
+                synchronizationSource: UInt32(truncatingIfNeeded: generator.next() as UInt64))
+            host.directory.answer(request.id, .granted(grants), entropy: entropy, now: now.sinceEpoch)
         }
-        while let (destination, bytes) = directory.pollDatagram(now: now.sinceEpoch) {
-            for participant in participants where participant.address == destination && participant.isConnected {
-                participant.downlink.send(bytes, now: now.sinceEpoch)
-            }
+        while true {
+            var buffer = outgoing.mutableSpan
+            guard let (count, address) = host.pollTransmit(into: &buffer, now: now.sinceEpoch) else { break }
+            send(Array(outgoing[..<count]), to: address)
         }
-        while directory.pollEvent() != nil {}
+        while host.directory.pollEvent() != nil {}
     }
 
     private func deliverToClients() {
         for participant in participants {
             while let delivery = participant.downlink.receive(now: now.sinceEpoch) {
-                let kind = DatagramKind(of: delivery.datagram.span)
-                if kind == .rtp || kind == .rtcp {
-                    guard participant.session.state == .joined else { continue }
-                    _ = participant.core.link.received.push(
-                        delivery.datagram.span, tag: PacketTag(time: MonotonicTime(atOrAfter: delivery.arrivedAt)))
-                } else {
-                    _ = try? participant.session.handle(datagram: delivery.datagram.span, now: now.sinceEpoch)
-                }
+                var bytes = delivery.datagram
+                var datagram = bytes.mutableSpan
+                guard case .media(let count) = participant.guest.receive(&datagram, now: now.sinceEpoch) else { continue }
+                _ = participant.core.link.received.push(
+                    bytes.span.extracting(..<count), tag: PacketTag(time: MonotonicTime(atOrAfter: delivery.arrivedAt)))
             }
         }
     }
 
     private func attend(to participant: Participant) {
-        participant.session.handleTimeout(now: now.sinceEpoch)
+        participant.guest.handleTimeout(now: now.sinceEpoch)
         while let event = participant.core.nextEvent() { participant.events.append(EngineEvent(event)) }
-        while let event = participant.session.pollEvent() {
+        while let event = participant.guest.session.pollEvent() {
             for action in participant.conversation.handle(event) { carryOut(action, of: participant) }
             if case .ended(let reason) = event { participant.events.append(.left(.session(reason))) }
         }
-        while let bytes = participant.session.pollDatagram(now: now.sinceEpoch) {
-            if participant.isConnected { participant.uplink.send(bytes, now: now.sinceEpoch) }
+        transmit(from: participant)
+        if participant.guest.wantsSocket {
+            participant.guest.connect(now: now.sinceEpoch)
+            transmit(from: participant)
+        }
+    }
+
+    private func transmit(from participant: Participant) {
+        while true {
+            var buffer = outgoing.mutableSpan
+            guard let count = participant.guest.pollTransmit(into: &buffer, now: now.sinceEpoch) else { return }
+            if participant.isConnected {
+                participant.uplink.send(Array(outgoing[..<count]), now: now.sinceEpoch)
+            }
         }
     }
 
     private func carryOut(_ action: RoomConversation.Action, of participant: Participant) {
         switch action {
-        case .publish(let stream): try? participant.session.publish(stream, interruptibleBy: .anyone)
-        case .tellMuted(let stream, let muted): try? participant.session.setMuted(muted, stream: stream)
-        case .tellInterrupted(let stream): try? participant.session.interrupt(stream)
+        case .publish(let stream): try? participant.guest.session.publish(stream, interruptibleBy: .anyone)
+        case .tellMuted(let stream, let muted): try? participant.guest.session.setMuted(muted, stream: stream)
+        case .tellInterrupted(let stream): try? participant.guest.session.interrupt(stream)
         case .command(let command): try? participant.core.send(command)
         case .post(let event): participant.events.append(event)
         }

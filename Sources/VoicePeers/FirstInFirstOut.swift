@@ -1,19 +1,21 @@
 /// A queue whose front is taken at constant cost, whatever stands behind it.
-struct FirstInFirstOut<Element: Sendable>: Sendable {
+package struct FirstInFirstOut<Element: Sendable>: Sendable {
     /// Taken places are given back in lots of this or of half the queue, whichever is more.
     private static var lot: Int { 64 }
 
     private var elements: [Element?] = []
     private var taken = 0
 
-    var count: Int { elements.count - taken }
-    var isEmpty: Bool { count == 0 }
+    package init() {}
+
+    package var count: Int { elements.count - taken }
+    package var isEmpty: Bool { count == 0 }
     /// The front.
-    var first: Element? { isEmpty ? nil : elements[taken] }
+    package var first: Element? { isEmpty ? nil : elements[taken] }
 
-    mutating func append(_ element: Element) { elements.append(element) }
+    package mutating func append(_ element: Element) { elements.append(element) }
 
-    mutating func popFirst() -> Element? {
+    package mutating func popFirst() -> Element? {
         guard !isEmpty else { return nil }
         defer { compact() }
         taken += 1
@@ -21,7 +23,7 @@ struct FirstInFirstOut<Element: Sendable>: Sendable {
     }
 
     /// Takes out all for which `wanted` holds, in order. Looks at every one.
-    mutating func takeAll(where wanted: (Element) -> Bool) -> [Element] {
+    package mutating func takeAll(where wanted: (Element) -> Bool) -> [Element] {
         let all = elements[taken...].compactMap { $0 }
         elements = all.filter { !wanted($0) }
         taken = 0

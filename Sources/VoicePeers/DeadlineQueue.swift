@@ -1,13 +1,15 @@
 /// Deadlines by key, the earliest first: a binary heap that knows where each key stands. Setting and taking one costs the logarithm of their number.
-struct DeadlineQueue<Key: Hashable & Sendable>: Sendable {
+package struct DeadlineQueue<Key: Hashable & Sendable>: Sendable {
     private var heap: [(deadline: Duration, key: Key)] = []
     private var places: [Key: Int] = [:]
 
+    package init() {}
+
     /// The earliest deadline.
-    var earliest: Duration? { heap.first?.deadline }
+    package var earliest: Duration? { heap.first?.deadline }
 
     /// Sets a key's deadline, in place of its former one; nil removes it.
-    mutating func set(_ key: Key, to deadline: Duration?) {
+    package mutating func set(_ key: Key, to deadline: Duration?) {
         guard let deadline else { return remove(key) }
         guard let place = places[key] else {
             heap.append((deadline, key))
@@ -21,7 +23,7 @@ struct DeadlineQueue<Key: Hashable & Sendable>: Sendable {
     }
 
     /// Takes out the key of the earliest deadline, if that has come.
-    mutating func takeDue(now: Duration) -> Key? {
+    package mutating func takeDue(now: Duration) -> Key? {
         guard let first = heap.first, first.deadline <= now else { return nil }
         remove(first.key)
         return first.key

@@ -1,0 +1,67 @@
+/// What became of a datagram that ``PeerTable/receive(_:from:now:)`` was given.
+public enum Received: Equatable, Sendable {
+    /// Media of a peer: the first `count` bytes are the packet, without protection; of this sender.
+    case media(PeerID, count: Int, MediaKind, ssrc: UInt32)
+    /// A peer has control to give out: ``PeerTable/pollControl(of:into:)``.
+    case control(PeerID)
+    /// The first `count` bytes are to be sent back to where it came from. Never longer than it was.
+    case answer(count: Int)
+    /// It was the table's own.
+    case consumed
+    /// Nothing is to be done.
+    case dropped(DropReason)
+}
+
+/// Why a datagram was dropped.
+public enum DropReason: Sendable, CaseIterable {
+    /// Of no protocol that is spoken here, or too short to tell.
+    case unknownKind
+    /// From an address that is no peer's, and not the beginning of a conversation.
+    case stranger
+    /// Not what the peer has sent, or sent before.
+    case notGenuine
+    /// Too many conversations begin at once, from everywhere or from one network, or the table is full.
+    case overloaded
+}
+
+/// What happened to a peer, in order.
+public enum PeerEvent: Equatable, Sendable {
+    /// Control and media pass.
+    case opened(PeerID)
+    /// Its packets come from another address now, and go there.
+    case moved(PeerID, to: EndpointAddress)
+    /// Someone at the peer's address says that it does not know this side. Anyone who can forge that address can say so: ask the peer.
+    case doubted(PeerID)
+    /// It is over; the identity names nobody any more.
+    case closed(PeerID, PeerClosing)
+}
+
+/// Counters of a table since its start.
+public struct PeerTableStatistics: Equatable, Sendable {
+    /// Conversations that began, with a cookie.
+    public var admitted = 0
+    /// Cookies asked for.
+    public var cookies = 0
+    /// Conversations that could not begin because of too many.
+    public var overloaded = 0
+    /// Datagrams that are of nobody, or not genuine.
+    public var dropped = 0
+}
+
+/// The times of a table.
+public enum PeerTimers {
+    /// A handshake that takes longer is given up: ten seconds of repetitions, as a join.
+    public static let handshake: Duration = .seconds(10)
+    /// A client repeats the first record, which no round trip has timed yet, after this, and then later and later.
+    public static let initialRetransmission: Duration = .milliseconds(200)
+    /// It is repeated at least this often.
+    public static let maximumRetransmission: Duration = .seconds(1)
+}
+
+/// How much strangers can have a table do.
+enum PeerLimits {
+    /// Handshakes that begin, from everywhere: some 150 µs of a processor each with DTLS, so 6 % of it.
+    static let handshakes = RateLimit(burst: 512, interval: .microseconds(2500))
+    /// Those from one network: a hundred clients behind one router are in after a second.
+    static let handshakesOfNetwork = RateLimit(burst: 128, interval: .milliseconds(10))
+}

@@ -1,0 +1,340 @@
+internal import VoiceWire
+
+/// The peers behind one UDP socket: tells datagrams apart (RFC 7983), has strangers prove their address by a cookie before anything is
+/// kept of them, protects and unprotects media in place, and carries control datagrams.
+///
+///     socket ─► receive ─┬─ media ──► unprotected, in place ──────► caller
+///                        ├─ record ─► security: handshake, control ► pollControl
+///                        └─ stranger's record ─► cookie ─► answer
+///     socket ◄─ protect ◄── media, in place            pollTransmit ◄─ send(control:), handshakes
+///
+/// No clock, socket or random source. The driver gives what arrived and the time (`handleTimeout`), then empties `pollTransmit` and
+/// `pollEvent`, and sleeps until `nextTimeout`. `now` is the time since any fixed instant, and never goes back. One owner, one thread;
+/// nothing blocks. Media allocates nothing; a cookie allocates nothing and is never longer than what asked for it.
+///
+/// Both sides of a conversation use it: a server takes peers in, a client calls `connect`.
+public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
+    /// A place for a peer.
+    private struct Place: Sendable {
+        enum Phase: Sendable { case free, opening, open, leaving }
+
+        var phase = Phase.free
+        var generation: UInt32 = 0
+        var address = EndpointAddress(high: 0, low: 0, port: 0)
+        var opensUntil: Duration = .zero
+        /// Whether it stands in the list of peers with records to send.
+        var isListed = false
+    }
+
+    /// The longest datagram that can be a question for a cookie, and its answer.
+    private static var answerLimit: Int { 128 }
+
+    /// Peers at most.
+    public let capacity: Int
+    /// Whether strangers may become peers.
+    public let takesStrangers: Bool
+    /// Counters since the start.
+    public private(set) var statistics = PeerTableStatistics()
+
+    private var security: Security
+    private let cookieKey: CookieKey
+    private var places: [Place] = []
+    private var free: [UInt32] = []
+    /// Who is at an address.
+    private var residents: [EndpointAddress: UInt32] = [:]
+    /// Who shakes hands at an address where somebody is already: the older one stays until it is known who comes (RFC 6347 section 4.2.8).
+    private var newcomers: [EndpointAddress: UInt32] = [:]
+    private var talking = FirstInFirstOut<UInt32>()
+    private var events = FirstInFirstOut<PeerEvent>()
+    private var deadlines = DeadlineQueue<UInt32>()
+    private var handshakes = RateMeter()
+    private var handshakesOfNetwork = RateMeterTable()
+
+    /// An empty table.
+    ///
+    /// - Parameters:
+    ///   - security: what protects its paths.
+    ///   - cookieKey: from a cryptographic source.
+    ///   - capacity: peers at most, those that shake hands included.
+    ///   - takesStrangers: whether this is a server.
+    public init(security: consuming Security, cookieKey: CookieKey, capacity: Int, takesStrangers: Bool) {
+        self.security = security
+        self.cookieKey = cookieKey
+        self.capacity = max(1, capacity)
+        self.takesStrangers = takesStrangers
+    }
+
+    // MARK: Looking
+
+    /// Peers, those that shake hands or say goodbye included.
+    public var count: Int { places.count - free.count }
+
+    /// Where a peer is; nil when it is gone.
+    public func address(of peer: PeerID) -> EndpointAddress? { slot(of: peer).map { places[$0].address } }
+
+    /// Whether control and media pass.
+    public func isOpen(_ peer: PeerID) -> Bool { slot(of: peer).map { places[$0].phase == .open } ?? false }
+
+    private func slot(of peer: PeerID) -> Int? {
+        let slot = Int(peer.slot)
+        guard slot < places.count, places[slot].generation == peer.generation, places[slot].phase != .free else {
+            return nil
+        }
+        return slot
+    }
+
+    private func identity(of slot: Int) -> PeerID {
+        PeerID(slot: UInt32(slot), generation: places[slot].generation)
+    }
+
+    // MARK: Receiving
+
+    /// Takes a datagram, which it may change in place.
+    public mutating func receive(
+        _ datagram: inout MutableSpan<UInt8>, from source: EndpointAddress, now: Duration
+    ) -> Received {
+        let received: Received
+        if datagram.count > 0, Security.recordBytes.contains(datagram[0]) {
+            received = receiveRecord(&datagram, from: source, now: now)
+        } else {
+            switch DatagramKind(of: datagram.span) {
+            case .rtp: received = receiveMedia(&datagram, .sound, from: source)
+            case .rtcp: received = receiveMedia(&datagram, .report, from: source)
+            default:
+                received = UnknownPeer.isNotice(datagram.span) ? doubt(source) : .dropped(.unknownKind)
+            }
+        }
+        if case .dropped = received { statistics.dropped += 1 }
+        return received
+    }
+
+    private mutating func receiveMedia(
+        _ datagram: inout MutableSpan<UInt8>, _ kind: MediaKind, from source: EndpointAddress
+    ) -> Received {
+        guard let slot = residents[source], places[Int(slot)].phase == .open else { return .dropped(.stranger) }
+        guard let count = security.unprotect(&datagram, count: datagram.count, kind, at: Int(slot)) else {
+            return .dropped(.notGenuine)
+        }
+        let packet = datagram.span.extracting(..<count)
+        let ssrc =
+            switch kind {
+            case .sound: RTPDatagram.synchronizationSource(of: packet)
+            case .report: try? RTCPCompound.sender(of: packet)
+            }
+        guard let ssrc else { return .dropped(.unknownKind) }
+        return .media(identity(of: Int(slot)), count: count, kind, ssrc: ssrc)
+    }
+
+    private mutating func receiveRecord(
+        _ datagram: inout MutableSpan<UInt8>, from source: EndpointAddress, now: Duration
+    ) -> Received {
+        if let slot = newcomers[source], security.receive(datagram.span, at: Int(slot), now: now) {
+            return settle(Int(slot))
+        }
+        if let slot = residents[source], security.receive(datagram.span, at: Int(slot), now: now) {
+            return settle(Int(slot))
+        }
+        guard takesStrangers else {
+            return UnknownPeer.isNotice(datagram.span) ? doubt(source) : .dropped(.stranger)
+        }
+        return greet(&datagram, from: source, now: now)
+    }
+
+    /// Looks whether a peer's path has opened or closed.
+    private mutating func settle(_ slot: Int) -> Received {
+        update(slot)
+        return places[slot].phase == .open ? .control(identity(of: slot)) : .consumed
+    }
+
+    /// Takes what is not of any peer.
+    private mutating func greet(
+        _ datagram: inout MutableSpan<UInt8>, from source: EndpointAddress, now: Duration
+    ) -> Received {
+        var bytes = InlineArray<128, UInt8>(repeating: 0)
+        var answer = bytes.mutableSpan
+        let cookie = AddressCookie(of: source, key: cookieKey, now: now)
+        switch security.greet(datagram.span, cookie: cookie, answer: &answer) {
+        case .unknown:
+            guard residents[source] == nil, newcomers[source] == nil else { return .dropped(.notGenuine) }
+            return UnknownPeer.write(into: &datagram).map { .answer(count: $0) } ?? .dropped(.stranger)
+        case .answered(let count):
+            guard count <= min(datagram.count, Self.answerLimit) else { return .dropped(.unknownKind) }
+            for index in 0..<count { datagram[index] = answer[index] }
+            statistics.cookies += 1
+            return .answer(count: count)
+        case .admitted:
+            guard handshakesOfNetwork.take(source.network, PeerLimits.handshakesOfNetwork, now: now),
+                handshakes.take(PeerLimits.handshakes, now: now),
+                let slot = take(source, now: now)
+            else {
+                statistics.overloaded += 1
+                return .dropped(.overloaded)
+            }
+            statistics.admitted += 1
+            security.begin(slot, as: .server, now: now)
+            _ = security.receive(datagram.span, at: slot, now: now)
+            update(slot)
+            return .consumed
+        }
+    }
+
+    private mutating func doubt(_ source: EndpointAddress) -> Received {
+        guard let slot = residents[source], places[Int(slot)].phase == .open else { return .dropped(.stranger) }
+        events.append(.doubted(identity(of: Int(slot))))
+        return .consumed
+    }
+
+    // MARK: Peers
+
+    /// Begins a conversation with a server. Nil when the table is full.
+    public mutating func connect(to server: EndpointAddress, now: Duration) -> PeerID? {
+        guard let slot = take(server, now: now) else { return nil }
+        security.begin(slot, as: .client, now: now)
+        update(slot)
+        return identity(of: slot)
+    }
+
+    /// Says goodbye to a peer, whose identity names nobody from now on.
+    public mutating func close(_ peer: PeerID) {
+        guard let slot = slot(of: peer), places[slot].phase != .leaving else { return }
+        security.close(slot)
+        leave(slot)
+    }
+
+    /// Takes a place for whoever is at an address.
+    private mutating func take(_ address: EndpointAddress, now: Duration) -> Int? {
+        if let older = newcomers[address] { release(Int(older)) }
+        let slot: UInt32
+        if let known = free.popLast() {
+            slot = known
+        } else {
+            guard places.count < capacity else { return nil }
+            slot = UInt32(places.count)
+            places.append(Place())
+        }
+        places[Int(slot)].phase = .opening
+        places[Int(slot)].address = address
+        places[Int(slot)].opensUntil = now + PeerTimers.handshake
+        if residents[address] == nil { residents[address] = slot } else { newcomers[address] = slot }
+        return Int(slot)
+    }
+
+    /// Follows what the security says of a peer, and has it polled.
+    private mutating func update(_ slot: Int) {
+        switch (security.state(at: slot), places[slot].phase) {
+        case (.open, .opening):
+            let address = places[slot].address
+            if newcomers[address] == UInt32(slot) {
+                newcomers[address] = nil
+                if let older = residents[address] { end(Int(older), .replaced) }
+                residents[address] = UInt32(slot)
+            }
+            places[slot].phase = .open
+            events.append(.opened(identity(of: slot)))
+        case (.closed(let reason), .opening), (.closed(let reason), .open): return end(slot, reason)
+        default: break
+        }
+        list(slot)
+        schedule(slot)
+    }
+
+    private mutating func end(_ slot: Int, _ reason: PeerClosing) {
+        events.append(.closed(identity(of: slot), reason))
+        leave(slot)
+    }
+
+    /// What a peer that goes still has to say goes out; then its place is free.
+    private mutating func leave(_ slot: Int) {
+        let address = places[slot].address
+        if residents[address] == UInt32(slot) { residents[address] = nil }
+        if newcomers[address] == UInt32(slot) { newcomers[address] = nil }
+        places[slot].phase = .leaving
+        // From now on its identity names nobody.
+        places[slot].generation &+= 1
+        deadlines.set(UInt32(slot), to: nil)
+        list(slot)
+    }
+
+    private mutating func release(_ slot: Int) {
+        if places[slot].phase != .leaving { leave(slot) }
+        guard !places[slot].isListed else { return }
+        security.end(slot)
+        places[slot].phase = .free
+        free.append(UInt32(slot))
+    }
+
+    // MARK: Sending
+
+    /// Protects a media packet in place: its first `count` bytes, in a buffer with room for `mediaOverhead` more. The new length, and where to
+    /// send it; nil while the path is not open.
+    public mutating func protect(
+        _ packet: inout MutableSpan<UInt8>, count: Int, _ kind: MediaKind, for peer: PeerID
+    ) -> (count: Int, to: EndpointAddress)? {
+        guard let slot = slot(of: peer), places[slot].phase == .open,
+            let count = security.protect(&packet, count: count, kind, at: slot)
+        else { return nil }
+        return (count, places[slot].address)
+    }
+
+    /// Sends a control datagram. False while the path is not open, or when too many wait.
+    public mutating func send(control: Span<UInt8>, to peer: PeerID) -> Bool {
+        guard let slot = slot(of: peer), places[slot].phase == .open, security.send(control: control, at: slot) else {
+            return false
+        }
+        list(slot)
+        return true
+    }
+
+    /// The next control datagram of a peer: its length in `buffer`; call until nil.
+    public mutating func pollControl(of peer: PeerID, into buffer: inout MutableSpan<UInt8>) -> Int? {
+        guard let slot = slot(of: peer) else { return nil }
+        return security.pollControl(at: slot, into: &buffer)
+    }
+
+    /// The next datagram to send; call until nil.
+    public mutating func pollTransmit(into buffer: inout MutableSpan<UInt8>) -> (count: Int, to: EndpointAddress)? {
+        while let next = talking.first {
+            let slot = Int(next)
+            if let count = security.pollRecord(at: slot, into: &buffer) { return (count, places[slot].address) }
+            _ = talking.popFirst()
+            places[slot].isListed = false
+            if places[slot].phase == .leaving { release(slot) }
+        }
+        return nil
+    }
+
+    /// The next event; call until nil.
+    public mutating func pollEvent() -> PeerEvent? { events.popFirst() }
+
+    private mutating func list(_ slot: Int) {
+        guard !places[slot].isListed else { return }
+        places[slot].isListed = true
+        talking.append(UInt32(slot))
+    }
+
+    // MARK: Time
+
+    /// When to call `handleTimeout` at the latest; nil when there is nothing to wait for.
+    public var nextTimeout: Duration? { deadlines.earliest }
+
+    /// Takes the passing of time: costs what is due.
+    public mutating func handleTimeout(now: Duration) {
+        while let due = deadlines.takeDue(now: now) {
+            let slot = Int(due)
+            if places[slot].phase == .opening, now >= places[slot].opensUntil {
+                end(slot, .handshakeTimedOut)
+                continue
+            }
+            security.handleTimeout(at: slot, now: now)
+            update(slot)
+        }
+    }
+
+    private mutating func schedule(_ slot: Int) {
+        var deadline = security.nextTimeout(at: slot)
+        if places[slot].phase == .opening {
+            deadline = deadline.map { min($0, places[slot].opensUntil) } ?? places[slot].opensUntil
+        }
+        deadlines.set(UInt32(slot), to: deadline)
+    }
+}

@@ -1,0 +1,138 @@
+public import VoicePeers
+
+/// A client's stay in a room without its socket: the session, and the paths to the server, one after the other.
+///
+///     session ─► control ─► PeerTable ─► pollTransmit ─► socket ─► receive ─► PeerTable ─┬─ control ─► session
+///     protect ◄─ media                                                                     └─ media ──► caller
+///
+/// No clock, socket or random source. The driver opens a socket and calls `connect` whenever `wantsSocket`, gives what arrived (`receive`) and
+/// the time (`handleTimeout`), then empties `pollTransmit` and `session.pollEvent`, and sleeps until `nextTimeout`. One owner, one thread. Media
+/// allocates nothing.
+public struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
+    /// The stay. Requests go to it directly.
+    public var session: RoomSession
+    private let server: EndpointAddress
+    private var peers: PeerTable<Security>
+    /// The path in use, and the session's number of it.
+    private var peer: PeerID?
+    private var path: UInt32 = 0
+    private var control = [UInt8](repeating: 0, count: RoomProtocol.datagramLimit)
+
+    /// What became of a datagram.
+    public enum Outcome: Equatable, Sendable {
+        /// The first `count` bytes are a media packet of the room.
+        case media(count: Int)
+        /// Empty `pollTransmit` and the session.
+        case control
+        /// Nothing is to be done.
+        case dropped(DropReason)
+    }
+
+    /// A stay that begins with the first `connect`.
+    ///
+    /// - Parameters:
+    ///   - session: one that has been told to join.
+    ///   - server: where the server is.
+    ///   - security: what protects the paths.
+    ///   - cookieKey: from a cryptographic source.
+    public init(
+        session: RoomSession, server: EndpointAddress, security: consuming Security, cookieKey: CookieKey
+    ) {
+        self.session = session
+        self.server = server
+        // The path in use, those before it that still say goodbye, and the next.
+        peers = PeerTable(security: security, cookieKey: cookieKey, capacity: 8, takesStrangers: false)
+    }
+
+    // MARK: Paths
+
+    /// Whether the next path is to be made, from a socket of its own; after `pollTransmit` is empty, since the last words on the path before go
+    /// through the socket that it had.
+    public var wantsSocket: Bool {
+        if case .ended = session.state { return false }
+        return session.state != .idle && session.path != path
+    }
+
+    /// Makes the next path, through a socket that has just been opened.
+    public mutating func connect(now: Duration) {
+        path = session.path
+        peer = peers.connect(to: server, now: now)
+    }
+
+    private mutating func follow(now: Duration) {
+        while let event = peers.pollEvent() {
+            switch event {
+            case .closed(let closed, let reason) where closed == peer:
+                peer = nil
+                if session.path == path { session.pathClosed(reason, now: now) }
+            case .doubted(let doubted) where doubted == peer: session.pathDoubted(now: now)
+            case .opened, .moved, .doubted, .closed: break
+            }
+        }
+    }
+
+    // MARK: Datagrams
+
+    /// Takes a datagram from the server's address, which it may change in place.
+    public mutating func receive(_ datagram: inout MutableSpan<UInt8>, now: Duration) -> Outcome {
+        switch peers.receive(&datagram, from: server, now: now) {
+        case .media(let sender, let count, _, _):
+            return sender == peer && session.state == .joined ? .media(count: count) : .dropped(.stranger)
+        case .control(let sender):
+            follow(now: now)
+            var bytes: [UInt8] = []
+            swap(&bytes, &control)
+            defer { swap(&bytes, &control) }
+            var buffer = bytes.mutableSpan
+            while let count = peers.pollControl(of: sender, into: &buffer) {
+                guard sender == peer, session.path == path else { continue }
+                // What is not understood is counted by the session.
+                try? session.handle(datagram: buffer.span.extracting(..<count), now: now)
+            }
+            return .control
+        case .consumed:
+            follow(now: now)
+            return .control
+        // Only a server has answers for strangers.
+        case .answer: return .dropped(.stranger)
+        case .dropped(let reason): return .dropped(reason)
+        }
+    }
+
+    /// Protects the first `count` bytes of a media packet in place, in a buffer with room for `mediaOverhead` more: the new length. Nil while there
+    /// is no room to send it to.
+    public mutating func protect(_ packet: inout MutableSpan<UInt8>, count: Int, _ kind: MediaKind) -> Int? {
+        guard session.state == .joined, let peer else { return nil }
+        return peers.protect(&packet, count: count, kind, for: peer)?.count
+    }
+
+    /// The next datagram to send to the server: its length in `buffer`; call until nil.
+    public mutating func pollTransmit(into buffer: inout MutableSpan<UInt8>, now: Duration) -> Int? {
+        if let (count, _) = peers.pollTransmit(into: &buffer) { return count }
+        guard let peer else { return nil }
+        if session.path != path, let farewell = session.pollFarewell() {
+            _ = peers.send(control: farewell.span, to: peer)
+        } else if session.path == path, peers.isOpen(peer), let bytes = session.pollDatagram(now: now) {
+            // What is lost here is sent again by the session.
+            _ = peers.send(control: bytes.span, to: peer)
+        } else if session.path != path || session.hasEnded {
+            peers.close(peer)
+            self.peer = nil
+        } else {
+            return nil
+        }
+        return pollTransmit(into: &buffer, now: now)
+    }
+
+    // MARK: Time
+
+    /// When to call `handleTimeout` at the latest; nil when there is nothing to wait for.
+    public var nextTimeout: Duration? { earliest(peers.nextTimeout, session.nextTimeout) }
+
+    /// Takes the passing of time.
+    public mutating func handleTimeout(now: Duration) {
+        peers.handleTimeout(now: now)
+        follow(now: now)
+        session.handleTimeout(now: now)
+    }
+}

@@ -1,0 +1,131 @@
+public import VoicePeers
+internal import VoiceWire
+
+/// A room server without its socket: the peers behind one port, and the rooms that they are in.
+///
+///     datagram ─► PeerTable ─┬─ media ──► who gets it ──► caller protects it for each of them ──► socket
+///                            └─ control ─► RoomDirectory ─► PeerTable ─► pollTransmit ──► socket
+///
+/// No clock, socket or random source. The driver gives what arrived (`receive`), verdicts and commands (to `directory`) and the time
+/// (`handleTimeout`), then empties `pollTransmit`, `directory.pollVerification` and `directory.pollEvent`, and sleeps until `nextTimeout`. One
+/// owner, one thread. Media allocates nothing.
+public struct RoomHost<Security: PeerSecurity & ~Copyable>: ~Copyable {
+    /// The rooms.
+    public var directory: RoomDirectory
+    private var peers: PeerTable<Security>
+    private var control = [UInt8](repeating: 0, count: RoomProtocol.datagramLimit)
+
+    /// What became of a datagram.
+    public enum Outcome: Equatable, Sendable {
+        /// The first `count` bytes are a media packet for these.
+        case forward(count: Int, MediaKind, ForwardingDecision)
+        /// The first `count` bytes go back to where it came from.
+        case answer(count: Int)
+        /// Empty `pollTransmit` and the directory.
+        case control
+        /// Nothing is to be done.
+        case dropped(DropReason)
+    }
+
+    /// A server without rooms.
+    ///
+    /// - Parameters:
+    ///   - security: what protects the paths.
+    ///   - cookieKey: from a cryptographic source.
+    public init(
+        security: consuming Security, cookieKey: CookieKey,
+        configuration: RoomDirectoryConfiguration = RoomDirectoryConfiguration()
+    ) {
+        directory = RoomDirectory(configuration: configuration)
+        // Each participant may be coming back by a second path, and as many may be shaking hands.
+        peers = PeerTable(
+            security: security, cookieKey: cookieKey, capacity: configuration.serverCapacity * 2 + 1024,
+            takesStrangers: true)
+    }
+
+    /// Counters of the peers.
+    public var peerStatistics: PeerTableStatistics { peers.statistics }
+
+    /// Peers, those that shake hands or say goodbye included.
+    public var peerCount: Int { peers.count }
+
+    /// Where a peer is; nil when it is gone.
+    public func address(of peer: PeerID) -> EndpointAddress? { peers.address(of: peer) }
+
+    /// Takes a datagram, which it may change in place.
+    public mutating func receive(
+        _ datagram: inout MutableSpan<UInt8>, from source: EndpointAddress, now: Duration
+    ) -> Outcome {
+        switch peers.receive(&datagram, from: source, now: now) {
+        case .media(let peer, let count, let kind, let ssrc):
+            let packet = datagram.span.extracting(..<count)
+            let repeats = RTPDatagram.payloadType(of: packet) == RoomProtocol.redundantPayloadType
+            return .forward(
+                count: count, kind,
+                kind == .report
+                    ? directory.forwardReport(from: peer, synchronizationSource: ssrc)
+                    : directory.forward(from: peer, synchronizationSource: ssrc, repeats: repeats))
+        case .control(let peer):
+            followPeers(now: now)
+            var bytes: [UInt8] = []
+            swap(&bytes, &control)
+            defer { swap(&bytes, &control) }
+            var buffer = bytes.mutableSpan
+            while let count = peers.pollControl(of: peer, into: &buffer) {
+                // What is not understood is counted by the directory.
+                try? directory.handle(datagram: buffer.span.extracting(..<count), from: peer, now: now)
+            }
+            return .control
+        case .answer(let count): return .answer(count: count)
+        case .consumed:
+            followPeers(now: now)
+            return .control
+        case .dropped(let reason): return .dropped(reason)
+        }
+    }
+
+    /// Protects the first `count` bytes of a media packet in place, in a buffer with room for `mediaOverhead` more. The new length, and where to
+    /// send it; nil when the peer is gone.
+    public mutating func protect(
+        _ packet: inout MutableSpan<UInt8>, count: Int, _ kind: MediaKind, for peer: PeerID
+    ) -> (count: Int, to: EndpointAddress)? {
+        peers.protect(&packet, count: count, kind, for: peer)
+    }
+
+    /// The next datagram to send, and where; call until nil.
+    public mutating func pollTransmit(
+        into buffer: inout MutableSpan<UInt8>, now: Duration
+    ) -> (count: Int, to: EndpointAddress)? {
+        if let next = peers.pollTransmit(into: &buffer) { return next }
+        while let (peer, bytes) = directory.pollDatagram(now: now) {
+            // What is lost here is sent again by the directory.
+            _ = peers.send(control: bytes.span, to: peer)
+            if let next = peers.pollTransmit(into: &buffer) { return next }
+        }
+        while let peer = directory.pollClosing() {
+            peers.close(peer)
+            if let next = peers.pollTransmit(into: &buffer) { return next }
+        }
+        return nil
+    }
+
+    private mutating func followPeers(now: Duration) {
+        while let event = peers.pollEvent() {
+            switch event {
+            case .opened(let peer): directory.open(peer, now: now)
+            case .closed(let peer, _): directory.close(peer, now: now)
+            case .moved, .doubted: break
+            }
+        }
+    }
+
+    /// When to call `handleTimeout` at the latest; nil when there is nothing to wait for.
+    public var nextTimeout: Duration? { earliest(peers.nextTimeout, directory.nextTimeout) }
+
+    /// Takes the passing of time: costs what is due.
+    public mutating func handleTimeout(now: Duration) {
+        peers.handleTimeout(now: now)
+        followPeers(now: now)
+        directory.handleTimeout(now: now)
+    }
+}
