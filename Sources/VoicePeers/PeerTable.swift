@@ -64,6 +64,9 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
         self.takesStrangers = takesStrangers
     }
 
+    /// Changes the security: what peers that come from now on are shown.
+    public mutating func reconfigure(_ change: (inout Security) -> Void) { change(&security) }
+
     // MARK: Looking
 
     /// Peers, those that shake hands or say goodbye included.

@@ -43,6 +43,9 @@ public struct RoomHost<Security: PeerSecurity & ~Copyable>: ~Copyable {
             takesStrangers: true)
     }
 
+    /// Changes the security: what peers that come from now on are shown.
+    public mutating func reconfigure(_ change: (inout Security) -> Void) { peers.reconfigure(change) }
+
     /// Counters of the peers.
     public var peerStatistics: PeerTableStatistics { peers.statistics }
 

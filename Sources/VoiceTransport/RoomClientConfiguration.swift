@@ -2,7 +2,7 @@ public import VoiceRooms
 
 /// How a client meets its room; fixed at its start.
 public struct RoomClientConfiguration: Sendable {
-    /// Whether token, messages and audio may cross a network in the clear. Needed for any address beyond loopback.
+    /// Whether token, messages and audio may cross a network in the clear. Needed for `udp://` beyond loopback.
     public var allowPlaintext: Bool
     /// The room that is wanted, empty for the token's.
     public var room: String
@@ -44,7 +44,9 @@ public enum RoomClientEnd: Error, Equatable, Sendable {
     case unknownHost(String)
     /// No name server answered within `RoomClientConfiguration.resolutionTimeout`. Remedy: check the network.
     case nameServiceUnavailable(String)
-    /// The host is beyond loopback and plaintext is not allowed. Remedy: `allowPlaintext`, on a network of yours.
+    /// Whom to trust cannot be told. Remedy: that of the reason.
+    case noTrust(ServerTrustError)
+    /// The host is beyond loopback and plaintext is not allowed. Remedy: a server with a certificate, or `allowPlaintext` on a network of yours.
     case plaintextRefused(String)
     /// The system refused (`errno`): out of descriptors, threads or memory, or no route to the host.
     case system(errno: Int32)

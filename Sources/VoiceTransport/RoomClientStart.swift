@@ -16,15 +16,17 @@ enum RoomClientStart {
             let server = try HostResolution.address(
                 of: endpoint.host, port: endpoint.port, timeout: configuration.resolutionTimeout, wake: link.wake,
                 stop: stop)
-            guard configuration.allowPlaintext || server.isLoopback else { throw .plaintextRefused(endpoint.host) }
+            guard endpoint.security != .plaintext || configuration.allowPlaintext || server.isLoopback else {
+                throw .plaintextRefused(endpoint.host)
+            }
             switch endpoint.tokens {
             case .given(let token):
-                return try meet(server, token, nil, configuration, link, shared, until: stop)
+                return try meet(server, endpoint.security, token, nil, configuration, link, shared, until: stop)
             case .provided(let provider):
                 let request = TokenRequest(provider)
                 defer { request.cancel() }
                 let token = try firstToken(request, link, shared, until: stop)
-                return try meet(server, token, request, configuration, link, shared, until: stop)
+                return try meet(server, endpoint.security, token, request, configuration, link, shared, until: stop)
             }
         } catch {
             return error
@@ -32,10 +34,23 @@ enum RoomClientStart {
     }
 
     private static func meet(
-        _ server: EndpointAddress, _ token: [UInt8], _ tokens: TokenRequest?, _ configuration: RoomClientConfiguration,
-        _ link: PacketLink, _ shared: RoomClientShared, until stop: borrowing StopFlag
+        _ server: EndpointAddress, _ security: RoomSecurity, _ token: [UInt8], _ tokens: TokenRequest?,
+        _ configuration: RoomClientConfiguration, _ link: PacketLink, _ shared: RoomClientShared,
+        until stop: borrowing StopFlag
     ) throws(RoomClientEnd) -> RoomClientEnd {
-        try RoomClientLoop(server, token, tokens, Plaintext(key: .random()), configuration, link, shared).run(until: stop)
+        switch security {
+        case .plaintext:
+            let plaintext = Plaintext(key: .random())
+            return try RoomClientLoop(server, token, tokens, plaintext, configuration, link, shared).run(until: stop)
+        case .protected(let trust):
+            let protected: DTLSSecurity
+            do throws(ServerTrustError) {
+                protected = try DTLSSecurity(trusting: trust)
+            } catch {
+                throw .noTrust(error)
+            }
+            return try RoomClientLoop(server, token, tokens, protected, configuration, link, shared).run(until: stop)
+        }
     }
 
     /// Waits for the token to join with, as long as its provider takes: whoever cannot wait leaves.

@@ -30,6 +30,7 @@ public final class RoomServer: Sendable {
 
     /// Binds and starts. The port that was bound is the answer. Does not block.
     public func start() throws(RoomServerError) -> UInt16 {
+        let identity = try loadIdentity()
         let socket = try open()
         var bound = dv_address()
         guard unsafe dv_udp_local(socket, &bound) == 0, let wake = try? WakeSignal() else {
@@ -40,7 +41,7 @@ public final class RoomServer: Sendable {
         let started = thread.withLock { (thread) -> RoomServerError? in
             guard thread == nil else { return .alreadyStarted }
             do {
-                thread = try makeThread(socket, wake)
+                thread = try makeThread(socket, wake, identity)
                 return nil
             } catch ThreadError.refused(let number) {
                 return .system(errno: number)
@@ -55,7 +56,9 @@ public final class RoomServer: Sendable {
         return port
     }
 
-    private func makeThread(_ socket: Int32, _ wake: WakeSignal) throws(ThreadError) -> RealtimeThread {
+    private func makeThread(
+        _ socket: Int32, _ wake: WakeSignal, _ identity: ServerIdentity?
+    ) throws(ThreadError) -> RealtimeThread {
         let (configuration, shared, yield) = (configuration, shared, yield)
         shared.wake.withLock { $0 = wake }
         let desk = try TokenDesk(verifier: verifier, answered: wake)
@@ -66,18 +69,43 @@ public final class RoomServer: Sendable {
                 dv_udp_close(socket)
                 yield.finish()
             }
-            let loop = RoomServerLoop(
-                socket: socket, wake: wake, security: Plaintext(key: .random()), configuration: configuration, desk: desk,
-                shared: shared, events: yield)
-            loop?.run(until: stop)
+            if let identity {
+                RoomServerLoop(
+                    socket: socket, wake: wake, security: DTLSSecurity(serving: identity), configuration: configuration,
+                    desk: desk, shared: shared, events: yield)?.run(until: stop)
+            } else {
+                RoomServerLoop(
+                    socket: socket, wake: wake, security: Plaintext(key: .random()), configuration: configuration,
+                    desk: desk, shared: shared, events: yield)?.run(until: stop)
+            }
         }
+    }
+
+    private func loadIdentity() throws(RoomServerError) -> ServerIdentity? {
+        guard case .protected(let source) = configuration.security else { return nil }
+        do throws(ServerIdentityError) {
+            let identity = try source.load()
+            shared.fingerprint.withLock { $0 = identity.fingerprint }
+            return identity
+        } catch {
+            throw .identity(error)
+        }
+    }
+
+    /// What a client pins that shall take this server and no other; nil before the start, and where nothing is protected.
+    public var fingerprint: CertificateFingerprint? { shared.fingerprint.withLock { $0 } }
+
+    /// Reads the certificate and its key again, as after a renewal: whoever comes from now on is shown the new one, and whoever is there stays. Blocks
+    /// for the files. Where it throws, the old ones stay in use.
+    public func reloadIdentity() throws(RoomServerError) {
+        if let identity = try loadIdentity() { shared.enqueue(.serve(identity)) }
     }
 
     private func open() throws(RoomServerError) -> Int32 {
         guard let address = EndpointAddress(numeric: configuration.host, port: configuration.port) else {
             throw .invalidAddress(configuration.host)
         }
-        guard configuration.allowPlaintext || address.isLoopback else { throw .plaintextRefused(configuration.host) }
+        guard configuration.security != .plaintext || configuration.allowPlaintext || address.isLoopback else { throw .plaintextRefused(configuration.host) }
         var local = address.system
         let socket = unsafe dv_udp_open(&local, nil, Self.socketBufferSize)
         guard socket < 0 else { return socket }
@@ -120,8 +148,10 @@ final class RoomServerShared: Sendable {
     enum Command: Sendable {
         case remove(ParticipantID)
         case setMuted(StreamID, Bool)
+        case serve(ServerIdentity)
     }
 
+    let fingerprint = Mutex<CertificateFingerprint?>(nil)
     let statistics = Mutex(RoomServerStatistics())
     let commands = Mutex<[Command]>([])
     let wake = Mutex<WakeSignal?>(nil)

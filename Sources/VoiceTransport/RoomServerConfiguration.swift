@@ -6,6 +6,8 @@ public struct RoomServerConfiguration: Sendable {
     public var host: String
     /// The UDP port; 0 has the system pick one.
     public var port: UInt16
+    /// How the ways of the clients are protected.
+    public var security: RoomServerSecurity
     /// Whether tokens, messages and audio may cross a network in the clear. Needed for any address beyond loopback.
     public var allowPlaintext: Bool
     /// What the rooms allow.
@@ -15,22 +17,34 @@ public struct RoomServerConfiguration: Sendable {
 
     /// Describes a server.
     public init(
-        host: String = "127.0.0.1", port: UInt16 = 0, allowPlaintext: Bool = false,
+        host: String = "127.0.0.1", port: UInt16 = 0, security: RoomServerSecurity = .plaintext,
+        allowPlaintext: Bool = false,
         directory: RoomDirectoryConfiguration = RoomDirectoryConfiguration(), threadPriority: Int = 0
     ) {
         self.host = host
         self.port = port
+        self.security = security
         self.allowPlaintext = allowPlaintext
         self.directory = directory
         self.threadPriority = threadPriority
     }
 }
 
+/// How the ways to a room server are protected.
+public enum RoomServerSecurity: Equatable, Sendable {
+    /// Not at all: loopback, or a network of one's own.
+    case plaintext
+    /// By DTLS and SRTP, with the certificate from there.
+    case protected(ServerIdentitySource)
+}
+
 /// Why a room server did not start.
 public enum RoomServerError: Error, Equatable, Sendable {
     /// The host is not a numeric address. Remedy: `127.0.0.1`, `::1`, `0.0.0.0` or an address of this machine.
     case invalidAddress(String)
-    /// The address is beyond loopback and plaintext is not allowed. Remedy: `allowPlaintext`, on a network of yours.
+    /// The certificate or its key cannot be had. Remedy: that of the reason.
+    case identity(ServerIdentityError)
+    /// The address is beyond loopback and plaintext is not allowed. Remedy: protection, or `allowPlaintext` on a network of yours.
     case plaintextRefused(String)
     /// Another socket has the port. Remedy: another port, or end the other process.
     case portInUse(UInt16)

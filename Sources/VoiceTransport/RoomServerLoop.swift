@@ -14,7 +14,7 @@ internal import VoiceRooms
 ///                           TokenDesk, a thread of its own
 ///
 /// The upper line allocates nothing.
-final class RoomServerLoop<Security: PeerSecurity & ~Copyable> {
+final class RoomServerLoop<Security: ServingSecurity & ~Copyable> {
     /// Datagrams in one system call: what arrives in a few milliseconds from a busy room.
     private static var batchSize: Int { 64 }
 
@@ -94,6 +94,7 @@ final class RoomServerLoop<Security: PeerSecurity & ~Copyable> {
         switch command {
         case .remove(let participant): host.directory.remove(participant, now: now)
         case .setMuted(let stream, let muted): host.directory.setServerMute(muted, stream: stream, now: now)
+        case .serve(let identity): host.reconfigure { $0.serve(identity) }
         }
     }
 
@@ -209,6 +210,18 @@ final class RoomServerLoop<Security: PeerSecurity & ~Copyable> {
             secret: RejoinSecret(high: randomNumber(), low: randomNumber()),
             synchronizationSource: UInt32(truncatingIfNeeded: randomNumber()))
     }
+}
+
+/// A server's end of the security of its peers.
+protocol ServingSecurity: PeerSecurity, ~Copyable {
+    /// Has peers that come from now on see this identity.
+    mutating func serve(_ identity: ServerIdentity)
+}
+
+extension DTLSSecurity: ServingSecurity {}
+
+extension Plaintext: ServingSecurity {
+    mutating func serve(_ identity: ServerIdentity) {}
 }
 
 extension CookieKey {

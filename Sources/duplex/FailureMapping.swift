@@ -1,4 +1,5 @@
 import VoiceEngine
+import VoicePeers
 
 extension Failure {
     /// A failure of the engine.
@@ -45,8 +46,15 @@ extension Failure {
         case .plaintextRefused(let host):
             self.init(
                 .permissionDenied,
-                "'\(host)' is beyond this machine and nothing would be encrypted; pass --allow-plaintext on a network of yours"
+                "'\(host)' is beyond this machine and nothing would be encrypted; use a duplex:// URL, or pass --allow-plaintext on a network of yours"
             )
+        case .noTrust(.authoritiesUnreadable(let file)):
+            self.init(
+                .unavailable,
+                "the authorities\(file.map { " in '\($0)'" } ?? "") cannot be read; install ca-certificates, or paste the URL with its fingerprint"
+            )
+        case .noTrust(.invalidHost(let host)): self.init(.usage, "'\(host)' is neither a host name nor an address")
+        case .noTrust(.outOfMemory): self.init(.unavailable, "no memory for the server's certificate, or OpenSSL is broken")
         case .system(let errno): self.init(.unavailable, "the network refused: \(systemReason(errno))")
         case .tokenUnavailable: self.init(.permissionDenied, "no token could be had; ask whoever makes them")
         case .stopped: self.init(.unavailable, "the call was stopped")
@@ -63,8 +71,9 @@ extension Failure {
         case .plaintextRefused(let address):
             self.init(
                 .permissionDenied,
-                "'\(address)' is beyond loopback and nothing would be encrypted; pass --allow-plaintext on a network of yours"
+                "'\(address)' is beyond loopback and nothing would be encrypted; leave out --plaintext, or pass --allow-plaintext on a network of yours"
             )
+        case .identity(let error): self.init(error.code, "\(error)")
         case .portInUse(let port):
             self.init(.unavailable, "port \(port) is in use; choose another or end the other process")
         case .permissionDenied(let port):
@@ -91,6 +100,37 @@ extension Failure {
                 "the room server was lost and did not come back within \(RoomTimers.breakWindow.components.seconds) s")
         case .removed(let reason): self.init(.unavailable, "out of the room: \(reason.explanation)")
         case .left: self.init(.unavailable, "left the room")
+        case .identityRefused(let refusal): self.init(.permissionDenied, refusal.explanation)
+        case .handshakeFailed:
+            self.init(
+                .unavailable,
+                "what answers there is no room server of this version; check the URL, and update the older side")
+        }
+    }
+}
+
+extension ServerIdentityError {
+    /// What it is to a script.
+    var code: Failure.Code {
+        switch self {
+        case .keyReadableByAll, .folderWritableByOthers: .permissionDenied
+        case .unreadable, .notAFile, .notACertificate, .notAKey, .otherKey, .weakCertificate: .inputUnusable
+        case .invalidName: .usage
+        case .unwritable, .outOfMemory: .unavailable
+        }
+    }
+}
+
+extension IdentityRefusal {
+    /// What is wrong and what to do.
+    var explanation: String {
+        switch self {
+        case .otherFingerprint:
+            "the server has another certificate than the URL's fingerprint says; get the URL anew from whoever runs it"
+        case .untrusted:
+            "no authority has signed the server's certificate; paste its URL with the fingerprint, or have it get a signed one"
+        case .otherHost: "the server's certificate is for another host; check the URL"
+        case .outOfDate: "the server's certificate has expired or is not valid yet; have it renewed, and check this machine's clock"
         }
     }
 }

@@ -27,7 +27,7 @@ final class Interruption: @unchecked Sendable {
         for number in Self.signals { signal(number, SIG_DFL) }
     }
 
-    /// Returns the first signal when it comes, or nil when the task is cancelled. To be called once.
+    /// Returns the next signal when it comes, or nil when the task is cancelled. For one caller at a time.
     @discardableResult
     func wait() async -> Int32? {
         for await number in stream { return number }

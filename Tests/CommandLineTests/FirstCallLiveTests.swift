@@ -12,7 +12,7 @@ struct FirstCallLiveTests {
         let readme = try String(contentsOf: Self.root.appending(path: "README.md"), encoding: .utf8)
         let after = try #require(readme.split(separator: "<!-- first call: \(name) -->\n```bash\n").dropFirst().first)
         let block = String(try #require(after.split(separator: "```").first))
-        return block.replacing("room serve", with: "room serve --port \(port)").replacing(":7900", with: ":\(port)")
+        return block.replacing("room serve", with: "room serve --address 127.0.0.1 --port \(port)")
     }
 
     /// A port that was free a moment ago.
@@ -29,7 +29,10 @@ struct FirstCallLiveTests {
         // Jobs, as in a terminal; and not for ever.
         process.arguments = ["-m", "-c", script]
         process.currentDirectoryURL = URL(filePath: folder.path)
-        process.environment = ["PATH": "\(ChildProcess.folder):/usr/bin:/bin", "SWIFT_BACKTRACE": "enable=no"]
+        process.environment = [
+            "PATH": "\(ChildProcess.folder):/usr/bin:/bin", "SWIFT_BACKTRACE": "enable=no",
+            "XDG_STATE_HOME": folder("state"),
+        ]
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
@@ -43,9 +46,9 @@ struct FirstCallLiveTests {
         let port = try freePort()
         try FileManager.default.removeItem(atPath: folder.secret)
         let anna = try bash(try commands("anna", port: port), in: folder)
-        // Ben is in the same folder, and so is the secret as soon as Anna has made it.
+        // Ben is in the same folder, and so is the server's URL as soon as Anna has started it.
         let ben = try bash(
-            "until [[ -s secret ]]; do sleep 0.1; done\n" + (try commands("ben", port: port)), in: folder)
+            "until [[ -s room.log ]]; do sleep 0.1; done\n" + (try commands("ben", port: port)), in: folder)
         ben.waitUntilExit()
         anna.waitUntilExit()
         #expect(ben.terminationStatus == 0)
@@ -56,6 +59,29 @@ struct FirstCallLiveTests {
         }
         let mode = try FileManager.default.attributesOfItem(atPath: folder.secret)[.posixPermissions] as? Int
         #expect(mode == 0o600)
+    }
+
+    @Test("the two calls that 'room serve --dev' prints come into one room", .timeLimit(.minutes(3)))
+    func development() throws {
+        let folder = try TestFolder()
+        var server = try ChildProcess([
+            "room", "serve", "--dev", "--address", "127.0.0.1", "--port", "0", "--state", folder("state"), "--json",
+        ])
+        let commands = try (0..<2).map { _ in try #require(try server.event("call")["command"] as? String) }
+        try folder.speak("in.wav", seconds: 1, seed: 1)
+        let calls = try ["alice", "bob"].enumerated().map { index, name in
+            try bash(commands[index] + " --wait 60 --input in.wav --output \(name)-heard.wav", in: folder)
+        }
+        for call in calls {
+            call.waitUntilExit()
+            #expect(call.terminationStatus == 0)
+        }
+        for name in ["alice", "bob"] {
+            let heard = try AudioFile.read(folder("\(name)-heard.wav")).samples
+            #expect((heard.map(abs).max() ?? 0) > 0.01, "\(name) hears nothing")
+        }
+        server.interrupt()
+        #expect(server.wait().exitCode == 0)
     }
 
     @Test("a second call with the same token takes the first one's place, as the README says")

@@ -6,17 +6,19 @@ struct RunningServer {
     private var child: ChildProcess
     let folder: TestFolder
     let url: String
+    let port: UInt16
 
     init(in folder: TestFolder, address: String = "127.0.0.1", port: UInt16 = 0) throws {
         self.folder = folder
         child = try ChildProcess(
             [
-                "room", "serve", "--address", address, "--port", "\(port)", "--secret-file", folder.secret, "--json",
+                "room", "serve", "--address", address, "--port", "\(port)", "--state", folder("state"), "--secret-file",
+                folder.secret, "--json",
             ])
-        url = try #require(try child.event("listening")["url"] as? String)
+        let listening = try child.event("listening")
+        url = try #require(listening["url"] as? String)
+        self.port = UInt16(try #require(listening["port"] as? Int))
     }
-
-    var port: UInt16 { UInt16(url.split(separator: ":").last ?? "") ?? 0 }
 
     func token(_ identity: String, _ more: String...) throws -> String {
         let arguments = ["room", "token", "--room", "r", "--identity", identity, "--secret-file", folder.secret] + more

@@ -255,11 +255,12 @@ public final class SimulatedCall {
         let link = participant.core.link
         while link.sending.available > 0 {
             var packet = unsafe Array(link.sending.buffer())
+            let length = packet.count
             link.sending.release()
             var span = packet.mutableSpan
             // As the network thread has it: what is made during a break is discarded.
             guard let kind = MediaKind(of: span.span),
-                let count = participant.guest.protect(&span, count: packet.count, kind), participant.isConnected
+                let count = participant.guest.protect(&span, count: length, kind), participant.isConnected
             else { continue }
             participant.uplink.send(Array(packet[..<count]), now: now.sinceEpoch)
         }

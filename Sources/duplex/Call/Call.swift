@@ -47,7 +47,7 @@ struct Call: AsyncParsableCommand {
         }
     }
 
-    @Option(help: "The room server: udp://HOST:PORT.")
+    @Option(help: "The room server: the URL that it prints, duplex://HOST:PORT/?fingerprint=…; or udp://HOST:PORT, unprotected.")
     var server: String
     @Option(help: "The access token; or set DUPLEX_TOKEN, which other users of this machine cannot read.")
     var token: String?
@@ -83,7 +83,7 @@ struct Call: AsyncParsableCommand {
     var frameMs: FrameMilliseconds?
     @Option(help: "End the call after this many seconds.")
     var seconds: Double?
-    @Flag(help: "Talk beyond loopback although nothing is encrypted.")
+    @Flag(help: "Talk to udp://, beyond loopback, although nothing is protected.")
     var allowPlaintext = false
     @Flag(help: "Print events and the summary as NDJSON.")
     var json = false
@@ -121,7 +121,10 @@ struct Call: AsyncParsableCommand {
         do throws(RoomEndpointError) {
             _ = try RoomEndpoint(url: server, token: "")
         } catch {
-            throw ValidationError("--server is '\(server)'; write udp://HOST:PORT, an IPv6 address in brackets")
+            switch error {
+            case .malformedURL(let url, let fault): throw ValidationError("--server is '\(url)': \(fault)")
+            case .tokenTooLong: break
+            }
         }
     }
 

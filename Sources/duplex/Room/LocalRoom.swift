@@ -13,8 +13,7 @@ struct LocalRoom {
 
     /// Starts the server on a port that the system chooses.
     init() throws {
-        let secret = (0..<TokenKey.minimumSecretSize).map { _ in UInt8.random(in: .min ... .max) }
-        key = try TokenKey(name: Self.name, secret: secret)
+        key = try TokenKey.made(name: Self.name)
         // As the engines' own network threads: what is shown and measured are they, and elsewhere a server does not share their processors.
         let configuration = RoomServerConfiguration(threadPriority: EngineConfiguration().networkPriority)
         server = RoomServer(configuration: configuration, verifier: TokenVerifier(keys: [key]))

@@ -7,39 +7,100 @@ struct RoomServe: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve", abstract: "Serve rooms on one UDP port: forwards sound, never decodes it.",
         discussion: """
-            Everybody with a valid token is let in; the token names the room. Runs until Control-C, which ends all calls. \
-            SIGTERM, as a service manager sends it, tells the clients to come back to the server that takes its place. Control messages and sound are not \
-            encrypted yet, so the server refuses any address but loopback unless told --allow-plaintext.
+            Everybody with a valid token is let in; the token names the room. Messages and sound are protected by DTLS and SRTP. Without --certificate the \
+            server makes a certificate of its own the first time, keeps it in --state, and prints the URL with its fingerprint: whoever calls that URL \
+            talks to this server and no other. --dev makes a key and prints two calls to paste.
+
+            Runs until Control-C, which ends all calls. SIGTERM, as a service manager sends it, tells the clients to come back to the server that takes \
+            its place. SIGHUP has the certificate read again.
             """)
 
-    @Option(help: "The address to listen on.")
-    var address = "127.0.0.1"
+    @Option(help: "The address to listen on. (default: 0.0.0.0, all of IPv4; with --plaintext 127.0.0.1)")
+    var address: String?
     @Option(help: "The UDP port; 0 lets the system choose.")
     var port: UInt16 = 7_900
-    @Flag(help: "Listen beyond loopback although nothing is encrypted.")
+    @Option(help: "The name or address by which clients reach this server, for its URL. (default: this machine's address)")
+    var host: String?
+    @Option(help: "The certificate in PEM, with those of its authorities behind it.", completion: .file())
+    var certificate: String?
+    @Option(help: "The certificate's private key in PEM.", completion: .file())
+    var privateKey: String?
+    @Option(
+        help: "Where a certificate of the server's own is kept. (default: $XDG_STATE_HOME/duplexvoice or ~/.local/state/duplexvoice)",
+        completion: .directory)
+    var state: String?
+    @Flag(help: "Make a key for this run, and print two calls that come into one room, ready to paste.")
+    var dev = false
+    @Flag(help: "Protect nothing: for loopback, or with --allow-plaintext for a network of yours.")
+    var plaintext = false
+    @Flag(help: "Listen beyond loopback although nothing is protected.")
     var allowPlaintext = false
     @Flag(help: "Print NDJSON.")
     var json = false
     @OptionGroup var secret: RoomSecret
 
+    func validate() throws {
+        guard (certificate == nil) == (privateKey == nil) else {
+            throw ValidationError("--certificate and --private-key belong together; give both or neither")
+        }
+        guard !plaintext || (certificate == nil && state == nil) else {
+            throw ValidationError("--certificate and --state are of a protected server; leave out --plaintext")
+        }
+        guard plaintext || !allowPlaintext else {
+            throw ValidationError("--allow-plaintext is for --plaintext; without it everything is protected")
+        }
+        guard !dev || secret.secretFile == nil else {
+            throw ValidationError("--dev makes a key of its own; leave out --secret-file")
+        }
+    }
+
     func run() async throws {
         try await reportingFailure {
             let interruption = Interruption()
+            let key = dev ? try TokenKey.made() : try secret.load()
+            let listening = address ?? (plaintext ? "127.0.0.1" : "0.0.0.0")
+            let place = RoomPlace(listening: listening, host: host)
             let server = RoomServer(
-                configuration: RoomServerConfiguration(host: address, port: port, allowPlaintext: allowPlaintext),
-                verifier: TokenVerifier(keys: [try secret.load()]))
+                configuration: RoomServerConfiguration(
+                    host: listening, port: port, security: try security(names: place.names),
+                    allowPlaintext: allowPlaintext),
+                verifier: TokenVerifier(keys: [key]))
             let bound: UInt16
             do throws(RoomServerError) { bound = try server.start() } catch { throw Failure(error) }
+            let url = place.url(
+                port: bound, fingerprint: server.fingerprint, isProtected: !plaintext, isSigned: certificate != nil)
             let log = RoomServeLog(json: json)
-            log.listening(address: address, port: bound)
+            log.listening(address: listening, port: bound, url: url, fingerprint: server.fingerprint)
+            if dev { for call in try DevelopmentCalls(url: url, key: key).lines { log.suggest(call) } }
             let follower = Task {
                 for await event in server.events { log.show(event) }
             }
             // Whoever runs services sends SIGTERM to restart one; Control-C is a person who ends it.
-            let signal = await interruption.wait()
+            let signal = await serve(server, until: interruption)
             server.stop(restarting: signal == SIGTERM)
             await follower.value
             log.end(server.statistics)
         }
+    }
+
+    /// Waits for the signal that ends it. SIGHUP has files read again, but where a terminal went away.
+    private func serve(_ server: RoomServer, until interruption: Interruption) async -> Int32? {
+        while true {
+            let signal = await interruption.wait()
+            guard signal == SIGHUP, isatty(STDIN_FILENO) == 0 else { return signal }
+            do throws(RoomServerError) {
+                try server.reloadIdentity()
+            } catch {
+                Console.complain("the certificate in use stays: \(Failure(error).message)")
+            }
+        }
+    }
+
+    private func security(names: [String]) throws -> RoomServerSecurity {
+        if plaintext { return .plaintext }
+        if let certificate, let privateKey {
+            return .protected(.files(certificates: certificate, key: privateKey))
+        }
+        return .protected(.kept(directory: try state ?? RoomPlace.usualState(), names: names))
     }
 }

@@ -9,13 +9,18 @@ final class RoomServeLog: Sendable {
 
     init(json: Bool) { self.json = json }
 
-    func listening(address: String, port: UInt16) {
-        let url = address.contains(":") ? "udp://[\(address)]:\(port)" : "udp://\(address):\(port)"
+    func listening(address: String, port: UInt16, url: String, fingerprint: CertificateFingerprint?) {
         if json {
-            Console.emit(RoomServing(address: address, port: port, url: url))
+            Console.emit(
+                RoomServing(address: address, port: port, url: url, fingerprint: fingerprint.map { "\($0)" }))
         } else {
             Console.say("serving rooms on \(url)")
         }
+    }
+
+    /// A call to paste.
+    func suggest(_ call: String) {
+        if json { Console.emit(RoomCall(command: call)) } else { Console.say(call) }
     }
 
     func show(_ event: RoomDirectoryEvent) {
@@ -72,6 +77,15 @@ struct RoomServing: JSONLine {
     var port: UInt16
     /// For `duplex call --server`.
     var url: String
+    /// Of the server's certificate, where there is one.
+    var fingerprint: String?
+}
+
+/// A command that comes into a room of the server.
+struct RoomCall: JSONLine {
+    let schema = "duplexvoice.room.serve/1"
+    let type = "call"
+    var command: String
 }
 
 /// Something happened in a room.

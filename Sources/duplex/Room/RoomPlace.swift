@@ -1,0 +1,61 @@
+import Foundation
+import VoiceTransport
+
+/// Where clients find a server.
+struct RoomPlace {
+    /// The name or address in its URL.
+    let host: String
+
+    /// - Parameters:
+    ///   - listening: what the server is bound to.
+    ///   - host: what its operator says.
+    init(listening: String, host: String?) {
+        let isEverywhere = listening == "0.0.0.0" || listening == "::"
+        self.host = host ?? (isEverywhere ? Self.ownAddress() ?? "127.0.0.1" : listening)
+    }
+
+    /// What a certificate of the server's own is made for.
+    var names: [String] { Array(Set([host, "localhost", "127.0.0.1"])).sorted() }
+
+    /// The URL to paste.
+    ///
+    /// - Parameter isSigned: whether an authority has signed the certificate; then the host's name is enough.
+    func url(port: UInt16, fingerprint: CertificateFingerprint?, isProtected: Bool, isSigned: Bool) -> String {
+        guard isProtected else { return host.contains(":") ? "udp://[\(host)]:\(port)" : "udp://\(host):\(port)" }
+        return RoomEndpoint.url(host: host, port: port, fingerprint: isSigned ? nil : fingerprint)
+    }
+
+    /// Where a program keeps what it must find again (XDG Base Directory Specification).
+    static func usualState() throws -> String {
+        let environment = ProcessInfo.processInfo.environment
+        if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") { return state + "/duplexvoice" }
+        guard let home = environment["HOME"], home.hasPrefix("/") else {
+            throw Failure(.usage, "neither XDG_STATE_HOME nor HOME is set; say by --state where the certificate is kept")
+        }
+        return home + "/.local/state/duplexvoice"
+    }
+
+    /// The first IPv4 address of this machine that is not its own alone; nil without a network.
+    private static func ownAddress() -> String? {
+        var list: UnsafeMutablePointer<ifaddrs>?
+        guard unsafe getifaddrs(&list) == 0 else { return nil }
+        defer { unsafe freeifaddrs(list) }
+        var next = unsafe list
+        while let entry = unsafe next?.pointee {
+            unsafe next = entry.ifa_next
+            let isUp = unsafe entry.ifa_flags & UInt32(IFF_UP.rawValue) != 0
+            let isOwn = unsafe entry.ifa_flags & UInt32(IFF_LOOPBACK.rawValue) != 0
+            guard isUp, !isOwn, let address = unsafe entry.ifa_addr,
+                unsafe address.pointee.sa_family == sa_family_t(AF_INET)
+            else { continue }
+            var text = [CChar](repeating: 0, count: Int(INET_ADDRSTRLEN))
+            let length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            guard
+                unsafe getnameinfo(
+                    address, length, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST) == 0
+            else { continue }
+            return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        }
+        return nil
+    }
+}
