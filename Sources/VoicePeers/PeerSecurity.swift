@@ -3,8 +3,8 @@
 /// The table owns addresses, time and limits; the security owns handshakes and keys, by the slot of each peer. A *record* is a datagram of the
 /// security's own: a handshake, an alert, or control inside. Not thread-safe; one owner. Nothing blocks.
 ///
-/// Media calls allocate nothing once each SSRC of a peer has been seen.
-public protocol PeerSecurity: ~Copyable {
+/// Media calls allocate nothing once each SSRC of a peer has been seen. Its HMAC signs the requests by which a peer's path follows its address; where it gives none, paths stay where they were opened.
+public protocol PeerSecurity: STUNIntegrity, ~Copyable {
     /// First bytes of its records (RFC 7983 section 7 gives 20...63 to DTLS).
     static var recordBytes: ClosedRange<UInt8> { get }
     /// Bytes that protection adds to a media packet at most.

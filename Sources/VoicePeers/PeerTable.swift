@@ -22,6 +22,8 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
         var generation: UInt32 = 0
         var address = EndpointAddress(high: 0, low: 0, port: 0)
         var opensUntil: Duration = .zero
+        /// A server's view of where the peer is; nil on a client.
+        var consent: ConsentServer?
         /// Whether it stands in the list of peers with records to send.
         var isListed = false
     }
@@ -46,6 +48,11 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
     private var newcomers: [EndpointAddress: UInt32] = [:]
     private var talking = FirstInFirstOut<UInt32>()
     private var events = FirstInFirstOut<PeerEvent>()
+    /// The path that a client has the server follow.
+    private var followed: (slot: Int, generation: UInt32, client: ConsentClient)?
+    private var randomNumbers: UInt64 = 0
+    /// The latest time that was told.
+    private var clock: Duration = .zero
     private var deadlines = DeadlineQueue<UInt32>()
     private var handshakes = RateMeter()
     private var handshakesOfNetwork = RateMeterTable()
@@ -96,6 +103,7 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
     public mutating func receive(
         _ datagram: inout MutableSpan<UInt8>, from source: EndpointAddress, now: Duration
     ) -> Received {
+        clock = now
         let received: Received
         if datagram.count > 0, Security.recordBytes.contains(datagram[0]) {
             received = receiveRecord(&datagram, from: source, now: now)
@@ -103,6 +111,8 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
             switch DatagramKind(of: datagram.span) {
             case .rtp: received = receiveMedia(&datagram, .sound, from: source)
             case .rtcp: received = receiveMedia(&datagram, .report, from: source)
+            case .stun where takesStrangers: received = receiveBinding(&datagram, from: source, now: now)
+            case .stun: received = receiveConsent(datagram.span, from: source, now: now)
             default:
                 received = UnknownPeer.isNotice(datagram.span) ? doubt(source) : .dropped(.unknownKind)
             }
@@ -233,6 +243,9 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
                 residents[address] = UInt32(slot)
             }
             places[slot].phase = .open
+            if takesStrangers {
+                places[slot].consent = ConsentServer(password: password(of: slot), at: address, now: clock)
+            }
             events.append(.opened(identity(of: slot)))
         case (.closed(let reason), .opening), (.closed(let reason), .open): return end(slot, reason)
         default: break
@@ -252,6 +265,7 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
         if residents[address] == UInt32(slot) { residents[address] = nil }
         if newcomers[address] == UInt32(slot) { newcomers[address] = nil }
         places[slot].phase = .leaving
+        places[slot].consent = nil
         // From now on its identity names nobody.
         places[slot].generation &+= 1
         deadlines.set(UInt32(slot), to: nil)
@@ -299,6 +313,7 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
         while let next = talking.first {
             let slot = Int(next)
             if let count = security.pollRecord(at: slot, into: &buffer) { return (count, places[slot].address) }
+            if let count = requestConsent(at: slot, into: &buffer) { return (count, places[slot].address) }
             _ = talking.popFirst()
             places[slot].isListed = false
             if places[slot].phase == .leaving { release(slot) }
@@ -322,6 +337,7 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
 
     /// Takes the passing of time: costs what is due.
     public mutating func handleTimeout(now: Duration) {
+        clock = now
         while let due = deadlines.takeDue(now: now) {
             let slot = Int(due)
             if places[slot].phase == .opening, now >= places[slot].opensUntil {
@@ -337,7 +353,115 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
         var deadline = security.nextTimeout(at: slot)
         if places[slot].phase == .opening {
             deadline = deadline.map { min($0, places[slot].opensUntil) } ?? places[slot].opensUntil
+        } else if let consent = consent(at: slot), consent.nextTimeout > clock {
+            // One that is due waits for `pollTransmit`.
+            deadline = deadline.map { min($0, consent.nextTimeout) } ?? consent.nextTimeout
         }
         deadlines.set(UInt32(slot), to: deadline)
+    }
+
+    // MARK: Addresses that move
+
+    /// What a client must sign its requests with to have this path follow it; to be told inside the path alone. Nil unless it is open.
+    public func credentials(of peer: PeerID) -> STUNCredentials? {
+        guard let slot = slot(of: peer), places[slot].consent != nil else { return nil }
+        return STUNCredentials(fragment: UserFragment(peer: peer, salt: 0), password: password(of: slot))
+    }
+
+    /// On a client: has the server follow this path, with what the server has told.
+    public mutating func follow(_ peer: PeerID, _ credentials: STUNCredentials, now: Duration) {
+        guard let slot = slot(of: peer), places[slot].phase == .open else { return }
+        clock = now
+        let own = UserFragment(high: random(), low: UInt32(truncatingIfNeeded: random()))
+        followed = (slot, places[slot].generation, ConsentClient(to: credentials, from: own, now: now))
+        list(slot)
+        schedule(slot)
+    }
+
+    /// On a client: the path that is followed goes out from another address now, or perhaps does.
+    public mutating func addressChanged(now: Duration) {
+        guard let slot = followed?.slot, consent(at: slot) != nil else { return }
+        clock = now
+        followed?.client.addressChanged(now: now)
+        list(slot)
+        schedule(slot)
+    }
+
+    private func consent(at slot: Int) -> ConsentClient? {
+        guard let followed, followed.slot == slot, places[slot].generation == followed.generation,
+            places[slot].phase == .open
+        else { return nil }
+        return followed.client
+    }
+
+    private mutating func requestConsent(at slot: Int, into buffer: inout MutableSpan<UInt8>) -> Int? {
+        guard var client = consent(at: slot), client.nextTimeout <= clock else { return nil }
+        let transaction = STUNTransaction(high: random(), low: UInt32(truncatingIfNeeded: random()))
+        let entropy = ConsentEntropy(transaction: transaction, spread: UInt16(truncatingIfNeeded: random()))
+        let count = client.request(entropy, now: clock, by: security, into: &buffer)
+        followed?.client = client
+        schedule(slot)
+        return count
+    }
+
+    /// Takes a server's answer.
+    private mutating func receiveConsent(
+        _ datagram: Span<UInt8>, from source: EndpointAddress, now: Duration
+    ) -> Received {
+        guard let slot = residents[source].map({ Int($0) }), var client = consent(at: slot),
+            let message = try? STUNMessage(datagram)
+        else { return .dropped(.stranger) }
+        let answer = client.handle(message, now: now, by: security)
+        followed?.client = client
+        list(slot)
+        schedule(slot)
+        return answer == .ignored ? .dropped(.notGenuine) : .consumed
+    }
+
+    /// Takes a client's request. Whoever did not sign it, or is at somebody else's address, gets no answer.
+    private mutating func receiveBinding(
+        _ datagram: inout MutableSpan<UInt8>, from source: EndpointAddress, now: Duration
+    ) -> Received {
+        var bytes = InlineArray<160, UInt8>(repeating: 0)
+        var answer = bytes.mutableSpan
+        let (received, count) = judge(datagram.span, from: source, now: now, answer: &answer)
+        guard let count else { return received }
+        for index in 0..<count { datagram[index] = answer[index] }
+        return .answer(count: count)
+    }
+
+    private mutating func judge(
+        _ datagram: Span<UInt8>, from source: EndpointAddress, now: Duration, answer: inout MutableSpan<UInt8>
+    ) -> (Received, Int?) {
+        guard let message = try? STUNMessage(datagram), let username = message.username,
+            let peer = UserFragment(serverPartOf: username)?.peer, let slot = slot(of: peer),
+            var consent = places[slot].consent
+        else { return (.dropped(.stranger), nil) }
+        // Nobody moves to where somebody is: a forged address would put that one out.
+        guard (residents[source] ?? UInt32(slot)) == UInt32(slot) else { return (.dropped(.notGenuine), nil) }
+        let cookie = AddressCookie(of: source, key: cookieKey, now: now)
+        let verdict = consent.handle(message, from: source, cookie: cookie, now: now, by: security)
+        places[slot].consent = consent
+        if case .moved(let former) = verdict {
+            residents[former] = nil
+            residents[source] = UInt32(slot)
+            places[slot].address = source
+            events.append(.moved(peer, to: source))
+        }
+        guard verdict.isAnswered else { return (.dropped(.notGenuine), nil) }
+        let asked = verdict == .unproved ? cookie : nil
+        let count = consent.answer(message, from: source, askingFor: asked, by: security, into: &answer)
+        return (.consumed, count)
+    }
+
+    private func password(of slot: Int) -> STUNPassword {
+        let name = UInt64(slot) << 32 | UInt64(places[slot].generation)
+        return STUNPassword(high: cookieKey.hash(name, 1), low: cookieKey.hash(name, 2))
+    }
+
+    /// What nobody can foretell who does not have the key.
+    private mutating func random() -> UInt64 {
+        randomNumbers &+= 1
+        return cookieKey.hash(randomNumbers)
     }
 }

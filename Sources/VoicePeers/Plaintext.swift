@@ -191,6 +191,13 @@ public struct Plaintext: PeerSecurity {
     ) -> Int? { count }
 }
 
+extension Plaintext {
+    /// None: whoever reads the path could sign as well.
+    public func hmacSHA1(
+        key: Span<UInt8>, _ first: Span<UInt8>, _ second: Span<UInt8>
+    ) -> InlineArray<20, UInt8>? { nil }
+}
+
 extension Span<UInt8> {
     /// Its bytes, in memory of their own.
     var copied: [UInt8] {

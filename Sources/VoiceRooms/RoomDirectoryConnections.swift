@@ -6,8 +6,10 @@ extension RoomDirectory {
     // MARK: Paths
 
     /// Takes a peer whose path has opened: it has ``RoomTimers/joinTimeout`` to join.
-    public mutating func open(_ peer: PeerID, now: Duration) {
-        connections[peer] = RoomConnection(closesAt: now + RoomTimers.joinTimeout)
+    ///
+    /// - Parameter credentials: what its client shall be told, so that the path follows its address.
+    public mutating func open(_ peer: PeerID, credentials: STUNCredentials? = nil, now: Duration) {
+        connections[peer] = RoomConnection(credentials: credentials, closesAt: now + RoomTimers.joinTimeout)
         schedule(peer)
     }
 

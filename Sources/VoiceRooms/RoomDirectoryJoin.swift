@@ -150,7 +150,8 @@ extension RoomDirectory {
             version: participant.version, participant: id, capabilities: participant.capabilities, resumed: resumed,
             handledCount: participant.handledCount, secret: participant.secret,
             keepaliveInterval: configuration.keepaliveInterval, room: participant.room,
-            streams: participant.streams.map(\.assignment), rosterCount: UInt16(entries.count))
+            streams: participant.streams.map(\.assignment), rosterCount: UInt16(entries.count),
+            credentials: connection.credentials)
         _ = connection.channel.enqueue(.joined(grant), isFirm: true)
         for entry in entries { _ = connection.channel.enqueue(.participantJoined(entry), isFirm: true) }
         for kept in participant.backlog { _ = connection.channel.enqueue(kept.message, isFirm: true) }

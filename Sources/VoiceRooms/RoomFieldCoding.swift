@@ -1,3 +1,5 @@
+internal import VoicePeers
+
 // The fields that several messages share, and the messages that are structures.
 
 extension ByteReader {
@@ -140,6 +142,13 @@ extension JoinGrant {
         writer.write(UInt8(streams.count))
         for stream in streams { stream.write(into: &writer) }
         writer.write(rosterCount)
+        writer.write(flag: credentials != nil)
+        if let credentials {
+            writer.write(credentials.fragment.high)
+            writer.write(credentials.fragment.low)
+            writer.write(credentials.password.high)
+            writer.write(credentials.password.low)
+        }
     }
 
     init(from reader: inout ByteReader) throws(RoomProtocolError) {
@@ -151,6 +160,11 @@ extension JoinGrant {
             rosterCount: 0)
         for _ in 0..<(try reader.streamCount()) { streams.append(try StreamAssignment(from: &reader)) }
         rosterCount = try reader.number()
+        if try reader.flag() {
+            credentials = STUNCredentials(
+                fragment: UserFragment(high: try reader.number(), low: try reader.number()),
+                password: STUNPassword(high: try reader.number(), low: try reader.number()))
+        }
         guard keepaliveInterval > .zero, (1...RoomProtocol.participantLimit).contains(Int(rosterCount)) else {
             throw .invalidValue
         }

@@ -16,7 +16,15 @@ public struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
     /// The path in use, and the session's number of it.
     private var peer: PeerID?
     private var path: UInt32 = 0
+    /// The path that the server was asked to follow.
+    private var followedPath: UInt32 = 0
+    /// When anything genuine of the server came last, and when the socket was last opened or suspected.
+    private var lastHeard: Duration = .zero
+    private var lastSocket: Duration = .zero
     private var control = [UInt8](repeating: 0, count: RoomProtocol.datagramLimit)
+
+    /// A server that is followed answers each 1.44 s at least; after this silence the socket is suspected to be dead, as one is whose network has gone.
+    static var socketPatience: Duration { .seconds(2) }
 
     /// What became of a datagram.
     public enum Outcome: Equatable, Sendable {
@@ -57,6 +65,33 @@ public struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
     public mutating func connect(now: Duration) {
         path = session.path
         peer = peers.connect(to: server, now: now)
+        (lastHeard, lastSocket) = (now, now)
+    }
+
+    /// Whether the path had better go on through another socket: nothing has come through this one for longer than it should. The driver opens one
+    /// and calls `socketReplaced`, also where a socket fails to send.
+    public func suspectsSocket(now: Duration) -> Bool { socketTimeout.map { now >= $0 } ?? false }
+
+    /// The path goes on through another socket: the server is asked to follow.
+    public mutating func socketReplaced(now: Duration) {
+        lastSocket = now
+        peers.addressChanged(now: now)
+    }
+
+    /// Whether the path can go on through another socket.
+    public var isFollowed: Bool { followedPath == path && peer != nil && session.state == .joined }
+
+    private var socketTimeout: Duration? {
+        isFollowed ? max(lastHeard, lastSocket) + Self.socketPatience : nil
+    }
+
+    /// Has the server follow a path that has come into the room.
+    private mutating func beFollowed(now: Duration) {
+        guard followedPath != path, session.path == path, session.state == .joined, let peer,
+            let credentials = session.grant?.credentials
+        else { return }
+        followedPath = path
+        peers.follow(peer, credentials, now: now)
     }
 
     private mutating func follow(now: Duration) {
@@ -77,6 +112,7 @@ public struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
     public mutating func receive(_ datagram: inout MutableSpan<UInt8>, now: Duration) -> Outcome {
         switch peers.receive(&datagram, from: server, now: now) {
         case .media(let sender, let count, _, _):
+            lastHeard = now
             return sender == peer && session.state == .joined ? .media(count: count) : .dropped(.stranger)
         case .control(let sender):
             follow(now: now)
@@ -89,8 +125,11 @@ public struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
                 // What is not understood is counted by the session.
                 try? session.handle(datagram: buffer.span.extracting(..<count), now: now)
             }
+            lastHeard = now
+            beFollowed(now: now)
             return .control
         case .consumed:
+            lastHeard = now
             follow(now: now)
             return .control
         // Only a server has answers for strangers.
@@ -127,7 +166,7 @@ public struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
     // MARK: Time
 
     /// When to call `handleTimeout` at the latest; nil when there is nothing to wait for.
-    public var nextTimeout: Duration? { earliest(peers.nextTimeout, session.nextTimeout) }
+    public var nextTimeout: Duration? { earliest(peers.nextTimeout, session.nextTimeout, socketTimeout) }
 
     /// Takes the passing of time.
     public mutating func handleTimeout(now: Duration) {

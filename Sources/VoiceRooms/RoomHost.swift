@@ -115,7 +115,7 @@ public struct RoomHost<Security: PeerSecurity & ~Copyable>: ~Copyable {
     private mutating func followPeers(now: Duration) {
         while let event = peers.pollEvent() {
             switch event {
-            case .opened(let peer): directory.open(peer, now: now)
+            case .opened(let peer): directory.open(peer, credentials: peers.credentials(of: peer), now: now)
             case .closed(let peer, _): directory.close(peer, now: now)
             case .moved, .doubted: break
             }

@@ -1,3 +1,5 @@
+public import VoicePeers
+
 /// A message of the room protocol; docs/protocol.md gives each one's layout.
 public enum RoomMessage: Equatable, Sendable {
     // From client to server
@@ -121,13 +123,16 @@ public struct JoinGrant: Equatable, Sendable {
     public var streams: [StreamAssignment]
     /// How many participants the room has, this one included.
     public var rosterCount: UInt16
+    /// What the client signs its binding requests with, to have its path follow its address; nil where paths cannot.
+    public var credentials: STUNCredentials?
 
     /// Describes a grant.
     public init(
         version: UInt8, participant: ParticipantID, capabilities: RoomCapabilities, resumed: Bool, handledCount: UInt32,
         secret: RejoinSecret, keepaliveInterval: Duration, room: String, streams: [StreamAssignment],
-        rosterCount: UInt16
+        rosterCount: UInt16, credentials: STUNCredentials? = nil
     ) {
+        self.credentials = credentials
         self.version = version
         self.participant = participant
         self.capabilities = capabilities

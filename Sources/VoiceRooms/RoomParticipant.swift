@@ -77,6 +77,8 @@ struct Room: Sendable {
 /// The server's end of the path to a peer.
 struct RoomConnection: Sendable {
     var channel = ReliableChannel()
+    /// What its client may have the path follow it by.
+    var credentials: STUNCredentials?
     /// Whom it serves; nil before the join, and when it only waits for the acknowledgement of the last message.
     var participant: ParticipantID?
     /// When it is closed if it still serves nobody.

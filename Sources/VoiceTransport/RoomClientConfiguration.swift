@@ -23,7 +23,7 @@ public struct RoomClientConfiguration: Sendable {
     /// Describes a client.
     public init(
         allowPlaintext: Bool = false, room: String = "", capabilities: RoomCapabilities = .conversation,
-        publishing: Bool = false, interruptibleBy: InterruptionPolicy = .publisher, threadPriority: Int = 0,
+        publishing: Bool = true, interruptibleBy: InterruptionPolicy = .publisher, threadPriority: Int = 0,
         resolutionTimeout: Duration = .seconds(5)
     ) {
         self.allowPlaintext = allowPlaintext

@@ -31,6 +31,9 @@ final class RoomClientLoop<Security: PeerSecurity & ~Copyable> {
     private var arrivals: DatagramBatch
     private var departures: DatagramBatch
     private var counters = RoomClientStatistics()
+    /// Whether the socket has refused to send, and when that was last looked after.
+    private var isFailing = false
+    private var lastFailure: Duration = .zero
     /// Events dropped since the reader was last told.
     private var untoldDrops = 0
 
@@ -94,7 +97,7 @@ final class RoomClientLoop<Security: PeerSecurity & ~Copyable> {
             if ready & 2 != 0 {
                 link.wake.wait(timeout: .zero)
                 sendMedia()
-                isConcerned = shared.hasCommands.load(ordering: .acquiring)
+                isConcerned = isFailing || shared.hasCommands.load(ordering: .acquiring)
             }
             if ready & 1 != 0, receive() { isConcerned = true }
             if let deadline, MonotonicTime.now().sinceEpoch >= deadline { isConcerned = true }
@@ -130,12 +133,20 @@ final class RoomClientLoop<Security: PeerSecurity & ~Copyable> {
                 bytes += packet.count
             }
             let sent = departures.send(placed, through: socket)
+            if sent < placed { noteFailure() }
             counters.packetsSent += sent
             counters.packetsNotSent += placed - sent
             counters.bytesSent += bytes
             link.sending.release(waiting)
         }
         counters.mediaAllocations += Int(dv_thread_allocations() - before)
+    }
+
+    /// A socket whose network has gone refuses to send; looked after at most ten times a second.
+    private func noteFailure() {
+        let now = MonotonicTime.now().sinceEpoch
+        guard now - lastFailure >= .milliseconds(100) else { return }
+        (lastFailure, isFailing) = (now, true)
     }
 
     /// Takes what has arrived; media goes to its ring. Whether there was anything else.
@@ -213,9 +224,20 @@ final class RoomClientLoop<Security: PeerSecurity & ~Copyable> {
 
     /// A fresh socket for each path: the old one is bound to a local address that may have gone with its network. Where there is no network at all it
     /// is tried again at the next wake.
+    ///
+    /// And one for the same path where nothing comes through the old one any more.
     private func reopen(now: Duration) {
-        guard guest.wantsSocket, openSocket() == nil else { return }
-        guest.connect(now: now)
+        if guest.wantsSocket {
+            guard openSocket() == nil else { return }
+            guest.connect(now: now)
+        } else if guest.suspectsSocket(now: now) || (isFailing && guest.isFollowed) {
+            isFailing = false
+            let isOpen = openSocket() == nil
+            guest.socketReplaced(now: now)
+            guard isOpen else { return }
+        } else {
+            return
+        }
         counters.socketsOpened += 1
         sendControl(now: now)
     }

@@ -13,30 +13,44 @@ private struct Rounds: ~Copyable {
     private static let credentials = STUNCredentials(
         fragment: UserFragment(high: 1, low: 2), password: STUNPassword(high: 3, low: 4))
 
+    private static let key = CookieKey(high: 8, low: 9)
     private var client = ConsentClient(to: credentials, from: UserFragment(high: 5, low: 6), now: .zero)
     private var server = ConsentServer(password: credentials.password, at: home, now: .zero)
     private var number: UInt64 = 0
 
-    /// One request from a new address, and its answer; whether both were taken.
+    /// A move to a new address: a request, the question for proof, a request with it, and its answer; whether all were taken.
     mutating func round<Integrity: STUNIntegrity & ~Copyable>(
         by integrity: borrowing Integrity, _ request: inout [UInt8], _ answer: inout [UInt8]
     ) -> Bool {
         number += 1
-        let now = client.nextTimeout
         let source = EndpointAddress(high: number, low: 1, port: 1)
-        let entropy = ConsentEntropy(transaction: STUNTransaction(high: number, low: 7), spread: 9)
+        let (asked, seen) = exchange(from: source, transaction: 7, by: integrity, &request, &answer)
+        guard asked == .unproved, seen == .askedForProof(seenAt: source) else { return false }
+        let (proved, confirmed) = exchange(from: source, transaction: 8, by: integrity, &request, &answer)
+        guard case .moved = proved, case .confirmed(source, _) = confirmed else { return false }
+        return true
+    }
+
+    private mutating func exchange<Integrity: STUNIntegrity & ~Copyable>(
+        from source: EndpointAddress, transaction: UInt32, by integrity: borrowing Integrity,
+        _ request: inout [UInt8], _ answer: inout [UInt8]
+    ) -> (ConsentVerdict?, ConsentAnswer?) {
+        let now = client.nextTimeout
+        let cookie = AddressCookie(of: source, key: Self.key, now: now)
+        let entropy = ConsentEntropy(transaction: STUNTransaction(high: number, low: transaction), spread: 9)
         var sent = request.mutableSpan
         guard let count = client.request(entropy, now: now, by: integrity, into: &sent),
             let message = try? STUNMessage(sent.span.extracting(first: count)),
-            let username = message.username, UserFragment(serverPartOf: username) != nil,
-            case .moved = server.handle(message, from: source, now: now, by: integrity)
-        else { return false }
+            let username = message.username, UserFragment(serverPartOf: username) != nil
+        else { return (nil, nil) }
+        let verdict = server.handle(message, from: source, cookie: cookie, now: now, by: integrity)
         var returned = answer.mutableSpan
-        guard let length = server.answer(message, from: source, by: integrity, into: &returned),
-            let reply = try? STUNMessage(returned.span.extracting(first: length)),
-            case .confirmed(source, _) = client.handle(reply, now: now, by: integrity)
-        else { return false }
-        return true
+        let length = server.answer(
+            message, from: source, askingFor: verdict == .unproved ? cookie : nil, by: integrity, into: &returned)
+        guard let length, let reply = try? STUNMessage(returned.span.extracting(first: length)) else {
+            return (verdict, nil)
+        }
+        return (verdict, client.handle(reply, now: now, by: integrity))
     }
 }
 

@@ -2,11 +2,12 @@
 ///
 ///     unsigned, of another password, out of order ──► refused, not answered
 ///     from the address where it is                ──► same, answered
-///     from another address                        ──► moved, answered: send there from now on
+///     from another address                        ──► unproved, answered with that address's cookie
+///     from another address, with its cookie       ──► moved, answered: send there from now on
 ///
-/// The requests' numbers must rise, else whoever recorded one could send it again from his own address and have the path follow him. Whoever
-/// stands on the path and overtakes a request can still do so, until the client's next one: at most ``ConsentClient/interval`` and a fifth.
-/// He gets protected media, which he cannot read.
+/// The cookie shows that whoever asks receives there: else a peer could have media sent to whomever it likes, by a forged address. The requests' numbers must rise,
+/// else whoever recorded one could send it again from his own address and have the path follow him. Whoever stands on the path can still do so, until the client's next
+/// request: he gets protected media, which he cannot read.
 ///
 /// A value, without a clock: one for each peer, of the thread that has the peer's socket. Allocates nothing.
 package struct ConsentServer: Sendable {
@@ -32,7 +33,8 @@ package struct ConsentServer: Sendable {
     ///
     /// One HMAC over at most ``STUNMessage/maximumSize`` bytes.
     package mutating func handle<Integrity: STUNIntegrity & ~Copyable>(
-        _ message: STUNMessage, from source: EndpointAddress, now: Duration, by integrity: borrowing Integrity
+        _ message: STUNMessage, from source: EndpointAddress, cookie: AddressCookie, now: Duration,
+        by integrity: borrowing Integrity
     ) -> ConsentVerdict {
         guard message.messageClass == .request, message.method == STUNMessage.binding else {
             return .refused(.noRequest)
@@ -45,8 +47,13 @@ package struct ConsentServer: Sendable {
             // The network may have doubled it. Another address is somebody else, or an old request overtaken by one that moved the peer.
             return source == address ? .same : .refused(.outOfOrder)
         }
-        (lastNumber, lastConsent) = (number, now)
-        guard source != address else { return .same }
+        lastNumber = number
+        guard source != address else {
+            lastConsent = now
+            return .same
+        }
+        guard let proof = message.value(of: .addressCookie), cookie.accepts(proof) else { return .unproved }
+        lastConsent = now
         defer { address = source }
         return .moved(from: address)
     }
@@ -54,14 +61,15 @@ package struct ConsentServer: Sendable {
     /// Writes the answer to a message that ``handle(_:from:now:by:)`` has found worth one: its length, never more than the message's. Nil
     /// when it would be longer, or when the buffer is too small.
     package func answer<Integrity: STUNIntegrity & ~Copyable>(
-        _ message: STUNMessage, from source: EndpointAddress, by integrity: borrowing Integrity,
-        into answer: inout MutableSpan<UInt8>
+        _ message: STUNMessage, from source: EndpointAddress, askingFor cookie: AddressCookie?,
+        by integrity: borrowing Integrity, into answer: inout MutableSpan<UInt8>
     ) -> Int? {
         let (key, transaction, unknown) = (password.characters, message.transaction, message.unknownAttributes)
         let count =
             unknown.count > 0
             ? try? STUNBinding.refusal(of: unknown, transaction, password: key.span, by: integrity, into: &answer)
-            : try? STUNBinding.success(transaction, seenAt: source, password: key.span, by: integrity, into: &answer)
+            : try? STUNBinding.success(
+                transaction, seenAt: source, cookie: cookie, password: key.span, by: integrity, into: &answer)
         guard let count, count <= message.bytes.count else { return nil }
         return count
     }
@@ -73,13 +81,15 @@ package enum ConsentVerdict: Equatable, Sendable {
     case same
     /// The peer is at the request's source now.
     case moved(from: EndpointAddress)
+    /// It may be there, and has to show it.
+    case unproved
     /// Nothing changes.
     case refused(ConsentRefusal)
 
     /// Whether it is worth an answer. Whoever did not sign gets none; see ``STUNBinding``.
     package var isAnswered: Bool {
         switch self {
-        case .same, .moved, .refused(.unknownAttributes): true
+        case .same, .moved, .unproved, .refused(.unknownAttributes): true
         case .refused: false
         }
     }

@@ -20,6 +20,8 @@ package struct STUNAttribute: RawRepresentable, Hashable, Sendable, BitwiseCopya
     /// Ours, of the range that is given out first come, first served (RFC 8489 section 18.3): a number of 32 bits that rises with each request
     /// of a ``ConsentClient``. An agent that does not know it passes over it.
     package static let requestNumber = STUNAttribute(rawValue: 0xC7A0)
+    /// Ours: the ``AddressCookie`` of the address that a request comes from, as the server has told it there; zeros before.
+    package static let addressCookie = STUNAttribute(rawValue: 0xC7A1)
 
     /// Bytes of type and length before each value.
     static let headerSize = 4

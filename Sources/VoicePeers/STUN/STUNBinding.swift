@@ -2,8 +2,8 @@
 ///
 /// | message | bytes |
 /// |---|---|
-/// | request of a ``ConsentClient`` | 100: header 20, USERNAME 40, request number 8, MESSAGE-INTEGRITY 24, FINGERPRINT 8 |
-/// | success | 64 to an IPv4 address, 76 to an IPv6 address |
+/// | request of a ``ConsentClient`` | 120: header 20, USERNAME 40, request number 8, cookie 20, MESSAGE-INTEGRITY 24, FINGERPRINT 8 |
+/// | success | 64 to an IPv4 address, 76 to an IPv6 address; 20 more with a cookie |
 /// | 420, signed | 64 + 2 for each unknown attribute, at most 4, in fours: at most 72 |
 /// | 400, 401, not signed | 36 |
 ///
@@ -17,24 +17,30 @@ package enum STUNBinding {
     /// A request of a client.
     package static func request<Integrity: STUNIntegrity & ~Copyable>(
         _ transaction: STUNTransaction, number: UInt32, to server: STUNCredentials, from client: UserFragment,
-        by integrity: borrowing Integrity, into message: inout MutableSpan<UInt8>
+        cookie: InlineArray<16, UInt8>, by integrity: borrowing Integrity, into message: inout MutableSpan<UInt8>
     ) throws(STUNError) -> Int {
         var writer = try STUNWriter(.request, transaction, into: &message)
         try writer.append(usernameOf: server.fragment, client, to: &message)
         try writer.append(requestNumber: number, to: &message)
+        try writer.append(.addressCookie, cookie.span, to: &message)
         let key = server.password.characters
         try writer.sign(with: key.span, by: integrity, in: &message)
         try writer.close(&message)
         return writer.byteCount
     }
 
-    /// A response that tells where the request came from. `password` is the one that the request was signed with.
+    /// A response that tells where the request came from. `password` is the one that the request was signed with, `cookie` what the next
+    /// request must bring where the address has to prove itself.
     package static func success<Integrity: STUNIntegrity & ~Copyable>(
-        _ transaction: STUNTransaction, seenAt address: EndpointAddress, password: Span<UInt8>,
+        _ transaction: STUNTransaction, seenAt address: EndpointAddress, cookie: AddressCookie?, password: Span<UInt8>,
         by integrity: borrowing Integrity, into message: inout MutableSpan<UInt8>
     ) throws(STUNError) -> Int {
         var writer = try STUNWriter(.success, transaction, into: &message)
         try writer.append(mappedAddress: address, to: &message)
+        if let cookie {
+            let bytes = cookie.bytes
+            try writer.append(.addressCookie, bytes.span, to: &message)
+        }
         try writer.sign(with: password, by: integrity, in: &message)
         try writer.close(&message)
         return writer.byteCount

@@ -24,6 +24,8 @@ package struct DTLSSecurity: ~Copyable, PeerSecurity {
     private var context: DTLSContext
     private var peers: UnsafeMutablePointer<DTLSPeer>
     private var capacity = 0
+    /// Nil where OpenSSL has no SHA-1: then paths do not follow their peers.
+    private let integrity = MessageIntegrity()
 
     /// A server's.
     package init(serving identity: ServerIdentity) { self.init(identity.context) }
@@ -125,4 +127,11 @@ package struct DTLSSecurity: ~Copyable, PeerSecurity {
     package mutating func unprotect(
         _ packet: inout MutableSpan<UInt8>, count: Int, _ kind: MediaKind, at slot: Int
     ) -> Int? { slot < capacity ? unsafe peers[slot].unprotect(&packet, count: count, kind) : nil }
+
+    /// See ``STUNIntegrity``.
+    package func hmacSHA1(
+        key: Span<UInt8>, _ first: Span<UInt8>, _ second: Span<UInt8>
+    ) -> InlineArray<20, UInt8>? {
+        integrity?.hmacSHA1(key: key, first, second)
+    }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import VoiceRooms
 import VoiceTransport
 
 extension TokenKey {

@@ -43,8 +43,8 @@ struct RoomPlace {
         var next = unsafe list
         while let entry = unsafe next?.pointee {
             unsafe next = entry.ifa_next
-            let isUp = unsafe entry.ifa_flags & UInt32(IFF_UP.rawValue) != 0
-            let isOwn = unsafe entry.ifa_flags & UInt32(IFF_LOOPBACK.rawValue) != 0
+            let isUp = unsafe entry.ifa_flags & UInt32(IFF_UP) != 0
+            let isOwn = unsafe entry.ifa_flags & UInt32(IFF_LOOPBACK) != 0
             guard isUp, !isOwn, let address = unsafe entry.ifa_addr,
                 unsafe address.pointee.sa_family == sa_family_t(AF_INET)
             else { continue }

@@ -98,19 +98,20 @@ private func checkAddress(_ address: EndpointAddress, _ transaction: STUNTransac
 private func serve(_ datagram: [UInt8], isSigned: Bool) {
     guard let message = try? STUNMessage(datagram.span) else { return }
     var server = ConsentServer(password: password, at: home, now: .zero)
-    let verdict = server.handle(message, from: elsewhere, now: .seconds(1), by: Sum())
+    let cookie = AddressCookie(of: elsewhere, key: CookieKey(high: 1, low: 2), now: .seconds(1))
+    let verdict = server.handle(message, from: elsewhere, cookie: cookie, now: .seconds(1), by: Sum())
     precondition(isSigned || !verdict.isAnswered)
     precondition((server.address == elsewhere) == (verdict == .moved(from: home)))
     guard verdict.isAnswered else { return }
     var answer = [UInt8](repeating: 0, count: 1_500)
     var span = answer.mutableSpan
-    guard let count = server.answer(message, from: elsewhere, by: Sum(), into: &span) else { return }
+    guard let count = server.answer(message, from: elsewhere, askingFor: cookie, by: Sum(), into: &span) else { return }
     precondition(count <= datagram.count)
     let written = span.span.extracting(first: count)
     guard let reply = try? STUNMessage(written) else { fatalError("what was answered cannot be read") }
     precondition(reply.transaction == message.transaction)
     // The same again is of no effect.
-    precondition(server.handle(message, from: home, now: .seconds(2), by: Sum()) != .moved(from: elsewhere))
+    precondition(server.handle(message, from: home, cookie: cookie, now: .seconds(2), by: Sum()) != .moved(from: elsewhere))
 }
 
 private func hear(_ datagram: [UInt8], isSigned: Bool) {
@@ -139,12 +140,14 @@ func makeSeeds() -> [[UInt8]] {
     whole.append(
         made { message throws(STUNError) in
             try STUNBinding.request(
-                transaction, number: 1, to: other, from: UserFragment(high: 9, low: 10), by: Sum(), into: &message)
+                transaction, number: 1, to: other, from: UserFragment(high: 9, low: 10),
+                cookie: InlineArray(repeating: 7), by: Sum(), into: &message)
         })
     for address in [home, elsewhere] {
         whole.append(
             made { message throws(STUNError) in
-                try STUNBinding.success(transaction, seenAt: address, password: key.span, by: Sum(), into: &message)
+                try STUNBinding.success(
+                    transaction, seenAt: address, cookie: nil, password: key.span, by: Sum(), into: &message)
             })
     }
     var unknown = UnknownAttributes()
