@@ -257,6 +257,7 @@ public final class SimulatedCall {
             var packet = unsafe Array(link.sending.buffer())
             let length = packet.count
             link.sending.release()
+            let length = packet.count
             var span = packet.mutableSpan
             // As the network thread has it: what is made during a break is discarded.
             guard let kind = MediaKind(of: span.span),
@@ -298,7 +299,9 @@ public final class SimulatedCall {
         for receiver in receivers {
             for index in packet.indices { outgoing[index] = packet[index] }
             var buffer = outgoing.mutableSpan
-            guard let (count, address) = host.protect(&buffer, count: packet.count, kind, for: receiver) else { continue }
+            guard let (count, address) = host.protect(&buffer, count: packet.count, kind, for: receiver) else {
+                continue
+            }
             send(Array(outgoing[..<count]), to: address)
         }
     }
@@ -332,7 +335,9 @@ public final class SimulatedCall {
             while let delivery = participant.downlink.receive(now: now.sinceEpoch) {
                 var bytes = delivery.datagram
                 var datagram = bytes.mutableSpan
-                guard case .media(let count) = participant.guest.receive(&datagram, now: now.sinceEpoch) else { continue }
+                guard case .media(let count) = participant.guest.receive(&datagram, now: now.sinceEpoch) else {
+                    continue
+                }
                 _ = participant.core.link.received.push(
                     bytes.span.extracting(..<count), tag: PacketTag(time: MonotonicTime(atOrAfter: delivery.arrivedAt)))
             }

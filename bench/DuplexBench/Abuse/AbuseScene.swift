@@ -62,7 +62,8 @@ struct AbuseScene {
 
     func run() throws -> Outcome {
         let server = try ChildProgram(
-            duplex, ["room", "serve", "--port", "0", "--json"], environment: ["DUPLEX_ROOM_SECRET": secret],
+            duplex, ["room", "serve", "--port", "0", "--plaintext", "--json"],
+            environment: ["DUPLEX_ROOM_SECRET": secret],
             output: folder.appendingPathComponent("server.json"))
         defer { server.end() }
         guard let port = server.line(ofType: "listening", within: 20)?.port else {
@@ -87,8 +88,9 @@ struct AbuseScene {
         guard let victim = member.publishers.first(where: { $0.value == "eve" })?.key else {
             throw AbuseFailure("nobody publishes a stream to attack")
         }
-        let datagrams = AttackDatagrams(attack, by: member, against: victim, forgedToken: try forged())
-        let run = try AttackRun(datagrams, by: member, port: port, isOfStrangers: attack == .forgedJoins)
+        let datagrams = AttackDatagrams(
+            attack, by: member, against: victim, strangers: AttackRun.strangers, forgedToken: try forged())
+        let run = try AttackRun(datagrams, by: member, port: port)
         run.observe(server, attacked)
         run.rest(seconds: Self.settlingSeconds)
         run.measureQuiet(seconds: 1)

@@ -1,3 +1,4 @@
+import VoicePeers
 import VoiceRealtime
 import VoiceRooms
 import VoiceWire
@@ -11,6 +12,7 @@ enum Attack: CaseIterable {
     case repeatedRequests
     case muteToggles
     case messagesAndInterruptions
+    case strangersHellos
     case forgedJoins
 
     var name: String {
@@ -22,6 +24,7 @@ enum Attack: CaseIterable {
         case .repeatedRequests: "requests for what is so already"
         case .muteToggles: "mute and unmute"
         case .messagesAndInterruptions: "messages and interruptions"
+        case .strangersHellos: "hellos of strangers"
         case .forgedJoins: "joins with forged tokens"
         }
     }
@@ -30,9 +33,12 @@ enum Attack: CaseIterable {
     var needsFullRoom: Bool {
         switch self {
         case .repeatedRequests, .muteToggles, .messagesAndInterruptions: true
-        case .nothing, .sequenceSteps, .lossPatterns, .inventedListeners, .forgedJoins: false
+        case .nothing, .sequenceSteps, .lossPatterns, .inventedListeners, .strangersHellos, .forgedJoins: false
         }
     }
+
+    /// Whether its datagrams come from many addresses, and not from a member's.
+    var isOfStrangers: Bool { self == .strangersHellos || self == .forgedJoins }
 
     /// What its sender asks of the room. Interrupting others takes no right to speak.
     var capabilities: RoomCapabilities {
@@ -42,36 +48,48 @@ enum Attack: CaseIterable {
 
 /// Makes the datagrams of an attack.
 final class AttackDatagrams {
-    private let attack: Attack
+    let attack: Attack
     private let member: HostileMember
     /// Whom it is against.
     private let victim: StreamAssignment
     private var requests: RequestDatagram?
     /// For which stay in the room they were made: another has another stream.
-    private var requestsAssociation: UInt64 = 0
-    private var forgedJoin: ForgedJoin
+    private var requestsStay = 0
+    private var lastRecord: [UInt8]?
+    private var strangers: Strangers
     private var count = 0
 
-    /// - Parameter forgedToken: one that is signed with another key.
-    init(_ attack: Attack, by member: HostileMember, against victim: StreamAssignment, forgedToken: String) {
+    /// - Parameters:
+    ///   - strangers: how many there are.
+    ///   - forgedToken: one that is signed with another key.
+    init(
+        _ attack: Attack, by member: HostileMember, against victim: StreamAssignment, strangers: Int,
+        forgedToken: String
+    ) {
         self.attack = attack
         self.member = member
         self.victim = victim
-        forgedJoin = ForgedJoin(token: forgedToken)
+        self.strangers = Strangers(count: strangers, joins: attack == .forgedJoins, token: forgedToken)
     }
 
-    /// The next one; nil while the attacker is not in the room and has to be.
-    func next() -> [UInt8]? {
+    /// The next one, of a stranger where it is strangers that attack; nil while the attacker is not in the room and has to be.
+    func next(from stranger: Int) -> [UInt8]? {
         count += 1
         return switch attack {
         case .nothing: nil
-        case .sequenceSteps: member.ownStream.flatMap(steppingPacket)
-        case .lossPatterns: member.ownStream.flatMap(patterns)
-        case .inventedListeners: member.ownStream.flatMap(inventions)
+        case .sequenceSteps: member.ownStream.flatMap(steppingPacket).flatMap { member.path.protect($0, .sound) }
+        case .lossPatterns: member.ownStream.flatMap(patterns).flatMap { member.path.protect($0, .report) }
+        case .inventedListeners: member.ownStream.flatMap(inventions).flatMap { member.path.protect($0, .report) }
         case .repeatedRequests, .muteToggles, .messagesAndInterruptions: requestDatagram()
-        case .forgedJoins: forgedJoin.next()
+        case .strangersHellos, .forgedJoins: strangers.next(from: stranger)
         }
     }
+
+    /// Whether the next one is what the attack is about, and not what leads to it.
+    func isReady(_ stranger: Int) -> Bool { !attack.isOfStrangers || strangers.isReady(stranger) }
+
+    /// Takes what the server says to a stranger.
+    func take(_ datagrams: [[UInt8]], at stranger: Int) { strangers.take(datagrams, at: stranger) }
 
     // MARK: Requests
 
@@ -91,14 +109,15 @@ final class AttackDatagrams {
 
     private func requestDatagram() -> [UInt8]? {
         // Who was put out goes on with what was sent last.
-        guard member.hasSettled else { return requests?.last }
-        if requestsAssociation != member.association {
-            requestsAssociation = member.association
+        guard member.hasSettled else { return lastRecord }
+        if requestsStay != member.stays {
+            requestsStay = member.stays
             requests = messages.isEmpty ? nil : RequestDatagram(messages)
         }
         guard let count = requests?.count else { return nil }
-        return requests?.bytes(
-            association: member.association, acknowledged: member.awaited, from: member.takeSequence(count))
+        let control = requests?.bytes(acknowledged: member.awaited, from: member.takeSequence(count))
+        lastRecord = control.flatMap { member.path.record(of: $0) } ?? lastRecord
+        return lastRecord
     }
 
     // MARK: Media
@@ -189,21 +208,19 @@ final class AttackDatagrams {
 struct RequestDatagram {
     /// Requests in it.
     let count: Int
-    /// The last one made.
-    var last: [UInt8] { template }
     private var template: [UInt8]
     /// Where each request begins.
     private let frames: [Int]
 
-    /// As many of `messages`, again and again, as fit.
+    /// As many of `messages`, again and again, as fit and as a server reads.
     init(_ messages: [RoomMessage]) {
         func encoded(_ messages: [RoomMessage]) -> [UInt8] {
             let frames = messages.map { ControlDatagram.Frame(sequence: 1, message: $0) }
-            return ControlDatagram(association: 0, acknowledged: 0, frames: frames).encoded()
+            return ControlDatagram(acknowledged: 0, frames: frames).encoded()
         }
         var all: [RoomMessage] = []
         var starts: [Int] = []
-        while true {
+        while all.count < RoomProtocol.frameLimit {
             let more = all + [messages[all.count % messages.count]]
             let bytes = encoded(more)
             guard bytes.count <= RoomProtocol.datagramLimit else { break }
@@ -216,9 +233,8 @@ struct RequestDatagram {
     }
 
     /// The datagram with its requests numbered from `first` on.
-    mutating func bytes(association: UInt64, acknowledged: UInt32, from first: UInt32) -> [UInt8] {
-        store(association, at: 2)
-        store(acknowledged, at: 10)
+    mutating func bytes(acknowledged: UInt32, from first: UInt32) -> [UInt8] {
+        store(acknowledged, at: 0)
         for (index, start) in frames.enumerated() {
             store(first &+ UInt32(index), at: start + 3)
         }
@@ -230,27 +246,5 @@ struct RequestDatagram {
         for index in 0..<count {
             template[offset + index] = UInt8(truncatingIfNeeded: value >> (8 * (count - 1 - index)))
         }
-    }
-}
-
-/// Joins of strangers, each with another association and another wrong signature.
-struct ForgedJoin {
-    private let token: [UInt8]
-    private var number: UInt64 = 0
-    private static let base64 = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
-
-    init(token: String) { self.token = Array(token.utf8) }
-
-    mutating func next() -> [UInt8] {
-        number += 1
-        var token = token
-        for place in 0..<4 {
-            token[token.count - 10 + place] = Self.base64[Int(truncatingIfNeeded: number >> UInt64(6 * place)) & 63]
-        }
-        let join = RoomMessage.join(JoinRequest(capabilities: .conversation, room: "", token: token))
-        return ControlDatagram(
-            association: UInt64.random(in: 1...UInt64.max), acknowledged: 1,
-            frames: [ControlDatagram.Frame(sequence: 1, message: join)]
-        ).encoded()
     }
 }

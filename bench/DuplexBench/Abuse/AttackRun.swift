@@ -4,12 +4,14 @@ import VoiceRealtime
 /// Lets time pass: with attacks or without, and watches what they cost.
 final class AttackRun {
     /// Addresses of this machine alone from which strangers come: 127.0.1.1 and on.
-    private static let strangers = 64
+    static let strangers = 64
     /// Behind by more than this, the rate is not made up for.
     private static let mostBehindSeconds = 0.05
     private static let windowSeconds = 0.25
     /// How long one datagram may keep the server busy at most, for the measurement of one alone.
     private static let probeSeconds = 0.2
+    /// Two hellos lead to a join; more where the server has too much to do.
+    private static let mostPreparations = 8
 
     private let datagrams: AttackDatagrams
     private let member: HostileMember
@@ -26,11 +28,10 @@ final class AttackRun {
     private var clientNanoseconds = 0.0
     private var worstWindow = 0.0
 
-    /// - Parameter isOfStrangers: whether the datagrams come from many addresses, and not from the member's.
-    init(_ datagrams: AttackDatagrams, by member: HostileMember, port: UInt16, isOfStrangers: Bool) throws {
+    init(_ datagrams: AttackDatagrams, by member: HostileMember, port: UInt16) throws {
         (self.datagrams, self.member) = (datagrams, member)
         sockets =
-            isOfStrangers
+            datagrams.attack.isOfStrangers
             ? try (1...Self.strangers).map { try LoopbackSocket(from: "127.0.1.\($0)", to: port) } : [member.socket]
     }
 
@@ -62,7 +63,8 @@ final class AttackRun {
     func probe(_ count: Int) -> Double {
         var costs: [Double] = []
         for _ in 0..<count {
-            guard let datagram = datagrams.next() else { continue }
+            prepare()
+            guard let datagram = datagrams.next(from: 0) else { continue }
             let (before, start) = (serverTime, MonotonicTime.now())
             sockets[0].send([datagram])
             var last = before
@@ -82,6 +84,20 @@ final class AttackRun {
         return costs.isEmpty ? .nan : max(0, Samples(costs).median)
     }
 
+    /// Has the first stranger say what leads to the attack's own datagram.
+    private func prepare() {
+        for _ in 0..<Self.mostPreparations where !datagrams.isReady(0) {
+            if let datagram = datagrams.next(from: 0) { sockets[0].send([datagram]) }
+            rest(seconds: 0.02)
+            hear(0)
+        }
+    }
+
+    /// Takes what the server says to a stranger; the member hears for itself.
+    private func hear(_ socket: Int) {
+        if datagrams.attack.isOfStrangers { datagrams.take(sockets[socket].receive(), at: socket) }
+    }
+
     /// Sends `rate` datagrams a second.
     func flood(rate: Int, seconds: Double, progress: (Double) -> Void) {
         let start = MonotonicTime.now().nanoseconds
@@ -99,14 +115,17 @@ final class AttackRun {
             if wanted - due > Int(Self.mostBehindSeconds * Double(rate)) {
                 begin = now.nanoseconds - Int64(Double(due) / Double(rate) * 1e9)
             }
-            let batch = (0..<min(max(0, wanted - due), LoopbackSocket.batch)).compactMap { _ in datagrams.next() }
-            due += min(max(0, wanted - due), LoopbackSocket.batch)
             round += 1
-            let went = batch.isEmpty ? 0 : sockets[round % sockets.count].send(batch)
+            let turn = round % sockets.count
+            hear(turn)
+            let batch = (0..<min(max(0, wanted - due), LoopbackSocket.batch)).compactMap { _ in
+                datagrams.next(from: turn)
+            }
+            due += min(max(0, wanted - due), LoopbackSocket.batch)
+            let went = batch.isEmpty ? 0 : sockets[turn].send(batch)
             sent += went
             window.sent += went
             if Double(now.nanoseconds - window.start) / 1e9 >= Self.windowSeconds { close(&window, now: now) }
-            if sockets.count > 1 { _ = sockets[round % sockets.count].receive() }
             if wanted - due < 8 { sleepMicroseconds(500) }
         }
         floodSeconds = Double(MonotonicTime.now().nanoseconds - start) / 1e9

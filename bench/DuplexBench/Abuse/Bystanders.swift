@@ -1,4 +1,5 @@
 import Synchronization
+import VoicePeers
 import VoiceRealtime
 import VoiceRooms
 
@@ -29,13 +30,13 @@ final class Bystanders: Sendable {
         let state = State()
         self.state = state
         thread = try RealtimeThread(name: "bystanders", priority: 0) { stop in
-            guard var members = try? tokens.map({ try Bystander(token: $0, port: port) }),
-                var late = try? Bystander(token: newcomer, port: port)
+            guard let members = try? tokens.map({ try Bystander(token: $0, port: port) }),
+                let late = try? Bystander(token: newcomer, port: port)
             else { return }
             var lateBegan: Duration?
             while !stop.isRaised {
                 let now = MonotonicTime.now().sinceEpoch
-                for index in members.indices { members[index].pump(now: now) }
+                for member in members { member.pump(now: now) }
                 if lateBegan == nil, state.newcomerBegins.load(ordering: .acquiring) { lateBegan = now }
                 if lateBegan != nil { late.pump(now: now) }
                 state.report.withLock { report in
@@ -59,13 +60,15 @@ final class Bystanders: Sendable {
 }
 
 /// One of them.
-private struct Bystander {
+private final class Bystander {
     /// One way to the server and one back.
     private static let travel: Duration = .milliseconds(50)
 
-    private let socket: LoopbackSocket
-    private var session: RoomSession
+    private let port: UInt16
+    private var socket: LoopbackSocket
+    private var guest: RoomGuest<Plaintext>
     private var hasBegun = false
+    private var buffer = [UInt8](repeating: 0, count: 1_500)
     /// Datagrams on their way, with the time at which they arrive.
     private var arriving: [(Duration, [UInt8])] = []
     private var departing: [(Duration, [UInt8])] = []
@@ -73,34 +76,53 @@ private struct Bystander {
     private(set) var wasPutOut = false
 
     init(token: String, port: UInt16) throws {
+        self.port = port
         socket = try LoopbackSocket(to: port)
-        session = try RoomSession(token: Array(token.utf8), association: UInt64.random(in: 1...UInt64.max))
+        guest = RoomGuest(
+            session: try RoomSession(token: Array(token.utf8)), server: .loopback(port: port),
+            security: Plaintext(key: .random()), cookieKey: .random())
     }
 
-    mutating func pump(now: Duration) {
+    func pump(now: Duration) {
         if !hasBegun {
             hasBegun = true
-            try? session.join(now: now)
+            try? guest.session.join(now: now)
         }
-        for datagram in socket.receive() where datagram.first == RoomProtocol.firstByte {
-            arriving.append((now + Self.travel, datagram))
-        }
+        for datagram in socket.receive() { arriving.append((now + Self.travel, datagram)) }
         let due = arriving.prefix { $0.0 <= now }
-        for (_, datagram) in due { _ = try? session.handle(datagram: datagram.span, now: now) }
+        for (_, datagram) in due {
+            var datagram = datagram
+            var bytes = datagram.mutableSpan
+            _ = guest.receive(&bytes, now: now)
+        }
         arriving.removeFirst(due.count)
-        session.handleTimeout(now: now)
-        while let event = session.pollEvent() { take(event) }
-        while let datagram = session.pollDatagram(now: now) { departing.append((now + Self.travel, datagram)) }
+        guest.handleTimeout(now: now)
+        while let event = guest.session.pollEvent() { take(event) }
+        depart(now: now)
+        if guest.wantsSocket {
+            // What is on its way through the former socket is lost with it.
+            if guest.session.path > 1, let fresh = try? LoopbackSocket(to: port) { socket = fresh }
+            guest.connect(now: now)
+            depart(now: now)
+        }
         let ready = departing.prefix { $0.0 <= now }
         for (_, datagram) in ready { socket.send([datagram]) }
         departing.removeFirst(ready.count)
     }
 
-    private mutating func take(_ event: RoomSessionEvent) {
+    private func depart(now: Duration) {
+        while true {
+            var span = buffer.mutableSpan
+            guard let count = guest.pollTransmit(into: &span, now: now) else { return }
+            departing.append((now + Self.travel, Array(buffer[..<count])))
+        }
+    }
+
+    private func take(_ event: RoomSessionEvent) {
         switch event {
         case .joined(let grant, _):
             hasJoined = true
-            if let own = grant.streams.first { try? session.publish(own) }
+            if let own = grant.streams.first { try? guest.session.publish(own) }
         case .reconnecting, .ended: wasPutOut = true
         default: break
         }

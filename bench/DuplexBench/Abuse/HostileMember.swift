@@ -4,11 +4,13 @@ import VoiceRooms
 /// put out. What it sends besides is an attack's.
 final class HostileMember {
     let socket: LoopbackSocket
+    let path: HostilePath
     private let token: [UInt8]
     private let capabilities: RoomCapabilities
 
+    /// How often it has begun to join.
+    private(set) var stays = 0
     /// What it says itself is numbered from here on.
-    private(set) var association: UInt64
     private(set) var next: UInt32 = 1
     /// What the server awaits next of it, and since when.
     private(set) var acknowledged: UInt32 = 1
@@ -23,7 +25,9 @@ final class HostileMember {
 
     private var identities: [ParticipantID: String] = [:]
     private var owesAcknowledgement = false
+    private var connectAgainAt: Duration = .zero
     private var joinAgainAt: Duration = .zero
+    private var isConnected = false
     private var pingAt: Duration = .zero
 
     private static let joinInterval: Duration = .milliseconds(200)
@@ -35,7 +39,7 @@ final class HostileMember {
         socket = try LoopbackSocket(to: port)
         self.token = Array(token.utf8)
         self.capabilities = capabilities
-        association = UInt64.random(in: 1...UInt64.max / 2)
+        path = HostilePath(port: port)
     }
 
     /// Whether it is in the room and speaks there, as far as it may.
@@ -48,11 +52,20 @@ final class HostileMember {
     /// Takes what has come and says what the protocol asks for; call at least every few milliseconds.
     func pump(now: Duration) {
         for datagram in socket.receive() {
-            guard let control = try? ControlDatagram(decoding: datagram.span), control.association == association else {
-                continue
+            for bytes in path.receive(datagram, now: now) {
+                if let control = try? ControlDatagram(decoding: bytes.span) { take(control, now: now) }
             }
-            take(control, now: now)
         }
+        if path.hasEnded(now: now) { startOver() }
+        if !isConnected, now >= connectAgainAt {
+            connectAgainAt = now + Self.joinInterval
+            joinAgainAt = .zero
+            isConnected = true
+            stays += 1
+            path.connect(now: now)
+        }
+        defer { for record in path.takeRecords() { socket.send([record]) } }
+        guard path.isOpen else { return }
         if grant == nil, now >= joinAgainAt {
             joinAgainAt = now + Self.joinInterval
             let join = RoomMessage.join(JoinRequest(capabilities: capabilities, room: "", token: token))
@@ -86,9 +99,8 @@ final class HostileMember {
 
     private func say(_ frames: [ControlDatagram.Frame]) {
         owesAcknowledgement = false
-        socket.send([
-            ControlDatagram(association: association, acknowledged: awaited, frames: frames).encoded()
-        ])
+        let control = ControlDatagram(acknowledged: awaited, frames: frames).encoded()
+        if let record = path.record(of: control) { socket.send([record]) }
     }
 
     private func take(_ control: ControlDatagram, now: Duration) {
@@ -97,21 +109,13 @@ final class HostileMember {
             progressAt = now
         }
         for frame in control.frames {
-            guard frame.sequence != 0 else {
-                switch frame.message {
-                case .unknownAssociation, .refused:
-                    startOver()
-                    return
-                default: continue
-                }
-            }
+            guard frame.sequence != 0 else { continue }
             owesAcknowledgement = true
             guard frame.sequence == awaited else { continue }
             awaited += 1
-            learn(frame.message)
-            if case .removed = frame.message {
-                startOver()
-                return
+            switch frame.message {
+            case .removed, .refused: return startOver()
+            default: learn(frame.message)
             }
         }
     }
@@ -131,7 +135,8 @@ final class HostileMember {
         if grant != nil { timesPutOut += 1 }
         grant = nil
         hasPublished = false
-        association += 1
+        isConnected = false
+        path.close()
         (next, acknowledged, awaited) = (1, 1, 1)
     }
 }
