@@ -1,27 +1,30 @@
-// modules: VoiceWire VoiceRooms
+// modules: VoiceWire VoicePeers VoiceRooms
 // length: 600
 //
-// A client in a room whose server says anything: messages of the protocol in their order with numbers of the input's choice in them, any bytes,
-// silence; and an application that asks for things meanwhile. Nothing may trap, no datagram may cost more than its budget.
+// A client in a room whose server says anything, on paths without protection: handshakes, and messages of the protocol in their order with
+// numbers of the input's choice in them, records out of their place, any bytes, silence; and an application that asks for things meanwhile.
+// Nothing may trap, no datagram may cost more than its budget.
 
+import VoicePeers
 import VoiceRooms
 import VoiceWire
 
-/// One datagram of at most 1200 bytes, with everything that the client has to say afterwards.
+/// One datagram, with everything that the client has to say afterwards.
 private let handling = Budget("a datagram to the client", limit: 200_000)
 
 /// Datagrams that one input makes the client send at most: what may be in flight.
 private let mostDatagrams = 64
-private let association: UInt64 = 0x0102_0304_0506_0708
+/// Answers of a server that follows the protocol, to one input: each hello of a path has one.
+private let mostAnswers = 16
 
 /// libFuzzer's entry: one input, always answered 0; a precondition that fails is a finding.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    guard let bytes = unsafe bytes, let session = try? RoomSession(token: [1, 2, 3], association: association) else {
+    guard let bytes = unsafe bytes, let session = try? RoomSession(token: [1, 2, 3]) else {
         return 0
     }
     var choices = Choices(unsafe Span(_unsafeStart: bytes, count: count))
-    var scene = Scene(session)
+    let scene = Scene(session)
     while !choices.isEmpty { scene.step(&choices) }
     return 0
 }
@@ -37,28 +40,40 @@ func makeSeeds() -> [[UInt8]] {
     // Silence of 10 s and more, a grant on the way back, silence again.
     let away: [UInt8] = [0, 3, 13, 255, 13, 255, 0, 3, 13, 255]
     seeds.append(away + steps)
-    // Forgotten by the server, and back.
-    let forgotten: [UInt8] = [0, 3, 14, 0, 2]
+    // Forgotten by the server, silence until the doubt is over, and back.
+    let forgotten: [UInt8] = [0, 3, 14, 4, 0, 13, 20, 0, 2]
     seeds.append(forgotten + steps)
+    // Each record out of its place; then the server says nothing of its own, and the same again.
+    var records: [UInt8] = []
+    for kind in 0..<UInt8(8) { records += [14, kind, 0, 14, kind, 1] }
+    let silent: [UInt8] = [15, 1, 13, 255]
+    seeds.append([0, 3] + records + silent + records)
     return seeds
 }
 
-private struct Scene {
-    private var session: RoomSession
+private final class Scene {
+    private var guest: RoomGuest<Plaintext>
     private var now = Duration.seconds(1)
     /// What the server says next, and what it has had.
     private var next: UInt32 = 1
     private var awaited: UInt32 = 1
-    private var association: UInt64
+    /// Of the latest conversation that the client has begun.
+    private var nonce: UInt64 = 0
+    /// Whether hellos are answered.
+    private var answersHellos = true
+    private var answers: [[UInt8]] = []
+    private static let cookie = [UInt8](1...16)
 
     init(_ session: RoomSession) {
-        self.session = session
-        association = session.association
-        try? self.session.join(now: now)
+        guest = RoomGuest(
+            session: session, server: EndpointAddress(high: 0, low: 1, port: 1_000),
+            security: Plaintext(key: CookieKey(high: 1, low: 2)), cookieKey: CookieKey(high: 3, low: 4))
+        try? guest.session.join(now: now)
         drain()
+        answer()
     }
 
-    mutating func step(_ choices: inout Choices) {
+    func step(_ choices: inout Choices) {
         now += .microseconds(100)
         let kind = choices.byte() & 15
         switch kind {
@@ -75,16 +90,22 @@ private struct Scene {
         case 13:
             now += .milliseconds(Int64(choices.byte()) * 40)
             handling.spend {
-                session.handleTimeout(now: now)
+                guest.handleTimeout(now: now)
                 drain()
             }
-        case 14: say([.unknownAssociation])
-        default: say([.refused(.expired, versions: 1...1)])
+        case 14: record(choices.byte(), choices.byte(), &choices)
+        default:
+            if choices.byte() & 1 == 1 {
+                answersHellos.toggle()
+            } else {
+                say([.refused(.expired, versions: 1...1)])
+            }
         }
+        answer()
     }
 
     /// Lets the client in, with so many others there.
-    private mutating func grant(others: Int) {
+    private func grant(others: Int) {
         let own = entry(1, number: 1)
         let grant = JoinGrant(
             version: 1, participant: own.participant, capabilities: .conversation, resumed: others & 1 == 1,
@@ -120,72 +141,122 @@ private struct Scene {
         }
     }
 
-    private mutating func ask(_ kind: UInt8, _ stream: StreamID) {
-        let own = session.grant?.streams.first ?? StreamAssignment(stream: stream, synchronizationSource: 1)
+    private func ask(_ kind: UInt8, _ stream: StreamID) {
+        let own = guest.session.grant?.streams.first ?? StreamAssignment(stream: stream, synchronizationSource: 1)
         switch kind % 9 {
-        case 0: try? session.publish(own)
-        case 1: try? session.unpublish(stream)
-        case 2: try? session.subscribe(to: stream)
-        case 3: try? session.unsubscribe(from: stream)
-        case 4: try? session.setMuted(kind & 64 == 0, stream: own.stream)
-        case 5: try? session.send([UInt8](repeating: kind, count: Int(kind) * 4))
-        case 6: try? session.interrupt(stream)
-        case 7: session.leave(now: now)
-        default: try? session.renew(token: [4, 5, 6], now: now)
+        case 0: try? guest.session.publish(own)
+        case 1: try? guest.session.unpublish(stream)
+        case 2: try? guest.session.subscribe(to: stream)
+        case 3: try? guest.session.unsubscribe(from: stream)
+        case 4: try? guest.session.setMuted(kind & 64 == 0, stream: own.stream)
+        case 5: try? guest.session.send([UInt8](repeating: kind, count: Int(kind) * 4))
+        case 6: try? guest.session.interrupt(stream)
+        case 7: guest.session.leave(now: now)
+        default: try? guest.session.renew(token: [4, 5, 6], now: now)
         }
         drain()
     }
 
-    // MARK: The way to the client and back
+    // MARK: Records
 
-    private mutating func say(_ messages: [RoomMessage]) {
-        var frames: [ControlDatagram.Frame] = []
-        for message in messages {
-            switch message {
-            case .unknownAssociation, .refused: frames.append(ControlDatagram.Frame(sequence: 0, message: message))
-            default:
-                frames.append(ControlDatagram.Frame(sequence: next, message: message))
-                next &+= 1
-            }
-        }
-        deliver(ControlDatagram(association: association, acknowledged: awaited, frames: frames).encoded())
+    private func header(_ kind: UInt8, _ nonce: UInt64) -> [UInt8] {
+        [13, kind] + (0..<8).map { UInt8(truncatingIfNeeded: nonce >> (56 - 8 * UInt64($0))) }
     }
 
-    private mutating func rawFrame(_ choices: inout Choices) {
-        let datagram = ControlDatagram(association: association, acknowledged: awaited, frames: []).encoded()
+    /// What somebody sends who can forge the server's address, and may have read the path.
+    private func record(_ kind: UInt8, _ number: UInt8, _ choices: inout Choices) {
+        let nonce = nonce ^ UInt64(number)
+        switch kind % 8 {
+        case 0: deliver(header(0, nonce) + Self.cookie)
+        case 1: deliver(header(2, nonce) + Self.cookie)
+        case 2: deliver(header(3, nonce))
+        case 3: deliver(header(4, nonce))
+        case 4: deliver([13, 5])
+        case 5: deliver(header(1, nonce) + choices.bytes(choices.number(below: 64)))
+        case 6: deliver([0x80, 111, 0, 1, 0, 0, 0, 0] + header(number, nonce)[2..<6] + [1])
+        default: deliver(header(number, self.nonce) + choices.bytes(choices.number(below: 64)))
+        }
+    }
+
+    /// Answers the hellos of the client as the protocol has it, until it has no more.
+    private func answer() {
+        var count = 0
+        while !answers.isEmpty {
+            count += 1
+            precondition(count <= mostAnswers, "the client shakes hands without end")
+            deliver(answers.removeFirst())
+        }
+    }
+
+    // MARK: The way to the client and back
+
+    private func say(_ messages: [RoomMessage]) {
+        var frames: [ControlDatagram.Frame] = []
+        for message in messages {
+            frames.append(ControlDatagram.Frame(sequence: next, message: message))
+            next &+= 1
+        }
+        deliver(header(1, nonce) + ControlDatagram(acknowledged: awaited, frames: frames).encoded())
+    }
+
+    private func rawFrame(_ choices: inout Choices) {
+        let datagram = ControlDatagram(acknowledged: awaited, frames: []).encoded()
         let type = choices.byte()
         let body = choices.bytes(choices.number(below: 256))
         let sequence = next &+ UInt32(choices.byte() & 3)
         let head = [type, 0, UInt8(body.count)] + (0..<4).map { UInt8(truncatingIfNeeded: sequence >> (24 - 8 * $0)) }
-        deliver(datagram + head + body)
+        deliver(header(1, nonce) + datagram + head + body)
     }
 
-    private mutating func deliver(_ datagram: [UInt8]) {
+    private func deliver(_ datagram: [UInt8]) {
         handling.spend {
-            _ = try? session.handle(datagram: datagram.span, now: now)
-            session.handleTimeout(now: now)
+            var bytes = datagram
+            var span = bytes.mutableSpan
+            _ = guest.receive(&span, now: now)
+            guest.handleTimeout(now: now)
             drain()
         }
+        precondition(guest.nextTimeout.map { $0 > now } ?? true, "a timer that is due is not handled")
     }
 
-    private mutating func drain() {
+    private func drain() {
         var sent = 0
-        while let bytes = session.pollDatagram(now: now) {
+        var bytes = [UInt8](repeating: 0, count: 1_500)
+        while true {
+            var span = bytes.mutableSpan
+            guard let count = guest.pollTransmit(into: &span, now: now) else {
+                guard guest.wantsSocket else { break }
+                guest.connect(now: now)
+                continue
+            }
             sent += 1
-            precondition(bytes.count <= RoomProtocol.datagramLimit, "a datagram beyond the protocol's limit")
             precondition(sent <= mostDatagrams, "one datagram makes the client send without end")
-            hear(bytes)
+            hear(Array(bytes[..<count]))
         }
-        while session.pollEvent() != nil {}
+        while guest.session.pollEvent() != nil {}
     }
 
-    private mutating func hear(_ bytes: [UInt8]) {
-        guard let datagram = try? ControlDatagram(decoding: bytes.span) else {
-            preconditionFailure("the client sends what nobody can read")
+    private func hear(_ record: [UInt8]) {
+        precondition(record.count >= 10 && record[0] == 13, "the client sends what nobody can read")
+        let sender = record[2..<10].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        switch record[1] {
+        case 0:
+            precondition(record.count == 26, "a hello without room for a cookie")
+            if sender != nonce { (nonce, next, awaited) = (sender, 1, 1) }
+            guard answersHellos else { return }
+            let hasCookie = Array(record[10...]) == Self.cookie
+            answers.append(hasCookie ? header(3, nonce) : header(2, nonce) + Self.cookie)
+        case 1:
+            let bytes = Array(record[10...])
+            precondition(bytes.count <= RoomProtocol.datagramLimit, "a datagram beyond the protocol's limit")
+            guard let datagram = try? ControlDatagram(decoding: bytes.span) else {
+                preconditionFailure("the client sends what nobody can read")
+            }
+            // What was said on a path before.
+            guard sender == nonce else { return }
+            for frame in datagram.frames where frame.sequence == awaited { awaited &+= 1 }
+        case 4: break
+        default: preconditionFailure("the client sends what no client says")
         }
-        if datagram.association != association {
-            (association, next, awaited) = (datagram.association, 1, 1)
-        }
-        for frame in datagram.frames where frame.sequence == awaited { awaited &+= 1 }
     }
 }

@@ -1,35 +1,43 @@
-// modules: VoiceWire VoiceRooms
+// modules: VoiceWire VoicePeers VoiceRooms
 // length: 500
 //
-// Eight members of two rooms and a stranger on a room server: joins, requests, acknowledgements, breaks and rejoins as the protocol has them, with
-// numbers of the input's choice in them, and any bytes besides. Nothing may trap, no datagram may cost more than its budget, and nothing may
-// grow with what was not accepted.
+// Eight members of two rooms and eight strangers on a room server, on paths without protection: handshakes, joins, requests, acknowledgements,
+// breaks and rejoins as the protocol has them, with numbers of the input's choice in them; records out of their place; and any bytes besides.
+// Nothing may trap, no datagram may cost more than its budget, no answer to a stranger may be longer than its question, and nothing may grow
+// with what was not accepted.
 
 import VoicePeers
 import VoiceRooms
 import VoiceWire
 
 private let members = 8
+/// Addresses from which nobody joins.
+private let strangers = 8
 
-/// One datagram of at most 1200 bytes, with everything that the server has to say afterwards.
+/// One datagram, with everything that the server has to say afterwards.
 private let handling = Budget("a datagram to the server", limit: 100_000)
 private let ticking = Budget("a timeout of the server", limit: 100_000)
-private let forwarding = Budget("a media packet at the server", limit: 200)
+private let forwarding = Budget("a media packet at the server", limit: 500)
 
 /// Datagrams that one input makes the server send at most: as many as may be in flight to each member, and an answer to each.
 private let mostDatagrams = members * 64
 
-/// What a member knows of its association.
-private struct Member {
-    var association: UInt64
+/// What somebody at an address knows of its conversation.
+private struct Person {
+    var nonce: UInt64
+    /// What the server has told this address.
+    var cookie = [UInt8](repeating: 0, count: 16)
+    var isWelcome = false
     var next: UInt32 = 1
     var awaited: UInt32 = 1
     var grant: JoinGrant?
+    var attempt: UInt32 = 0
     /// Whether it acknowledges what it gets.
     var listens = true
 
     mutating func startOver() {
-        association += 1
+        nonce += 1
+        isWelcome = false
         (next, awaited) = (1, 1)
     }
 }
@@ -39,7 +47,7 @@ private struct Member {
 public func fuzzOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     guard let bytes = unsafe bytes else { return 0 }
     var choices = Choices(unsafe Span(_unsafeStart: bytes, count: count))
-    var scene = Scene()
+    let scene = Scene()
     while !choices.isEmpty { scene.step(&choices) }
     return 0
 }
@@ -57,6 +65,12 @@ func makeSeeds() -> [[UInt8]] {
     }
     let inRoom = joins + publishing
     var seeds = [joins, inRoom, inRoom + everything]
+    // Every record of a stranger, with and without a cookie, from addresses that are nobody's and from those of members.
+    var strangers: [UInt8] = []
+    for kind in 0..<UInt8(10) {
+        for who in 0..<UInt8(16) { strangers += [14 | 128, kind, who, 0, 14 | 128, kind, who, 1] }
+    }
+    seeds.append(inRoom + strangers)
     // Silence of 40 s and more, then the ways back.
     let silence: [UInt8] = [15, 200, 15, 200, 1, 1, 0x11, 1]
     seeds.append(inRoom + silence)
@@ -68,21 +82,23 @@ func makeSeeds() -> [[UInt8]] {
     return seeds
 }
 
-private struct Scene {
-    private var directory = RoomDirectory(configuration: RoomDirectoryConfiguration(roomCapacity: members))
-    private var people = (0..<members).map { Member(association: UInt64($0 + 1) << 32) }
+private final class Scene {
+    private var host = RoomHost(
+        security: Plaintext(key: CookieKey(high: 1, low: 2)), cookieKey: CookieKey(high: 3, low: 4),
+        configuration: RoomDirectoryConfiguration(roomCapacity: members))
+    private var people = (0..<members + strangers).map { Person(nonce: UInt64($0 + 1) << 32) }
     private var now = Duration.seconds(1)
     private var entropy: UInt64 = 1
 
     /// Members 0 to 5 share a room, 6 and 7 another.
     private static func room(of member: Int) -> String { member < 6 ? "one" : "two" }
 
-    private static func address(of member: Int) -> EndpointAddress {
-        EndpointAddress(high: 0, low: UInt64(member), port: 1_000)
+    private static func address(of person: Int) -> EndpointAddress {
+        EndpointAddress(high: 0, low: UInt64(person), port: 1_000)
     }
 
     /// One thing that happens: the first byte says who does what.
-    mutating func step(_ choices: inout Choices) {
+    func step(_ choices: inout Choices) {
         let head = choices.byte()
         let who = Int(head >> 4) % members
         now += .microseconds(100)
@@ -96,6 +112,9 @@ private struct Scene {
         case 13:
             people[who].listens.toggle()
             send(who, [])
+        case 14 where head & 128 != 0:
+            let kind = choices.byte()
+            record(kind, at: choices.number(below: members + strangers), choices.byte(), &choices)
         case 14: deliver(choices.bytes(Int(choices.byte())), from: who)
         case 15: pass(choices.byte())
         default: rawFrames(who, &choices)
@@ -104,18 +123,23 @@ private struct Scene {
 
     // MARK: What members do
 
-    private mutating func join(_ who: Int, claims: Bool) {
+    private func join(_ who: Int, claims: Bool) {
         people[who].startOver()
+        sayHello(who)
+        if !people[who].isWelcome { sayHello(who) }
+        people[who].attempt += 1
         let claim = people[who].grant.map {
-            RejoinClaim(participant: $0.participant, secret: $0.secret, handledCount: $0.handledCount)
+            RejoinClaim(
+                participant: $0.participant, secret: $0.secret, handledCount: $0.handledCount,
+                attempt: people[who].attempt)
         }
         let request = JoinRequest(
             capabilities: who % 4 == 3 ? [.subscribe] : .conversation, room: Self.room(of: who), token: [UInt8(who)],
-            rejoin: claims ? claim : nil)
+            publishing: who == 5 ? .anyone : nil, rejoin: claims ? claim : nil)
         send(who, [.join(request)])
     }
 
-    private mutating func request(_ who: Int, kind: UInt8, copies: Int, _ choices: inout Choices) {
+    private func request(_ who: Int, kind: UInt8, copies: Int, _ choices: inout Choices) {
         let number = choices.byte()
         let stream = StreamID(rawValue: UInt32(number) % 24 + 1)
         let own = people[who].grant?.streams.first
@@ -145,45 +169,94 @@ private struct Scene {
         send(who, messages)
     }
 
-    private mutating func rawFrames(_ who: Int, _ choices: inout Choices) {
-        var datagram = ControlDatagram(
-            association: people[who].association, acknowledged: people[who].awaited, frames: []
-        ).encoded()
+    private func rawFrames(_ who: Int, _ choices: inout Choices) {
+        var datagram = ControlDatagram(acknowledged: people[who].awaited, frames: []).encoded()
         let type = choices.byte()
         let body = choices.bytes(Int(choices.byte()))
         let sequence = people[who].next &+ UInt32(choices.byte() & 3)
         datagram +=
             [type, 0, UInt8(body.count)] + (0..<4).map { UInt8(truncatingIfNeeded: sequence >> (24 - 8 * $0)) } + body
         people[who].next = sequence &+ 1
-        deliver(datagram, from: who)
+        deliver(header(1, people[who].nonce) + datagram, from: who)
     }
 
-    private mutating func media(_ who: Int, _ choices: inout Choices) {
-        let source = Self.address(of: choices.byte() & 1 == 0 ? who : choices.number(below: members))
+    /// The fewest bytes that are sound of a sender, or a report.
+    private func media(_ who: Int, _ choices: inout Choices) {
+        let source = choices.byte() & 1 == 0 ? who : choices.number(below: members)
         let sender =
             people[choices.number(below: members)].grant?.streams.first?.synchronizationSource ?? choices.word()
+        let repeats = choices.byte() & 1 == 1
+        let named = (0..<4).map { UInt8(truncatingIfNeeded: sender >> (24 - 8 * UInt32($0))) }
+        let payloadType = repeats ? RoomProtocol.redundantPayloadType : RoomProtocol.payloadType
+        forward([0x80, payloadType, 0, 1, 0, 0, 0, 0] + named + [1], from: source)
+        forward([0x80, 201, 0, 1] + named, from: source)
+    }
+
+    private func forward(_ packet: [UInt8], from who: Int) {
         forwarding.spend {
-            _ = directory.forward(source: source, synchronizationSource: sender, repeats: choices.byte() & 1 == 1)
-            _ = directory.forwardReport(source: source, synchronizationSource: sender)
+            var packet = packet
+            var datagram = packet.mutableSpan
+            guard
+                case .forward(let count, let kind, let decision) = host.receive(
+                    &datagram, from: Self.address(of: who), now: now)
+            else { return }
+            let receivers: [PeerID]
+            switch decision {
+            case .forward(let all): receivers = all
+            case .split(let whole, let withoutCopies): receivers = whole + withoutCopies
+            case .drop: receivers = []
+            }
+            precondition(receivers.count < members, "a packet for more than there are")
+            for receiver in receivers { _ = host.protect(&datagram, count: count, kind, for: receiver) }
         }
     }
 
-    private mutating func pass(_ amount: UInt8) {
+    private func pass(_ amount: UInt8) {
         switch amount {
-        case 253: directory.shutDown(now: now)
-        case 254: directory.remove(ParticipantID(rawValue: UInt32(amount % 16)), now: now)
-        case 255: directory.setServerMute(true, stream: StreamID(rawValue: 1), now: now)
+        case 253: host.directory.shutDown(now: now)
+        case 254: host.directory.remove(ParticipantID(rawValue: UInt32(amount % 16)), now: now)
+        case 255: host.directory.setServerMute(true, stream: StreamID(rawValue: 1), now: now)
         default: now += .milliseconds(Int64(amount) * Int64(amount))
         }
         ticking.spend {
-            directory.handleTimeout(now: now)
+            host.handleTimeout(now: now)
             drain()
+        }
+    }
+
+    // MARK: Records
+
+    private func header(_ kind: UInt8, _ nonce: UInt64) -> [UInt8] {
+        [13, kind] + (0..<8).map { UInt8(truncatingIfNeeded: nonce >> (56 - 8 * UInt64($0))) }
+    }
+
+    /// With the cookie, once the server has told it.
+    private func sayHello(_ who: Int) { deliver(header(0, people[who].nonce) + people[who].cookie, from: who) }
+
+    /// What a stranger sends, or somebody in the place of a member.
+    private func record(_ kind: UInt8, at who: Int, _ number: UInt8, _ choices: inout Choices) {
+        // Its own conversation, one near it, another.
+        let nonce = people[who].nonce ^ UInt64(number)
+        switch kind % 10 {
+        case 0: deliver(header(0, nonce) + [UInt8](repeating: number, count: 16), from: who)
+        case 1: deliver(header(0, nonce) + people[who].cookie, from: who)
+        case 2:
+            people[who].startOver()
+            sayHello(who)
+        // The cookie of somebody else.
+        case 3: deliver(header(0, nonce) + people[(who + 1 + Int(number)) % people.count].cookie, from: who)
+        case 4: deliver(header(1, nonce) + choices.bytes(choices.number(below: 64)), from: who)
+        case 5: deliver(header(2, nonce) + people[who].cookie, from: who)
+        case 6: deliver(header(3, nonce), from: who)
+        case 7: deliver(header(4, nonce), from: who)
+        case 8: deliver([13, 5], from: who)
+        default: deliver(header(number, people[who].nonce) + choices.bytes(choices.number(below: 64)), from: who)
         }
     }
 
     // MARK: The way to the server and back
 
-    private mutating func send(_ who: Int, _ messages: [RoomMessage]) {
+    private func send(_ who: Int, _ messages: [RoomMessage]) {
         var frames: [ControlDatagram.Frame] = []
         for message in messages {
             if case .ping = message {
@@ -194,46 +267,70 @@ private struct Scene {
             }
         }
         let datagram = ControlDatagram(
-            association: people[who].association, acknowledged: people[who].listens ? people[who].awaited : 1,
-            frames: frames
+            acknowledged: people[who].listens ? people[who].awaited : 1, frames: frames
         ).encoded()
-        deliver(datagram, from: who)
+        deliver(header(1, people[who].nonce) + datagram, from: who)
     }
 
-    private mutating func deliver(_ datagram: [UInt8], from who: Int) {
+    private func deliver(_ datagram: [UInt8], from who: Int) {
         handling.spend {
-            _ = try? directory.handle(datagram: datagram.span, from: Self.address(of: who), now: now)
-            directory.handleTimeout(now: now)
+            var bytes = datagram
+            var span = bytes.mutableSpan
+            if case .answer(let count) = host.receive(&span, from: Self.address(of: who), now: now) {
+                precondition(count <= datagram.count, "an answer that is longer than its question")
+                hear(Array(bytes[..<count]), at: who)
+            }
+            host.handleTimeout(now: now)
             drain()
         }
-        precondition(directory.participantCount <= members, "more participants than people")
-        precondition(directory.roomNames.count <= 2, "more rooms than were asked for")
+        precondition(host.peerCount <= members + strangers, "more peers than addresses")
+        precondition(host.directory.participantCount <= members, "more participants than people")
+        precondition(host.directory.roomNames.count <= 2, "more rooms than were asked for")
+        precondition(host.nextTimeout.map { $0 > now } ?? true, "a timer that is due is not handled")
     }
 
-    private mutating func drain() {
-        while let request = directory.pollVerification() {
+    private func drain() {
+        while let request = host.directory.pollVerification() {
             let who = Int(request.token.first ?? 0)
             let verdict: TokenVerdict =
                 request.token.count == 1 && who < members
                 ? .granted(TokenGrants(identity: "\(who)", room: Self.room(of: who))) : .refused(.badSignature)
             entropy += 1
-            directory.answer(request.id, verdict, entropy: makeEntropy(entropy), now: now)
+            host.directory.answer(request.id, verdict, entropy: makeEntropy(entropy), now: now)
         }
         var sent = 0
-        while let (destination, bytes) = directory.pollDatagram(now: now) {
+        var bytes = [UInt8](repeating: 0, count: 1_500)
+        var span = bytes.mutableSpan
+        while let (count, destination) = host.pollTransmit(into: &span, now: now) {
             sent += 1
-            precondition(bytes.count <= RoomProtocol.datagramLimit, "a datagram beyond the protocol's limit")
             precondition(sent <= mostDatagrams, "one datagram makes the server send without end")
-            hear(bytes, at: Int(destination.low))
+            hear((0..<count).map { span[$0] }, at: Int(destination.low))
         }
-        while directory.pollEvent() != nil {}
+        while host.directory.pollEvent() != nil {}
     }
 
-    private mutating func hear(_ bytes: [UInt8], at who: Int) {
-        guard who < members, let datagram = try? ControlDatagram(decoding: bytes.span) else {
-            preconditionFailure("the server sends what nobody can read")
+    private func hear(_ record: [UInt8], at who: Int) {
+        precondition(who < people.count, "a datagram for nobody")
+        // The notice that an address is nobody's.
+        if record == [13, 5] { return }
+        precondition(record.count >= 10 && record[0] == 13, "the server sends what nobody can read")
+        let isMine = Array(record[..<10]) == header(record[1], people[who].nonce)
+        switch record[1] {
+        case 1:
+            let bytes = Array(record[10...])
+            precondition(bytes.count <= RoomProtocol.datagramLimit, "a datagram beyond the protocol's limit")
+            guard let datagram = try? ControlDatagram(decoding: bytes.span) else {
+                preconditionFailure("the server sends what nobody can read")
+            }
+            if isMine { hear(datagram, at: who) }
+        case 2: people[who].cookie = Array(record[10...])
+        case 3: people[who].isWelcome = people[who].isWelcome || isMine
+        case 4: break
+        default: preconditionFailure("the server sends what no server says")
         }
-        guard datagram.association == people[who].association else { return }
+    }
+
+    private func hear(_ datagram: ControlDatagram, at who: Int) {
         for frame in datagram.frames where frame.sequence == people[who].awaited {
             people[who].awaited &+= 1
             if case .joined(let grant) = frame.message { people[who].grant = grant }
@@ -243,6 +340,5 @@ private struct Scene {
 
 private func makeEntropy(_ number: UInt64) -> JoinEntropy {
     JoinEntropy(
-        secret: RejoinSecret(high: number, low: 2), synchronizationSource: UInt32(truncatingIfNeeded: number &* 77),
-        challengeKey: ChallengeKey(high: number, low: 5))
+        secret: RejoinSecret(high: number, low: 2), synchronizationSource: UInt32(truncatingIfNeeded: number &* 77))
 }
