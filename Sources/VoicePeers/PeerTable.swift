@@ -38,6 +38,8 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
     /// Counters since the start.
     public private(set) var statistics = PeerTableStatistics()
 
+    /// Whether paths can follow their peers: what asks for it can be signed.
+    private let canFollow: Bool
     private var security: Security
     private let cookieKey: CookieKey
     private var places: [Place] = []
@@ -65,6 +67,8 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
     ///   - capacity: peers at most, those that shake hands included.
     ///   - takesStrangers: whether this is a server.
     public init(security: consuming Security, cookieKey: CookieKey, capacity: Int, takesStrangers: Bool) {
+        let nothing = InlineArray<1, UInt8>(repeating: 0)
+        canFollow = security.hmacSHA1(key: nothing.span, nothing.span, nothing.span) != nil
         self.security = security
         self.cookieKey = cookieKey
         self.capacity = max(1, capacity)
@@ -243,7 +247,7 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
                 residents[address] = UInt32(slot)
             }
             places[slot].phase = .open
-            if takesStrangers {
+            if takesStrangers, canFollow {
                 places[slot].consent = ConsentServer(password: password(of: slot), at: address, now: clock)
             }
             events.append(.opened(identity(of: slot)))
@@ -362,7 +366,8 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
 
     // MARK: Addresses that move
 
-    /// What a client must sign its requests with to have this path follow it; to be told inside the path alone. Nil unless it is open.
+    /// What a client must sign its requests with to have this path follow it; to be told inside the path alone. Nil unless it is open, and
+    /// where the security cannot sign.
     public func credentials(of peer: PeerID) -> STUNCredentials? {
         guard let slot = slot(of: peer), places[slot].consent != nil else { return nil }
         return STUNCredentials(fragment: UserFragment(peer: peer, salt: 0), password: password(of: slot))

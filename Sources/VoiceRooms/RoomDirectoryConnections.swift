@@ -89,7 +89,6 @@ extension RoomDirectory {
         return true
     }
 
-
     // MARK: Losing
 
     /// Takes a participant's connection away and starts its break window. The others notice nothing yet.

@@ -46,9 +46,11 @@ struct DatagramBatch: ~Copyable {
     /// The bytes of a received datagram, to be changed in place; none when it was too long for its buffer.
     @_lifetime(&self)
     mutating func mutableDatagram(_ index: Int) -> MutableSpan<UInt8> {
-        let count = unsafe min(dv_batch_length(batch, Int32(index)), Self.bufferSize)
-        return buffer(index, count: count)
+        buffer(index, count: length(index))
     }
+
+    /// Bytes of a received datagram; 0 when it was too long for its buffer.
+    func length(_ index: Int) -> Int { unsafe min(dv_batch_length(batch, Int32(index)), Self.bufferSize) }
 
     /// The first bytes of a buffer, to write a datagram into.
     @_lifetime(&self)

@@ -164,7 +164,8 @@ final class RoomClientLoop<Security: PeerSecurity & ~Copyable> {
         var datagram = arrivals.mutableDatagram(index)
         switch guest.receive(&datagram, now: now) {
         case .media(let count):
-            if link.received.push(arrivals.datagram(index, count: count), tag: PacketTag(time: arrivals.arrival(index))) {
+            if link.received.push(arrivals.datagram(index, count: count), tag: PacketTag(time: arrivals.arrival(index)))
+            {
                 counters.packetsReceived += 1
                 counters.bytesReceived += count
             } else {

@@ -105,7 +105,9 @@ public final class RoomServer: Sendable {
         guard let address = EndpointAddress(numeric: configuration.host, port: configuration.port) else {
             throw .invalidAddress(configuration.host)
         }
-        guard configuration.security != .plaintext || configuration.allowPlaintext || address.isLoopback else { throw .plaintextRefused(configuration.host) }
+        guard configuration.security != .plaintext || configuration.allowPlaintext || address.isLoopback else {
+            throw .plaintextRefused(configuration.host)
+        }
         var local = address.system
         let socket = unsafe dv_udp_open(&local, nil, Self.socketBufferSize)
         guard socket < 0 else { return socket }

@@ -54,7 +54,8 @@ extension Failure {
                 "the authorities\(file.map { " in '\($0)'" } ?? "") cannot be read; install ca-certificates, or paste the URL with its fingerprint"
             )
         case .noTrust(.invalidHost(let host)): self.init(.usage, "'\(host)' is neither a host name nor an address")
-        case .noTrust(.outOfMemory): self.init(.unavailable, "no memory for the server's certificate, or OpenSSL is broken")
+        case .noTrust(.outOfMemory):
+            self.init(.unavailable, "no memory for the server's certificate, or OpenSSL is broken")
         case .system(let errno): self.init(.unavailable, "the network refused: \(systemReason(errno))")
         case .tokenUnavailable: self.init(.permissionDenied, "no token could be had; ask whoever makes them")
         case .stopped: self.init(.unavailable, "the call was stopped")
@@ -130,7 +131,8 @@ extension IdentityRefusal {
         case .untrusted:
             "no authority has signed the server's certificate; paste its URL with the fingerprint, or have it get a signed one"
         case .otherHost: "the server's certificate is for another host; check the URL"
-        case .outOfDate: "the server's certificate has expired or is not valid yet; have it renewed, and check this machine's clock"
+        case .outOfDate:
+            "the server's certificate has expired or is not valid yet; have it renewed, and check this machine's clock"
         }
     }
 }

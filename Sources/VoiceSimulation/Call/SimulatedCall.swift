@@ -257,7 +257,6 @@ public final class SimulatedCall {
             var packet = unsafe Array(link.sending.buffer())
             let length = packet.count
             link.sending.release()
-            let length = packet.count
             var span = packet.mutableSpan
             // As the network thread has it: what is made during a break is discarded.
             guard let kind = MediaKind(of: span.span),

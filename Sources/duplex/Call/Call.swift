@@ -47,7 +47,10 @@ struct Call: AsyncParsableCommand {
         }
     }
 
-    @Option(help: "The room server: the URL that it prints, duplex://HOST:PORT/?fingerprint=…; or udp://HOST:PORT, unprotected.")
+    @Option(
+        help:
+            "The room server: the URL that it prints, duplex://HOST:PORT/?fingerprint=…; or udp://HOST:PORT, unprotected."
+    )
     var server: String
     @Option(help: "The access token; or set DUPLEX_TOKEN, which other users of this machine cannot read.")
     var token: String?

@@ -30,7 +30,8 @@ struct RoomPlace {
         let environment = ProcessInfo.processInfo.environment
         if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") { return state + "/duplexvoice" }
         guard let home = environment["HOME"], home.hasPrefix("/") else {
-            throw Failure(.usage, "neither XDG_STATE_HOME nor HOME is set; say by --state where the certificate is kept")
+            throw Failure(
+                .usage, "neither XDG_STATE_HOME nor HOME is set; say by --state where the certificate is kept")
         }
         return home + "/.local/state/duplexvoice"
     }

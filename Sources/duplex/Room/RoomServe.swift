@@ -19,14 +19,16 @@ struct RoomServe: AsyncParsableCommand {
     var address: String?
     @Option(help: "The UDP port; 0 lets the system choose.")
     var port: UInt16 = 7_900
-    @Option(help: "The name or address by which clients reach this server, for its URL. (default: this machine's address)")
+    @Option(
+        help: "The name or address by which clients reach this server, for its URL. (default: this machine's address)")
     var host: String?
     @Option(help: "The certificate in PEM, with those of its authorities behind it.", completion: .file())
     var certificate: String?
     @Option(help: "The certificate's private key in PEM.", completion: .file())
     var privateKey: String?
     @Option(
-        help: "Where a certificate of the server's own is kept. (default: $XDG_STATE_HOME/duplexvoice or ~/.local/state/duplexvoice)",
+        help:
+            "Where a certificate of the server's own is kept. (default: $XDG_STATE_HOME/duplexvoice or ~/.local/state/duplexvoice)",
         completion: .directory)
     var state: String?
     @Flag(help: "Make a key for this run, and print two calls that come into one room, ready to paste.")

@@ -326,7 +326,8 @@ struct ConsentTests {
         let stranger = try written { message throws(STUNError) in
             let key = Path.password.characters
             return try STUNBinding.success(
-                SampleMessages.transaction, seenAt: Path.thief, cookie: nil, password: key.span, by: ToyHMAC(), into: &message)
+                SampleMessages.transaction, seenAt: Path.thief, cookie: nil, password: key.span, by: ToyHMAC(),
+                into: &message)
         }
         for datagram in [wrong, unsigned, stranger, request] {
             #expect(try path.hear(datagram, at: .seconds(1)) == .ignored)
@@ -386,7 +387,9 @@ struct ConsentTests {
             if let answer, Bool.random(using: &random) {
                 let seen = try path.hear(answer, at: now)
                 #expect(
-                    seen == (verdict == .unproved ? .askedForProof(seenAt: place) : .confirmed(seenAt: place, roundTrip: .zero)))
+                    seen
+                        == (verdict == .unproved
+                            ? .askedForProof(seenAt: place) : .confirmed(seenAt: place, roundTrip: .zero)))
             }
             guard path.server.address == place else { continue }
             guard Int.random(in: 0..<4, using: &random) == 0 else { continue }

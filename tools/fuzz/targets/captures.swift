@@ -15,14 +15,7 @@ struct Failure: Error {
     init(_ code: Code, _ message: String) { precondition(!message.isEmpty) }
 }
 
-/// A file in memory without a name: it is gone with the process, however that ends.
-private let file = {
-    var name = Array("/dev/shm/duplex-fuzz-XXXXXX".utf8CString)
-    let opened = unsafe mkstemp(&name)
-    _ = unsafe unlink(name)
-    return opened
-}()
-private let path = "/proc/self/fd/\(file)"
+private let path = "/dev/shm/duplex-fuzz-\(getpid()).pcap"
 
 /// libFuzzer's entry: one input, always answered 0; a precondition that fails is a finding.
 @_cdecl("LLVMFuzzerTestOneInput")
@@ -39,16 +32,16 @@ public func fuzzOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
-private func read(_ bytes: [UInt8]) {
-    guard ftruncate(file, 0) == 0, unsafe pwrite(file, bytes, bytes.count, 0) == bytes.count else {
-        fatalError("no file to read from")
-    }
+private func read(_ file: [UInt8]) {
+    guard let stream = unsafe fopen(path, "w") else { fatalError("no file to read from") }
+    _ = unsafe fwrite(file, 1, file.count, stream)
+    unsafe fclose(stream)
     reading.spend {
         guard
             let capture = try? PlayoutCapture(path: path, choice: PlayoutCapture.Choice(payloadType: 111, source: nil))
         else { return }
         let sound = capture.packets.reduce(0) { $0 + $1.payload.count }
-        precondition(sound <= bytes.count, "more sound than the file holds")
+        precondition(sound <= file.count, "more sound than the file holds")
     }
 }
 

@@ -111,7 +111,8 @@ private func serve(_ datagram: [UInt8], isSigned: Bool) {
     guard let reply = try? STUNMessage(written) else { fatalError("what was answered cannot be read") }
     precondition(reply.transaction == message.transaction)
     // The same again is of no effect.
-    precondition(server.handle(message, from: home, cookie: cookie, now: .seconds(2), by: Sum()) != .moved(from: elsewhere))
+    precondition(
+        server.handle(message, from: home, cookie: cookie, now: .seconds(2), by: Sum()) != .moved(from: elsewhere))
 }
 
 private func hear(_ datagram: [UInt8], isSigned: Bool) {

@@ -1,0 +1,225 @@
+import Testing
+
+@testable import VoicePeers
+
+/// SplitMix64 (Steele, Lea, Flood 2014): a seeded generator for tests.
+struct SeededNumbers: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(_ seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+
+    mutating func chance(_ probability: Double) -> Bool { Double.random(in: 0..<1, using: &self) < probability }
+}
+
+/// A table of peers at an address, with what came out of it.
+final class PeerEnd {
+    var table: PeerTable<Plaintext>
+    let address: EndpointAddress
+    var events: [PeerEvent] = []
+    var controls: [[UInt8]] = []
+    var media: [[UInt8]] = []
+
+    init(_ address: EndpointAddress, seed: UInt64, capacity: Int = 1_024, takesStrangers: Bool) {
+        self.address = address
+        table = PeerTable(
+            security: Plaintext(key: CookieKey(high: seed, low: 1)), cookieKey: CookieKey(high: seed, low: 2),
+            capacity: capacity, takesStrangers: takesStrangers)
+    }
+
+    static func server(capacity: Int = 1_024) -> PeerEnd {
+        PeerEnd(EndpointAddress(high: 0, low: 1, port: 7_900), seed: 1, capacity: capacity, takesStrangers: true)
+    }
+
+    static func client(_ number: Int) -> PeerEnd {
+        PeerEnd(.of(number), seed: UInt64(1_000 + number), takesStrangers: false)
+    }
+
+    var opened: [PeerID] { events.compactMap { if case .opened(let peer) = $0 { peer } else { nil } } }
+
+    // What the macros of a test cannot ask of a table that is not copied.
+
+    var count: Int { table.count }
+    var nextTimeout: Duration? { table.nextTimeout }
+    var statistics: PeerTableStatistics { table.statistics }
+
+    func isOpen(_ peer: PeerID) -> Bool { table.isOpen(peer) }
+    func address(of peer: PeerID) -> EndpointAddress? { table.address(of: peer) }
+    func connect(to server: EndpointAddress, now: Duration) -> PeerID? { table.connect(to: server, now: now) }
+    func send(_ control: [UInt8], to peer: PeerID) -> Bool { table.send(control: control.span, to: peer) }
+    func close(_ peer: PeerID) { table.close(peer) }
+
+    /// Takes a datagram and all that follows from it. What is to be sent back at once.
+    @discardableResult
+    func take(_ bytes: [UInt8], from source: EndpointAddress, now: Duration) -> (outcome: Received, answer: [UInt8]) {
+        var bytes = bytes
+        var span = bytes.mutableSpan
+        let outcome = table.receive(&span, from: source, now: now)
+        switch outcome {
+        case .control(let peer):
+            while let control = nextControl(of: peer) { controls.append(control) }
+        case .media(_, let count, _, _): media.append(Array(bytes[..<count]))
+        case .answer(let count): return (outcome, Array(bytes[..<count]))
+        case .consumed, .dropped: break
+        }
+        while let event = table.pollEvent() { events.append(event) }
+        return (outcome, [])
+    }
+
+    func nextControl(of peer: PeerID) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: 1_500)
+        var span = bytes.mutableSpan
+        return table.pollControl(of: peer, into: &span).map { Array(bytes[..<$0]) }
+    }
+
+    /// What is to be sent, until nothing is left.
+    func transmissions() -> [(bytes: [UInt8], to: EndpointAddress)] {
+        var all: [(bytes: [UInt8], to: EndpointAddress)] = []
+        var bytes = [UInt8](repeating: 0, count: 1_500)
+        while true {
+            var span = bytes.mutableSpan
+            guard let (count, destination) = table.pollTransmit(into: &span) else { return all }
+            all.append((Array(bytes[..<count]), destination))
+        }
+    }
+
+    func handleTimeout(now: Duration) {
+        table.handleTimeout(now: now)
+        while let event = table.pollEvent() { events.append(event) }
+    }
+
+    func protect(_ packet: [UInt8], for peer: PeerID) -> [UInt8]? {
+        var packet = packet
+        let count = packet.count
+        var span = packet.mutableSpan
+        return table.protect(&span, count: count, .sound, for: peer).map { Array(packet[..<$0.count]) }
+    }
+}
+
+extension EndpointAddress {
+    /// The address of a client; each is a network of its own.
+    static func of(_ number: Int, port: UInt16 = 40_000) -> EndpointAddress {
+        EndpointAddress(high: 0, low: 0xFFFF_0A00_0000 + UInt64(number), port: port)
+    }
+}
+
+/// Tables of peers on a simulated clock and network.
+final class PeerNetwork {
+    struct Weather {
+        var loss = 0.0
+        var duplication = 0.0
+        /// Milliseconds; more than one value reorders.
+        var delay: ClosedRange<Int64> = 20...20
+
+        static let calm = Weather()
+        static let stormy = Weather(loss: 0.3, duplication: 0.1, delay: 10...150)
+    }
+
+    struct Flight {
+        let arrival: Duration
+        let order: Int
+        let source: EndpointAddress
+        let destination: EndpointAddress
+        let bytes: [UInt8]
+    }
+
+    private(set) var now: Duration = .seconds(1_000)
+    let server: PeerEnd
+    private(set) var clients: [PeerEnd] = []
+    private let weather: Weather
+    private var random: SeededNumbers
+    private var flights: [Flight] = []
+    /// All that was ever sent.
+    private(set) var sent: [Flight] = []
+
+    init(seed: UInt64 = 1, _ weather: Weather = .calm, capacity: Int = 1_024) {
+        self.weather = weather
+        random = SeededNumbers(seed)
+        server = .server(capacity: capacity)
+    }
+
+    /// Adds a client that begins a conversation with the server.
+    func connect() throws -> (end: PeerEnd, peer: PeerID) {
+        let client = PeerEnd.client(clients.count + 1)
+        clients.append(client)
+        return (client, try #require(client.connect(to: server.address, now: now)))
+    }
+
+    func post(_ bytes: [UInt8], from source: EndpointAddress, to destination: EndpointAddress) {
+        sent.append(Flight(arrival: now, order: sent.count, source: source, destination: destination, bytes: bytes))
+        for _ in 0..<(random.chance(weather.duplication) ? 2 : 1) where !random.chance(weather.loss) {
+            let delay = Duration.milliseconds(Int64.random(in: weather.delay, using: &random))
+            flights.append(
+                Flight(
+                    arrival: now + delay, order: flights.count, source: source, destination: destination, bytes: bytes))
+        }
+    }
+
+    /// Lets time pass. Each timer that was handled must lie ahead afterwards.
+    func run(for duration: Duration) {
+        let end = now + duration
+        let ends = [server] + clients
+        while true {
+            for one in ends {
+                for (bytes, destination) in one.transmissions() { post(bytes, from: one.address, to: destination) }
+            }
+            guard let next = (ends.compactMap { $0.nextTimeout } + flights.map(\.arrival)).min(), next <= end else {
+                break
+            }
+            now = max(now, next)
+            let arrived = flights.filter { $0.arrival <= now }.sorted {
+                ($0.arrival, $0.order) < ($1.arrival, $1.order)
+            }
+            flights.removeAll { $0.arrival <= now }
+            for flight in arrived {
+                guard let destination = ends.first(where: { $0.address == flight.destination }) else { continue }
+                let (_, answer) = destination.take(flight.bytes, from: flight.source, now: now)
+                if !answer.isEmpty { post(answer, from: destination.address, to: flight.source) }
+            }
+            for one in ends {
+                one.handleTimeout(now: now)
+                guard let timeout = one.nextTimeout, timeout <= now else { continue }
+                Issue.record("a timer of \(timeout) is not handled at \(now)")
+                return
+            }
+        }
+        now = end
+    }
+}
+
+/// Records of a path without protection, as anybody can write them.
+enum RawRecord {
+    static let noCookie = [UInt8](repeating: 0, count: 16)
+
+    static func header(_ kind: UInt8, _ nonce: UInt64) -> [UInt8] {
+        [13, kind] + (0..<8).map { UInt8(truncatingIfNeeded: nonce >> (56 - 8 * UInt64($0))) }
+    }
+
+    static func hello(_ nonce: UInt64, cookie: [UInt8] = noCookie) -> [UInt8] { header(0, nonce) + cookie }
+    static func control(_ nonce: UInt64, _ bytes: [UInt8]) -> [UInt8] { header(1, nonce) + bytes }
+    static func retry(_ nonce: UInt64, cookie: [UInt8]) -> [UInt8] { header(2, nonce) + cookie }
+    static func welcome(_ nonce: UInt64) -> [UInt8] { header(3, nonce) }
+    static func goodbye(_ nonce: UInt64) -> [UInt8] { header(4, nonce) }
+    static let unknownPeer: [UInt8] = [13, 5]
+    /// Sound, the fewest bytes of it.
+    static let sound: [UInt8] = [0x80, 111, 0, 1, 0, 0, 0, 0, 0, 0, 0, 7, 1]
+}
+
+extension PeerEnd {
+    /// What the server tells an address that asks.
+    func cookie(for address: EndpointAddress, now: Duration) -> [UInt8] {
+        Array(take(RawRecord.hello(0xC00C1E), from: address, now: now).answer.dropFirst(10))
+    }
+
+    /// Opens a path as a client at an address would.
+    func admit(_ address: EndpointAddress, nonce: UInt64, now: Duration) -> Received {
+        take(RawRecord.hello(nonce, cookie: cookie(for: address, now: now)), from: address, now: now).outcome
+    }
+}

@@ -1,0 +1,238 @@
+import TestCases
+import Testing
+
+@testable import VoicePeers
+
+@Suite("What strangers can have a table of peers do")
+struct PeerTableStrangerTests {
+    private let now = Duration.seconds(100)
+
+    @Test("nothing is kept of 100,000 hellos without a good cookie, and no answer is longer than its question")
+    func hellos() {
+        let server = PeerEnd.server()
+        var random = SeededNumbers(1)
+        var (asked, answered) = (0, 0)
+        for number in 0..<100_000 {
+            let address = EndpointAddress(
+                high: number % 3 == 0 ? random.next() : 0, low: random.next(), port: UInt16(number & 0xFFFF))
+            let cookie =
+                number % 2 == 0 ? RawRecord.noCookie : (0..<16).map { _ in UInt8.random(in: 0...255, using: &random) }
+            let hello = RawRecord.hello(random.next(), cookie: cookie)
+            let (_, answer) = server.take(hello, from: address, now: now + .microseconds(number))
+            #expect(answer.count == hello.count && answer.starts(with: [13, 2]))
+            (asked, answered) = (asked + hello.count, answered + answer.count)
+        }
+        #expect(answered <= asked)
+        #expect(server.count == 0)
+        #expect(server.nextTimeout == nil)
+        #expect(server.statistics == PeerTableStatistics(cookies: 100_000))
+        #expect(server.events.isEmpty)
+        #expect(server.transmissions().isEmpty)
+    }
+
+    @Test("a cookie is good from its own address, and not for long")
+    func cookies() {
+        let server = PeerEnd.server()
+        let cookie = server.cookie(for: .of(1), now: now)
+        func admits(_ address: EndpointAddress, _ nonce: UInt64, at time: Duration) -> Bool {
+            let before = server.statistics.admitted
+            server.take(RawRecord.hello(nonce, cookie: cookie), from: address, now: time)
+            return server.statistics.admitted > before
+        }
+        #expect(!admits(.of(2), 1, at: now))
+        #expect(!admits(.of(1, port: 40_001), 2, at: now))
+        #expect(!admits(EndpointAddress(high: 0, low: EndpointAddress.of(1).low, scope: 1, port: 40_000), 3, at: now))
+        #expect(admits(.of(1), 4, at: now))
+        #expect(admits(.of(1), 5, at: now + AddressCookie.period))
+        #expect(!admits(.of(1), 6, at: now + AddressCookie.period * 2))
+    }
+
+    @Test("handshakes of one network are limited, and others get in meanwhile")
+    func network() {
+        let limit = PeerLimits.handshakesOfNetwork
+        let server = PeerEnd.server()
+        var nonce: UInt64 = 0
+        func admitted(_ count: Int, at time: Duration, _ address: (Int) -> EndpointAddress) -> Int {
+            (0..<count).count { number in
+                nonce += 1
+                return server.admit(address(number), nonce: nonce, now: time) == .consumed
+            }
+        }
+        func oneRouter(_ number: Int) -> EndpointAddress { .of(1, port: UInt16(number + 1)) }
+        #expect(admitted(400, at: now, oneRouter) == limit.burst)
+        #expect(server.statistics.overloaded == 400 - limit.burst)
+        #expect(admitted(1, at: now) { _ in .of(2) } == 1)
+        // The network has its next one after the interval, not sooner
+        #expect(admitted(1, at: now + limit.interval - .nanoseconds(1)) { oneRouter($0 + 1_000) } == 0)
+        #expect(admitted(5, at: now + limit.interval) { oneRouter($0 + 1_000) } == 1)
+        // Whoever has 64 bits of addresses has one network
+        func manyAddresses(_ number: Int) -> EndpointAddress {
+            EndpointAddress(high: 0x2001_0DB8 << 32, low: UInt64(number), port: 1)
+        }
+        #expect(admitted(200, at: now, manyAddresses) == limit.burst)
+    }
+
+    @Test("handshakes from everywhere are limited")
+    func everywhere() {
+        let limit = PeerLimits.handshakes
+        let server = PeerEnd.server()
+        func admitted(_ numbers: Range<Int>, at time: Duration) -> Int {
+            let before = server.statistics.admitted
+            for number in numbers { _ = server.admit(.of(number), nonce: UInt64(number + 1), now: time) }
+            return server.statistics.admitted - before
+        }
+        #expect(admitted(0..<700, at: now) == limit.burst)
+        #expect(server.count == limit.burst)
+        #expect(admitted(1_000..<1_100, at: now + limit.interval * 10) == 10)
+    }
+
+    @Test("a full table takes nobody until somebody leaves")
+    func full() throws {
+        let server = PeerEnd.server(capacity: 4)
+        for number in 0..<4 { _ = server.admit(.of(number), nonce: UInt64(number + 1), now: now) }
+        #expect(server.count == 4)
+        #expect(server.admit(.of(4), nonce: 5, now: now) == .dropped(.overloaded))
+        #expect(server.statistics.overloaded == 1)
+        // Those who are in stay in
+        #expect(server.opened.allSatisfy { server.isOpen($0) })
+        server.take(RawRecord.goodbye(1), from: .of(0), now: now)
+        _ = server.transmissions()
+        _ = server.admit(.of(4), nonce: 6, now: now)
+        #expect(server.address(of: try #require(server.opened.last)) == .of(4))
+        #expect(server.count == 4)
+    }
+
+    @Test("media and records of strangers go nowhere")
+    func noise() {
+        let server = PeerEnd.server()
+        #expect(server.take(RawRecord.sound, from: .of(1), now: now).outcome == .dropped(.stranger))
+        #expect(server.take([], from: .of(1), now: now).outcome == .dropped(.unknownKind))
+        #expect(server.take([13], from: .of(1), now: now).outcome == .dropped(.stranger))
+        for record in [
+            RawRecord.control(1, [1]), RawRecord.welcome(1), RawRecord.goodbye(1),
+            RawRecord.retry(1, cookie: RawRecord.noCookie),
+        ] {
+            #expect(server.take(record, from: .of(1), now: now).answer == RawRecord.unknownPeer)
+        }
+        #expect(server.count == 0)
+        #expect(server.media.isEmpty)
+    }
+
+    @Test("a client takes no strangers")
+    func client() throws {
+        let server = PeerEnd.server()
+        let client = PeerEnd.client(1)
+        let peer = try #require(client.connect(to: server.address, now: now))
+        // Even with a cookie that is good under its own key: the table has no use for it
+        let cookie = AddressCookie(of: .of(2), key: CookieKey(high: 1_001, low: 2), now: now).bytes
+        let good = (0..<16).map { cookie[$0] }
+        for source in [EndpointAddress.of(2), server.address] {
+            for hello in [RawRecord.hello(7), RawRecord.hello(7, cookie: good)] {
+                let (outcome, answer) = client.take(hello, from: source, now: now)
+                #expect(outcome == .dropped(.stranger))
+                #expect(answer.isEmpty)
+            }
+        }
+        #expect(client.count == 1)
+        #expect(client.statistics.admitted == 0)
+        #expect(client.address(of: peer) == server.address)
+    }
+
+    // MARK: Noise
+
+    /// A conversation from the first hello to the goodbye, each datagram.
+    private func recording() throws -> [[UInt8]] {
+        let network = PeerNetwork()
+        let (client, peer) = try network.connect()
+        network.run(for: .milliseconds(80))
+        _ = client.send([1, 2, 3], to: peer)
+        network.post(RawRecord.sound, from: client.address, to: network.server.address)
+        network.run(for: .milliseconds(20))
+        client.close(peer)
+        network.run(for: .milliseconds(20))
+        return network.sent.map(\.bytes)
+    }
+
+    private func noise(_ recorded: [[UInt8]], _ random: inout SeededNumbers) -> [UInt8] {
+        var bytes = recorded.randomElement(using: &random) ?? []
+        switch Int.random(in: 0..<5, using: &random) {
+        case 0:
+            bytes = (0..<Int.random(in: 0..<64, using: &random)).map { _ in .random(in: 0...255, using: &random) }
+            if !bytes.isEmpty, random.chance(0.5) { bytes[0] = 13 }
+        case 1: bytes = Array(bytes.prefix(Int.random(in: 0...bytes.count, using: &random)))
+        case 2: bytes += recorded.randomElement(using: &random) ?? []
+        case 3:
+            for _ in 0..<Int.random(in: 1...3, using: &random) {
+                bytes[Int.random(in: 0..<bytes.count, using: &random)] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+            }
+        default: if bytes.count > 1 { bytes[1] = .random(in: 0..<8, using: &random) }
+        }
+        return bytes
+    }
+
+    @Test(
+        "noise and changed records never trap, and bring nobody in without the cookie of the address",
+        arguments: cases(1...50 as ClosedRange<UInt64>))
+    func changedRecords(seed: UInt64) throws {
+        var random = SeededNumbers(seed)
+        let recorded = try recording()
+        let server = PeerEnd.server()
+        var time = Duration.seconds(1_000)
+        // An address whose cookie stands in the recording, and others
+        let addresses = [PeerEnd.client(1).address] + (2..<6).map { EndpointAddress.of($0) }
+        var (asked, answered) = (0, 0)
+        for step in 0..<2_000 {
+            time += .milliseconds(Int64.random(in: 0..<20, using: &random))
+            let bytes = noise(recorded, &random)
+            let source = addresses.randomElement(using: &random) ?? addresses[0]
+            let admitted = server.statistics.admitted
+            let (_, answer) = server.take(bytes, from: source, now: time)
+            (asked, answered) = (asked + bytes.count, answered + answer.count)
+            #expect(answer.count <= bytes.count)
+            if server.statistics.admitted > admitted {
+                let isHello = bytes.count == 26 && bytes.starts(with: [13, 0])
+                let cookie = AddressCookie(of: source, key: CookieKey(high: 1, low: 2), now: time)
+                let isGood = isHello && cookie.accepts(Array(bytes.dropFirst(10)).span)
+                #expect(isGood, "seed \(seed), step \(step): \(bytes)")
+            }
+            server.handleTimeout(now: time)
+            #expect(server.nextTimeout.map { $0 > time } ?? true, "seed \(seed), step \(step)")
+            answered += server.transmissions().reduce(0) { $0 + $1.bytes.count }
+            #expect(server.count <= addresses.count)
+        }
+        #expect(answered <= asked, "seed \(seed)")
+    }
+
+    @Test(
+        "noise and changed records open no path of a client but by the welcome to it",
+        arguments: cases(1...50 as ClosedRange<UInt64>))
+    func changedAnswers(seed: UInt64) throws {
+        var random = SeededNumbers(seed)
+        let recorded = try recording()
+        let server = EndpointAddress(high: 0, low: 1, port: 7_900)
+        // The same numbers as in the recording: its welcome opens the path
+        var client = PeerEnd.client(1)
+        var time = Duration.seconds(1_000)
+        var peer = try #require(client.connect(to: server, now: time))
+        let nonce = try #require(client.transmissions().first).bytes[2..<10]
+        var opened = 0
+        for step in 0..<2_000 {
+            time += .milliseconds(Int64.random(in: 0..<20, using: &random))
+            let bytes = noise(recorded, &random)
+            client.take(bytes, from: server, now: time)
+            if client.isOpen(peer) {
+                opened += 1
+                #expect(bytes == [13, 3] + nonce, "seed \(seed), step \(step): \(bytes)")
+            }
+            client.handleTimeout(now: time)
+            #expect(client.nextTimeout.map { $0 > time } ?? true, "seed \(seed), step \(step)")
+            _ = client.transmissions()
+            if client.isOpen(peer) || client.address(of: peer) == nil {
+                client = PeerEnd.client(1)
+                peer = try #require(client.connect(to: server, now: time))
+            }
+        }
+        // The welcome was among it, unchanged
+        #expect(opened > 0, "seed \(seed)")
+    }
+}
