@@ -12,7 +12,7 @@ struct RoomServe: AsyncParsableCommand {
             talks to this server and no other. --dev makes a key and prints two calls to paste.
 
             Runs until Control-C, which ends all calls. SIGTERM, as a service manager sends it, tells the clients to come back to the server that takes \
-            its place. SIGHUP has the certificate read again.
+            its place. SIGHUP has certificate and keys read again.
             """)
 
     @Option(help: "The address to listen on. (default: 0.0.0.0, all of IPv4; with --plaintext 127.0.0.1)")
@@ -51,34 +51,37 @@ struct RoomServe: AsyncParsableCommand {
         guard plaintext || !allowPlaintext else {
             throw ValidationError("--allow-plaintext is for --plaintext; without it everything is protected")
         }
-        guard !dev || secret.secretFile == nil else {
-            throw ValidationError("--dev makes a key of its own; leave out --secret-file")
+        guard !dev || (secret.secretFile == nil && secret.keyFile == nil) else {
+            throw ValidationError("--dev makes a key of its own; leave out --secret-file and --key-file")
         }
     }
 
     func run() async throws {
         try await reportingFailure {
             let interruption = Interruption()
-            let key = dev ? try TokenKey.made() : try secret.load()
+            let keys = dev ? [try TokenKey.made()] : try secret.loadKeys()
+            let verifier = TokenVerifier(keys: keys)
             let listening = address ?? (plaintext ? "127.0.0.1" : "0.0.0.0")
             let place = RoomPlace(listening: listening, host: host)
             let server = RoomServer(
                 configuration: RoomServerConfiguration(
                     host: listening, port: port, security: try security(names: place.names),
                     allowPlaintext: allowPlaintext),
-                verifier: TokenVerifier(keys: [key]))
+                verifier: verifier)
             let bound: UInt16
             do throws(RoomServerError) { bound = try server.start() } catch { throw Failure(error) }
             let url = place.url(
                 port: bound, fingerprint: server.fingerprint, isProtected: !plaintext, isSigned: certificate != nil)
             let log = RoomServeLog(json: json)
             log.listening(address: listening, port: bound, url: url, fingerprint: server.fingerprint)
-            if dev { for call in try DevelopmentCalls(url: url, key: key).lines { log.suggest(call) } }
+            if dev, let key = keys.first {
+                for call in try DevelopmentCalls(url: url, key: key).lines { log.suggest(call) }
+            }
             let follower = Task {
                 for await event in server.events { log.show(event) }
             }
             // Whoever runs services sends SIGTERM to restart one; Control-C is a person who ends it.
-            let signal = await serve(server, until: interruption)
+            let signal = await serve(server, verifier, until: interruption)
             server.stop(restarting: signal == SIGTERM)
             await follower.value
             log.end(server.statistics)
@@ -86,7 +89,9 @@ struct RoomServe: AsyncParsableCommand {
     }
 
     /// Waits for the signal that ends it. SIGHUP has files read again, but where a terminal went away.
-    private func serve(_ server: RoomServer, until interruption: Interruption) async -> Int32? {
+    private func serve(
+        _ server: RoomServer, _ verifier: TokenVerifier, until interruption: Interruption
+    ) async -> Int32? {
         while true {
             let signal = await interruption.wait()
             guard signal == SIGHUP, isatty(STDIN_FILENO) == 0 else { return signal }
@@ -94,6 +99,12 @@ struct RoomServe: AsyncParsableCommand {
                 try server.reloadIdentity()
             } catch {
                 Console.complain("the certificate in use stays: \(Failure(error).message)")
+            }
+            guard !dev else { continue }
+            do {
+                verifier.keyring.replace(keys: try secret.loadKeys())
+            } catch {
+                Console.complain("the keys in use stay: \((error as? Failure)?.message ?? "\(error)")")
             }
         }
     }
