@@ -7,7 +7,7 @@ struct PlainTextLiveTests {
     func identity() throws {
         let folder = try TestFolder()
         var server = try ChildProcess(
-            ["room", "serve", "--port", "0", "--secret-file", folder.secret])
+            ["room", "serve", "--port", "0", "--secret-file", folder.secret, "--plaintext"])
         let url = try #require(server.nextLine()?.split(separator: " ").last.map(String.init))
         let token = try ChildProcess.run([
             "room", "token", "--room", "r", "--identity", "\u{1B}[31m\u{202E}eve\nroot", "--secret-file", folder.secret,

@@ -45,7 +45,7 @@ struct RoomCommandLiveTests {
     func localhost() throws {
         let folder = try TestFolder()
         let server = try RunningServer(in: folder, address: "localhost")
-        #expect(server.url.hasPrefix("udp://localhost:"))
+        #expect(server.url.hasPrefix("duplex://localhost:"))
         try folder.speak("in.wav", seconds: 0.2, seed: 1)
         let call = try ChildProcess.run(server.call(token: try server.token("a"), "--input", folder("in.wav")))
         #expect(call.exitCode == 0, "\(call.standardError)")

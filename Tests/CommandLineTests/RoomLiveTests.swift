@@ -61,12 +61,22 @@ struct RoomLiveTests {
         let server = try RunningServer(in: folder)
         let cases: [(arguments: [String], code: Int32, saying: String)] = [
             (["--port", "\(server.port)"], 69, "is in use"),
-            (["--port", "0", "--address", "0.0.0.0"], 77, "--allow-plaintext"),
             (["--port", "0", "--address", "some.host"], 64, "no numeric address"),
-            (["--port", "0", "--address", "192.0.2.1", "--allow-plaintext"], 69, "not an address of this machine"),
+            (["--port", "0", "--address", "192.0.2.1"], 69, "not an address of this machine"),
         ]
         for (arguments, code, saying) in cases {
-            let result = try ChildProcess.run(["room", "serve", "--secret-file", folder.secret] + arguments)
+            let serve = ["room", "serve", "--secret-file", folder.secret, "--state", folder("state")]
+            expectFailure(try ChildProcess.run(serve + arguments), code: code, saying: saying)
+        }
+        let certificate = ["--certificate", folder("none.pem"), "--private-key", folder("none.pem")]
+        let more: [(arguments: [String], code: Int32, saying: String)] = [
+            (["--plaintext", "--address", "0.0.0.0"], 77, "--allow-plaintext"),
+            (certificate, 66, "cannot read"),
+            ([], 64, "neither XDG_STATE_HOME nor HOME is set"),
+        ]
+        for (arguments, code, saying) in more {
+            let result = try ChildProcess.run(
+                ["room", "serve", "--port", "0", "--secret-file", folder.secret] + arguments)
             expectFailure(result, code: code, saying: saying)
         }
         _ = server.stop()
