@@ -83,5 +83,5 @@ public struct RoomServerStatistics: Equatable, Sendable {
     /// Participants at present, those in a break included.
     public var participants = 0
     /// Allocations on the media path; counted only in processes that are linked with the allocation counter.
-    var mediaAllocations = 0
+    package var mediaAllocations = 0
 }

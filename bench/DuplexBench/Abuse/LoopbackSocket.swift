@@ -1,6 +1,7 @@
 import CLinuxRealtime
+import Glibc
 
-/// A UDP socket towards one port of this machine, many datagrams in one system call. Never waits.
+/// A UDP socket towards one port of this machine, many datagrams in one system call. Waits only where it is told to.
 @safe
 final class LoopbackSocket {
     /// Datagrams in one system call.
@@ -55,6 +56,12 @@ final class LoopbackSocket {
             unsafe dv_batch_place(outgoing, Int32(index), slot, datagram.count, nil)
         }
         return unsafe Int(max(0, dv_batch_send(outgoing, socket, 0, Int32(datagrams.count))))
+    }
+
+    /// Waits until something arrives; false where nothing does for so long.
+    func wait(milliseconds: Int32) -> Bool {
+        var awaited = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+        return unsafe poll(&awaited, 1, milliseconds) > 0
     }
 
     /// What has arrived, at most ``batch`` datagrams.

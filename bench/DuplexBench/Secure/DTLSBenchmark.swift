@@ -47,7 +47,7 @@ enum DTLSBenchmark {
                 """,
             table: table,
             summary: [
-                ("kb_per_peer", .number(kilobytes(servers - none), digits: 2)),
+                ("dtls_server_kb", .number(kilobytes(servers - none), digits: 2)),
                 ("dtls_server_ms", .number(Samples(serverTimes).median, digits: 4)),
                 ("dtls_client_ms", .number(Samples(clientTimes).median, digits: 4)),
             ])
