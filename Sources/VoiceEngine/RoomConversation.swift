@@ -114,7 +114,7 @@ package struct RoomConversation {
         case .interrupted(let participant, let stream, let generation):
             return interrupted(stream, generation, by: participant)
         case .requestRefused(_, _, let refusal): return [.post(.requestRefused(refusal))]
-        case .joined, .reconnecting, .tokenRefused, .reconnected, .ended: return []
+        case .joined, .reconnecting, .tokenExpiring, .tokenRefused, .reconnected, .ended: return []
         }
     }
 

@@ -15,14 +15,15 @@ struct OutgoingQueue: Sendable {
     /// Refusals that wait for whoever asked; more are dropped.
     static let refusalLimit = 64
     /// All news that can wait: a stream message or an interruption for each stream that a full room has, an arrival or a departure for
-    /// each participant, and the refusals.
+    /// each participant, the refusals, and what became of a token.
     static let newsLimit =
-        2 * RoomProtocol.participantLimit * (RoomProtocol.streamLimit + 1) + refusalLimit + messagesPerSender
+        2 * RoomProtocol.participantLimit * (RoomProtocol.streamLimit + 1) + refusalLimit + messagesPerSender + 1
 
     private enum Subject: Hashable {
         case participant(ParticipantID)
         case stream(StreamID)
         case interruption(StreamID)
+        case token
     }
 
     /// News in order; nil where one was withdrawn.
@@ -59,6 +60,7 @@ struct OutgoingQueue: Sendable {
         case .unpublished(_, let stream): put(.stream(stream), message)
         case .muteChanged(let stream, let mute): putMute(mute, of: stream)
         case .interrupted(_, let stream, _): put(.interruption(stream), message)
+        case .renewed: put(.token, message)
         default: push(nil, message)
         }
         return true

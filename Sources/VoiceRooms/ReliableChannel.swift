@@ -209,6 +209,8 @@ extension RoomMessage {
     var isDurable: Bool {
         switch type {
         case .message, .interrupted, .requestRefused: true
+        // A rejoin brings the newest token.
+        case .renew: false
         default: RoomRequest(rawValue: type.rawValue) != nil
         }
     }

@@ -12,18 +12,19 @@ public import VoicePeers
 ///
 /// The same inputs give the same outputs: nothing depends on the order of a hash table.
 public struct RoomDirectory: Sendable {
-    /// Joins that wait for a verdict; more are dropped, and their clients will repeat them.
+    /// Tokens that wait for a verdict; more are not taken, and their clients come with them again.
     static let verificationLimit = 256
     /// A verdict that has not come after this is not awaited any longer.
     static let verificationTime: Duration = .seconds(10)
-    struct PendingJoin: Sendable {
-        let peer: PeerID
-        let request: JoinRequest
+    /// Whose token waits for its verdict, and what for.
+    enum PendingToken: Sendable {
+        case join(JoinRequest, from: PeerID)
+        case renewal(of: ParticipantID)
     }
 
     /// What has a deadline.
     enum Timer: Hashable, Sendable {
-        /// Its silence, its break, and the timers of its connection.
+        /// Its silence, its break, its token, and the timers of its connection.
         case participant(ParticipantID)
         /// A connection that serves nobody: not yet, or not any more.
         case connection(PeerID)
@@ -45,7 +46,7 @@ public struct RoomDirectory: Sendable {
     var deliveries = 0
     var deadlines = DeadlineQueue<Timer>()
 
-    var pending: [VerificationRequest.ID: PendingJoin] = [:]
+    var pending: [VerificationRequest.ID: PendingToken] = [:]
     var verifications = FirstInFirstOut<VerificationRequest>()
     var events = FirstInFirstOut<RoomDirectoryEvent>()
     /// Connections with something to send, in the order in which they got it.
@@ -55,6 +56,7 @@ public struct RoomDirectory: Sendable {
     var isShuttingDown = false
 
     var joins = RateMeter()
+    var renewals = RateMeter()
     var joinsOfIdentity = RateMeterTable()
     var toldRefusals = RateMeter()
     /// Refusals since the last one that was told.

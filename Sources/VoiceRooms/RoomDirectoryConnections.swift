@@ -45,11 +45,15 @@ extension RoomDirectory {
     /// Sets a participant's deadline.
     mutating func schedule(_ id: ParticipantID) {
         guard let participant = participants[id] else { return deadlines.set(.participant(id), to: nil) }
-        if let breakEnds = participant.breakEnds { return deadlines.set(.participant(id), to: breakEnds) }
+        if let breakEnds = participant.breakEnds {
+            return deadlines.set(.participant(id), to: earliest(breakEnds, participant.expiresAt))
+        }
         let connection = participant.peer.flatMap { connections[$0] }
         deadlines.set(
             .participant(id),
-            to: earliest(participant.lastHeard + configuration.silenceLimit, connection?.channel.nextTimeout))
+            to: earliest(
+                participant.lastHeard + configuration.silenceLimit, participant.expiresAt,
+                connection?.channel.nextTimeout))
     }
 
     // MARK: Telling

@@ -102,6 +102,7 @@ extension RoomDirectory {
 
     private mutating func handleTimeout(of id: ParticipantID, now: Duration) {
         guard let participant = participants[id] else { return }
+        if participant.hasExpired(at: now) { return remove(id, telling: .tokenExpired, now: now) }
         if let breakEnds = participant.breakEnds {
             if now >= breakEnds { return drop(id, .timedOut) }
         } else if now >= participant.lastHeard + configuration.silenceLimit {

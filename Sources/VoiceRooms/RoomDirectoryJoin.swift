@@ -10,7 +10,7 @@ extension RoomDirectory {
             return refuse(.versionMismatch, peer, now: now)
         }
         if let claim = request.rejoin, let participant = participants[claim.participant],
-            participant.secret == claim.secret
+            participant.secret == claim.secret, !endsByExpiry(participant, now: now)
         {
             // Serial number arithmetic (RFC 1982): one that was long on its way does not undo a later one.
             guard Int32(bitPattern: claim.attempt &- participant.attempt) > 0,
@@ -30,37 +30,30 @@ extension RoomDirectory {
             statistics.overloadedJoins += 1
             return hangUp(peer)
         }
-        let id = makeVerificationID()
-        pending[id] = PendingJoin(peer: peer, request: request)
-        deadlines.set(.verification(id), to: now + Self.verificationTime)
-        verifications.append(VerificationRequest(id: id, peer: peer, token: request.token))
+        _ = askForVerdict(on: request.token, from: peer, for: .join(request, from: peer), now: now)
     }
 
-    /// Awaits a verdict no longer.
-    @discardableResult
-    mutating func forget(_ id: VerificationRequest.ID) -> PendingJoin? {
-        deadlines.set(.verification(id), to: nil)
-        return pending.removeValue(forKey: id)
-    }
-
-    /// Takes the verdict on a token. A verdict that is not awaited any more changes nothing.
-    public mutating func answer(
-        _ id: VerificationRequest.ID, _ verdict: TokenVerdict, entropy: JoinEntropy, now: Duration
+    /// Takes the verdict on a token that a peer would join with.
+    mutating func answer(
+        _ request: JoinRequest, from peer: PeerID, _ verdict: TokenVerdict, _ entropy: JoinEntropy, unixTime: Int64,
+        now: Duration
     ) {
         // Who has gone meanwhile needs none.
-        guard let join = forget(id), connections[join.peer]?.isClosing == false else { return }
+        guard connections[peer]?.isClosing == false else { return }
         switch verdict {
-        case .refused(let refusal): refuse(refusal, join.peer, now: now)
+        case .refused(let refusal): refuse(refusal, peer, now: now)
         case .granted(let grants):
-            if let refusal = refusal(of: grants, for: join.request) {
-                refuse(refusal, join.peer, now: now)
+            if let refusal = refusal(of: grants, for: request) {
+                refuse(refusal, peer, now: now)
+            } else if grants.isOver(at: unixTime) {
+                refuse(.expired, peer, now: now)
             } else if joinsOfIdentity.take(
                 Array(grants.room.utf8) + [0] + grants.identity.utf8, RoomLimits.joinsOfIdentity, now: now)
             {
-                admit(grants, join, entropy, now: now)
+                admit(grants, request, peer, entropy, until: grants.deadline(unixTime: unixTime, now: now), now: now)
             } else {
                 statistics.overloadedJoins += 1
-                hangUp(join.peer)
+                hangUp(peer)
             }
         }
     }
@@ -85,25 +78,28 @@ extension RoomDirectory {
         min(request.versions.upperBound, RoomProtocol.versions.upperBound)
     }
 
-    private mutating func admit(_ grants: TokenGrants, _ join: PendingJoin, _ entropy: JoinEntropy, now: Duration) {
+    private mutating func admit(
+        _ grants: TokenGrants, _ request: JoinRequest, _ peer: PeerID, _ entropy: JoinEntropy, until end: Duration?,
+        now: Duration
+    ) {
         if let older = rooms[grants.room]?.identities[grants.identity] { remove(older, telling: .replaced, now: now) }
         if rooms[grants.room] == nil {
             rooms[grants.room] = Room()
             events.append(.roomOpened(grants.room))
         }
 
-        var capabilities = join.request.capabilities.intersection(.conversation)
+        var capabilities = request.capabilities.intersection(.conversation)
         if !grants.canPublish { capabilities.remove(.publish) }
         if !grants.canSubscribe { capabilities.subtract([.subscribe, .autoSubscribe]) }
         let participant = RoomParticipant(
             id: makeParticipantID(), room: grants.room, identity: grants.identity, name: grants.name,
             capabilities: capabilities, secret: entropy.secret,
             streams: assignStreams(room: grants.room, from: entropy.synchronizationSource),
-            version: Self.version(for: join.request), lastHeard: now)
+            version: Self.version(for: request), lastHeard: now, expiresAt: end)
         broadcast(.participantJoined(participant.rosterEntry), room: participant.room, now: now)
         settle(participant)
-        connect(participant.id, join.peer, resumed: false, now: now)
-        if let policy = join.request.publishing, capabilities.contains(.publish) {
+        connect(participant.id, peer, resumed: false, now: now)
+        if let policy = request.publishing, capabilities.contains(.publish) {
             publish(participant.streams[0].assignment, policy, from: participant.id, now: now)
         }
         statistics.joins += 1
@@ -151,7 +147,7 @@ extension RoomDirectory {
             handledCount: participant.handledCount, secret: participant.secret,
             keepaliveInterval: configuration.keepaliveInterval, room: participant.room,
             streams: participant.streams.map(\.assignment), rosterCount: UInt16(entries.count),
-            credentials: connection.credentials)
+            expiresIn: participant.expiresAt.map { $0 - now }, credentials: connection.credentials)
         _ = connection.channel.enqueue(.joined(grant), isFirm: true)
         for entry in entries { _ = connection.channel.enqueue(.participantJoined(entry), isFirm: true) }
         for kept in participant.backlog { _ = connection.channel.enqueue(kept.message, isFirm: true) }

@@ -9,7 +9,7 @@ extension RoomDirectory {
         guard let request = RoomRequest(rawValue: message.type.rawValue) else {
             throw .unexpectedMessage(message.type.rawValue)
         }
-        participants[id]?.handledCount &+= 1
+        if message.isDurable { participants[id]?.handledCount &+= 1 }
         let before = deliveries + forwarding.edits
         defer {
             let cost = 1 + deliveries + forwarding.edits - before
@@ -42,6 +42,7 @@ extension RoomDirectory {
             setMute(.byPublisher, muted, of: id, at: index, now: now)
         case .send(let destination, let bytes): try relay(bytes, from: id, to: destination)
         case .interrupt(let stream): try interrupt(stream, from: id, now: now)
+        case .renew(let token): try askForVerdict(on: token, of: id, now: now)
         default: throw .malformed
         }
     }

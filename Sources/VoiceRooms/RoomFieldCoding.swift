@@ -42,10 +42,23 @@ extension ByteReader {
         RejoinSecret(high: try number(), low: try number())
     }
 
+    /// Seconds, or more of them than the field can say.
+    mutating func lifetime() throws(RoomProtocolError) -> Duration? {
+        let seconds: UInt32 = try number()
+        return seconds == .max ? nil : .seconds(Int64(seconds))
+    }
+
     mutating func streamCount() throws(RoomProtocolError) -> Int {
         let count = Int(try number(UInt8.self))
         guard count <= RoomProtocol.streamLimit else { throw .limitExceeded }
         return count
+    }
+}
+
+extension ByteWriter {
+    /// Whole seconds, rounded down, so that nobody believes in more time than there is.
+    mutating func write(lifetime: Duration?) {
+        write(lifetime.map { UInt32(clamping: min($0.components.seconds, Int64(UInt32.max - 1))) } ?? .max)
     }
 }
 
@@ -142,6 +155,7 @@ extension JoinGrant {
         writer.write(UInt8(streams.count))
         for stream in streams { stream.write(into: &writer) }
         writer.write(rosterCount)
+        writer.write(lifetime: expiresIn)
         writer.write(flag: credentials != nil)
         if let credentials {
             writer.write(credentials.fragment.high)
@@ -160,6 +174,7 @@ extension JoinGrant {
             rosterCount: 0)
         for _ in 0..<(try reader.streamCount()) { streams.append(try StreamAssignment(from: &reader)) }
         rosterCount = try reader.number()
+        expiresIn = try reader.lifetime()
         if try reader.flag() {
             credentials = STUNCredentials(
                 fragment: UserFragment(high: try reader.number(), low: try reader.number()),

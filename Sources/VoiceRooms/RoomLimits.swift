@@ -23,6 +23,12 @@ enum RoomLimits {
     /// Tokens from all addresses: at 160 µs for the most expensive of them, 6 % of a processor.
     static let joins = RateLimit(burst: 512, interval: .microseconds(2500))
 
+    /// New tokens of one participant, one at a time. More are refused as `tooOften`.
+    static let renewals = RateLimit(burst: 5, interval: .seconds(1))
+
+    /// New tokens of all participants, apart from those of joins: strangers hold up nobody who is in a room.
+    static let renewalsOfAll = RateLimit(burst: 512, interval: .microseconds(2500))
+
     /// Refused joins that are told one by one; the others are counted.
     static let toldRefusals = RateLimit(burst: 10, interval: .milliseconds(100))
 }

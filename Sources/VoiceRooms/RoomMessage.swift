@@ -13,6 +13,8 @@ public enum RoomMessage: Equatable, Sendable {
     /// To a participant, or to the whole room (`nil`).
     case send(destination: ParticipantID?, bytes: [UInt8])
     case interrupt(StreamID)
+    /// A newer token of the same identity and room.
+    case renew(token: [UInt8])
 
     // From server to client
     case joined(JoinGrant)
@@ -27,6 +29,8 @@ public enum RoomMessage: Equatable, Sendable {
     case requestRefused(RoomRequest, subject: UInt32, RoomRefusal)
     case removed(RemovalReason)
     case refused(RoomRefusal, versions: ClosedRange<UInt8>)
+    /// The token was taken; it is over after so long, in whole seconds. Nil: after more than 136 years.
+    case renewed(expiresIn: Duration?)
 
     // Not sequenced
     /// The sender's clock in microseconds, which `pong` returns untouched.
@@ -50,6 +54,8 @@ public enum RoomRequest: UInt8, Sendable, CaseIterable {
     case send = 0x08
     /// `interrupt`
     case interrupt = 0x09
+    /// `renew`
+    case renew = 0x0A
 }
 
 /// The first message on every path.
@@ -123,6 +129,8 @@ public struct JoinGrant: Equatable, Sendable {
     public var streams: [StreamAssignment]
     /// How many participants the room has, this one included.
     public var rosterCount: UInt16
+    /// After how long the token is over, and the stay with it, in whole seconds; nil: after more than 136 years.
+    public var expiresIn: Duration?
     /// What the client signs its binding requests with, to have its path follow its address; nil where paths cannot.
     public var credentials: STUNCredentials?
 
@@ -130,8 +138,9 @@ public struct JoinGrant: Equatable, Sendable {
     public init(
         version: UInt8, participant: ParticipantID, capabilities: RoomCapabilities, resumed: Bool, handledCount: UInt32,
         secret: RejoinSecret, keepaliveInterval: Duration, room: String, streams: [StreamAssignment],
-        rosterCount: UInt16, credentials: STUNCredentials? = nil
+        rosterCount: UInt16, expiresIn: Duration? = nil, credentials: STUNCredentials? = nil
     ) {
+        self.expiresIn = expiresIn
         self.credentials = credentials
         self.version = version
         self.participant = participant

@@ -9,6 +9,7 @@ enum MessageType: UInt8 {
     case setMuted = 0x07
     case send = 0x08
     case interrupt = 0x09
+    case renew = 0x0A
     case joined = 0x41
     case participantJoined = 0x42
     case participantLeft = 0x43
@@ -20,6 +21,7 @@ enum MessageType: UInt8 {
     case requestRefused = 0x49
     case removed = 0x4A
     case refused = 0x4B
+    case renewed = 0x4C
     case ping = 0x82
     case pong = 0x83
 
@@ -38,6 +40,7 @@ extension RoomMessage {
         case .setMuted: .setMuted
         case .send: .send
         case .interrupt: .interrupt
+        case .renew: .renew
         case .joined: .joined
         case .participantJoined: .participantJoined
         case .participantLeft: .participantLeft
@@ -49,6 +52,7 @@ extension RoomMessage {
         case .requestRefused: .requestRefused
         case .removed: .removed
         case .refused: .refused
+        case .renewed: .renewed
         case .ping: .ping
         case .pong: .pong
         }
@@ -70,6 +74,7 @@ extension RoomMessage {
         case .send(let destination, let bytes):
             writer.write(destination?.rawValue ?? 0)
             writer.write(bytes: bytes, limit: RoomProtocol.messageLimit)
+        case .renew(let token): writer.write(bytes: token, limit: RoomProtocol.tokenLimit)
         case .joined(let grant): grant.write(into: &writer)
         case .participantJoined(let entry): entry.write(into: &writer)
         case .participantLeft(let participant, let reason):
@@ -101,6 +106,7 @@ extension RoomMessage {
             writer.write(refusal.rawValue)
             writer.write(versions.lowerBound)
             writer.write(versions.upperBound)
+        case .renewed(let expiresIn): writer.write(lifetime: expiresIn)
         case .ping(let microseconds), .pong(let microseconds): writer.write(microseconds)
         }
     }
@@ -119,6 +125,7 @@ extension RoomMessage {
             self = .send(
                 destination: try reader.destination(), bytes: try reader.bytes(limit: RoomProtocol.messageLimit))
         case .interrupt: self = .interrupt(try reader.stream())
+        case .renew: self = .renew(token: try reader.bytes(limit: RoomProtocol.tokenLimit))
         case .joined: self = .joined(try JoinGrant(from: &reader))
         case .participantJoined: self = .participantJoined(try RosterEntry(from: &reader))
         case .participantLeft: self = .participantLeft(try reader.participant(), try reader.code())
@@ -135,6 +142,7 @@ extension RoomMessage {
             self = .requestRefused(try reader.code(), subject: try reader.number(), try reader.code())
         case .removed: self = .removed(try reader.code())
         case .refused: self = .refused(try reader.code(), versions: try reader.versions())
+        case .renewed: self = .renewed(expiresIn: try reader.lifetime())
         case .ping: self = .ping(microseconds: try reader.number())
         case .pong: self = .pong(microseconds: try reader.number())
         }

@@ -34,6 +34,10 @@ struct RoomParticipant: Sendable {
     var version: UInt8
     var lastHeard: Duration
     var breakEnds: Duration?
+    /// When its token is over, and its stay; nil: never.
+    var expiresAt: Duration?
+    /// Its newer token that waits for its verdict.
+    var renewal: VerificationRequest.ID?
 
     /// Its durable messages that were handled.
     var handledCount: UInt32 = 0
@@ -42,10 +46,14 @@ struct RoomParticipant: Sendable {
     /// Those that came to it since.
     var missed = OutgoingQueue()
 
-    /// What it asks for, its interruptions and its rejoins, each held to its limit.
+    /// What it asks for, its interruptions, its rejoins and its new tokens, each held to its limit.
     var requests = RateMeter()
     var interruptions = RateMeter()
     var resumptions = RateMeter()
+    var renewals = RateMeter()
+
+    /// Whether its token is over.
+    func hasExpired(at now: Duration) -> Bool { expiresAt.map { now >= $0 } ?? false }
 
     /// It as a listener.
     var listener: ForwardingTable.Listener? {

@@ -37,6 +37,8 @@ public enum RoomRefusal: UInt8, Error, Sendable, CaseIterable {
     case noInterruptionRight = 16
     /// Asked for more often than is allowed. Remedy: half a second of patience.
     case tooOften = 17
+    /// The token is somebody else's. Remedy: a token for the identity that is in the room.
+    case wrongIdentity = 18
 }
 
 /// Why a participant is not in the room any more, as the others are told.
@@ -45,7 +47,7 @@ public enum LeaveReason: UInt8, Sendable, CaseIterable {
     case left = 1
     /// It fell silent and did not come back within the break window.
     case timedOut = 2
-    /// The server put it out, or its identity joined again from elsewhere.
+    /// The server put it out, its token has expired, or its identity joined again from elsewhere.
     case removed = 3
 }
 
@@ -59,4 +61,6 @@ public enum RemovalReason: UInt8, Sendable, CaseIterable {
     case serverShuttingDown = 3
     /// The server goes down and will be back at once: come back as after a crash.
     case restarting = 4
+    /// Its token has expired, and it has shown no newer one. Remedy: a new token.
+    case tokenExpired = 5
 }

@@ -49,9 +49,14 @@ public struct RoomSession: Sendable {
     var refusedToken: (refusal: RoomRefusal, versions: ClosedRange<UInt8>)?
     /// Whether the token is newer than the break.
     var hasFreshToken = false
+    /// The token of this path's join, and the last that the server has judged.
+    var sentToken: [UInt8] = []
+    var judgedToken: [UInt8] = []
+    var tokenClock = TokenClock()
 
-    /// Whether the driver can get a new token: then one that is refused at a rejoin, because it has expired or its key was changed, is no end but
-    /// ``RoomSessionEvent/tokenRefused(_:)``, to be answered by ``renew(token:now:)`` or ``cannotRenewToken()``.
+    /// Whether the driver can get a new token: then it is asked for one before the old one is over, by ``RoomSessionEvent/tokenExpiring``, and one that
+    /// is refused at a rejoin, because it has expired or its key was changed, is no end but ``RoomSessionEvent/tokenRefused(_:)``. Either is to be
+    /// answered by ``renew(token:now:)`` or ``cannotRenewToken()``.
     public var canRenewToken = false
 
     var lastHeard: Duration = .zero
@@ -96,7 +101,7 @@ public struct RoomSession: Sendable {
         state = .joining
         lastHeard = now
         deadline = now + RoomTimers.joinTimeout
-        _ = channel.enqueue(.join(request))
+        enqueueJoin()
     }
 
     /// Announces a stream, and who may interrupt it; its RTP is forwarded once `published` has come.
@@ -144,14 +149,20 @@ public struct RoomSession: Sendable {
 
     // MARK: The token
 
-    /// Gives a new token, for the rejoin that waits for it or for one to come.
+    /// Gives a new token: for the stay, which then lasts as long as the token, for the rejoin that waits for it, and for those to come.
     public mutating func renew(token: [UInt8], now: Duration) throws(RoomSessionError) {
         guard token.count <= RoomProtocol.tokenLimit else { throw .tokenTooLong }
         request.token = token
-        hasFreshToken = true
-        guard refusedToken != nil, state == .reconnecting else { return }
-        refusedToken = nil
-        attempt(now: now)
+        switch state {
+        case .joined:
+            guard channel.enqueue(.renew(token: token)) else { throw .queueFull }
+        case .reconnecting:
+            hasFreshToken = true
+            guard refusedToken != nil else { return }
+            refusedToken = nil
+            attempt(now: now)
+        case .idle, .joining, .leaving, .ended: break
+        }
     }
 
     /// There will be no new token: a rejoin that waits for one ends with the refusal.
@@ -204,7 +215,10 @@ public struct RoomSession: Sendable {
         switch state {
         case .idle, .ended: nil
         case .joining, .leaving: earliest(deadline, retryAt, doubtEnds, channel.nextTimeout)
-        case .joined: earliest(lastHeard + silenceLimit, nextPing, doubtEnds, channel.nextTimeout)
+        case .joined:
+            earliest(
+                lastHeard + silenceLimit, nextPing, doubtEnds, canRenewToken ? tokenClock.asksAt : nil,
+                channel.nextTimeout)
         case .reconnecting: earliest(deadline, attemptEnds, retryAt, doubtEnds, channel.nextTimeout)
         }
     }

@@ -16,6 +16,7 @@ extension RoomSession {
             if now >= lastHeard + silenceLimit { return reconnect(now: now) }
             if isDue(doubtEnds, now) { return reconnect(now: now) }
             if let nextPing, now >= nextPing { ping(now: now) }
+            if canRenewToken, tokenClock.takeDue(now: now) { events.append(.tokenExpiring) }
         case .reconnecting:
             if isDue(deadline, now) {
                 cannotRenewToken()
@@ -113,6 +114,8 @@ extension RoomSession {
         // It restarts: the join is repeated until its successor answers.
         guard refusal != .serverShuttingDown else { return retry(now: now) }
         let isOfToken = refusal == .expired || refusal == .badSignature
+        // A newer one has come while this one was on its way.
+        if isOfToken, request.token != sentToken { return attempt(now: now) }
         guard isOfToken, canRenewToken, !hasFreshToken else { return end(.refused(refusal, serverVersions: versions)) }
         refusedToken = (refusal, versions)
         attemptEnds = nil
@@ -142,11 +145,11 @@ extension RoomSession {
             handleRefusal(refusal, versions, now: now)
         default:
             guard state == .joined || state == .leaving else { throw .unexpectedMessage(message.type.rawValue) }
-            try handleInRoom(message)
+            try handleInRoom(message, now: now)
         }
     }
 
-    private mutating func handleInRoom(_ message: RoomMessage) throws(RoomProtocolError) {
+    private mutating func handleInRoom(_ message: RoomMessage, now: Duration) throws(RoomProtocolError) {
         switch message {
         case .participantJoined(let entry):
             try roster.insert(entry)
@@ -172,7 +175,11 @@ extension RoomSession {
             events.append(.interrupted(by: participant, stream, generation: generation))
         case .requestRefused(let request, let subject, let refusal):
             handledCount &+= 1
+            if request == .renew { judgedToken = self.request.token }
             events.append(.requestRefused(request, subject: subject, refusal))
+        case .renewed(let expiresIn):
+            judgedToken = request.token
+            tokenClock.start(expiresIn: expiresIn, now: now)
         default: throw .unexpectedMessage(message.type.rawValue)
         }
     }
@@ -201,6 +208,14 @@ extension RoomSession {
             handledCount = 0
         }
         backlog = []
+        // Whoever is resumed is so by the secret, and stays for as long as the token does that was judged last.
+        if grant.resumed {
+            tokenClock.resume(expiresIn: grant.expiresIn, now: now)
+        } else {
+            tokenClock.start(expiresIn: grant.expiresIn, now: now)
+            judgedToken = sentToken
+        }
+        if request.token != judgedToken { _ = channel.enqueue(.renew(token: request.token)) }
         request.rejoin = RejoinClaim(
             participant: grant.participant, secret: grant.secret, handledCount: 0, attempt: path)
         events.append(returning ? .reconnected(grant, newRoster) : .joined(grant, newRoster))
@@ -253,6 +268,11 @@ extension RoomSession {
         attemptEnds = state == .reconnecting ? now + attemptTime : nil
         request.rejoin?.handledCount = handledCount
         request.rejoin?.attempt = path
+        enqueueJoin()
+    }
+
+    mutating func enqueueJoin() {
+        sentToken = request.token
         _ = channel.enqueue(.join(request))
     }
 

@@ -56,6 +56,9 @@ public enum RoomSessionEvent: Equatable, Sendable {
     case joined(JoinGrant, RoomRoster)
     /// The server is not heard any more, or has forgotten us; media does not arrive anywhere meanwhile.
     case reconnecting
+    /// A fifth of the token's time is left, or less: give a new one to ``RoomSession/renew(token:now:)``. Comes again while there is none, each tenth of
+    /// its time, but never twice in 10 s.
+    case tokenExpiring
     /// The token was refused at a rejoin: give a new one to ``RoomSession/renew(token:now:)``. The session waits for it until its time for coming
     /// back is over.
     case tokenRefused(RoomRefusal)

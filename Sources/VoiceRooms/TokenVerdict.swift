@@ -52,7 +52,7 @@ public struct VerificationRequest: Equatable, Sendable {
 
     /// To be given back with the verdict.
     public let id: ID
-    /// Whose join it is.
+    /// Who brought it.
     public let peer: PeerID
     /// The token, not yet looked at.
     public let token: [UInt8]

@@ -195,15 +195,20 @@ final class RoomClientLoop<Security: PeerSecurity & ~Copyable> {
         guest.session.cannotRenewToken()
     }
 
+    private func askForToken() {
+        let (shared, wake) = (shared, link.wake)
+        tokens?.start {
+            shared.hasCommands.store(true, ordering: .releasing)
+            wake.signal()
+        }
+    }
+
     private func tellEvents() -> RoomSessionEnd? {
         while let event = guest.session.pollEvent() {
             if case .ended(let reason) = event { return reason }
-            if case .tokenRefused = event, let tokens {
-                let (shared, wake) = (shared, link.wake)
-                tokens.start {
-                    shared.hasCommands.store(true, ordering: .releasing)
-                    wake.signal()
-                }
+            switch event {
+            case .tokenExpiring, .tokenRefused: askForToken()
+            default: break
             }
             tell(.room(event))
         }

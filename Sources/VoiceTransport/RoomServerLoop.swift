@@ -66,7 +66,8 @@ final class RoomServerLoop<Security: ServingSecurity & ~Copyable> {
                 wake.wait(timeout: .zero)
                 for command in shared.takeCommands() { perform(command, now: now) }
                 for (id, verdict) in desk.takeVerdicts() {
-                    host.directory.answer(id, verdict, entropy: entropy(), now: now)
+                    host.directory.answer(
+                        id, verdict, entropy: entropy(), unixTime: Int64(time(nil)), now: now)
                 }
             }
             if stop.isRaised && closing == nil {

@@ -99,7 +99,7 @@ extension Failure {
             self.init(
                 .unavailable,
                 "the room server was lost and did not come back within \(RoomTimers.breakWindow.components.seconds) s")
-        case .removed(let reason): self.init(.unavailable, "out of the room: \(reason.explanation)")
+        case .removed(let reason): self.init(reason.code, "out of the room: \(reason.explanation)")
         case .left: self.init(.unavailable, "left the room")
         case .identityRefused(let refusal): self.init(.permissionDenied, refusal.explanation)
         case .handshakeFailed:
@@ -142,7 +142,7 @@ extension RoomRefusal {
     var code: Failure.Code {
         switch self {
         case .expired, .notYetValid, .badSignature, .wrongRoom, .noJoinRight, .noPublishRight, .noSubscribeRight,
-            .noInterruptionRight:
+            .noInterruptionRight, .wrongIdentity:
             .permissionDenied
         case .malformed: .inputUnusable
         case .roomFull, .serverFull, .versionMismatch, .serverShuttingDown, .unknownStream, .unknownParticipant,
@@ -170,18 +170,28 @@ extension RoomRefusal {
         case .unknownParticipant: "there is no such participant"
         case .receiverBusy: "the receiver is too slow; try again"
         case .noInterruptionRight: "whoever speaks lets nobody else interrupt"
+        case .wrongIdentity: "the token is somebody else's; get one for the identity that you are in the room as"
         case .tooOften: "asked for too often; wait a moment"
         }
     }
 }
 
 extension RemovalReason {
+    /// What it is to a script.
+    var code: Failure.Code {
+        switch self {
+        case .tokenExpired: .permissionDenied
+        case .removedByServer, .replaced, .serverShuttingDown, .restarting: .unavailable
+        }
+    }
+
     /// What happened and what to do.
     var explanation: String {
         switch self {
         case .removedByServer: "the server's operator ended your stay"
         case .replaced: "somebody else joined with your identity; use a token with another"
         case .serverShuttingDown: "the server is shutting down"
+        case .tokenExpired: RoomRefusal.expired.explanation
         case .restarting: "the server is restarting; try again"
         }
     }

@@ -41,12 +41,13 @@ struct ProtocolVectorTests {
         "setMuted": one(.setMuted(assignment.stream, true), 6, after: 4),
         "send": one(.send(destination: nil, bytes: Array("grüß dich".utf8)), 7, after: 4),
         "interrupt": one(.interrupt(other), 8, after: 4),
+        "renew": one(.renew(token: Array("d.e.f".utf8)), 9, after: 4),
         "joined": one(
             .joined(
                 JoinGrant(
                     version: 3, participant: alice, capabilities: .conversation, resumed: false, handledCount: 0,
                     secret: secret, keepaliveInterval: .seconds(2), room: "kitchen", streams: [assignment],
-                    rosterCount: 2)), 1, after: 2),
+                    rosterCount: 2, expiresIn: .seconds(3_600))), 1, after: 2),
         "participantJoined": one(
             .participantJoined(
                 RosterEntry(
@@ -62,6 +63,8 @@ struct ProtocolVectorTests {
         "requestRefused": one(.requestRefused(.publish, subject: 5, .noPublishRight), 10, after: 2),
         "removed": one(.removed(.replaced), 11, after: 2),
         "refused": one(.refused(.versionMismatch, versions: 3...3), 1, after: 2),
+        "renewed": one(.renewed(expiresIn: .seconds(600)), 12, after: 2),
+        "renewed for ever": one(.renewed(expiresIn: nil), 12, after: 2),
         "ping": one(.ping(microseconds: 1_500_000), 0, after: 4),
         "pong": one(.pong(microseconds: 1_500_000), 0, after: 2),
         "several": ControlDatagram(
@@ -171,6 +174,7 @@ struct ProtocolVectorTests {
         Damage(vector: "join", offset: 17, value: 129, error: .fieldTooLong),
         Damage(vector: "join", offset: 18, value: 0xFF, error: .invalidText),
         Damage(vector: "join", offset: 25, value: 4, error: .fieldTooLong),
+        Damage(vector: "renew", offset: 11, value: 4, error: .fieldTooLong),
         Damage(vector: "participantJoined", offset: 27, value: 5, error: .limitExceeded),
     ])
     func aDamagedFieldIsNamed(_ damage: Damage) throws {
@@ -193,6 +197,7 @@ struct ProtocolVectorTests {
                 JoinRequest(
                     capabilities: .conversation, room: text, token: .init(repeating: 1, count: RoomProtocol.tokenLimit),
                     publishing: .anyone, rejoin: claim)),
+            .renew(token: .init(repeating: 1, count: RoomProtocol.tokenLimit)),
             .participantJoined(
                 RosterEntry(
                     participant: Self.alice, identity: text, name: text, streams: streams.map { PublishedStream($0) })),

@@ -184,7 +184,7 @@ struct RoomFloodTests {
             try directory.join(as: number, token: "!3", now: now)
             while let request = directory.pollVerification() {
                 verified += 1
-                directory.answer(request.id, .refused(.badSignature), entropy: Self.entropy, now: now)
+                directory.answer(request.id, .refused(.badSignature), entropy: Self.entropy, unixTime: 0, now: now)
             }
             while directory.pollEvent() != nil { told += 1 }
             while directory.pollDatagram(now: now) != nil { answered += 1 }

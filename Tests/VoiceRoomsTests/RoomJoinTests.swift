@@ -118,7 +118,7 @@ struct RoomJoinTests {
         let verification = rooms.directory.pollVerification()
         let entropy = JoinEntropy(secret: RejoinSecret(high: 1, low: 2), synchronizationSource: 3)
         let id = try #require(verification).id
-        rooms.directory.answer(id, SimulatedRooms.verdict(request.token), entropy: entropy, now: rooms.now)
+        rooms.directory.answer(id, SimulatedRooms.verdict(request.token), entropy: entropy, unixTime: 0, now: rooms.now)
         let answer = rooms.directory.pollDatagram(now: rooms.now)
         let bytes = try #require(answer).bytes
         let decoded = try ControlDatagram(decoding: bytes.span)

@@ -258,7 +258,8 @@ struct RoomRequestTests {
             directory.answer(
                 request.id, SimulatedRooms.verdict(request.token),
                 entropy: .init(
-                    secret: RejoinSecret(high: 0, low: 0), synchronizationSource: .max - 3), now: .zero)
+                    secret: RejoinSecret(high: 0, low: 0), synchronizationSource: .max - 3), unixTime: 0,
+                now: .zero)
         }
         let sources = directory.participants.values.flatMap { $0.streams.map(\.assignment.synchronizationSource) }
         #expect(Set(sources).count == 32)

@@ -45,10 +45,10 @@ struct RoomRestartTests {
         #expect(rooms.clients.allSatisfy { $0.session.state == .joined }, "seed \(seed)")
     }
 
-    @Test func anExpiredTokenDoesNotEndABreakThatTheServerRemembers() throws {
+    @Test func aKeyThatWasTakenOutDoesNotEndABreakThatTheServerRemembers() throws {
         var rooms = try kitchen("alice")
         let before = rooms.clients[0].participant
-        rooms.tokenRefusal = .expired
+        rooms.tokenRefusal = .badSignature
         rooms.weather.loss = 1
         rooms.run(for: .seconds(20))
         rooms.weather.loss = 0

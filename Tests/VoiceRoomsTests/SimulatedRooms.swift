@@ -68,7 +68,7 @@ final class SimulatedServer {
 
 /// A server and its clients, on a simulated clock and network.
 ///
-/// Tokens are texts here, `identity@room` and then rights: `-join`, `-publish`, `-subscribe`; or `!n` for a token that
+/// Tokens are texts here, `identity@room` and then rights: `-join`, `-publish`, `-subscribe`, and their end: `until=1060`; or `!n` for a token that
 /// the verifier refuses with code n.
 struct SimulatedRooms {
     struct Flight {
@@ -92,6 +92,8 @@ struct SimulatedRooms {
     var flights: [Flight] = []
     var directoryEvents: [RoomDirectoryEvent] = []
     var sent = 0
+    /// Tokens that the verifier has looked at.
+    var verifications = 0
     /// Whether the network keeps a copy of every datagram.
     var keepsCopies = false
     var copies: [Flight] = []
@@ -114,6 +116,9 @@ struct SimulatedRooms {
         serving = SimulatedServer(
             directory.configuration, key: CookieKey(high: random.next(), low: random.next()))
     }
+
+    /// The wall clock of the verifier, in seconds.
+    var unixTime: Int64 { now.components.seconds }
 
     /// A client as the server knows it.
     func peer(_ index: Int) -> PeerID {
@@ -140,7 +145,7 @@ struct SimulatedRooms {
     }
 
     /// What a verifier would say of a token of the simulation.
-    static func verdict(_ token: [UInt8]) -> TokenVerdict {
+    static func verdict(_ token: [UInt8], at unixTime: Int64 = 0) -> TokenVerdict {
         let text = String(decoding: token, as: UTF8.self)
         if text.hasPrefix("!") {
             return .refused(UInt8(text.dropFirst()).flatMap(RoomRefusal.init(rawValue:)) ?? .malformed)
@@ -148,11 +153,13 @@ struct SimulatedRooms {
         let words = text.split(separator: " ")
         let parts = (words.first ?? "").split(separator: "@")
         guard parts.count == 2 else { return .refused(.malformed) }
+        let end = words.first { $0.hasPrefix("until=") }.flatMap { Int64($0.dropFirst(6)) }
+        if let end, end <= unixTime { return .refused(.expired) }
         return .granted(
             TokenGrants(
                 identity: String(parts[0]), name: String(parts[0]).uppercased(), room: String(parts[1]),
                 canJoin: !words.contains("-join"), canPublish: !words.contains("-publish"),
-                canSubscribe: !words.contains("-subscribe")))
+                canSubscribe: !words.contains("-subscribe"), expiresAt: end))
     }
 
     mutating func run(for duration: Duration) {
@@ -187,8 +194,9 @@ struct SimulatedRooms {
             let entropy = JoinEntropy(
                 secret: RejoinSecret(high: random.next(), low: random.next()),
                 synchronizationSource: UInt32(truncatingIfNeeded: random.next()))
-            let verdict = tokenRefusal.map { TokenVerdict.refused($0) } ?? Self.verdict(request.token)
-            directory.answer(request.id, verdict, entropy: entropy, now: now)
+            verifications += 1
+            let verdict = tokenRefusal.map { TokenVerdict.refused($0) } ?? Self.verdict(request.token, at: unixTime)
+            directory.answer(request.id, verdict, entropy: entropy, unixTime: unixTime, now: now)
         }
         var bytes = [UInt8](repeating: 0, count: 1500)
         while true {

@@ -319,7 +319,7 @@ public final class SimulatedCall {
             let entropy = JoinEntropy(
                 secret: RejoinSecret(high: generator.next(), low: generator.next()),
                 synchronizationSource: UInt32(truncatingIfNeeded: generator.next() as UInt64))
-            host.directory.answer(request.id, .granted(grants), entropy: entropy, now: now.sinceEpoch)
+            host.directory.answer(request.id, .granted(grants), entropy: entropy, unixTime: 0, now: now.sinceEpoch)
         }
         while true {
             var buffer = outgoing.mutableSpan

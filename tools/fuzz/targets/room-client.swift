@@ -137,7 +137,12 @@ private final class Scene {
         case 6: .message(sender: participant, destination: nil, bytes: [UInt8](repeating: number, count: 4))
         case 7: .interrupted(by: participant, stream, generation: UInt32(number) << (8 * UInt32(detail)))
         default:
-            detail == 3 ? .removed(.restarting) : .requestRefused(.publish, subject: UInt32(number), .unknownStream)
+            switch detail {
+            case 3: .removed(.restarting)
+            case 2: .renewed(expiresIn: number == 255 ? nil : .seconds(Int64(number) * Int64(number)))
+            case 1: .requestRefused(.renew, subject: 0, .expired)
+            default: .requestRefused(.publish, subject: UInt32(number), .unknownStream)
+            }
         }
     }
 

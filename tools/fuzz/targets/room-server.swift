@@ -163,6 +163,8 @@ private final class Scene {
                         bytes: [UInt8](repeating: number, count: copies == 1 ? Int(number) * 4 : 1)))
             case 8: messages.append(.interrupt(stream))
             case 9: messages.append(copy == copies - 1 ? .leave : .subscribe(stream))
+            // Its own token, that of another, or none.
+            case 10 where copies == 1 || flag: messages.append(.renew(token: [flag ? UInt8(who) : number]))
             default: messages.append(.ping(microseconds: UInt64(number)))
             }
         }
@@ -290,13 +292,16 @@ private final class Scene {
     }
 
     private func drain() {
+        let unixTime = now.components.seconds
+        let end = unixTime + 20
         while let request = host.directory.pollVerification() {
             let who = Int(request.token.first ?? 0)
             let verdict: TokenVerdict =
                 request.token.count == 1 && who < members
-                ? .granted(TokenGrants(identity: "\(who)", room: Self.room(of: who))) : .refused(.badSignature)
+                ? .granted(TokenGrants(identity: "\(who)", room: Self.room(of: who), expiresAt: who == 0 ? nil : end))
+                : .refused(.badSignature)
             entropy += 1
-            host.directory.answer(request.id, verdict, entropy: makeEntropy(entropy), now: now)
+            host.directory.answer(request.id, verdict, entropy: makeEntropy(entropy), unixTime: unixTime, now: now)
         }
         var sent = 0
         var bytes = [UInt8](repeating: 0, count: 1_500)
