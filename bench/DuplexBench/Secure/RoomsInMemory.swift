@@ -168,7 +168,7 @@ final class RoomsInMemory {
             let entropy = JoinEntropy(
                 secret: RejoinSecret(high: .random(in: 0...UInt64.max), low: .random(in: 0...UInt64.max)),
                 synchronizationSource: .random(in: 1...UInt32.max))
-            server.host.directory.answer(request.id, .granted(grants), entropy: entropy, now: Self.now)
+            server.host.directory.answer(request.id, .granted(grants), entropy: entropy, unixTime: 0, now: Self.now)
         }
         while server.host.directory.pollEvent() != nil {}
         var words: [([UInt8], EndpointAddress)] = []
