@@ -32,6 +32,8 @@ public enum PeerEvent: Equatable, Sendable {
     case moved(PeerID, to: EndpointAddress)
     /// Someone at the peer's address says that it does not know this side. Anyone who can forge that address can say so: ask the peer.
     case doubted(PeerID)
+    /// A doubted peer has shown that it knows this path: see ``PeerTable/follow(_:_:now:)``.
+    case confirmed(PeerID)
     /// It is over; the identity names nobody any more.
     case closed(PeerID, PeerClosing)
 }

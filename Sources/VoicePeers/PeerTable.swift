@@ -52,6 +52,8 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
     private var events = FirstInFirstOut<PeerEvent>()
     /// The path that a client has the server follow.
     private var followed: (slot: Int, generation: UInt32, client: ConsentClient)?
+    /// Whether somebody said that the server does not know it, and the server has not answered since.
+    private var isDoubted = false
     private var randomNumbers: UInt64 = 0
     /// The latest time that was told.
     private var clock: Duration = .zero
@@ -196,8 +198,17 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
     }
 
     private mutating func doubt(_ source: EndpointAddress) -> Received {
-        guard let slot = residents[source], places[Int(slot)].phase == .open else { return .dropped(.stranger) }
-        events.append(.doubted(identity(of: Int(slot))))
+        guard let slot = residents[source].map({ Int($0) }), places[slot].phase == .open else {
+            return .dropped(.stranger)
+        }
+        events.append(.doubted(identity(of: slot)))
+        // It may only be that this side's address has changed.
+        if consent(at: slot) != nil {
+            isDoubted = true
+            followed?.client.heardNothing(now: clock)
+            list(slot)
+            schedule(slot)
+        }
         return .consumed
     }
 
@@ -373,14 +384,17 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
         return STUNCredentials(fragment: UserFragment(peer: peer, salt: 0), password: password(of: slot))
     }
 
-    /// On a client: has the server follow this path, with what the server has told.
-    public mutating func follow(_ peer: PeerID, _ credentials: STUNCredentials, now: Duration) {
-        guard let slot = slot(of: peer), places[slot].phase == .open else { return }
+    /// On a client: has the server follow this path, with what the server has told. False where the path is not open, or the security cannot sign.
+    @discardableResult
+    public mutating func follow(_ peer: PeerID, _ credentials: STUNCredentials, now: Duration) -> Bool {
+        guard canFollow, let slot = slot(of: peer), places[slot].phase == .open else { return false }
         clock = now
         let own = UserFragment(high: random(), low: UInt32(truncatingIfNeeded: random()))
         followed = (slot, places[slot].generation, ConsentClient(to: credentials, from: own, now: now))
+        isDoubted = false
         list(slot)
         schedule(slot)
+        return true
     }
 
     /// On a client: the path that is followed goes out from another address now, or perhaps does.
@@ -420,7 +434,13 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
         followed?.client = client
         list(slot)
         schedule(slot)
-        return answer == .ignored ? .dropped(.notGenuine) : .consumed
+        guard answer != .ignored else { return .dropped(.notGenuine) }
+        if isDoubted {
+            // Only who has told the password can have signed this.
+            isDoubted = false
+            events.append(.confirmed(identity(of: slot)))
+        }
+        return .consumed
     }
 
     /// Takes a client's request. Whoever did not sign it, or is at somebody else's address, gets no answer.

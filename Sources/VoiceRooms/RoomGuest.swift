@@ -90,8 +90,7 @@ public struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
         guard followedPath != path, session.path == path, session.state == .joined, let peer,
             let credentials = session.grant?.credentials
         else { return }
-        followedPath = path
-        peers.follow(peer, credentials, now: now)
+        if peers.follow(peer, credentials, now: now) { followedPath = path }
     }
 
     private mutating func follow(now: Duration) {
@@ -101,7 +100,8 @@ public struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
                 peer = nil
                 if session.path == path { session.pathClosed(reason, now: now) }
             case .doubted(let doubted) where doubted == peer: session.pathDoubted(now: now)
-            case .opened, .moved, .doubted, .closed: break
+            case .confirmed(let confirmed) where confirmed == peer: session.pathConfirmed()
+            case .opened, .moved, .doubted, .confirmed, .closed: break
             }
         }
     }

@@ -117,7 +117,7 @@ public struct RoomHost<Security: PeerSecurity & ~Copyable>: ~Copyable {
             switch event {
             case .opened(let peer): directory.open(peer, credentials: peers.credentials(of: peer), now: now)
             case .closed(let peer, _): directory.close(peer, now: now)
-            case .moved, .doubted: break
+            case .moved, .doubted, .confirmed: break
             }
         }
     }

@@ -97,6 +97,9 @@ extension RoomSession {
         if state == .joined { ping(now: now) }
     }
 
+    /// The server has shown that it knows this path: what was doubted is settled. It may only have moved.
+    public mutating func pathConfirmed() { doubtEnds = nil }
+
     /// Tries another path, later and later.
     private mutating func retry(now: Duration) {
         guard retryAt == nil else { return }

@@ -71,6 +71,9 @@ final class LoopbackParticipant {
         return true
     }
 
+    /// The next media packet, where one is there.
+    func takeReceived() -> [UInt8]? { received.available > 0 ? received.take().0 : nil }
+
     /// The next media packet and its tag; nil when none comes within a minute.
     func receive() async throws -> ([UInt8], PacketTag)? {
         try await eventually { received.available > 0 } ? received.take() : nil
