@@ -39,14 +39,17 @@ struct ChildProcess {
     ///
     /// - Parameters:
     ///   - sink: a file for stdout in place of the pipe that is read.
-    init(_ arguments: [String], limit: Double = 300, environment: [String: String] = [:], output sink: String? = nil)
-        throws
-    {
+    ///   - prefix: a command that becomes `duplex` with what follows it: `ip netns exec`.
+    init(
+        _ arguments: [String], limit: Double = 300, environment: [String: String] = [:], output sink: String? = nil,
+        through prefix: [String] = []
+    ) throws {
         try #require(
             FileManager.default.isExecutableFile(atPath: Self.executable.path()),
             "\(Self.executable.path()) is not built")
-        process.executableURL = Self.executable
-        process.arguments = arguments
+        let command = prefix + [Self.executable.path()] + arguments
+        process.executableURL = URL(filePath: command[0])
+        process.arguments = Array(command.dropFirst())
         process.environment = ["PATH": "/usr/bin:/bin", "SWIFT_BACKTRACE": "enable=no"].merging(environment) { $1 }
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = try sink.map { try FileHandle(forWritingTo: URL(filePath: $0)) } ?? output

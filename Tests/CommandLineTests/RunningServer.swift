@@ -8,13 +8,21 @@ struct RunningServer {
     let url: String
     let port: UInt16
 
-    init(in folder: TestFolder, address: String = "127.0.0.1", port: UInt16 = 0) throws {
+    /// - Parameters:
+    ///   - identity: a certificate for localhost; without, the server makes its own.
+    ///   - prefix: where it runs, see ``ChildProcess``.
+    init(
+        in folder: TestFolder, address: String = "127.0.0.1", port: UInt16 = 0,
+        identity: TestAuthority.Identity? = nil, through prefix: [String] = []
+    ) throws {
         self.folder = folder
+        let shown =
+            identity.map {
+                ["--certificate", $0.certificate, "--private-key", $0.key, "--host", "localhost"]
+            } ?? ["--state", folder("state")]
         child = try ChildProcess(
-            [
-                "room", "serve", "--address", address, "--port", "\(port)", "--state", folder("state"), "--secret-file",
-                folder.secret, "--json",
-            ])
+            ["room", "serve", "--address", address, "--port", "\(port)", "--secret-file", folder.secret, "--json"]
+                + shown, through: prefix)
         let listening = try child.event("listening")
         url = try #require(listening["url"] as? String)
         self.port = UInt16(try #require(listening["port"] as? Int))
