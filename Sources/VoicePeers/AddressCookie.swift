@@ -15,8 +15,8 @@ public struct AddressCookie: Sendable, BitwiseCopyable {
         func numbers(_ epoch: UInt64) -> (UInt64, UInt64) {
             let place = UInt64(address.scope) << 16 | UInt64(address.port)
             return (
-                key.hash(address.high, address.low, place, epoch << 1),
-                key.hash(address.high, address.low, place, epoch << 1 | 1)
+                key.hash([address.high, address.low, place, epoch << 1]),
+                key.hash([address.high, address.low, place, epoch << 1 | 1])
             )
         }
         current = numbers(epoch)
@@ -55,35 +55,51 @@ public struct CookieKey: Sendable, BitwiseCopyable, CustomStringConvertible {
     /// A placeholder; the key is not shown.
     public var description: String { "CookieKey(hidden)" }
 
-    /// SipHash-2-4 (Aumasson and Bernstein 2012) of whole words: whoever has seen its results cannot foretell another. `low` is the first half
-    /// of the key.
-    func hash(_ words: UInt64...) -> UInt64 {
-        var v0 = low ^ 0x736F_6D65_7073_6575
-        var v1 = high ^ 0x646F_7261_6E64_6F6D
-        var v2 = low ^ 0x6C79_6765_6E65_7261
-        var v3 = high ^ 0x7465_6462_7974_6573
-        func turn(_ value: UInt64, _ bits: UInt64) -> UInt64 { value << bits | value >> (64 - bits) }
-        func round() {
-            v0 &+= v1
-            v1 = turn(v1, 13) ^ v0
-            v0 = turn(v0, 32)
-            v2 &+= v3
-            v3 = turn(v3, 16) ^ v2
-            v0 &+= v3
-            v3 = turn(v3, 21) ^ v0
-            v2 &+= v1
-            v1 = turn(v1, 17) ^ v2
-            v2 = turn(v2, 32)
-        }
-        // The words, and then the padding, whose top byte is the length.
-        for word in words + [UInt64(truncatingIfNeeded: words.count * 8) << 56] {
-            v3 ^= word
-            round()
-            round()
-            v0 ^= word
-        }
+    /// SipHash-2-4 (Aumasson and Bernstein 2012) of whole words: whoever has seen its results cannot foretell another. Allocates nothing.
+    func hash<let count: Int>(_ words: InlineArray<count, UInt64>) -> UInt64 {
+        var state = SipHash(low: low, high: high)
+        for index in words.indices { state.absorb(words[index]) }
+        return state.finish(byteCount: count * 8)
+    }
+}
+
+/// The state of SipHash-2-4; `low` is the first half of the key.
+private struct SipHash {
+    private var v0, v1, v2, v3: UInt64
+
+    init(low: UInt64, high: UInt64) {
+        v0 = low ^ 0x736F_6D65_7073_6575
+        v1 = high ^ 0x646F_7261_6E64_6F6D
+        v2 = low ^ 0x6C79_6765_6E65_7261
+        v3 = high ^ 0x7465_6462_7974_6573
+    }
+
+    mutating func absorb(_ word: UInt64) {
+        v3 ^= word
+        round()
+        round()
+        v0 ^= word
+    }
+
+    /// The padding has the length in its top byte.
+    mutating func finish(byteCount: Int) -> UInt64 {
+        absorb(UInt64(truncatingIfNeeded: byteCount) << 56)
         v2 ^= 0xFF
         for _ in 0..<4 { round() }
         return v0 ^ v1 ^ v2 ^ v3
+    }
+
+    private mutating func round() {
+        func turn(_ value: UInt64, _ bits: UInt64) -> UInt64 { value << bits | value >> (64 - bits) }
+        v0 &+= v1
+        v1 = turn(v1, 13) ^ v0
+        v0 = turn(v0, 32)
+        v2 &+= v3
+        v3 = turn(v3, 16) ^ v2
+        v0 &+= v3
+        v3 = turn(v3, 21) ^ v0
+        v2 &+= v1
+        v1 = turn(v1, 17) ^ v2
+        v2 = turn(v2, 32)
     }
 }

@@ -481,12 +481,12 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
 
     private func password(of slot: Int) -> STUNPassword {
         let name = UInt64(slot) << 32 | UInt64(places[slot].generation)
-        return STUNPassword(high: cookieKey.hash(name, 1), low: cookieKey.hash(name, 2))
+        return STUNPassword(high: cookieKey.hash([name, 1]), low: cookieKey.hash([name, 2]))
     }
 
     /// What nobody can foretell who does not have the key.
     private mutating func random() -> UInt64 {
         randomNumbers &+= 1
-        return cookieKey.hash(randomNumbers)
+        return cookieKey.hash([randomNumbers])
     }
 }

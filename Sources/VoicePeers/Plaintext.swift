@@ -71,7 +71,7 @@ public struct Plaintext: PeerSecurity {
         paths[slot] = Path(role: role)
         guard role == .client else { return }
         conversations &+= 1
-        paths[slot].nonce = key.hash(conversations)
+        paths[slot].nonce = key.hash([conversations])
         sayHello(slot)
         paths[slot].repeatsAt = now + paths[slot].interval
     }

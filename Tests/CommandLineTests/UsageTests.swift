@@ -18,7 +18,8 @@ struct UsageTests {
         Wrong(arguments: ["frobnicate"], saying: "Unexpected argument 'frobnicate'"),
         Wrong(arguments: ["doctor", "--frobnicate"], saying: "Unknown option '--frobnicate'"),
         Wrong(arguments: ["call", "--server", "http://host:1", "--token", "t"], saying: "udp://HOST:PORT"),
-        Wrong(arguments: ["call", "--server", "udp://host:70000", "--token", "t"], saying: "write a port of 1 to 65535"),
+        Wrong(
+            arguments: ["call", "--server", "udp://host:70000", "--token", "t"], saying: "write a port of 1 to 65535"),
         Wrong(arguments: ["call", "--server", "udp://127.0.0.1:1"], saying: "no token"),
         Wrong(arguments: call + ["--seconds", "nan"], saying: "--seconds is nan; use more than 0"),
         Wrong(arguments: call + ["--seconds", "1e300"], saying: "at most 86400 seconds"),
