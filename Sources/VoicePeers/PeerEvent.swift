@@ -22,6 +22,8 @@ public enum DropReason: Sendable, CaseIterable {
     case notGenuine
     /// Too many conversations begin at once, from everywhere or from one network, or the table is full.
     case overloaded
+    /// More media than one peer may send.
+    case tooMuch
 }
 
 /// What happened to a peer, in order.

@@ -182,7 +182,7 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
             statistics.cookies += 1
             return .answer(count: count)
         case .admitted:
-            guard handshakesOfNetwork.take(source.network, PeerLimits.handshakesOfNetwork, now: now),
+            guard handshakesOfNetwork.take(cookieKey.hash([source.network]), PeerLimits.handshakesOfNetwork, now: now),
                 handshakes.take(PeerLimits.handshakes, now: now),
                 let slot = take(source, now: now)
             else {
@@ -217,9 +217,10 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
     /// Begins a conversation with a server. Nil when the table is full.
     public mutating func connect(to server: EndpointAddress, now: Duration) -> PeerID? {
         guard let slot = take(server, now: now) else { return nil }
+        let peer = identity(of: slot)
         security.begin(slot, as: .client, now: now)
         update(slot)
-        return identity(of: slot)
+        return peer
     }
 
     /// Says goodbye to a peer, whose identity names nobody from now on.

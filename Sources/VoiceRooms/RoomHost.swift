@@ -13,6 +13,8 @@ public struct RoomHost<Security: PeerSecurity & ~Copyable>: ~Copyable {
     /// The rooms.
     public var directory: RoomDirectory
     private var peers: PeerTable<Security>
+    /// The media of each peer, held to its limits; by the peer's place in the table.
+    private var meters: [(sound: RateMeter, reports: RateMeter)] = []
     private var control = [UInt8](repeating: 0, count: RoomProtocol.datagramLimit)
 
     /// What became of a datagram.
@@ -61,6 +63,7 @@ public struct RoomHost<Security: PeerSecurity & ~Copyable>: ~Copyable {
     ) -> Outcome {
         switch peers.receive(&datagram, from: source, now: now) {
         case .media(let peer, let count, let kind, let ssrc):
+            guard mayForward(kind, of: peer, now: now) else { return .dropped(.tooMuch) }
             let packet = datagram.span.extracting(..<count)
             let repeats = RTPDatagram.payloadType(of: packet) == RoomProtocol.redundantPayloadType
             return .forward(
@@ -112,10 +115,22 @@ public struct RoomHost<Security: PeerSecurity & ~Copyable>: ~Copyable {
         return nil
     }
 
+    private mutating func mayForward(_ kind: MediaKind, of peer: PeerID, now: Duration) -> Bool {
+        let place = Int(peer.slot)
+        guard place < meters.count else { return false }
+        return switch kind {
+        case .sound: meters[place].sound.take(RoomLimits.sound, now: now)
+        case .report: meters[place].reports.take(RoomLimits.reports, now: now)
+        }
+    }
+
     private mutating func followPeers(now: Duration) {
         while let event = peers.pollEvent() {
             switch event {
-            case .opened(let peer): directory.open(peer, credentials: peers.credentials(of: peer), now: now)
+            case .opened(let peer):
+                while meters.count <= Int(peer.slot) { meters.append((RateMeter(), RateMeter())) }
+                meters[Int(peer.slot)] = (RateMeter(), RateMeter())
+                directory.open(peer, credentials: peers.credentials(of: peer), now: now)
             case .closed(let peer, _): directory.close(peer, now: now)
             case .moved, .doubted, .confirmed: break
             }

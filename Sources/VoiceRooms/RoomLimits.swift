@@ -7,6 +7,13 @@ enum RoomLimits {
     /// queue of messages to it ever needs, and their parsing is under 1 % of a processor. More are dropped unread.
     static let datagrams = RateLimit(burst: 1000, interval: .milliseconds(2))
 
+    /// Packets of sound of one participant, each of which goes to everybody who hears it: four streams of packets of 2.5 ms, and a second of them at once
+    /// after a stall. More are dropped.
+    static let sound = RateLimit(burst: 2000, interval: .microseconds(500))
+
+    /// Reports of one participant: ten times as many as RTCP has in the smallest room. More are dropped.
+    static let reports = RateLimit(burst: 100, interval: .milliseconds(20))
+
     /// What the requests of one participant cost: one, and one more for each message or route that follows from it. 2000 a second are 60
     /// messages a second to a room of 32. What comes too early is not acknowledged, and so sent again by the client's channel: it loses nothing.
     static let requests = RateLimit(burst: 4000, interval: .microseconds(500))

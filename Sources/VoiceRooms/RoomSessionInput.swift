@@ -77,7 +77,8 @@ extension RoomSession {
 
     /// Takes the end of the path, and why. A driver that has closed it itself does not tell.
     public mutating func pathClosed(_ reason: PeerClosing, now: Duration) {
-        if case .identityRefused(let refusal) = reason { return end(.identityRefused(refusal)) }
+        // Who comes back may have met a network that shows it another server for a while: it tries on, and tells in the end.
+        if case .identityRefused(let refusal) = reason, state == .joining { return end(.identityRefused(refusal)) }
         obstacle = reason
         switch state {
         case .idle, .ended: break
@@ -109,7 +110,11 @@ extension RoomSession {
 
     /// Ends with the reason why no path was found, where there is a better one than time.
     private mutating func giveUp(_ reason: RoomSessionEnd) {
-        end(obstacle == .handshakeFailed ? .handshakeFailed : reason)
+        switch obstacle {
+        case .handshakeFailed: end(.handshakeFailed)
+        case .identityRefused(let refusal): end(.identityRefused(refusal))
+        default: end(reason)
+        }
     }
 
     private mutating func handleRefusal(_ refusal: RoomRefusal, _ versions: ClosedRange<UInt8>, now: Duration) {
@@ -197,6 +202,8 @@ extension RoomSession {
         state = .joined
         deadline = nil
         attemptEnds = nil
+        retryAt = nil
+        obstacle = nil
         retryPause = RoomTimers.shortestRetry
         hasFreshToken = false
         nextPing = now

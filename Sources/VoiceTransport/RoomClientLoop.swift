@@ -233,11 +233,11 @@ final class RoomClientLoop<Security: PeerSecurity & ~Copyable> {
     ///
     /// And one for the same path where nothing comes through the old one any more.
     private func reopen(now: Duration) {
+        defer { isFailing = false }
         if guest.wantsSocket {
             guard openSocket() == nil else { return }
             guest.connect(now: now)
         } else if guest.suspectsSocket(now: now) || (isFailing && guest.isFollowed) {
-            isFailing = false
             let isOpen = openSocket() == nil
             guest.socketReplaced(now: now)
             guard isOpen else { return }

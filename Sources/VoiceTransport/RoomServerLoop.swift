@@ -130,6 +130,7 @@ final class RoomServerLoop<Security: ServingSecurity & ~Copyable> {
             departures.place(placed, from: arrivals, index, count: count, to: source)
             placed += 1
         case .control: return true
+        case .dropped(.tooMuch): counters.packetsOverloaded += 1
         case .dropped: counters.unknownDatagrams += 1
         }
         return false

@@ -216,10 +216,12 @@ struct SimulatedRooms {
     }
 
     /// What the server does with a datagram.
-    func outcome(of bytes: [UInt8], from source: EndpointAddress) -> RoomHost<Plaintext>.Outcome {
+    func outcome(
+        of bytes: [UInt8], from source: EndpointAddress, at time: Duration? = nil
+    ) -> RoomHost<Plaintext>.Outcome {
         var bytes = bytes
         var datagram = bytes.mutableSpan
-        return serving.host.receive(&datagram, from: source, now: now)
+        return serving.host.receive(&datagram, from: source, now: time ?? now)
     }
 
     private mutating func transmit(from client: SimulatedClient) {
@@ -280,10 +282,14 @@ extension RoomDirectory {
     }
 }
 
-/// The fewest bytes that are a packet of a talker.
+/// The fewest bytes that are a packet of a talker, or its report.
 enum RTPPacketBytes {
-    static func sound(_ source: UInt32) -> [UInt8] {
-        [0x80, 111, 0, 1, 0, 0, 0, 0] + (0..<4).map { UInt8(truncatingIfNeeded: source >> (24 - 8 * UInt32($0))) } + [1]
+    static func sound(_ source: UInt32) -> [UInt8] { [0x80, 111, 0, 1, 0, 0, 0, 0] + bytes(source) + [1] }
+
+    static func report(_ source: UInt32) -> [UInt8] { [0x80, 201, 0, 1] + bytes(source) }
+
+    private static func bytes(_ source: UInt32) -> [UInt8] {
+        (0..<4).map { UInt8(truncatingIfNeeded: source >> (24 - 8 * UInt32($0))) }
     }
 }
 

@@ -115,7 +115,7 @@ struct RoomServed: JSONLine {
         packetsForwarded = statistics.packetsForwarded
         datagramsRejected =
             statistics.rejectedControlDatagrams + statistics.unknownDatagrams + statistics.packetsNotPublished
-            + statistics.controlDatagramsOverloaded
+            + statistics.controlDatagramsOverloaded + statistics.packetsOverloaded
         joinsRefused = statistics.joinsRefused + statistics.joinsOverloaded
     }
 }

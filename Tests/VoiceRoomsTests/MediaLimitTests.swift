@@ -1,0 +1,33 @@
+import Testing
+import VoicePeers
+
+@testable import VoiceRooms
+
+/// What one participant can have forwarded, each packet of it to everybody.
+struct MediaLimitTests {
+    @Test func whoSendsTooMuchIsForwardedUpToALimitAndOthersAllOfIt() throws {
+        // Given alice, who sends 10,000 packets and 1,000 reports a second, and bob, who sends 400 packets
+        let rooms = try kitchen("alice", "bob")
+        let limited = RoomHost<Plaintext>.Outcome.dropped(.tooMuch)
+        let flood = RTPPacketBytes.sound(rooms.clients[0].stream.synchronizationSource)
+        let speech = RTPPacketBytes.sound(rooms.clients[1].stream.synchronizationSource)
+        let report = RTPPacketBytes.report(rooms.clients[0].stream.synchronizationSource)
+        var (sound, reports) = (0, 0)
+        let start = rooms.now
+        for number in 0..<20_000 {
+            let now = start + .microseconds(100 * Int64(number))
+            if rooms.outcome(of: flood, from: rooms.clients[0].endpoint, at: now) != limited { sound += 1 }
+            if number % 10 == 0, rooms.outcome(of: report, from: rooms.clients[0].endpoint, at: now) != limited {
+                reports += 1
+            }
+            // Then bob is heard, every time
+            guard number % 25 == 0 else { continue }
+            let outcome = rooms.outcome(of: speech, from: rooms.clients[1].endpoint, at: now)
+            #expect(outcome == .forward(count: speech.count, .sound, .forward([rooms.peer(0)])))
+        }
+        // And she is as far as the limits say: the burst, and two seconds of it
+        let (ofSound, ofReports) = (RoomLimits.sound, RoomLimits.reports)
+        #expect(abs(sound - ofSound.burst - Int(.seconds(2) / ofSound.interval)) <= 1)
+        #expect(abs(reports - ofReports.burst - Int(.seconds(2) / ofReports.interval)) <= 1)
+    }
+}
