@@ -56,10 +56,9 @@ public struct PeerTableStatistics: Equatable, Sendable {
 public enum PeerTimers {
     /// A handshake that takes longer is given up: ten seconds of repetitions, as a join.
     public static let handshake: Duration = .seconds(10)
-    /// A client repeats the first record, which no round trip has timed yet, after this, and then later and later.
-    public static let initialRetransmission: Duration = .milliseconds(200)
-    /// It is repeated at least this often.
-    public static let maximumRetransmission: Duration = .seconds(1)
+    /// A handshake repeats what was not answered this often. Not later and later: who comes back has two seconds between two outages, the records are few, and
+    /// a handshake gives up after ``handshake``.
+    public static let retransmission: Duration = .milliseconds(200)
 }
 
 /// How much strangers can have a table do.

@@ -25,7 +25,6 @@ public struct Plaintext: PeerSecurity {
         var nonce: UInt64 = 0
         var cookie = InlineArray<16, UInt8>(repeating: 0)
         var repeatsAt: Duration?
-        var interval = PeerTimers.initialRetransmission
         var records: [[UInt8]] = []
         var controls: [[UInt8]] = []
     }
@@ -73,7 +72,7 @@ public struct Plaintext: PeerSecurity {
         conversations &+= 1
         paths[slot].nonce = key.hash([conversations])
         sayHello(slot)
-        paths[slot].repeatsAt = now + paths[slot].interval
+        paths[slot].repeatsAt = now + PeerTimers.retransmission
     }
 
     /// See ``PeerSecurity``.
@@ -165,8 +164,7 @@ public struct Plaintext: PeerSecurity {
     /// See ``PeerSecurity``.
     public mutating func handleTimeout(at slot: Int, now: Duration) {
         guard let due = paths[slot].repeatsAt, now >= due else { return }
-        paths[slot].interval = min(paths[slot].interval * 2, PeerTimers.maximumRetransmission)
-        paths[slot].repeatsAt = now + paths[slot].interval
+        paths[slot].repeatsAt = now + PeerTimers.retransmission
         sayHello(slot)
     }
 
