@@ -18,16 +18,14 @@ public struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
     private var path: UInt32 = 0
     /// The path that the server was asked to follow.
     private var followedPath: UInt32 = 0
-    /// The path on which the server has answered that at least once: where a network lets no STUN pass, a path stays with its socket.
-    private var confirmedPath: UInt32 = 0
     /// When anything genuine of the server came last, and when the socket was last opened or suspected.
     private var lastHeard: Duration = .zero
     private var lastSocket: Duration = .zero
     private var control = [UInt8](repeating: 0, count: RoomProtocol.datagramLimit)
 
-    /// A server that is followed answers each 1.44 s at least; after some three answers that did not come the socket is suspected to be dead, as one is whose
-    /// network has gone.
-    static var socketPatience: Duration { ConsentClient.interval * 3 }
+    /// A server that is followed answers each 1.44 s at least; after this silence the socket is suspected to be dead, as one is whose network has gone. In
+    /// time to move before the session, which heard the last pong up to a keepalive earlier, takes the server for lost.
+    private static var socketPatience: Duration { .seconds(2) }
 
     /// What became of a datagram.
     public enum Outcome: Equatable, Sendable {
@@ -82,7 +80,7 @@ public struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
     }
 
     /// Whether the path can go on through another socket.
-    public var isFollowed: Bool { confirmedPath == path && peer != nil && session.state == .joined }
+    public var isFollowed: Bool { followedPath == path && peer != nil && session.state == .joined }
 
     private var socketTimeout: Duration? {
         isFollowed ? max(lastHeard, lastSocket) + Self.socketPatience : nil
@@ -107,9 +105,7 @@ public struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
                 peer = nil
                 if session.path == path { session.pathClosed(reason, now: now) }
             case .doubted(let doubted) where doubted == peer: session.pathDoubted(now: now)
-            case .confirmed(let confirmed) where confirmed == peer:
-                confirmedPath = path
-                session.pathConfirmed()
+            case .confirmed(let confirmed) where confirmed == peer: session.pathConfirmed()
             case .opened, .moved, .doubted, .confirmed, .closed: break
             }
         }
