@@ -31,9 +31,11 @@ struct SRTPKeyDerivation: ~Copyable {
     func key(_ purpose: Purpose, _ kind: MediaKind, count: Int) -> SecretBytes? {
         guard let key = SecretBytes(zeros: count) else { return nil }
         let label = purpose.rawValue + (kind == .report ? 3 : 0)
-        unsafe salt.start[Self.labelOctet] ^= label
-        defer { unsafe salt.start[Self.labelOctet] ^= label }
-        guard unsafe cipher.begin(salt.start), unsafe cipher.transform(key.start, count) else { return nil }
+        // A local: written in place through a field of a noncopyable field, Swift 6.3 makes broken code with --sanitize=thread.
+        let vector = unsafe salt.start
+        unsafe vector[Self.labelOctet] ^= label
+        defer { unsafe vector[Self.labelOctet] ^= label }
+        guard unsafe cipher.begin(vector), unsafe cipher.transform(key.start, count) else { return nil }
         return key
     }
 }
