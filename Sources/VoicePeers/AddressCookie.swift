@@ -55,11 +55,36 @@ public struct CookieKey: Sendable, BitwiseCopyable, CustomStringConvertible {
     /// A placeholder; the key is not shown.
     public var description: String { "CookieKey(hidden)" }
 
+    /// A key for something else, of which this one's results tell nothing.
+    package func derived(for purpose: Purpose) -> CookieKey {
+        CookieKey(high: hash([purpose.rawValue, 1, 0]), low: hash([purpose.rawValue, 2, 0]))
+    }
+
+    /// What a derived key is for.
+    package enum Purpose: UInt64, Sendable {
+        case handshakeMeters = 1
+        case identityMeters
+    }
+
     /// SipHash-2-4 (Aumasson and Bernstein 2012) of whole words: whoever has seen its results cannot foretell another. Allocates nothing.
     func hash<let count: Int>(_ words: InlineArray<count, UInt64>) -> UInt64 {
         var state = SipHash(low: low, high: high)
         for index in words.indices { state.absorb(words[index]) }
         return state.finish(byteCount: count * 8)
+    }
+
+    /// SipHash-2-4 of bytes.
+    func hash(bytes: Span<UInt8>) -> UInt64 {
+        var state = SipHash(low: low, high: high)
+        var word: UInt64 = 0
+        for index in bytes.indices {
+            word |= UInt64(bytes[index]) << (8 * UInt64(index % 8))
+            if index % 8 == 7 {
+                state.absorb(word)
+                word = 0
+            }
+        }
+        return state.finish(byteCount: bytes.count, rest: word)
     }
 }
 
@@ -81,9 +106,9 @@ private struct SipHash {
         v0 ^= word
     }
 
-    /// The padding has the length in its top byte.
-    mutating func finish(byteCount: Int) -> UInt64 {
-        absorb(UInt64(truncatingIfNeeded: byteCount) << 56)
+    /// `rest` are the bytes behind the last whole word; the padding has the length in its top byte.
+    mutating func finish(byteCount: Int, rest: UInt64 = 0) -> UInt64 {
+        absorb(rest | UInt64(truncatingIfNeeded: byteCount) << 56)
         v2 ^= 0xFF
         for _ in 0..<4 { round() }
         return v0 ^ v1 ^ v2 ^ v3

@@ -22,6 +22,23 @@ public struct EndpointAddress: Hashable, Sendable, BitwiseCopyable {
 }
 
 extension EndpointAddress {
-    /// What stands for one network: the first 64 bits of an IPv6 address, since who has one has all behind them; a whole IPv4 address.
-    var network: UInt64 { high == 0 ? low : high }
+    /// What somebody may have all addresses of.
+    enum NetworkWidth: Sendable {
+        /// A whole IPv4 address, which may have many clients behind it; an IPv6 /64, since who has one address has all of it.
+        case host
+        /// An IPv4 /24, the narrowest that is routed; an IPv6 /48, as customers get it.
+        case site
+        /// An IPv4 /16, an IPv6 /32: a provider's, or a good part of it.
+        case provider
+    }
+
+    /// What stands for the network of that width around this address.
+    func prefix(_ width: NetworkWidth) -> UInt64 {
+        let isIPv4 = high == 0
+        return switch width {
+        case .host: isIPv4 ? low : high
+        case .site: isIPv4 ? low & ~0xFF : high & ~0xFFFF
+        case .provider: isIPv4 ? low & ~0xFFFF : high & ~0xFFFF_FFFF
+        }
+    }
 }

@@ -54,17 +54,16 @@ public struct PeerTableStatistics: Equatable, Sendable {
 
 /// The times of a table.
 public enum PeerTimers {
-    /// A handshake that takes longer is given up: ten seconds of repetitions, as a join.
+    /// From a peer's first datagram until the caller has accepted it at most: ten seconds of repetitions. A handshake that takes longer is given up.
     public static let handshake: Duration = .seconds(10)
     /// A handshake repeats what was not answered this often. Not later and later: who comes back has two seconds between two outages, the records are few, and
     /// a handshake gives up after ``handshake``.
     public static let retransmission: Duration = .milliseconds(200)
 }
 
-/// How much strangers can have a table do.
+/// How much strangers can have a table do; see ``HandshakeBudget`` too.
 enum PeerLimits {
-    /// Handshakes that begin, from everywhere: some 190 µs of a processor each with DTLS, so 8 % of it.
-    static let handshakes = RateLimit(burst: 512, interval: .microseconds(2500))
-    /// Those from one network: a hundred clients behind one router are in at once, and it takes twenty networks to use up all.
-    static let handshakesOfNetwork = RateLimit(burst: 128, interval: .milliseconds(50))
+    /// Peers that the caller has not accepted yet, at most; each has 42 kB with DTLS. The oldest goes for one more: at 400 handshakes a second after 2.5 s, which is
+    /// time for the two round trips of a handshake and a join.
+    static let unaccepted = 1024
 }

@@ -88,6 +88,8 @@ public enum PeerClosing: Equatable, Sendable {
     case identityRefused(IdentityRefusal)
     /// Another peer has come to be at its address.
     case replaced
+    /// Too many strangers came after it, before it was accepted.
+    case crowdedOut
 }
 
 /// Why a server's certificate is not taken.

@@ -21,7 +21,10 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
         var phase = Phase.free
         var generation: UInt32 = 0
         var address = EndpointAddress(high: 0, low: 0, port: 0)
-        var opensUntil: Duration = .zero
+        /// When it has to be accepted.
+        var deadline: Duration = .zero
+        /// Whether the caller knows who it is.
+        var isAccepted = false
         /// A server's view of where the peer is; nil on a client.
         var consent: ConsentServer?
         /// Whether it stands in the list of peers with records to send.
@@ -58,8 +61,10 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
     /// The latest time that was told.
     private var clock: Duration = .zero
     private var deadlines = DeadlineQueue<UInt32>()
-    private var handshakes = RateMeter()
-    private var handshakesOfNetwork = RateMeterTable()
+    private var handshakes: HandshakeBudget
+    /// Strangers that were taken, in that order; those who have gone or were accepted since are passed over.
+    private var unaccepted = FirstInFirstOut<PeerID>()
+    private var unacceptedCount = 0
 
     /// An empty table.
     ///
@@ -73,6 +78,7 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
         canFollow = security.hmacSHA1(key: nothing.span, nothing.span, nothing.span) != nil
         self.security = security
         self.cookieKey = cookieKey
+        handshakes = HandshakeBudget(key: cookieKey.derived(for: .handshakeMeters))
         self.capacity = max(1, capacity)
         self.takesStrangers = takesStrangers
     }
@@ -130,7 +136,10 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
     private mutating func receiveMedia(
         _ datagram: inout MutableSpan<UInt8>, _ kind: MediaKind, from source: EndpointAddress
     ) -> Received {
-        guard let slot = residents[source], places[Int(slot)].phase == .open else { return .dropped(.stranger) }
+        // Whom the caller does not know sends nothing that is worth the work.
+        guard let slot = residents[source], places[Int(slot)].phase == .open, places[Int(slot)].isAccepted else {
+            return .dropped(.stranger)
+        }
         guard let count = security.unprotect(&datagram, count: datagram.count, kind, at: Int(slot)) else {
             return .dropped(.notGenuine)
         }
@@ -182,10 +191,7 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
             statistics.cookies += 1
             return .answer(count: count)
         case .admitted:
-            guard handshakesOfNetwork.take(cookieKey.hash([source.network]), PeerLimits.handshakesOfNetwork, now: now),
-                handshakes.take(PeerLimits.handshakes, now: now),
-                let slot = take(source, now: now)
-            else {
+            guard handshakes.take(source, now: now), let slot = takeStranger(source, now: now) else {
                 statistics.overloaded += 1
                 return .dropped(.overloaded)
             }
@@ -217,6 +223,7 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
     /// Begins a conversation with a server. Nil when the table is full.
     public mutating func connect(to server: EndpointAddress, now: Duration) -> PeerID? {
         guard let slot = take(server, now: now) else { return nil }
+        places[slot].isAccepted = true
         let peer = identity(of: slot)
         security.begin(slot, as: .client, now: now)
         update(slot)
@@ -228,6 +235,38 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
         guard let slot = slot(of: peer), places[slot].phase != .leaving else { return }
         security.close(slot)
         leave(slot)
+    }
+
+    /// Takes a peer for what the caller knows: its media passes, it may stay, and its network may come back. Before that it has ``PeerTimers/handshake``, and
+    /// ``deadline(of:)`` tells until when; to keep that after the handshake is the caller's. A server that a client has connected to is accepted.
+    public mutating func accept(_ peer: PeerID, now: Duration) {
+        guard let slot = slot(of: peer), places[slot].phase == .open, !places[slot].isAccepted else { return }
+        places[slot].isAccepted = true
+        unacceptedCount -= 1
+        handshakes.join(places[slot].address, now: now)
+        schedule(slot)
+    }
+
+    /// When a peer has to be accepted; nil where it is, or has gone.
+    public func deadline(of peer: PeerID) -> Duration? {
+        slot(of: peer).flatMap { places[$0].isAccepted ? nil : places[$0].deadline }
+    }
+
+    /// Takes a place for a stranger, if need be that of the stranger who has waited longest.
+    private mutating func takeStranger(_ address: EndpointAddress, now: Duration) -> Int? {
+        while let oldest = unaccepted.first {
+            let slot = slot(of: oldest)
+            if let slot, !places[slot].isAccepted {
+                guard unacceptedCount >= PeerLimits.unaccepted else { break }
+                security.close(slot)
+                end(slot, .crowdedOut)
+            }
+            _ = unaccepted.popFirst()
+        }
+        guard let slot = take(address, now: now) else { return nil }
+        unacceptedCount += 1
+        unaccepted.append(identity(of: slot))
+        return slot
     }
 
     /// Takes a place for whoever is at an address.
@@ -243,7 +282,8 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
         }
         places[Int(slot)].phase = .opening
         places[Int(slot)].address = address
-        places[Int(slot)].opensUntil = now + PeerTimers.handshake
+        places[Int(slot)].deadline = now + PeerTimers.handshake
+        places[Int(slot)].isAccepted = false
         if residents[address] == nil { residents[address] = slot } else { newcomers[address] = slot }
         return Int(slot)
     }
@@ -280,6 +320,9 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
         let address = places[slot].address
         if residents[address] == UInt32(slot) { residents[address] = nil }
         if newcomers[address] == UInt32(slot) { newcomers[address] = nil }
+        if takesStrangers {
+            if places[slot].isAccepted { handshakes.leave(address, now: clock) } else { unacceptedCount -= 1 }
+        }
         places[slot].phase = .leaving
         places[slot].consent = nil
         // From now on its identity names nobody.
@@ -356,7 +399,7 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
         clock = now
         while let due = deadlines.takeDue(now: now) {
             let slot = Int(due)
-            if places[slot].phase == .opening, now >= places[slot].opensUntil {
+            if places[slot].phase == .opening, now >= places[slot].deadline {
                 end(slot, .handshakeTimedOut)
                 continue
             }
@@ -368,7 +411,7 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
     private mutating func schedule(_ slot: Int) {
         var deadline = security.nextTimeout(at: slot)
         if places[slot].phase == .opening {
-            deadline = deadline.map { min($0, places[slot].opensUntil) } ?? places[slot].opensUntil
+            deadline = deadline.map { min($0, places[slot].deadline) } ?? places[slot].deadline
         } else if let consent = consent(at: slot), consent.nextTimeout > clock {
             // One that is due waits for `pollTransmit`.
             deadline = deadline.map { min($0, consent.nextTimeout) } ?? consent.nextTimeout
@@ -472,6 +515,7 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
             residents[former] = nil
             residents[source] = UInt32(slot)
             places[slot].address = source
+            if places[slot].isAccepted { handshakes.move(from: former, to: source, now: now) }
             events.append(.moved(peer, to: source))
         }
         guard verdict.isAnswered else { return (.dropped(.notGenuine), nil) }

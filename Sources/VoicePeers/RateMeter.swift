@@ -36,25 +36,38 @@ package struct RateMeter: Sendable {
 }
 
 /// As many meters as there are places, shared by all whose names fall on the same one: bounded, whoever comes (stochastic fairness,
-/// RFC 8290 section 4 for queues).
+/// RFC 8290 section 4 for queues). Who does not have the key can neither choose a name that shares the meter of another, nor find one.
 package struct RateMeterTable: Sendable {
-    /// Places: with 32 busy names, one in 32 shares its meter.
-    static let places = 1024
+    private let key: CookieKey
+    private let places: Int
+    /// Of 16 bytes each; none before the first event.
+    private var meters: [RateMeter] = []
 
-    private var meters = [RateMeter](repeating: RateMeter(), count: places)
+    /// - Parameters:
+    ///   - key: from a cryptographic source.
+    ///   - places: with 32 busy names and 1024 places, one in 32 shares its meter.
+    package init(key: CookieKey, places: Int = 1024) { (self.key, self.places) = (key, places) }
 
-    package init() {}
-
-    /// Accounts for one event of a name, given as its bytes.
-    package mutating func take(_ name: some Sequence<UInt8>, _ limit: RateLimit, now: Duration) -> Bool {
-        // FNV-1a, 64 bits: the same in each process, so that the same inputs give the same outputs.
-        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-        for byte in name { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
-        return meters[Int(hash % UInt64(Self.places))].take(limit, now: now)
+    /// Whether one event of a number may happen now.
+    func isOpen(_ number: UInt64, _ limit: RateLimit, now: Duration) -> Bool {
+        meters.isEmpty || meters[place(key.hash([number]))].isOpen(limit, now: now)
     }
 
     /// Accounts for one event of a number.
-    package mutating func take(_ number: UInt64, _ limit: RateLimit, now: Duration) -> Bool {
-        take((0..<8).lazy.map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }, limit, now: now)
+    mutating func charge(_ number: UInt64, _ limit: RateLimit, now: Duration) {
+        makeMeters()
+        meters[place(key.hash([number]))].charge(1, limit, now: now)
     }
+
+    /// Accounts for one event of a name, given as its bytes, if it may happen now.
+    package mutating func take(_ name: Span<UInt8>, _ limit: RateLimit, now: Duration) -> Bool {
+        makeMeters()
+        return meters[place(key.hash(bytes: name))].take(limit, now: now)
+    }
+
+    private mutating func makeMeters() {
+        if meters.isEmpty { meters = [RateMeter](repeating: RateMeter(), count: places) }
+    }
+
+    private func place(_ hash: UInt64) -> Int { Int(hash % UInt64(places)) }
 }

@@ -51,13 +51,15 @@ public struct RoomDirectory: Sendable {
     var events = FirstInFirstOut<RoomDirectoryEvent>()
     /// Connections with something to send, in the order in which they got it.
     var outgoing = FirstInFirstOut<PeerID>()
+    /// Peers that have become participants.
+    var accepted = FirstInFirstOut<PeerID>()
     /// Peers whose paths are to be closed.
     var closings = FirstInFirstOut<PeerID>()
     var isShuttingDown = false
 
     var joins = RateMeter()
     var renewals = RateMeter()
-    var joinsOfIdentity = RateMeterTable()
+    var joinsOfIdentity: RateMeterTable
     var toldRefusals = RateMeter()
     /// Refusals since the last one that was told.
     var untoldRefusals = 0
@@ -67,7 +69,10 @@ public struct RoomDirectory: Sendable {
     private var lastVerification: UInt64 = 0
 
     /// A server without rooms.
-    public init(configuration: RoomDirectoryConfiguration = RoomDirectoryConfiguration()) {
+    ///
+    /// - Parameter key: from a cryptographic source: nobody can choose identities that share a meter with another's.
+    public init(key: CookieKey, configuration: RoomDirectoryConfiguration = RoomDirectoryConfiguration()) {
+        joinsOfIdentity = RateMeterTable(key: key.derived(for: .identityMeters))
         self.configuration = configuration
     }
 
@@ -120,6 +125,9 @@ public struct RoomDirectory: Sendable {
         }
         return nil
     }
+
+    /// The next peer that is a participant now; call until nil.
+    mutating func pollAccepted() -> PeerID? { accepted.popFirst() }
 
     /// The next peer whose path is to be closed, after the datagrams to it; call until nil.
     public mutating func pollClosing() -> PeerID? { closings.popFirst() }

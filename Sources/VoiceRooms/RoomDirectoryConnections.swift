@@ -5,11 +5,16 @@ public import VoicePeers
 extension RoomDirectory {
     // MARK: Paths
 
-    /// Takes a peer whose path has opened: it has ``RoomTimers/joinTimeout`` to join.
+    /// Takes a peer whose path has opened.
     ///
-    /// - Parameter credentials: what its client shall be told, so that the path follows its address.
-    public mutating func open(_ peer: PeerID, credentials: STUNCredentials? = nil, now: Duration) {
-        connections[peer] = RoomConnection(credentials: credentials, closesAt: now + RoomTimers.joinTimeout)
+    /// - Parameters:
+    ///   - credentials: what its client shall be told, so that the path follows its address.
+    ///   - deadline: when it has to be in; ``RoomTimers/joinTimeout`` from now where that is not known.
+    public mutating func open(
+        _ peer: PeerID, credentials: STUNCredentials? = nil, until deadline: Duration? = nil, now: Duration
+    ) {
+        connections[peer] = RoomConnection(
+            credentials: credentials, closesAt: deadline ?? now + RoomTimers.joinTimeout)
         schedule(peer)
     }
 

@@ -47,15 +47,18 @@ extension RoomDirectory {
                 refuse(refusal, peer, now: now)
             } else if grants.isOver(at: unixTime) {
                 refuse(.expired, peer, now: now)
-            } else if joinsOfIdentity.take(
-                Array(grants.room.utf8) + [0] + grants.identity.utf8, RoomLimits.joinsOfIdentity, now: now)
-            {
+            } else if mayJoin(grants, now: now) {
                 admit(grants, request, peer, entropy, until: grants.deadline(unixTime: unixTime, now: now), now: now)
             } else {
                 statistics.overloadedJoins += 1
                 hangUp(peer)
             }
         }
+    }
+
+    private mutating func mayJoin(_ grants: TokenGrants, now: Duration) -> Bool {
+        let name = Array(grants.room.utf8) + [0] + grants.identity.utf8
+        return joinsOfIdentity.take(name.span, RoomLimits.joinsOfIdentity, now: now)
     }
 
     private func refusal(of grants: TokenGrants, for request: JoinRequest) -> RoomRefusal? {
@@ -160,6 +163,7 @@ extension RoomDirectory {
         connections[peer] = connection
         participants[id]?.peer = peer
         deadlines.set(.connection(peer), to: nil)
+        accepted.append(peer)
         connectMedia(of: id)
         list(peer)
         schedule(id)

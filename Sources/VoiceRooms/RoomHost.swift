@@ -38,8 +38,8 @@ public struct RoomHost<Security: PeerSecurity & ~Copyable>: ~Copyable {
         security: consuming Security, cookieKey: CookieKey,
         configuration: RoomDirectoryConfiguration = RoomDirectoryConfiguration()
     ) {
-        directory = RoomDirectory(configuration: configuration)
-        // Each participant may be coming back by a second path, and as many may be shaking hands.
+        directory = RoomDirectory(key: cookieKey, configuration: configuration)
+        // Each participant may be coming back by a second path, and others may be shaking hands.
         peers = PeerTable(
             security: security, cookieKey: cookieKey, capacity: configuration.serverCapacity * 2 + 1024,
             takesStrangers: true)
@@ -102,6 +102,8 @@ public struct RoomHost<Security: PeerSecurity & ~Copyable>: ~Copyable {
     public mutating func pollTransmit(
         into buffer: inout MutableSpan<UInt8>, now: Duration
     ) -> (count: Int, to: EndpointAddress)? {
+        // Before they are told so.
+        while let peer = directory.pollAccepted() { peers.accept(peer, now: now) }
         if let next = peers.pollTransmit(into: &buffer) { return next }
         while let (peer, bytes) = directory.pollDatagram(now: now) {
             // What is lost here is sent again by the directory.
@@ -130,7 +132,8 @@ public struct RoomHost<Security: PeerSecurity & ~Copyable>: ~Copyable {
             case .opened(let peer):
                 while meters.count <= Int(peer.slot) { meters.append((RateMeter(), RateMeter())) }
                 meters[Int(peer.slot)] = (RateMeter(), RateMeter())
-                directory.open(peer, credentials: peers.credentials(of: peer), now: now)
+                directory.open(
+                    peer, credentials: peers.credentials(of: peer), until: peers.deadline(of: peer), now: now)
             case .closed(let peer, _): directory.close(peer, now: now)
             case .moved, .doubted, .confirmed: break
             }

@@ -17,6 +17,10 @@ struct AddressCookieTests {
         // The vectors of its authors for 8 and 16 bytes that count up from 0, under this key.
         #expect(key.hash([0x0706_0504_0302_0100]) == 0x93F5_F579_9A93_2462)
         #expect(key.hash([0x0706_0504_0302_0100, 0x0F0E_0D0C_0B0A_0908]) == 0x3F2A_CC7F_57C2_9BDB)
+        let bytes = (0..<15).map { UInt8($0) }
+        let (word, all) = (key.hash(bytes: bytes.span.extracting(..<8)), key.hash(bytes: bytes.span))
+        #expect(word == 0x93F5_F579_9A93_2462)
+        #expect(all == 0xA129_CA61_49BE_45E5)
     }
 
     @Test("it is taken back for one to two periods, and by nobody else")

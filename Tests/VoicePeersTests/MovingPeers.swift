@@ -24,7 +24,7 @@ final class MovingPeers {
             var bytes = bytes
             var span = bytes.mutableSpan
             let received = table.receive(&span, from: source, now: now)
-            while let event = table.pollEvent() { events.append(event) }
+            takeEvents(now: now)
             guard case .answer(let count) = received else { return (received, []) }
             return (received, Array(bytes[..<count]))
         }
@@ -41,7 +41,14 @@ final class MovingPeers {
 
         func handleTimeout(now: Duration) {
             table.handleTimeout(now: now)
-            while let event = table.pollEvent() { events.append(event) }
+            takeEvents(now: now)
+        }
+
+        private func takeEvents(now: Duration) {
+            while let event = table.pollEvent() {
+                events.append(event)
+                if case .opened(let peer) = event { table.accept(peer, now: now) }
+            }
         }
 
         /// Sends control on a client's path.

@@ -26,6 +26,8 @@ final class PeerEnd {
     var events: [PeerEvent] = []
     var controls: [[UInt8]] = []
     var media: [[UInt8]] = []
+    /// Whether it lets in whoever has a path.
+    var acceptsAll = true
 
     init(_ address: EndpointAddress, seed: UInt64, capacity: Int = 1_024, takesStrangers: Bool) {
         self.address = address
@@ -69,8 +71,15 @@ final class PeerEnd {
         case .answer(let count): return (outcome, Array(bytes[..<count]))
         case .consumed, .dropped: break
         }
-        while let event = table.pollEvent() { events.append(event) }
+        takeEvents(now: now)
         return (outcome, [])
+    }
+
+    private func takeEvents(now: Duration) {
+        while let event = table.pollEvent() {
+            events.append(event)
+            if acceptsAll, case .opened(let peer) = event { table.accept(peer, now: now) }
+        }
     }
 
     func nextControl(of peer: PeerID) -> [UInt8]? {
@@ -92,7 +101,7 @@ final class PeerEnd {
 
     func handleTimeout(now: Duration) {
         table.handleTimeout(now: now)
-        while let event = table.pollEvent() { events.append(event) }
+        takeEvents(now: now)
     }
 
     func protect(_ packet: [UInt8], for peer: PeerID) -> [UInt8]? {

@@ -47,10 +47,11 @@ struct PeerTableStrangerTests {
         #expect(!admits(.of(1), 6, at: now + AddressCookie.period * 2))
     }
 
-    @Test("handshakes of one network are limited, and others get in meanwhile")
+    @Test("one network begins so many handshakes, others get in meanwhile, and all have a limit")
     func network() {
-        let limit = PeerLimits.handshakesOfNetwork
+        let (sparing, others) = (HandshakeBudget.limits(.sparing), HandshakeBudget.limits(.others))
         let server = PeerEnd.server()
+        server.acceptsAll = false
         var nonce: UInt64 = 0
         func admitted(_ count: Int, at time: Duration, _ address: (Int) -> EndpointAddress) -> Int {
             (0..<count).count { number in
@@ -59,31 +60,69 @@ struct PeerTableStrangerTests {
             }
         }
         func oneRouter(_ number: Int) -> EndpointAddress { .of(1, port: UInt16(number + 1)) }
-        #expect(admitted(400, at: now, oneRouter) == limit.burst)
-        #expect(server.statistics.overloaded == 400 - limit.burst)
+        let burst = sparing.host.burst + others.host.burst
+        #expect(admitted(400, at: now, oneRouter) == burst)
+        #expect(server.statistics.overloaded == 400 - burst)
         #expect(admitted(1, at: now) { _ in .of(2) } == 1)
         // The network has its next one after the interval, not sooner
-        #expect(admitted(1, at: now + limit.interval - .nanoseconds(1)) { oneRouter($0 + 1_000) } == 0)
-        #expect(admitted(5, at: now + limit.interval) { oneRouter($0 + 1_000) } == 1)
+        #expect(admitted(1, at: now + others.host.interval - .nanoseconds(1)) { oneRouter($0 + 1_000) } == 0)
+        #expect(admitted(5, at: now + others.host.interval) { oneRouter($0 + 1_000) } == 1)
         // Whoever has 64 bits of addresses has one network
         func manyAddresses(_ number: Int) -> EndpointAddress {
             EndpointAddress(high: 0x2001_0DB8 << 32, low: UInt64(number), port: 1)
         }
-        #expect(admitted(200, at: now, manyAddresses) == limit.burst)
+        #expect(admitted(200, at: now, manyAddresses) == burst)
+        // And with 48 or 32 not many times as much
+        func manyNetworks(_ number: Int) -> EndpointAddress {
+            EndpointAddress(high: 0x2001_0DB9 << 32 + UInt64(number), low: 1, port: 1)
+        }
+        #expect(admitted(400, at: now, manyNetworks) == sparing.site.burst + others.site.burst)
+        func manySites(_ number: Int) -> EndpointAddress {
+            EndpointAddress(high: 0x2001_0DBA << 32 + UInt64(number) << 16, low: 1, port: 1)
+        }
+        #expect(admitted(500, at: now, manySites) <= sparing.provider.burst + others.provider.burst)
+        func everywhere(_ number: Int) -> EndpointAddress {
+            EndpointAddress(high: UInt64(0x2002_0000 + number) << 32, low: 1, port: 1)
+        }
+        _ = admitted(2_000, at: now, everywhere)
+        #expect(server.statistics.admitted == sparing.all.burst + others.all.burst)
     }
 
-    @Test("handshakes from everywhere are limited")
-    func everywhere() {
-        let limit = PeerLimits.handshakes
-        let server = PeerEnd.server()
-        func admitted(_ numbers: Range<Int>, at time: Duration) -> Int {
-            let before = server.statistics.admitted
-            for number in numbers { _ = server.admit(.of(number), nonce: UInt64(number + 1), now: time) }
-            return server.statistics.admitted - before
+    @Test("whoever is not accepted keeps its place until so many others have come, or its time is over")
+    func unaccepted() throws {
+        // Given more strangers than places for them, and a member
+        let server = PeerEnd.server(capacity: 4_096)
+        server.acceptsAll = false
+        _ = server.admit(.of(1), nonce: 1, now: now)
+        let member = try #require(server.opened.first)
+        server.table.accept(member, now: now)
+        var time = now
+        var admitted: [EndpointAddress] = []
+        var number = 1
+        while admitted.count <= PeerLimits.unaccepted {
+            number += 1
+            time += .milliseconds(4)
+            let address = EndpointAddress.of(number * 70_000)
+            if server.admit(address, nonce: UInt64(number), now: time) == .consumed { admitted.append(address) }
+            _ = server.transmissions()
         }
-        #expect(admitted(0..<700, at: now) == limit.burst)
-        #expect(server.count == limit.burst)
-        #expect(admitted(1_000..<1_100, at: now + limit.interval * 10) == 10)
+        // Then the first of them has gone
+        #expect(server.count == PeerLimits.unaccepted + 1)
+        let places = server.opened.compactMap { server.address(of: $0) }
+        #expect(!places.contains(admitted[0]) && places.contains(admitted[1]) && server.isOpen(member))
+        #expect(server.events.contains { if case .closed(_, .crowdedOut) = $0 { true } else { false } })
+    }
+
+    @Test("media of whoever is not accepted goes nowhere")
+    func unacceptedMedia() throws {
+        let server = PeerEnd.server()
+        server.acceptsAll = false
+        _ = server.admit(.of(1), nonce: 1, now: now)
+        let peer = try #require(server.opened.first)
+        #expect(server.take(RawRecord.sound, from: .of(1), now: now).outcome == .dropped(.stranger))
+        server.table.accept(peer, now: now)
+        server.take(RawRecord.sound, from: .of(1), now: now)
+        #expect(server.media == [RawRecord.sound])
     }
 
     @Test("a full table takes nobody until somebody leaves")

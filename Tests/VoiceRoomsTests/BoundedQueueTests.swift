@@ -71,7 +71,7 @@ struct BoundedQueueTests {
     }
 
     @Test func numbersBeginAnewAfterTheLast() {
-        var directory = RoomDirectory()
+        var directory = RoomDirectory(key: CookieKey(high: 1, low: 2))
         directory.lastParticipant = .max - 1
         directory.lastStream = .max - 1
         let participants = (0..<2).map { _ in directory.makeParticipantID().rawValue }

@@ -71,7 +71,7 @@ struct RoomExpiryTests {
     }
 
     @Test func aTokenThatIsOverWhenItsVerdictComesOpensNothing() throws {
-        var directory = RoomDirectory()
+        var directory = RoomDirectory(key: CookieKey(high: 1, low: 2))
         try directory.join(as: 1, token: "alice@kitchen until=50", now: .zero)
         let polled = directory.pollVerification()
         let request = try #require(polled)

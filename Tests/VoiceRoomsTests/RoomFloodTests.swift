@@ -176,7 +176,7 @@ struct RoomFloodTests {
     }
 
     @Test func strangersHaveSoManyTokensLookedAtAndNoMore() throws {
-        var directory = RoomDirectory()
+        var directory = RoomDirectory(key: CookieKey(high: 1, low: 2))
         var (verified, told, answered, closed) = (0, 0, 0, 0)
         // When 20,000 peers join in two seconds
         for number in 0..<20_000 {
@@ -199,7 +199,7 @@ struct RoomFloodTests {
     }
 
     @Test func whoeverDoesNotJoinIsHungUpOn() {
-        var directory = RoomDirectory()
+        var directory = RoomDirectory(key: CookieKey(high: 1, low: 2))
         for number in 0..<100 { directory.open(SimulatedRooms.peer(number), now: .zero) }
         directory.handleTimeout(now: RoomTimers.joinTimeout - .milliseconds(1))
         #expect(directory.pollClosing() == nil)

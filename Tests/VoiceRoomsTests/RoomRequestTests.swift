@@ -250,7 +250,7 @@ struct RoomRequestTests {
 
     @Test func streamsOfARoomNeverShareAnSSRC() throws {
         // Given random numbers that are all the same
-        var directory = RoomDirectory(configuration: .init(streamsPerParticipant: 4))
+        var directory = RoomDirectory(key: CookieKey(high: 1, low: 2), configuration: .init(streamsPerParticipant: 4))
         for number in 1...8 {
             try directory.join(as: number, token: "p\(number)@kitchen", now: .zero)
             let requestPolled = directory.pollVerification()

@@ -37,7 +37,10 @@ private final class TableEnd {
         case .answer(let count): answer = Array(bytes[..<count])
         default: break
         }
-        while let event = table.pollEvent() { events.append(event) }
+        while let event = table.pollEvent() {
+            events.append(event)
+            if case .opened(let peer) = event { table.accept(peer, now: .zero) }
+        }
         return answer
     }
 
