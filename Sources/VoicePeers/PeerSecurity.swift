@@ -45,7 +45,8 @@ public protocol PeerSecurity: STUNIntegrity, ~Copyable {
 
     // MARK: Media
 
-    /// Protects the first `count` bytes in place; the new length. Nil when there are no keys, or when it would use one twice.
+    /// Protects the first `count` bytes in place; the new length. Nil when there are no keys, or when it would use one twice. Where only other keys could
+    /// protect it, the path is closed.
     mutating func protect(_ packet: inout MutableSpan<UInt8>, count: Int, _ kind: MediaKind, at slot: Int) -> Int?
     /// Takes protection off the first `count` bytes in place; the new length. Nil when it is not genuine or was there before.
     mutating func unprotect(_ packet: inout MutableSpan<UInt8>, count: Int, _ kind: MediaKind, at slot: Int) -> Int?
@@ -88,6 +89,8 @@ public enum PeerClosing: Equatable, Sendable {
     case identityRefused(IdentityRefusal)
     /// Another peer has come to be at its address.
     case replaced
+    /// Its keys can protect nothing more of some stream: another path has others.
+    case keysUsedUp
     /// Too many strangers came after it, before it was accepted.
     case crowdedOut
 }

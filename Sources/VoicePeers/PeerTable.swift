@@ -342,13 +342,15 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
     // MARK: Sending
 
     /// Protects a media packet in place: its first `count` bytes, in a buffer with room for `mediaOverhead` more. The new length, and where to
-    /// send it; nil while the path is not open.
+    /// send it; nil while the path is not open. May end the path: then there is an event, and something to send.
     public mutating func protect(
         _ packet: inout MutableSpan<UInt8>, count: Int, _ kind: MediaKind, for peer: PeerID
     ) -> (count: Int, to: EndpointAddress)? {
-        guard let slot = slot(of: peer), places[slot].phase == .open,
-            let count = security.protect(&packet, count: count, kind, at: slot)
-        else { return nil }
+        guard let slot = slot(of: peer), places[slot].phase == .open else { return nil }
+        guard let count = security.protect(&packet, count: count, kind, at: slot) else {
+            if security.state(at: slot) != .open { update(slot) }
+            return nil
+        }
         return (count, places[slot].address)
     }
 

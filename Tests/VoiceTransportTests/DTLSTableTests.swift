@@ -37,11 +37,15 @@ private final class TableEnd {
         case .answer(let count): answer = Array(bytes[..<count])
         default: break
         }
+        takeEvents()
+        return answer
+    }
+
+    private func takeEvents() {
         while let event = table.pollEvent() {
             events.append(event)
             if case .opened(let peer) = event { table.accept(peer, now: .zero) }
         }
-        return answer
     }
 
     var count: Int { table.count }
@@ -72,9 +76,9 @@ private final class TableEnd {
     func protect(_ packet: [UInt8], for peer: PeerID) -> [UInt8]? {
         var bytes = packet + [UInt8](repeating: 0, count: DTLSSecurity.mediaOverhead)
         var span = bytes.mutableSpan
-        return table.protect(&span, count: packet.count, .sound, for: peer).map {
-            Array(bytes[..<$0.count])
-        }
+        let count = table.protect(&span, count: packet.count, .sound, for: peer)?.count
+        takeEvents()
+        return count.map { Array(bytes[..<$0]) }
     }
 }
 
@@ -173,6 +177,39 @@ struct DTLSTableTests {
         run(new, server)
         #expect(server.controls == [[7], [8]])
         #expect(server.count == 1)
+    }
+
+    @Test("closes a path whose keys are used up: by another one the client hears whoever comes")
+    func usedUp() throws {
+        // Given a listener who has heard all SSRCs that a set of keys can have
+        let server = TableEnd(DTLSSecurity(serving: identity), takesStrangers: true)
+        let client = try TableEnd.client(identity)
+        _ = try #require(client.connect())
+        run(client, server)
+        let guest = try #require(opened(server.events).last)
+        func sound(_ source: Int) -> [UInt8] {
+            [0x80, 111, 0, 1, 0, 0, 0, 0, 0, 0, UInt8(source >> 8), UInt8(source & 0xFF), 9]
+        }
+        for source in 0..<4_096 {
+            let packet = try #require(server.protect(sound(source), for: guest))
+            _ = client.receive(packet, from: serverAddress)
+        }
+        // What was sent already is no reason
+        #expect(server.protect(sound(0), for: guest) == nil)
+        #expect(server.isOpen(guest))
+        // When another speaks
+        #expect(server.protect(sound(4_096), for: guest) == nil)
+        // Then both ends learn of it
+        run(client, server)
+        #expect(server.events.last == .closed(guest, .keysUsedUp))
+        #expect(client.events.contains { if case .closed(_, .byPeer) = $0 { true } else { false } })
+        #expect(server.count == 0)
+        _ = try #require(client.connect())
+        run(client, server)
+        let again = try #require(opened(server.events).last)
+        let packet = try #require(server.protect(sound(4_096), for: again))
+        _ = client.receive(packet, from: serverAddress)
+        #expect(client.media.last == sound(4_096))
     }
 
     @Test("tells why a client does not take its server")

@@ -194,7 +194,12 @@ struct DTLSPeer: ~Copyable {
 
     mutating func protect(_ packet: inout MutableSpan<UInt8>, count: Int, _ kind: MediaKind) -> Int? {
         guard state == .open else { return nil }
-        return media?.protect(&packet, count: count, kind)
+        if let length = media?.protect(&packet, count: count, kind) { return length }
+        if media?.isUsedUp == true {
+            close()
+            state = .closed(.keysUsedUp)
+        }
+        return nil
     }
 
     mutating func unprotect(_ packet: inout MutableSpan<UInt8>, count: Int, _ kind: MediaKind) -> Int? {

@@ -11,6 +11,8 @@ struct SRTPSender: ~Copyable {
     /// Packets under the keys of each kind.
     var soundCount: UInt64 = 0
     var reportCount: UInt64 = 0
+    /// Whether something could not be sent that could be with other keys.
+    private(set) var isUsedUp = false
 
     init?(_ profile: SRTPProfile, keys: borrowing SRTPKeyDerivation) {
         guard let sound = SRTPTransform(profile, .sound, from: keys, encrypts: true),
@@ -41,22 +43,29 @@ struct SRTPSender: ~Copyable {
     private mutating func take(_ header: SRTPHeader, _ kind: MediaKind) -> SRTPPlace? {
         switch kind {
         case .sound:
-            guard soundCount < SRTPStream.soundLimit,
-                let stream = streams.place(of: header.source) ?? streams.add(header.source),
-                let index = streams[stream].index(of: header.sequenceNumber), streams[stream].sound.admits(index)
-            else { return nil }
+            guard soundCount < SRTPStream.soundLimit, let stream = stream(of: header.source),
+                let index = streams[stream].index(of: header.sequenceNumber)
+            else {
+                isUsedUp = true
+                return nil
+            }
+            guard streams[stream].sound.admits(index) else { return nil }
             streams[stream].sound.insert(index)
             soundCount += 1
             return SRTPPlace(sound: header.source, index: index)
         case .report:
-            guard reportCount < SRTPStream.reportLimit,
-                let stream = streams.place(of: header.source) ?? streams.add(header.source)
-            else { return nil }
+            guard reportCount < SRTPStream.reportLimit, let stream = stream(of: header.source),
+                streams[stream].reports.end < SRTPStream.reportLimit
+            else {
+                isUsedUp = true
+                return nil
+            }
             let index = streams[stream].reports.end
-            guard index < SRTPStream.reportLimit else { return nil }
             streams[stream].reports.insert(index)
             reportCount += 1
             return SRTPPlace(report: header.source, index: index)
         }
     }
+
+    private mutating func stream(of source: UInt32) -> Int? { streams.place(of: source) ?? streams.add(source) }
 }

@@ -33,6 +33,9 @@ package struct SRTPSession: ~Copyable, Sendable {
         self.receiver = receiver
     }
 
+    /// Whether something could not be protected that could be with other keys: an SSRC too many, or no index left.
+    package var isUsedUp: Bool { sender.isUsedUp }
+
     /// Protects the first `count` bytes of a packet in place.
     ///
     /// - Parameter packet: its count is the room; ``SRTPProfile/overhead(_:)`` bytes are added.

@@ -22,6 +22,8 @@ final class Bystanders: Sendable {
 
     /// How often they look at their sockets, microseconds.
     private static let periodMicroseconds: Int64 = 1_000
+    /// Where the newcomer is: in a network that neither members nor attackers are in.
+    private static let newcomerAddress = "127.2.0.1"
     private let state: State
     private let thread: RealtimeThread
 
@@ -31,7 +33,7 @@ final class Bystanders: Sendable {
         self.state = state
         thread = try RealtimeThread(name: "bystanders", priority: 0) { stop in
             guard let members = try? tokens.map({ try Bystander(token: $0, port: port) }),
-                let late = try? Bystander(token: newcomer, port: port)
+                let late = try? Bystander(token: newcomer, from: Self.newcomerAddress, port: port)
             else { return }
             var lateBegan: Duration?
             while !stop.isRaised {
@@ -64,6 +66,7 @@ private final class Bystander {
     /// One way to the server and one back.
     private static let travel: Duration = .milliseconds(50)
 
+    private let address: String
     private let port: UInt16
     private var socket: LoopbackSocket
     private var guest: RoomGuest<Plaintext>
@@ -75,9 +78,9 @@ private final class Bystander {
     private(set) var hasJoined = false
     private(set) var wasPutOut = false
 
-    init(token: String, port: UInt16) throws {
-        self.port = port
-        socket = try LoopbackSocket(to: port)
+    init(token: String, from address: String = "127.0.0.1", port: UInt16) throws {
+        (self.address, self.port) = (address, port)
+        socket = try LoopbackSocket(from: address, to: port)
         guest = RoomGuest(
             session: try RoomSession(token: Array(token.utf8)), server: .loopback(port: port),
             security: Plaintext(key: .random()), cookieKey: .random())
@@ -101,7 +104,7 @@ private final class Bystander {
         depart(now: now)
         if guest.wantsSocket {
             // What is on its way through the former socket is lost with it.
-            if guest.session.path > 1, let fresh = try? LoopbackSocket(to: port) { socket = fresh }
+            if guest.session.path > 1, let fresh = try? LoopbackSocket(from: address, to: port) { socket = fresh }
             guest.connect(now: now)
             depart(now: now)
         }
