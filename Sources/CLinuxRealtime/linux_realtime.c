@@ -140,6 +140,8 @@ void dv_thread_join(dv_thread *thread) {
     pthread_mutex_unlock(&thread->joining);
 }
 
+int dv_thread_is_current(void) { return current_thread != NULL; }
+
 void dv_thread_free(dv_thread *thread) {
     if (current_thread == thread) {
         current_thread = NULL;

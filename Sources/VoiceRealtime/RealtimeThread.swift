@@ -89,6 +89,9 @@ public final class RealtimeThread: Sendable {
         unsafe thread = handle
     }
 
+    /// Whether the caller runs on a thread that was started here, whichever.
+    package static var isCurrent: Bool { dv_thread_is_current() != 0 }
+
     /// Asks the thread to stop and waits until it has. Safe to call again, and from any thread; from the thread itself it only asks.
     public func stop() {
         flag.raise()

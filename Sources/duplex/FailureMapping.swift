@@ -10,7 +10,7 @@ extension Failure {
         case .invalidConfiguration(let complaint): self.init(.usage, complaint)
         case .resourcesExhausted(let complaint): self.init(.unavailable, complaint)
         case .notStarted, .alreadyStarted, .notJoined, .alreadyJoined, .unknownParticipant, .overloaded,
-            .requestRefused:
+            .requestRefused, .calledFromEngineThread:
             self.init(.unavailable, "the engine refused: \(error)")
         }
     }

@@ -56,6 +56,50 @@ extension EngineLiveTests {
             await ben.stop()
         }
 
+        @Test("a snapshot says where the engine stands and who is there, as the statistics and events do")
+        func snapshot() async throws {
+            let room = try LoopbackRoom()
+            let (anna, ben) = (try modestEngine(), try modestEngine())
+            var seen = await anna.snapshot
+            #expect(seen.connection == .outside)
+            #expect(!seen.isRunning && seen.formats == nil && seen.route == nil && seen.own == nil)
+            // Given both in the room, and ben muted
+            let formats = try await anna.start()
+            try await ben.start()
+            try await ben.setMuted(true)
+            try await anna.join(room.endpoint("anna"))
+            let heard = anna.events
+            try await ben.join(room.endpoint("ben"))
+            let benID = try #require(await heard.first(\.arrival)).id
+            _ = await heard.first { $0.mute(of: benID) }
+            // Then anna's snapshot shows both, with the sources of their packets
+            seen = await anna.snapshot
+            #expect(seen.connection == .connected)
+            #expect(seen.isRunning && !seen.isMuted && seen.formats == formats)
+            #expect(seen.room == LoopbackRoom.name)
+            #expect(seen.own?.participant.identity == "anna")
+            #expect(seen.others.map(\.participant.identity) == ["ben"])
+            #expect(seen.others.first?.streams.map(\.isMuted) == [true])
+            #expect(seen.others.first?.isReachable == true)
+            let seenByBen = await ben.snapshot
+            #expect(seenByBen.isMuted)
+            #expect(seenByBen.own?.participant.id == benID)
+            #expect(seenByBen.own?.streams == seen.others.first?.streams)
+            #expect(try await eventually { await ben.snapshot.others.first?.streams == anna.snapshot.own?.streams })
+            let source = try #require(await ben.snapshot.others.first?.streams.first).synchronizationSource
+            #expect(
+                try await eventually { try await ben.statistics().streams.first?.synchronizationSource == source })
+            // When the server goes without a word, then the engine is coming back
+            room.close()
+            #expect(try await eventually { await anna.snapshot.connection == .reconnecting })
+            // And when it leaves and stops, then nothing is left
+            await anna.leave()
+            #expect(await anna.snapshot.connection == .outside)
+            await anna.stop()
+            #expect(await !anna.snapshot.isRunning)
+            await ben.stop()
+        }
+
         @Test("muting before the start is told to the room, and unmuting too")
         func muted() async throws {
             let room = try LoopbackRoom()

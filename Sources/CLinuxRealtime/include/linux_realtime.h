@@ -51,6 +51,9 @@ int dv_scaled_priority(int priority, int highest);
 /// Waits for the thread's end: every caller does, on any thread and as often as it likes. On the thread itself it returns at once.
 void dv_thread_join(dv_thread *thread);
 
+/// Whether the calling thread was made by dv_thread_start.
+int dv_thread_is_current(void);
+
 /// Waits for the thread's end and frees it. Called from the thread itself it lets go of the thread and frees at once. No call on `thread`
 /// may follow or be under way.
 void dv_thread_free(dv_thread *thread);

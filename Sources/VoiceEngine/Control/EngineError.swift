@@ -28,6 +28,8 @@ public enum EngineError: Error, Sendable {
     case requestRefused(RoomSessionError)
     /// The media thread did not take commands for a while; it is overloaded. Try again.
     case overloaded
+    /// A call that waits came from a thread of the engine's, as callbacks do, and would never end. Make it from another thread.
+    case calledFromEngineThread
 }
 
 extension EngineError {

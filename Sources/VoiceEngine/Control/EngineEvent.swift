@@ -61,6 +61,8 @@ public enum EngineEvent: Sendable {
     case requestFailed(RoomSessionError)
     /// The engine is out of the room, and why.
     case left(RoomClientEnd)
+    /// So many events stood here and were dropped, because this listener was too slow; ``EngineSnapshot`` says how to go on.
+    case eventsDropped(Int)
 }
 
 /// What keeps the engine from doing its best, with the remedy in each case's description.

@@ -1,63 +1,101 @@
 internal import Synchronization
 
-/// The engine's events, for one listener: an `AsyncSequence` that keeps the newest ones and counts what it had to drop.
+/// The engine's events, for one listener: an `AsyncSequence` that keeps the newest ones. Where the listener was too slow,
+/// ``EngineEvent/eventsDropped(_:)`` stands where others are missing.
 ///
 /// Every access to ``VoiceEngine/events`` gives a listener of its own, from that moment on. Dropping the stream ends the listening.
 public struct EventStream: AsyncSequence, Sendable {
     /// How many events wait for a slow listener before the oldest are dropped.
     public static let capacity = 256
 
-    fileprivate let stream: AsyncStream<EngineEvent>
-    fileprivate let drops: DropCount
-
-    /// How many events this listener has lost because it was too slow.
-    public var droppedEvents: Int { drops.count.load(ordering: .relaxed) }
+    fileprivate let numbered: AsyncStream<NumberedEvent>
 
     /// Iterates over the events; ends when the engine is gone.
-    public func makeAsyncIterator() -> AsyncStream<EngineEvent>.Iterator { stream.makeAsyncIterator() }
+    public func makeAsyncIterator() -> Iterator { Iterator(numbered: numbered.makeAsyncIterator()) }
+
+    /// Gives the events one by one, to one task.
+    public struct Iterator: AsyncIteratorProtocol {
+        fileprivate var numbered: AsyncStream<NumberedEvent>.Iterator
+        private var expected = 0
+        /// What comes after the gap that was told.
+        private var held: EngineEvent?
+
+        fileprivate init(numbered: AsyncStream<NumberedEvent>.Iterator) { self.numbered = numbered }
+
+        /// The next event; nil when the engine is gone.
+        public mutating func next() async -> EngineEvent? {
+            if let event = held.take() { return event }
+            guard let next = await numbered.next() else { return nil }
+            let missing = next.number - expected
+            expected = next.number + 1
+            guard missing > 0 else { return next.event }
+            held = next.event
+            return .eventsDropped(missing)
+        }
+    }
 }
 
-private final class DropCount: Sendable {
-    let count = Atomic<Int>(0)
+/// An event, and how many its listener was sent before it.
+private struct NumberedEvent: Sendable {
+    let number: Int
+    let event: EngineEvent
 }
 
-/// Gives every event to every listener. Any thread may post.
+/// Gives every event to every listener, and keeps what follows from them all. Any thread may post.
 final class EventBroadcast: Sendable {
     private struct Listener {
-        let continuation: AsyncStream<EngineEvent>.Continuation
-        let drops: DropCount
+        let continuation: AsyncStream<NumberedEvent>.Continuation
+        var sent = 0
     }
 
-    private let listeners = Mutex<(next: Int, all: [Int: Listener])>((0, [:]))
+    private struct State {
+        var nextListener = 0
+        var listeners: [Int: Listener] = [:]
+        var conditions = LiveConditions()
+    }
+
+    private let state = Mutex(State())
 
     deinit {
-        listeners.withLock { $0.all.values.forEach { $0.continuation.finish() } }
+        // Outside the lock: a continuation that ends tells its listener's end.
+        let all = state.withLock { state in
+            defer { state.listeners = [:] }
+            return state.listeners
+        }
+        all.values.forEach { $0.continuation.finish() }
     }
 
     /// How many listen now.
-    var listenerCount: Int { listeners.withLock { $0.all.count } }
+    var listenerCount: Int { state.withLock { $0.listeners.count } }
+
+    /// What the events so far amount to.
+    var conditions: LiveConditions { state.withLock { $0.conditions } }
+
+    /// The engine has stopped: what was told of its sound holds no more.
+    func forgetConditions() { state.withLock { $0.conditions = LiveConditions() } }
 
     func listen() -> EventStream {
-        let (stream, continuation) = AsyncStream.makeStream(
-            of: EngineEvent.self, bufferingPolicy: .bufferingNewest(EventStream.capacity))
-        let drops = DropCount()
-        let id = listeners.withLock { listeners in
-            let id = listeners.next
-            listeners.next += 1
-            listeners.all[id] = Listener(continuation: continuation, drops: drops)
-            return id
+        let (numbered, continuation) = AsyncStream.makeStream(
+            of: NumberedEvent.self, bufferingPolicy: .bufferingNewest(EventStream.capacity))
+        let id = state.withLock { state in
+            defer { state.nextListener += 1 }
+            state.listeners[state.nextListener] = Listener(continuation: continuation)
+            return state.nextListener
         }
         continuation.onTermination = { [weak self] _ in
-            _ = self?.listeners.withLock { $0.all.removeValue(forKey: id) }
+            _ = self?.state.withLock { $0.listeners.removeValue(forKey: id) }
         }
-        return EventStream(stream: stream, drops: drops)
+        return EventStream(numbered: numbered)
     }
 
     func post(_ event: EngineEvent) {
-        let all = listeners.withLock { Array($0.all.values) }
-        for listener in all {
-            if case .dropped = listener.continuation.yield(event) {
-                listener.drops.count.wrappingAdd(1, ordering: .relaxed)
+        // Under the lock, so that all listeners get the events of several threads in one order.
+        state.withLock { state in
+            state.conditions.take(event)
+            for id in state.listeners.keys {
+                guard let listener = state.listeners[id] else { continue }
+                listener.continuation.yield(NumberedEvent(number: listener.sent, event: event))
+                state.listeners[id]?.sent += 1
             }
         }
     }

@@ -11,14 +11,18 @@ public import VoiceTransport
 ///     try await engine.start()
 ///     try await engine.join(RoomEndpoint(url: url, token: token))
 ///
-/// The actor is the control side: every method may be called from any task, and none of them touches audio. Sound runs on threads of its own
-/// (capture, playback, media, network), which the actor starts and stops. Letting the engine go stops everything.
+/// The actor is the control side: every method may be called from any task, and none of them touches audio. It runs on a thread of its own, which may
+/// wait for a device, so that Swift's cooperative pool never does. Sound runs on others (capture, playback, media, network), which the actor starts
+/// and stops. Letting the engine go stops everything.
 public actor VoiceEngine {
     /// What was asked for at the start.
     public nonisolated let configuration: EngineConfiguration
+    private nonisolated let control = ControlThread()
     private nonisolated let broadcast = EventBroadcast()
     private var running: Running?
     private var room: RoomMembership?
+    /// Carries the room's events here.
+    private var follower: Task<Void, Never>?
     private var isMuted = false
 
     /// What exists between `start()` and `stop()`.
@@ -34,8 +38,41 @@ public actor VoiceEngine {
         self.configuration = configuration
     }
 
+    isolated deinit {
+        // What ends a thread waits for it, which is this thread's business.
+        room?.close()
+        if let running { halt(running) }
+    }
+
+    /// The control thread.
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe control.asUnownedSerialExecutor() }
+
+    /// Does `body` on the control thread and holds the caller's own thread up until it is done: for callers without Swift's concurrency, as those of the
+    /// C library.
+    ///
+    /// - Throws: ``EngineError/calledFromEngineThread`` on a thread of an engine's, as callbacks are, with nothing done.
+    package nonisolated func wait<Outcome: Sendable>(
+        for body: @escaping @Sendable (isolated VoiceEngine) -> Outcome
+    ) throws(EngineError) -> Outcome {
+        guard let outcome = control.wait(for: { self.assumeIsolated { body($0) } }) else {
+            throw .calledFromEngineThread
+        }
+        return outcome
+    }
+
     /// The events from now on, for one listener; see ``EventStream``.
     public nonisolated var events: EventStream { broadcast.listen() }
+
+    /// What the engine is doing, and who is in the room.
+    public var snapshot: EngineSnapshot {
+        let conditions = broadcast.conditions
+        var snapshot = EngineSnapshot(
+            isRunning: running != nil, isMuted: isMuted, formats: running?.core.formats, route: route,
+            isSpeaking: conditions.isSpeaking, echoReadiness: conditions.echoReadiness, connection: .outside, room: nil,
+            own: nil, others: [])
+        room?.describe(&snapshot, conditions)
+        return snapshot
+    }
 
     // MARK: Running
 
@@ -44,7 +81,7 @@ public actor VoiceEngine {
     /// - Throws: ``EngineError/device(_:)``, ``EngineError/invalidConfiguration(_:)``, ``EngineError/resourcesExhausted(_:)``,
     ///   ``EngineError/alreadyStarted``.
     @discardableResult
-    public func start() async throws(EngineError) -> DeviceFormats {
+    public func start() throws(EngineError) -> DeviceFormats {
         guard running == nil else { throw .alreadyStarted }
         let broadcast = broadcast
         if configuration.memoryLock == .process {
@@ -76,8 +113,12 @@ public actor VoiceEngine {
     public func stop() async {
         // A join that was asked for meanwhile is left as well.
         while room != nil { await leave() }
-        guard let running else { return }
-        self.running = nil
+        guard let running = running.take() else { return }
+        halt(running)
+        broadcast.forgetConditions()
+    }
+
+    private func halt(_ running: Running) {
         running.routes.stop()
         running.core.stopDevice()
         running.media.stop()
@@ -95,33 +136,40 @@ public actor VoiceEngine {
         _ endpoint: RoomEndpoint, configuration: RoomClientConfiguration = RoomClientConfiguration()
     ) async throws(EngineError) -> [Participant] {
         // A room that has put the engine out is as good as none.
-        if let room, await room.isOver { await leave() }
+        if let room, room.isOver { await leave() }
         guard let core = running?.core else { throw .notStarted }
         guard room == nil else { throw .alreadyJoined }
         var configuration = configuration
         if configuration.threadPriority == 0 { configuration.threadPriority = self.configuration.networkPriority }
-        let membership = RoomMembership(core: core, broadcast: broadcast, isMuted: isMuted)
+        let membership = try RoomMembership(
+            core: core, broadcast: broadcast, isMuted: isMuted, endpoint, configuration)
         room = membership
-        do throws(EngineError) {
-            return try await membership.enter(endpoint, configuration)
-        } catch {
-            if room === membership { room = nil }
-            throw error
+        follower = Task { [weak self, events = membership.events] in
+            for await event in events { await self?.handle(event) }
         }
+        guard let failure = await membership.decision() else { return membership.others }
+        membership.close()
+        if room === membership { room = nil }
+        throw .room(failure)
     }
 
     /// Leaves the room; the sound runs on. Does nothing outside a room.
     public func leave() async {
         guard let leaving = room else { return }
-        await leaving.leave()
-        // Only now, because the next room's network thread takes the same rings.
+        leaving.askToLeave()
+        await follower?.value
+        // The network thread must have let go of the rings before the next room's takes them.
+        leaving.close()
         if room === leaving { room = nil }
     }
 
+    /// Of the room that the engine is in, or has just left.
+    private func handle(_ event: RoomClientEvent) { room?.handle(event) }
+
     /// Sends up to 1,024 bytes to one participant, or to all others in the room; delivered in order, and again after a break.
-    public func send(_ bytes: [UInt8], to participant: ParticipantID? = nil) async throws(EngineError) {
+    public func send(_ bytes: [UInt8], to participant: ParticipantID? = nil) throws(EngineError) {
         guard let room else { throw .notJoined }
-        try await room.send(bytes, to: participant)
+        try room.send(bytes, to: participant)
     }
 
     /// Interrupts a participant, or where none is given this engine's own speech.
@@ -134,26 +182,26 @@ public actor VoiceEngine {
     /// second, the room refuses, and only here it fades out.
     ///
     /// - Throws: ``EngineError/notJoined``, ``EngineError/unknownParticipant(_:)``, ``EngineError/overloaded``, ``EngineError/requestRefused(_:)``.
-    public func interrupt(_ participant: ParticipantID? = nil) async throws(EngineError) {
+    public func interrupt(_ participant: ParticipantID? = nil) throws(EngineError) {
         guard let room else { throw .notJoined }
-        try await room.interrupt(participant)
+        try room.interrupt(participant)
     }
 
     // MARK: While it runs
 
     /// Stops or resumes sending the microphone, with a 5 ms fade; the room is told. Nothing is sent while muted, and the canceller goes on
     /// learning. May be called before `start()`.
-    public func setMuted(_ muted: Bool) async throws(EngineError) {
+    public func setMuted(_ muted: Bool) throws(EngineError) {
         isMuted = muted
         try running?.core.send(.setMuted(muted))
-        try await room?.setMuted(muted)
+        try room?.setMuted(muted)
     }
 
     /// Scales what is heard of a participant: 0 silences, 1 leaves it, up to 4 (+12 dB).
-    public func setVolume(_ volume: Float, for participant: ParticipantID) async throws(EngineError) {
+    public func setVolume(_ volume: Float, for participant: ParticipantID) throws(EngineError) {
         guard (0...4).contains(volume) else { throw .invalidConfiguration("the volume is \(volume); use 0...4") }
         guard let room else { throw .notJoined }
-        try await room.setVolume(volume, for: participant)
+        try room.setVolume(volume, for: participant)
     }
 
     /// Scales everything that is played, 0 to 1, the echo reference included.
@@ -181,10 +229,10 @@ public actor VoiceEngine {
     public var route: AudioRoute? { running?.core.route }
 
     /// What has been counted and measured, at most 100 ms old.
-    public func statistics() async throws(EngineError) -> EngineStatistics {
+    public func statistics() throws(EngineError) -> EngineStatistics {
         guard let core = running?.core else { throw .notStarted }
-        let statistics = await room?.statistics()
-        let talkers = await room?.talkers ?? [:]
+        let statistics = room?.statistics
+        let talkers = room?.talkers ?? [:]
         return EngineStatistics(
             core.statistics(), device: core.counters.counts, roundTrip: statistics?.session.usualRoundTripTime,
             room: statistics, talkers: talkers)

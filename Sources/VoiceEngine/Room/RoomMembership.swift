@@ -2,75 +2,95 @@ internal import VoiceRealtime
 internal import VoiceRooms
 internal import VoiceTransport
 
-/// The engine's stay in one room: carries the room's events to the media thread and the listeners, and requests to the room.
-actor RoomMembership {
+/// The engine's stay in one room: carries the room's events to the media thread and the listeners, and requests to the room. The engine's own: only on
+/// its control thread.
+final class RoomMembership {
     private let core: EngineCore
     private let broadcast: EventBroadcast
-    private var client: RoomClient?
-    private var conversation: RoomConversation
-    private var follower: Task<Void, Never>?
+    private let client: RoomClient
+    private var media: RoomMedia
     private var end: RoomClientEnd?
-    /// Whether the engine has left, perhaps before it came in.
-    private var hasLeft = false
+    private var isIn = false
     /// Whoever waits for the join to be decided.
     private var entry: CheckedContinuation<RoomClientEnd?, Never>?
 
-    init(core: EngineCore, broadcast: EventBroadcast, isMuted: Bool) {
-        self.core = core
-        self.broadcast = broadcast
-        conversation = RoomConversation(randomStart: .random(in: .min ... .max), isMuted: isMuted)
-    }
-
-    /// Joins, and returns who is there already; throws why not. Takes at most the look-up's and the join's time-outs.
-    func enter(_ endpoint: RoomEndpoint, _ configuration: RoomClientConfiguration) async throws(EngineError)
-        -> [Participant]
-    {
-        guard !hasLeft else { throw .room(.stopped) }
-        let client: RoomClient
+    /// Starts the network thread, which begins to join.
+    init(
+        core: EngineCore, broadcast: EventBroadcast, isMuted: Bool, _ endpoint: RoomEndpoint,
+        _ configuration: RoomClientConfiguration
+    ) throws(EngineError) {
         do throws(RoomClientEnd) {
             client = try RoomClient(joining: endpoint, configuration: configuration, link: core.link)
         } catch {
             throw .room(error)
         }
-        self.client = client
-        // The events alone, not the client: it must be able to go, and its thread with it, while somebody waits for its next event.
-        let events = client.events
-        follower = Task { [weak self] in
-            for await event in events { await self?.handle(event) }
-        }
-        let failure = await withCheckedContinuation { entry = $0 }
-        if let failure {
-            await close()
-            throw .room(failure)
-        }
-        return conversation.participants.values.sorted { $0.id < $1.id }
+        self.core = core
+        self.broadcast = broadcast
+        media = RoomMedia(randomStart: .random(in: .min ... .max), isMuted: isMuted)
     }
 
-    /// Leaves, and waits until the room knows or its closing time is over.
-    func leave() async {
-        hasLeft = true
-        do { try client?.leave() } catch { client?.stop() }
-        await follower?.value
-        await close()
+    // MARK: Coming in, and going
+
+    /// The room's events, each of which goes to ``handle(_:)``. They do not hold the client, whose thread must be able to end while somebody waits.
+    var events: AsyncStream<RoomClientEvent> { client.events }
+
+    /// Waits until the join is decided; nil where the engine is in. Takes at most the look-up's and the join's time-outs.
+    nonisolated(nonsending) func decision() async -> RoomClientEnd? {
+        if isIn || isOver { return end }
+        return await withCheckedContinuation { entry = $0 }
     }
+
+    /// Asks to leave; the last event comes within the room's closing time.
+    func askToLeave() {
+        do { try client.leave() } catch { client.stop() }
+    }
+
+    /// Ends the network thread, and waits until it has let go of the rings, so that another may take them.
+    func close() { client.stop() }
+
+    /// Whether the room has ended the stay, or the client could not go on.
+    var isOver: Bool { end != nil }
+
+    // MARK: What is known
+
+    /// Everybody else in the room.
+    var others: [Participant] { media.participants.values.sorted { $0.id < $1.id } }
+
+    /// Who publishes each synchronization source that is played here.
+    var talkers: [UInt32: ParticipantID] { media.talkers }
+
+    var statistics: RoomClientStatistics { client.statistics }
+
+    /// Adds to a snapshot what is known of the room.
+    func describe(_ snapshot: inout EngineSnapshot, _ conditions: LiveConditions) {
+        snapshot.connection = connection
+        snapshot.room = media.stay?.room
+        snapshot.own = media.stay.map { RoomMember($0.own, media.ownStreams, LiveConditions()) }
+        snapshot.others = others.map { RoomMember($0, media.streams(of: $0.id), conditions) }
+    }
+
+    private var connection: RoomConnection {
+        if let end { return .ended(end) }
+        guard isIn else { return .connecting }
+        return media.isAway ? .reconnecting : .connected
+    }
+
+    // MARK: Requests
 
     func send(_ bytes: [UInt8], to participant: ParticipantID?) throws(EngineError) {
         try ask { client throws(RoomSessionError) in try client.send(bytes, to: participant) }
     }
 
-    /// Who publishes each synchronization source that is played here.
-    var talkers: [UInt32: ParticipantID] { conversation.talkers }
-
     func setMuted(_ muted: Bool) throws(EngineError) {
-        for case .tellMuted(let stream, let muted) in conversation.setMuted(muted) {
+        for case .tellMuted(let stream, let muted) in media.setMuted(muted) {
             try ask { client throws(RoomSessionError) in try client.setMuted(muted, stream: stream) }
         }
     }
 
     func interrupt(_ participant: ParticipantID?) throws(EngineError) {
         guard !isOver else { throw .notJoined }
-        if let participant, conversation.participants[participant] == nil { throw .unknownParticipant(participant) }
-        for action in conversation.interrupt(participant) {
+        if let participant, media.participants[participant] == nil { throw .unknownParticipant(participant) }
+        for action in media.interrupt(participant) {
             switch action {
             case .command(let command): try core.send(command)
             case .tellInterrupted(let stream):
@@ -82,40 +102,39 @@ actor RoomMembership {
 
     func setVolume(_ volume: Float, for participant: ParticipantID) throws(EngineError) {
         guard !isOver else { throw .notJoined }
-        guard conversation.participants[participant] != nil else { throw .unknownParticipant(participant) }
-        for source in conversation.synchronizationSources(of: participant) {
-            try core.send(.setVolume(gain: volume, synchronizationSource: source))
+        guard media.participants[participant] != nil else { throw .unknownParticipant(participant) }
+        for stream in media.streams(of: participant) {
+            try core.send(.setVolume(gain: volume, synchronizationSource: stream.synchronizationSource))
         }
     }
 
-    /// Whether the room has ended the stay, or the client could not go on.
-    var isOver: Bool { end != nil }
-
-    func statistics() -> RoomClientStatistics? { client?.statistics }
-
     private func ask(_ request: (RoomClient) throws(RoomSessionError) -> Void) throws(EngineError) {
-        guard let client, !isOver else { throw .notJoined }
+        guard !isOver else { throw .notJoined }
         do throws(RoomSessionError) { try request(client) } catch { throw EngineError(error) }
     }
 
-    private func handle(_ event: RoomClientEvent) {
+    // MARK: Events
+
+    /// What follows from an event of the room.
+    func handle(_ event: RoomClientEvent) {
         switch event {
         case .room(let event):
-            carryOut(conversation.handle(event))
+            if case .joined = event { isIn = true }
+            carryOut(media.handle(event))
             if case .joined = event { decide(nil) }
         case .requestFailed(let error): broadcast.post(.requestFailed(error))
         case .eventsDropped(let count, let grant, let roster):
             broadcast.post(.degraded(.eventsLost(count)))
-            carryOut(conversation.catchUp(grant, roster))
+            carryOut(media.catchUp(grant, roster))
         case .ended(let reason):
-            carryOut(conversation.leave())
+            carryOut(media.leave())
             end = reason
-            if entry == nil { broadcast.post(.left(reason)) }
+            if isIn { broadcast.post(.left(reason)) }
             decide(reason)
         }
     }
 
-    private func carryOut(_ actions: [RoomConversation.Action]) {
+    private func carryOut(_ actions: [RoomMedia.Action]) {
         for action in actions {
             switch action {
             case .publish(let stream):
@@ -132,7 +151,6 @@ actor RoomMembership {
     }
 
     private func attempt(_ request: (RoomClient) throws(RoomSessionError) -> Void) {
-        guard let client else { return }
         do throws(RoomSessionError) { try request(client) } catch { broadcast.post(.requestFailed(error)) }
     }
 
@@ -140,12 +158,14 @@ actor RoomMembership {
         entry?.resume(returning: failure)
         entry = nil
     }
+}
 
-    private func close() async {
-        // The network thread must have let go of the rings before another may take them.
-        let client = client
-        self.client = nil
-        if let client { await Task.detached { client.stop() }.value }
-        follower = nil
+extension RoomMember {
+    fileprivate init(_ participant: Participant, _ streams: [Stream], _ conditions: LiveConditions) {
+        self.participant = participant
+        self.streams = streams
+        isReachable = conditions.isReachable(participant.id)
+        isStalled = conditions.isStalled(participant.id)
+        linkQuality = conditions.linkQuality(participant.id)
     }
 }

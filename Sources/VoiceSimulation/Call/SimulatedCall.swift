@@ -74,7 +74,7 @@ public final class SimulatedCall {
         let device: any SteppedDevice
         let address: EndpointAddress
         var guest: RoomGuest<Plaintext>
-        var conversation: RoomConversation
+        var media: RoomMedia
         var uplink: SimulatedNetwork
         var downlink: SimulatedNetwork
         var events: [EngineEvent] = []
@@ -99,7 +99,7 @@ public final class SimulatedCall {
             guest = RoomGuest(
                 session: try RoomSession(token: [UInt8(side.rawValue)]), server: SimulatedCall.server,
                 security: Plaintext(key: key), cookieKey: key)
-            conversation = RoomConversation(randomStart: generator.next())
+            media = RoomMedia(randomStart: generator.next())
             uplink = try SimulatedNetwork(configuration.network, seed: generator.next())
             downlink = try SimulatedNetwork(configuration.network, seed: generator.next())
         }
@@ -177,12 +177,12 @@ public final class SimulatedCall {
     public func setMuted(_ muted: Bool, _ side: Side) throws {
         let participant = participants[side.rawValue]
         try participant.core.send(.setMuted(muted))
-        for action in participant.conversation.setMuted(muted) { carryOut(action, of: participant) }
+        for action in participant.media.setMuted(muted) { carryOut(action, of: participant) }
         step()
     }
 
     /// The stream that a side publishes.
-    public func ownStream(_ side: Side) -> StreamID? { participants[side.rawValue].conversation.ownStream?.stream }
+    public func ownStream(_ side: Side) -> StreamID? { participants[side.rawValue].media.ownStream?.stream }
 
     /// Interrupts a stream on a side's behalf: the room tells everybody.
     public func interrupt(_ stream: StreamID, by side: Side) throws {
@@ -347,7 +347,7 @@ public final class SimulatedCall {
         participant.guest.handleTimeout(now: now.sinceEpoch)
         while let event = participant.core.nextEvent() { participant.events.append(EngineEvent(event)) }
         while let event = participant.guest.session.pollEvent() {
-            for action in participant.conversation.handle(event) { carryOut(action, of: participant) }
+            for action in participant.media.handle(event) { carryOut(action, of: participant) }
             if case .ended(let reason) = event { participant.events.append(.left(.session(reason))) }
         }
         transmit(from: participant)
@@ -367,7 +367,7 @@ public final class SimulatedCall {
         }
     }
 
-    private func carryOut(_ action: RoomConversation.Action, of participant: Participant) {
+    private func carryOut(_ action: RoomMedia.Action, of participant: Participant) {
         switch action {
         case .publish(let stream): try? participant.guest.session.publish(stream, interruptibleBy: .anyone)
         case .tellMuted(let stream, let muted): try? participant.guest.session.setMuted(muted, stream: stream)

@@ -31,6 +31,7 @@ extension EngineEvent {
         case .requestRefused: "request_refused"
         case .requestFailed: "request_failed"
         case .left: "left"
+        case .eventsDropped: "events_dropped"
         }
     }
 
@@ -79,6 +80,7 @@ extension EngineEvent {
         case .requestRefused(let refusal): "the room refused a request: \(refusal.explanation)"
         case .requestFailed(let error): "a request to the room failed: \(error)"
         case .left(let end): Failure(end).message
+        case .eventsDropped(let count): "\(count) events were dropped here"
         }
     }
 }

@@ -4,8 +4,8 @@ import VoiceRooms
 @testable import VoiceEngine
 
 /// What a room's events mean: each table row is an event of the session and what follows from it, in order.
-@Suite("A conversation in a room")
-struct RoomConversationTests {
+@Suite("The media of a room")
+struct RoomMediaTests {
     private static let own = ParticipantID(rawValue: 5)
     private static let ownStream = StreamAssignment(stream: StreamID(rawValue: 50), synchronizationSource: 500)
 
@@ -33,46 +33,46 @@ struct RoomConversationTests {
 
     private var me: RosterEntry { entry(5, "me", publishes: false) }
 
-    /// A conversation that has joined a room with `others`.
-    private func joined(_ others: [RosterEntry] = []) -> RoomConversation {
-        var conversation = RoomConversation(randomStart: 7)
-        _ = conversation.handle(.joined(grant(), RoomRoster(others + [me])))
-        return conversation
+    /// Media that have joined a room with `others`.
+    private func joined(_ others: [RosterEntry] = []) -> RoomMedia {
+        var media = RoomMedia(randomStart: 7)
+        _ = media.handle(.joined(grant(), RoomRoster(others + [me])))
+        return media
     }
 
     @Test("the join: everybody there is played, one's own stream is published")
     func join() {
-        var conversation = RoomConversation(randomStart: 7)
-        let actions = conversation.handle(
+        var media = RoomMedia(randomStart: 7)
+        let actions = media.handle(
             .joined(grant(), RoomRoster([entry(1, "anna"), entry(2, "ben", isMuted: true), me])))
         #expect(actions.map(text) == ["play 100", "play 200", "publish 500", "joined kitchen as 5", "mute 2 true"])
-        #expect(conversation.participants.values.map(\.identity).sorted() == ["anna", "ben"])
-        #expect(conversation.ownStream == Self.ownStream)
+        #expect(media.participants.values.map(\.identity).sorted() == ["anna", "ben"])
+        #expect(media.ownStream == Self.ownStream)
         // And sending begins when the room confirms
-        let confirmed = conversation.handle(.published(Self.own, PublishedStream(Self.ownStream)))
+        let confirmed = media.handle(.published(Self.own, PublishedStream(Self.ownStream)))
         #expect(confirmed.map(text) == ["send 500"])
     }
 
     @Test("whose each stream is can be told from its source, as long as it is played")
     func talkers() {
-        var conversation = joined([entry(1, "anna"), entry(2, "ben", publishes: false)])
+        var media = joined([entry(1, "anna"), entry(2, "ben", publishes: false)])
         let (anna, ben) = (ParticipantID(rawValue: 1), ParticipantID(rawValue: 2))
-        #expect(conversation.talkers == [100: anna])
+        #expect(media.talkers == [100: anna])
         let stream = StreamAssignment(stream: StreamID(rawValue: 20), synchronizationSource: 200)
-        _ = conversation.handle(.published(ben, PublishedStream(stream)))
-        #expect(conversation.talkers == [100: anna, 200: ben])
-        _ = conversation.handle(.unpublished(ben, stream.stream))
-        #expect(conversation.talkers == [100: anna])
+        _ = media.handle(.published(ben, PublishedStream(stream)))
+        #expect(media.talkers == [100: anna, 200: ben])
+        _ = media.handle(.unpublished(ben, stream.stream))
+        #expect(media.talkers == [100: anna])
     }
 
     @Test("a listener publishes nothing")
     func listener() {
-        var conversation = RoomConversation(randomStart: 7)
-        let actions = conversation.handle(.joined(grant(capabilities: .subscribe), RoomRoster([me])))
+        var media = RoomMedia(randomStart: 7)
+        let actions = media.handle(.joined(grant(capabilities: .subscribe), RoomRoster([me])))
         // But it reports, under the source that the room gave it
         #expect(actions.map(text) == ["report as 500", "joined kitchen as 5"])
-        #expect(conversation.ownStream == nil)
-        #expect(conversation.setMuted(true).isEmpty)
+        #expect(media.ownStream == nil)
+        #expect(media.setMuted(true).isEmpty)
     }
 
     @Test("what happens in the room")
@@ -100,170 +100,170 @@ struct RoomConversationTests {
             (.unpublished(Self.own, Self.ownStream.stream), ["stop sending"]),
             (.ended(.left(acknowledged: true)), ["drop 100", "drop 300", "stop sending"]),
         ]
-        var conversation = joined([entry(1, "anna")])
+        var media = joined([entry(1, "anna")])
         for (event, expected) in table {
-            #expect(conversation.handle(event).map(text) == expected, "\(event)")
+            #expect(media.handle(event).map(text) == expected, "\(event)")
         }
-        #expect(conversation.participants.isEmpty)
-        #expect(conversation.ownStream == nil)
+        #expect(media.participants.isEmpty)
+        #expect(media.ownStream == nil)
     }
 
     @Test("an interruption drops at once, under the number that the room will give it, and nothing twice")
     func interrupt() {
         let (anna, ben, stream) = (ParticipantID(rawValue: 1), ParticipantID(rawValue: 2), StreamID(rawValue: 10))
         // Given anna, who was interrupted twice before we came
-        var conversation = joined([entry(1, "anna", generation: 2), entry(2, "ben")])
-        #expect(conversation.interrupt(anna).map(text) == ["flush 100 before 3", "tell interrupted 10"])
-        #expect(conversation.handle(.interrupted(by: Self.own, stream, generation: 3)).isEmpty)
+        var media = joined([entry(1, "anna", generation: 2), entry(2, "ben")])
+        #expect(media.interrupt(anna).map(text) == ["flush 100 before 3", "tell interrupted 10"])
+        #expect(media.handle(.interrupted(by: Self.own, stream, generation: 3)).isEmpty)
         // When ben interrupts her too
-        let second = conversation.handle(.interrupted(by: ben, stream, generation: 4))
+        let second = media.handle(.interrupted(by: ben, stream, generation: 4))
         #expect(second.map(text) == ["flush 100 before 4", "2 interrupted 1 before 4"])
         // Then a number that was told before drops nothing again
-        let late = conversation.handle(.interrupted(by: ben, stream, generation: 3))
+        let late = media.handle(.interrupted(by: ben, stream, generation: 3))
         #expect(late.map(text) == ["2 interrupted 1 before 3"])
-        #expect(conversation.interrupt(anna).map(text) == ["flush 100 before 5", "tell interrupted 10"])
+        #expect(media.interrupt(anna).map(text) == ["flush 100 before 5", "tell interrupted 10"])
         // And one's own speech is dropped by the others alone
-        #expect(conversation.interrupt(nil).map(text) == ["tell interrupted 50"])
-        #expect(conversation.interrupt(ParticipantID(rawValue: 9)).isEmpty)
+        #expect(media.interrupt(nil).map(text) == ["tell interrupted 50"])
+        #expect(media.interrupt(ParticipantID(rawValue: 9)).isEmpty)
     }
 
     @Test("an interruption that the room refuses does not stand in the way of the next")
     func refusedInterruption() {
         let (anna, ben, stream) = (ParticipantID(rawValue: 1), ParticipantID(rawValue: 2), StreamID(rawValue: 10))
-        var conversation = joined([entry(1, "anna"), entry(2, "ben")])
+        var media = joined([entry(1, "anna"), entry(2, "ben")])
         // Given one that dropped here and was refused
-        #expect(conversation.interrupt(anna).map(text) == ["flush 100 before 1", "tell interrupted 10"])
-        _ = conversation.handle(.requestRefused(.interrupt, subject: 10, .receiverBusy))
+        #expect(media.interrupt(anna).map(text) == ["flush 100 before 1", "tell interrupted 10"])
+        _ = media.handle(.requestRefused(.interrupt, subject: 10, .receiverBusy))
         // Then our next one drops again, and so does ben's, of a number that was used here already
-        #expect(conversation.interrupt(anna).map(text).first == "flush 100 before 2")
-        let bens = conversation.handle(.interrupted(by: ben, stream, generation: 1))
+        #expect(media.interrupt(anna).map(text).first == "flush 100 before 2")
+        let bens = media.handle(.interrupted(by: ben, stream, generation: 1))
         #expect(bens.map(text) == ["flush 100 before 3", "2 interrupted 1 before 1"])
     }
 
     @Test("a room server that was started anew begins its generations anew")
     func generationsOfARestartedServer() {
         let anna = ParticipantID(rawValue: 1)
-        var conversation = joined([entry(1, "anna", generation: 7)])
+        var media = joined([entry(1, "anna", generation: 7)])
         // When the room comes back with the same stream's number for another source
-        _ = conversation.handle(.reconnecting)
+        _ = media.handle(.reconnecting)
         let stream = StreamAssignment(stream: StreamID(rawValue: 10), synchronizationSource: 101)
         let fresh = RosterEntry(participant: anna, identity: "anna", name: "", streams: [PublishedStream(stream)])
-        let back = conversation.handle(.reconnected(grant(), RoomRoster([fresh, me])))
+        let back = media.handle(.reconnected(grant(), RoomRoster([fresh, me])))
         #expect(back.map(text) == ["drop 100", "play 101", "publish 500", "back"])
         // Then its generations are those of the new stream
-        #expect(conversation.interrupt(anna).map(text) == ["flush 101 before 1", "tell interrupted 10"])
+        #expect(media.interrupt(anna).map(text) == ["flush 101 before 1", "tell interrupted 10"])
     }
 
     @Test("what was interrupted while we were away is dropped when we are back")
     func interruptedAway() {
         let stream = StreamID(rawValue: 10)
-        var conversation = joined([entry(1, "anna")])
-        _ = conversation.handle(.reconnecting)
-        let back = conversation.handle(
+        var media = joined([entry(1, "anna")])
+        _ = media.handle(.reconnecting)
+        let back = media.handle(
             .reconnected(grant(resumed: true), RoomRoster([entry(1, "anna", generation: 2), me])))
         #expect(back.map(text) == ["flush 100 before 2", "back"])
         // And then is told as the others were
-        let told = conversation.handle(.interrupted(by: Self.own, stream, generation: 2))
+        let told = media.handle(.interrupted(by: Self.own, stream, generation: 2))
         #expect(told.isEmpty)
-        let second = conversation.handle(.interrupted(by: ParticipantID(rawValue: 1), stream, generation: 2))
+        let second = media.handle(.interrupted(by: ParticipantID(rawValue: 1), stream, generation: 2))
         #expect(second.map(text) == ["1 interrupted 1 before 2"])
     }
 
     @Test("muting is told to the room, and again where the room has forgotten it")
     func mute() {
-        var conversation = RoomConversation(randomStart: 7)
+        var media = RoomMedia(randomStart: 7)
         // Given a side that muted before the join: then the room is told with the stream
-        #expect(conversation.setMuted(true).isEmpty)
-        let entering = conversation.handle(.joined(grant(), RoomRoster([me])))
+        #expect(media.setMuted(true).isEmpty)
+        let entering = media.handle(.joined(grant(), RoomRoster([me])))
         #expect(entering.map(text) == ["publish 500", "tell mute 50 true", "joined kitchen as 5"])
-        #expect(conversation.setMuted(false).map(text) == ["tell mute 50 false"])
-        #expect(conversation.setMuted(true).map(text) == ["tell mute 50 true"])
+        #expect(media.setMuted(false).map(text) == ["tell mute 50 false"])
+        #expect(media.setMuted(true).map(text) == ["tell mute 50 true"])
         // When it is back as somebody else
-        _ = conversation.handle(.reconnecting)
+        _ = media.handle(.reconnecting)
         let stream = StreamAssignment(stream: StreamID(rawValue: 60), synchronizationSource: 600)
         let fresh = grant(as: ParticipantID(rawValue: 6), stream: stream)
-        let back = conversation.handle(.reconnected(fresh, RoomRoster([entry(6, "me", publishes: false)])))
+        let back = media.handle(.reconnected(fresh, RoomRoster([entry(6, "me", publishes: false)])))
         // Then the room is told again
         #expect(back.map(text) == ["publish 600", "tell mute 60 true", "back"])
     }
 
     @Test("a break that the room has bridged changes only what happened meanwhile")
     func resumed() {
-        var conversation = joined([entry(1, "anna"), entry(2, "ben"), entry(3, "carl")])
-        #expect(conversation.handle(.reconnecting).map(text) == ["lost"])
+        var media = joined([entry(1, "anna"), entry(2, "ben"), entry(3, "carl")])
+        #expect(media.handle(.reconnecting).map(text) == ["lost"])
         // When ben has gone, carl has muted and dora has come while we were away, which the session tells first one by one
         let meanwhile: [RoomSessionEvent] = [
             .participantLeft(ParticipantID(rawValue: 2), nil), .participantJoined(entry(4, "dora")),
             .muteChanged(ParticipantID(rawValue: 3), StreamID(rawValue: 30), .byPublisher),
         ]
-        for event in meanwhile { #expect(conversation.handle(event).isEmpty) }
+        for event in meanwhile { #expect(media.handle(event).isEmpty) }
         let roster = RoomRoster([entry(1, "anna"), entry(3, "carl", isMuted: true), entry(4, "dora"), me])
-        let actions = conversation.handle(.reconnected(grant(resumed: true), roster))
+        let actions = media.handle(.reconnected(grant(resumed: true), roster))
         // Then just that is done and told, and our own stream goes on as it was
         #expect(
             actions.map(text) == [
                 "drop 200", "expect 300 silent", "play 400", "back", "went 2 -", "came dora", "mute 3 true",
             ])
-        #expect(conversation.ownStream == Self.ownStream)
+        #expect(media.ownStream == Self.ownStream)
     }
 
     @Test("events that were lost are made up for by who is there now")
     func eventsLost() {
         // Given anna and ben, and that we publish
-        var conversation = joined([entry(1, "anna"), entry(2, "ben")])
-        _ = conversation.handle(.published(Self.own, PublishedStream(Self.ownStream)))
+        var media = joined([entry(1, "anna"), entry(2, "ben")])
+        _ = media.handle(.published(Self.own, PublishedStream(Self.ownStream)))
         // When ben went, carl came, and anna muted, of all of which we heard nothing
         let us = RosterEntry(
             participant: Self.own, identity: "me", name: "", streams: [PublishedStream(Self.ownStream)])
         let roster = RoomRoster([entry(1, "anna", isMuted: true), entry(3, "carl"), us])
-        let actions = conversation.catchUp(grant(), roster)
+        let actions = media.catchUp(grant(), roster)
         // Then that is what is done and told, and our own stream goes on
         #expect(
             actions.map(text) == [
                 "drop 200", "expect 100 silent", "play 300", "went 2 -", "came carl", "mute 1 true",
             ])
         // And when even the return from a break was lost, it is told as well
-        _ = conversation.handle(.reconnecting)
-        #expect(conversation.catchUp(grant(), roster).map(text) == ["back"])
+        _ = media.handle(.reconnecting)
+        #expect(media.catchUp(grant(), roster).map(text) == ["back"])
     }
 
     @Test("our stream, confirmed while we were away, is sent")
     func confirmedAway() {
-        var conversation = joined()
-        _ = conversation.handle(.reconnecting)
+        var media = joined()
+        _ = media.handle(.reconnecting)
         let us = RosterEntry(
             participant: Self.own, identity: "me", name: "", streams: [PublishedStream(Self.ownStream)])
-        #expect(conversation.handle(.published(Self.own, PublishedStream(Self.ownStream))).isEmpty)
+        #expect(media.handle(.published(Self.own, PublishedStream(Self.ownStream))).isEmpty)
         #expect(
-            conversation.handle(.reconnected(grant(resumed: true), RoomRoster([us]))).map(text) == ["send 500", "back"])
+            media.handle(.reconnected(grant(resumed: true), RoomRoster([us]))).map(text) == ["send 500", "back"])
         // And is left alone in the next break
-        _ = conversation.handle(.reconnecting)
-        #expect(conversation.handle(.reconnected(grant(resumed: true), RoomRoster([us]))).map(text) == ["back"])
+        _ = media.handle(.reconnecting)
+        #expect(media.handle(.reconnected(grant(resumed: true), RoomRoster([us]))).map(text) == ["back"])
     }
 
     @Test("a room server that was started anew gives old numbers to others, ours among them")
     func restartedServer() {
         // Given anna as participant 1 and us as 5
-        var conversation = joined([entry(1, "anna")])
-        _ = conversation.handle(.reconnecting)
+        var media = joined([entry(1, "anna")])
+        _ = media.handle(.reconnecting)
         // When the new server has us as 1 and nobody else yet
         let stream = StreamAssignment(stream: StreamID(rawValue: 10), synchronizationSource: 77)
         let us = RosterEntry(participant: ParticipantID(rawValue: 1), identity: "me", name: "")
         for event in [
             .participantLeft(Self.own, nil), .unpublished(ParticipantID(rawValue: 1), StreamID(rawValue: 10)),
-        ] as [RoomSessionEvent] { #expect(conversation.handle(event).isEmpty) }
+        ] as [RoomSessionEvent] { #expect(media.handle(event).isEmpty) }
         let fresh = grant(as: ParticipantID(rawValue: 1), stream: stream)
-        let actions = conversation.handle(.reconnected(fresh, RoomRoster([us])))
+        let actions = media.handle(.reconnected(fresh, RoomRoster([us])))
         // Then anna is gone, nobody plays us to ourselves, and our new stream is published
         #expect(actions.map(text) == ["drop 100", "publish 77", "back", "went 1 -"])
-        #expect(conversation.participants.isEmpty)
+        #expect(media.participants.isEmpty)
         // And when anna comes back, under a new number, she is played
-        #expect(conversation.handle(.participantJoined(entry(2, "anna"))).map(text) == ["play 200", "came anna"])
+        #expect(media.handle(.participantJoined(entry(2, "anna"))).map(text) == ["play 200", "came anna"])
     }
 }
 
 /// An action in a form that can be compared and read.
-private func text(_ action: RoomConversation.Action) -> String {
+private func text(_ action: RoomMedia.Action) -> String {
     switch action {
     case .publish(let stream): "publish \(stream.synchronizationSource)"
     case .tellMuted(let stream, let muted): "tell mute \(stream.rawValue) \(muted)"

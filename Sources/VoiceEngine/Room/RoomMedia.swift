@@ -3,7 +3,7 @@ package import VoiceRooms
 /// What the room's events mean for the media and for the listeners, without clock, socket or random source.
 ///
 /// The driver feeds it every event of its `RoomSession`, and carries out what it answers.
-package struct RoomConversation {
+package struct RoomMedia {
     /// What is to be done.
     package enum Action: Sendable {
         /// Ask the room to publish this stream.
@@ -20,9 +20,11 @@ package struct RoomConversation {
 
     /// Everybody else in the room.
     package private(set) var participants: [ParticipantID: Participant] = [:]
+    /// The room's name, and who this engine is there; nil before it has come in.
+    package private(set) var stay: (room: String, own: Participant)?
     /// The stream that this engine publishes; nil where the token does not allow it.
     package private(set) var ownStream: StreamAssignment?
-    private var own: ParticipantID?
+    private var own: ParticipantID? { stay?.own.id }
     /// Whether the room has confirmed our stream, so that its packets are forwarded.
     private var isPublished = false
     private var isMuted: Bool
@@ -30,7 +32,7 @@ package struct RoomConversation {
     private var mayRepeat = false
     /// Whether the session tries to come back. What it tells of the others meanwhile is left to the roster that it comes back with: a new
     /// server gives the old numbers to others, and only with the roster it says which one is ours.
-    private var isAway = false
+    package private(set) var isAway = false
     private var sources: [ParticipantID: [StreamAssignment]] = [:]
     private var muted: Set<ParticipantID> = []
     /// Of every stream that is played here.
@@ -39,15 +41,28 @@ package struct RoomConversation {
     private var silent: Set<StreamID> = []
     private let start: UInt64
 
-    /// A conversation whose RTP stream begins at numbers taken from `randomStart` (RFC 3550, section 5.1).
+    /// Media whose RTP stream begins at numbers taken from `randomStart` (RFC 3550, section 5.1).
     package init(randomStart: UInt64, isMuted: Bool = false) {
         start = randomStart
         self.isMuted = isMuted
     }
 
-    /// The synchronization sources of a participant's streams.
-    package func synchronizationSources(of participant: ParticipantID) -> [UInt32] {
-        sources[participant, default: []].map(\.synchronizationSource)
+    /// The streams of a participant that are played here, and whether each is muted.
+    package func streams(of participant: ParticipantID) -> [RoomMember.Stream] {
+        sources[participant, default: []].map { assignment in
+            RoomMember.Stream(
+                id: assignment.stream, synchronizationSource: assignment.synchronizationSource,
+                isMuted: silent.contains(assignment.stream))
+        }
+    }
+
+    /// What this engine publishes.
+    package var ownStreams: [RoomMember.Stream] {
+        guard isPublished, let ownStream else { return [] }
+        return [
+            RoomMember.Stream(
+                id: ownStream.stream, synchronizationSource: ownStream.synchronizationSource, isMuted: isMuted)
+        ]
     }
 
     /// Who publishes each synchronization source that is played here.
@@ -121,11 +136,16 @@ package struct RoomConversation {
     // MARK: Coming in, and coming back
 
     private mutating func enter(_ grant: JoinGrant, _ roster: RoomRoster) -> [Action] {
-        own = grant.participant
+        begin(grant, roster)
         let others = roster.entries.filter { $0.participant != own }
         let arrivals = others.flatMap { arrive($0) }
         let joined = [Action.post(.joined(room: grant.room, as: grant.participant))]
         return arrivals + publishing(grant) + joined + others.flatMap { noteMute(of: $0) }
+    }
+
+    private mutating func begin(_ grant: JoinGrant, _ roster: RoomRoster) {
+        let own = roster[grant.participant].map { Participant($0) }
+        stay = (grant.room, own ?? Participant(id: grant.participant, identity: "", name: ""))
     }
 
     private mutating func comeBack(_ grant: JoinGrant, _ roster: RoomRoster) -> [Action] {
@@ -144,7 +164,7 @@ package struct RoomConversation {
     private mutating func reconcile(
         _ grant: JoinGrant, _ roster: RoomRoster, isSameStay: Bool, telling news: [Action]
     ) -> [Action] {
-        own = grant.participant
+        begin(grant, roster)
         let others = roster.entries.filter { $0.participant != own }
         let gone = participants.keys.sorted().filter { id in
             !others.contains { $0.participant == id && $0.identity == participants[id]?.identity }

@@ -1,0 +1,120 @@
+internal import Glibc
+internal import Synchronization
+internal import VoiceRealtime
+
+/// What an engine's actor runs on: a thread of its own, at ordinary priority, that does one job after another. A job may block, as opening a device
+/// and waiting for a thread's end do, without taking a thread from Swift's cooperative pool, which has only as many as there are cores.
+///
+/// Where the system gives no thread, the jobs run on the pool, still one after another.
+final class ControlThread: SerialExecutor {
+    /// What is to be done, and for whom: keeps the executor until it is done.
+    private struct Entry: Sendable {
+        let work: Work
+        let executor: ControlThread
+    }
+
+    private enum Work: Sendable {
+        case job(UnownedJob)
+        case call(@Sendable () -> Void)
+    }
+
+    private let queue: WorkQueue
+    private let thread: RealtimeThread?
+
+    /// Starts the thread; `hasThread` false, for tests, does without.
+    init(hasThread: Bool = true) {
+        let queue = WorkQueue()
+        self.queue = queue
+        thread = (hasThread ? queue.wake : nil).flatMap { wake in
+            try? RealtimeThread(name: "voice-control", priority: 0, wake: wake) { stop in
+                while !stop.isRaised {
+                    queue.drain()
+                    wake.wait(timeout: .seconds(60))
+                }
+            }
+        }
+    }
+
+    /// Whether the caller is a job of this executor's.
+    var isCurrent: Bool { queue.worker.load(ordering: .relaxed) == UInt(pthread_self()) }
+
+    func enqueue(_ job: consuming ExecutorJob) { add(.job(UnownedJob(job))) }
+
+    func checkIsolated() { precondition(isCurrent, "not on the engine's control thread") }
+
+    func isIsolatingCurrentContext() -> Bool? { isCurrent }
+
+    /// Does `body` on the thread, and holds the caller up until it is done. Nil, with nothing done, where the caller is a thread of an engine's: the
+    /// control thread may be waiting for that very one.
+    func wait<Outcome: Sendable>(for body: @escaping @Sendable () -> Outcome) -> Outcome? {
+        guard !isCurrent, !RealtimeThread.isCurrent, let done = try? WakeSignal() else { return nil }
+        let outcome = Outcomes<Outcome>()
+        add(
+            .call {
+                outcome.value.withLock { [made = body()] in $0 = made }
+                done.signal()
+            })
+        while true {
+            done.wait(timeout: .seconds(60))
+            if let value = outcome.value.withLock({ $0.take() }) { return value }
+        }
+    }
+
+    private func add(_ work: Work) {
+        let entry = Entry(work: work, executor: self)
+        if thread != nil {
+            queue.add(entry)
+            queue.wake?.signal()
+        } else if queue.addPooled(entry) {
+            let queue = queue
+            Task.detached { queue.drain() }
+        }
+    }
+
+    /// What a caller who waits gets.
+    private final class Outcomes<Outcome: Sendable>: Sendable {
+        let value = Mutex<Outcome?>(nil)
+    }
+
+    /// Outlives the executor by the end of its last job.
+    private final class WorkQueue: Sendable {
+        let wake = try? WakeSignal()
+        /// The thread that is at work, 0 for none.
+        let worker = Atomic<UInt>(0)
+        private let state = Mutex<(waiting: [Entry], isPooled: Bool)>(([], false))
+
+        func add(_ entry: Entry) { state.withLock { $0.waiting.append(entry) } }
+
+        /// As ``add(_:)``; true where nobody works in the pool yet.
+        func addPooled(_ entry: Entry) -> Bool {
+            state.withLock { state in
+                state.waiting.append(entry)
+                defer { state.isPooled = true }
+                return !state.isPooled
+            }
+        }
+
+        func drain() {
+            worker.store(UInt(pthread_self()), ordering: .relaxed)
+            while true {
+                let entries = state.withLock { state in
+                    defer { state.waiting = [] }
+                    if state.waiting.isEmpty {
+                        state.isPooled = false
+                        worker.store(0, ordering: .relaxed)
+                    }
+                    return state.waiting
+                }
+                guard !entries.isEmpty else { return }
+                for entry in entries { perform(entry) }
+            }
+        }
+
+        private func perform(_ entry: Entry) {
+            switch entry.work {
+            case .job(let job): unsafe job.runSynchronously(on: entry.executor.asUnownedSerialExecutor())
+            case .call(let body): body()
+            }
+        }
+    }
+}
