@@ -54,9 +54,7 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
     private var talking = FirstInFirstOut<UInt32>()
     private var events = FirstInFirstOut<PeerEvent>()
     /// The path that a client has the server follow.
-    private var followed: (slot: Int, generation: UInt32, client: ConsentClient)?
-    /// Whether somebody said that the server does not know it, and the server has not answered since.
-    private var isDoubted = false
+    private var followed: FollowedPath?
     private var randomNumbers: UInt64 = 0
     /// The latest time that was told.
     private var clock: Duration = .zero
@@ -150,6 +148,7 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
             case .report: try? RTCPCompound.sender(of: packet)
             }
         guard let ssrc else { return .dropped(.unknownKind) }
+        heard(Int(slot))
         return .media(identity(of: Int(slot)), count: count, kind, ssrc: ssrc)
     }
 
@@ -170,6 +169,7 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
 
     /// Looks whether a peer's path has opened or closed.
     private mutating func settle(_ slot: Int) -> Received {
+        heard(slot)
         update(slot)
         return places[slot].phase == .open ? .control(identity(of: slot)) : .consumed
     }
@@ -208,10 +208,8 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
             return .dropped(.stranger)
         }
         events.append(.doubted(identity(of: slot)))
-        // It may only be that this side's address has changed.
-        if consent(at: slot) != nil {
-            isDoubted = true
-            followed?.client.heardNothing(now: clock)
+        if isFollowed(slot) {
+            followed?.doubt(now: clock)
             list(slot)
             schedule(slot)
         }
@@ -300,7 +298,7 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
             }
             places[slot].phase = .open
             if takesStrangers, canFollow {
-                places[slot].consent = ConsentServer(password: password(of: slot), at: address, now: clock)
+                places[slot].consent = ConsentServer(password: password(of: slot), at: address)
             }
             events.append(.opened(identity(of: slot)))
         case (.closed(let reason), .opening), (.closed(let reason), .open): return end(slot, reason)
@@ -414,9 +412,9 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
         var deadline = security.nextTimeout(at: slot)
         if places[slot].phase == .opening {
             deadline = deadline.map { min($0, places[slot].deadline) } ?? places[slot].deadline
-        } else if let consent = consent(at: slot), consent.nextTimeout > clock {
+        } else if isFollowed(slot), let due = followed?.client.nextTimeout, due > clock {
             // One that is due waits for `pollTransmit`.
-            deadline = deadline.map { min($0, consent.nextTimeout) } ?? consent.nextTimeout
+            deadline = deadline.map { min($0, due) } ?? due
         }
         deadlines.set(UInt32(slot), to: deadline)
     }
@@ -436,8 +434,7 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
         guard canFollow, let slot = slot(of: peer), places[slot].phase == .open else { return false }
         clock = now
         let own = UserFragment(high: random(), low: UInt32(truncatingIfNeeded: random()))
-        followed = (slot, places[slot].generation, ConsentClient(to: credentials, from: own, now: now))
-        isDoubted = false
+        followed = FollowedPath(peer, credentials, own: own, now: now)
         list(slot)
         schedule(slot)
         return true
@@ -445,46 +442,51 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
 
     /// On a client: the path that is followed goes out from another address now, or perhaps does.
     public mutating func addressChanged(now: Duration) {
-        guard let slot = followed?.slot, consent(at: slot) != nil else { return }
+        guard let slot = followed.flatMap({ slot(of: $0.peer) }), isFollowed(slot) else { return }
         clock = now
-        followed?.client.addressChanged(now: now)
+        followed?.addressChanged(now: now)
         list(slot)
         schedule(slot)
     }
 
-    private func consent(at slot: Int) -> ConsentClient? {
-        guard let followed, followed.slot == slot, places[slot].generation == followed.generation,
-            places[slot].phase == .open
-        else { return nil }
-        return followed.client
+    /// On a client: when the socket of the path that is followed had better be replaced, unless something comes until then: the server has answered through it, and answers no
+    /// more, however often it is asked. Nil as long as nothing speaks for that.
+    public var suspectsSocketAt: Duration? {
+        guard let followed, isOpen(followed.peer) else { return nil }
+        return followed.client.suspectsSocketAt
+    }
+
+    private func isFollowed(_ slot: Int) -> Bool {
+        guard let followed else { return false }
+        return Int(followed.peer.slot) == slot && isOpen(followed.peer)
+    }
+
+    private mutating func heard(_ slot: Int) {
+        if followed != nil, isFollowed(slot) { followed?.heard(now: clock) }
     }
 
     private mutating func requestConsent(at slot: Int, into buffer: inout MutableSpan<UInt8>) -> Int? {
-        guard var client = consent(at: slot), client.nextTimeout <= clock else { return nil }
+        guard isFollowed(slot), let due = followed?.client.nextTimeout, due <= clock else { return nil }
         let transaction = STUNTransaction(high: random(), low: UInt32(truncatingIfNeeded: random()))
         let entropy = ConsentEntropy(transaction: transaction, spread: UInt16(truncatingIfNeeded: random()))
-        let count = client.request(entropy, now: clock, by: security, into: &buffer)
-        followed?.client = client
+        let count = followed?.request(entropy, now: clock, by: security, into: &buffer)
         schedule(slot)
-        return count
+        return count ?? nil
     }
 
     /// Takes a server's answer.
     private mutating func receiveConsent(
         _ datagram: Span<UInt8>, from source: EndpointAddress, now: Duration
     ) -> Received {
-        guard let slot = residents[source].map({ Int($0) }), var client = consent(at: slot),
-            let message = try? STUNMessage(datagram)
+        guard let slot = residents[source].map({ Int($0) }), isFollowed(slot),
+            let answer = followed?.handle(datagram, now: now, by: security)
         else { return .dropped(.stranger) }
-        let answer = client.handle(message, now: now, by: security)
-        followed?.client = client
         list(slot)
         schedule(slot)
-        guard answer != .ignored else { return .dropped(.notGenuine) }
-        if isDoubted {
-            // Only who has told the password can have signed this.
-            isDoubted = false
-            events.append(.confirmed(identity(of: slot)))
+        switch answer {
+        case .none: return .dropped(.notGenuine)
+        case .genuine: break
+        case .settled: events.append(.confirmed(identity(of: slot)))
         }
         return .consumed
     }
@@ -511,7 +513,7 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
         // Nobody moves to where somebody is: a forged address would put that one out.
         guard (residents[source] ?? UInt32(slot)) == UInt32(slot) else { return (.dropped(.notGenuine), nil) }
         let cookie = AddressCookie(of: source, key: cookieKey, now: now)
-        let verdict = consent.handle(message, from: source, cookie: cookie, now: now, by: security)
+        let verdict = consent.handle(message, from: source, cookie: cookie, by: security)
         places[slot].consent = consent
         if case .moved(let former) = verdict {
             residents[former] = nil

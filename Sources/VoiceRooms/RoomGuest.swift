@@ -18,14 +18,7 @@ public struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
     private var path: UInt32 = 0
     /// The path that the server was asked to follow.
     private var followedPath: UInt32 = 0
-    /// When anything genuine of the server came last, and when the socket was last opened or suspected.
-    private var lastHeard: Duration = .zero
-    private var lastSocket: Duration = .zero
     private var control = [UInt8](repeating: 0, count: RoomProtocol.datagramLimit)
-
-    /// A server that is followed answers each 1.44 s at least; after this silence the socket is suspected to be dead, as one is whose network has gone. In
-    /// time to move before the session, which heard the last pong up to a keepalive earlier, takes the server for lost.
-    private static var socketPatience: Duration { .seconds(2) }
 
     /// What became of a datagram.
     public enum Outcome: Equatable, Sendable {
@@ -66,16 +59,14 @@ public struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
     public mutating func connect(now: Duration) {
         path = session.path
         peer = peers.connect(to: server, now: now)
-        (lastHeard, lastSocket) = (now, now)
     }
 
-    /// Whether the path had better go on through another socket: nothing has come through this one for longer than it should. The driver opens one
+    /// Whether the path had better go on through another socket: the server answers no more through this one. The driver opens one
     /// and calls `socketReplaced`, also where a socket fails to send.
     public func suspectsSocket(now: Duration) -> Bool { socketTimeout.map { now >= $0 } ?? false }
 
     /// The path goes on through another socket: the server is asked to follow.
     public mutating func socketReplaced(now: Duration) {
-        lastSocket = now
         peers.addressChanged(now: now)
     }
 
@@ -83,7 +74,7 @@ public struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
     public var isFollowed: Bool { followedPath == path && peer != nil && session.state == .joined }
 
     private var socketTimeout: Duration? {
-        isFollowed ? max(lastHeard, lastSocket) + Self.socketPatience : nil
+        isFollowed ? peers.suspectsSocketAt : nil
     }
 
     /// Has the server follow a path that has come into the room.
@@ -94,12 +85,9 @@ public struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
         if peers.follow(peer, credentials, now: now) { followedPath = path }
     }
 
-    /// Takes what happened to the path. Whether the server is doubted: then nothing genuine has come.
-    @discardableResult
-    private mutating func follow(now: Duration) -> Bool {
-        var isDoubted = false
+    /// Takes what happened to the path.
+    private mutating func follow(now: Duration) {
         while let event = peers.pollEvent() {
-            if case .doubted = event { isDoubted = true }
             switch event {
             case .closed(let closed, let reason) where closed == peer:
                 peer = nil
@@ -109,7 +97,6 @@ public struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
             case .opened, .moved, .doubted, .confirmed, .closed: break
             }
         }
-        return isDoubted
     }
 
     // MARK: Datagrams
@@ -118,7 +105,6 @@ public struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
     public mutating func receive(_ datagram: inout MutableSpan<UInt8>, now: Duration) -> Outcome {
         switch peers.receive(&datagram, from: server, now: now) {
         case .media(let sender, let count, _, _):
-            lastHeard = now
             return sender == peer && session.state == .joined ? .media(count: count) : .dropped(.stranger)
         case .control(let sender):
             follow(now: now)
@@ -131,11 +117,10 @@ public struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
                 // What is not understood is counted by the session.
                 try? session.handle(datagram: buffer.span.extracting(..<count), now: now)
             }
-            lastHeard = now
             beFollowed(now: now)
             return .control
         case .consumed:
-            if !follow(now: now) { lastHeard = now }
+            follow(now: now)
             return .control
         // Only a server has answers for strangers.
         case .answer: return .dropped(.stranger)

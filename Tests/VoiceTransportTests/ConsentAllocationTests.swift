@@ -15,7 +15,7 @@ private struct Rounds: ~Copyable {
 
     private static let key = CookieKey(high: 8, low: 9)
     private var client = ConsentClient(to: credentials, from: UserFragment(high: 5, low: 6), now: .zero)
-    private var server = ConsentServer(password: credentials.password, at: home, now: .zero)
+    private var server = ConsentServer(password: credentials.password, at: home)
     private var number: UInt64 = 0
 
     /// A move to a new address: a request, the question for proof, a request with it, and its answer; whether all were taken.
@@ -43,7 +43,7 @@ private struct Rounds: ~Copyable {
             let message = try? STUNMessage(sent.span.extracting(first: count)),
             let username = message.username, UserFragment(serverPartOf: username) != nil
         else { return (nil, nil) }
-        let verdict = server.handle(message, from: source, cookie: cookie, now: now, by: integrity)
+        let verdict = server.handle(message, from: source, cookie: cookie, by: integrity)
         var returned = answer.mutableSpan
         let length = server.answer(
             message, from: source, askingFor: verdict == .unproved ? cookie : nil, by: integrity, into: &returned)

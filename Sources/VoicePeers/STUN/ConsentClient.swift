@@ -1,18 +1,25 @@
-/// The client's end of a path: asks the server again and again by signed binding requests, which tell the server where this side is, and this
-/// side that the server is still there and still wants what it is sent (RFC 7675).
+/// The client's end of a path: asks the server again and again by signed binding requests, which tell the server where this side is, and judges
+/// by what comes back whether its socket still lives.
 ///
-///     undisturbed           a request each 1.2 s ± 20 %
-///     hurried               requests at 0, 0.1, 0.3, 0.7, 1.5 s, then as before; the first answer ends the hurry
-///     no answer for 30 s    nothing more may be sent (RFC 7675 section 5.1)
+///     undisturbed              a request each 1.2 s ± 20 %
+///     hurried                  requests at 0, 0.1, 0.3, 0.7, 1.5 s, then as before; the first answer ends the hurry
+///     silence of 1.5 s         hurried requests
+///     and one second more      the socket is suspected, where requests are answered on this path at all
 ///
+/// Whether the server still wants what it is sent is no question of these (RFC 7675 would have it): control that it has signed within the last seconds is a better answer, and
+/// a session without it ends.
 /// There is no retransmission: each request is a new one, with a number of its own. A value, without a clock or a random source: one for each
 /// path, of the network thread. Allocates nothing.
 package struct ConsentClient: Sendable {
-    /// Mean time between two requests. RFC 7675 section 5.1 asks for 5 s, for consent alone; here a request also has a path follow an address
-    /// that changed unnoticed, which shall take less than 2 s: the longest of the intervals is 1.44 s, and the proof of the address takes two round trips.
+    /// Mean time between two requests. A request has a path follow an address that changed unnoticed, which shall take less than 2 s: the longest of the intervals is
+    /// 1.44 s, and the proof of the address takes two round trips.
     package static let interval: Duration = .milliseconds(1_200)
-    /// How long without an answer this side may send (RFC 7675 section 5.1).
-    package static let expiry: Duration = .seconds(30)
+    /// After this silence the server is asked in a hurry: longer than an interval, so that something has been asked for in vain.
+    static let patience: Duration = .milliseconds(1_500)
+    /// How long several hurried requests may go unanswered. In all it leaves time to move before the session takes the server for lost.
+    static let lastPatience: Duration = .seconds(1)
+    /// So many requests without an answer, while other things come: a network drops requests, and silence says nothing of the socket.
+    private static let ignoredLimit = 8
 
     /// Time between a hurried request and the next one; doubles with each.
     private static let hurriedInterval: Duration = .milliseconds(100)
@@ -21,10 +28,16 @@ package struct ConsentClient: Sendable {
     /// Requests that may be answered yet: more than are on their way at once.
     private static let outstandingLimit = 8
 
-    /// When to call ``request(_:now:by:into:)``.
-    package private(set) var nextTimeout: Duration
-    /// When the last answered request was sent; before the first answer, when this began.
-    package private(set) var lastConsent: Duration
+    /// When the next request is due.
+    private var nextRequest: Duration
+    /// When anything genuine came last, or the socket was new.
+    private var lastHeard: Duration
+    /// Since when the server has been asked because of silence.
+    private var doubtBegan: Duration?
+    /// Whether requests are answered on this path.
+    private var isAnswered = false
+    /// Requests since the last answer.
+    private var unanswered = 0
     private let server: STUNCredentials
     private let client: UserFragment
     private var number: UInt32 = 0
@@ -43,21 +56,44 @@ package struct ConsentClient: Sendable {
 
     /// Begins with what the server has told; the first request is due at once.
     package init(to server: STUNCredentials, from client: UserFragment, now: Duration) {
-        (self.server, self.client, nextTimeout, lastConsent) = (server, client, now, now)
+        (self.server, self.client, nextRequest, lastHeard) = (server, client, now, now)
     }
 
-    /// Whether the server wants to be sent anything.
-    package func hasConsent(now: Duration) -> Bool { now - lastConsent < Self.expiry }
+    /// When to call ``request(_:now:by:into:)``.
+    package var nextTimeout: Duration {
+        isAnswered && doubtBegan == nil && hurry == 0 ? min(nextRequest, lastHeard + Self.patience) : nextRequest
+    }
 
-    /// The address of this side has changed: hurry, from the beginning. At most ten requests a second, however often it is called.
+    /// Asks in a hurry after silence.
+    private mutating func judgeSilence(now: Duration) {
+        guard isAnswered, doubtBegan == nil, now >= lastHeard + Self.patience else { return }
+        doubtBegan = now
+        heardNothing(now: now)
+    }
+
+    /// When the socket is suspected to be dead, if nothing comes until then; nil as long as nothing speaks for it.
+    package var suspectsSocketAt: Duration? { doubtBegan.map { $0 + Self.lastPatience } }
+
+    /// Something genuine of the server has come.
+    package mutating func heard(now: Duration) {
+        (lastHeard, doubtBegan) = (now, nil)
+        if unanswered >= Self.ignoredLimit { isAnswered = false }
+    }
+
+    /// The address of this side has changed, or may have, with its socket: hurry, from the beginning. At most ten requests a second, however often it is called.
     package mutating func addressChanged(now: Duration) {
-        (hurry, hurryBegan) = (Self.hurriedRequests + 1, now)
-        nextTimeout = max(now, lastRequest.map { $0 + Self.hurriedInterval } ?? now)
+        (lastHeard, doubtBegan) = (now, nil)
+        hurry(now: now)
     }
 
     /// Nothing has been heard of the server for longer than usual: hurry, unless that is done already.
     package mutating func heardNothing(now: Duration) {
-        if hurry == 0 { addressChanged(now: now) }
+        if hurry == 0 { hurry(now: now) }
+    }
+
+    private mutating func hurry(now: Duration) {
+        (hurry, hurryBegan) = (Self.hurriedRequests + 1, now)
+        nextRequest = max(now, lastRequest.map { $0 + Self.hurriedInterval } ?? now)
     }
 
     /// Writes a request when one is due; its length.
@@ -68,9 +104,11 @@ package struct ConsentClient: Sendable {
         _ entropy: ConsentEntropy, now: Duration, by integrity: borrowing Integrity,
         into message: inout MutableSpan<UInt8>
     ) -> Int? {
-        guard now >= nextTimeout else { return nil }
+        judgeSilence(now: now)
+        guard now >= nextRequest else { return nil }
         schedule(entropy, now: now)
         number &+= 1
+        unanswered += 1
         let count = try? STUNBinding.request(
             entropy.transaction, number: number, to: server, from: client, cookie: cookie, by: integrity,
             into: &message)
@@ -82,7 +120,7 @@ package struct ConsentClient: Sendable {
 
     private mutating func schedule(_ entropy: ConsentEntropy, now: Duration) {
         hurry = max(0, hurry - 1)
-        nextTimeout =
+        nextRequest =
             hurry > 0
             ? now + Self.hurriedInterval * (1 << (Self.hurriedRequests - hurry))
             : now + Self.interval * 8 / 10 + Self.interval * Int(entropy.spread) * 4 / (10 * 0xFFFF)
@@ -105,16 +143,17 @@ package struct ConsentClient: Sendable {
         }
         guard message.unknownAttributes.count == 0, let mapped = message.mappedAddress else { return .ignored }
         outstanding[place] = nil
-        lastConsent = max(lastConsent, asked.sent)
+        (isAnswered, unanswered) = (true, 0)
+        heard(now: now)
         if let proof = message.value(of: .addressCookie), proof.count == AddressCookie.size {
             for index in cookie.indices { cookie[index] = proof[index] }
-            nextTimeout = now
+            nextRequest = now
             return .askedForProof(seenAt: mapped)
         }
         // An answer to what was sent before says nothing of the change.
         if hurry > 0, asked.sent >= hurryBegan {
             hurry = 0
-            nextTimeout = max(nextTimeout, asked.sent + Self.interval)
+            nextRequest = max(nextRequest, asked.sent + Self.interval)
         }
         return .confirmed(seenAt: mapped, roundTrip: now - asked.sent)
     }

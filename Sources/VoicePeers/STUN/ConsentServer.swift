@@ -1,4 +1,4 @@
-/// The server's end of one peer's path: where the peer is, by its signed binding requests, and how long ago it last said so (RFC 7675).
+/// The server's end of one peer's path: where the peer is, by its signed binding requests.
 ///
 ///     unsigned, of another password, out of order ──► refused, not answered
 ///     from the address where it is                ──► same, answered
@@ -11,29 +11,21 @@
 ///
 /// A value, without a clock: one for each peer, of the thread that has the peer's socket. Allocates nothing.
 package struct ConsentServer: Sendable {
-    /// How long a peer that asks nothing more is sent anything (RFC 7675 section 5.1).
-    package static let expiry: Duration = .seconds(30)
-
     /// Where the peer is.
     package private(set) var address: EndpointAddress
-    /// When it last said so.
-    package private(set) var lastConsent: Duration
     private let password: STUNPassword
     private var lastNumber: UInt32 = 0
 
     /// A peer that has proved `address` by its handshake, and has been told `password`.
-    package init(password: STUNPassword, at address: EndpointAddress, now: Duration) {
-        (self.password, self.address, lastConsent) = (password, address, now)
+    package init(password: STUNPassword, at address: EndpointAddress) {
+        (self.password, self.address) = (password, address)
     }
-
-    /// Whether the peer wants to be sent anything.
-    package func hasConsent(now: Duration) -> Bool { now - lastConsent < Self.expiry }
 
     /// Takes a message that the user fragment in its USERNAME brought here (``UserFragment/init(serverPartOf:)``).
     ///
     /// One HMAC over at most ``STUNMessage/maximumSize`` bytes.
     package mutating func handle<Integrity: STUNIntegrity & ~Copyable>(
-        _ message: STUNMessage, from source: EndpointAddress, cookie: AddressCookie, now: Duration,
+        _ message: STUNMessage, from source: EndpointAddress, cookie: AddressCookie,
         by integrity: borrowing Integrity
     ) -> ConsentVerdict {
         guard message.messageClass == .request, message.method == STUNMessage.binding else {
@@ -48,12 +40,8 @@ package struct ConsentServer: Sendable {
             return source == address ? .same : .refused(.outOfOrder)
         }
         lastNumber = number
-        guard source != address else {
-            lastConsent = now
-            return .same
-        }
+        guard source != address else { return .same }
         guard let proof = message.value(of: .addressCookie), cookie.accepts(proof) else { return .unproved }
-        lastConsent = now
         defer { address = source }
         return .moved(from: address)
     }

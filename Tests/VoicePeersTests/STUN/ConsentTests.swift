@@ -19,7 +19,7 @@ private final class Path {
         client = ConsentClient(
             to: STUNCredentials(fragment: fragment, password: Self.password), from: UserFragment(high: 1, low: 1),
             now: .zero)
-        server = ConsentServer(password: Self.password, at: Self.home, now: .zero)
+        server = ConsentServer(password: Self.password, at: Self.home)
     }
 
     func entropy() -> ConsentEntropy {
@@ -39,7 +39,7 @@ private final class Path {
     ) throws -> (verdict: ConsentVerdict, answer: [UInt8]?) {
         let message = try STUNMessage(datagram.span)
         let cookie = AddressCookie(of: source, key: Self.key, now: now)
-        let verdict = server.handle(message, from: source, cookie: cookie, now: now, by: ToyHMAC())
+        let verdict = server.handle(message, from: source, cookie: cookie, by: ToyHMAC())
         guard verdict.isAnswered else { return (verdict, nil) }
         let server = server
         let answer = try written { answer throws(STUNError) in
@@ -122,14 +122,13 @@ struct ConsentTests {
             recorded.append(try #require(path.request(at: time)))
             _ = try path.serve(recorded[recorded.count - 1], from: Path.home, at: time)
         }
-        let consent = path.server.lastConsent
         for datagram in recorded {
             let (verdict, answer) = try path.serve(datagram, from: Path.thief, at: .seconds(100))
             #expect(verdict == .refused(.outOfOrder) && answer == nil)
             // In the peer's name it is answered, to the peer, and does not count.
             #expect(try path.serve(datagram, from: Path.home, at: .seconds(100)).verdict == .same)
         }
-        #expect(path.server.address == Path.home && path.server.lastConsent == consent)
+        #expect(path.server.address == Path.home)
     }
 
     @Test("a request that was overtaken by the one that moved the peer does not move it back")
@@ -173,7 +172,7 @@ struct ConsentTests {
         let unknown = try message(signed: good, STUNAttribute(rawValue: 0x0123))
         let (verdict, answer) = try path.serve(unknown, from: Path.roaming)
         #expect(verdict == .refused(.unknownAttributes) && answer == nil && unknown.count == 64)
-        #expect(path.server.address == Path.home && path.server.lastConsent == .zero)
+        #expect(path.server.address == Path.home)
         #expect(try path.serve(message(signed: good), from: Path.roaming).verdict == .unproved)
     }
 
@@ -357,16 +356,6 @@ struct ConsentTests {
         #expect(refusal.count == 68)
     }
 
-    @Test("30 s without a request or an answer end the consent of either side")
-    func expiry() throws {
-        let path = Path()
-        let request = try #require(path.request(at: .seconds(5)))
-        let answer = try #require(try path.serve(request, from: Path.home, at: .seconds(6)).answer)
-        _ = try path.hear(answer, at: .seconds(7))
-        #expect(path.client.hasConsent(now: .milliseconds(34_999)) && !path.client.hasConsent(now: .seconds(35)))
-        #expect(path.server.hasConsent(now: .milliseconds(35_999)) && !path.server.hasConsent(now: .seconds(36)))
-    }
-
     @Test("half the requests and answers lost, and a peer that moves: the server follows")
     func loss() throws {
         let path = Path()
@@ -376,7 +365,11 @@ struct ConsentTests {
         var changed: Duration?
         while path.client.nextTimeout < .seconds(1_000) {
             let now = path.client.nextTimeout
-            let request = try #require(path.request(at: now))
+            // Silence is noticed between two requests that may not be closer.
+            guard let request = path.request(at: now) else {
+                #expect(path.client.nextTimeout > now)
+                continue
+            }
             guard Bool.random(using: &random) else { continue }
             let (verdict, answer) = try path.serve(request, from: place, at: now)
             if case .moved = verdict { moved += 1 }
