@@ -30,6 +30,8 @@ public enum DropReason: Sendable, CaseIterable {
 public enum PeerEvent: Equatable, Sendable {
     /// Control and media pass.
     case opened(PeerID)
+    /// It has control to give out that had waited for its turn: ``PeerTable/pollControl(of:into:)``.
+    case spoke(PeerID)
     /// Its packets come from another address now, and go there.
     case moved(PeerID, to: EndpointAddress)
     /// Someone at the peer's address says that it does not know this side. Anyone who can forge that address can say so: ask the peer.

@@ -9,6 +9,8 @@ public protocol PeerSecurity: STUNIntegrity, ~Copyable {
     static var recordBytes: ClosedRange<UInt8> { get }
     /// Bytes that protection adds to a media packet at most.
     static var mediaOverhead: Int { get }
+    /// Records of handshakes that a server takes before media has its turn again. As many as there are unless it says otherwise, where they cost nothing.
+    static var handshakeStepsAtOnce: Int { get }
 
     // MARK: Strangers
 
@@ -50,6 +52,11 @@ public protocol PeerSecurity: STUNIntegrity, ~Copyable {
     mutating func protect(_ packet: inout MutableSpan<UInt8>, count: Int, _ kind: MediaKind, at slot: Int) -> Int?
     /// Takes protection off the first `count` bytes in place; the new length. Nil when it is not genuine or was there before.
     mutating func unprotect(_ packet: inout MutableSpan<UInt8>, count: Int, _ kind: MediaKind, at slot: Int) -> Int?
+}
+
+extension PeerSecurity where Self: ~Copyable {
+    /// All.
+    public static var handshakeStepsAtOnce: Int { .max }
 }
 
 /// Which end begins.

@@ -60,6 +60,7 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
     private var clock: Duration = .zero
     private var deadlines = DeadlineQueue<UInt32>()
     private var handshakes: HandshakeBudget
+    private var waiting = HandshakeQueue(stepsAtOnce: Security.handshakeStepsAtOnce)
     /// Strangers that were taken, in that order; those who have gone or were accepted since are passed over.
     private var unaccepted = FirstInFirstOut<PeerID>()
     private var unacceptedCount = 0
@@ -155,16 +156,46 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
     private mutating func receiveRecord(
         _ datagram: inout MutableSpan<UInt8>, from source: EndpointAddress, now: Duration
     ) -> Received {
-        if let slot = newcomers[source], security.receive(datagram.span, at: Int(slot), now: now) {
-            return settle(Int(slot))
+        if takesStrangers, let slot = newcomers[source] ?? residents[source], places[Int(slot)].phase == .opening,
+            !waiting.takeStep()
+        {
+            return wait(datagram.span, from: source, isAdmitted: false)
         }
-        if let slot = residents[source], security.receive(datagram.span, at: Int(slot), now: now) {
-            return settle(Int(slot))
-        }
+        if let received = receiveRecord(datagram.span, ofPeerAt: source, now: now) { return received }
         guard takesStrangers else {
             return UnknownPeer.isNotice(datagram.span) ? doubt(source) : .dropped(.stranger)
         }
         return greet(&datagram, from: source, now: now)
+    }
+
+    /// Takes a record of whoever is at an address; nil where it is not of anybody there.
+    private mutating func receiveRecord(
+        _ record: Span<UInt8>, ofPeerAt source: EndpointAddress, now: Duration
+    ) -> Received? {
+        if let slot = newcomers[source], security.receive(record, at: Int(slot), now: now) { return settle(Int(slot)) }
+        if let slot = residents[source], security.receive(record, at: Int(slot), now: now) { return settle(Int(slot)) }
+        return nil
+    }
+
+    private mutating func wait(_ record: Span<UInt8>, from source: EndpointAddress, isAdmitted: Bool) -> Received {
+        let record = HandshakeQueue.Record(bytes: record.copied, source: source, isAdmitted: isAdmitted)
+        guard waiting.append(record) else {
+            statistics.overloaded += 1
+            return .dropped(.overloaded)
+        }
+        return .consumed
+    }
+
+    /// Takes the records whose turn has come.
+    private mutating func takeWaiting(now: Duration) {
+        waiting.beginTurn()
+        while let record = waiting.next() {
+            if let received = receiveRecord(record.bytes.span, ofPeerAt: record.source, now: now) {
+                if case .control(let peer) = received { events.append(.spoke(peer)) }
+            } else if record.isAdmitted {
+                _ = begin(with: record.bytes.span, from: record.source, now: now)
+            }
+        }
     }
 
     /// Looks whether a peer's path has opened or closed.
@@ -191,16 +222,27 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
             statistics.cookies += 1
             return .answer(count: count)
         case .admitted:
-            guard handshakes.take(source, now: now), let slot = takeStranger(source, now: now) else {
+            guard handshakes.take(source, now: now) else {
                 statistics.overloaded += 1
                 return .dropped(.overloaded)
             }
-            statistics.admitted += 1
-            security.begin(slot, as: .server, now: now)
-            _ = security.receive(datagram.span, at: slot, now: now)
-            update(slot)
-            return .consumed
+            return waiting.takeStep()
+                ? begin(with: datagram.span, from: source, now: now)
+                : wait(datagram.span, from: source, isAdmitted: true)
         }
+    }
+
+    /// Begins a handshake with the record that was admitted.
+    private mutating func begin(with record: Span<UInt8>, from source: EndpointAddress, now: Duration) -> Received {
+        guard let slot = takeStranger(source, now: now) else {
+            statistics.overloaded += 1
+            return .dropped(.overloaded)
+        }
+        statistics.admitted += 1
+        security.begin(slot, as: .server, now: now)
+        _ = security.receive(record, at: slot, now: now)
+        update(slot)
+        return .consumed
     }
 
     private mutating func doubt(_ source: EndpointAddress) -> Received {
@@ -392,11 +434,12 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
     // MARK: Time
 
     /// When to call `handleTimeout` at the latest; nil when there is nothing to wait for.
-    public var nextTimeout: Duration? { deadlines.earliest }
+    public var nextTimeout: Duration? { waiting.isEmpty ? deadlines.earliest : clock }
 
     /// Takes the passing of time: costs what is due.
     public mutating func handleTimeout(now: Duration) {
         clock = now
+        takeWaiting(now: now)
         while let due = deadlines.takeDue(now: now) {
             let slot = Int(due)
             if places[slot].phase == .opening, now >= places[slot].deadline {

@@ -94,7 +94,7 @@ public struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
                 if session.path == path { session.pathClosed(reason, now: now) }
             case .doubted(let doubted) where doubted == peer: session.pathDoubted(now: now)
             case .confirmed(let confirmed) where confirmed == peer: session.pathConfirmed()
-            case .opened, .moved, .doubted, .confirmed, .closed: break
+            case .opened, .spoke, .moved, .doubted, .confirmed, .closed: break
             }
         }
     }

@@ -73,14 +73,7 @@ public struct RoomHost<Security: PeerSecurity & ~Copyable>: ~Copyable {
                     : directory.forward(from: peer, synchronizationSource: ssrc, repeats: repeats))
         case .control(let peer):
             followPeers(now: now)
-            var bytes: [UInt8] = []
-            swap(&bytes, &control)
-            defer { swap(&bytes, &control) }
-            var buffer = bytes.mutableSpan
-            while let count = peers.pollControl(of: peer, into: &buffer) {
-                // What is not understood is counted by the directory.
-                try? directory.handle(datagram: buffer.span.extracting(..<count), from: peer, now: now)
-            }
+            takeControl(of: peer, now: now)
             return .control
         case .answer(let count): return .answer(count: count)
         case .consumed:
@@ -117,6 +110,17 @@ public struct RoomHost<Security: PeerSecurity & ~Copyable>: ~Copyable {
         return nil
     }
 
+    private mutating func takeControl(of peer: PeerID, now: Duration) {
+        var bytes: [UInt8] = []
+        swap(&bytes, &control)
+        defer { swap(&bytes, &control) }
+        var buffer = bytes.mutableSpan
+        while let count = peers.pollControl(of: peer, into: &buffer) {
+            // What is not understood is counted by the directory.
+            try? directory.handle(datagram: buffer.span.extracting(..<count), from: peer, now: now)
+        }
+    }
+
     private mutating func mayForward(_ kind: MediaKind, of peer: PeerID, now: Duration) -> Bool {
         let place = Int(peer.slot)
         guard place < meters.count else { return false }
@@ -134,6 +138,7 @@ public struct RoomHost<Security: PeerSecurity & ~Copyable>: ~Copyable {
                 meters[Int(peer.slot)] = (RateMeter(), RateMeter())
                 directory.open(
                     peer, credentials: peers.credentials(of: peer), until: peers.deadline(of: peer), now: now)
+            case .spoke(let peer): takeControl(of: peer, now: now)
             case .closed(let peer, _): directory.close(peer, now: now)
             case .moved, .doubted, .confirmed: break
             }

@@ -58,13 +58,22 @@ private final class TableEnd {
         table.connect(to: EndpointAddress(high: 0, low: 0xFFFF_7F00_0001, port: 2000), now: .zero)
     }
 
-    func transmissions() -> [[UInt8]] {
-        var all: [[UInt8]] = []
+    var nextTimeout: Duration? { table.nextTimeout }
+
+    func handleTimeout() {
+        table.handleTimeout(now: .zero)
+        takeEvents()
+    }
+
+    func transmissions() -> [[UInt8]] { addressedTransmissions().map(\.bytes) }
+
+    func addressedTransmissions() -> [(bytes: [UInt8], to: EndpointAddress)] {
+        var all: [(bytes: [UInt8], to: EndpointAddress)] = []
         var bytes = [UInt8](repeating: 0, count: 1500)
         while true {
             var span = bytes.mutableSpan
-            guard let (count, _) = table.pollTransmit(into: &span) else { return all }
-            all.append(Array(bytes[..<count]))
+            guard let (count, destination) = table.pollTransmit(into: &span) else { return all }
+            all.append((Array(bytes[..<count]), destination))
         }
     }
 
@@ -100,6 +109,7 @@ struct DTLSTableTests {
                     }
                 }
             }
+            server.handleTimeout()
             for datagram in server.transmissions() {
                 isQuiet = false
                 _ = client.receive(datagram, from: serverAddress)
@@ -210,6 +220,55 @@ struct DTLSTableTests {
         let packet = try #require(server.protect(sound(4_096), for: again))
         _ = client.receive(packet, from: serverAddress)
         #expect(client.media.last == sound(4_096))
+    }
+
+    @Test("takes so many handshakes before media has its turn, and the others in the order in which they came")
+    func turns() throws {
+        // Given clients whose hellos, cookies in them, come in one batch
+        let server = TableEnd(DTLSSecurity(serving: identity), takesStrangers: true)
+        let clients = try (0..<9).map { _ in try TableEnd.client(identity) }
+        func address(_ number: Int) -> EndpointAddress {
+            EndpointAddress(high: 0, low: 0xFFFF_0A00_0001 + UInt64(number), port: 1000)
+        }
+        var answered: [Int] = []
+        var began: [Int] = []
+        func deliver() {
+            for (number, client) in clients.enumerated() {
+                for datagram in client.transmissions() {
+                    if let answer = server.receive(datagram, from: address(number)) {
+                        _ = client.receive(answer, from: serverAddress)
+                    }
+                }
+            }
+        }
+        func answer() {
+            for (bytes, destination) in server.addressedTransmissions() {
+                guard let number = clients.indices.first(where: { address($0) == destination }) else { continue }
+                if !answered.contains(number) { answered.append(number) }
+                _ = clients[number].receive(bytes, from: serverAddress)
+            }
+        }
+        for client in clients { _ = try #require(client.connect()) }
+        deliver()
+        deliver()
+        // Then four have begun, and the others wait
+        let limit = DTLSSecurity.handshakeStepsAtOnce
+        began.append(server.admitted)
+        while server.admitted < clients.count, began.count < 9 {
+            #expect(server.nextTimeout == .zero)
+            server.handleTimeout()
+            answer()
+            began.append(server.admitted)
+        }
+        #expect(began == [limit, 2 * limit, 9])
+        #expect(answered == Array(clients.indices))
+        // And all of them get in
+        for _ in 0..<20 {
+            deliver()
+            server.handleTimeout()
+            answer()
+        }
+        #expect(opened(server.events).count == clients.count)
     }
 
     @Test("tells why a client does not take its server")

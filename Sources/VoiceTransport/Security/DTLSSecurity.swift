@@ -20,6 +20,8 @@ package struct DTLSSecurity: ~Copyable, PeerSecurity {
     package static var recordBytes: ClosedRange<UInt8> { 20...63 }
     /// See ``SRTPProfile``.
     package static var mediaOverhead: Int { SRTPProfile.maximumOverhead }
+    /// 0.4 ms with an EC key, 4 ms with RSA.
+    package static var handshakeStepsAtOnce: Int { 4 }
 
     private var context: DTLSContext
     private var peers: UnsafeMutablePointer<DTLSPeer>
