@@ -22,6 +22,9 @@ package struct RateMeter: Sendable {
         isWholeAt - now <= limit.interval * (limit.burst - 1)
     }
 
+    /// When the next event may happen.
+    package func opening(_ limit: RateLimit) -> Duration { isWholeAt - limit.interval * (limit.burst - 1) }
+
     /// Accounts for an event whose cost is known only afterwards: more than is left delays the next one.
     package mutating func charge(_ cost: Int, _ limit: RateLimit, now: Duration) {
         isWholeAt = max(isWholeAt, now) + limit.interval * cost

@@ -43,7 +43,7 @@ public struct ControlDatagram: Equatable, Sendable {
         }
     }
 
-    /// The datagram's bytes. `datagramLimit` is the caller's to keep; `ReliableChannel` does.
+    /// The datagram's bytes. `datagramLimit` is the caller's to keep; `DatagramCarrier` does.
     public func encoded() -> [UInt8] {
         var writer = ByteWriter()
         writer.write(acknowledged)

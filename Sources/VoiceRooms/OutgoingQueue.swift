@@ -2,7 +2,7 @@ internal import VoicePeers
 
 /// Messages of one connection that have not been sent yet.
 ///
-///     news of the room ----> one place for each participant, stream and interruption; a newer one takes it ----+--> channel
+///     news of the room ----> one place for each participant, stream and interruption; a newer one takes it ----+--> carrier
 ///     what participants write ----> one by one, so many for each of them, behind all news -------------------+
 ///
 /// Of a state only the latest counts: so the news that wait are never more than there is to know about a room, whatever its members do and
@@ -41,20 +41,18 @@ struct OutgoingQueue: Sendable {
 
     // MARK: In
 
-    /// Takes a message; false when its sender's share is full. What is firm is always taken, and stays as it is: the roster that was promised
-    /// to whoever comes in, and what is resumed after a break.
-    mutating func append(_ message: RoomMessage, isFirm: Bool = false) -> Bool {
+    /// Takes a message; false when its sender's share is full.
+    mutating func append(_ message: RoomMessage) -> Bool {
         switch message {
         case .message(let sender, _, _):
             let isFull = letters.count >= Self.messageLimit || lettersOf[sender, default: 0] >= Self.messagesPerSender
-            guard !isFull || isFirm else { return false }
+            guard !isFull else { return false }
             lettersOf[sender, default: 0] += 1
             letters.append(message)
         case .requestRefused:
-            guard refusals < Self.refusalLimit || isFirm else { return false }
+            guard refusals < Self.refusalLimit else { return false }
             refusals += 1
             push(nil, message)
-        case _ where isFirm: push(nil, message)
         case .participantJoined(let entry): put(.participant(entry.participant), message)
         case .published(_, let stream): put(.stream(stream.assignment.stream), message)
         case .unpublished(_, let stream): put(.stream(stream), message)
@@ -143,13 +141,14 @@ struct OutgoingQueue: Sendable {
         return letter
     }
 
-    /// Takes all that survives a break; whoever comes back gets the rest as a whole roster.
-    mutating func takeDurable() -> [RoomMessage] {
-        var durable: [RoomMessage] = []
-        while let message = popFirst() {
-            if message.isDurable { durable.append(message) }
+    /// Forgets what a whole roster tells.
+    mutating func keepDurable() {
+        for place in news.indices where news[place]?.message.isDurable == false {
+            if let subject = news[place]?.subject, places[subject] == place { places[subject] = nil }
+            news[place] = nil
+            newsLeft -= 1
         }
-        return durable
+        compact()
     }
 
     /// Gives the places of what was taken or withdrawn back, when they are most.

@@ -3,9 +3,9 @@ public import VoicePeers
 /// A server's rooms and the participants in them, as a state machine without clock, socket or random source.
 ///
 /// Its participants are peers, whose paths somebody else keeps: ``RoomHost``. The driver tells which peers come and go
-/// (`open`, `close`), gives what arrived (`handle(datagram:from:now:)`), the verdicts on the tokens that
-/// `pollVerification()` gave out (`answer`), and the time (`handleTimeout(now:)`); then empties `pollDatagram(now:)`,
-/// `pollClosing()` and `pollEvent()`, and sleeps until `nextTimeout`. For each media packet ask `forward`.
+/// (`open`, `close`), has it exchange messages with the ``RoomCarrier`` of each (`exchange`, when something came and for each peer of
+/// `pollOutgoing()`), gives the verdicts on the tokens that `pollVerification()` gave out (`answer`), and the time (`handleTimeout(now:)`);
+/// then empties `pollClosing()` and `pollEvent()`, and sleeps until `nextTimeout`. For each media packet ask `forward`.
 ///
 /// `now` is the time since any fixed instant, and never goes back. Not thread-safe; one owner. Nothing blocks. The
 /// media look-up allocates nothing; the control path does.
@@ -49,7 +49,7 @@ public struct RoomDirectory: Sendable {
     var pending: [VerificationRequest.ID: PendingToken] = [:]
     var verifications = FirstInFirstOut<VerificationRequest>()
     var events = FirstInFirstOut<RoomDirectoryEvent>()
-    /// Connections with something to send, in the order in which they got it.
+    /// Connections with something for their carriers, in the order in which they got it.
     var outgoing = FirstInFirstOut<PeerID>()
     /// Peers that have become participants.
     var accepted = FirstInFirstOut<PeerID>()
@@ -113,15 +113,12 @@ public struct RoomDirectory: Sendable {
 
     // MARK: What the driver polls
 
-    /// The next control datagram to send, and to whom; call until nil.
-    public mutating func pollDatagram(now: Duration) -> (peer: PeerID, bytes: [UInt8])? {
-        while let peer = outgoing.first {
-            if let bytes = connections[peer]?.channel.nextDatagram(now: now) {
-                schedule(peer)
-                return (peer, bytes)
-            }
+    /// The next peer with whose carrier to exchange messages; call until nil.
+    mutating func pollOutgoing() -> PeerID? {
+        while let peer = outgoing.popFirst() {
+            guard connections[peer] != nil else { continue }
             connections[peer]?.isListed = false
-            _ = outgoing.popFirst()
+            return peer
         }
         return nil
     }

@@ -54,13 +54,13 @@ public struct RoomDirectoryStatistics: Equatable, Sendable {
     public var refusals = 0
     /// Rejoins that resumed a participant.
     public var resumptions = 0
-    /// Control datagrams dropped as a `RoomProtocolError`.
+    /// Control datagrams dropped as a `RoomProtocolError`, and messages that had no place where they came.
     public var rejectedDatagrams = 0
     /// Joins dropped because too many came, from everywhere or of one identity, or waited for their verdict.
     public var overloadedJoins = 0
     /// Datagrams of participants dropped unread because too many came.
     public var overloadedDatagrams = 0
-    /// Requests that were not taken yet because their participant asked for too much; its client repeats them.
+    /// How often requests were not taken yet because their participant asked for too much.
     public var deferredRequests = 0
     /// Peers that did not join in time.
     public var idlePeers = 0

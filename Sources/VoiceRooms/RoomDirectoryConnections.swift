@@ -35,7 +35,7 @@ extension RoomDirectory {
 
     /// Has a connection polled.
     mutating func list(_ peer: PeerID) {
-        guard let connection = connections[peer], !connection.isListed, connection.channel.hasOutput else { return }
+        guard connections[peer]?.isListed == false else { return }
         connections[peer]?.isListed = true
         outgoing.append(peer)
     }
@@ -43,8 +43,7 @@ extension RoomDirectory {
     /// Sets the deadline of whatever a connection serves.
     mutating func schedule(_ peer: PeerID) {
         if let id = connections[peer]?.participant { return schedule(id) }
-        deadlines.set(
-            .connection(peer), to: earliest(connections[peer]?.closesAt, connections[peer]?.channel.nextTimeout))
+        deadlines.set(.connection(peer), to: connections[peer]?.closesAt)
     }
 
     /// Sets a participant's deadline.
@@ -53,27 +52,22 @@ extension RoomDirectory {
         if let breakEnds = participant.breakEnds {
             return deadlines.set(.participant(id), to: earliest(breakEnds, participant.expiresAt))
         }
-        let connection = participant.peer.flatMap { connections[$0] }
         deadlines.set(
             .participant(id),
             to: earliest(
                 participant.lastHeard + configuration.silenceLimit, participant.expiresAt,
-                connection?.channel.nextTimeout))
+                participant.isHeldUp ? participant.requests.opening(RoomLimits.requests) : nil))
     }
 
     // MARK: Telling
 
     /// Tells everyone in a room, in the order of their arrival. Those in a break get a whole roster when they return.
-    mutating func broadcast(_ message: RoomMessage, room: String, now: Duration) {
+    mutating func broadcast(_ news: RoomMessage, room: String) {
         for id in members(of: room) {
             guard let peer = participants[id]?.peer else { continue }
             deliveries += 1
-            if connections[peer]?.channel.enqueue(message) == true {
-                list(peer)
-            } else {
-                // A path that has used up its sequence numbers ends; its client comes back by another.
-                beginBreak(id, now: now)
-            }
+            _ = connections[peer]?.outbox.append(news)
+            list(peer)
         }
     }
 
@@ -82,7 +76,7 @@ extension RoomDirectory {
         for id in members(of: participant.room) {
             guard let peer = participants[id]?.peer else { continue }
             deliveries += 1
-            connections[peer]?.channel.enqueue(departureOf: participant.id, reason, streams: streams)
+            connections[peer]?.outbox.append(departureOf: participant.id, reason, streams: streams)
             list(peer)
         }
     }
@@ -91,9 +85,9 @@ extension RoomDirectory {
     mutating func sendDurable(_ message: RoomMessage, to id: ParticipantID) -> Bool {
         deliveries += 1
         guard let peer = participants[id]?.peer else {
-            return participants[id]?.missed.append(message) ?? false
+            return participants[id]?.outbox.append(message) ?? false
         }
-        guard connections[peer]?.channel.enqueue(message) == true else { return false }
+        guard connections[peer]?.outbox.append(message) == true else { return false }
         list(peer)
         return true
     }
@@ -109,11 +103,12 @@ extension RoomDirectory {
         events.append(.lost(id))
     }
 
-    /// Takes a participant's connection away and ends its path; what it has not acknowledged waits for its return.
+    /// Takes a participant's connection away and ends its path; what it has not handled waits for its return.
     mutating func disconnect(_ id: ParticipantID) {
         guard let peer = participants[id]?.peer else { return }
         detach(id)
-        participants[id]?.backlog = connections[peer]?.channel.takeDurable() ?? []
+        participants[id]?.outbox = connections[peer]?.outbox ?? Outbox()
+        participants[id]?.outbox.interrupt()
         hangUp(peer)
     }
 
@@ -127,7 +122,7 @@ extension RoomDirectory {
 
     // MARK: Leaving
 
-    /// Keeps a connection until its last messages are acknowledged.
+    /// Keeps a connection until its last messages are known to be there.
     mutating func finish(_ peer: PeerID, now: Duration) {
         connections[peer]?.isClosing = true
         connections[peer]?.closesAt = now + RoomTimers.closingTime
@@ -139,7 +134,7 @@ extension RoomDirectory {
     mutating func leave(_ id: ParticipantID, now: Duration) {
         guard let peer = participants[id]?.peer else { return }
         detach(id)
-        connections[peer]?.channel.discardQueue()
+        connections[peer]?.outbox.discard()
         finish(peer, now: now)
         drop(id, .left)
     }
@@ -155,11 +150,8 @@ extension RoomDirectory {
     mutating func remove(_ id: ParticipantID, telling reason: RemovalReason, now: Duration) {
         if let peer = participants[id]?.peer {
             detach(id)
-            if connections[peer]?.channel.enqueue(.removed(reason)) == true {
-                finish(peer, now: now)
-            } else {
-                hangUp(peer)
-            }
+            _ = connections[peer]?.outbox.append(.removed(reason))
+            finish(peer, now: now)
         }
         drop(id, .removed)
     }

@@ -1,74 +1,58 @@
-public import VoicePeers
+internal import VoicePeers
 
-// What reaches a directory from outside: datagrams and the passing of time.
+// What reaches a directory from outside: messages and the passing of time.
 
 extension RoomDirectory {
-    /// Takes a control datagram from a peer. What is not understood changes nothing and is thrown.
-    public mutating func handle(
-        datagram: Span<UInt8>, from peer: PeerID, now: Duration
-    ) throws(RoomProtocolError) {
-        do throws(RoomProtocolError) {
-            try receive(datagram, from: peer, now: now)
-        } catch {
-            statistics.rejectedDatagrams += 1
-            throw error
-        }
-    }
-
-    private mutating func receive(
-        _ bytes: Span<UInt8>, from peer: PeerID, now: Duration
-    ) throws(RoomProtocolError) {
-        guard connections[peer] != nil else { throw .unknownPeer }
-        guard connections[peer]?.datagrams.take(RoomLimits.datagrams, now: now) == true else {
-            statistics.overloadedDatagrams += 1
-            return
-        }
-        let datagram = try ControlDatagram(decoding: bytes)
-        try connections[peer]?.channel.acknowledge(datagram.acknowledged, now: now)
+    /// Takes a sign of life of a peer.
+    mutating func heard(from peer: PeerID, now: Duration) {
         if let id = connections[peer]?.participant { participants[id]?.lastHeard = now }
-        // Each message may end the connection; then the rest has nobody to speak to.
-        defer {
-            list(peer)
-            schedule(peer)
-        }
-        for frame in datagram.frames {
-            guard connections[peer] != nil else { return }
-            if frame.sequence == 0 {
-                switch frame.message {
-                case .ping(let time): connections[peer]?.channel.enqueueUnsequenced(.pong(microseconds: time))
-                default: throw .unexpectedMessage(frame.message.type.rawValue)
-                }
-            } else {
-                try receive(frame, from: peer, now: now)
-            }
-        }
-        if let connection = connections[peer], connection.isClosing, connection.channel.pendingCount == 0,
-            !connection.channel.hasOutput
-        {
-            hangUp(peer)
-        }
     }
 
-    /// Takes a sequenced message, and hands on what it was the turn of. Who has asked for too much gets no acknowledgement: its channel
-    /// repeats the message later.
-    private mutating func receive(
-        _ frame: ControlDatagram.Frame, from peer: PeerID, now: Duration
-    ) throws(RoomProtocolError) {
-        guard let id = connections[peer]?.participant, let awaited = connections[peer]?.channel.awaited else {
-            for message in connections[peer]?.channel.accept(frame) ?? [] {
-                try handle(message, fromNobody: peer, now: now)
+    /// Takes the messages that a peer's carrier brings, and gives it those that wait for that peer. Whoever has asked for too much is not
+    /// read on: its carrier fills, and it is held up.
+    mutating func exchange(with peer: PeerID, through carrier: inout some RoomCarrier, now: Duration) {
+        while mayAsk(peer, now: now), let message = carrier.next() {
+            if case .ping(let time) = message {
+                carrier.send(.pong(microseconds: time))
+                connections[peer]?.outbox.tellHandled()
+                continue
             }
-            return
+            do throws(RoomProtocolError) {
+                try handle(message, from: peer, now: now)
+            } catch {
+                // It changes nothing.
+                statistics.rejectedDatagrams += 1
+            }
         }
-        guard frame.sequence < awaited || mayAsk(id, now: now) else {
-            statistics.deferredRequests += 1
-            return
+        if let id = connections[peer]?.participant {
+            let isHeldUp = carrier.hasNext
+            if isHeldUp { statistics.deferredRequests += 1 }
+            participants[id]?.isHeldUp = isHeldUp
         }
-        connections[peer]?.channel.hold(frame)
-        while mayAsk(id, now: now), connections[peer]?.participant == id,
-            let message = connections[peer]?.channel.takeNext()
+        while carrier.hasRoom, let message = connections[peer]?.outbox.next() { carrier.send(message) }
+        if let connection = connections[peer], connection.isClosing, connection.outbox.waitingCount == 0,
+            carrier.isDelivered
         {
-            try handle(message, from: id, now: now)
+            return hangUp(peer)
+        }
+        schedule(peer)
+    }
+
+    /// Whether a peer's next message is taken now.
+    private func mayAsk(_ peer: PeerID, now: Duration) -> Bool {
+        guard let connection = connections[peer] else { return false }
+        guard let id = connection.participant else { return true }
+        return participants[id]?.requests.isOpen(RoomLimits.requests, now: now) ?? false
+    }
+
+    /// Takes a message, in order and once. What has no place here changes nothing and is thrown.
+    mutating func handle(_ message: RoomMessage, from peer: PeerID, now: Duration) throws(RoomProtocolError) {
+        if case .handled(let count) = message {
+            try connections[peer]?.outbox.takeHandled(count)
+        } else if let id = connections[peer]?.participant {
+            try handle(message, from: id, at: peer, now: now)
+        } else {
+            try handle(message, fromNobody: peer, now: now)
         }
     }
 
@@ -83,10 +67,6 @@ extension RoomDirectory {
         }
         connections[peer]?.hasJoined = true
         handleJoin(request, from: peer, now: now)
-    }
-
-    private func mayAsk(_ id: ParticipantID, now: Duration) -> Bool {
-        participants[id]?.requests.isOpen(RoomLimits.requests, now: now) ?? false
     }
 
     /// Takes the passing of time: costs what is due.
@@ -107,8 +87,8 @@ extension RoomDirectory {
             if now >= breakEnds { return drop(id, .timedOut) }
         } else if now >= participant.lastHeard + configuration.silenceLimit {
             return beginBreak(id, now: now)
-        } else if let peer = participant.peer {
-            connections[peer]?.channel.handleTimeout(now: now)
+        } else if participant.isHeldUp, let peer = participant.peer {
+            participants[id]?.isHeldUp = false
             list(peer)
         }
         schedule(id)
@@ -120,8 +100,6 @@ extension RoomDirectory {
             if !connection.isClosing { statistics.idlePeers += 1 }
             return hangUp(peer)
         }
-        connections[peer]?.channel.handleTimeout(now: now)
-        list(peer)
         schedule(peer)
     }
 

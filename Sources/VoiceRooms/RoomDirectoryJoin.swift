@@ -14,6 +14,7 @@ extension RoomDirectory {
         {
             // Serial number arithmetic (RFC 1982): one that was long on its way does not undo a later one.
             guard Int32(bitPattern: claim.attempt &- participant.attempt) > 0,
+                outbox(of: participant).canResume(at: claim.handledCount),
                 participants[participant.id]?.resumptions.take(RoomLimits.resumptions, now: now) == true
             else {
                 statistics.overloadedJoins += 1
@@ -99,11 +100,11 @@ extension RoomDirectory {
             capabilities: capabilities, secret: entropy.secret,
             streams: assignStreams(room: grants.room, from: entropy.synchronizationSource),
             version: Self.version(for: request), lastHeard: now, expiresAt: end)
-        broadcast(.participantJoined(participant.rosterEntry), room: participant.room, now: now)
+        broadcast(.participantJoined(participant.rosterEntry), room: participant.room)
         settle(participant)
-        connect(participant.id, peer, resumed: false, now: now)
+        connect(participant.id, peer, resumed: false, handledCount: 0, now: now)
         if let policy = request.publishing, capabilities.contains(.publish) {
-            publish(participant.streams[0].assignment, policy, from: participant.id, now: now)
+            publish(participant.streams[0].assignment, policy, from: participant.id)
         }
         statistics.joins += 1
         events.append(.joined(participant.id, identity: participant.identity, room: participant.room))
@@ -129,34 +130,30 @@ extension RoomDirectory {
 
     private mutating func resume(_ id: ParticipantID, _ claim: RejoinClaim, _ peer: PeerID, now: Duration) {
         disconnect(id)
-        participants[id]?.backlog.removeAll { $0.index <= claim.handledCount }
         participants[id]?.attempt = claim.attempt
         participants[id]?.lastHeard = now
         participants[id]?.breakEnds = nil
-        connect(id, peer, resumed: true, durableCount: claim.handledCount, now: now)
+        connect(id, peer, resumed: true, handledCount: claim.handledCount, now: now)
         statistics.resumptions += 1
         events.append(.resumed(id))
     }
 
     /// Gives a participant its connection, with the grant, the roster and what waited for it.
     private mutating func connect(
-        _ id: ParticipantID, _ peer: PeerID, resumed: Bool, durableCount: UInt32 = 0, now: Duration
+        _ id: ParticipantID, _ peer: PeerID, resumed: Bool, handledCount: UInt32, now: Duration
     ) {
-        guard var participant = participants[id], var connection = connections[peer] else { return }
-        connection.channel.durableCount = durableCount
+        guard let participant = participants[id], var connection = connections[peer] else { return }
         let entries = roster(ofRoom: participant.room).entries
         let grant = JoinGrant(
             version: participant.version, participant: id, capabilities: participant.capabilities, resumed: resumed,
-            handledCount: participant.handledCount, secret: participant.secret,
+            handledCount: participant.outbox.handledHere, secret: participant.secret,
             keepaliveInterval: configuration.keepaliveInterval, room: participant.room,
             streams: participant.streams.map(\.assignment), rosterCount: UInt16(entries.count),
             expiresIn: participant.expiresAt.map { $0 - now }, credentials: connection.credentials)
-        _ = connection.channel.enqueue(.joined(grant), isFirm: true)
-        for entry in entries { _ = connection.channel.enqueue(.participantJoined(entry), isFirm: true) }
-        for kept in participant.backlog { _ = connection.channel.enqueue(kept.message, isFirm: true) }
-        for missed in participant.missed.takeDurable() { _ = connection.channel.enqueue(missed, isFirm: true) }
-        participants[id]?.backlog = []
-        participants[id]?.missed = OutgoingQueue()
+        connection.outbox = participant.outbox
+        connection.outbox.resume(
+            at: handledCount, opening: [.joined(grant)] + entries.map { .participantJoined($0) })
+        participants[id]?.outbox = Outbox()
 
         connection.participant = id
         connection.closesAt = nil
@@ -180,6 +177,11 @@ extension RoomDirectory {
         }
     }
 
+    /// What is to be told to a participant.
+    private func outbox(of participant: RoomParticipant) -> Outbox {
+        participant.peer.flatMap { connections[$0]?.outbox } ?? participant.outbox
+    }
+
     /// Refuses a join; the path stays until that is acknowledged.
     mutating func refuse(_ refusal: RoomRefusal, _ peer: PeerID, now: Duration) {
         statistics.refusals += 1
@@ -189,7 +191,7 @@ extension RoomDirectory {
         } else {
             untoldRefusals += 1
         }
-        _ = connections[peer]?.channel.enqueue(.refused(refusal, versions: RoomProtocol.versions))
+        _ = connections[peer]?.outbox.append(.refused(refusal, versions: RoomProtocol.versions))
         finish(peer, now: now)
     }
 }

@@ -4,12 +4,14 @@ internal import VoicePeers
 
 extension RoomDirectory {
     /// Takes a message of a participant, in order and once.
-    mutating func handle(_ message: RoomMessage, from id: ParticipantID, now: Duration) throws(RoomProtocolError) {
+    mutating func handle(
+        _ message: RoomMessage, from id: ParticipantID, at peer: PeerID, now: Duration
+    ) throws(RoomProtocolError) {
         if message == .leave { return leave(id, now: now) }
         guard let request = RoomRequest(rawValue: message.type.rawValue) else {
             throw .unexpectedMessage(message.type.rawValue)
         }
-        if message.isDurable { participants[id]?.handledCount &+= 1 }
+        connections[peer]?.outbox.countHandled(message)
         let before = deliveries + forwarding.edits
         defer {
             let cost = 1 + deliveries + forwarding.edits - before
@@ -33,13 +35,13 @@ extension RoomDirectory {
             guard participants[id]?.streams.contains(where: { $0.assignment == assignment }) == true else {
                 throw .unknownStream
             }
-            publish(assignment, policy, from: id, now: now)
-        case .unpublish(let stream): try unpublish(stream, from: id, now: now)
+            publish(assignment, policy, from: id)
+        case .unpublish(let stream): try unpublish(stream, from: id)
         case .subscribe(let stream): try setSubscribed(true, to: stream, for: id)
         case .unsubscribe(let stream): try setSubscribed(false, to: stream, for: id)
         case .setMuted(let stream, let muted):
             guard let index = participants[id]?.publishedIndex(of: stream) else { throw .unknownStream }
-            setMute(.byPublisher, muted, of: id, at: index, now: now)
+            setMute(.byPublisher, muted, of: id, at: index)
         case .send(let destination, let bytes): try relay(bytes, from: id, to: destination)
         case .interrupt(let stream): try interrupt(stream, from: id, now: now)
         case .renew(let token): try askForVerdict(on: token, of: id, now: now)
@@ -51,7 +53,7 @@ extension RoomDirectory {
 
     /// Publishes a stream of a participant's own. Changes nothing where it is published already.
     mutating func publish(
-        _ assignment: StreamAssignment, _ policy: InterruptionPolicy, from id: ParticipantID, now: Duration
+        _ assignment: StreamAssignment, _ policy: InterruptionPolicy, from id: ParticipantID
     ) {
         guard var publisher = participants[id],
             let index = publisher.streams.firstIndex(where: { $0.assignment == assignment })
@@ -65,12 +67,10 @@ extension RoomDirectory {
             guard participants[member]?.capabilities.contains([.subscribe, .autoSubscribe]) == true else { continue }
             subscribe(member, to: assignment.stream, of: id)
         }
-        broadcast(.published(id, publisher.streams[index].published), room: publisher.room, now: now)
+        broadcast(.published(id, publisher.streams[index].published), room: publisher.room)
     }
 
-    private mutating func unpublish(
-        _ stream: StreamID, from id: ParticipantID, now: Duration
-    ) throws(RoomRefusal) {
+    private mutating func unpublish(_ stream: StreamID, from id: ParticipantID) throws(RoomRefusal) {
         guard let publisher = participants[id], let index = publisher.publishedIndex(of: stream) else {
             throw .unknownStream
         }
@@ -79,7 +79,7 @@ extension RoomDirectory {
         participants[id]?.streams[index].mute.remove(.byPublisher)
         forwarding.setPublished(false, stream)
         for member in members(of: publisher.room) { unsubscribe(member, from: stream, of: id) }
-        broadcast(.unpublished(id, stream), room: publisher.room, now: now)
+        broadcast(.unpublished(id, stream), room: publisher.room)
     }
 
     private mutating func setSubscribed(
@@ -100,15 +100,15 @@ extension RoomDirectory {
     /// Mutes or unmutes a stream from the server's side; its packets are dropped meanwhile. False when nobody
     /// publishes it.
     @discardableResult
-    public mutating func setServerMute(_ muted: Bool, stream: StreamID, now: Duration) -> Bool {
+    public mutating func setServerMute(_ muted: Bool, stream: StreamID) -> Bool {
         guard let owner = streamOwners[stream], let index = participants[owner]?.publishedIndex(of: stream) else {
             return false
         }
-        setMute(.byServer, muted, of: owner, at: index, now: now)
+        setMute(.byServer, muted, of: owner, at: index)
         return true
     }
 
-    private mutating func setMute(_ by: MuteState, _ muted: Bool, of id: ParticipantID, at index: Int, now: Duration) {
+    private mutating func setMute(_ by: MuteState, _ muted: Bool, of id: ParticipantID, at index: Int) {
         guard let publisher = participants[id] else { return }
         var mute = publisher.streams[index].mute
         if muted { mute.formUnion(by) } else { mute.subtract(by) }
@@ -116,7 +116,7 @@ extension RoomDirectory {
         participants[id]?.streams[index].mute = mute
         let stream = publisher.streams[index].assignment.stream
         forwarding.setMuted(mute.contains(.byServer), stream)
-        broadcast(.muteChanged(stream, mute), room: publisher.room, now: now)
+        broadcast(.muteChanged(stream, mute), room: publisher.room)
     }
 
     /// Who publishes a stream in a room.

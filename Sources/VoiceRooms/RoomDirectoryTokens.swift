@@ -64,7 +64,7 @@ extension RoomDirectory {
             participants[id]?.expiresAt = later
             schedule(id)
             guard let peer = participant.peer else { return }
-            _ = connections[peer]?.channel.enqueue(.renewed(expiresIn: later.map { $0 - now }))
+            _ = connections[peer]?.outbox.append(.renewed(expiresIn: later.map { $0 - now }))
             list(peer)
         } catch {
             _ = sendDurable(.requestRefused(.renew, subject: 0, error), to: id)

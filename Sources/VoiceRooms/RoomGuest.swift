@@ -16,6 +16,7 @@ public struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
     /// The path in use, and the session's number of it.
     private var peer: PeerID?
     private var path: UInt32 = 0
+    private var carrier = DatagramCarrier()
     /// The path that the server was asked to follow.
     private var followedPath: UInt32 = 0
     private var control = [UInt8](repeating: 0, count: RoomProtocol.datagramLimit)
@@ -58,6 +59,7 @@ public struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
     /// Makes the next path, through a socket that has just been opened.
     public mutating func connect(now: Duration) {
         path = session.path
+        carrier = DatagramCarrier(estimator: carrier.estimator)
         peer = peers.connect(to: server, now: now)
     }
 
@@ -114,8 +116,7 @@ public struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
             var buffer = bytes.mutableSpan
             while let count = peers.pollControl(of: sender, into: &buffer) {
                 guard sender == peer, session.path == path else { continue }
-                // What is not understood is counted by the session.
-                try? session.handle(datagram: buffer.span.extracting(..<count), now: now)
+                take(buffer.span.extracting(..<count), now: now)
             }
             beFollowed(now: now)
             return .control
@@ -125,6 +126,17 @@ public struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
         // Only a server has answers for strangers.
         case .answer: return .dropped(.stranger)
         case .dropped(let reason): return .dropped(reason)
+        }
+    }
+
+    /// Takes a control datagram of the server.
+    mutating func take(_ datagram: Span<UInt8>, now: Duration) {
+        do throws(RoomProtocolError) {
+            try carrier.receive(datagram, now: now)
+            session.heard(now: now)
+            session.exchange(through: &carrier, now: now)
+        } catch {
+            session.counters.rejectedDatagrams += 1
         }
     }
 
@@ -139,10 +151,8 @@ public struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
     public mutating func pollTransmit(into buffer: inout MutableSpan<UInt8>, now: Duration) -> Int? {
         if let (count, _) = peers.pollTransmit(into: &buffer) { return count }
         guard let peer else { return nil }
-        if session.path != path, let farewell = session.pollFarewell() {
-            _ = peers.send(control: farewell.span, to: peer)
-        } else if session.path == path, peers.isOpen(peer), let bytes = session.pollDatagram(now: now) {
-            // What is lost here is sent again by the session.
+        if let bytes = nextDatagram(to: peer, now: now) {
+            // What is lost here is sent again by the carrier.
             _ = peers.send(control: bytes.span, to: peer)
         } else if session.path != path || session.hasEnded {
             peers.close(peer)
@@ -153,15 +163,31 @@ public struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
         return pollTransmit(into: &buffer, now: now)
     }
 
+    private mutating func nextDatagram(to peer: PeerID, now: Duration) -> [UInt8]? {
+        guard peers.isOpen(peer) else { return nil }
+        if session.path == path, !session.hasEnded {
+            session.exchange(through: &carrier, now: now)
+        } else if !carrier.acknowledgementIsDue {
+            // The last word on a path that is over: the server need not repeat its own.
+            return nil
+        }
+        let before = carrier.retransmissions
+        defer { session.counters.retransmissions += carrier.retransmissions - before }
+        return carrier.nextDatagram(now: now)
+    }
+
     // MARK: Time
 
     /// When to call `handleTimeout` at the latest; nil when there is nothing to wait for.
-    public var nextTimeout: Duration? { earliest(peers.nextTimeout, session.nextTimeout, socketTimeout) }
+    public var nextTimeout: Duration? {
+        earliest(peers.nextTimeout, session.nextTimeout, socketTimeout, peer == nil ? nil : carrier.nextTimeout)
+    }
 
     /// Takes the passing of time.
     public mutating func handleTimeout(now: Duration) {
         peers.handleTimeout(now: now)
         follow(now: now)
+        carrier.handleTimeout(now: now)
         session.handleTimeout(now: now)
     }
 }

@@ -14,8 +14,21 @@ public struct RoomHost<Security: PeerSecurity & ~Copyable>: ~Copyable {
     public var directory: RoomDirectory
     private var peers: PeerTable<Security>
     /// The media of each peer, held to its limits; by the peer's place in the table.
+    /// The way of the peers' control messages.
+    private(set) var carriers: [PeerID: Carrier] = [:]
+    private var retransmissions = DeadlineQueue<PeerID>()
+    /// Peers whose carriers have something to send, in the order in which they got it.
+    private var talking = FirstInFirstOut<PeerID>()
     private var meters: [(sound: RateMeter, reports: RateMeter)] = []
     private var control = [UInt8](repeating: 0, count: RoomProtocol.datagramLimit)
+
+    struct Carrier {
+        var messages = DatagramCarrier()
+        /// Its datagrams, held to their limit.
+        var datagrams = RateMeter()
+        /// Whether it stands in `talking`.
+        var isListed = false
+    }
 
     /// What became of a datagram.
     public enum Outcome: Equatable, Sendable {
@@ -98,12 +111,13 @@ public struct RoomHost<Security: PeerSecurity & ~Copyable>: ~Copyable {
         // Before they are told so.
         while let peer = directory.pollAccepted() { peers.accept(peer, now: now) }
         if let next = peers.pollTransmit(into: &buffer) { return next }
-        while let (peer, bytes) = directory.pollDatagram(now: now) {
-            // What is lost here is sent again by the directory.
+        while let (peer, bytes) = nextDatagram(now: now) {
+            // What is lost here is sent again by the carrier.
             _ = peers.send(control: bytes.span, to: peer)
             if let next = peers.pollTransmit(into: &buffer) { return next }
         }
         while let peer = directory.pollClosing() {
+            forget(peer)
             peers.close(peer)
             if let next = peers.pollTransmit(into: &buffer) { return next }
         }
@@ -116,9 +130,61 @@ public struct RoomHost<Security: PeerSecurity & ~Copyable>: ~Copyable {
         defer { swap(&bytes, &control) }
         var buffer = bytes.mutableSpan
         while let count = peers.pollControl(of: peer, into: &buffer) {
-            // What is not understood is counted by the directory.
-            try? directory.handle(datagram: buffer.span.extracting(..<count), from: peer, now: now)
+            take(buffer.span.extracting(..<count), from: peer, now: now)
         }
+    }
+
+    // MARK: Carriers
+
+    /// Takes a control datagram of a peer.
+    mutating func take(_ datagram: Span<UInt8>, from peer: PeerID, now: Duration) {
+        guard carriers[peer]?.datagrams.take(RoomLimits.datagrams, now: now) == true else {
+            directory.statistics.overloadedDatagrams += 1
+            return
+        }
+        do throws(RoomProtocolError) {
+            try carriers[peer]?.messages.receive(datagram, now: now)
+            directory.heard(from: peer, now: now)
+            exchange(with: peer, now: now)
+        } catch {
+            directory.statistics.rejectedDatagrams += 1
+        }
+    }
+
+    private mutating func exchange(with peer: PeerID, now: Duration) {
+        guard carriers[peer] != nil else { return }
+        directory.exchange(with: peer, through: &carriers[peer, default: Carrier()].messages, now: now)
+        if carriers[peer]?.messages.isExhausted == true {
+            // Its client comes back by another path.
+            directory.close(peer, now: now)
+            return
+        }
+        retransmissions.set(peer, to: carriers[peer]?.messages.nextTimeout)
+        list(peer)
+    }
+
+    private mutating func list(_ peer: PeerID) {
+        guard let carrier = carriers[peer], carrier.messages.hasOutput, !carrier.isListed else { return }
+        carriers[peer]?.isListed = true
+        talking.append(peer)
+    }
+
+    private mutating func nextDatagram(now: Duration) -> (peer: PeerID, bytes: [UInt8])? {
+        while let peer = directory.pollOutgoing() { exchange(with: peer, now: now) }
+        while let peer = talking.first {
+            if let bytes = carriers[peer]?.messages.nextDatagram(now: now) {
+                retransmissions.set(peer, to: carriers[peer]?.messages.nextTimeout)
+                return (peer, bytes)
+            }
+            carriers[peer]?.isListed = false
+            _ = talking.popFirst()
+        }
+        return nil
+    }
+
+    private mutating func forget(_ peer: PeerID) {
+        carriers[peer] = nil
+        retransmissions.set(peer, to: nil)
     }
 
     private mutating func mayForward(_ kind: MediaKind, of peer: PeerID, now: Duration) -> Bool {
@@ -136,22 +202,32 @@ public struct RoomHost<Security: PeerSecurity & ~Copyable>: ~Copyable {
             case .opened(let peer):
                 while meters.count <= Int(peer.slot) { meters.append((RateMeter(), RateMeter())) }
                 meters[Int(peer.slot)] = (RateMeter(), RateMeter())
+                carriers[peer] = Carrier()
                 directory.open(
                     peer, credentials: peers.credentials(of: peer), until: peers.deadline(of: peer), now: now)
             case .spoke(let peer): takeControl(of: peer, now: now)
-            case .closed(let peer, _): directory.close(peer, now: now)
+            case .closed(let peer, _):
+                forget(peer)
+                directory.close(peer, now: now)
             case .moved, .doubted, .confirmed: break
             }
         }
     }
 
     /// When to call `handleTimeout` at the latest; nil when there is nothing to wait for.
-    public var nextTimeout: Duration? { earliest(peers.nextTimeout, directory.nextTimeout) }
+    public var nextTimeout: Duration? {
+        earliest(peers.nextTimeout, directory.nextTimeout, retransmissions.earliest)
+    }
 
     /// Takes the passing of time: costs what is due.
     public mutating func handleTimeout(now: Duration) {
         peers.handleTimeout(now: now)
         followPeers(now: now)
         directory.handleTimeout(now: now)
+        while let peer = retransmissions.takeDue(now: now) {
+            carriers[peer]?.messages.handleTimeout(now: now)
+            retransmissions.set(peer, to: carriers[peer]?.messages.nextTimeout)
+            list(peer)
+        }
     }
 }

@@ -15,7 +15,7 @@ enum RoomLimits {
     static let reports = RateLimit(burst: 100, interval: .milliseconds(20))
 
     /// What the requests of one participant cost: one, and one more for each message or route that follows from it. 2000 a second are 60
-    /// messages a second to a room of 32. What comes too early is not acknowledged, and so sent again by the client's channel: it loses nothing.
+    /// messages a second to a room of 32. What comes too early is not acknowledged, and so sent again by the client's carrier: it loses nothing.
     static let requests = RateLimit(burst: 4000, interval: .microseconds(500))
 
     /// Interruptions by one participant: nobody begins to speak more than twice a second for long. More are refused as `tooOften`.

@@ -32,6 +32,10 @@ public enum RoomMessage: Equatable, Sendable {
     /// The token was taken; it is over after so long, in whole seconds. Nil: after more than 136 years.
     case renewed(expiresIn: Duration?)
 
+    // Both ways
+    /// How many of the receiver's durable messages the sender has handled.
+    case handled(count: UInt32)
+
     // Not sequenced
     /// The sender's clock in microseconds, which `pong` returns untouched.
     case ping(microseconds: UInt64)

@@ -1,4 +1,4 @@
-/// The types of the messages on the wire. Below 0x40: from the client; below 0x80: from the server; above: unsequenced.
+/// The types of the messages on the wire. Below 0x40: from the client; 0x40: from both; below 0x80: from the server; above: unsequenced.
 enum MessageType: UInt8 {
     case join = 0x01
     case leave = 0x02
@@ -10,6 +10,7 @@ enum MessageType: UInt8 {
     case send = 0x08
     case interrupt = 0x09
     case renew = 0x0A
+    case handled = 0x40
     case joined = 0x41
     case participantJoined = 0x42
     case participantLeft = 0x43
@@ -41,6 +42,7 @@ extension RoomMessage {
         case .send: .send
         case .interrupt: .interrupt
         case .renew: .renew
+        case .handled: .handled
         case .joined: .joined
         case .participantJoined: .participantJoined
         case .participantLeft: .participantLeft
@@ -75,6 +77,7 @@ extension RoomMessage {
             writer.write(destination?.rawValue ?? 0)
             writer.write(bytes: bytes, limit: RoomProtocol.messageLimit)
         case .renew(let token): writer.write(bytes: token, limit: RoomProtocol.tokenLimit)
+        case .handled(let count): writer.write(count)
         case .joined(let grant): grant.write(into: &writer)
         case .participantJoined(let entry): entry.write(into: &writer)
         case .participantLeft(let participant, let reason):
@@ -126,6 +129,7 @@ extension RoomMessage {
                 destination: try reader.destination(), bytes: try reader.bytes(limit: RoomProtocol.messageLimit))
         case .interrupt: self = .interrupt(try reader.stream())
         case .renew: self = .renew(token: try reader.bytes(limit: RoomProtocol.tokenLimit))
+        case .handled: self = .handled(count: try reader.number())
         case .joined: self = .joined(try JoinGrant(from: &reader))
         case .participantJoined: self = .participantJoined(try RosterEntry(from: &reader))
         case .participantLeft: self = .participantLeft(try reader.participant(), try reader.code())

@@ -39,12 +39,10 @@ struct RoomParticipant: Sendable {
     /// Its newer token that waits for its verdict.
     var renewal: VerificationRequest.ID?
 
-    /// Its durable messages that were handled.
-    var handledCount: UInt32 = 0
-    /// The server's durable messages that it had not acknowledged when its connection was lost.
-    var backlog: [DurableMessage] = []
-    /// Those that came to it since.
-    var missed = OutgoingQueue()
+    /// In a break, what it will be told when it is back.
+    var outbox = Outbox()
+    /// Whether something that it has sent waits for `requests` to open again.
+    var isHeldUp = false
 
     /// What it asks for, its interruptions, its rejoins and its new tokens, each held to its limit.
     var requests = RateMeter()
@@ -84,7 +82,7 @@ struct Room: Sendable {
 
 /// The server's end of the path to a peer.
 struct RoomConnection: Sendable {
-    var channel = ReliableChannel()
+    var outbox = Outbox()
     /// What its client may have the path follow it by.
     var credentials: STUNCredentials?
     /// Whom it serves; nil before the join, and when it only waits for the acknowledgement of the last message.
@@ -95,8 +93,6 @@ struct RoomConnection: Sendable {
     var hasJoined = false
     /// The last message has gone into it.
     var isClosing = false
-    /// Its datagrams, held to their limit.
-    var datagrams = RateMeter()
-    /// Whether it stands in the list of connections to be polled.
+    /// Whether it stands in the list of connections that have something for their carriers.
     var isListed = false
 }

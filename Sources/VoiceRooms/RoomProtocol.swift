@@ -10,7 +10,7 @@ public enum RoomProtocol {
     public static let applicationProtocol = "duplex-room/1"
 
     /// The protocol versions that this build speaks.
-    public static let versions: ClosedRange<UInt8> = 3...3
+    public static let versions: ClosedRange<UInt8> = 4...4
 
     /// Bytes in a control datagram at most. With the 37 bytes of a DTLS record and 48 of UDP over IPv6 it fits every IPv6 path: 1280 bytes
     /// (RFC 8200 section 5).
@@ -18,12 +18,6 @@ public enum RoomProtocol {
 
     /// Frames in a control datagram at most: a whole window of sequenced messages, and four that are not sequenced.
     public static let frameLimit = 36
-
-    /// Bytes before the first frame.
-    public static let headerSize = 4
-
-    /// Bytes of a frame before its body.
-    public static let frameHeaderSize = 7
 
     /// Bytes of an access token at most; leaves room in one datagram for the rest of `join`.
     public static let tokenLimit = 1000

@@ -9,9 +9,9 @@ internal import VoicePeers
 ///                     ended
 ///
 /// It speaks over a path to the server that somebody else keeps: ``RoomGuest``. Each attempt to come in or back wants a path of its
-/// own: when `path` has changed, the driver makes a new one. It gives what arrived (`handle(datagram:now:)`), what became of the path
-/// (`pathClosed`, `pathDoubted`) and the time (`handleTimeout(now:)`), then empties `pollDatagram(now:)` and `pollEvent()`, and sleeps
-/// until `nextTimeout`.
+/// own: when `path` has changed, the driver makes a new one. It has the session exchange messages with the path's ``RoomCarrier`` (`exchange`),
+/// tells what became of the path (`pathClosed`, `pathDoubted`) and the time (`handleTimeout(now:)`), then empties `pollEvent()`, and sleeps until
+/// `nextTimeout`.
 /// `now` is the time since any fixed instant, and never goes back. Not thread-safe; one owner. Nothing blocks.
 /// Allocates: for the control path only, never per media packet.
 public struct RoomSession: Sendable {
@@ -23,21 +23,16 @@ public struct RoomSession: Sendable {
     public internal(set) var grant: JoinGrant?
 
     var request: JoinRequest
-    var channel = ReliableChannel()
+    var outbox = Outbox()
+    /// Whether `join` has yet to go out by this path.
+    var joinIsDue = false
+    var roundTrips = RoundTripEstimator()
     var events: [RoomSessionEvent] = []
     var counters = RoomSessionStatistics()
 
-    /// While reconnecting, the index of the last durable message in `backlog`, or of those sent before.
-    var durableCount: UInt32 = 0
-    /// Durable messages of the server handled so far.
-    var handledCount: UInt32 = 0
-    /// Own durable messages kept while reconnecting.
-    var backlog: [DurableMessage] = []
     /// The grant whose roster is still coming in.
     var arriving: (grant: JoinGrant, entries: [RosterEntry])?
 
-    /// The last datagram on the path before, which tells the server that its `removed` has come.
-    var farewell: [UInt8]?
     /// When the next path is tried, after one that has closed, and how long the pause was.
     var retryAt: Duration?
     var retryPause = RoomTimers.shortestRetry
@@ -64,6 +59,11 @@ public struct RoomSession: Sendable {
     var attemptEnds: Duration?
     var nextPing: Duration?
     var lastPing: UInt64?
+    /// Whether `lastPing` has yet to go out.
+    var pingIsDue = false
+
+    /// Requests that are kept until the server has handled them; more are refused to the application.
+    static let queueLimit = 576
 
     /// A session that will join the room of `token`.
     ///
@@ -87,9 +87,8 @@ public struct RoomSession: Sendable {
     /// Counters since the start.
     public var statistics: RoomSessionStatistics {
         var statistics = counters
-        statistics.roundTripTime = channel.estimator.smoothed
-        statistics.usualRoundTripTime = channel.estimator.usual
-        statistics.retransmissions += channel.retransmissions
+        statistics.roundTripTime = roundTrips.smoothed
+        statistics.usualRoundTripTime = roundTrips.usual
         return statistics
     }
 
@@ -101,7 +100,7 @@ public struct RoomSession: Sendable {
         state = .joining
         lastHeard = now
         deadline = now + RoomTimers.joinTimeout
-        enqueueJoin()
+        joinIsDue = true
     }
 
     /// Announces a stream, and who may interrupt it; its RTP is forwarded once `published` has come.
@@ -139,7 +138,7 @@ public struct RoomSession: Sendable {
     public mutating func leave(now: Duration) {
         switch state {
         case .joined:
-            guard channel.enqueue(.leave) else { return end(.left(acknowledged: false)) }
+            _ = outbox.append(.leave)
             state = .leaving
             deadline = now + RoomTimers.closingTime
         case .idle, .joining, .reconnecting: end(.left(acknowledged: false))
@@ -155,7 +154,7 @@ public struct RoomSession: Sendable {
         request.token = token
         switch state {
         case .joined:
-            guard channel.enqueue(.renew(token: token)) else { throw .queueFull }
+            try append(.renew(token: token))
         case .reconnecting:
             hasFreshToken = true
             guard refusedToken != nil else { return }
@@ -173,37 +172,19 @@ public struct RoomSession: Sendable {
 
     private mutating func ask(_ message: RoomMessage) throws(RoomSessionError) {
         switch state {
-        case .joined:
-            guard channel.enqueue(message) else { throw .queueFull }
-        case .reconnecting:
-            guard backlog.count < ReliableChannel.queueLimit else { throw .queueFull }
-            durableCount &+= 1
-            backlog.append(DurableMessage(index: durableCount, message: message))
+        case .joined, .reconnecting: try append(message)
         case .idle, .joining, .leaving, .ended: throw .notJoined
         }
+    }
+
+    private mutating func append(_ message: RoomMessage) throws(RoomSessionError) {
+        guard outbox.count < Self.queueLimit, outbox.append(message) else { throw .queueFull }
     }
 
     // MARK: What the driver polls
 
     /// Whether it is over.
     var hasEnded: Bool { if case .ended = state { true } else { false } }
-
-    /// The last datagram on a path that is over, if there is one: to be sent before the next path is made.
-    public mutating func pollFarewell() -> [UInt8]? {
-        defer { farewell = nil }
-        return farewell
-    }
-
-    /// The next datagram for the server; call until nil.
-    public mutating func pollDatagram(now: Duration) -> [UInt8]? {
-        switch state {
-        case .idle: nil
-        // What is left is the acknowledgement of the last message, so that the server need not repeat it.
-        case .ended(.removed), .ended(.refused): channel.nextDatagram(now: now)
-        case .ended: nil
-        case .joining, .joined, .reconnecting, .leaving: channel.nextDatagram(now: now)
-        }
-    }
 
     /// The next event; call until nil.
     public mutating func pollEvent() -> RoomSessionEvent? {
@@ -214,12 +195,10 @@ public struct RoomSession: Sendable {
     public var nextTimeout: Duration? {
         switch state {
         case .idle, .ended: nil
-        case .joining, .leaving: earliest(deadline, retryAt, doubtEnds, channel.nextTimeout)
+        case .joining, .leaving: earliest(deadline, retryAt, doubtEnds)
         case .joined:
-            earliest(
-                lastHeard + silenceLimit, nextPing, doubtEnds, canRenewToken ? tokenClock.asksAt : nil,
-                channel.nextTimeout)
-        case .reconnecting: earliest(deadline, attemptEnds, retryAt, doubtEnds, channel.nextTimeout)
+            earliest(lastHeard + silenceLimit, nextPing, doubtEnds, canRenewToken ? tokenClock.asksAt : nil)
+        case .reconnecting: earliest(deadline, attemptEnds, retryAt, doubtEnds)
         }
     }
 
@@ -232,7 +211,7 @@ public struct RoomSession: Sendable {
     mutating func end(_ reason: RoomSessionEnd) {
         if case .ended = state { return }
         state = .ended(reason)
-        backlog = []
+        outbox = Outbox()
         arriving = nil
         events.append(.ended(reason))
     }

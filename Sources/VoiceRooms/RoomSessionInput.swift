@@ -1,6 +1,6 @@
 public import VoicePeers
 
-// What reaches a session from outside: datagrams and the passing of time.
+// What reaches a session from outside: messages and the passing of time.
 
 extension RoomSession {
     /// Takes the passing of time. Cheap when nothing is due.
@@ -24,52 +24,61 @@ extension RoomSession {
             }
             if isDue(retryAt, now) || isDue(attemptEnds, now) || isDue(doubtEnds, now) { return attempt(now: now) }
         }
-        channel.handleTimeout(now: now)
     }
 
     private func isDue(_ time: Duration?, _ now: Duration) -> Bool { time.map { now >= $0 } ?? false }
 
-    /// Takes a control datagram from the server. What is not ours, or not understood, changes nothing and is thrown.
-    public mutating func handle(datagram: Span<UInt8>, now: Duration) throws(RoomProtocolError) {
-        do throws(RoomProtocolError) {
-            try receive(datagram, now: now)
-        } catch {
-            counters.rejectedDatagrams += 1
-            throw error
-        }
-    }
-
-    private mutating func receive(_ bytes: Span<UInt8>, now: Duration) throws(RoomProtocolError) {
-        let datagram = try ControlDatagram(decoding: bytes)
-        switch state {
-        case .idle, .ended: throw .unknownPeer
-        case .joining, .joined, .reconnecting, .leaving: break
-        }
-        let datagramPath = path
-        try channel.acknowledge(datagram.acknowledged, now: now)
+    /// Takes a sign of life of the server.
+    mutating func heard(now: Duration) {
         lastHeard = now
         doubtEnds = nil
-        for frame in datagram.frames {
-            if frame.sequence == 0 {
-                try handleUnsequenced(frame.message, now: now)
-            } else {
-                for message in channel.accept(frame) { try handle(message, now: now) }
-            }
-            // An end, or a new path, leaves nothing for the rest of this datagram to speak to.
-            if case .ended = state { return }
-            guard path == datagramPath else { return }
-        }
-        if state == .leaving, channel.pendingCount == 0 { end(.left(acknowledged: true)) }
     }
 
-    private mutating func handleUnsequenced(_ message: RoomMessage, now: Duration) throws(RoomProtocolError) {
+    /// Takes the messages that the path's carrier brings, and gives it those that wait.
+    mutating func exchange(through carrier: inout some RoomCarrier, now: Duration) {
+        let carriersPath = path
+        while !hasEnded, let message = carrier.next() {
+            do throws(RoomProtocolError) {
+                try handle(message, through: &carrier, now: now)
+            } catch {
+                // It changes nothing.
+                counters.rejectedDatagrams += 1
+            }
+            // A new path leaves nothing for the rest to speak to.
+            guard path == carriersPath else { return }
+        }
+        if pingIsDue, let lastPing {
+            pingIsDue = false
+            carrier.send(.ping(microseconds: lastPing))
+        }
+        while carrier.hasRoom, let message = nextMessage() { carrier.send(message) }
+        if state == .leaving, outbox.waitingCount == 0, carrier.isDelivered { end(.left(acknowledged: true)) }
+    }
+
+    private mutating func nextMessage() -> RoomMessage? {
+        switch state {
+        case .joining, .reconnecting:
+            guard joinIsDue else { return nil }
+            joinIsDue = false
+            sentToken = request.token
+            return .join(request)
+        case .joined, .leaving: return outbox.next()
+        case .idle, .ended: return nil
+        }
+    }
+
+    private mutating func handle(
+        _ message: RoomMessage, through carrier: inout some RoomCarrier, now: Duration
+    ) throws(RoomProtocolError) {
         switch message {
-        case .ping(let microseconds): channel.enqueueUnsequenced(.pong(microseconds: microseconds))
+        case .ping(let microseconds): carrier.send(.pong(microseconds: microseconds))
         case .pong(let microseconds):
             guard microseconds == lastPing else { return }
             lastPing = nil
-            channel.measure(now - .microseconds(Int64(microseconds)))
-        default: throw .unexpectedMessage(message.type.rawValue)
+            let roundTrip = now - .microseconds(Int64(microseconds))
+            roundTrips.add(roundTrip)
+            carrier.measure(roundTrip)
+        default: try handle(message, now: now)
         }
     }
 
@@ -94,7 +103,7 @@ extension RoomSession {
     /// has four round trips to answer.
     public mutating func pathDoubted(now: Duration) {
         guard doubtEnds == nil else { return }
-        doubtEnds = now + max(RoomTimers.shortestRetry, (channel.estimator.smoothed ?? .zero) * 4)
+        doubtEnds = now + max(RoomTimers.shortestRetry, (roundTrips.smoothed ?? .zero) * 4)
         if state == .joined { ping(now: now) }
     }
 
@@ -136,7 +145,9 @@ extension RoomSession {
             guard arriving == nil, state == .joining || state == .reconnecting else {
                 throw .unexpectedMessage(message.type.rawValue)
             }
-            guard request.versions.contains(grant.version) else { throw .invalidValue }
+            guard request.versions.contains(grant.version),
+                !grant.resumed || (state == .reconnecting && outbox.canResume(at: grant.handledCount))
+            else { throw .invalidValue }
             arriving = (grant, [])
         case .participantJoined(let entry) where arriving != nil:
             arriving?.entries.append(entry)
@@ -145,7 +156,6 @@ extension RoomSession {
                 enter(grant, RoomRoster(entries), now: now)
             }
         case .removed(.restarting) where state == .joined || state == .reconnecting:
-            farewell = channel.nextDatagram(now: now)
             if state == .joined { reconnect(now: now) } else { attempt(now: now) }
         case .removed(let reason):
             end(.removed(reason))
@@ -159,6 +169,7 @@ extension RoomSession {
 
     private mutating func handleInRoom(_ message: RoomMessage, now: Duration) throws(RoomProtocolError) {
         switch message {
+        case .handled(let count): try outbox.takeHandled(count)
         case .participantJoined(let entry):
             try roster.insert(entry)
             events.append(.participantJoined(entry))
@@ -175,14 +186,11 @@ extension RoomSession {
             guard let participant = roster.setMute(mute, stream: stream) else { throw .invalidValue }
             events.append(.muteChanged(participant, stream, mute))
         case .message(let sender, let destination, let bytes):
-            handledCount &+= 1
             events.append(.message(sender: sender, destination: destination, bytes: bytes))
         case .interrupted(let participant, let stream, let generation):
-            handledCount &+= 1
             roster.setGeneration(generation, stream: stream)
             events.append(.interrupted(by: participant, stream, generation: generation))
         case .requestRefused(let request, let subject, let refusal):
-            handledCount &+= 1
             if request == .renew { judgedToken = self.request.token }
             events.append(.requestRefused(request, subject: subject, refusal))
         case .renewed(let expiresIn):
@@ -190,6 +198,7 @@ extension RoomSession {
             tokenClock.start(expiresIn: expiresIn, now: now)
         default: throw .unexpectedMessage(message.type.rawValue)
         }
+        outbox.countHandled(message)
     }
 
     // MARK: Coming in, and coming back
@@ -208,16 +217,11 @@ extension RoomSession {
         hasFreshToken = false
         nextPing = now
         if returning && grant.resumed {
-            channel.durableCount = grant.handledCount
-            for kept in backlog where kept.index > grant.handledCount {
-                // A backlog is never longer than the queue that it goes into.
-                _ = channel.enqueue(kept.message)
-            }
+            outbox.resume(at: grant.handledCount)
         } else {
-            counters.abandonedMessages += backlog.count
-            handledCount = 0
+            counters.abandonedMessages += outbox.count
+            outbox = Outbox()
         }
-        backlog = []
         // Whoever is resumed is so by the secret, and stays for as long as the token does that was judged last.
         if grant.resumed {
             tokenClock.resume(expiresIn: grant.expiresIn, now: now)
@@ -225,7 +229,7 @@ extension RoomSession {
             tokenClock.start(expiresIn: grant.expiresIn, now: now)
             judgedToken = sentToken
         }
-        if request.token != judgedToken { _ = channel.enqueue(.renew(token: request.token)) }
+        if request.token != judgedToken { _ = outbox.append(.renew(token: request.token)) }
         request.rejoin = RejoinClaim(
             participant: grant.participant, secret: grant.secret, handledCount: 0, attempt: path)
         events.append(returning ? .reconnected(grant, newRoster) : .joined(grant, newRoster))
@@ -258,8 +262,7 @@ extension RoomSession {
 
     private mutating func reconnect(now: Duration) {
         state = .reconnecting
-        backlog = channel.takeDurable()
-        durableCount = channel.durableCount
+        outbox.interrupt()
         counters.reconnections += 1
         deadline = now + RoomTimers.breakWindow
         nextPing = nil
@@ -273,23 +276,18 @@ extension RoomSession {
         retryAt = nil
         doubtEnds = nil
         path &+= 1
-        counters.retransmissions += channel.retransmissions
-        channel = ReliableChannel(estimator: channel.estimator)
         attemptEnds = state == .reconnecting ? now + attemptTime : nil
-        request.rejoin?.handledCount = handledCount
+        pingIsDue = false
+        request.rejoin?.handledCount = outbox.handledHere
         request.rejoin?.attempt = path
-        enqueueJoin()
-    }
-
-    mutating func enqueueJoin() {
-        sentToken = request.token
-        _ = channel.enqueue(.join(request))
+        joinIsDue = true
     }
 
     private mutating func ping(now: Duration) {
         let microseconds = UInt64(max(0, now.wholeMicroseconds))
         lastPing = microseconds
-        channel.enqueueUnsequenced(.ping(microseconds: microseconds))
+        pingIsDue = true
+        outbox.tellHandled()
         nextPing = now + (grant?.keepaliveInterval ?? RoomTimers.keepaliveInterval)
     }
 }

@@ -87,13 +87,13 @@ public enum RoomSessionEvent: Equatable, Sendable {
 
 /// Counters of a session since its start.
 public struct RoomSessionStatistics: Equatable, Sendable {
-    /// The smoothed round trip to the server, from keepalives and acknowledgements; nil while unknown.
+    /// The smoothed round trip to the server, from keepalives; nil while unknown.
     public var roundTripTime: Duration?
-    /// The round trip of a control message that did not have to queue: the lower quartile of the last eight; nil before the first.
+    /// The round trip of a keepalive that did not have to queue: the lower quartile of the last eight; nil before the first.
     public var usualRoundTripTime: Duration?
     /// Control messages sent more than once.
     public var retransmissions = 0
-    /// Control datagrams dropped as a `RoomProtocolError`.
+    /// Control datagrams dropped as a `RoomProtocolError`, and messages that had no place where they came.
     public var rejectedDatagrams = 0
     /// Times the server was lost.
     public var reconnections = 0

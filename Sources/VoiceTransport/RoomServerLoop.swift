@@ -94,7 +94,7 @@ final class RoomServerLoop<Security: ServingSecurity & ~Copyable> {
     private func perform(_ command: RoomServerShared.Command, now: Duration) {
         switch command {
         case .remove(let participant): host.directory.remove(participant, now: now)
-        case .setMuted(let stream, let muted): host.directory.setServerMute(muted, stream: stream, now: now)
+        case .setMuted(let stream, let muted): host.directory.setServerMute(muted, stream: stream)
         case .serve(let identity): host.reconfigure { $0.serve(identity) }
         }
     }

@@ -103,7 +103,7 @@ struct RoomIdentityLiveTests {
             (.expired, .permissionDenied), (.notYetValid, .permissionDenied), (.badSignature, .permissionDenied),
             (.wrongRoom, .permissionDenied), (.noJoinRight, .permissionDenied), (.malformed, .inputUnusable),
         ]
-        let failures = refusals.map { Failure(RoomSessionEnd.refused($0.0, serverVersions: 3...3)) }
+        let failures = refusals.map { Failure(RoomSessionEnd.refused($0.0, serverVersions: 4...4)) }
         for (failure, refusal) in zip(failures, refusals) { #expect(failure.code == refusal.1, "\(refusal.0)") }
         let identities = [IdentityRefusal.otherFingerprint, .untrusted, .otherHost, .outOfDate].map {
             Failure(RoomSessionEnd.identityRefused($0))

@@ -37,7 +37,7 @@ struct HostileInputTests {
             // Within the limits, so that each is read.
             rooms.now += RoomLimits.datagrams.interval
             if random.chance(0.5) {
-                try? rooms.directory.handle(datagram: bytes.span, from: peer, now: rooms.now)
+                rooms.take(bytes, from: peer)
             } else {
                 // Then a stranger's answer is never longer than its question
                 let record = (random.chance(0.9) ? [13, UInt8.random(in: 0...5, using: &random)] : []) + bytes
@@ -63,7 +63,7 @@ struct HostileInputTests {
             let rooms = try kitchen("alice", seed: seed)
             for _ in 0..<100 {
                 let bytes = Self.mutation(&random)
-                try? rooms.clients[0].session.handle(datagram: bytes.span, now: rooms.now)
+                rooms.clients[0].guest.take(bytes.span, now: rooms.now)
                 rooms.clients[0].session.handleTimeout(now: rooms.now)
                 #expect(rooms.clients[0].session.roster.entries.count <= RoomProtocol.participantLimit)
             }
@@ -97,7 +97,7 @@ struct HostileInputTests {
         // Then what is kept for bob is bounded, and alice is well
         let bob = try #require(rooms.directory.participants[rooms.clients[1].participant])
         #expect(
-            bob.backlog.count + bob.missed.count <= ReliableChannel.windowMessages + 2 * OutgoingQueue.messagesPerSender
+            bob.outbox.count <= Outbox.logLimit + 2 * OutgoingQueue.messagesPerSender
         )
         #expect(rooms.clients[0].session.state == .joined)
     }

@@ -137,13 +137,23 @@ struct OutgoingQueueTests {
         #expect(queue.isEmpty)
     }
 
-    @Test func aPromisedRosterIsKept() {
+    @Test func whatARosterTellsIsForgottenInABreak() {
         var queue = OutgoingQueue()
-        let id = ParticipantID(rawValue: 1)
-        let entry = RosterEntry(participant: id, identity: "", name: "")
-        _ = queue.append(.participantJoined(entry), isFirm: true)
-        queue.append(departureOf: id, .left, streams: [])
-        #expect(queue.takeAll() == [.participantJoined(entry), .participantLeft(id, .left)])
+        let (writer, stream) = (ParticipantID(rawValue: 1), Self.stream(1).stream)
+        let letter = RoomMessage.message(sender: writer, destination: nil, bytes: [1])
+        _ = queue.append(.participantJoined(RosterEntry(participant: writer, identity: "", name: "")))
+        _ = queue.append(.muteChanged(stream, .byPublisher))
+        _ = queue.append(.interrupted(by: writer, stream, generation: 1))
+        _ = queue.append(letter)
+        queue.append(departureOf: writer, .left, streams: [])
+        queue.keepDurable()
+        // A later state of what was kept takes its place, one of what was forgotten has none.
+        _ = queue.append(.interrupted(by: writer, stream, generation: 2))
+        _ = queue.append(.muteChanged(stream, []))
+        #expect(
+            queue.takeAll() == [
+                .interrupted(by: writer, stream, generation: 2), letter, .muteChanged(stream, []),
+            ])
     }
 }
 

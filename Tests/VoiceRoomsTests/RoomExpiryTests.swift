@@ -203,8 +203,8 @@ struct RoomExpiryTests {
         let limit = RoomLimits.renewals
         #expect((2...limit.burst + Int(.seconds(10) / limit.interval) + 1).contains(rooms.verifications - before))
         // What waits for her is bounded, and bob is as he was
-        let channel = try #require(rooms.directory.connections[rooms.peer(0)]?.channel)
-        #expect(channel.pendingCount <= ReliableChannel.windowMessages + OutgoingQueue.refusalLimit + 2)
+        let outbox = try #require(rooms.outbox(0))
+        #expect(outbox.count <= Outbox.logLimit + OutgoingQueue.refusalLimit + 2)
         #expect(rooms.clients[1].session.state == .joined)
         #expect(rooms.clients[1].events.isEmpty)
     }
@@ -286,10 +286,9 @@ struct RoomExpiryTests {
         for (peer, now) in [(66, end - .nanoseconds(1)), (67, end)] {
             var directory = rooms.directory
             let request = JoinRequest(capabilities: .conversation, room: "", token: [], rejoin: claim)
-            let datagram = ControlDatagram(acknowledged: 1, frames: [.init(sequence: 1, message: .join(request))])
             directory.open(SimulatedRooms.peer(peer), now: now)
             // When she claims to be herself
-            try directory.handle(datagram: datagram.encoded().span, from: SimulatedRooms.peer(peer), now: now)
+            try directory.handle(.join(request), from: SimulatedRooms.peer(peer), now: now)
             // Then before it she is, and from then on her token is asked for
             #expect((directory.participants[grant.participant] == nil) == (now == end))
             #expect((directory.pollVerification() == nil) == (now < end))
@@ -322,7 +321,7 @@ struct RoomExpiryTests {
         rooms.restartServer()
         while rooms.clients[0].session.state == .joined { rooms.run(for: .milliseconds(10)) }
         // When a newer token comes while the older is on its way
-        rooms.run(for: .milliseconds(50))
+        while rooms.clients[0].session.joinIsDue { rooms.run(for: .milliseconds(10)) }
         try renew(token(for: 600, rooms), &rooms)
         while rooms.clients[0].session.path < 3, !rooms.clients[0].session.hasEnded {
             rooms.run(for: .milliseconds(10))

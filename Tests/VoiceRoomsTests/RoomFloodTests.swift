@@ -21,12 +21,12 @@ struct RoomFloodTests {
 
     /// Sends requests as a client of ill will does: as fast as it likes, not held up by any window, from where the server has come to.
     static func flood(_ rooms: inout SimulatedRooms, by index: Int, with requests: [RoomMessage]) {
-        guard let first = rooms.directory.connections[rooms.peer(index)]?.channel.awaited else { return }
+        guard let first = rooms.carrier(index)?.awaited else { return }
         let frames = requests.enumerated().map {
             ControlDatagram.Frame(sequence: first &+ UInt32($0.offset), message: $0.element)
         }
         let datagram = ControlDatagram(acknowledged: 1, frames: frames)
-        try? rooms.directory.handle(datagram: datagram.encoded().span, from: rooms.peer(index), now: rooms.now)
+        rooms.take(datagram.encoded(), from: rooms.peer(index))
     }
 
     @Test func aRequestThatChangesNothingTouchesNoRouteAndTellsNobody() throws {
@@ -85,7 +85,7 @@ struct RoomFloodTests {
 
     @Test func datagramsOfOneParticipantAreReadUpToALimit() throws {
         var rooms = try Self.crowd(2)
-        let answered = rooms.directory.connections[rooms.peer(0)]?.channel.awaited ?? 0
+        let answered = rooms.carrier(0)?.awaited ?? 0
         // When 10,000 datagrams arrive in a second
         for _ in 0..<10_000 {
             rooms.now += .microseconds(100)
@@ -109,8 +109,7 @@ struct RoomFloodTests {
             Self.flood(&rooms, by: 0, with: (0..<12).map { .setMuted(stream, $0 % 2 == 0) } + [.setMuted(stream, true)])
             rooms.run(for: .milliseconds(20))
             for index in rooms.clients.indices {
-                let waiting = rooms.directory.connections[rooms.peer(index)]?.channel.pendingCount ?? 0
-                #expect(waiting <= ReliableChannel.windowMessages + 1)
+                #expect((rooms.outbox(index)?.waitingCount ?? 0) <= 1)
             }
         }
         rooms.run(for: .seconds(5))
@@ -187,7 +186,9 @@ struct RoomFloodTests {
                 directory.answer(request.id, .refused(.badSignature), entropy: Self.entropy, unixTime: 0, now: now)
             }
             while directory.pollEvent() != nil { told += 1 }
-            while directory.pollDatagram(now: now) != nil { answered += 1 }
+            while let peer = directory.pollOutgoing() {
+                if directory.connections[peer]?.outbox.next() != nil { answered += 1 }
+            }
             while directory.pollClosing() != nil { closed += 1 }
         }
         #expect(verified <= RoomLimits.joins.burst + Int(.seconds(2) / RoomLimits.joins.interval) + 1)

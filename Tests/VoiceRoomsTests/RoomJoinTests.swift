@@ -95,38 +95,29 @@ struct RoomJoinTests {
     @Test func aVersionWithoutOverlapIsRefusedWithTheServersVersions() throws {
         // Given a client of the future
         let rooms = SimulatedRooms()
-        let request = JoinRequest(versions: 4...5, capabilities: .conversation, room: "", token: Array("a@b".utf8))
-        let datagram = ControlDatagram(
-            acknowledged: 1, frames: [.init(sequence: 1, message: .join(request))])
+        let request = JoinRequest(versions: 5...6, capabilities: .conversation, room: "", token: Array("a@b".utf8))
         // When it asks
         rooms.directory.open(SimulatedRooms.peer(1), now: rooms.now)
-        try rooms.directory.handle(datagram: datagram.encoded().span, from: SimulatedRooms.peer(1), now: rooms.now)
+        try rooms.directory.handle(.join(request), from: SimulatedRooms.peer(1), now: rooms.now)
         // Then it is told what the server speaks
-        let answerPolled = rooms.directory.pollDatagram(now: rooms.now)
-        let answer = try #require(answerPolled)
-        let decoded = try ControlDatagram(decoding: answer.bytes.span)
-        #expect(decoded.frames.map(\.message) == [.refused(.versionMismatch, versions: RoomProtocol.versions)])
+        let answer = rooms.directory.connections[SimulatedRooms.peer(1)]?.outbox.next()
+        #expect(answer == .refused(.versionMismatch, versions: RoomProtocol.versions))
     }
 
     @Test func theHighestCommonVersionIsGranted() throws {
         let rooms = SimulatedRooms()
         let request = JoinRequest(versions: 1...9, capabilities: .conversation, room: "", token: Array("a@b".utf8))
-        let datagram = ControlDatagram(
-            acknowledged: 1, frames: [.init(sequence: 1, message: .join(request))])
         rooms.directory.open(SimulatedRooms.peer(1), now: rooms.now)
-        try rooms.directory.handle(datagram: datagram.encoded().span, from: SimulatedRooms.peer(1), now: rooms.now)
+        try rooms.directory.handle(.join(request), from: SimulatedRooms.peer(1), now: rooms.now)
         let verification = rooms.directory.pollVerification()
         let entropy = JoinEntropy(secret: RejoinSecret(high: 1, low: 2), synchronizationSource: 3)
         let id = try #require(verification).id
         rooms.directory.answer(id, SimulatedRooms.verdict(request.token), entropy: entropy, unixTime: 0, now: rooms.now)
-        let answer = rooms.directory.pollDatagram(now: rooms.now)
-        let bytes = try #require(answer).bytes
-        let decoded = try ControlDatagram(decoding: bytes.span)
-        guard case .joined(let grant)? = decoded.frames.first(where: { $0.sequence == 1 })?.message else {
+        guard case .joined(let grant)? = rooms.directory.connections[SimulatedRooms.peer(1)]?.outbox.next() else {
             Issue.record("no grant")
             return
         }
-        #expect(grant.version == 3)
+        #expect(grant.version == 4)
     }
 
     @Test func withoutAServerTheJoinTimesOut() throws {

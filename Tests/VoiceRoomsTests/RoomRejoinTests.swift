@@ -137,10 +137,9 @@ struct RoomRejoinTests {
             attempt: 9)
         let request = JoinRequest(
             capabilities: .conversation, room: "", token: Array("thief@kitchen".utf8), rejoin: claim)
-        let datagram = ControlDatagram(acknowledged: 1, frames: [.init(sequence: 1, message: .join(request))])
         // When he joins
         rooms.directory.open(SimulatedRooms.peer(66), now: rooms.now)
-        try rooms.directory.handle(datagram: datagram.encoded().span, from: SimulatedRooms.peer(66), now: rooms.now)
+        try rooms.directory.handle(.join(request), from: SimulatedRooms.peer(66), now: rooms.now)
         rooms.run(for: .seconds(1))
         // Then he is himself
         #expect(rooms.clients[0].session.state == .joined)

@@ -115,7 +115,7 @@ struct RoomRequestTests {
         // Under another's source, or from another's address, nobody reports
         #expect(peers(0, from: endpoints[1]) == .drop(.notPublished))
         // And whoever the server has muted still reports what it hears
-        rooms.directory.setServerMute(true, stream: rooms.clients[0].stream.stream, now: rooms.now)
+        rooms.directory.setServerMute(true, stream: rooms.clients[0].stream.stream)
         #expect(rooms.route(of: 0) == .drop(.mutedByServer))
         #expect(peers(0) == .forward([endpoints[1], endpoints[eve]]))
         // When carol chooses alice, each is told of the other's
@@ -131,13 +131,13 @@ struct RoomRequestTests {
         rooms.run(for: .seconds(1))
         #expect(rooms.clients[1].events == [.muteChanged(rooms.clients[0].participant, stream, .byPublisher)])
         #expect(rooms.route(of: 0) == .forward([rooms.peer(1)]))
-        let muted = rooms.directory.setServerMute(true, stream: stream, now: rooms.now)
+        let muted = rooms.directory.setServerMute(true, stream: stream)
         #expect(muted)
         rooms.run(for: .seconds(1))
         #expect(rooms.route(of: 0) == .drop(.mutedByServer))
         #expect(
             rooms.clients[0].session.roster.publisher(of: stream)?.stream.mute == [.byPublisher, .byServer])
-        rooms.directory.setServerMute(false, stream: stream, now: rooms.now)
+        rooms.directory.setServerMute(false, stream: stream)
         rooms.run(for: .seconds(1))
         #expect(rooms.route(of: 0) == .forward([rooms.peer(1)]))
     }

@@ -215,6 +215,15 @@ struct SimulatedRooms {
         return Array(bytes[..<count])
     }
 
+    /// Has the server take a control datagram of a peer, and count what it does not understand.
+    func take(_ datagram: [UInt8], from peer: PeerID) { serving.host.take(datagram.span, from: peer, now: now) }
+
+    /// The server's end of the way to a client.
+    func carrier(_ index: Int) -> DatagramCarrier? { serving.host.carriers[peer(index)]?.messages }
+
+    /// What waits at the server for a client.
+    func outbox(_ index: Int) -> Outbox? { directory.connections[peer(index)]?.outbox }
+
     /// What the server does with a datagram.
     func outcome(
         of bytes: [UInt8], from source: EndpointAddress, at time: Duration? = nil
@@ -276,9 +285,8 @@ extension RoomDirectory {
     /// Has a peer come and join.
     mutating func join(as number: Int, token: String, now: Duration) throws {
         let request = JoinRequest(capabilities: .conversation, room: "", token: Array(token.utf8))
-        let datagram = ControlDatagram(acknowledged: 1, frames: [.init(sequence: 1, message: .join(request))])
         open(SimulatedRooms.peer(number), now: now)
-        try handle(datagram: datagram.encoded().span, from: SimulatedRooms.peer(number), now: now)
+        try handle(.join(request), from: SimulatedRooms.peer(number), now: now)
     }
 }
 

@@ -27,6 +27,8 @@ final class HostileMember {
     private var owesAcknowledgement = false
     private var connectAgainAt: Duration = .zero
     private var joinAgainAt: Duration = .zero
+    /// Durable messages that came during this stay.
+    private var handled: UInt32 = 0
     private var isConnected = false
     private var pingAt: Duration = .zero
 
@@ -117,7 +119,17 @@ final class HostileMember {
             case .removed, .refused: return startOver()
             default: learn(frame.message)
             }
+            countHandled(frame.message)
         }
+    }
+
+    /// Tells the server in time what it need not keep.
+    private func countHandled(_ message: RoomMessage) {
+        switch message {
+        case .message, .interrupted, .requestRefused: handled &+= 1
+        default: return
+        }
+        if handled % 16 == 0 { request(.handled(count: handled)) }
     }
 
     private func learn(_ message: RoomMessage) {
@@ -138,5 +150,6 @@ final class HostileMember {
         isConnected = false
         path.close()
         (next, acknowledged, awaited) = (1, 1, 1)
+        handled = 0
     }
 }

@@ -217,7 +217,7 @@ private final class Scene {
         switch amount {
         case 253: host.directory.shutDown(now: now)
         case 254: host.directory.remove(ParticipantID(rawValue: UInt32(amount % 16)), now: now)
-        case 255: host.directory.setServerMute(true, stream: StreamID(rawValue: 1), now: now)
+        case 255: host.directory.setServerMute(true, stream: StreamID(rawValue: 1))
         default: now += .milliseconds(Int64(amount) * Int64(amount))
         }
         ticking.spend {
