@@ -28,10 +28,10 @@ public:
     // How often it has stopped the processing of all others.
     virtual int exclusions() const { return 0; }
 
-    static std::unique_ptr<Apm> make(int rate, const webrtc_audio_settings &settings);
+    static std::unique_ptr<Apm> make(int rate, webrtc_audio_options options);
     // Whether the blocks after apply() allocate anew.
     static bool rebuildsOnApply();
-    static webrtc_audio_capabilities capabilities();
+    static bool hasEchoLevels();
     static const char *generation();
 };
 

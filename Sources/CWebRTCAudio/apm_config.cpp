@@ -2,7 +2,7 @@
 //
 // Tried: compiled and run against the AEC3 of Debian's libtgowt-dev (WebRTC of 2023). Not tried: the 1.x and 2.x packages
 // themselves, which Debian 12 does not have. Where their versions differ (scoped_refptr or raw pointer from Create(),
-// absl or std optional, voice detection present or gone) the code asks the types.
+// absl or std optional) the code asks the types.
 //
 // Allocation, counted against libtgowt: 4 in the first seconds of webrtc_audio_process with a far end, 7 or more in each
 // webrtc_audio_apply (a log line is built even when nobody reads it), about 1500 when the canceller is switched on.
@@ -19,8 +19,6 @@
 #include <api/scoped_refptr.h>
 #endif
 
-#include <type_traits>
-#include <utility>
 #include <vector>
 
 namespace {
@@ -30,24 +28,10 @@ using webrtc::AudioProcessingBuilder;
 using webrtc::StreamConfig;
 using Config = AudioProcessing::Config;
 
-template <typename C, typename = void> struct HasVoiceDetection : std::false_type {};
-template <typename C> struct HasVoiceDetection<C, std::void_t<decltype(std::declval<C>().voice_detection.enabled)>> : std::true_type {};
-
-template <typename C> void enableVoiceDetection(C &config, bool enabled) {
-    if constexpr (HasVoiceDetection<C>::value) config.voice_detection.enabled = enabled;
-}
-
-template <typename S> void readVoice(const S &statistics, webrtc_audio_report &report) {
-    if constexpr (HasVoiceDetection<Config>::value)
-        if (statistics.voice_detected) report.voice = *statistics.voice_detected;
-}
-
 class ConfigApm final : public Apm {
 public:
-    ConfigApm(int rate, const webrtc_audio_settings &settings)
-        : stream(rate, 1), rendered(rate / 100), apm(AudioProcessingBuilder().Create()) {
+    explicit ConfigApm(int rate) : stream(rate, 1), rendered(rate / 100), apm(AudioProcessingBuilder().Create()) {
         if (!apm) throw std::bad_alloc();
-        apply(settings);
     }
 
     // The library compares with its own copy and reinitialises only the parts that changed.
@@ -55,16 +39,6 @@ public:
         Config config;
         config.echo_canceller.enabled = s.echo != 0;
         config.high_pass_filter.enabled = s.high_pass;
-        config.noise_suppression.enabled = s.noise != 0;
-        if (s.noise) config.noise_suppression.level = static_cast<Config::NoiseSuppression::Level>(s.noise - 1);
-        auto &gain = config.gain_controller1;
-        gain.enabled = s.gain != 0;
-        gain.mode = s.gain == 2 ? Config::GainController1::kFixedDigital : Config::GainController1::kAdaptiveDigital;
-        gain.target_level_dbfs = s.target_level;
-        gain.compression_gain_db = s.compression_gain;
-        gain.enable_limiter = s.limiter;
-        gain.analog_gain_controller.enabled = false;
-        enableVoiceDetection(config, s.voice_detection != 0);
         apm->ApplyConfig(config);
         active = s;
     }
@@ -79,10 +53,8 @@ public:
         const float *from[] = {capture};
         float *to[] = {capture};
         check(apm->ProcessStream(from, stream, stream, to));
-        if (!report) return;
+        if (!report || !active.echo) return;
         auto statistics = apm->GetStatistics();
-        if (active.voice_detection) readVoice(statistics, *report);
-        if (!active.echo) return;
         if (statistics.echo_return_loss) report->echo_return_loss = *statistics.echo_return_loss;
         if (statistics.echo_return_loss_enhancement) report->echo_enhancement = *statistics.echo_return_loss_enhancement;
         if (statistics.delay_median_ms)
@@ -102,18 +74,11 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Apm> Apm::make(int rate, const webrtc_audio_settings &settings) {
-    return std::make_unique<ConfigApm>(rate, settings);
-}
+std::unique_ptr<Apm> Apm::make(int rate, webrtc_audio_options) { return std::make_unique<ConfigApm>(rate); }
 
 bool Apm::rebuildsOnApply() { return true; }
 
-webrtc_audio_capabilities Apm::capabilities() {
-    webrtc_audio_capabilities can{};
-    can.delay_optional = true;
-    can.voice_detection = HasVoiceDetection<Config>::value;
-    return can;
-}
+bool Apm::hasEchoLevels() { return false; }
 
 const char *Apm::generation() { return "AEC3"; }
 

@@ -22,16 +22,15 @@ constexpr int32_t longestDelay = 500;
 // Silent blocks with everything switched on, so that switching a component on later allocates nothing in 0.3 (measured with a
 // counting malloc: 0 in webrtc_audio_process, 0 in webrtc_audio_apply; AEC3 allocates in both, see apm_config.cpp).
 constexpr int warmUpBlocks = 8;
-constexpr webrtc_audio_settings everything{3, true, true, 4, 1, 3, 9, true, true, 4};
+constexpr webrtc_audio_settings everything{3, true};
 constexpr webrtc_audio_settings nothing{};
 
 bool inRange(const webrtc_audio_settings &s) {
-    return s.echo <= 3 && s.noise <= 4 && s.gain <= 2 && s.target_level <= 31 && s.compression_gain <= 90 &&
-           s.voice_detection <= 4;
+    return s.echo <= 3;
 }
 
 void forget(webrtc_audio_report &report) {
-    report = {-1, -1, NAN, NAN, NAN, -1, -1, NAN, NAN};
+    report = {-1, NAN, NAN, -1, -1, NAN, NAN};
 }
 
 void warmUp(Apm &apm, int rate) {
@@ -61,14 +60,16 @@ template <typename Body> webrtc_audio_status guarded(webrtc_audio *instance, Bod
 
 extern "C" {
 
-webrtc_audio_status webrtc_audio_create(int32_t rate, const webrtc_audio_settings *settings, webrtc_audio **instance) {
+webrtc_audio_status webrtc_audio_create(
+    int32_t rate, webrtc_audio_options options, const webrtc_audio_settings *settings, webrtc_audio **instance) {
     *instance = nullptr;
     if (rate != 16000 && rate != 32000 && rate != 48000) return WEBRTC_AUDIO_BAD_RATE;
     if (!inRange(*settings)) return WEBRTC_AUDIO_BAD_SETTING;
     return guarded(nullptr, [&] {
         auto made = std::make_unique<webrtc_audio>();
         made->rate = rate;
-        made->apm = Apm::make(rate, everything);
+        made->apm = Apm::make(rate, options);
+        made->apm->apply(everything);
         warmUp(*made->apm, rate);
         made->apm->apply(nothing);  // what silence taught it is forgotten when a component is switched on again
         made->apm->apply(*settings);
@@ -98,7 +99,7 @@ int32_t webrtc_audio_library_error(const webrtc_audio *instance) { return instan
 
 int32_t webrtc_audio_exclusions(const webrtc_audio *instance) { return instance->apm->exclusions(); }
 
-webrtc_audio_capabilities webrtc_audio_get_capabilities(void) { return Apm::capabilities(); }
+bool webrtc_audio_has_echo_levels(void) { return Apm::hasEchoLevels(); }
 
 const char *webrtc_audio_generation(void) { return Apm::generation(); }
 

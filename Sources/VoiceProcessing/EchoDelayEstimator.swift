@@ -86,7 +86,7 @@ public struct EchoDelayEstimator: ~Copyable {
     ///
     /// - Throws: ``ProcessingError/unsupportedSampleRate(_:)``.
     public init(sampleRate: Int) throws(ProcessingError) {
-        guard processingRates.contains(sampleRate) else { throw .unsupportedSampleRate(sampleRate) }
+        guard CaptureProcessor.sampleRates.contains(sampleRate) else { throw .unsupportedSampleRate(sampleRate) }
         factor = sampleRate / Self.searchRate
         captureDecimator = Decimator(factor: factor, block: sampleRate / 100)
         referenceDecimator = Decimator(factor: factor, block: sampleRate / 100)

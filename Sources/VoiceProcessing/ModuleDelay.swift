@@ -9,12 +9,11 @@
 ///     echo, AEC3 (libtgowt)    128      260      430     8 ms and splitting
 ///
 /// The extended filter and the delay-agnostic mode add nothing. 32 kHz splits with an all-pass pair, whose delay depends on
-/// the frequency: 0 to 4 frames, so the table's sums are good to 2. `WebRTCProcessorTests` measures them again.
+/// the frequency: 0 to 4 frames, so the table's sums are good to 2. `WebRTCStageTests` measures them again.
 enum ModuleDelay {
-    /// Frames by which the output lags in these settings.
-    static func frames(_ settings: ProcessingSettings, rate: Int, library03: Bool) -> Int {
-        let echo = settings.echo != .off
-        guard echo || settings.highPass else { return 0 }
+    /// Frames by which the output lags with these components.
+    static func frames(echo: Bool, highPass: Bool, rate: Int, library03: Bool) -> Int {
+        guard echo || highPass else { return 0 }
         let splitting =
             switch rate {
             case 48_000: 46

@@ -2,7 +2,7 @@
 ///
 ///     reference ──┬─> history ──> re-timed by (delay − lead) ──┐
 ///                 └─> EchoDelayEstimator <──┐                  v
-///     microphone ─────────────────────────┴───────────> VoiceProcessor ──> output
+///     microphone ─────────────────────────┴───────────> CaptureProcessor ──> output
 ///
 /// A processor that finds the echo by itself gets both signals as they are, and the expected delay as a hint.
 ///
@@ -62,7 +62,7 @@ public struct ProcessingChain: ~Copyable {
     }
 
     /// The processor at the end; its settings may be changed between blocks.
-    public let processor: any VoiceProcessor
+    public let processor: CaptureProcessor
     private var estimator: EchoDelayEstimator
     private var history: ReferenceHistory
     private var aligned: RealVector
@@ -89,7 +89,7 @@ public struct ProcessingChain: ~Copyable {
         let processor = try backend.makeProcessor(sampleRate: sampleRate, settings: settings)
         let estimator = try EchoDelayEstimator(sampleRate: sampleRate)
         self.processor = processor
-        findsEcho = processor.capabilities.findsEcho
+        findsEcho = processor.traits.findsEcho
         self.estimator = estimator
         history = ReferenceHistory(capacity: Int(Double(sampleRate) * Self.historySeconds))
         aligned = RealVector(count: sampleRate / 100)

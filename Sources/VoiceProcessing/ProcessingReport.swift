@@ -67,7 +67,7 @@ public struct ProcessingReport: BitwiseCopyable, Sendable {
     public var residualEchoLikelihood: Float?
     /// Frames by which the output lags the input in the active settings: the constant that was measured for them.
     public var processingDelay: Int
-    /// False when the library failed on this block and it passed unprocessed; ``VoiceProcessor/failedBlocks`` counts them.
+    /// False when the library failed on this block and it passed unprocessed; ``CaptureProcessor/failedBlocks`` counts them.
     public var processed: Bool
 
     /// A report of levels only.

@@ -94,10 +94,6 @@ public struct ProcessingSettings: BitwiseCopyable, Equatable, Sendable {
 
     /// The echo canceller.
     public var echo: EchoSuppression
-    /// Whether the canceller models 128 ms of echo tail instead of 48 ms. Costs half as much time again.
-    public var extendedFilter: Bool
-    /// Whether the library also searches the delay itself. Not needed behind ``ReferenceAligner`` or ``ProcessingChain``.
-    public var delayAgnostic: Bool
     /// The noise suppressor.
     public var noise: NoiseSuppression
     /// Who takes the noise away; without effect while ``noise`` is off.
@@ -113,13 +109,11 @@ public struct ProcessingSettings: BitwiseCopyable, Equatable, Sendable {
 
     /// Settings from their parts; everything not named is off.
     public init(
-        echo: EchoSuppression = .off, extendedFilter: Bool = false, delayAgnostic: Bool = false,
-        noise: NoiseSuppression = .off, noiseMethod: NoiseMethod = .spectral, gain: Gain = .off, highPass: Bool = false,
+        echo: EchoSuppression = .off, noise: NoiseSuppression = .off, noiseMethod: NoiseMethod = .spectral,
+        gain: Gain = .off, highPass: Bool = false,
         voiceDetection: VoiceDetection = .off, speechDetector: SpeechDetector.Configuration? = nil
     ) {
         self.echo = echo
-        self.extendedFilter = extendedFilter
-        self.delayAgnostic = delayAgnostic
         self.noise = noise
         self.noiseMethod = noiseMethod
         self.gain = gain

@@ -24,10 +24,11 @@ struct DelayHintTests {
             onset = frames + (far.firstIndex { abs($0) > 0.001 } ?? 0)
         }
 
-        func processor() throws -> NativeProcessor {
+        func processor() throws -> CaptureProcessor {
             var tuning = NativeEchoCanceller.Tuning()
             tuning.suppressor.network = 0
-            return try NativeProcessor(sampleRate: rate, settings: ProcessingSettings(echo: .soft), tuning: tuning)
+            return try ProcessingBackend.native(tuning).makeProcessor(
+                sampleRate: rate, settings: ProcessingSettings(echo: .soft))
         }
 
         func run(hint: Double) throws -> ProcessorRun {
@@ -130,7 +131,8 @@ struct DelayHintTests {
         let far = speech(seconds: 3, rate: rate, seed: 431)
         let hiss = noise(seconds: 3, rate: rate, seed: 432, level: -70)
         let near = sum(speech(seconds: 3, rate: rate, seed: 433), hiss)
-        let processor = try NativeProcessor(sampleRate: rate, settings: ProcessingSettings(echo: .soft))
+        let processor = try ProcessingBackend.native.makeProcessor(
+            sampleRate: rate, settings: ProcessingSettings(echo: .soft))
         let run = ProcessorRun(processor, capture: near, reference: far, delay: Int(hint * Double(rate)))
         let range = rate..<near.count - 64
         let difference = range.map { run.output[$0 + 64] - near[$0] }

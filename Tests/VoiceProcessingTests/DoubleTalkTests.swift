@@ -47,8 +47,8 @@ struct DoubleTalkTests {
             tuning.suppressor.floor = (1, 1)
             tuning.suppressor.network = 0
             tuning.suppressor.comfortNoise = 0
-            let processor = try NativeProcessor(
-                sampleRate: Self.rate, settings: ProcessingSettings(echo: .soft), tuning: tuning)
+            let processor = try ProcessingBackend.native(tuning).makeProcessor(
+                sampleRate: Self.rate, settings: ProcessingSettings(echo: .soft))
             let output = ProcessorRun(processor, capture: sum(echo, near), reference: far).output
             let lag = NativeEchoCanceller.delay
             left = zip(output.dropFirst(lag), near).map { $0 - $1 } + [Float](repeating: 0, count: lag)

@@ -32,7 +32,8 @@ struct HighBandTests {
     }
 
     private func run(_ mic: [Float], _ far: [Float]) throws -> [Float] {
-        let processor = try NativeProcessor(sampleRate: Self.rate, settings: ProcessingSettings(echo: .soft))
+        let processor = try ProcessingBackend.native.makeProcessor(
+            sampleRate: Self.rate, settings: ProcessingSettings(echo: .soft))
         return ProcessorRun(processor, capture: mic, reference: far).output
     }
 

@@ -20,8 +20,7 @@ struct LiveSwitchTests {
         }
         return [
             ("echo off", with { $0.echo = .off }), ("echo soft", with { $0.echo = .soft }),
-            ("echo aggressive", with { $0.echo = .aggressive }), ("extended filter", with { $0.extendedFilter = true }),
-            ("delay agnostic", with { $0.delayAgnostic = true }), ("noise off", with { $0.noise = .off }),
+            ("echo aggressive", with { $0.echo = .aggressive }), ("noise off", with { $0.noise = .off }),
             ("noise moderate", with { $0.noise = .moderate }), ("gain off", with { $0.gain = .off }),
             ("gain 6 dB", with { $0.gain.fixedGain = 6 }), ("target -10", with { $0.gain.targetLevel = -10 }),
             ("adaptive", with { $0.gain.mode = .adaptive }),
@@ -85,7 +84,7 @@ struct LiveSwitchTests {
         let far = speech(seconds: 8, rate: 16_000, seed: 22)
         let mic = sum(echo(of: far, rate: 16_000, delay: 320), noise(seconds: 8, rate: 16_000, seed: 23, level: -75))
         var settings = ProcessingSettings(echo: .medium)
-        let processor = try WebRTCProcessor(sampleRate: 16_000, settings: settings)
+        let processor = try ProcessingBackend.webRTC.makeProcessor(sampleRate: 16_000, settings: settings)
         let run = try ProcessorRun(processor, capture: mic, reference: far, delay: 320) { number in
             guard number >= 400, number % 20 == 0 else { return }
             settings.noise = settings.noise == .off ? .moderate : .off
@@ -98,10 +97,10 @@ struct LiveSwitchTests {
 
     @Test("active settings and delay follow at once")
     func reported() throws {
-        let processor = try WebRTCProcessor(sampleRate: 48_000, settings: .bypass)
+        let processor = try ProcessingBackend.webRTC.makeProcessor(sampleRate: 48_000, settings: .bypass)
         #expect(processor.processingDelay == 0)
         try processor.apply(.voiceChat)
-        #expect(processor.activeSettings == processor.capabilities.resolved(.voiceChat))
+        #expect(processor.activeSettings == processor.resolved(.voiceChat))
         #expect(processor.processingDelay > 600)
         let run = ProcessorRun(processor, capture: [Float](repeating: 0, count: 480))
         #expect(run.reports[0].processingDelay == processor.processingDelay)

@@ -140,7 +140,7 @@ struct NeuralSuppressorTests {
         for backend in [ProcessingBackend.native, .webRTC] {
             let processor = try backend.makeProcessor(sampleRate: rate, settings: asked)
             let isThere = rate == 48_000 && Self.isInstalled
-            #expect(processor.capabilities.neuralNoise == isThere)
+            #expect(processor.hasNeuralNoise == isThere)
             #expect(processor.activeSettings.noiseMethod == (isThere ? .neural : .spectral))
             #expect(processor.activeSettings.noise == .high)
             #expect(processor.requestedSettings == asked)

@@ -10,7 +10,8 @@ struct PathRestartTests {
     private static let rate = 16_000
 
     private static func process(_ microphone: [Float], _ far: [Float]) throws -> [ProcessingReport] {
-        let processor = try NativeProcessor(sampleRate: rate, settings: ProcessingSettings(echo: .soft))
+        let processor = try ProcessingBackend.native.makeProcessor(
+            sampleRate: rate, settings: ProcessingSettings(echo: .soft))
         return ProcessorRun(processor, capture: microphone, reference: far).reports
     }
 

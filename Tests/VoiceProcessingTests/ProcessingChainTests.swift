@@ -78,7 +78,8 @@ struct ProcessingChainTests {
         let told = try run(mic, far, rate: 16_000, backend: .native, configuration: .init(expectedDelay: 0.5)).output
         let untold = try run(mic, far, rate: 16_000, backend: .native).output
         func direct(_ delay: Int) throws -> [Float] {
-            let processor = try NativeProcessor(sampleRate: 16_000, settings: ProcessingSettings(echo: .soft))
+            let processor = try ProcessingBackend.native.makeProcessor(
+                sampleRate: 16_000, settings: ProcessingSettings(echo: .soft))
             return ProcessorRun(processor, capture: mic, reference: far, delay: delay).output
         }
         #expect(try told == direct(8_000))

@@ -1,11 +1,18 @@
 @testable import VoiceProcessing
 
+extension ProcessingBackend {
+    /// The native canceller with a tuning of its own.
+    static func native(_ tuning: NativeEchoCanceller.Tuning) -> ProcessingBackend {
+        custom("native") { rate, _ in NativeStage(sampleRate: rate, tuning: tuning) }
+    }
+}
+
 /// Runs a processor over whole signals.
 struct ProcessorRun {
     var output: [Float]
     var reports: [ProcessingReport] = []
 
-    init(_ processor: any VoiceProcessor, capture: [Float], reference: [Float]? = nil, delay: Int = 0) {
+    init(_ processor: CaptureProcessor, capture: [Float], reference: [Float]? = nil, delay: Int = 0) {
         output = capture
         for number in 0..<capture.count / (processor.sampleRate / 100) {
             process(block: number, with: processor, reference: reference, delay: delay)
@@ -14,7 +21,7 @@ struct ProcessorRun {
 
     /// The same, with `change` called before each block.
     init(
-        _ processor: any VoiceProcessor, capture: [Float], reference: [Float]? = nil, delay: Int = 0,
+        _ processor: CaptureProcessor, capture: [Float], reference: [Float]? = nil, delay: Int = 0,
         change: (_ block: Int) throws -> Void
     ) rethrows {
         output = capture
@@ -25,7 +32,7 @@ struct ProcessorRun {
     }
 
     private mutating func process(
-        block number: Int, with processor: any VoiceProcessor, reference: [Float]?, delay: Int
+        block number: Int, with processor: CaptureProcessor, reference: [Float]?, delay: Int
     ) {
         let frames = processor.sampleRate / 100
         let range = number * frames..<(number + 1) * frames

@@ -291,7 +291,8 @@ struct ReferenceAlignerTests {
         let frameTime = 1 / (Double(rate) * (1 + ppm * 1e-6))
         let interpolator = SincInterpolator()
         var aligner = ReferenceAligner(sampleRate: rate)
-        let processor = try NativeProcessor(sampleRate: rate, settings: ProcessingSettings(echo: .soft))
+        let processor = try ProcessingBackend.native.makeProcessor(
+            sampleRate: rate, settings: ProcessingSettings(echo: .soft))
         var (reference, heard) = ([Float](repeating: 0, count: block), [Float](repeating: 0, count: block))
         var (played, missingLate, moves) = (0, 0, 0)
         var (came, left): (Float, Float) = (0, 0)

@@ -14,7 +14,8 @@ struct ReferenceIntegrityTests {
         var output: [Float] = []
 
         init(microphone: [Float], reference: [Float]) throws {
-            let processor = try NativeProcessor(sampleRate: rate, settings: ProcessingSettings(echo: .soft))
+            let processor = try ProcessingBackend.native.makeProcessor(
+                sampleRate: rate, settings: ProcessingSettings(echo: .soft))
             let run = ProcessorRun(processor, capture: microphone, reference: reference)
             output = run.output
             for (index, report) in run.reports.enumerated() {

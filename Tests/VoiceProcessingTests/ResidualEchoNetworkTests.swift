@@ -160,8 +160,8 @@ struct ResidualEchoNetworkTests {
         func run(hearsNetwork: Bool) throws -> [Float] {
             var tuning = NativeEchoCanceller.Tuning()
             if !hearsNetwork { tuning.suppressor.network = 0 }
-            let processor = try NativeProcessor(
-                sampleRate: 16_000, settings: ProcessingSettings(echo: .soft), tuning: tuning)
+            let processor = try ProcessingBackend.native(tuning).makeProcessor(
+                sampleRate: 16_000, settings: ProcessingSettings(echo: .soft))
             return ProcessorRun(processor, capture: sum(echo, near), reference: far).output
         }
     }

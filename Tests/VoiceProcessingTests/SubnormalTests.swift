@@ -8,33 +8,30 @@ import Testing
 @Suite("Subnormal numbers")
 struct SubnormalTests {
     /// Tells whether subnormal numbers counted as 0 while it processed.
-    private final class Probe: VoiceProcessor {
-        let sampleRate = 16_000
-        let capabilities = ProcessingCapabilities(
-            library: "probe", echo: false, echoLevels: false, extendedFilter: false, delayAgnosticOption: false,
-            delayOptional: true, findsEcho: false, nearEnd: false)
-        let requestedSettings = ProcessingSettings.bypass
-        let activeSettings = ProcessingSettings.bypass
-        let processingDelay = 0
-        let failedBlocks = 0
+    private final class Probe: EchoStage {
+        let traits = EchoTraits(library: "probe")
+        let delay = 0
         var flushed: Bool?
 
-        func apply(_ settings: ProcessingSettings) {}
+        func apply(_ settings: ProcessingSettings) -> Int? { nil }
 
-        func process(capture: inout MutableSpan<Float>, reference: Span<Float>, delay: Int) -> ProcessingReport {
+        func run(
+            capture: inout MutableSpan<Float>, reference: Span<Float>, delay: Int, report: inout ProcessingReport
+        ) {
             flushed = isFlushing()
-            return ProcessingReport(inputLevel: 0, outputLevel: 0)
         }
     }
 
-    @Test("any backend, a client's too, runs where they count as 0, and its caller does not")
-    func seam() {
-        let probe = Probe()
+    @Test("any stage, a client's too, runs where they count as 0, and its caller does not")
+    func seam() throws {
+        nonisolated(unsafe) let probe = Probe()
+        let processor = try ProcessingBackend.custom("probe") { _, _ in unsafe probe }
+            .makeProcessor(sampleRate: 16_000, settings: .bypass)
         var block = [Float](repeating: 0, count: 160)
         let reference = block
         var span = block.mutableSpan
-        _ = probe.run(capture: &span, reference: reference.span, delay: 0)
-        #expect(probe.flushed == true)
+        _ = processor.run(capture: &span, reference: reference.span, delay: 0)
+        #expect(unsafe probe.flushed == true)
         #expect(!isFlushing())
     }
 
@@ -43,7 +40,7 @@ struct SubnormalTests {
 
         /// After a voice and its echo nothing comes, then less than can be held in full precision.
         @Test(
-            "no instruction of a backend, nor of its library, meets one", arguments: cases(ProcessingBackend.allCases),
+            "no instruction of a backend, nor of its library, meets one", arguments: cases(ProcessingBackend.builtIn),
             cases([16_000, 48_000]))
         func backends(backend: ProcessingBackend, rate: Int) throws {
             let settings = ProcessingSettings(

@@ -41,7 +41,8 @@ struct SuppressionChoiceTests {
             echo(of: played, rate: 16_000, delay: 320, reverberation: 0.2, seed: 6),
             noise(seconds: 10, rate: 16_000, seed: 7, level: -75))
         return ProcessorRun(
-            try NativeProcessor(sampleRate: 16_000, settings: settings), capture: mic, reference: far)
+            try ProcessingBackend.native.makeProcessor(sampleRate: 16_000, settings: settings), capture: mic,
+            reference: far)
     }
 
     @Test("is told: soft over a good loudspeaker, more over one that lets one half of the wave through")

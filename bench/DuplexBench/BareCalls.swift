@@ -38,7 +38,8 @@ final class BareCalls {
     init(_ configuration: EngineConfiguration) throws {
         var settings = webrtc_audio_settings(configuration.processing)
         var module: OpaquePointer?
-        let status = unsafe webrtc_audio_create(Int32(OpusEncoder.sampleRate), &settings, &module)
+        let status = unsafe webrtc_audio_create(
+            Int32(OpusEncoder.sampleRate), webrtc_audio_options(), &settings, &module)
         guard let module = unsafe module else {
             throw LibraryRefusal(call: "webrtc_audio_create", code: status.rawValue)
         }
@@ -127,10 +128,6 @@ struct LibraryRefusal: Error, CustomStringConvertible {
 extension webrtc_audio_settings {
     /// As the engine's own backend hands them to the module.
     fileprivate init(_ settings: ProcessingSettings) {
-        self.init(
-            echo: settings.echo.rawValue, extended_filter: settings.extendedFilter,
-            delay_agnostic: settings.delayAgnostic,
-            noise: 0, gain: 0, target_level: 0, compression_gain: 0, limiter: false, high_pass: settings.highPass,
-            voice_detection: 0)
+        self.init(echo: settings.echo.rawValue, high_pass: settings.highPass)
     }
 }

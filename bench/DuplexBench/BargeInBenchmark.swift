@@ -27,10 +27,10 @@ private enum BargeInBenchmark {
                 var tally = BargeInTally()
                 for seed in seeds { tally.add(try BargeInCall(backend: backend, room: room, seed: seed)) }
                 table.add(
-                    "\(backend.rawValue), \(name)", tally.readiness, String(tally.falseBefore),
+                    "\(backend.name), \(name)", tally.readiness, String(tally.falseBefore),
                     (tally.secondsBefore / 60).fixed(2), String(tally.falseAfter), (tally.secondsAfter / 60).fixed(2),
                     String(tally.delays.count), String(tally.interruptions), tally.delay)
-                let key = "\(backend.rawValue)_\(name.split(separator: " ").joined(separator: "_"))".lowercased()
+                let key = "\(backend.name)_\(name.split(separator: " ").joined(separator: "_"))".lowercased()
                 summary += [
                     (
                         "\(key)_ready_s",

@@ -17,7 +17,7 @@ private enum EchoBenchmark {
             "backend", "ERLE dB", "20 dB s", "jump s", "move s", "drift dB", "talker dB", "headset dB", "delay ms",
             "µs",
             "p99", "worst")
-        var scores = ProcessingBackend.allCases.map { EchoScore(backend: $0) }
+        var scores = ProcessingBackend.builtIn.map { EchoScore(backend: $0) }
         for kind in EchoScene.Kind.allCases {
             for seed in seeds {
                 let scene = try EchoScene(kind, seed: seed)
@@ -106,7 +106,7 @@ private struct EchoScore {
 
     var cells: [String] {
         [
-            backend.rawValue, mean(.farEnd).fixed(1), longest(convergence).fixed(2),
+            backend.name, mean(.farEnd).fixed(1), longest(convergence).fixed(2),
             longest(values[.jump] ?? []).fixed(2), longest(values[.move] ?? []).fixed(2), mean(.drift).fixed(1),
             mean(.doubleTalk).fixed(1), mean(.headset).fixed(1), (Double(delayFrames) / 48).fixed(1),
             costs.median.fixed(0), costs.quantile(0.99).fixed(0), worst.fixed(0),
@@ -114,7 +114,7 @@ private struct EchoScore {
     }
 
     var summary: [(key: String, value: SummaryValue)] {
-        let name = backend.rawValue.lowercased()
+        let name = backend.name.lowercased()
         return [
             ("\(name)_erle_db", .number(mean(.farEnd), digits: 2)),
             ("\(name)_convergence_s", .number(longest(convergence), digits: 2)),

@@ -17,7 +17,7 @@ struct HardRoomTable {
     private(set) var summary: [(key: String, value: SummaryValue)] = []
 
     init() throws {
-        let names = Self.backends.map(\.rawValue)
+        let names = Self.backends.map(\.name)
         table = MarkdownTable(
             ["difficulty"] + names.map { "ERLE \($0)" } + names.map { "talker \($0)" } + ["before"])
         for room in HardRoom.all { try add(room) }
@@ -42,7 +42,7 @@ struct HardRoomTable {
         table.add([room.name] + (gone + kept + [before]).map { $0.fixed(1) })
         let name = room.name.filter { $0.isLetter || $0 == " " }.split(separator: " ").joined(separator: "_")
         for (index, backend) in Self.backends.enumerated() {
-            let key = "hard_\(name)_\(backend.rawValue)".lowercased()
+            let key = "hard_\(name)_\(backend.name)".lowercased()
             summary.append(("\(key)_erle_db", .number(gone[index], digits: 2)))
             summary.append(("\(key)_sdr_db", .number(kept[index], digits: 2)))
         }

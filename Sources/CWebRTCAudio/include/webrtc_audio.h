@@ -1,4 +1,4 @@
-// A C face on WebRTC's audio processing module (APM): echo, noise, gain, voice activity; mono, 10 ms blocks.
+// A C face on the echo canceller and the high-pass filter of WebRTC's audio processing module (APM); mono, 10 ms blocks.
 //
 // The library exists in two generations that share a name and little else. Which one is compiled against is found out by
 // __has_include in apm.h; what it can do is told by webrtc_audio_capabilities(), so that a caller can say what it asked for
@@ -32,34 +32,20 @@ typedef enum webrtc_audio_status : int32_t {
     WEBRTC_AUDIO_EXCEPTION = 6,      // the library threw
 } webrtc_audio_status;
 
-typedef struct webrtc_audio_settings {
-    uint8_t echo;               // 0 off, 1 low, 2 moderate, 3 high suppression
-    bool extended_filter;       // 128 ms instead of 48 ms of echo tail; classic only
-    bool delay_agnostic;        // the library looks for the delay itself; always so in the config generation
-    uint8_t noise;              // 0 off, 1 low, 2 moderate, 3 high, 4 very high
-    uint8_t gain;               // 0 off, 1 adaptive digital, 2 fixed digital
-    uint8_t target_level;       // dB below full scale, 0...31
-    uint8_t compression_gain;   // dB, 0...90
-    bool limiter;
-    bool high_pass;
-    uint8_t voice_detection;    // 0 off; likelihood 1 very low, 2 low, 3 moderate, 4 high
-} webrtc_audio_settings;
+// Chosen once; classic only.
+typedef struct webrtc_audio_options {
+    bool extended_filter;   // 128 ms instead of 48 ms of echo tail
+    bool delay_agnostic;    // the library looks for the delay itself; always so in the config generation
+} webrtc_audio_options;
 
-typedef struct webrtc_audio_capabilities {
-    bool echo_levels;        // false: any level above off is the same canceller
-    bool extended_filter;    // false: the flag has no effect
-    bool delay_optional;     // false: without delay_agnostic the delay must be told
-    bool delay_agnostic;     // true: the flag can be chosen
-    bool voice_detection;
-    bool voice_likelihood;   // false: any likelihood above off is the same detector
-    bool speech_probability;
-} webrtc_audio_capabilities;
+typedef struct webrtc_audio_settings {
+    uint8_t echo;           // 0 off, 1 low, 2 moderate, 3 high suppression
+    bool high_pass;
+} webrtc_audio_settings;
 
 /// What is known after a block. Unknown is NaN for a float and -1 for an integer, never 0.
 typedef struct webrtc_audio_report {
-    int8_t voice;                // 0 or 1
     int8_t may_have_echo;        // 0: this block almost certainly has none
-    float speech_probability;    // 0...1, from the noise suppressor
     float echo_return_loss;      // dB, far-end power over echo power
     float echo_enhancement;      // dB, ERLE: echo power over output power
     int32_t delay_median;        // ms, what the library sees between the two streams
@@ -69,17 +55,17 @@ typedef struct webrtc_audio_report {
 } webrtc_audio_report;
 
 /// Makes an instance and processes silence until the library has allocated what it needs. Allocates; not for a media thread.
-webrtc_audio_status webrtc_audio_create(int32_t rate, const webrtc_audio_settings *settings, webrtc_audio **instance);
+webrtc_audio_status webrtc_audio_create(
+    int32_t rate, webrtc_audio_options options, const webrtc_audio_settings *settings, webrtc_audio **instance);
 
 /// Frees an instance; NULL is fine.
 void webrtc_audio_destroy(webrtc_audio *instance);
 
 /// Changes settings between two blocks. All or nothing: on WEBRTC_AUDIO_BAD_SETTING nothing has changed.
 ///
-/// 0.3: a few microseconds, no allocation. Levels, likelihood, gain numbers, limiter, high-pass filter and the two echo flags
-/// change in place and reset nothing. Switching a component on, or changing the gain mode, clears that component's state and no
-/// other's. Switching changes the delay through the module (VoiceProcessing has the table), so the output skips or falls silent
-/// for that long; VoiceProcessing's WebRTCProcessor splices over it.
+/// 0.3: a few microseconds, no allocation. Levels change in place and reset nothing. Switching a component on clears its state and no
+/// other's, and changes the delay through the module (VoiceProcessing has the table), so the output skips or falls silent
+/// for that long; VoiceProcessing's CaptureProcessor splices over it.
 /// AEC3: ApplyConfig allocates; switching the canceller on builds it anew.
 webrtc_audio_status webrtc_audio_apply(webrtc_audio *instance, const webrtc_audio_settings *settings);
 
@@ -95,8 +81,8 @@ int32_t webrtc_audio_library_error(const webrtc_audio *instance);
 /// How often this instance has stopped the processing of all others: once with 0.3, never with AEC3.
 int32_t webrtc_audio_exclusions(const webrtc_audio *instance);
 
-/// What the library that was compiled in can do.
-webrtc_audio_capabilities webrtc_audio_get_capabilities(void);
+/// Whether suppression has levels; if not, any level above off is the same canceller.
+bool webrtc_audio_has_echo_levels(void);
 
 /// "0.3" or "AEC3": the generation that was compiled in.
 const char *webrtc_audio_generation(void);

@@ -6,7 +6,7 @@ internal import VoiceWire
 
 /// The microphone's way to the network, run by the media thread.
 ///
-///     capture ring ──────────► 10 ms block ─► VoiceProcessor ─► mute ─► Opus ─► RTP ─► send ring
+///     capture ring ──────────► 10 ms block ─► CaptureProcessor ─► mute ─► Opus ─► RTP ─► send ring
 ///     reference ring ─► ReferenceAligner ──────────┘
 ///                       (what was in the air at that instant)
 ///
@@ -24,7 +24,7 @@ struct Uplink: ~Copyable {
     private var capture: FrameConsumer
     private var reference: FrameConsumer
     private var aligner: ReferenceAligner
-    let processor: any VoiceProcessor
+    let processor: CaptureProcessor
     private var encoder: OpusEncoder
     private var sending: PacketProducer
     private let networkWake: WakeHandle
@@ -75,7 +75,7 @@ struct Uplink: ~Copyable {
         self.networkWake = networkWake
     }
 
-    private static func makeProcessor(_ configuration: EngineConfiguration) throws(EngineError) -> any VoiceProcessor {
+    private static func makeProcessor(_ configuration: EngineConfiguration) throws(EngineError) -> CaptureProcessor {
         do throws(ProcessingError) {
             return try configuration.backend.makeProcessor(sampleRate: 48_000, settings: configuration.processing)
         } catch {

@@ -84,7 +84,7 @@ public struct NoiseSuppressor: ~Copyable {
 
     /// A suppressor; allocates.
     public init(sampleRate: Int, mode: ProcessingSettings.NoiseSuppression) {
-        precondition(processingRates.contains(sampleRate), "a rate that is processed")
+        precondition(CaptureProcessor.sampleRates.contains(sampleRate), "a rate that is processed")
         self.sampleRate = sampleRate
         self.mode = mode
         frames = ShortDelayFrames(sampleRate: sampleRate)

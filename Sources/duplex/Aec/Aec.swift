@@ -87,7 +87,7 @@ struct Aec: AsyncParsableCommand {
     var batch: String?
     @Option(help: ArgumentHelp("A folder to write a report into.", valueName: "folder"))
     var report: String?
-    @Option(help: "Who processes: \(ProcessingBackend.allCases.map(\.rawValue).joined(separator: ", ")).")
+    @Option(help: "Who processes: \(ProcessingBackend.builtIn.map(\.name).joined(separator: ", ")).")
     var backend = ProcessingBackend.native
     @Option(help: "Echo suppression: \(Echo.allCases.map(\.rawValue).joined(separator: ", ")). (default: soft)")
     var echo: Echo?
@@ -116,11 +116,7 @@ struct Aec: AsyncParsableCommand {
 
     /// WebRTC's canceller wants nothing below 80 Hz; the others alone leave the talker's voice whole.
     private var wantsHighPass: Bool {
-        switch backend {
-        case .bypass: false
-        case .native, .speexDSP: noise != .off || gain != .off
-        case .webRTC: true
-        }
+        backend.name == ProcessingBackend.webRTC.name || noise != .off || gain != .off
     }
 
     /// What was asked for and is not done, each in a line.
@@ -129,7 +125,7 @@ struct Aec: AsyncParsableCommand {
         if let echo, echo.setting != active.echo { unmet.append(("--echo \(echo)", "\(active.echo)")) }
         if noise.setting != active.noise { unmet.append(("--noise \(noise)", "\(active.noise)")) }
         if gain.setting != active.gain { unmet.append(("--gain \(gain)", "\(active.gain.mode)")) }
-        return unmet.map { "warning: \($0.option) is taken as \($0.instead) by \(backend.rawValue)" }
+        return unmet.map { "warning: \($0.option) is taken as \($0.instead) by \(backend)" }
     }
 
     func validate() throws {
@@ -164,4 +160,15 @@ struct Aec: AsyncParsableCommand {
     }
 }
 
-extension ProcessingBackend: ExpressibleByArgument {}
+extension ProcessingBackend: ExpressibleByArgument {
+    /// The one of that name, if there is.
+    public init?(argument: String) {
+        guard let named = Self.builtIn.first(where: { $0.name == argument }) else { return nil }
+        self = named
+    }
+
+    /// Its name.
+    public var defaultValueDescription: String { name }
+    /// The names of all.
+    public static var allValueStrings: [String] { builtIn.map(\.name) }
+}

@@ -44,17 +44,19 @@ struct AecProcessing {
         Console.endProgress()
         output.removeLast(output.count - count)
         return AecResult(
-            item: item, backend: backend.rawValue, library: chain.processor.capabilities.library,
+            item: item, backend: backend.name, library: chain.processor.traits.library,
             settings: chain.processor.activeSettings, rate: rate, microphone: microphone,
             reference: Array(far.prefix(count)), near: near, output: output, trace: trace, last: last, times: times)
     }
 
     /// Who asks for RNNoise does not want something else instead.
-    private func requireNeural(_ processor: any VoiceProcessor) throws(Failure) {
-        guard settings.noise != .off, settings.noiseMethod == .neural, !processor.capabilities.neuralNoise else {
+    private func requireNeural(_ processor: CaptureProcessor) throws(Failure) {
+        guard settings.noise != .off, settings.noiseMethod == .neural, !processor.hasNeuralNoise else {
             return
         }
-        guard [.native, .webRTC].contains(backend), processor.sampleRate == NeuralSuppressor.sampleRate else {
+        guard processor.traits.hasNearEnd, !processor.traits.suppressesNoise,
+            processor.sampleRate == NeuralSuppressor.sampleRate
+        else {
             throw Failure(
                 .usage, "--noise neural works with recordings of 48 kHz, and with the backends native and webRTC")
         }

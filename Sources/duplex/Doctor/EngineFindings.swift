@@ -8,7 +8,7 @@ extension Finding {
             var libraries: [String] = []
             for backend in [ProcessingBackend.native, .webRTC, .speexDSP] {
                 libraries.append(
-                    try backend.makeProcessor(sampleRate: 48_000, settings: .voiceChat).capabilities.library)
+                    try backend.makeProcessor(sampleRate: 48_000, settings: .voiceChat).traits.library)
             }
             return Finding(.ok, "voice processing", libraries.joined(separator: ", "))
         } catch {

@@ -19,8 +19,7 @@ extension Finding {
 
     /// Versions 1.x and 2.x of the package have the module's third canceller; 0.3 is of 2016 and has the second.
     private static func webRTC(_ file: String) -> Finding {
-        let library = try? ProcessingBackend.webRTC.makeProcessor(sampleRate: 48_000, settings: .bypass).capabilities
-            .library
+        let library = try? ProcessingBackend.webRTC.makeProcessor(sampleRate: 48_000, settings: .bypass).traits.library
         guard let library else {
             return Finding(.degraded, "webrtc-audio-processing", "\(file), which does not start")
         }

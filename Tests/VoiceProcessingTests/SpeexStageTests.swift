@@ -3,14 +3,14 @@ import Testing
 @testable import VoiceProcessing
 
 @Suite("speexdsp's canceller")
-struct SpeexProcessorTests {
+struct SpeexStageTests {
     private static let rate = 16_000
 
     /// The output, moved to where the microphone's frames were.
     private static func run(
         microphone: [Float], far: [Float], settings: ProcessingSettings
     ) throws -> [Float] {
-        let processor = try SpeexProcessor(sampleRate: rate, settings: settings)
+        let processor = try ProcessingBackend.speexDSP.makeProcessor(sampleRate: rate, settings: settings)
         var output = microphone
         for start in stride(from: 0, to: microphone.count - rate / 100 + 1, by: rate / 100) {
             var block = Array(microphone[start..<start + rate / 100])
@@ -67,7 +67,7 @@ struct SpeexProcessorTests {
         let pause = noise(seconds: 2, rate: Self.rate, seed: 5, level: -70)
         let talk = speech(seconds: 4, rate: Self.rate, seed: 6, level: -40)
         let settings = ProcessingSettings(echo: .soft, gain: .conversation, voiceDetection: .moderate)
-        let processor = try SpeexProcessor(sampleRate: Self.rate, settings: settings)
+        let processor = try ProcessingBackend.speexDSP.makeProcessor(sampleRate: Self.rate, settings: settings)
         let run = ProcessorRun(processor, capture: pause + talk)
         #expect(processor.activeSettings.gain == .conversation)
         let starts = run.reports.indices.filter {

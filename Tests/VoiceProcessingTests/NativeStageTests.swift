@@ -8,11 +8,13 @@ import VoiceRealtime
 
 /// What a canceller owes both talkers, on speech-like signals in sparse rooms.
 @Suite("Native echo canceller")
-struct NativeProcessorTests {
+struct NativeStageTests {
     private static let echoOnly = ProcessingSettings(echo: .soft)
 
     private func run(_ mic: [Float], _ far: [Float], rate: Int) throws -> ProcessorRun {
-        ProcessorRun(try NativeProcessor(sampleRate: rate, settings: Self.echoOnly), capture: mic, reference: far)
+        ProcessorRun(
+            try ProcessingBackend.native.makeProcessor(sampleRate: rate, settings: Self.echoOnly), capture: mic,
+            reference: far)
     }
 
     /// Level of the difference between the output and the near end, behind the near end's own level, dB.
@@ -121,7 +123,7 @@ struct NativeProcessorTests {
     func liveSwitch(rate: Int) throws {
         let near = speech(seconds: 3, rate: rate, seed: 461)
         let silence = [Float](repeating: 0, count: near.count)
-        let processor = try NativeProcessor(sampleRate: rate, settings: Self.echoOnly)
+        let processor = try ProcessingBackend.native.makeProcessor(sampleRate: rate, settings: Self.echoOnly)
         let delay = processor.processingDelay
         let result = try ProcessorRun(processor, capture: near, reference: silence) { block in
             guard block % 40 == 20 else { return }
@@ -140,8 +142,9 @@ struct NativeProcessorTests {
             echo(of: far, rate: rate, delay: rate / 25), speech(seconds: 6, rate: rate, seed: 463, level: -30))
         let levels: [ProcessingSettings.EchoSuppression] = [.soft, .aggressive, .auto, .medium]
         let steady = try ProcessorRun(
-            NativeProcessor(sampleRate: rate, settings: Self.echoOnly), capture: mic, reference: far)
-        let processor = try NativeProcessor(sampleRate: rate, settings: Self.echoOnly)
+            ProcessingBackend.native.makeProcessor(sampleRate: rate, settings: Self.echoOnly), capture: mic,
+            reference: far)
+        let processor = try ProcessingBackend.native.makeProcessor(sampleRate: rate, settings: Self.echoOnly)
         let switched = try ProcessorRun(processor, capture: mic, reference: far) { block in
             if block % 20 == 10 { try processor.apply(ProcessingSettings(echo: levels[block / 20 % 4])) }
         }
@@ -178,7 +181,7 @@ struct NativeProcessorTests {
     private static func allocations(
         _ mic: [Float], _ far: [Float], rate: Int, settings: ProcessingSettings
     ) throws -> (Int64, [Float]) {
-        let processor = try NativeProcessor(sampleRate: rate, settings: settings)
+        let processor = try ProcessingBackend.native.makeProcessor(sampleRate: rate, settings: settings)
         let block = rate / 100
         var output = mic
         output[0] = mic[0]  // its own storage, before anything is counted

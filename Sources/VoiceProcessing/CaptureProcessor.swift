@@ -1,0 +1,118 @@
+import CVoiceKernels
+
+/// Processes the microphone in blocks of 10 ms against what the loudspeaker played.
+///
+///     capture ───> bounds ─> EchoStage ─> OutputSplice ─> NearEndStages ─> out
+///     reference ─> bounds ───────┘             noise, gain, speech
+///
+/// One owner: the thread that calls ``run(capture:reference:delay:)`` also calls `apply` and reads the properties; for this engine the media thread.
+/// Nothing is allocated per block.
+public final class CaptureProcessor {
+    /// Frames per second of both signals: 16 000, 32 000 or 48 000.
+    public let sampleRate: Int
+    /// What the backend can do.
+    public let traits: EchoTraits
+    /// What was last asked for.
+    public private(set) var requestedSettings: ProcessingSettings
+    /// What is being done: the requested settings as far as the backend has them.
+    public private(set) var activeSettings: ProcessingSettings
+    /// Blocks that the library failed on and that passed unprocessed.
+    public private(set) var failedBlocks = 0
+
+    /// A class behind a protocol, because only the client knows its type: one dynamic call per 10 ms.
+    private let stage: any EchoStage
+    private var far: RealVector
+    private var splice: OutputSplice
+    private var stages: NearEndStages?
+
+    /// Sample rates that a processor takes, Hz.
+    static let sampleRates = [16_000, 32_000, 48_000]
+
+    /// Makes the stage and all that stands around it. Takes milliseconds and allocates; not real-time safe.
+    ///
+    /// - Throws: ``ProcessingError``, by the settings, the rate or the stage.
+    init(
+        sampleRate: Int, settings: ProcessingSettings, makeStage: ProcessingBackend.MakeStage
+    ) throws(ProcessingError) {
+        guard Self.sampleRates.contains(sampleRate) else { throw .unsupportedSampleRate(sampleRate) }
+        let requested = try settings.validated()
+        let stage = try makeStage(sampleRate, requested)
+        let traits = stage.traits
+        var stages: NearEndStages?
+        var neuralNoise = false
+        if traits.hasNearEnd {
+            let made = NearEndStages(sampleRate: sampleRate, settings: traits.leftToNearEnd(requested))
+            neuralNoise = made.hasNeuralNoise && !traits.suppressesNoise
+            stages = consume made
+        }
+        let active = traits.resolved(requested, neuralNoise: neuralNoise)
+        stages?.apply(traits.leftToNearEnd(active))
+        _ = try stage.apply(active)
+        self.sampleRate = sampleRate
+        self.traits = traits
+        self.stage = stage
+        self.stages = stages
+        self.hasNeuralNoise = neuralNoise
+        requestedSettings = requested
+        activeSettings = active
+        far = RealVector(count: sampleRate / 100)
+        splice = OutputSplice(rate: sampleRate)
+    }
+
+    /// Whether ``NeuralSuppressor`` can be chosen: RNNoise is installed, the rate is 48 kHz, and the backend leaves the noise to us.
+    public let hasNeuralNoise: Bool
+
+    /// Frames of the shortest block that it takes: those of 10 ms, or 1.
+    public var shortestBlock: Int { traits.takesShortBlocks && !traits.hasNearEnd ? 1 : sampleRate / 100 }
+
+    /// Frames by which the output lags the input in the active settings.
+    public var processingDelay: Int { stage.delay + (stages?.delay ?? 0) }
+
+    /// What of `requested` this processor does.
+    public func resolved(_ requested: ProcessingSettings) -> ProcessingSettings {
+        traits.resolved(requested, neuralNoise: hasNeuralNoise)
+    }
+
+    /// Changes what is done, from the next block on, without a gap or a click.
+    ///
+    /// - Throws: ``ProcessingError/invalidSetting(_:)`` or ``ProcessingError/libraryRefused(code:)``; the old settings stay.
+    public func apply(_ settings: ProcessingSettings) throws(ProcessingError) {
+        let requested = try settings.validated()
+        let next = resolved(requested)
+        guard next != activeSettings else { return requestedSettings = requested }
+        if let hold = try stage.apply(next) { splice.begin(hold: hold) }
+        stages?.apply(traits.leftToNearEnd(next))
+        requestedSettings = requested
+        activeSettings = next
+    }
+
+    /// Processes a block in place.
+    ///
+    /// In digital silence the memories of filters fade to subnormal numbers, with which a block takes up to ten times as long, the
+    /// libraries' too. So the whole block is processed with such numbers taken for 0; the thread's own mode is restored.
+    ///
+    /// - Parameters:
+    ///   - capture: `sampleRate / 100` frames of microphone, or as few as ``shortestBlock``, full scale ±1; holds the output on return. In both
+    ///     signals what is no number is taken for silence, and what is beyond ±2 for ±2.
+    ///   - reference: as many frames of what was played; silence when nothing was.
+    ///   - delay: frames from a reference frame's entry here to the arrival of its echo in `capture`, as far as it is known; 0 where it is
+    ///     not. A backend that finds the echo by itself takes it for a hint, until it has found the echo; others go by it.
+    public func run(capture: inout MutableSpan<Float>, reference: Span<Float>, delay: Int) -> ProcessingReport {
+        precondition(
+            capture.count == reference.count && shortestBlock...far.count ~= capture.count, "a block is 10 ms")
+        let rounding = vk_flush_subnormals()
+        defer { vk_restore_rounding(rounding) }
+        SampleBounds.bound(&capture)
+        far.write(bounded: reference)
+        var report = ProcessingReport(inputLevel: decibelsFullScale(of: capture.span), outputLevel: silenceLevel)
+        report.referenceLevel = decibelsFullScale(of: far.span.extracting(first: reference.count))
+        stage.run(
+            capture: &capture, reference: far.span.extracting(first: reference.count), delay: delay, report: &report)
+        if !report.processed { failedBlocks += 1 }
+        splice.run(&capture)
+        stages?.run(&capture, report: &report)
+        report.outputLevel = decibelsFullScale(of: capture.span)
+        report.processingDelay = processingDelay
+        return report
+    }
+}
