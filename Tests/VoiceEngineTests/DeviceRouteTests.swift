@@ -7,7 +7,7 @@ import VoiceWire
 @testable import VoiceEngine
 
 /// An engine's core on the cards of a bench, in virtual time, whose packets come back to it as those of one other talker.
-private final class RouteRig {
+final class RouteRig {
     static let talker: UInt32 = 100
     static let step = Duration.milliseconds(1)
 
@@ -65,6 +65,13 @@ private final class RouteRig {
             _ = core.link.received.push(first.packet.span, tag: PacketTag(time: now))
             waiting.removeFirst()
         }
+    }
+
+    /// Goes over to other devices.
+    func select(capture: String? = nil, playback: String? = nil) throws(DeviceError) {
+        try core.selectDevices(
+            DeviceSelection(capture: capture, playback: playback), now: bench.now.sinceEpoch
+        ) { routeEvents.append($0) }
     }
 
     func takeRouteEvents() -> [RouteEvent] {

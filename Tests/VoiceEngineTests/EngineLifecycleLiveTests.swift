@@ -34,6 +34,7 @@ extension EngineLiveTests {
             await expect("notStarted") { try await engine.join(endpoint) }
             await expect("notStarted") { try await engine.setOutputVolume(0.5) }
             await expect("notStarted") { try await engine.setProcessing(.bypass) }
+            await expect("notStarted") { try await engine.selectDevices(playback: "default") }
             await expect("notJoined") { try await engine.send([1]) }
             await expect("notJoined") { try await engine.setVolume(1, for: ParticipantID(rawValue: 1)) }
             // Leaving and stopping are no errors

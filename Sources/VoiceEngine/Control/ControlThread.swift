@@ -47,17 +47,9 @@ final class ControlThread: SerialExecutor {
     /// Does `body` on the thread, and holds the caller up until it is done. Nil, with nothing done, where the caller is a thread of an engine's: the
     /// control thread may be waiting for that very one.
     func wait<Outcome: Sendable>(for body: @escaping @Sendable () -> Outcome) -> Outcome? {
-        guard !isCurrent, !RealtimeThread.isCurrent, let done = try? WakeSignal() else { return nil }
-        let outcome = Outcomes<Outcome>()
-        add(
-            .call {
-                outcome.value.withLock { [made = body()] in $0 = made }
-                done.signal()
-            })
-        while true {
-            done.wait(timeout: .seconds(60))
-            if let value = outcome.value.withLock({ $0.take() }) { return value }
-        }
+        guard !isCurrent, !RealtimeThread.isCurrent, let outcome = try? Answer<Outcome>() else { return nil }
+        add(.call { outcome.give(body()) })
+        return outcome.wait()
     }
 
     private func add(_ work: Work) {
@@ -69,11 +61,6 @@ final class ControlThread: SerialExecutor {
             let queue = queue
             Task.detached { queue.drain() }
         }
-    }
-
-    /// What a caller who waits gets.
-    private final class Outcomes<Outcome: Sendable>: Sendable {
-        let value = Mutex<Outcome?>(nil)
     }
 
     /// Outlives the executor by the end of its last job.

@@ -225,6 +225,18 @@ public actor VoiceEngine {
         try core.setProfile(profile)
     }
 
+    /// Goes over to other sound cards, by the names that ``AudioRoute/End/name`` and `duplex devices` show; what is not named stays. The call goes on: the
+    /// loudspeaker is silent while it is opened, some 50 ms as a rule, and the canceller learns the new echo. ``EngineEvent/routeChanged(_:_:)`` follows.
+    ///
+    /// What has a name of its own is waited for when it is lost, and `default` is followed, unless ``EngineConfiguration/routePolicy`` says otherwise.
+    ///
+    /// - Throws: ``EngineError/device(_:)`` where a card cannot be opened, and then the old ones run again; ``EngineError/notStarted``.
+    @discardableResult
+    public func selectDevices(capture: String? = nil, playback: String? = nil) throws(EngineError) -> AudioRoute {
+        guard let core = running?.core else { throw .notStarted }
+        return try core.selectDevices(DeviceSelection(capture: capture, playback: playback))
+    }
+
     /// Which devices the sound goes through now; nil while the engine does not run.
     public var route: AudioRoute? { running?.core.route }
 

@@ -60,4 +60,6 @@ public enum RouteChange: String, Equatable, Sendable {
     case reopened
     /// The sound goes through ALSA's `default` now.
     case movedToDefault
+    /// The client has selected it; see ``VoiceEngine/selectDevices(capture:playback:)``.
+    case selected
 }

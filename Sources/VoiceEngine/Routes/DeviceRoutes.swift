@@ -30,7 +30,15 @@ enum RouteCards: Sendable {
 /// the time that it returned has come. One caller at a time; nothing here is real-time safe.
 final class DeviceRoutes {
     private let inbox: RouteInbox
+    private let ports: RoutePorts
+    private let surroundings: RouteSurroundings
+    private let events: @Sendable (DeviceEvent) -> Void
+    private let accepts: (DeviceFormats) throws(DeviceError) -> Void
+    private let policy: RoutePolicy?
+    private var choice: DeviceChoice
     private var legs: [RouteLeg] = []
+    /// Of the next leg: none is used twice, so that late news of an old one are not taken for another's.
+    private var nextNumber = 0
 
     /// Routes at rest. `ports` are those of the engine's rings; `accepts` throws where the engine cannot serve a device with these formats;
     /// `events` is called on the devices' threads for all that they tell.
@@ -42,16 +50,23 @@ final class DeviceRoutes {
         do throws(ThreadError) { inbox = try RouteInbox() } catch {
             throw .resourcesExhausted("no file descriptor for waking a thread: \(error)")
         }
-        let plans = RouteLegPlan.legs(of: configuration.device, policy: configuration.routePolicy)
-        for (number, plan) in plans.enumerated() {
-            let legPorts = RoutePorts(
-                capture: plan.directions.contains(.capture) ? ports.capture : try .unconnected(),
-                playback: plan.directions.contains(.playback) ? ports.playback : try .unconnected())
-            legs.append(
-                RouteLeg(
-                    plan, number: number, ports: legPorts, surroundings: surroundings, inbox: inbox, events: events,
-                    accepts: accepts))
-        }
+        self.ports = ports
+        self.surroundings = surroundings
+        self.events = events
+        self.accepts = accepts
+        choice = configuration.device
+        policy = configuration.routePolicy
+        for plan in RouteLegPlan.legs(of: choice, policy: policy) { legs.append(try leg(plan)) }
+    }
+
+    private func leg(_ plan: RouteLegPlan) throws(EngineError) -> RouteLeg {
+        let legPorts = RoutePorts(
+            capture: plan.directions.contains(.capture) ? ports.capture : try .unconnected(),
+            playback: plan.directions.contains(.playback) ? ports.playback : try .unconnected())
+        defer { nextNumber += 1 }
+        return RouteLeg(
+            plan, number: nextNumber, ports: legPorts, surroundings: surroundings, inbox: inbox, events: events,
+            accepts: accepts)
     }
 
     /// Signalled when there is something to attend to.
@@ -86,10 +101,13 @@ final class DeviceRoutes {
     /// Deals with all that has happened, and opens what is due. Blocks while a device opens. Returns when it is to be called again at the
     /// latest; nil where that is not necessary.
     func attend(now: Duration, report: (RouteEvent) -> Void) -> Duration? {
+        for selection in inbox.takeSelections() {
+            selection.answer.give(Result { () throws(DeviceError) in try select(selection.devices, now: now, report) })
+        }
         for news in inbox.takeAll() {
-            for (number, leg) in legs.enumerated() {
+            for leg in legs {
                 switch news {
-                case .lost(number, let session, let reason):
+                case .lost(leg.number, let session, let reason):
                     leg.lose(session: session, reason: reason, now: now) { pass($0, of: leg, report) }
                 case .lost: break
                 case .arrived: leg.hurry(now: now)
@@ -99,6 +117,54 @@ final class DeviceRoutes {
         }
         for leg in legs { leg.attend(now: now) { pass($0, of: leg, report) } }
         return legs.compactMap(\.deadline).min()
+    }
+
+    /// Goes over to other devices. What stays is not disturbed, unless it was opened together with what goes. Where a new one cannot be opened the old ones
+    /// run again, and it throws why. Blocks, as ``start()``.
+    @discardableResult
+    func select(_ devices: DeviceSelection, now: Duration, _ report: (RouteEvent) -> Void) throws(DeviceError)
+        -> AudioRoute
+    {
+        let wanted = try devices.applied(to: choice)
+        let plans = RouteLegPlan.legs(of: wanted, policy: policy)
+        let staying = legs.filter { leg in plans.contains { $0.isSame(as: leg.plan) } }
+        let leaving = legs.filter { leg in !plans.contains { $0.isSame(as: leg.plan) } }
+        let coming = plans.filter { plan in !legs.contains { $0.plan.isSame(as: plan) } }
+        guard !coming.isEmpty else { return route }
+        // A card that is sure to fail disturbs nothing; one that is in use, perhaps here, can only be tried.
+        for plan in coming where !leaving.contains(where: { $0.uses(plan) }) {
+            do throws(DeviceError) { try plan.probe(.chosen, surroundings) } catch {
+                guard case .busy = error else { throw error }
+            }
+        }
+        for leg in leaving { leg.stop() }
+        var begun: [RouteLeg] = []
+        do throws(DeviceError) {
+            for plan in coming {
+                let leg: RouteLeg
+                do throws(EngineError) { leg = try self.leg(plan) } catch { throw .io(message: "\(error)") }
+                begun.append(leg)
+                try leg.start()
+            }
+        } catch {
+            for leg in begun { leg.stop() }
+            for leg in leaving { leg.resume(now: now) { pass($0, of: leg, report) } }
+            throw error
+        }
+        legs = staying + begun
+        choice = wanted
+        for leg in begun { report(.changed(route, .selected, leg.plan.directions)) }
+        return route
+    }
+
+    /// Asks whoever attends for ``select(_:now:_:)``, and waits; from any other thread.
+    func requestSelection(_ devices: DeviceSelection) throws(EngineError) -> AudioRoute {
+        let answer: Answer<Result<AudioRoute, DeviceError>>
+        do throws(ThreadError) { answer = try Answer() } catch {
+            throw .resourcesExhausted("no file descriptor for waiting: \(error)")
+        }
+        inbox.post(RouteInbox.Selection(devices: devices, answer: answer))
+        do throws(DeviceError) { return try answer.wait().get() } catch { throw .device(error) }
     }
 
     /// What runs, of all legs.

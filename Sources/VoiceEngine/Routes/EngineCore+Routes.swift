@@ -29,6 +29,21 @@ extension EngineCore {
         }
     }
 
+    /// Goes over to other devices, and waits until they run; not from the thread that attends to the devices.
+    func selectDevices(_ devices: DeviceSelection) throws(EngineError) -> AudioRoute {
+        try routes.requestSelection(devices)
+    }
+
+    /// Goes over to other devices, in simulated time: where ``attendToDevices(now:report:)`` may be called.
+    package func selectDevices(
+        _ devices: DeviceSelection, now: Duration, report: (RouteEvent) -> Void
+    ) throws(DeviceError) {
+        try routes.select(devices, now: now) { event in
+            note(event)
+            report(event)
+        }
+    }
+
     /// Changes what is done to the microphone, as far as the route agrees.
     package func setProcessing(_ settings: ProcessingSettings) throws(EngineError) {
         try send(

@@ -13,7 +13,14 @@ final class RouteInbox: Sendable {
         case defaultChanged
     }
 
+    /// Other devices that a client wants.
+    struct Selection: Sendable {
+        let devices: DeviceSelection
+        let answer: Answer<Result<AudioRoute, DeviceError>>
+    }
+
     private let news = Mutex<[News]>([])
+    private let selections = Mutex<[Selection]>([])
     /// Wakes whoever attends.
     let wake: WakeSignal
 
@@ -22,6 +29,19 @@ final class RouteInbox: Sendable {
     func post(_ item: News) {
         news.withLock { $0.append(item) }
         wake.signal()
+    }
+
+    func post(_ selection: Selection) {
+        selections.withLock { $0.append(selection) }
+        wake.signal()
+    }
+
+    /// All selections since the last call, in order.
+    func takeSelections() -> [Selection] {
+        selections.withLock { selections in
+            defer { selections = [] }
+            return selections
+        }
     }
 
     /// All that came since the last call, in order.

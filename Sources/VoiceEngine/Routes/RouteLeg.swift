@@ -19,7 +19,7 @@ final class RouteLeg {
     private(set) var name: String
     /// With what it runs; nil for a direction that the leg does not have, and while the device is lost.
     private(set) var formats = DeviceFormats(capture: nil, playback: nil)
-    private let number: Int
+    let number: Int
     private let ports: RoutePorts
     private let surroundings: RouteSurroundings
     private let inbox: RouteInbox
@@ -53,6 +53,29 @@ final class RouteLeg {
 
     /// Opens the chosen device. Blocks.
     func start() throws(DeviceError) { try run(.chosen) }
+
+    /// Opens again what was stopped, or waits for it as for a lost device. Blocks.
+    func resume(now: Duration, report: (Outcome) -> Void) {
+        machine.resume(now: now)
+        guard let target = machine.poll(now: now) else { return }
+        do throws(DeviceError) {
+            try run(target)
+            machine.open(target, now: now)
+            report(.opened(.reopened))
+        } catch {
+            machine.fail(now: now)
+            formats = DeviceFormats(capture: nil, playback: nil)
+            report(.lost(loss(error)))
+            standInForDevice()
+        }
+    }
+
+    /// Whether it has a card open that `other` wants.
+    func uses(_ other: RouteLegPlan) -> Bool {
+        let names = [plan.card.captureName, plan.card.playbackName].compactMap(\.self)
+        return device != nil
+            && [other.card.captureName, other.card.playbackName].contains { $0.map(names.contains) ?? false }
+    }
 
     /// Ends whatever runs. Blocks, as ``AudioDevice/stop()``.
     func stop() {

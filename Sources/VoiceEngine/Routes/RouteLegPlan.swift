@@ -55,6 +55,12 @@ struct RouteLegPlan: Sendable {
             card: card)
     }
 
+    /// Whether a leg of this plan may go on under the other.
+    func isSame(as other: RouteLegPlan) -> Bool {
+        custom == nil && other.custom == nil && directions == other.directions && policy == other.policy
+            && card == other.card
+    }
+
     /// A device at rest.
     func make(_ target: RouteMachine.Target, _ surroundings: RouteSurroundings) -> any AudioDevice {
         if target == .chosen, let custom { return custom }

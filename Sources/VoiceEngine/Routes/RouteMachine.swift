@@ -50,6 +50,12 @@ struct RouteMachine: Equatable, Sendable {
         }
     }
 
+    /// What ran was stopped for another device that then could not be opened: it is to run again now.
+    mutating func resume(now: Duration) {
+        failures = 0
+        state = .waiting(due: now)
+    }
+
     var isRunning: Bool { if case .running = state { true } else { false } }
 
     /// What to open now, if anything. To be answered with ``open(_:now:)`` or ``fail(now:)`` before it is asked again.

@@ -175,6 +175,7 @@ extension RouteChange {
         switch self {
         case .reopened: "the device is back"
         case .movedToDefault: "moved to the default device"
+        case .selected: "selected"
         }
     }
 }
