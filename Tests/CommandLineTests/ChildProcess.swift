@@ -39,10 +39,11 @@ struct ChildProcess {
     ///
     /// - Parameters:
     ///   - sink: a file for stdout in place of the pipe that is read.
+    ///   - input: what it reads; nothing where it is not given.
     ///   - prefix: a command that becomes `duplex` with what follows it: `ip netns exec`.
     init(
         _ arguments: [String], limit: Double = 300, environment: [String: String] = [:], output sink: String? = nil,
-        through prefix: [String] = []
+        input: FileHandle = .nullDevice, through prefix: [String] = []
     ) throws {
         try #require(
             FileManager.default.isExecutableFile(atPath: Self.executable.path()),
@@ -51,7 +52,7 @@ struct ChildProcess {
         process.executableURL = URL(filePath: command[0])
         process.arguments = Array(command.dropFirst())
         process.environment = ["PATH": "/usr/bin:/bin", "SWIFT_BACKTRACE": "enable=no"].merging(environment) { $1 }
-        process.standardInput = FileHandle.nullDevice
+        process.standardInput = input
         process.standardOutput = try sink.map { try FileHandle(forWritingTo: URL(filePath: $0)) } ?? output
         process.standardError = errors
         process.terminationHandler = { [ended] _ in ended.signal() }

@@ -144,7 +144,9 @@ struct DeviceSelectionTests {
         #expect(rig.hearsTalker())
     }
 
-    @Test("a direction that the engine was started without cannot be selected, and both of a client's device only together")
+    @Test(
+        "a direction that the engine was started without cannot be selected, and both of a client's device only together"
+    )
     func impossible() throws {
         let rig = try RouteRig(
             [Self.desk: card()], .alsa(ALSADeviceConfiguration(capture: Self.desk, playback: nil)))
@@ -152,7 +154,8 @@ struct DeviceSelectionTests {
         #expect(throws: DeviceError.self) { try rig.select(playback: Self.desk) }
         #expect(rig.takeRouteEvents().isEmpty)
         let own = DeviceChoice.custom(
-            try NullDevice(air: SilentAir(), configuration: SimulatedDeviceConfiguration(pacing: .realTime(priority: 0))))
+            try NullDevice(
+                air: SilentAir(), configuration: SimulatedDeviceConfiguration(pacing: .realTime(priority: 0))))
         #expect(throws: DeviceError.self) {
             try DeviceSelection(capture: nil, playback: Self.desk).applied(to: own)
         }

@@ -23,6 +23,9 @@ final class CallLog: Sendable {
         if json { tell(CallEvent(type: "warning", detail: text)) } else { Console.complain("warning: \(text)") }
     }
 
+    /// What the user did.
+    func note(_ text: String) { tell(CallEvent(type: "note", detail: text)) }
+
     /// Somebody who was in the room before.
     func show(_ participant: Participant) {
         remember(participant)

@@ -117,6 +117,14 @@ struct CallRun {
         await withTaskGroup(of: CallEnding?.self) { group in
             group.addTask { await watch(events, present) }
             group.addTask { await observe(engine) }
+            if let keyboard = Keyboard() {
+                if !options.json { Console.progress("keys: \(CallKey.legend)") }
+                group.addTask {
+                    var keys = CallKeys(engine, log, hasCards: files == nil)
+                    defer { keyboard.restore() }
+                    return await keys.obey(keyboard.keys)
+                }
+            }
             if let seconds = options.seconds { group.addTask { await timeIsUp(after: seconds) } }
             if let wait = options.wait { group.addTask { await nobodyCame(within: wait) } }
             for await case let ending? in group {

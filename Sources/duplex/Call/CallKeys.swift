@@ -1,0 +1,106 @@
+import VoiceEngine
+
+/// What can be done by a key in a call.
+enum CallKey: UInt8, CaseIterable {
+    case mute = 0x6D
+    case microphone = 0x69
+    case loudspeaker = 0x6F
+    case louder = 0x2B
+    case quieter = 0x2D
+    case leave = 0x71
+    case help = 0x3F
+
+    /// What the key does, for people.
+    var text: String {
+        switch self {
+        case .mute: "mute or unmute"
+        case .microphone: "next microphone"
+        case .loudspeaker: "next loudspeaker"
+        case .louder: "louder"
+        case .quieter: "quieter"
+        case .leave: "leave"
+        case .help: "these keys"
+        }
+    }
+
+    /// All of them in one line.
+    static var legend: String {
+        allCases.map { "\(Character(Unicode.Scalar($0.rawValue))) \($0.text)" }.joined(separator: ", ")
+    }
+}
+
+/// Does what the keys say, until one of them ends the call.
+struct CallKeys {
+    let engine: VoiceEngine
+    let log: CallLog
+    /// Whether sound cards are in use, and not files.
+    let hasCards: Bool
+    private var isMuted = false
+    /// Of the loudspeaker, 0 to 10.
+    private var volume = 10
+
+    init(_ engine: VoiceEngine, _ log: CallLog, hasCards: Bool) {
+        self.engine = engine
+        self.log = log
+        self.hasCards = hasCards
+    }
+
+    /// Returns when the call is to be left; or when nothing more is pressed, with nil.
+    mutating func obey(_ keys: some AsyncSequence<UInt8, Never>) async -> CallEnding? {
+        for await key in keys {
+            guard let key = CallKey(rawValue: key) else { continue }
+            if key == .leave { return .interrupted }
+            do throws(EngineError) { try await obey(key) } catch { log.warn(Failure(error).message) }
+        }
+        return nil
+    }
+
+    private mutating func obey(_ key: CallKey) async throws(EngineError) {
+        switch key {
+        case .mute:
+            try await engine.setMuted(!isMuted)
+            isMuted.toggle()
+            log.note(isMuted ? "you are muted" : "you are heard again")
+        case .louder, .quieter:
+            volume = min(max(volume + (key == .louder ? 1 : -1), 0), 10)
+            try await engine.setOutputVolume(Float(volume) / 10)
+            log.note("volume \(volume) of 10")
+        case .microphone: try await selectNext(.capture)
+        case .loudspeaker: try await selectNext(.playback)
+        case .help: log.note(CallKey.legend)
+        case .leave: break
+        }
+    }
+
+    /// Goes over to the next card of the list that can be opened; the engine tells which.
+    private func selectNext(_ direction: DeviceDirection) async throws(EngineError) {
+        guard hasCards, let route = await engine.route else { return log.warn("files take the sound card's place") }
+        let end = direction == .capture ? route.capture : route.playback
+        guard let end else { return log.warn("the call has none; start it anew with one") }
+        let names = ALSADevice.list().filter { $0[direction] != nil }.map(\.name)
+        for name in Self.others(than: end.name, in: names) {
+            do throws(EngineError) {
+                if direction == .capture {
+                    try await engine.selectDevices(capture: name)
+                } else {
+                    try await engine.selectDevices(playback: name)
+                }
+                return
+            } catch {
+                guard case .device = error else { throw error }
+                log.warn(Failure(error).message)
+            }
+        }
+        log.warn("there is no other \(direction == .capture ? "microphone" : "loudspeaker") that works")
+    }
+
+    /// All other names, beginning with the one behind `present`, round to the one before it.
+    static func others(than present: String, in names: [String]) -> [String] {
+        guard let place = names.firstIndex(of: present) else { return names }
+        return Array(names[(place + 1)...] + names[..<place])
+    }
+}
+
+extension ALSADeviceDescription {
+    fileprivate subscript(direction: DeviceDirection) -> State? { direction == .capture ? capture : playback }
+}
