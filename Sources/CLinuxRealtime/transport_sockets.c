@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -305,6 +306,12 @@ uint32_t dv_poll_wait(int poll, int64_t timeout_nanoseconds) {
     for (int i = 0; i < ready; i++) bits |= 1u << events[i].data.u32;
     return bits;
 }
+
+// MARK: Secrets
+
+int dv_process_set_dumpable(int dumpable) { return prctl(PR_SET_DUMPABLE, dumpable ? 1 : 0, 0, 0, 0) ? -errno : 0; }
+
+int dv_process_is_dumpable(void) { return prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 1; }
 
 // MARK: Random numbers
 

@@ -19,7 +19,6 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
         enum Phase: Sendable { case free, opening, open, leaving }
 
         var phase = Phase.free
-        var generation: UInt32 = 0
         var address = EndpointAddress(high: 0, low: 0, port: 0)
         /// When it has to be accepted.
         var deadline: Duration = .zero
@@ -35,7 +34,7 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
     private static var answerLimit: Int { 128 }
 
     /// Peers at most.
-    public let capacity: Int
+    public var capacity: Int { slots.capacity }
     /// Whether strangers may become peers.
     public let takesStrangers: Bool
     /// Counters since the start.
@@ -46,7 +45,7 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
     private var security: Security
     private let cookieKey: CookieKey
     private var places: [Place] = []
-    private var free: [UInt32] = []
+    private var slots: PeerSlots
     /// Who is at an address.
     private var residents: [EndpointAddress: UInt32] = [:]
     /// Who shakes hands at an address where somebody is already: the older one stays until it is known who comes (RFC 6347 section 4.2.8).
@@ -78,7 +77,7 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
         self.security = security
         self.cookieKey = cookieKey
         handshakes = HandshakeBudget(key: cookieKey.derived(for: .handshakeMeters))
-        self.capacity = max(1, capacity)
+        slots = PeerSlots(capacity: max(1, capacity))
         self.takesStrangers = takesStrangers
     }
 
@@ -88,7 +87,7 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
     // MARK: Looking
 
     /// Peers, those that shake hands or say goodbye included.
-    public var count: Int { places.count - free.count }
+    public var count: Int { slots.count }
 
     /// Where a peer is; nil when it is gone.
     public func address(of peer: PeerID) -> EndpointAddress? { slot(of: peer).map { places[$0].address } }
@@ -97,16 +96,11 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
     public func isOpen(_ peer: PeerID) -> Bool { slot(of: peer).map { places[$0].phase == .open } ?? false }
 
     private func slot(of peer: PeerID) -> Int? {
-        let slot = Int(peer.slot)
-        guard slot < places.count, places[slot].generation == peer.generation, places[slot].phase != .free else {
-            return nil
-        }
+        guard let slot = slots.slot(of: peer), places[slot].phase != .free else { return nil }
         return slot
     }
 
-    private func identity(of slot: Int) -> PeerID {
-        PeerID(slot: UInt32(slot), generation: places[slot].generation)
-    }
+    private func identity(of slot: Int) -> PeerID { slots.identity(of: slot) }
 
     // MARK: Receiving
 
@@ -312,14 +306,8 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
     /// Takes a place for whoever is at an address.
     private mutating func take(_ address: EndpointAddress, now: Duration) -> Int? {
         if let older = newcomers[address] { release(Int(older)) }
-        let slot: UInt32
-        if let known = free.popLast() {
-            slot = known
-        } else {
-            guard places.count < capacity else { return nil }
-            slot = UInt32(places.count)
-            places.append(Place())
-        }
+        guard let slot = slots.take()?.slot else { return nil }
+        if slot == places.count { places.append(Place()) }
         places[Int(slot)].phase = .opening
         places[Int(slot)].address = address
         places[Int(slot)].deadline = now + PeerTimers.handshake
@@ -366,7 +354,7 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
         places[slot].phase = .leaving
         places[slot].consent = nil
         // From now on its identity names nobody.
-        places[slot].generation &+= 1
+        slots.forget(slot)
         deadlines.set(UInt32(slot), to: nil)
         list(slot)
     }
@@ -376,7 +364,7 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
         guard !places[slot].isListed else { return }
         security.end(slot)
         places[slot].phase = .free
-        free.append(UInt32(slot))
+        slots.release(slot)
     }
 
     // MARK: Sending
@@ -572,7 +560,7 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
     }
 
     private func password(of slot: Int) -> STUNPassword {
-        let name = UInt64(slot) << 32 | UInt64(places[slot].generation)
+        let name = UInt64(slot) << 32 | UInt64(identity(of: slot).generation)
         return STUNPassword(high: cookieKey.hash([name, 1]), low: cookieKey.hash([name, 2]))
     }
 

@@ -31,8 +31,10 @@ public struct Plaintext: PeerSecurity {
 
     /// Records and control datagrams that may wait for the driver; more are dropped, as by a network.
     static let queueLimit = 64
-    /// Conversations remembered, so that a copy that was long on its way does not bring back whoever has left.
-    static let rememberedConversations = 1024
+    /// Conversations remembered, so that a copy of a hello does not bring back whoever has left: as long as its cookie is good, and at most as many as may begin
+    /// meanwhile (``HandshakeBudget``: 60 s of 400, and 1280 at once).
+    static let rememberedConversations = 32_768
+    static let memory = AddressCookie.period * 2
     static let helloSize = 26
     static let headerSize = 10
 
@@ -44,7 +46,7 @@ public struct Plaintext: PeerSecurity {
     private let key: CookieKey
     private var conversations: UInt64 = 0
     private var paths: [Path] = []
-    private var former = FirstInFirstOut<UInt64>()
+    private var former = FirstInFirstOut<(nonce: UInt64, at: Duration)>()
     private var formerSet: Set<UInt64> = []
 
     /// - Parameter key: makes the nonces; from a cryptographic source.
@@ -93,7 +95,7 @@ public struct Plaintext: PeerSecurity {
             guard paths[slot].state == .opening || paths[slot].nonce == nonce else { return false }
             paths[slot].nonce = nonce
             paths[slot].state = .open
-            remember(nonce)
+            remember(nonce, now: now)
             queue(header(Kind.welcome, nonce), at: slot)
             return true
         case Kind.retry:
@@ -118,10 +120,15 @@ public struct Plaintext: PeerSecurity {
         paths[slot].role == .client && paths[slot].state == .opening && record.number(at: 2) == paths[slot].nonce
     }
 
-    private mutating func remember(_ nonce: UInt64) {
+    private mutating func remember(_ nonce: UInt64, now: Duration) {
         guard formerSet.insert(nonce).inserted else { return }
-        former.append(nonce)
-        if former.count > Self.rememberedConversations, let oldest = former.popFirst() { formerSet.remove(oldest) }
+        former.append((nonce, now))
+        while let oldest = former.first,
+            now - oldest.at >= Self.memory || former.count > Self.rememberedConversations
+        {
+            formerSet.remove(oldest.nonce)
+            _ = former.popFirst()
+        }
     }
 
     private mutating func sayHello(_ slot: Int) {

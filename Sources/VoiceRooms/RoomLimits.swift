@@ -15,8 +15,9 @@ enum RoomLimits {
     static let reports = RateLimit(burst: 100, interval: .milliseconds(20))
 
     /// What the requests of one participant cost: one, and one more for each message or route that follows from it. 2000 a second are 60
-    /// messages a second to a room of 32. What comes too early is not acknowledged, and so sent again by the client's carrier: it loses nothing.
-    static let requests = RateLimit(burst: 4000, interval: .microseconds(500))
+    /// messages a second to a room of 32; at once a client has to publish, and perhaps to subscribe to 31 others, or to say a few things. What comes too
+    /// early waits, and is acknowledged later: it loses nothing.
+    static let requests = RateLimit(burst: 256, interval: .microseconds(500))
 
     /// Interruptions by one participant: nobody begins to speak more than twice a second for long. More are refused as `tooOften`.
     static let interruptions = RateLimit(burst: 10, interval: .milliseconds(500))

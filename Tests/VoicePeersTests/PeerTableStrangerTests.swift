@@ -113,6 +113,34 @@ struct PeerTableStrangerTests {
         #expect(server.events.contains { if case .closed(_, .crowdedOut) = $0 { true } else { false } })
     }
 
+    @Test("a copy of a hello brings back nobody, however many have come since, as long as its cookie is good")
+    func copies() {
+        var security = Plaintext(key: CookieKey(high: 1, low: 2))
+        let cookie = AddressCookie(of: .of(1), key: CookieKey(high: 3, low: 4), now: now)
+        let good = (0..<16).map { cookie.bytes[$0] }
+        func greeting(_ nonce: UInt64) -> Greeting {
+            let hello = RawRecord.hello(nonce, cookie: good)
+            var answer = [UInt8](repeating: 0, count: 64)
+            var span = answer.mutableSpan
+            return security.greet(hello.span, cookie: cookie, answer: &span)
+        }
+        // Given conversations as fast as they may begin, each over at once
+        for number in 0..<20_000 {
+            security.begin(0, as: .server, now: now)
+            _ = security.receive(
+                RawRecord.hello(UInt64(number), cookie: good).span, at: 0, now: now + .microseconds(2_500 * number))
+            security.end(0)
+        }
+        let old = (0..<20_000).filter { greeting(UInt64($0)) != .unknown }
+        #expect(old.isEmpty)
+        #expect(greeting(20_000) == .admitted)
+        // After that they are forgotten
+        security.begin(0, as: .server, now: now)
+        _ = security.receive(
+            RawRecord.hello(20_000, cookie: good).span, at: 0, now: now + AddressCookie.period * 2 + .seconds(50))
+        #expect(greeting(19_999) == .admitted)
+    }
+
     @Test("media of whoever is not accepted goes nowhere")
     func unacceptedMedia() throws {
         let server = PeerEnd.server()

@@ -83,6 +83,21 @@ struct RoomFloodTests {
         #expect(rooms.directory.statistics.deferredRequests > 0)
     }
 
+    @Test func oneDatagramCostsAsMuchAsAWellBehavedClientNeeds() throws {
+        // Given a room of 32
+        var rooms = try Self.crowd(32)
+        rooms.run(for: .seconds(10))
+        let before = rooms.directory.deliveries + rooms.directory.forwarding.edits
+        // When a datagram is full of messages to all
+        Self.flood(
+            &rooms, by: 0,
+            with: [RoomMessage](
+                repeating: .send(destination: nil, bytes: [1]), count: DatagramCarrier.windowMessages))
+        // Then a few of them are sent, and the others wait for the client to repeat them
+        let work = rooms.directory.deliveries + rooms.directory.forwarding.edits - before
+        #expect((31 * 4...300).contains(work))
+    }
+
     @Test func datagramsOfOneParticipantAreReadUpToALimit() throws {
         var rooms = try Self.crowd(2)
         let answered = rooms.carrier(0)?.awaited ?? 0

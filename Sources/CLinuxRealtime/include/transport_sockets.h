@@ -85,6 +85,14 @@ void dv_poll_remove(int poll, int descriptor);
 /// Waits for input, at most `timeout_nanoseconds` (negative: for ever; rounded up to milliseconds). The bits of what is ready.
 uint32_t dv_poll_wait(int poll, int64_t timeout_nanoseconds);
 
+// MARK: Secrets
+
+/// Whether the process's memory goes into core dumps, and its user's debuggers may read it (PR_SET_DUMPABLE, prctl(2)). 0 or -errno.
+int dv_process_set_dumpable(int dumpable);
+
+/// Whether a core dump of the process may be made.
+int dv_process_is_dumpable(void);
+
 // MARK: Random numbers
 
 /// Fills `bytes` from the system's cryptographic source.

@@ -58,6 +58,8 @@ struct RoomServe: AsyncParsableCommand {
 
     func run() async throws {
         try await reportingFailure {
+            // Before there are keys in it.
+            ProcessMemory.hide()
             let interruption = Interruption()
             let keys = dev ? [try TokenKey.made()] : try secret.loadKeys()
             let verifier = TokenVerifier(keys: keys)
