@@ -103,6 +103,10 @@ let package = Package(
             name: "SuppressorTraining", dependencies: ["VoiceDevices", "VoiceProcessing", "VoiceSimulation"],
             path: "tools/SuppressorTraining", swiftSettings: swift),
 
+        // Examples: what a client writes, with the public product alone
+        .executableTarget(
+            name: "EchoAgent", dependencies: ["VoiceEngine"], path: "Examples/EchoAgent", swiftSettings: swift),
+
         // Tests
         .target(name: "TestCases", path: "Tests/TestCases", swiftSettings: swift),
         tests("VoiceRealtime", "VoiceRealtime", "CAllocationCounter", "CLinuxRealtime"),
@@ -117,6 +121,7 @@ let package = Package(
         tests("VoiceEngine", "VoiceEngine", "VoiceProcessing", "VoiceSimulation", "CAllocationCounter"),
         tests("VoiceSimulation", "VoiceSimulation"),
         tests("EndToEnd", "VoiceEngine", "VoiceSimulation", "CAllocationCounter"),
+        tests("Examples", "EchoAgent", "VoiceEngine", "VoiceSimulation"),
         tests("CommandLine", "duplex", "VoiceEngine", "VoiceSimulation"),
         tests("VirtualCard", "CALSA", "CLinuxRealtime", "CAllocationCounter"),
         tests("ImportRules"),

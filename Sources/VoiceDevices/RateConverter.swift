@@ -3,16 +3,16 @@ internal import CSpeexDSP
 /// Converts mono frames from one rate to another with speexdsp's polyphase resampler, without an offset in time: frame
 /// `j` of the output lies exactly at `j * inputRate / outputRate` of the input.
 @safe
-struct RateConverter: ~Copyable, @unchecked Sendable {
+package struct RateConverter: ~Copyable, @unchecked Sendable {
     /// "Desktop" quality of speexdsp: 0.01 dB ripple to 0.94 of Nyquist, stop band below -70 dB; a millisecond of
     /// delay.
     static var quality: Int32 { 5 }
 
-    let inputRate: Int
-    let outputRate: Int
+    package let inputRate: Int
+    package let outputRate: Int
     private let state: OpaquePointer
 
-    init(inputRate: Int, outputRate: Int) throws(DeviceError) {
+    package init(inputRate: Int, outputRate: Int) throws(DeviceError) {
         var error: Int32 = 0
         guard
             let state = unsafe speex_resampler_init(1, UInt32(inputRate), UInt32(outputRate), Self.quality, &error)
@@ -26,20 +26,18 @@ struct RateConverter: ~Copyable, @unchecked Sendable {
     deinit { unsafe speex_resampler_destroy(state) }
 
     /// How many input frames must follow a moment before the output for it is complete.
-    var delayInputFrames: Int { unsafe Int(speex_resampler_get_input_latency(state)) }
+    package var delayInputFrames: Int { unsafe Int(speex_resampler_get_input_latency(state)) }
 
     /// The same as time.
     var delay: Duration { .nanoseconds(Int64(delayInputFrames) * 1_000_000_000 / Int64(inputRate)) }
 
-    /// Forgets the past. Not real-time safe.
-    mutating func reset() {
-        _ = unsafe speex_resampler_reset_mem(state)
-        _ = unsafe speex_resampler_skip_zeros(state)
-    }
+    /// Forgets the past. Real-time safe.
+    @_noLocks @_noAllocation
+    package mutating func reset() { unsafe dv_resampler_reset(state) }
 
     /// Converts up to `inputCount` frames into up to `outputCount`; returns how many of each were used. Real-time safe.
     @_noLocks @_noAllocation
-    mutating func process(
+    package mutating func process(
         _ input: UnsafePointer<Float>, _ inputCount: Int, _ output: UnsafeMutablePointer<Float>, _ outputCount: Int
     ) -> (consumed: Int, produced: Int) {
         var consumed = UInt32(truncatingIfNeeded: inputCount)

@@ -97,6 +97,12 @@ public struct FrameProducer: ~Copyable, @unchecked Sendable {
         @_noLocks @_noAllocation get { unsafe written - indices.pointee.read.load(ordering: .acquiring) }
     }
 
+    /// How many frames have been handed over so far.
+    @inlinable
+    public var writtenFrames: Int {
+        @_noLocks @_noAllocation get { written }
+    }
+
     /// Room for up to `frames` frames, to be filled and then handed over with ``commit(_:time:)``; shorter where the ring is nearly full.
     @_noLocks @_noAllocation
     @_lifetime(&self)
@@ -204,6 +210,12 @@ public struct FrameConsumer: ~Copyable, @unchecked Sendable {
     @inlinable
     public var available: Int {
         @_noLocks @_noAllocation get { unsafe indices.pointee.written.load(ordering: .acquiring) - read }
+    }
+
+    /// How many frames have been given back to the producer so far.
+    @inlinable
+    public var readFrames: Int {
+        @_noLocks @_noAllocation get { read }
     }
 
     /// The next frames, up to `frames`; they stay in the ring until ``release(_:)`` and may be worked on in place.

@@ -42,6 +42,10 @@ public struct ValueProducer<Value: BitwiseCopyable & Sendable>: ~Copyable, @unch
         unsafe RingIndices.free(indices)
     }
 
+    /// How many values there is room for.
+    @inlinable
+    public var room: Int { unsafe mask + 1 - (written - indices.pointee.read.load(ordering: .acquiring)) }
+
     /// Appends `value`; false where the ring is full, which is counted.
     @inlinable
     @discardableResult

@@ -1,5 +1,7 @@
 import Testing
+import VoiceDevices
 import VoicePlayout
+import VoiceRealtime
 import VoiceWire
 
 @testable import VoiceEngine
@@ -74,7 +76,11 @@ struct StreamTableTests {
             var scratch = mix
             var mixSpan = mix.mutableSpan
             var scratchSpan = scratch.mutableSpan
-            table.mix(into: &mixSpan, scratch: &scratchSpan, now: now)
+            let rendered = ValueRing<RenderedSpan>(minimumCapacity: 1)
+            let news = ValueRing<FarEndNews>(minimumCapacity: 1)
+            var none = FarEndTable(rendered: rendered.consumer, news: news.producer, wake: nil)
+            table.mix(
+                into: &mixSpan, scratch: &scratchSpan, now: now, sinks: &none, at: MixMoment(ringFrame: 0, scale: 1))
             return mix
         }
 

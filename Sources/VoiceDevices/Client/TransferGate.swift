@@ -10,7 +10,7 @@ internal import Synchronization
 /// each direction, and loses frames instead of memory safety. Sequentially consistent, since each side first writes its
 /// own flag and then reads the other's (Dekker's algorithm).
 @safe
-struct TransferGate: BitwiseCopyable, @unchecked Sendable {
+package struct TransferGate: BitwiseCopyable, @unchecked Sendable {
     private struct Flags: ~Copyable {
         let isOpen = Atomic<Bool>(false)
         let isTaken = Atomic<Bool>(false)
@@ -21,28 +21,28 @@ struct TransferGate: BitwiseCopyable, @unchecked Sendable {
 
     private init(flags: UnsafeMutablePointer<Flags>) { unsafe self.flags = flags }
 
-    static func make() -> TransferGate {
+    package static func make() -> TransferGate {
         let flags = UnsafeMutablePointer<Flags>.allocate(capacity: 1)
         unsafe flags.initialize(to: Flags())
         return unsafe TransferGate(flags: flags)
     }
 
-    func free() {
+    package func free() {
         unsafe flags.deinitialize(count: 1)
         unsafe flags.deallocate()
     }
 
-    func open() { unsafe flags.pointee.isOpen.store(true, ordering: .sequentiallyConsistent) }
+    package func open() { unsafe flags.pointee.isOpen.store(true, ordering: .sequentiallyConsistent) }
 
     /// Turns later comers away and waits until nobody is inside. Blocks for as long as a transfer takes.
-    func close() {
+    package func close() {
         unsafe flags.pointee.isOpen.store(false, ordering: .sequentiallyConsistent)
         while unsafe flags.pointee.isTaken.load(ordering: .sequentiallyConsistent) { sched_yield() }
     }
 
     /// True for who may go in, and must then ``leave()``. Real-time safe.
     @_noLocks @_noAllocation
-    func enter() -> Bool {
+    package func enter() -> Bool {
         let wasTaken = unsafe flags.pointee.isTaken.exchange(true, ordering: .sequentiallyConsistent)
         guard !wasTaken else { return false }
         if unsafe flags.pointee.isOpen.load(ordering: .sequentiallyConsistent) { return true }
@@ -52,5 +52,5 @@ struct TransferGate: BitwiseCopyable, @unchecked Sendable {
 
     /// Goes out again. Real-time safe.
     @_noLocks @_noAllocation
-    func leave() { unsafe flags.pointee.isTaken.store(false, ordering: .sequentiallyConsistent) }
+    package func leave() { unsafe flags.pointee.isTaken.store(false, ordering: .sequentiallyConsistent) }
 }

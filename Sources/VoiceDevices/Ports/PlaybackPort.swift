@@ -23,6 +23,8 @@ public struct PlaybackPort: ~Copyable, @unchecked Sendable {
     /// Never touched: they keep what the handles point to.
     private let signal: WakeSignal
     private let controlOwner: PlaybackControl
+    /// Where it is told which frames of the playout ring leave the DAC when; nil where nobody asks. Overflow: the newest is dropped.
+    package var rendered: ValueProducer<RenderedSpan>?
     /// Where the port returns to when it is let go; nil for a port that is nobody's but its device's.
     var dock: PortDock<PlaybackPort>?
 
@@ -56,6 +58,7 @@ public struct PlaybackPort: ~Copyable, @unchecked Sendable {
         returned.gain = gain
         returned.hasBegun = hasBegun
         returned.fade.beginAnew()
+        returned.rendered = rendered
         dock.takeBack(returned)
     }
 
@@ -70,7 +73,10 @@ public struct PlaybackPort: ~Copyable, @unchecked Sendable {
         discardUnwanted()
         let given = playout.read(into: &output)
         taken += given
-        if given > 0 { hasBegun = true }
+        if given > 0 {
+            hasBegun = true
+            rendered?.push(RenderedSpan(firstFrame: taken - given, frames: given, dacTime: dacTime))
+        }
         fade.complete(&output, given: given)
         applyGain(to: &output)
         cells.addFrames(output.count)

@@ -5,11 +5,11 @@
 /// keeps the sound's own colour while it dies away. No frame that was really there is altered before a gap, since a gap
 /// is known only when it has come.
 @safe
-struct UnderrunFade: ~Copyable {
+package struct UnderrunFade: ~Copyable {
     /// Long enough not to click, short enough not to sound like an echo.
     static var milliseconds: Int { @_noLocks @_noAllocation get { 5 } }
     /// The same in frames at 48 kHz.
-    static var frames: Int { @_noLocks @_noAllocation get { milliseconds * 48 } }
+    package static var frames: Int { @_noLocks @_noAllocation get { milliseconds * 48 } }
 
     /// From 1 down to 0 along half a cosine; its complement is the fade-in, so that the two always add up to 1.
     private let curve: UnsafeMutablePointer<Float>
@@ -22,7 +22,7 @@ struct UnderrunFade: ~Copyable {
     /// From the start, as nothing has been heard that could break off; and what comes first is left as it is.
     private var isStarved = true
 
-    init() {
+    package init() {
         unsafe curve = .allocate(capacity: Self.frames)
         unsafe history = .allocate(capacity: Self.frames)
         unsafe tail = .allocate(capacity: Self.frames)
@@ -46,7 +46,7 @@ struct UnderrunFade: ~Copyable {
 
     /// Completes `output`, of which only the first `given` frames hold sound. Real-time safe.
     @_noLocks @_noAllocation
-    mutating func complete(_ output: inout MutableSpan<Float>, given: Int) {
+    package mutating func complete(_ output: inout MutableSpan<Float>, given: Int) {
         let count = output.count
         if given > 0 { isStarved = false }
         var index = 0
@@ -70,7 +70,7 @@ struct UnderrunFade: ~Copyable {
 
     /// Begins a gap on the frame after the last one heard. Real-time safe.
     @_noLocks @_noAllocation
-    mutating func breakOff() {
+    package mutating func breakOff() {
         var index = 0
         while index < Self.frames {
             unsafe tail[index] = history[Self.frames - 1 - index] * curve[index]
@@ -80,6 +80,22 @@ struct UnderrunFade: ~Copyable {
         risePosition = 0
         isStarved = true
     }
+
+    /// Makes the fade as new: nothing has been heard, and what comes next is left as it is. Real-time safe.
+    @_noLocks @_noAllocation
+    package mutating func reset() {
+        var index = 0
+        while index < Self.frames {
+            unsafe history[index] = 0
+            index += 1
+        }
+        tailPosition = Self.frames
+        risePosition = Self.frames
+        isStarved = true
+    }
+
+    /// How many frames of a fade-out are still to come.
+    package var tailFrames: Int { @_noLocks @_noAllocation get { Self.frames - tailPosition } }
 
     /// Forgets what was heard: what comes next fades in from silence.
     mutating func beginAnew() {

@@ -74,6 +74,9 @@ public actor VoiceEngine {
         return snapshot
     }
 
+    /// What runs; nil while the engine does not.
+    var core: EngineCore? { running?.core }
+
     // MARK: Running
 
     /// Opens the device and starts the sound. Returns what the device granted, requested and active.

@@ -8,8 +8,8 @@ internal import VoiceWire
 ///
 ///     receive ring ─► jitter buffer ─► Opus decode, FEC, conceal ─► volume ─┐
 ///                     (one for each talker)                                  ├─► mix ─► limiter ─► playout ring
-///     ...                                                         volume ─┘               (at the device's own pace,
-///                                                                                         where that is not the true one)
+///     ...                                                         volume ─┤               (at the device's own pace,
+///     far ends in this process: queue ─► fade where it runs dry ─► volume ─┘                where that is not the true one)
 ///
 /// The playback clock drives it: a block is pulled shortly before the playback thread comes for it. Nothing is allocated after `init`.
 struct Downlink: ~Copyable {
@@ -87,7 +87,8 @@ struct Downlink: ~Copyable {
     ///   - playback: what the device has counted so far.
     ///   - reports: takes what comes of RTCP.
     mutating func run(
-        _ clock: RunClock, take: PlaybackTake?, playback: DirectionCounts, reports: inout ReportExchange,
+        _ clock: RunClock, take: PlaybackTake?, playback: DirectionCounts, farEnds: inout FarEndTable,
+        reports: inout ReportExchange,
         events: inout MediaEventOutlet
     ) {
         let silence = playback.underrunFrames - underrunFrames + (take?.gapFrames ?? 0)
@@ -97,7 +98,7 @@ struct Downlink: ~Copyable {
         drift.update(measuredPPM: playback.driftPPM, now: clock.start)
         receive(&reports)
         while let due = schedule.due(fill: playout.fill), due <= clock.start {
-            produce(now: clock.start)
+            produce(now: clock.start, farEnds: &farEnds)
             let isChanged = schedule.filled(due: due, at: clock.now, underruns: playback.underrunFrames)
             if isChanged { noteMargin(&events) }
         }
@@ -171,22 +172,34 @@ struct Downlink: ~Copyable {
     }
 
     /// Pulls a block, mixes it and puts it into the ring.
-    private mutating func produce(now: MonotonicTime) {
+    private mutating func produce(now: MonotonicTime, farEnds: inout FarEndTable) {
         let blockFrames = nextBlockFrames()
+        let moment = mixMoment(now: now)
         var mixSpan = mix.mutableSpan
         var block = mixSpan._mutatingExtracting(0..<blockFrames)
         for index in 0..<blockFrames { block[index] = 0 }
         var scratchSpan = scratch.mutableSpan
         var scratchBlock = scratchSpan._mutatingExtracting(0..<blockFrames)
-        streams.mix(into: &block, scratch: &scratchBlock, now: now.sinceEpoch)
+        streams.mix(into: &block, scratch: &scratchBlock, now: now.sinceEpoch, sinks: &farEnds, at: moment)
+        farEnds.mix(into: &block, scratch: &scratchBlock, at: moment)
         limiter.apply(to: &block)
-        if let referenceEnd {
-            // What is pulled now follows what waits here and in the ring, which follows what the device has.
-            let waiting = Double(playout.fill) + follower.pendingFrames
-            let toDAC = Double(referenceEnd.nanoseconds - now.nanoseconds) + waiting * 1e9 / 48_000
-            statistics.pullToSpeaker.note(toDAC, frames: blockFrames)
+        if let dacTime = moment.dacTime {
+            statistics.pullToSpeaker.note(dacTime.nanoseconds - now.nanoseconds, frames: blockFrames)
         }
         follower.pass(block.span, driftPPM: drift.followedPPM, to: &playout, time: now)
+    }
+
+    /// What is pulled now follows what waits here and in the ring, which follows what the device has.
+    private func mixMoment(now: MonotonicTime) -> MixMoment {
+        let pending = follower.pendingFrames
+        let scale = drift.followedPPM.map { 1 + $0 * 1e-6 } ?? 1
+        let dacTime = referenceEnd.map { end in
+            let waiting = Double(playout.fill) + pending
+            return MonotonicTime(nanoseconds: end.nanoseconds + Int64((waiting * 1e9 / 48_000).rounded()))
+        }
+        // Where the clock is followed no more, what was pending is left out.
+        let held = drift.followedPPM == nil ? 0 : pending * scale
+        return MixMoment(ringFrame: Double(playout.writtenFrames) + held, scale: scale, dacTime: dacTime)
     }
 
     /// How much to pull: what the playback thread takes at a time, at most 10 ms. Where its clock is followed that is no whole number of frames:

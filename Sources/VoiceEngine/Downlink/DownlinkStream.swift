@@ -6,6 +6,8 @@ internal import VoiceWire
 struct DownlinkStream: ~Copyable {
     /// Whose packets this is for; nil while the slot is free.
     private(set) var synchronizationSource: UInt32?
+    /// Who the talker is; 0 for nobody of the room.
+    private(set) var participant: UInt32 = 0
     private var playout: PlayoutBuffer
     private var decoder: OpusDecoder
     private var volume = GainRamp(1)
@@ -17,7 +19,8 @@ struct DownlinkStream: ~Copyable {
         decoder = try OpusDecoder()
     }
 
-    mutating func begin(_ source: UInt32, gain: Float = 1) {
+    mutating func begin(_ source: UInt32, of participant: UInt32 = 0, gain: Float = 1) {
+        self.participant = participant
         synchronizationSource = source
         playout.reset()
         decoder.reset()
@@ -82,11 +85,15 @@ struct DownlinkStream: ~Copyable {
 
     mutating func playbackStoodStill(_ frames: Int) { playout.playbackStoodStill(frames) }
 
-    /// Adds the stream's next `mix.count` frames to `mix`, through `scratch` of the same length.
-    mutating func mix(into mix: inout MutableSpan<Float>, scratch: inout MutableSpan<Float>, now: Duration) {
-        _ = playout.pull(into: &scratch, now: now, decoder: &decoder)
-        volume.apply(to: &scratch)
-        for index in 0..<mix.count { mix[index] += scratch[index] }
+    /// Fills `block` with the stream's next frames.
+    mutating func pull(into block: inout MutableSpan<Float>, now: Duration) {
+        _ = playout.pull(into: &block, now: now, decoder: &decoder)
+    }
+
+    /// Scales `block` by the volume and adds it to `mix`.
+    mutating func add(_ block: inout MutableSpan<Float>, to mix: inout MutableSpan<Float>) {
+        volume.apply(to: &block)
+        for index in 0..<mix.count { mix[index] += block[index] }
     }
 }
 

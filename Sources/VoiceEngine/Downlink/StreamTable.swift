@@ -154,7 +154,8 @@ struct StreamTable: ~Copyable {
     }
 
     private mutating func seat(_ index: Int, in slot: Int) {
-        unsafe slots[slot].begin(members[index].synchronizationSource, gain: members[index].gain)
+        unsafe slots[slot].begin(
+            members[index].synchronizationSource, of: members[index].participant, gain: members[index].gain)
         unsafe members[index].slot = slot
         unsafe members[index].isUnheard = false
         unsafe members[index].wasTold = false
@@ -261,9 +262,15 @@ struct StreamTable: ~Copyable {
         if let slot = unsafe members[index].slot { unsafe slots[slot].setVolume(gain) }
     }
 
-    mutating func mix(into mix: inout MutableSpan<Float>, scratch: inout MutableSpan<Float>, now: Duration) {
+    /// Adds what is played to `mix`, through `scratch` of the same length, and gives each participant's sound to its sinks.
+    mutating func mix(
+        into mix: inout MutableSpan<Float>, scratch: inout MutableSpan<Float>, now: Duration, sinks: inout FarEndTable,
+        at moment: MixMoment
+    ) {
         for index in 0..<count where unsafe slots[index].synchronizationSource != nil {
-            unsafe slots[index].mix(into: &mix, scratch: &scratch, now: now)
+            unsafe slots[index].pull(into: &scratch, now: now)
+            if sinks.sinkCount > 0 { unsafe sinks.hear(slots[index].participant, scratch.span, at: moment) }
+            unsafe slots[index].add(&scratch, to: &mix)
         }
     }
 

@@ -16,6 +16,8 @@ package final class EngineCore: @unchecked Sendable {
     private static let playoutFrames = 16_384
     /// Half a second of 10 ms packets from each of the most talkers.
     private static let packets = 1_024
+    /// What the media thread may be late by before it is not known any more when a far end was heard: 340 ms of the shortest periods, 32 frames.
+    private static let renderedSpans = 512
     /// Commands between two runs of the media thread.
     private static let commandCapacity = 256
 
@@ -35,6 +37,8 @@ package final class EngineCore: @unchecked Sendable {
     private var pipeline: MediaPipeline
     private let commands: Mutex<ValueProducer<MediaCommand>>
     private var events: ValueConsumer<MediaEvent>
+    private var farEndNews: ValueConsumer<FarEndNews>
+    let farEnds = FarEndRegistry()
     private var reader: TripleBufferReader<MediaStatistics>
 
     /// Starts the configured device and makes the pipeline for what it granted. Allocates, and blocks while the device starts.
@@ -65,9 +69,12 @@ package final class EngineCore: @unchecked Sendable {
         counters = DeviceCounters()
         playback = PlaybackControl()
         let capturePort = CapturePort(ring: capture.producer, wake: mediaWake, counters: counters)
-        let playbackPort = PlaybackPort(
+        var playbackPort = PlaybackPort(
             playout: playout.consumer, reference: reference.producer, wake: mediaWake, control: playback,
             counters: counters)
+        let rendered = ValueRing<RenderedSpan>(minimumCapacity: Self.renderedSpans)
+        let farEndNews = ValueRing<FarEndNews>(minimumCapacity: Self.commandCapacity)
+        playbackPort.rendered = .some(rendered.producer)
         let margin = configuration.playoutMargin
         routes = try DeviceRoutes(
             configuration, ports: RoutePorts(capture: PortDock(capturePort), playback: PortDock(playbackPort)),
@@ -88,7 +95,9 @@ package final class EngineCore: @unchecked Sendable {
                 devicePeriod: formats.playback?.active.periodAt48Kilohertz ?? Uplink.longestBlock,
                 keepsDeadlines: keepsDeadlines)
             pipeline = MediaPipeline(
-                uplink: uplink, downlink: downlink, reports: ReportExchange(configuration.sending),
+                uplink: uplink, downlink: downlink,
+                farEnds: FarEndTable(rendered: rendered.consumer, news: farEndNews.producer, wake: eventWake),
+                reports: ReportExchange(configuration.sending),
                 commands: commands.consumer,
                 events: MediaEventOutlet(events.producer, wake: eventWake), counters: counters,
                 publisher: statistics.writer)
@@ -101,10 +110,11 @@ package final class EngineCore: @unchecked Sendable {
         link = PacketLink(received: received.producer, sending: sending.consumer, wake: networkWake)
         self.commands = Mutex(commands.producer)
         self.events = events.consumer
+        self.farEndNews = farEndNews.consumer
         reader = statistics.reader
     }
 
-    deinit { routes.stop() }
+    deinit { stopDevice() }
 
     /// Does all the media work that is due, in simulated time. Returns when it must be called next if no device moves before; nil where
     /// nothing becomes due by time alone.
@@ -115,7 +125,10 @@ package final class EngineCore: @unchecked Sendable {
     func run() -> MonotonicTime? { pipeline.run(RunClock(start: .now(), isLive: true)) }
 
     /// Stops the devices and waits for their threads. Safe to call again; nobody may be in ``attendToDevices(now:report:)``.
-    package func stopDevice() { routes.stop() }
+    package func stopDevice() {
+        routes.stop()
+        farEnds.end()
+    }
 
     /// Tells the media thread; throws where it has not taken commands for a while. From any thread.
     package func send(_ command: MediaCommand) throws(EngineError) {
@@ -124,8 +137,11 @@ package final class EngineCore: @unchecked Sendable {
         mediaWake.signal()
     }
 
-    /// The oldest event of the media thread that has not been looked at.
-    package func nextEvent() -> MediaEvent? { events.pop() }
+    /// The oldest event of the media thread that has not been looked at. What there is of far ends in this process goes to them.
+    package func nextEvent() -> MediaEvent? {
+        while let news = farEndNews.pop() { farEnds.handle(news) }
+        return events.pop()
+    }
 
     /// What the media thread last published, at most 100 ms old.
     package func statistics() -> MediaStatistics { reader.latest() }

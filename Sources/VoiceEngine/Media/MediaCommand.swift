@@ -27,6 +27,10 @@ package enum MediaCommand: BitwiseCopyable, Sendable {
     case setVolume(gain: Float, synchronizationSource: UInt32)
     /// Drop what waits of the stream before this generation: its talker was interrupted.
     case flush(generation: UInt32, synchronizationSource: UInt32)
+    /// Play and feed a far end in this process, until it is closed.
+    case openFarEnd(FarEndHandle)
+    /// Feed a sink of one participant's sound, until it is closed.
+    case openSink(SinkHandle)
 }
 
 /// Where an outgoing RTP stream begins (RFC 3550, section 5.1: sequence number and timestamp start at random).

@@ -14,6 +14,7 @@ struct MediaPipeline: ~Copyable {
 
     private var uplink: Uplink
     private var downlink: Downlink
+    private var farEnds: FarEndTable
     private var reports: ReportExchange
     private var commands: ValueConsumer<MediaCommand>
     private var events: MediaEventOutlet
@@ -23,13 +24,15 @@ struct MediaPipeline: ~Copyable {
     private var lastPublication: MonotonicTime?
 
     init(
-        uplink: consuming Uplink, downlink: consuming Downlink, reports: ReportExchange,
+        uplink: consuming Uplink, downlink: consuming Downlink, farEnds: consuming FarEndTable,
+        reports: ReportExchange,
         commands: consuming ValueConsumer<MediaCommand>,
         events: consuming MediaEventOutlet, counters: DeviceCounters,
         publisher: consuming TripleBufferWriter<MediaStatistics>
     ) {
         self.uplink = uplink
         self.downlink = downlink
+        self.farEnds = farEnds
         self.reports = reports
         self.commands = commands
         self.events = events
@@ -43,11 +46,15 @@ struct MediaPipeline: ~Copyable {
         let cpuBefore = RealtimeWatch.cpuNanoseconds()
         let allocationsBefore = RealtimeWatch.allocations
         while let command = commands.pop() { obey(command) }
+        let take = uplink.takeReference()
+        farEnds.takeRendered(now: clock.start)
         downlink.run(
-            clock, take: uplink.takeReference(), playback: counters.counts.playback, reports: &reports, events: &events)
+            clock, take: take, playback: counters.counts.playback, farEnds: &farEnds, reports: &reports,
+            events: &events)
         examineStreams(clock)
         uplink.follow(reports.adaptation.plan)
-        uplink.run(clock, events: &events)
+        uplink.run(clock, farEnds: &farEnds, events: &events)
+        farEnds.tell(now: clock.start)
         report(clock)
         note(clock, cpuBefore: cpuBefore, allocationsBefore: allocationsBefore)
         return downlink.nextRun
@@ -99,6 +106,8 @@ struct MediaPipeline: ~Copyable {
         case .removeStream(let source): downlink.removeStream(source)
         case .setVolume(let gain, let source): downlink.setVolume(gain, of: source)
         case .flush(let generation, let source): downlink.flush(generation: generation, of: source)
+        case .openFarEnd(let handle): farEnds.open(handle)
+        case .openSink(let handle): farEnds.open(handle)
         }
     }
 
@@ -119,6 +128,7 @@ struct MediaPipeline: ~Copyable {
         statistics.uplink = uplink.statistics
         statistics.downlink = downlink.statistics
         statistics.streams = downlink.streamStatistics()
+        statistics.farEnds = farEnds.counts
         statistics.listeners = reports.listeners
         statistics.reports = reports.statistics
         statistics.settings = uplink.processor.activeSettings

@@ -13,6 +13,8 @@ public struct EngineStatistics: Sendable {
     public var downlink: Downlink
     /// Each talker that is being played, by synchronization source.
     public var streams: [Stream]
+    /// Each far end in this process: ``VoiceEngine/openFarEnd(_:)``.
+    public var farEnds: [FarEnd]
     /// What listeners report of this engine's stream, by their own synchronization sources.
     public var remoteInbound: [RemoteInbound]
     /// RTCP datagrams, sent and received.
@@ -187,6 +189,7 @@ public struct EngineStatistics: Sendable {
             stream.participant = talkers[stream.synchronizationSource]
             return stream
         }
+        farEnds = (0..<media.farEnds.count).map { FarEnd(media.farEnds[$0]) }
         self.media = Media(
             ticks: media.ticks, cpuTime: .nanoseconds(media.cpuNanoseconds),
             worstTick: .nanoseconds(media.worstTickNanoseconds),

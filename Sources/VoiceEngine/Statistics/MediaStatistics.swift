@@ -149,6 +149,7 @@ package struct MediaStatistics: BitwiseCopyable, Sendable {
     var uplink = UplinkStatistics()
     var downlink = DownlinkStatistics()
     var streams = StreamStatisticsTable()
+    var farEnds = SpeechCountsTable()
     var listeners = ListenerTable<RemoteInbound>()
     var reports = ReportExchange.Statistics()
     /// Runs of the pipeline.

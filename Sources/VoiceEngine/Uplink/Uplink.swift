@@ -6,8 +6,8 @@ internal import VoiceWire
 
 /// The microphone's way to the network, run by the media thread.
 ///
-///     capture ring ──────────► 10 ms block ─► CaptureProcessor ─► mute ─► Opus ─► RTP ─► send ring
-///     reference ring ─► ReferenceAligner ──────────┘
+///     capture ring ──────────► 10 ms block ─► CaptureProcessor ─► mute ─┬─► Opus ─► RTP ─► send ring
+///     reference ring ─► ReferenceAligner ──────────┘                    └─► far ends in this process
 ///                       (what was in the air at that instant)
 ///
 /// The capture clock drives it: whenever the ring holds a block, a block is processed. Nothing is allocated after `init`.
@@ -138,7 +138,7 @@ struct Uplink: ~Copyable {
     }
 
     /// Processes every block that the capture ring holds.
-    mutating func run(_ clock: RunClock, events: inout MediaEventOutlet) {
+    mutating func run(_ clock: RunClock, farEnds: inout FarEndTable, events: inout MediaEventOutlet) {
         while capture.available >= blockFrames {
             let adcTime = capture.nextTime()
             var whole = block.mutableSpan
@@ -146,13 +146,15 @@ struct Uplink: ~Copyable {
             _ = capture.read(into: &into)
             noteGap(before: adcTime)
             process(adcTime: adcTime, events: &events)
+            let heardAt = adcTime.advanced(byFrames: -statistics.processingDelayFrames, sampleRate: 48_000)
+            farEnds.hear(block.span.extracting(first: blockFrames), time: heardAt)
             collect(adcTime: adcTime, clock: clock)
         }
         statistics.captureOverflowFrames = capture.droppedFrames
     }
 
     /// Hands the aligner all that was given to the loudspeaker since the last look, with the time of its way out of the DAC; to be called
-    /// before ``run(_:events:)``. Returns how much that was and when its end leaves the DAC; nil where it was nothing.
+    /// before ``run(_:farEnds:events:)``. Returns how much that was and when its end leaves the DAC; nil where it was nothing.
     mutating func takeReference() -> PlaybackTake? {
         var take: PlaybackTake?
         while reference.available > 0 {

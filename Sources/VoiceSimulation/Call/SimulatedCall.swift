@@ -190,6 +190,19 @@ public final class SimulatedCall {
         step()
     }
 
+    /// Opens a far end in a side's own process.
+    public func openFarEnd(
+        _ configuration: FarEndConfiguration = FarEndConfiguration(), _ side: Side
+    ) throws -> LocalFarEnd {
+        try participants[side.rawValue].core.openFarEnd(configuration)
+    }
+
+    /// Opens a sink on one side for what is heard of the other; nil where that is not in the room.
+    public func openSink(rate: SoundRate = .hertz48000, _ side: Side) throws -> ParticipantSink? {
+        guard let other = participants[side.rawValue].media.participants.keys.first else { return nil }
+        return try participants[side.rawValue].core.openSink(of: other, rate: rate)
+    }
+
     /// Changes what a side's links do to the datagrams sent from now on.
     public func setNetwork(_ conditions: NetworkConditions, _ side: Side) throws {
         try participants[side.rawValue].uplink.change(to: conditions)

@@ -1,0 +1,29 @@
+package import VoiceRooms
+
+extension EngineCore {
+    /// A far end in this process, which the media thread plays and feeds from its next run on. Allocates.
+    package func openFarEnd(_ configuration: FarEndConfiguration) throws(EngineError) -> LocalFarEnd {
+        let line = try FarEndLine(configuration)
+        let number = try farEnds.add(line)
+        do throws(EngineError) {
+            try send(.openFarEnd(FarEndHandle(line, number: number)))
+        } catch {
+            farEnds.remove(number)
+            throw error
+        }
+        return LocalFarEnd(line, number: number)
+    }
+
+    /// A sink for one participant's sound, which the media thread feeds from its next run on. Allocates.
+    package func openSink(of participant: ParticipantID, rate: SoundRate) throws(EngineError) -> ParticipantSink {
+        let line = try SinkLine(rate: rate)
+        let number = try farEnds.add(line)
+        do throws(EngineError) {
+            try send(.openSink(SinkHandle(line, number: number, participant: participant.rawValue)))
+        } catch {
+            farEnds.remove(number)
+            throw error
+        }
+        return ParticipantSink(line, of: participant)
+    }
+}

@@ -1,0 +1,64 @@
+internal import VoiceDevices
+internal import VoiceRealtime
+
+/// The memory of a local far end, which both the client and the media thread use: the line lives until both have let go of it.
+@safe
+final class FarEndLine: @unchecked Sendable {
+    let nearEnd: SinkLine
+    let cells: FarEndCells
+    let room = Waiters()
+    let gate: TransferGate
+    /// Touched by the media thread alone.
+    let queue: UnsafeMutablePointer<SpeechQueue>
+    /// Touched inside the gate alone.
+    let feed: UnsafeMutablePointer<SpeechFeed>
+    let events: AsyncStream<FarEndEvent>
+    private let continuation: AsyncStream<FarEndEvent>.Continuation
+
+    /// A ring holds somewhat more than may wait: what the end of a resampled utterance adds.
+    private static let reserve = 512
+    /// How many events wait for a slow listener before the oldest are dropped.
+    private static let eventCapacity = 256
+
+    init(_ configuration: FarEndConfiguration) throws(EngineError) {
+        try configuration.validate()
+        let frames = configuration.queueFrames
+        let samples = try FrameRing.made(frames: frames + Self.reserve)
+        let marks = ValueRing<SpeechMark>(minimumCapacity: SpeechFeed.markCapacity)
+        let nearEnd = try SinkLine(rate: configuration.nearEndRate)
+        let made: SpeechFeed
+        do throws(DeviceError) {
+            made = try SpeechFeed(
+                samples: samples.producer, marks: marks.producer, limit: frames, cells: nearEnd.cells)
+        } catch {
+            throw .resourcesExhausted("no resampler: \(error)")
+        }
+        self.nearEnd = nearEnd
+        cells = nearEnd.cells
+        gate = TransferGate.make()
+        (events, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(Self.eventCapacity))
+        unsafe feed = .allocate(capacity: 1)
+        unsafe feed.initialize(to: made)
+        unsafe queue = .allocate(capacity: 1)
+        unsafe queue.initialize(
+            to: SpeechQueue(samples: samples.consumer, marks: marks.consumer, cells: nearEnd.cells))
+        gate.open()
+    }
+
+    deinit {
+        unsafe queue.deinitialize(count: 1)
+        unsafe queue.deallocate()
+        unsafe feed.deinitialize(count: 1)
+        unsafe feed.deallocate()
+        gate.free()
+    }
+
+    func post(_ event: FarEndEvent) { continuation.yield(event) }
+
+    /// Says that the media thread has let go of it.
+    func end() {
+        continuation.finish()
+        room.end()
+        nearEnd.waiters.end()
+    }
+}

@@ -1,0 +1,227 @@
+internal import VoiceDevices
+internal import VoiceRealtime
+
+/// What the media thread keeps of a local far end. Whoever opened it keeps the memory until the media thread says that it has let go.
+@safe
+package struct FarEndHandle: BitwiseCopyable, @unchecked Sendable {
+    let number: UInt64
+    let queue: UnsafeMutablePointer<SpeechQueue>
+    let tap: UnsafeMutablePointer<SoundTap>
+    let cells: FarEndCells
+
+    init(_ line: FarEndLine, number: UInt64) {
+        self.number = number
+        unsafe queue = line.queue
+        unsafe tap = line.nearEnd.tap
+        cells = line.cells
+    }
+}
+
+/// What the media thread keeps of a participant's sink, the same way.
+@safe
+package struct SinkHandle: BitwiseCopyable, @unchecked Sendable {
+    let number: UInt64
+    let participant: UInt32
+    let tap: UnsafeMutablePointer<SoundTap>
+
+    init(_ line: SinkLine, number: UInt64, participant: UInt32) {
+        self.number = number
+        self.participant = participant
+        unsafe tap = line.tap
+    }
+}
+
+/// Where a block that is being mixed will lie.
+struct MixMoment: BitwiseCopyable {
+    /// Where its first frame will lie in the playout ring, and how many of the ring's frames each takes.
+    var ringFrame: Double
+    var scale: Double
+    /// When its first frame will leave the DAC, as far as that is known.
+    var dacTime: MonotonicTime?
+}
+
+/// The parties in this process that the media thread plays and feeds: local far ends, and the sinks of single participants.
+///
+///     far end's queue ─► mix          near end, processed and muted ─► far end's sink
+///                                     a participant, decoded        ─► its sink
+///
+/// The slot of the mix that a remote talker has in ``StreamTable``, a local one has here: two tables and not one of two-sided slots, since Swift cannot change
+/// the payload of a noncopyable enum where it lies.
+@safe
+struct FarEndTable: ~Copyable {
+    /// As many talkers as can be heard at once.
+    static let maximumSinks = StreamTable.maximumStreams
+    /// What is told in one run at most.
+    private static let mostNews = 16
+    /// After this a far end that is closed goes, even where a device that stands still keeps the rest of it: 1 s.
+    private static let closingNanoseconds: Int64 = 1_000_000_000
+
+    private var farEnds = InlineArray<4, FarEndHandle?>(repeating: nil)
+    private var closing = InlineArray<4, MonotonicTime?>(repeating: nil)
+    private var sinks = InlineArray<16, SinkHandle?>(repeating: nil)
+    private(set) var farEndCount = 0
+    private(set) var sinkCount = 0
+    private var rendered: ValueConsumer<RenderedSpan>
+    private var news: ValueProducer<FarEndNews>
+    private let wake: WakeHandle?
+
+    init(
+        rendered: consuming ValueConsumer<RenderedSpan>, news: consuming ValueProducer<FarEndNews>, wake: WakeHandle?
+    ) {
+        self.rendered = rendered
+        self.news = news
+        self.wake = wake
+    }
+
+    /// Plays a far end from now on. Whoever opens them sees to it that there are not too many.
+    mutating func open(_ handle: FarEndHandle) {
+        guard let free = farEnds.indices.first(where: { farEnds[$0] == nil }) else { return }
+        farEnds[free] = handle
+        closing[free] = nil
+        farEndCount += 1
+    }
+
+    /// Feeds a sink from now on.
+    mutating func open(_ handle: SinkHandle) {
+        guard let free = sinks.indices.first(where: { sinks[$0] == nil }) else { return }
+        sinks[free] = handle
+        sinkCount += 1
+    }
+
+    // MARK: Sound
+
+    /// Takes what the playback thread has handed to the device, for the utterances that were in it.
+    mutating func takeRendered(now: MonotonicTime) {
+        // Not before them: an utterance that ended unheard has nothing to wait for.
+        concludeEnds(now: now)
+        while let span = rendered.pop() {
+            guard farEndCount > 0 else { continue }
+            for index in farEnds.indices {
+                if let farEnd = farEnds[index] { unsafe farEnd.queue.pointee.trail.rendered(span) }
+            }
+        }
+        concludeEnds(now: now)
+    }
+
+    private mutating func concludeEnds(now: MonotonicTime) {
+        guard farEndCount > 0 else { return }
+        for index in farEnds.indices {
+            if let farEnd = farEnds[index] { unsafe farEnd.queue.pointee.trail.concludeEnds(now: now) }
+        }
+    }
+
+    /// Adds what the far ends say to `mix`, through `scratch` of the same length.
+    mutating func mix(into mix: inout MutableSpan<Float>, scratch: inout MutableSpan<Float>, at moment: MixMoment) {
+        guard farEndCount > 0 else { return }
+        for index in farEnds.indices {
+            guard let farEnd = farEnds[index] else { continue }
+            unsafe farEnd.queue.pointee.mix(
+                into: &mix, scratch: &scratch, ringFrame: moment.ringFrame, scale: moment.scale)
+        }
+    }
+
+    /// Gives the far ends what a room would get.
+    mutating func hear(_ nearEnd: Span<Float>, time: MonotonicTime) {
+        guard farEndCount > 0 else { return }
+        for index in farEnds.indices {
+            if let farEnd = farEnds[index] { unsafe farEnd.tap.pointee.write(nearEnd, time: time) }
+        }
+    }
+
+    /// Gives a participant's sink what was decoded of it.
+    mutating func hear(_ participant: UInt32, _ frames: Span<Float>, at moment: MixMoment) {
+        guard sinkCount > 0, let time = moment.dacTime else { return }
+        for index in sinks.indices {
+            guard let sink = sinks[index], sink.participant == participant else { continue }
+            unsafe sink.tap.pointee.write(frames, time: time)
+        }
+    }
+
+    // MARK: News
+
+    /// Tells what has come to pass, and lets go of what is closed.
+    mutating func tell(now: MonotonicTime) {
+        guard farEndCount > 0 || sinkCount > 0 else { return }
+        var told = 0
+        for index in farEnds.indices {
+            guard let farEnd = farEnds[index] else { continue }
+            told += tellUtterances(of: farEnd, most: Self.mostNews - told, now: now)
+            tellRoom(of: farEnd)
+            unsafe tellSound(of: farEnd.tap, number: farEnd.number)
+            if unsafe Self.isOver(farEnd.cells.isClosed, farEnd.queue.pointee.trail.isEmpty, &closing[index], now),
+                push(FarEndNews(kind: .closed, line: farEnd.number))
+            {
+                farEnds[index] = nil
+                farEndCount -= 1
+            }
+        }
+        for index in sinks.indices {
+            guard let sink = sinks[index] else { continue }
+            unsafe tellSound(of: sink.tap, number: sink.number)
+            if unsafe sink.tap.pointee.isClosed, push(FarEndNews(kind: .closed, line: sink.number)) {
+                sinks[index] = nil
+                sinkCount -= 1
+            }
+        }
+    }
+
+    private static func isOver(
+        _ isClosed: Bool, _ isEmpty: Bool, _ since: inout MonotonicTime?, _ now: MonotonicTime
+    ) -> Bool {
+        guard isClosed else { return false }
+        guard let began = since else {
+            // What it was saying fades out first.
+            since = now
+            return false
+        }
+        let passed = now.nanoseconds - began.nanoseconds
+        return passed >= closingNanoseconds || (isEmpty && passed >= 20_000_000)
+    }
+
+    private mutating func tellUtterances(of farEnd: FarEndHandle, most: Int, now: MonotonicTime) -> Int {
+        var told = 0
+        while told < most, let next = unsafe farEnd.queue.pointee.trail.nextNews(now: now) {
+            var item = FarEndNews(kind: next.isEnd ? .utterancePlayed : .utteranceStarted, line: farEnd.number)
+            (item.utterance, item.isComplete) = (next.utterance, next.isComplete)
+            (item.frames, item.time) = (next.heardFrames, next.time.nanoseconds)
+            guard push(item) else { return told }
+            unsafe farEnd.queue.pointee.trail.removeNews()
+            told += 1
+        }
+        return told
+    }
+
+    private mutating func tellRoom(of farEnd: FarEndHandle) {
+        let wanted = farEnd.cells.wantedRoom
+        guard wanted > 0, unsafe farEnd.queue.pointee.queuedFrames <= wanted else { return }
+        // Before it is told: whoever is told may at once wait for more.
+        farEnd.cells.wantedRoom = 0
+        if !push(FarEndNews(kind: .room, line: farEnd.number)) { farEnd.cells.wantRoomStill(wanted) }
+    }
+
+    private mutating func tellSound(of tap: UnsafeMutablePointer<SoundTap>, number: UInt64) {
+        guard let wanted = unsafe tap.pointee.takeWish() else { return }
+        if !push(FarEndNews(kind: .sound, line: number)) { unsafe tap.pointee.returnWish(wanted) }
+    }
+
+    private mutating func push(_ item: FarEndNews) -> Bool {
+        guard news.push(item) else { return false }
+        wake?.signal()
+        return true
+    }
+
+    /// What is counted of each.
+    var counts: SpeechCountsTable {
+        var table = SpeechCountsTable()
+        for index in farEnds.indices {
+            guard let farEnd = farEnds[index] else { continue }
+            var counts = unsafe farEnd.queue.pointee.counts
+            counts.line = farEnd.number
+            counts.queuedFrames = unsafe farEnd.queue.pointee.queuedFrames
+            counts.staleFrames = farEnd.cells.staleFrames
+            counts.nearEndDroppedFrames = unsafe farEnd.tap.pointee.droppedFrames
+            table.append(counts)
+        }
+        return table
+    }
+}

@@ -1,0 +1,193 @@
+internal import VoiceDevices
+internal import VoiceRealtime
+
+/// A far end in this process: an agent, a prompt, whatever else talks to the near end without being in a room.
+///
+///     let agent = try await engine.openFarEnd()
+///     for await frame in agent.nearEnd() { ... }
+///     await agent.play(samples, rate: .hertz24000, utterance: 1)
+///
+/// It is mixed with whoever is in the room, is in the echo canceller's reference, and hears what a room would hear. Methods may be called from any thread; what
+/// plays is one producer at a time, what takes one consumer at a time. Letting it go closes it; the engine's stop does too.
+public final class LocalFarEnd: Sendable {
+    /// Which one it is, in ``EngineStatistics/farEnds``.
+    public let id: FarEndID
+    private let line: FarEndLine
+    /// Those of the line, since real-time code may not count references.
+    private let access: FarEndAccess
+
+    init(_ line: FarEndLine, number: UInt64) {
+        id = FarEndID(rawValue: number)
+        self.line = line
+        access = FarEndAccess(line)
+    }
+
+    deinit { close() }
+
+    /// What becomes of the utterances. One listener; the newest 256 are kept for it.
+    public var events: AsyncStream<FarEndEvent> { line.events }
+
+    // MARK: What it says
+
+    /// Queues sound of an utterance; suspends while the queue is full. Faster than real time is normal.
+    ///
+    /// An utterance begins with the first sound of its number, which ends the one before; numbers rise. What comes of an utterance that has ended, or that was
+    /// interrupted, is dropped without an error, as a cancellation is none.
+    ///
+    /// - Parameters:
+    ///   - samples: mono, full scale ±1; beyond it is clipped.
+    ///   - rate: of the samples.
+    ///   - utterance: which utterance they belong to.
+    /// - Returns: whether all was queued; false where the utterance was over, the far end is closed, or the task was cancelled.
+    @discardableResult
+    public func play(
+        _ samples: [Float], rate: SoundRate = .hertz48000, utterance: UtteranceID
+    ) async -> Bool {
+        var done = 0
+        while done < samples.count {
+            guard mayGoOn(utterance) else { return false }
+            let taken = offer(samples.span.extracting(done...), rate: rate, utterance: utterance)
+            done += taken
+            if done < samples.count { await waitForRoom((samples.count - done) * rate.ratio) }
+        }
+        return mayGoOn(utterance)
+    }
+
+    /// The same of 16-bit samples.
+    @discardableResult
+    public func play(
+        _ samples: [Int16], rate: SoundRate = .hertz48000, utterance: UtteranceID
+    ) async -> Bool {
+        var done = 0
+        while done < samples.count {
+            guard mayGoOn(utterance) else { return false }
+            let taken = offer(samples.span.extracting(done...), rate: rate, utterance: utterance)
+            done += taken
+            if done < samples.count { await waitForRoom((samples.count - done) * rate.ratio) }
+        }
+        return mayGoOn(utterance)
+    }
+
+    private func mayGoOn(_ utterance: UtteranceID) -> Bool {
+        UInt64(utterance.rawValue) >= line.cells.interruptedBound && !line.cells.isClosed && !line.room.isOver
+            && !Task.isCancelled
+    }
+
+    /// Waits until there is room for `frames` of 48 kHz, or for a quarter of the queue.
+    private func waitForRoom(_ frames: Int) async {
+        let cells = line.cells
+        let limit = access.limit
+        await line.room.wait { cells.wantedRoom = limit - min(frames, limit / 4) }
+    }
+
+    /// Says that nothing more comes of an utterance: what is queued is played to its end. ``FarEndEvent/utterancePlayed(_:_:)`` tells of that.
+    public func finish(_ utterance: UtteranceID) async {
+        while !access.finish(utterance.rawValue) { await Task.yield() }
+    }
+
+    /// Queues what there is room for, from one real-time thread: wait-free. Returns how many samples were taken: 0 also where another call is under way.
+    ///
+    /// What comes too late is taken to no effect, as ``play(_:rate:utterance:)`` has it. With `isLast` the utterance ends where all was taken.
+    @_noLocks @_noAllocation
+    public func offer(
+        _ samples: Span<Float>, rate: SoundRate = .hertz48000, utterance: UtteranceID, isLast: Bool = false
+    ) -> Int {
+        access.offer(samples, rate: rate, utterance: utterance.rawValue, isLast: isLast)
+    }
+
+    /// The same of 16-bit samples.
+    @_noLocks @_noAllocation
+    public func offer(
+        _ samples: Span<Int16>, rate: SoundRate = .hertz48000, utterance: UtteranceID, isLast: Bool = false
+    ) -> Int {
+        access.offer(samples, rate: rate, utterance: utterance.rawValue, isLast: isLast)
+    }
+
+    /// Gives up every utterance that has begun: what waits of them is dropped behind a fade of 5 ms at the media thread's next block, and nothing of them is
+    /// heard after it, whatever is still on its way here. An utterance of a higher number is not touched. From any thread; wait-free.
+    @_noLocks @_noAllocation
+    public func interrupt() { access.cells.interrupt() }
+
+    /// Scales what is heard of it: 0 silences, 1 leaves it, up to 4 (+12 dB).
+    public func setVolume(_ volume: Float) throws(EngineError) {
+        guard (0...4).contains(volume) else { throw .invalidConfiguration("the volume is \(volume); use 0...4") }
+        line.cells.gain = volume
+    }
+
+    // MARK: What it hears
+
+    /// Takes what the microphone heard and a room would get: echo cancelled, noise suppressed, levelled, and silence while muted; at
+    /// ``FarEndConfiguration/nearEndRate``, mono. Fills as much of `output` as there is without a gap. Wait-free; 0 frames also where another call is under way.
+    ///
+    /// Up to 2 s wait here; then the newest is dropped and counted, since the oldest may be under the reader's hands.
+    @_noLocks @_noAllocation
+    public func takeNearEnd(into output: inout MutableSpan<Float>) -> SoundTake {
+        access.take(into: &output)
+    }
+
+    /// The same as frames of 10 or 20 ms, as they come.
+    public func nearEnd(_ duration: SoundFrames.FrameDuration = .milliseconds10) -> SoundFrames {
+        SoundFrames(line: line.nearEnd, milliseconds: duration.rawValue)
+    }
+
+    /// Frames of 48 kHz of the near end that were dropped because nobody took them.
+    public var droppedNearEndFrames: Int { line.nearEnd.droppedFrames }
+
+    /// Ends it: what it was saying fades out, and ``events`` end behind what was heard. May be called again.
+    public func close() {
+        line.cells.close()
+        line.room.resume()
+    }
+}
+
+/// The pointers of a far end's line, for real-time code.
+@safe
+struct FarEndAccess: BitwiseCopyable, @unchecked Sendable {
+    let cells: FarEndCells
+    let limit: Int
+    private let gate: TransferGate
+    private let feed: UnsafeMutablePointer<SpeechFeed>
+    private let sinkGate: TransferGate
+    private let sink: UnsafeMutablePointer<SoundSink>
+
+    init(_ line: FarEndLine) {
+        cells = line.cells
+        limit = unsafe line.feed.pointee.limit
+        gate = line.gate
+        unsafe feed = line.feed
+        sinkGate = line.nearEnd.gate
+        unsafe sink = line.nearEnd.sink
+    }
+
+    @_noLocks @_noAllocation
+    func offer(_ samples: Span<Float>, rate: SoundRate, utterance: UInt32, isLast: Bool) -> Int {
+        guard gate.enter() else { return 0 }
+        let taken = unsafe feed.pointee.offer(samples, rate: rate, utterance: utterance, isLast: isLast)
+        gate.leave()
+        return taken
+    }
+
+    @_noLocks @_noAllocation
+    func offer(_ samples: Span<Int16>, rate: SoundRate, utterance: UInt32, isLast: Bool) -> Int {
+        guard gate.enter() else { return 0 }
+        let taken = unsafe feed.pointee.offer(samples, rate: rate, utterance: utterance, isLast: isLast)
+        gate.leave()
+        return taken
+    }
+
+    @_noLocks @_noAllocation
+    func finish(_ utterance: UInt32) -> Bool {
+        guard gate.enter() else { return false }
+        unsafe feed.pointee.finish(utterance)
+        gate.leave()
+        return true
+    }
+
+    @_noLocks @_noAllocation
+    func take(into output: inout MutableSpan<Float>) -> SoundTake {
+        guard sinkGate.enter() else { return SoundTake() }
+        let take = unsafe sink.pointee.take(into: &output)
+        sinkGate.leave()
+        return take
+    }
+}

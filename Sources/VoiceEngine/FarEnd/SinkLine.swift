@@ -1,0 +1,56 @@
+internal import VoiceDevices
+internal import VoiceRealtime
+
+/// The memory of a sink, which both the client and the media thread use: the line lives until both have let go of it.
+@safe
+final class SinkLine: @unchecked Sendable {
+    let cells: FarEndCells
+    let waiters = Waiters()
+    let gate: TransferGate
+    /// Touched by the media thread alone.
+    let tap: UnsafeMutablePointer<SoundTap>
+    /// Touched inside the gate alone.
+    let sink: UnsafeMutablePointer<SoundSink>
+    let rate: SoundRate
+
+    init(rate: SoundRate) throws(EngineError) {
+        let ring = try FrameRing.made(frames: SoundTap.capacity)
+        let marks = ValueRing<SoundMark>(minimumCapacity: SoundTap.markCapacity)
+        let made: SoundSink
+        do throws(DeviceError) {
+            made = try SoundSink(ring: ring.consumer, marks: marks.consumer, rate: rate)
+        } catch {
+            throw .resourcesExhausted("no resampler: \(error)")
+        }
+        cells = FarEndCells.make()
+        gate = TransferGate.make()
+        self.rate = rate
+        unsafe tap = .allocate(capacity: 1)
+        unsafe sink = .allocate(capacity: 1)
+        unsafe sink.initialize(to: made)
+        unsafe tap.initialize(to: SoundTap(ring: ring.producer, marks: marks.producer, cells: cells))
+        gate.open()
+    }
+
+    deinit {
+        unsafe tap.deinitialize(count: 1)
+        unsafe tap.deallocate()
+        unsafe sink.deinitialize(count: 1)
+        unsafe sink.deallocate()
+        gate.free()
+        cells.free()
+    }
+
+    var droppedFrames: Int {
+        guard gate.enter() else { return 0 }
+        defer { gate.leave() }
+        return unsafe sink.pointee.droppedFrames
+    }
+
+    /// For tasks: takes what is there; nothing where another takes at this moment.
+    func take(into output: inout MutableSpan<Float>, continuing: Bool) -> SoundTake {
+        guard gate.enter() else { return SoundTake() }
+        defer { gate.leave() }
+        return unsafe sink.pointee.take(into: &output, continuing: continuing)
+    }
+}

@@ -1,0 +1,167 @@
+internal import VoiceDevices
+internal import VoiceRealtime
+
+/// The mix's end of a far end's queue: the sound of an in-process talker, pulled as the jitter buffer of a remote one is.
+///
+///     sample ring ─► drop what is interrupted ─► fade where it runs dry ─► volume ─► mix
+///     mark ring ────────────┘                          └─► SpeechTrail: which frames of which utterance
+///
+/// Run by the media thread. Runs dry in the middle of an utterance: a fade to silence, and a fade in when ``resumeFrames`` wait. Nothing is allocated after
+/// `init`.
+struct SpeechQueue: ~Copyable, @unchecked Sendable {
+    /// What must wait before an utterance that ran dry goes on: 40 ms, lest a source that is too slow crackles.
+    private static var resumeFrames: Int { @_noLocks @_noAllocation get { 1_920 } }
+    /// Marks passed in one pull at most: work for each input is bounded, what waits behind comes a pull later.
+    private static var mostMarks: Int { @_noLocks @_noAllocation get { 16 } }
+
+    private var samples: FrameConsumer
+    private var marks: ValueConsumer<SpeechMark>
+    private var nextMark: SpeechMark?
+    private let cells: FarEndCells
+    private var fade = UnderrunFade()
+    private var volume = GainRamp(1)
+    private var gain: Float = 1
+    var trail = SpeechTrail()
+    private(set) var counts = SpeechCounts()
+
+    /// The utterance whose frames lie at the head, once it has begun and until its end.
+    private var utterance: UInt32?
+    /// Its frames pulled so far.
+    private var position = 0
+    private var isDry = false
+    /// Whether the utterance was interrupted, and that was noted.
+    private var isCut = false
+
+    init(
+        samples: consuming FrameConsumer, marks: consuming ValueConsumer<SpeechMark>, cells: FarEndCells
+    ) {
+        self.samples = samples
+        self.marks = marks
+        self.cells = cells
+    }
+
+    /// How many frames wait.
+    var queuedFrames: Int { @_noLocks @_noAllocation get { samples.available } }
+
+    /// Fills `output` with what is next, silence where there is nothing.
+    ///
+    /// - Parameters:
+    ///   - ringFrame: where the first of it will lie in the playout ring.
+    ///   - scale: how many of the ring's frames each frame takes.
+    @_noLocks @_noAllocation
+    mutating func pull(into output: inout MutableSpan<Float>, ringFrame: Double, scale: Double) {
+        let count = output.count
+        var filled = 0
+        var passed = 0
+        while filled < count {
+            // What fades out does so before anything else is heard, so that what was heard before an interruption is in no fade after it.
+            if fade.tailFrames > 0 {
+                let frames = min(fade.tailFrames, count &- filled)
+                var piece = output._mutatingExtracting(filled..<(filled &+ frames))
+                fade.complete(&piece, given: 0)
+                noteDry(frames)
+                filled &+= frames
+                continue
+            }
+            if nextMark == nil { nextMark = marks.pop() }
+            if let mark = nextMark, mark.frame <= samples.readFrames {
+                guard passed < Self.mostMarks else { break }
+                passed &+= 1
+                pass(mark)
+                nextMark = nil
+                continue
+            }
+            let isEnding = nextMark != nil
+            let run = framesToMark
+            guard let utterance else { break }
+            if isInterrupted(utterance) {
+                cut(utterance)
+                let dropped = min(run, samples.available)
+                samples.release(dropped)
+                counts.droppedFrames &+= dropped
+                if dropped < run { break }
+                continue
+            }
+            let available = samples.available
+            if isDry && !isEnding && available < Self.resumeFrames { break }
+            let frames = min(min(run, count &- filled), available)
+            guard frames > 0 else { break }
+            isDry = false
+            var piece = output._mutatingExtracting(filled..<(filled &+ frames))
+            let read = samples.read(into: &piece)
+            fade.complete(&piece, given: read)
+            trail.pulled(
+                utterance, firstFrame: position, frames: frames, ringFrame: ringFrame + Double(filled) * scale,
+                scale: scale)
+            position &+= frames
+            counts.playedFrames &+= frames
+            filled &+= frames
+        }
+        if filled < count {
+            noteDry(count &- filled)
+            var rest = output._mutatingExtracting(filled..<count)
+            fade.complete(&rest, given: 0)
+        }
+    }
+
+    /// How many frames lie before the next mark; without one, as many as there may be.
+    private var framesToMark: Int {
+        @_noLocks @_noAllocation get {
+            guard let nextMark else { return .max }
+            return nextMark.frame &- samples.readFrames
+        }
+    }
+
+    /// Whether the client has given the utterance up.
+    @_noLocks @_noAllocation
+    private func isInterrupted(_ utterance: UInt32) -> Bool {
+        cells.isClosed || UInt64(utterance) < cells.interruptedBound
+    }
+
+    @_noLocks @_noAllocation
+    private mutating func pass(_ mark: SpeechMark) {
+        guard mark.isEnd else {
+            (utterance, position, isDry, isCut) = (mark.utterance, 0, false, false)
+            fade.reset()
+            return
+        }
+        guard let utterance else { return }
+        if isInterrupted(utterance) { cut(utterance) }
+        if !isCut {
+            trail.ended(utterance, isComplete: true)
+            fade.reset()
+        }
+        self.utterance = nil
+    }
+
+    /// Breaks an utterance off: what was heard of it is all that will be.
+    @_noLocks @_noAllocation
+    private mutating func cut(_ utterance: UInt32) {
+        guard !isCut else { return }
+        isCut = true
+        if position > 0 && !isDry { fade.breakOff() }
+        trail.ended(utterance, isComplete: false)
+        counts.interruptions &+= 1
+    }
+
+    @_noLocks @_noAllocation
+    private mutating func noteDry(_ frames: Int) {
+        guard utterance != nil, position > 0, !isCut else { return }
+        if !isDry { counts.underruns &+= 1 }
+        isDry = true
+        counts.underrunFrames &+= frames
+    }
+
+    /// Adds the next `mix.count` frames to `mix`, through `scratch` of the same length.
+    mutating func mix(
+        into mix: inout MutableSpan<Float>, scratch: inout MutableSpan<Float>, ringFrame: Double, scale: Double
+    ) {
+        pull(into: &scratch, ringFrame: ringFrame, scale: scale)
+        if cells.gain != gain {
+            gain = cells.gain
+            volume.move(to: gain)
+        }
+        volume.apply(to: &scratch)
+        for index in 0..<mix.count { mix[index] += scratch[index] }
+    }
+}

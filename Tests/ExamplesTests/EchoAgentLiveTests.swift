@@ -1,0 +1,44 @@
+import Testing
+import VoiceDevices
+import VoiceEngine
+import VoiceSimulation
+
+@testable import EchoAgent
+
+@Suite("The echo agent", .serialized, .timeLimit(.minutes(3)))
+struct EchoAgentLiveTests {
+    @Test("says back what somebody said, once that has stopped")
+    func saysBack() async throws {
+        // Given somebody who speaks for two seconds before a sound card in software
+        let words = SyntheticSpeech.samples(frames: 96_000, seed: 3, voice: .low, levelDecibels: -20)
+        let silence = [Float](repeating: 0, count: 24_000)
+        let air = ConversationAir(
+            acoustics: try RoomAcoustics(RoomConditions(), seed: 1),
+            talker: SpeechSource(silence + words, repetition: .once), longestRecording: 60 * 48_000)
+        let card = try SimulatedDevice(
+            air: air, configuration: SimulatedDeviceConfiguration(pacing: .realTime(priority: 0)))
+        var configuration = EngineConfiguration.headset
+        configuration.device = .custom(card)
+        configuration.mediaPriority = 0
+        configuration.playoutMargin = .fixed(PlayoutMargin.longest)
+        let engine = VoiceEngine(configuration)
+        try await engine.start()
+        // When the agent listens
+        let agent = Task { try await echo(on: engine) }
+        var played = Duration.zero
+        while played < .milliseconds(1_800) {
+            try await Task.sleep(for: .milliseconds(20))
+            let farEnds = try await engine.statistics().farEnds
+            played = farEnds.first.map { $0.queued > .zero ? .zero : $0.played } ?? .zero
+        }
+        await engine.stop()
+        try? await agent.value
+        // Then it says the same words, after them
+        let recording = card.withAir { $0.recording }
+        let alignment = SignalAlignment(
+            of: recording.speaker.span, after: recording.near.span, longestDelayFrames: 30 * 48_000)
+        let found = try #require(alignment)
+        #expect(found.delayFrames > 48_000)
+        #expect(found.correlation > 0.5)
+    }
+}

@@ -1,0 +1,163 @@
+import Testing
+import VoiceDevices
+import VoiceRealtime
+import VoiceSimulation
+
+@testable import VoiceEngine
+
+/// The two ends of a far end's queue, on one thread.
+private final class QueueRig {
+    let line: FarEndLine
+    private var pulled = 0
+
+    init(_ configuration: FarEndConfiguration = FarEndConfiguration()) throws { line = try FarEndLine(configuration) }
+
+    func offer(_ samples: [Float], rate: SoundRate = .hertz48000, _ utterance: UInt32, isLast: Bool = false) -> Int {
+        unsafe line.feed.pointee.offer(samples.span, rate: rate, utterance: utterance, isLast: isLast)
+    }
+
+    func finish(_ utterance: UInt32) { unsafe line.feed.pointee.finish(utterance) }
+
+    func pull(_ frames: Int) -> [Float] {
+        var output = [Float](repeating: .nan, count: frames)
+        var span = output.mutableSpan
+        unsafe line.queue.pointee.pull(into: &span, ringFrame: Double(pulled), scale: 1)
+        pulled += frames
+        return output
+    }
+
+    var counts: SpeechCounts { unsafe line.queue.pointee.counts }
+}
+
+@Suite("The queue of a far end in this process")
+struct SpeechQueueTests {
+    @Test(
+        "chunks of any length are resampled as the whole is, and come out as long as they went in",
+        arguments: [SoundRate.hertz16000, .hertz24000, .hertz48000])
+    func chunks(rate: SoundRate) throws {
+        let samples = SyntheticSpeech.samples(frames: 16_000, seed: 5, voice: .high, levelDecibels: -20)
+        let whole = try QueueRig()
+        #expect(whole.offer(samples, rate: rate, 1, isLast: true) == samples.count)
+        let wanted = whole.pull(samples.count * rate.ratio + 480)
+        // When the same comes in pieces of 1 to 700 samples
+        var generator = SeededGenerator(seed: 1)
+        let pieces = try QueueRig()
+        var done = 0
+        while done < samples.count {
+            let count = min(1 + Int(generator.next() as UInt64 % 700), samples.count - done)
+            #expect(pieces.offer(Array(samples[done..<done + count]), rate: rate, 1) == count)
+            done += count
+        }
+        pieces.finish(1)
+        let given = pieces.pull(samples.count * rate.ratio + 480)
+        #expect(zip(wanted, given).allSatisfy { abs($0 - $1) < 1e-6 })
+        #expect(given.suffix(480).allSatisfy { $0 == 0 })
+        #expect(pieces.counts.playedFrames == samples.count * rate.ratio)
+        #expect(pieces.counts.underruns == 0)
+        // And each sample that was given lies where it was
+        let back = stride(from: 0, to: samples.count * rate.ratio, by: rate.ratio).map { given[$0] }
+        let error = zip(back, samples).reduce(0) { $0 + ($1.0 - $1.1) * ($1.0 - $1.1) }
+        #expect(error <= 0.01 * samples.reduce(0) { $0 + $1 * $1 })
+    }
+
+    @Test("16-bit samples are the same sound")
+    func integers() throws {
+        let rig = try QueueRig()
+        let samples = (0..<480).map { Int16($0 * 60) }
+        #expect(unsafe rig.line.feed.pointee.offer(samples.span, rate: .hertz48000, utterance: 1, isLast: true) == 480)
+        #expect(rig.pull(480) == samples.map { Float($0) / 32_768 })
+    }
+
+    @Test("runs dry with a fade to silence, counts it, and goes on with a fade when 40 ms are there")
+    func dry() throws {
+        let rig = try QueueRig()
+        let loud = [Float](repeating: 0.5, count: 480)
+        #expect(rig.offer(loud, 1) == 480)
+        #expect(rig.pull(480) == loud)
+        let gap = rig.pull(480)
+        #expect(gap[0] > 0.49 && gap[239] < 0.01 && gap[240...].allSatisfy { $0 == 0 })
+        #expect(zip(gap, gap.dropFirst()).allSatisfy { $0 >= $1 })
+        #expect(rig.counts.underruns == 1 && rig.counts.underrunFrames == 480)
+        // 30 ms are too little to go on
+        for _ in 0..<3 { #expect(rig.offer(loud, 1) == 480) }
+        #expect(rig.pull(480).allSatisfy { $0 == 0 })
+        #expect(rig.offer(loud, 1) == 480)
+        let back = rig.pull(480)
+        #expect(back[0] < 0.01 && back[300...].allSatisfy { $0 == 0.5 })
+        #expect(zip(back, back.dropFirst()).allSatisfy { $0 <= $1 })
+        #expect(rig.counts.underruns == 1 && rig.counts.underrunFrames == 960)
+    }
+
+    @Test("the end of an utterance is played at once, however short, and the silence behind it is no underrun")
+    func end() throws {
+        let rig = try QueueRig()
+        #expect(rig.offer([Float](repeating: 0.5, count: 100), 1, isLast: true) == 100)
+        let played = rig.pull(480)
+        #expect(played[..<100].allSatisfy { $0 == 0.5 } && played[100...].allSatisfy { $0 == 0 })
+        _ = rig.pull(480)
+        #expect(rig.counts.underruns == 0)
+        // What comes of it later is dropped and counted
+        #expect(rig.offer([0.5, 0.5], rate: .hertz16000, 1) == 2)
+        #expect(rig.pull(480).allSatisfy { $0 == 0 })
+        #expect(rig.line.cells.staleFrames == 6)
+    }
+
+    @Test("takes what there is room for, and no more than 128 utterances")
+    func full() throws {
+        let rig = try QueueRig(FarEndConfiguration(queue: .milliseconds(100)))
+        #expect(rig.offer([Float](repeating: 0.1, count: 5_000), 1) == 4_800)
+        #expect(rig.offer([0.1], 1) == 0)
+        _ = rig.pull(480)
+        #expect(rig.offer([Float](repeating: 0.1, count: 5_000), 1) == 480)
+        rig.line.cells.interrupt()
+        _ = rig.pull(480)
+        var begun: UInt32 = 2
+        while rig.offer([0.1], begun) == 1, begun < 1_000 { begun += 1 }
+        #expect((100...130).contains(begun))
+        // Each pull passes some of them
+        for _ in 0..<40 { _ = rig.pull(480) }
+        #expect(rig.offer([0.1], begun) == 1)
+    }
+
+    @Test("an interruption fades within 5 ms, and nothing of what had begun is heard after it", arguments: 0..<40)
+    func interruptions(seed: Int) throws {
+        // Given utterances that are positive or negative by how many interruptions were before they began
+        var generator = SeededGenerator(seed: UInt64(seed))
+        func chance(_ count: Int) -> Int { Int(generator.next() as UInt64 % UInt64(count)) }
+        let rig = try QueueRig(FarEndConfiguration(queue: .milliseconds(500)))
+        var signs: [UInt32: Float] = [:]
+        var sign: Float = 1
+        var current: UInt32 = 1
+        var framesSince = 0
+        var heardFrames = 0
+        var staleFrames = 0
+        for _ in 0..<4_000 {
+            switch chance(9) {
+            case 0...3:
+                // An old utterance now and then, as from a source that has not heard of the interruption
+                let utterance = chance(4) == 0 ? UInt32(max(1, Int(current) - chance(3))) : current
+                let level = signs[utterance, default: sign] * 0.5
+                signs[utterance] = level * 2
+                _ = rig.offer([Float](repeating: level, count: 1 + chance(3_000)), utterance, isLast: chance(10) == 0)
+            case 4: if chance(3) == 0 { current += 1 }
+            case 5:
+                guard chance(8) == 0 else { continue }
+                rig.line.cells.interrupt()
+                if signs[current] != nil { current += 1 }
+                sign = -sign
+                framesSince = 0
+            default:
+                let output = rig.pull([24, 120, 240, 480][chance(4)])
+                for (index, sample) in output.enumerated() where framesSince + index >= UnderrunFade.frames {
+                    if sample != 0 { heardFrames += 1 }
+                    if sample * sign < 0 { staleFrames += 1 }
+                }
+                framesSince += output.count
+            }
+        }
+        #expect(staleFrames == 0)
+        // A queue that plays nothing would pass too.
+        #expect(heardFrames > 48_000)
+        #expect(rig.counts.interruptions > 10)
+    }
+}
