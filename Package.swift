@@ -109,11 +109,13 @@ let package = Package(
 
         // Tests
         .target(name: "TestCases", path: "Tests/TestCases", swiftSettings: swift),
+        .target(
+            name: "ScriptedPeers", dependencies: ["VoicePeers"], path: "Tests/ScriptedPeers", swiftSettings: swift),
         tests("VoiceRealtime", "VoiceRealtime", "CAllocationCounter", "CLinuxRealtime"),
         tests("VoiceWire", "VoiceWire"),
         tests("VoicePlayout", "VoicePlayout", "VoiceCoding"),
         tests("VoicePeers", "VoicePeers"),
-        tests("VoiceRooms", "VoiceRooms", "VoicePeers"),
+        tests("VoiceRooms", "VoiceRooms", "VoicePeers", "ScriptedPeers"),
         tests("VoiceProcessing", "VoiceProcessing", "VoiceRealtime", "CAllocationCounter"),
         tests("VoiceCoding", "VoiceCoding"),
         tests("VoiceDevices", "VoiceDevices"),

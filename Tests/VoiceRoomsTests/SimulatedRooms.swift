@@ -1,3 +1,4 @@
+import ScriptedPeers
 import Testing
 import VoicePeers
 
@@ -27,9 +28,22 @@ struct Weather {
     static let stormy = Weather(loss: 0.3, duplication: 0.1, delay: 10...150)
 }
 
+/// What protects the paths of the simulation.
+protocol SimulatedSecurity: PeerSecurity { init(key: CookieKey, seed: UInt64) }
+
+extension Plaintext: SimulatedSecurity {
+    init(key: CookieKey, seed: UInt64) { self.init(key: key) }
+}
+
+extension Scripted: SimulatedSecurity {
+    init(key: CookieKey, seed: UInt64) { self.init(seed: seed) }
+}
+
+typealias SimulatedRooms = RoomsOver<Plaintext>
+
 /// A client in the simulation.
-final class SimulatedClient {
-    var guest: RoomGuest<Plaintext>
+final class SimulatedClient<Security: SimulatedSecurity> {
+    var guest: RoomGuest<Security>
     /// Where its socket is bound.
     var endpoint: EndpointAddress
     /// Where its machine is since its network has changed: the socket is dead, and a fresh one will be bound there.
@@ -39,7 +53,8 @@ final class SimulatedClient {
 
     init(_ session: RoomSession, endpoint: EndpointAddress, key: CookieKey) {
         guest = RoomGuest(
-            session: session, server: SimulatedRooms.server, security: Plaintext(key: key), cookieKey: key)
+            session: session, server: SimulatedRooms.server,
+            security: Security(key: key, seed: endpoint.low), cookieKey: key)
         self.endpoint = endpoint
     }
 
@@ -58,11 +73,11 @@ final class SimulatedClient {
 }
 
 /// A server in the simulation.
-final class SimulatedServer {
-    var host: RoomHost<Plaintext>
+final class SimulatedServer<Security: SimulatedSecurity> {
+    var host: RoomHost<Security>
 
     init(_ configuration: RoomDirectoryConfiguration, key: CookieKey) {
-        host = RoomHost(security: Plaintext(key: key), cookieKey: key, configuration: configuration)
+        host = RoomHost(security: Security(key: key, seed: 0), cookieKey: key, configuration: configuration)
     }
 }
 
@@ -70,7 +85,7 @@ final class SimulatedServer {
 ///
 /// Tokens are texts here, `identity@room` and then rights: `-join`, `-publish`, `-subscribe`, and their end: `until=1060`; or `!n` for a token that
 /// the verifier refuses with code n.
-struct SimulatedRooms {
+struct RoomsOver<Security: SimulatedSecurity> {
     struct Flight {
         let arrival: Duration
         let order: Int
@@ -79,14 +94,14 @@ struct SimulatedRooms {
         let bytes: [UInt8]
     }
 
-    static let server = EndpointAddress(high: 0, low: 1, port: 7000)
+    static var server: EndpointAddress { EndpointAddress(high: 0, low: 1, port: 7000) }
 
     var now: Duration = .seconds(1000)
-    private var serving: SimulatedServer
+    private var serving: SimulatedServer<Security>
     var serverIsAlive = true
     /// From now on the verifier refuses every token so.
     var tokenRefusal: RoomRefusal?
-    var clients: [SimulatedClient] = []
+    var clients: [SimulatedClient<Security>] = []
     var weather: Weather
     var random: Seeded
     var flights: [Flight] = []
@@ -186,6 +201,10 @@ struct SimulatedRooms {
                 if let home = client.home { client.endpoint = home }
                 client.guest.connect(now: now)
                 transmit(from: client)
+            } else if client.guest.suspectsSocket(now: now) {
+                if let home = client.home { client.endpoint = home }
+                client.guest.socketReplaced(now: now)
+                transmit(from: client)
             }
             while let event = client.session.pollEvent() { client.events.append(event) }
         }
@@ -227,13 +246,13 @@ struct SimulatedRooms {
     /// What the server does with a datagram.
     func outcome(
         of bytes: [UInt8], from source: EndpointAddress, at time: Duration? = nil
-    ) -> RoomHost<Plaintext>.Outcome {
+    ) -> RoomHost<Security>.Outcome {
         var bytes = bytes
         var datagram = bytes.mutableSpan
         return serving.host.receive(&datagram, from: source, now: time ?? now)
     }
 
-    private mutating func transmit(from client: SimulatedClient) {
+    private mutating func transmit(from client: SimulatedClient<Security>) {
         var bytes = [UInt8](repeating: 0, count: 1500)
         while true {
             var buffer = bytes.mutableSpan
