@@ -106,6 +106,9 @@ let package = Package(
         // Examples: what a client writes, with the public product alone
         .executableTarget(
             name: "EchoAgent", dependencies: ["VoiceEngine"], path: "Examples/EchoAgent", swiftSettings: swift),
+        .executableTarget(
+            name: "CustomBackend", dependencies: ["VoiceProcessing"], path: "Examples/CustomBackend",
+            swiftSettings: swift),
 
         // Tests
         .target(name: "TestCases", path: "Tests/TestCases", swiftSettings: swift),
@@ -123,7 +126,7 @@ let package = Package(
         tests("VoiceEngine", "VoiceEngine", "VoiceProcessing", "VoiceSimulation", "CAllocationCounter"),
         tests("VoiceSimulation", "VoiceSimulation"),
         tests("EndToEnd", "VoiceEngine", "VoiceSimulation", "CAllocationCounter"),
-        tests("Examples", "EchoAgent", "VoiceEngine", "VoiceSimulation"),
+        tests("Examples", "EchoAgent", "CustomBackend", "VoiceEngine", "VoiceProcessing", "VoiceSimulation"),
         tests("CommandLine", "duplex", "VoiceEngine", "VoiceSimulation"),
         tests("VirtualCard", "CALSA", "CLinuxRealtime", "CAllocationCounter"),
         tests("ImportRules"),
