@@ -67,11 +67,13 @@ let package = Package(
 
         // The engine, from the bottom up; what each may import is drawn in Tests/ImportRulesTests
         module("VoiceRealtime", "CLinuxRealtime"),
+        module("VoiceSignal", "CVoiceKernels"),
         module("VoiceWire"),
         module("VoicePlayout", "VoiceWire"),
         module("VoicePeers", "VoiceWire"),
         module("VoiceRooms", "VoiceWire", "VoicePeers"),
-        module("VoiceProcessing", "VoiceRealtime", "CVoiceKernels", "CWebRTCAudio", "CSpeexDSP", "CRNNoise"),
+        module(
+            "VoiceProcessing", "VoiceRealtime", "VoiceSignal", "CVoiceKernels", "CWebRTCAudio", "CSpeexDSP", "CRNNoise"),
         module("VoiceCoding", "COpus"),
         module("VoiceDevices", "VoiceRealtime", "CALSA", "CSndFile", "CSpeexDSP"),
         module(
@@ -79,9 +81,9 @@ let package = Package(
             "CDTLS",
             "COpenSSL"),
         module(
-            "VoiceEngine", "VoiceRealtime", "VoiceWire", "VoicePlayout", "VoicePeers", "VoiceRooms", "VoiceProcessing",
-            "VoiceCoding", "VoiceDevices", "VoiceTransport"),
-        module("VoiceSimulation", "VoiceEngine"),
+            "VoiceEngine", "VoiceRealtime", "VoiceSignal", "VoiceWire", "VoicePlayout", "VoicePeers", "VoiceRooms",
+            "VoiceProcessing", "VoiceCoding", "VoiceDevices", "VoiceTransport"),
+        module("VoiceSimulation", "VoiceEngine", "VoiceSignal"),
         .executableTarget(
             name: "duplex",
             dependencies: [
@@ -119,7 +121,7 @@ let package = Package(
         tests("VoicePlayout", "VoicePlayout", "VoiceCoding"),
         tests("VoicePeers", "VoicePeers"),
         tests("VoiceRooms", "VoiceRooms", "VoicePeers", "ScriptedPeers"),
-        tests("VoiceProcessing", "VoiceProcessing", "VoiceRealtime", "CAllocationCounter"),
+        tests("VoiceProcessing", "VoiceProcessing", "VoiceRealtime", "VoiceSignal", "CAllocationCounter"),
         tests("VoiceCoding", "VoiceCoding"),
         tests("VoiceDevices", "VoiceDevices"),
         tests("VoiceTransport", "VoiceTransport", "CLinuxRealtime", "CAllocationCounter", "CSRTP", "COpenSSL"),

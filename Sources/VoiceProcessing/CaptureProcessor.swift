@@ -1,4 +1,5 @@
 import CVoiceKernels
+import VoiceSignal
 
 /// Processes the microphone in blocks of 10 ms against what the loudspeaker played.
 ///

@@ -1,4 +1,5 @@
 import Glibc
+import VoiceSignal
 
 /// Continues the output over a change of the processing, so that the listener hears neither a gap nor a click.
 ///

@@ -1,3 +1,5 @@
+import VoiceSignal
+
 /// Processing without timestamps: finds the echo's delay in the signals, re-times the reference by it, processes.
 ///
 ///     reference ──┬─> history ──> re-timed by (delay − lead) ──┐

@@ -1,3 +1,5 @@
+import VoiceSignal
+
 /// Keeps out of the processing what is no sound. One sample of it would else stay in averages and filters for good.
 enum SampleBounds {
     /// 6 dB over full scale: more than any converter makes, and little enough for a canceller to get over.

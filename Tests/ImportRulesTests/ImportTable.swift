@@ -3,12 +3,13 @@ enum ImportTable {
     /// Modules of the package and its dependencies, by the folder below `Sources` that imports them.
     static let allowed: [String: Set<String>] = [
         "VoiceRealtime": ["CLinuxRealtime"],
+        "VoiceSignal": ["CVoiceKernels"],
         "VoiceWire": [],
         "VoicePlayout": ["VoiceWire"],
         "VoiceTurns": [],
         "VoicePeers": ["VoiceWire"],
         "VoiceRooms": ["VoiceWire", "VoicePeers"],
-        "VoiceProcessing": ["VoiceRealtime", "CVoiceKernels", "CWebRTCAudio", "CSpeexDSP", "CRNNoise"],
+        "VoiceProcessing": ["VoiceRealtime", "VoiceSignal", "CVoiceKernels", "CWebRTCAudio", "CSpeexDSP", "CRNNoise"],
         "VoiceCoding": ["COpus"],
         "VoiceDevices": ["VoiceRealtime", "CALSA", "CSndFile", "CSpeexDSP"],
         "VoiceTransport": [
@@ -24,17 +25,21 @@ enum ImportTable {
 
     /// The stages of the sound's way, which the engine joins.
     private static let stages: Set<String> = [
-        "VoiceRealtime", "VoiceWire", "VoicePlayout", "VoiceTurns", "VoicePeers", "VoiceRooms", "VoiceProcessing",
+        "VoiceRealtime", "VoiceSignal", "VoiceWire", "VoicePlayout", "VoiceTurns", "VoicePeers", "VoiceRooms",
+        "VoiceProcessing",
         "VoiceCoding", "VoiceDevices", "VoiceTransport",
     ]
 
     /// Modules of the toolchain that every module may import.
     static let everywhere: Set<String> = ["Synchronization"]
 
-    /// Modules of the toolchain that touch the system, and those who may; never the pure ones. VoiceProcessing and VoiceSimulation take
+    /// Modules of the toolchain that touch the system, and those who may; never the pure ones. VoiceSignal, VoiceProcessing and VoiceSimulation take
     /// Glibc for its mathematics alone: sines, exponentials, logarithms.
     static let system: [String: Set<String>] = [
-        "Glibc": ["VoiceRealtime", "VoiceDevices", "VoiceTransport", "VoiceProcessing", "VoiceSimulation", "duplex"],
+        "Glibc": [
+            "VoiceRealtime", "VoiceSignal", "VoiceDevices", "VoiceTransport", "VoiceProcessing", "VoiceSimulation",
+            "duplex",
+        ],
         "Dispatch": ["duplex"],
     ]
 

@@ -1,5 +1,6 @@
 import TestCases
 import Testing
+import VoiceSignal
 
 @testable import VoiceProcessing
 

@@ -1,6 +1,7 @@
 import Glibc
 import TestCases
 import Testing
+import VoiceSignal
 
 @testable import VoiceProcessing
 

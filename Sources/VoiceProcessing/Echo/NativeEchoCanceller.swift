@@ -1,4 +1,5 @@
 import Glibc
+import VoiceSignal
 
 /// The echo canceller at 16 kHz, blocks of 10 ms: everything from the two raw signals to the near end alone.
 ///

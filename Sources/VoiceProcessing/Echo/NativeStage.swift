@@ -1,3 +1,5 @@
+import VoiceSignal
+
 /// The native echo canceller.
 ///
 ///     capture ─┬─> below 8 kHz ─> NativeEchoCanceller ─┬─> out

@@ -1,4 +1,5 @@
 import Glibc
+import VoiceSignal
 
 /// Brings a talker to a level, by the talker's speech alone: neither noise nor what is left of an echo moves the gain.
 ///

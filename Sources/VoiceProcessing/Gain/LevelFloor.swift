@@ -1,3 +1,5 @@
+import VoiceSignal
+
 /// The level that a signal falls to in its pauses: what stands out of it is somebody, what does not is the room.
 ///
 /// The level, smoothed over 50 ms, that a tenth of the last three seconds lay below. One talker pauses between words and

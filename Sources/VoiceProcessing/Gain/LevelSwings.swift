@@ -1,3 +1,5 @@
+import VoiceSignal
+
 /// How often the level rose out of a dip of late: a talker's does with every few syllables, a crowd's once, when it begins.
 ///
 /// Of the level over 25 ms: a rise is one by so much above the lowest since the last fall, a fall one by as much below the highest

@@ -1,3 +1,5 @@
+import VoiceSignal
+
 /// The level of the deepest pause of late: within a second a talker has one, however short, and a crowd that has just begun has none any
 /// more.
 ///

@@ -1,3 +1,5 @@
+import VoiceSignal
+
 /// The level of the talker's speech, from blocks that are known to be speech; pauses and noise do not move it.
 ///
 /// Power is averaged over stretches of speech and the stretches' levels over time, so that one loud word weighs little and a

@@ -1,4 +1,5 @@
 import Glibc
+import VoiceSignal
 
 /// Triangular bands, evenly spaced on the Bark scale, that overlap by half: each bin is shared by two.
 ///

@@ -1,4 +1,5 @@
 import Glibc
+import VoiceSignal
 
 /// The gain that estimates a spectral amplitude with the least error of its logarithm, from a table.
 ///

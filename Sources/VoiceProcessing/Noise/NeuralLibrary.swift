@@ -1,5 +1,6 @@
 internal import CRNNoise
 import Glibc
+import VoiceSignal
 
 /// RNNoise's shared library, found at run time.
 ///

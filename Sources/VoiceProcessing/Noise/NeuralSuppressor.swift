@@ -1,4 +1,5 @@
 import Glibc
+import VoiceSignal
 
 /// RNNoise as a noise suppressor, where it is installed: a recurrent net that takes away what is not speech, babble and keyboards too.
 ///

@@ -1,4 +1,5 @@
 import Glibc
+import VoiceSignal
 
 /// Takes steady and slowly changing noise away from speech, 10 ms at a time, and tells how likely there is speech.
 ///

@@ -1,4 +1,5 @@
 import Glibc
+import VoiceSignal
 
 /// The noise's power in each bin, followed through speech.
 ///

@@ -1,4 +1,5 @@
 import Glibc
+import VoiceSignal
 
 /// Cuts a signal into overlapping frames for the spectrum and puts them together again, with little delay.
 ///

@@ -1,3 +1,5 @@
+import VoiceSignal
+
 /// Takes clicks away where there are many: a keyboard's, mostly.
 ///
 /// One click cannot be told from a plosive without waiting for what follows it. Many can: what rises by 9 dB within 5 ms and has

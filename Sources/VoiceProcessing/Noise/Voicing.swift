@@ -1,4 +1,5 @@
 import Glibc
+import VoiceSignal
 
 /// How periodic a frame is at the pitch of a voice: what tells a vowel from a click or a hiss.
 ///

@@ -1,3 +1,5 @@
+import VoiceSignal
+
 /// Gives each microphone block the reference block that was in the air when it was recorded.
 ///
 /// It knows when each reference frame left the DAC and when each microphone frame entered the ADC, both on one monotonic

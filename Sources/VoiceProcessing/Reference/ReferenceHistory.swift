@@ -1,3 +1,5 @@
+import VoiceSignal
+
 /// The last frames of the reference, addressed by their number since the beginning.
 struct ReferenceHistory: ~Copyable {
     let capacity: Int

@@ -1,3 +1,5 @@
+import VoiceSignal
+
 /// Whether the reference is what was played: what a canceller cannot make good, or had to.
 public struct ReferenceIntegrity: BitwiseCopyable, Equatable, Sendable {
     /// What is wrong with a reference, so that an echo comes through whatever the canceller does.

@@ -1,3 +1,5 @@
+import VoiceSignal
+
 /// Takes away what lies below a voice: rumble, hum, a constant offset. Adds no delay, and is switched without a click.
 struct HighPass {
     /// Below the lowest voices, whose fundamentals begin at some 85 Hz.

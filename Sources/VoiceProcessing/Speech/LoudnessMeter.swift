@@ -1,4 +1,5 @@
 import Glibc
+import VoiceSignal
 
 /// Loudness as a listener hears it: momentary over 400 ms and short-term over 3 s (ITU-R BS.1770-4, EBU Tech 3341), mono.
 ///

@@ -1,3 +1,5 @@
+import VoiceSignal
+
 /// What is done to the near end behind an echo canceller, the same with every backend, as far as that leaves it to us.
 ///
 ///     without echo ─> HighPass ─> NoiseSuppressor ─┬─> GainController ─┬─> near end

@@ -1,4 +1,5 @@
 import Glibc
+import VoiceSignal
 
 /// How likely it is that what an echo canceller left is echo, by how loud it is for what was played.
 ///

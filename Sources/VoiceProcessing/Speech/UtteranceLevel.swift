@@ -1,3 +1,5 @@
+import VoiceSignal
+
 /// The level of what somebody is saying, from its first probable block on.
 struct UtteranceLevel: BitwiseCopyable {
     private var power: Float = 0

@@ -2,6 +2,7 @@ internal import Synchronization
 public import VoiceDevices
 internal import VoiceProcessing
 public import VoiceRealtime
+import VoiceSignal
 
 /// A microphone and a loudspeaker with a clock each, in virtual time: two cards, or a loudspeaker over the air.
 ///

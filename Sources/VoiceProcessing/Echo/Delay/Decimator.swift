@@ -1,5 +1,6 @@
 import CVoiceKernels
 import Glibc
+import VoiceSignal
 
 /// Lowers the sample rate by a small integer with a windowed-sinc low-pass filter, for the delay search: the same for both
 /// signals, so its own delay drops out.

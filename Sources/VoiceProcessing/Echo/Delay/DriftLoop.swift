@@ -1,4 +1,5 @@
 import Glibc
+import VoiceSignal
 
 /// Follows the drift of the playback's clock against the microphone's, from how the echo is ahead of or behind its estimate.
 ///

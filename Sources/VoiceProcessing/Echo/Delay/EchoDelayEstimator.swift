@@ -1,4 +1,5 @@
 import Glibc
+import VoiceSignal
 
 /// Finds by how much the echo in the microphone lags the reference, from the two signals alone.
 ///

@@ -1,3 +1,5 @@
+import VoiceSignal
+
 /// Decides from the search's peaks where the echo is: the sharper the peak, the fewer of them must agree.
 struct EchoDelayTracker: ~Copyable {
     /// Blocks over which the correlation is averaged.

@@ -1,5 +1,6 @@
 import CVoiceKernels
 import Glibc
+import VoiceSignal
 
 /// Finds by how much one signal lags another, anywhere from 0 to 640 ms, with the same small work in each block.
 ///

@@ -1,4 +1,5 @@
 import Glibc
+import VoiceSignal
 
 /// The spectra that the searches for the delay work on: pre-emphasised, so that the loud low vowels do not drown the rest, and windowed.
 struct SearchInputs: ~Copyable {

@@ -1,5 +1,6 @@
 import CVoiceKernels
 import Glibc
+import VoiceSignal
 
 /// Parts a signal of 32 or 48 kHz into what lies below 8 kHz, at 16 kHz, and the rest, so that the two add up to it again.
 ///

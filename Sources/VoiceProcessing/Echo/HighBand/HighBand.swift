@@ -1,4 +1,5 @@
 import Glibc
+import VoiceSignal
 
 /// What lies above the canceller's 8 kHz: delayed to meet its output, and turned down while it is echo.
 ///

@@ -1,4 +1,5 @@
 import CVoiceKernels
+import VoiceSignal
 
 /// The linear stage: estimates the echo and learns the path from what is left.
 ///

@@ -1,4 +1,5 @@
 import Glibc
+import VoiceSignal
 
 /// The pre-emphasis under which the echo path is learned, x(n) − a x(n−1), and its undoing.
 ///

@@ -1,3 +1,5 @@
+import VoiceSignal
+
 /// A loudspeaker's cubic distortion of what it plays, the second reference of the echo path's filter.
 ///
 /// A small loudspeaker plays no bass, so the cube is taken of the signal above 200 Hz (measured in simulated rooms: 120 and

@@ -1,4 +1,5 @@
 import Glibc
+import VoiceSignal
 
 /// Tells that the echo has become louder or softer while its path stayed the same, as by a volume control behind the reference.
 ///

@@ -1,3 +1,5 @@
+import VoiceSignal
+
 /// The echo path as it was when it was last known well, and what it says of where the echo is now.
 ///
 /// When playback jumps, by an underrun or a device that re-buffers, the room stays the same and only the delay changes. So the

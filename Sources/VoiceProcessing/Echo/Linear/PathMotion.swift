@@ -1,4 +1,5 @@
 import Glibc
+import VoiceSignal
 
 /// Tells a path that moves from one that stays, by two filters of which one forgets fast: where it moves, that one is nearer to it.
 ///

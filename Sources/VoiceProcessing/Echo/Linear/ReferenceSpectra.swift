@@ -1,3 +1,5 @@
+import VoiceSignal
+
 /// The reference as the echo path's filter sees it: re-timed, as it is and cubed, in spectra of the last blocks.
 ///
 ///     far ──┬────────────> history ──┐ read at now − offset − fraction, resampled by the drift

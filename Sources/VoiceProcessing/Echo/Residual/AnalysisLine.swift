@@ -1,4 +1,5 @@
 import Glibc
+import VoiceSignal
 
 /// The newest frames of a signal, a spectrum of them in each block. The window falls over its last 5 ms only: the newest frames count.
 struct AnalysisLine: ~Copyable {

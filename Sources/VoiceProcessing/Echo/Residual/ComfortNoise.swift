@@ -1,3 +1,5 @@
+import VoiceSignal
+
 /// Puts the room's noise back where an echo suppressor took it, so that the room does not come and go with the far end.
 ///
 ///     what is left of the microphone ─> NoiseTracker, while there is no echo ─> noise N ─┐

@@ -1,5 +1,6 @@
 import CVoiceKernels
 import Glibc
+import VoiceSignal
 
 /// A linear-phase filter made anew of gains in each block: from one block to the next it is faded over, so that nothing is heard to change.
 ///

@@ -1,4 +1,5 @@
 import CVoiceKernels
+import VoiceSignal
 
 /// A layer of a neural network in which every output depends on every input. The weights are bytes, with a scale for each output.
 struct DenseLayer: ~Copyable {

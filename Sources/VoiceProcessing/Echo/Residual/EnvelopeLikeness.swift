@@ -1,4 +1,5 @@
 import Glibc
+import VoiceSignal
 
 /// Whether what is left rises and falls with the echo, as what a loudspeaker distorts does and a near talker does not.
 ///

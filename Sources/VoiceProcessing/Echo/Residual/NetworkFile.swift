@@ -1,4 +1,5 @@
 import CVoiceKernels
+import VoiceSignal
 
 /// Takes apart what tools/suppressor/train.py wrote: numbers one after the other, little-endian, four bytes or one each.
 @safe

@@ -1,4 +1,5 @@
 import Glibc
+import VoiceSignal
 
 /// A layer with a memory: a gated recurrent unit (K. Cho et al., "Learning phrase representations using RNN encoder-decoder", EMNLP 2014), the
 /// reset gate on the memory's part of what is new.

@@ -1,4 +1,5 @@
 import Glibc
+import VoiceSignal
 
 /// What ``ResidualEchoNetwork`` looks at, of a block: powers, coherence and the statistical estimate, in bands and in bins.
 ///

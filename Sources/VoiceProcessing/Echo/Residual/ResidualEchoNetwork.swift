@@ -1,4 +1,5 @@
 import Glibc
+import VoiceSignal
 
 /// Tells what of each bin is a near end and what is left of an echo: a small recurrent neural network.
 ///

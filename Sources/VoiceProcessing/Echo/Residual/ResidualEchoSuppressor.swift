@@ -1,4 +1,5 @@
 import Glibc
+import VoiceSignal
 
 /// Removes what the linear stage leaves, by a gain for each bin of 50 Hz of which there are two opinions.
 ///

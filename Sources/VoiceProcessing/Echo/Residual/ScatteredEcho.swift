@@ -1,3 +1,5 @@
+import VoiceSignal
+
 /// What a loudspeaker scatters of the echo to where the echo has nothing: the harmonics, buzz and intermodulation that no filter of each bin
 /// for itself can expect.
 ///

@@ -1,4 +1,5 @@
 import Glibc
+import VoiceSignal
 
 /// What ``ResidualEchoNetwork`` is to learn from: block by block what it looks at in a call, and what it should have made of it.
 ///

@@ -1,4 +1,5 @@
 import Glibc
+import VoiceSignal
 
 /// Who talks, as the residual's suppressor has to know: 0...1 each, the far end alone and the near end.
 ///

@@ -1,5 +1,6 @@
 import CSpeexDSP
 import Glibc
+import VoiceSignal
 
 /// speexdsp's echo canceller, a multidelay block frequency-domain filter (Valin, "On adjusting the learning rate in frequency
 /// domain echo cancellation with double-talk", 2007), with its preprocessor for the residual echo and the noise.

@@ -1,36 +1,37 @@
 import CVoiceKernels
 
 /// Complex numbers for each bin from 0 to half the sample rate, one or several lanes of them, parts apart.
-struct Spectrum: ~Copyable {
+@usableFromInline
+package struct Spectrum: ~Copyable {
     /// Bins of a spectrum.
-    static let bins = Int(VK_BINS)
+    @inlinable package static var bins: Int { Int(VK_BINS) }
 
-    let lanes: Int
-    var real: RealVector
-    var imaginary: RealVector
+    package let lanes: Int
+    @usableFromInline package var real: RealVector
+    @usableFromInline package var imaginary: RealVector
 
-    init(lanes: Int = 1) {
+    package init(lanes: Int = 1) {
         self.lanes = lanes
         real = RealVector(count: Self.bins * lanes)
         imaginary = RealVector(count: Self.bins * lanes)
     }
 
-    mutating func clear() {
+    package mutating func clear() {
         real.fill(0)
         imaginary.fill(0)
     }
 
-    mutating func copy(from other: borrowing Spectrum) {
+    package mutating func copy(from other: borrowing Spectrum) {
         real.copy(from: other.real)
         imaginary.copy(from: other.imaginary)
     }
 
     /// Squared magnitude of a bin, or with lanes of the number at that place.
-    @inline(__always)
-    func power(_ index: Int) -> Float { real[index] * real[index] + imaginary[index] * imaginary[index] }
+    @inlinable @inline(__always)
+    package func power(_ index: Int) -> Float { real[index] * real[index] + imaginary[index] * imaginary[index] }
 
     /// Puts a spectrum in lane `first` and moves those from there on up; the last of `count` drops out.
-    mutating func push(_ new: borrowing Spectrum, first: Int, count: Int) {
+    package mutating func push(_ new: borrowing Spectrum, first: Int, count: Int) {
         precondition(new.lanes == 1 && first + count <= lanes)
         unsafe vk_push_lane(real.start, Self.bins, lanes, first, count, new.real.start)
         unsafe vk_push_lane(imaginary.start, Self.bins, lanes, first, count, new.imaginary.start)
@@ -38,22 +39,23 @@ struct Spectrum: ~Copyable {
 }
 
 /// Up to eight real signals of 320 frames that are transformed together, which costs as much as one.
-struct TransformBatch: ~Copyable {
+@usableFromInline
+package struct TransformBatch: ~Copyable {
     /// Frames of a signal.
-    static let frames = Int(VK_FRAMES)
-    static let lanes = Int(VK_LANES)
+    @inlinable package static var frames: Int { Int(VK_FRAMES) }
+    @inlinable package static var lanes: Int { Int(VK_LANES) }
 
-    let tables: RealVector
-    private var time = RealVector(count: frames * lanes)
+    package let tables: RealVector
+    @usableFromInline var time = RealVector(count: frames * lanes)
     private var spectrum = Spectrum(lanes: lanes)
 
-    init() {
+    package init() {
         tables = RealVector(count: Int(VK_TABLES))
         unsafe vk_prepare_tables(tables.start)
     }
 
     /// Puts `length` frames, all by default, into a lane from `first` on; the lane's other frames are as they were.
-    mutating func setTime(
+    package mutating func setTime(
         _ lane: Int, _ frames: borrowing RealVector, from begin: Int = 0, count length: Int? = nil, at first: Int = 0
     ) {
         let length = length ?? frames.count
@@ -62,17 +64,17 @@ struct TransformBatch: ~Copyable {
     }
 
     /// Puts frames times a window into a lane.
-    mutating func setTime(_ lane: Int, _ frames: borrowing RealVector, window: borrowing RealVector) {
+    package mutating func setTime(_ lane: Int, _ frames: borrowing RealVector, window: borrowing RealVector) {
         precondition(lane < Self.lanes && frames.count == Self.frames && window.count == Self.frames)
         for index in 0..<Self.frames { time[index * Self.lanes + lane] = frames[index] * window[index] }
     }
 
     /// Silences the first half of a lane.
-    mutating func clearFirstHalf(_ lane: Int) {
+    package mutating func clearFirstHalf(_ lane: Int) {
         for index in 0..<Self.frames / 2 { time[index * Self.lanes + lane] = 0 }
     }
 
-    mutating func setSpectrum(_ lane: Int, _ values: borrowing Spectrum) {
+    package mutating func setSpectrum(_ lane: Int, _ values: borrowing Spectrum) {
         precondition(lane < Self.lanes && values.lanes == 1)
         for bin in 0..<Spectrum.bins {
             spectrum.real[bin * Self.lanes + lane] = values.real[bin]
@@ -81,7 +83,7 @@ struct TransformBatch: ~Copyable {
     }
 
     /// Takes eight neighbouring lanes.
-    mutating func setSpectra(_ values: borrowing Spectrum, lanes first: Int) {
+    package mutating func setSpectra(_ values: borrowing Spectrum, lanes first: Int) {
         precondition(first + Self.lanes <= values.lanes)
         for bin in 0..<Spectrum.bins {
             for lane in 0..<Self.lanes {
@@ -92,23 +94,24 @@ struct TransformBatch: ~Copyable {
     }
 
     /// A frame of a lane.
-    func time(_ lane: Int, _ frame: Int) -> Float { time[frame * Self.lanes + lane] }
+    @inlinable
+    package func time(_ lane: Int, _ frame: Int) -> Float { time[frame * Self.lanes + lane] }
 
     /// For each lane the largest magnitude of its first half, where it is, and the sum of all.
-    func peaks(largest: inout RealVector, frame: inout RealVector, sum: inout RealVector) {
+    package func peaks(largest: inout RealVector, frame: inout RealVector, sum: inout RealVector) {
         precondition(largest.count == Self.lanes && frame.count == Self.lanes && sum.count == Self.lanes)
         unsafe vk_peaks(time.start, largest.start, frame.start, sum.start)
     }
 
-    mutating func forward() {
+    package mutating func forward() {
         unsafe vk_forward(tables.start, time.start, spectrum.real.start, spectrum.imaginary.start)
     }
 
-    mutating func inverse() {
+    package mutating func inverse() {
         unsafe vk_inverse(tables.start, spectrum.real.start, spectrum.imaginary.start, time.start)
     }
 
-    func getSpectrum(_ lane: Int, into values: inout Spectrum) {
+    package func getSpectrum(_ lane: Int, into values: inout Spectrum) {
         precondition(lane < Self.lanes && values.lanes == 1)
         for bin in 0..<Spectrum.bins {
             values.real[bin] = spectrum.real[bin * Self.lanes + lane]
@@ -117,7 +120,7 @@ struct TransformBatch: ~Copyable {
     }
 
     /// Takes `frames.count` frames of a lane, from `first` on.
-    func getTime(_ lane: Int, from first: Int, into frames: inout RealVector) {
+    package func getTime(_ lane: Int, from first: Int, into frames: inout RealVector) {
         precondition(lane < Self.lanes && first + frames.count <= Self.frames)
         for index in 0..<frames.count { frames[index] = time[(first + index) * Self.lanes + lane] }
     }

@@ -1,25 +1,26 @@
 import Glibc
 
 /// A recursive filter of the second order in transposed direct form II, which holds its precision at low frequencies.
-struct Biquad: BitwiseCopyable {
-    var b0: Double, b1: Double, b2: Double, a1: Double, a2: Double
-    private var z1 = 0.0
-    private var z2 = 0.0
+@usableFromInline
+package struct Biquad: BitwiseCopyable {
+    @usableFromInline var b0: Double, b1: Double, b2: Double, a1: Double, a2: Double
+    @usableFromInline var z1 = 0.0
+    @usableFromInline var z2 = 0.0
 
-    init(b0: Double, b1: Double, b2: Double, a1: Double, a2: Double) {
+    package init(b0: Double, b1: Double, b2: Double, a1: Double, a2: Double) {
         (self.b0, self.b1, self.b2, self.a1, self.a2) = (b0, b1, b2, a1, a2)
     }
 
     /// Butterworth's high-pass by the bilinear transform: 3 dB down at `hertz`, 12 dB per octave below.
-    static func highPass(hertz: Double, sampleRate: Double) -> Biquad {
+    package static func highPass(hertz: Double, sampleRate: Double) -> Biquad {
         let k = tan(.pi * hertz / sampleRate)
         let a0 = 1 + k * 2.0.squareRoot() + k * k
         return Biquad(
             b0: 1 / a0, b1: -2 / a0, b2: 1 / a0, a1: 2 * (k * k - 1) / a0, a2: (1 - k * 2.0.squareRoot() + k * k) / a0)
     }
 
-    @inline(__always)
-    mutating func run(_ x: Double) -> Double {
+    @inlinable @inline(__always)
+    package mutating func run(_ x: Double) -> Double {
         let y = b0 * x + z1
         z1 = b1 * x - a1 * y + z2
         z2 = b2 * x - a2 * y
@@ -27,5 +28,5 @@ struct Biquad: BitwiseCopyable {
     }
 
     /// Forgets what it heard.
-    mutating func restart() { (z1, z2) = (0, 0) }
+    package mutating func restart() { (z1, z2) = (0, 0) }
 }

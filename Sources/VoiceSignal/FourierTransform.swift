@@ -3,15 +3,15 @@ import Glibc
 
 /// Complex discrete Fourier transform of a power of two, Stockham's self-sorting form (no bit reversal, inner loops run over
 /// contiguous memory), radix 2, on separate real and imaginary arrays.
-struct FourierTransform: ~Copyable {
-    let size: Int
+package struct FourierTransform: ~Copyable {
+    package let size: Int
 
     private var cosines: RealVector
     private var sines: RealVector
     private let workReal: RealVector
     private let workImaginary: RealVector
 
-    init(size: Int) {
+    package init(size: Int) {
         precondition(size >= 2 && size & (size - 1) == 0, "the size is a power of two")
         self.size = size
         cosines = RealVector(count: size / 2)
@@ -27,7 +27,7 @@ struct FourierTransform: ~Copyable {
 
     /// Transforms in place, X[k] = Σ x[n] exp(-2πi kn / size). Exchange the two arrays for the inverse, without its 1/size.
     @unsafe
-    func forward(real: UnsafeMutablePointer<Float>, imaginary: UnsafeMutablePointer<Float>) {
+    package func forward(real: UnsafeMutablePointer<Float>, imaginary: UnsafeMutablePointer<Float>) {
         var from = unsafe (real: real, imaginary: imaginary)
         var to = unsafe (real: workReal.start, imaginary: workImaginary.start)
         var half = size / 2

@@ -4,15 +4,15 @@ import Glibc
 ///
 /// The even samples go in as real parts and the odd ones as imaginary parts; the split undoes the mixture (C. Van Loan,
 /// "Computational Frameworks for the Fast Fourier Transform", 1992, section 4.5).
-struct RealTransform: ~Copyable {
+package struct RealTransform: ~Copyable {
     /// Samples per transform, a power of two.
-    let length: Int
+    package let length: Int
     /// Bins from 0 to half the sample rate, both included.
-    let bins: Int
+    package let bins: Int
     /// Spectrum, `bins` of each part.
-    var real: RealVector
+    package var real: RealVector
     /// See `real`.
-    var imaginary: RealVector
+    package var imaginary: RealVector
 
     private let transform: FourierTransform
     private var mixedReal: RealVector
@@ -20,7 +20,7 @@ struct RealTransform: ~Copyable {
     private var cosines: RealVector
     private var sines: RealVector
 
-    init(length: Int) {
+    package init(length: Int) {
         precondition(length >= 4 && length & (length - 1) == 0, "the length is a power of two")
         self.length = length
         bins = length / 2 + 1
@@ -39,7 +39,7 @@ struct RealTransform: ~Copyable {
     }
 
     /// Fills `real` and `imaginary` with the spectrum of `signal`, unscaled.
-    mutating func forward(_ signal: borrowing RealVector) {
+    package mutating func forward(_ signal: borrowing RealVector) {
         precondition(signal.count == length, "as long as the transform")
         let half = length / 2
         for index in 0..<half {
@@ -62,7 +62,7 @@ struct RealTransform: ~Copyable {
     }
 
     /// Fills `signal` with the signal of the spectrum in `real` and `imaginary`; the inverse of `forward`.
-    mutating func inverse(into signal: inout RealVector) {
+    package mutating func inverse(into signal: inout RealVector) {
         precondition(signal.count == length, "as long as the transform")
         let half = length / 2
         let scale = 1 / Float(length)

@@ -6,9 +6,10 @@ import Glibc
 ///
 /// Flat to 0.1 dB up to 0.88 of half the sample rate, its error there below -80 dB; the positions may be anything, so a clock's drift is
 /// followed without a step. Real-time safe after `init`.
-public struct SincInterpolator: ~Copyable {
+@usableFromInline
+package struct SincInterpolator: ~Copyable {
     /// Frames on each side of a position that are read.
-    public static let reach = 16
+    @inlinable package static var reach: Int { 16 }
     private static let taps = 2 * reach
     /// Fractions with taps of their own: straight lines between them are then good to (π/256)²/8, -94 dB.
     private static let phases = 256
@@ -21,7 +22,7 @@ public struct SincInterpolator: ~Copyable {
     private var rows: RealVector
 
     /// An interpolator; computes its taps.
-    public init() {
+    package init() {
         rows = RealVector(count: (Self.phases + 1) * Self.taps)
         for phase in 0...Self.phases {
             let fraction = Double(phase) / Double(Self.phases)
@@ -40,7 +41,7 @@ public struct SincInterpolator: ~Copyable {
     ///
     /// The frames from `floor(start) - reach + 1` to `floor(last position) + reach` must be there.
     @unsafe
-    public func read(
+    package func read(
         _ input: UnsafePointer<Float>, from start: Double, step: Double, into output: UnsafeMutablePointer<Float>,
         count: Int
     ) {
@@ -48,7 +49,7 @@ public struct SincInterpolator: ~Copyable {
     }
 
     /// The same between spans; fills `output`. What must be there and is not is a mistake of the caller's.
-    public func read(_ input: Span<Float>, from start: Double, step: Double, into output: inout MutableSpan<Float>) {
+    package func read(_ input: Span<Float>, from start: Double, step: Double, into output: inout MutableSpan<Float>) {
         let count = output.count
         guard count > 0 else { return }
         let last = Int((start + step * Double(count - 1)).rounded(.down))
@@ -70,7 +71,7 @@ public struct SincInterpolator: ~Copyable {
     }
 
     /// Modified Bessel function of the first kind, order 0, by its power series.
-    static func besselI0(_ x: Double) -> Double {
+    package static func besselI0(_ x: Double) -> Double {
         var sum = 1.0
         var term = 1.0
         for n in 1...40 {

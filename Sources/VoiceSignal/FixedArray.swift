@@ -3,12 +3,14 @@ import Glibc
 
 /// A fixed number of plain values at a fixed place in memory, aligned for the kernels: state that is touched every block and never grows.
 @safe
-struct FixedArray<Element: BitwiseCopyable>: ~Copyable {
-    let count: Int
+@usableFromInline
+package struct FixedArray<Element: BitwiseCopyable>: ~Copyable {
+    @usableFromInline package let count: Int
     /// For the kernels, which take the count on trust; valid as long as `self`.
-    let start: UnsafeMutablePointer<Element>
+    @usableFromInline package let start: UnsafeMutablePointer<Element>
 
-    init(count: Int, repeating value: Element) {
+    @inlinable
+    package init(count: Int, repeating value: Element) {
         self.count = count
         let memory = UnsafeMutableRawPointer.allocate(
             byteCount: count * MemoryLayout<Element>.stride, alignment: 64)
@@ -18,7 +20,7 @@ struct FixedArray<Element: BitwiseCopyable>: ~Copyable {
 
     deinit { unsafe UnsafeMutableRawPointer(start).deallocate() }
 
-    subscript(index: Int) -> Element {
+    @inlinable package subscript(index: Int) -> Element {
         @inline(__always) get {
             precondition(UInt(bitPattern: index) < UInt(bitPattern: count), "within the array")
             return unsafe start[index]
@@ -29,18 +31,21 @@ struct FixedArray<Element: BitwiseCopyable>: ~Copyable {
         }
     }
 
-    mutating func fill(_ value: Element) {
+    @inlinable
+    package mutating func fill(_ value: Element) {
         unsafe start.update(repeating: value, count: count)
     }
 
-    mutating func copy(from other: borrowing FixedArray) {
+    @inlinable
+    package mutating func copy(from other: borrowing FixedArray) {
         precondition(other.count == count)
         unsafe UnsafeMutableRawPointer(start).copyMemory(
             from: other.start, byteCount: count * MemoryLayout<Element>.stride)
     }
 
     /// Writes a whole span from `first` on.
-    mutating func write(_ span: Span<Element>, at first: Int = 0) {
+    @inlinable
+    package mutating func write(_ span: Span<Element>, at first: Int = 0) {
         precondition(first >= 0 && first + span.count <= count)
         unsafe span.withUnsafeBufferPointer { source in
             guard let from = source.baseAddress else { return }
@@ -50,18 +55,22 @@ struct FixedArray<Element: BitwiseCopyable>: ~Copyable {
     }
 
     /// Writes `length` values of another array, all of them by default, from `first` on.
-    mutating func write(_ other: borrowing FixedArray, from begin: Int = 0, count length: Int? = nil, at first: Int) {
+    @inlinable
+    package mutating func write(
+        _ other: borrowing FixedArray, from begin: Int = 0, count length: Int? = nil, at first: Int
+    ) {
         let length = length ?? other.count
         write(other.span.extracting(begin..<begin + length), at: first)
     }
 
     /// Drops the first `places` values and moves the rest to the beginning; the end keeps what was there.
-    mutating func shiftDown(by places: Int) {
+    @inlinable
+    package mutating func shiftDown(by places: Int) {
         precondition(places >= 0 && places <= count)
         unsafe memmove(start, start + places, (count - places) * MemoryLayout<Element>.stride)
     }
 
-    var span: Span<Element> {
+    @inlinable package var span: Span<Element> {
         @_lifetime(borrow self)
         borrowing get {
             let span = unsafe Span(_unsafeStart: start, count: count)
@@ -69,7 +78,7 @@ struct FixedArray<Element: BitwiseCopyable>: ~Copyable {
         }
     }
 
-    var mutableSpan: MutableSpan<Element> {
+    @inlinable package var mutableSpan: MutableSpan<Element> {
         @_lifetime(&self)
         mutating get {
             let span = unsafe MutableSpan(_unsafeStart: start, count: count)
@@ -79,16 +88,17 @@ struct FixedArray<Element: BitwiseCopyable>: ~Copyable {
 }
 
 /// Real numbers: frames of a signal, or one value for each frequency bin.
-typealias RealVector = FixedArray<Float>
+@usableFromInline
+package typealias RealVector = FixedArray<Float>
 
 extension FixedArray<Float> {
-    init(count: Int) { self.init(count: count, repeating: 0) }
+    package init(count: Int) { self.init(count: count, repeating: 0) }
 
     /// Sum of squares.
-    var energy: Float { unsafe vk_dot(start, start, count) }
+    package var energy: Float { unsafe vk_dot(start, start, count) }
 
     /// Sum of products.
-    func dot(_ other: borrowing RealVector) -> Float {
+    package func dot(_ other: borrowing RealVector) -> Float {
         precondition(other.count == count)
         return unsafe vk_dot(start, other.start, count)
     }

@@ -1,10 +1,10 @@
 import Glibc
 
 /// The level of digital silence, dBFS: RFC 6464's lowest.
-let silenceLevel: Float = -127
+@inlinable package var silenceLevel: Float { -127 }
 
 /// RMS level of a block, dBFS, where a full-scale square wave has 0; -127...0, the range of RFC 6464.
-func decibelsFullScale(of block: Span<Float>) -> Float {
+package func decibelsFullScale(of block: Span<Float>) -> Float {
     guard !block.isEmpty else { return silenceLevel }
     let power = energy(of: block) / Float(block.count)
     guard power > 0 else { return silenceLevel }
@@ -12,10 +12,11 @@ func decibelsFullScale(of block: Span<Float>) -> Float {
 }
 
 /// Decibels of a power (mean square), where full scale has 0; -200 of none, which is less than a float's rounding in any sound.
-func decibelsFullScale(ofPower power: Float) -> Float { 10 * log10f(power + 1e-20) }
+@inlinable
+package func decibelsFullScale(ofPower power: Float) -> Float { 10 * log10f(power + 1e-20) }
 
 /// Sum of squares. Written with two vector accumulators because a float reduction is not vectorised by itself.
-func energy(of block: Span<Float>) -> Float {
+package func energy(of block: Span<Float>) -> Float {
     unsafe block.withUnsafeBufferPointer { samples in
         guard let start = samples.baseAddress else { return 0 }
         var first = SIMD8<Float>.zero
