@@ -3,14 +3,14 @@ import COpus
 /// An Opus decoder for mono speech at 48 kHz, with concealment and two saved states to go back to.
 ///
 /// One thread at a time. Never blocks and allocates nothing after `init`. Source: RFC 6716, libopus.
-@safe public struct OpusDecoder: ~Copyable, @unchecked Sendable {
+@safe package struct OpusDecoder: ~Copyable, @unchecked Sendable {
     /// A packet never holds more: 120 ms (RFC 6716, section 3.2.5).
-    public static let maximumFrames = 5760
+    package static let maximumFrames = 5760
     /// Concealed and recovered sound comes in multiples of this: 2.5 ms.
-    public static let concealmentGrainFrames = 120
+    package static let concealmentGrainFrames = 120
 
     /// States that can be saved at the same time.
-    public static let savedStates = 2
+    package static let savedStates = 2
 
     /// The state in use, followed by the saved ones. libopus keeps no pointers into its own state, so that a copy of the
     /// bytes is a copy of the decoder.
@@ -21,7 +21,7 @@ import COpus
     /// Creates a decoder.
     ///
     /// - Throws: ``OpusError/libraryFault(code:)`` when libopus refuses.
-    public init() throws(OpusError) {
+    package init() throws(OpusError) {
         stateBytes = (Int(opus_decoder_get_size(1)) + 15) & ~15
         unsafe states = .allocate(byteCount: (1 + Self.savedStates) * stateBytes, alignment: 16)
         let code = unsafe opus_decoder_init(OpaquePointer(states), Int32(OpusEncoder.sampleRate), 1)
@@ -39,7 +39,7 @@ import COpus
     ///
     /// - Parameter sound: Room for the packet's sound; ``maximumFrames`` fits every packet. Peaks may exceed ±1.
     /// - Throws: ``OpusError/malformedPacket``, or ``OpusError/invalidLength(_:)`` when the sound does not fit.
-    public mutating func decode(
+    package mutating func decode(
         _ packet: Span<UInt8>, into sound: inout MutableSpan<Float>
     ) throws(OpusError) -> Int {
         let needed = try Self.frames(in: packet)
@@ -54,7 +54,7 @@ import COpus
     ///   - next: The packet that follows the lost sound.
     ///   - sound: As long as the lost sound: a multiple of ``concealmentGrainFrames``; it is filled.
     /// - Throws: ``OpusError/malformedPacket`` or ``OpusError/invalidLength(_:)``.
-    public mutating func decodeRedundancy(
+    package mutating func decodeRedundancy(
         of next: Span<UInt8>, into sound: inout MutableSpan<Float>
     ) throws(OpusError) -> Int {
         try Self.checkConcealment(frames: sound.count)
@@ -66,7 +66,7 @@ import COpus
     ///
     /// - Parameter sound: A multiple of ``concealmentGrainFrames`` up to ``maximumFrames``; it is filled.
     /// - Throws: ``OpusError/invalidLength(_:)``.
-    public mutating func conceal(into sound: inout MutableSpan<Float>) throws(OpusError) -> Int {
+    package mutating func conceal(into sound: inout MutableSpan<Float>) throws(OpusError) -> Int {
         try Self.checkConcealment(frames: sound.count)
         let state = unsafe state
         let written = unsafe sound.withUnsafeMutableBufferPointer { sound in
@@ -78,7 +78,7 @@ import COpus
     }
 
     /// Forgets all sound so far, and the saved states.
-    public mutating func reset() {
+    package mutating func reset() {
         _ = unsafe opus_decoder_reset(state)
         isSaved = InlineArray(repeating: false)
     }
@@ -86,13 +86,13 @@ import COpus
     /// Keeps a copy of the state, to which ``restoreState(from:)`` goes back; it replaces the copy kept there before.
     ///
     /// - Parameter place: Below ``savedStates``.
-    public mutating func saveState(at place: Int) {
+    package mutating func saveState(at place: Int) {
         unsafe saved(place).copyMemory(from: states, byteCount: stateBytes)
         isSaved[place] = true
     }
 
     /// Goes back to the state last saved at a place, as often as wanted; without one, nothing happens.
-    public mutating func restoreState(from place: Int) {
+    package mutating func restoreState(from place: Int) {
         guard isSaved[place] else { return }
         unsafe states.copyMemory(from: saved(place), byteCount: stateBytes)
     }
@@ -105,7 +105,7 @@ import COpus
     /// Frames of 48 kHz that a packet holds.
     ///
     /// - Throws: ``OpusError/malformedPacket``. A packet that passes may still fail to decode.
-    public static func frames(in packet: Span<UInt8>) throws(OpusError) -> Int {
+    package static func frames(in packet: Span<UInt8>) throws(OpusError) -> Int {
         guard !packet.isEmpty else { throw .malformedPacket }
         let bytes = Int32(clamping: packet.count)
         let frames = unsafe packet.withUnsafeBufferPointer { packet in

@@ -4,23 +4,23 @@ import COpus
 ///
 /// One thread at a time. Never blocks and allocates nothing after `init`; not real-time safe in the strict sense, because
 /// libopus takes up to a few milliseconds of CPU for a packet at high complexity. Source: RFC 6716, libopus.
-@safe public struct OpusEncoder: ~Copyable, @unchecked Sendable {
+@safe package struct OpusEncoder: ~Copyable, @unchecked Sendable {
     /// A packet never needs more bytes (`opus_encode`: the recommended size of the output buffer).
-    public static let maximumPacketBytes = 4000
+    package static let maximumPacketBytes = 4000
     /// Sample rate of the sound, hertz.
-    public static let sampleRate = 48_000
+    package static let sampleRate = 48_000
 
     /// What this encoder optimises for.
-    public let application: OpusApplication
+    package let application: OpusApplication
     /// The settings in force.
-    public private(set) var settings: OpusEncoderSettings
+    package private(set) var settings: OpusEncoderSettings
     private let state: OpaquePointer
 
     /// Creates an encoder.
     ///
     /// - Throws: ``OpusError/invalidSetting(_:)`` for a setting out of range, ``OpusError/outOfMemory``, or
     ///   ``OpusError/libraryFault(code:)``.
-    public init(application: OpusApplication = .voip, settings: OpusEncoderSettings = .voice) throws(OpusError) {
+    package init(application: OpusApplication = .voip, settings: OpusEncoderSettings = .voice) throws(OpusError) {
         try settings.validate()
         var code: Int32 = OPUS_OK
         let created = unsafe opus_encoder_create(Int32(Self.sampleRate), 1, application.request, &code)
@@ -38,7 +38,7 @@ import COpus
     deinit { unsafe opus_encoder_destroy(state) }
 
     /// Frames by which the decoded sound lags the encoded: what the encoder looks ahead, 312 (voip) or 120 (low delay).
-    public var lookaheadFrames: Int {
+    package var lookaheadFrames: Int {
         var frames: Int32 = 0
         _ = unsafe opus_encoder_get(state, OPUS_GET_LOOKAHEAD_REQUEST, &frames)
         return Int(frames)
@@ -47,7 +47,7 @@ import COpus
     /// Puts other settings in force from the next packet on, without a gap in the sound.
     ///
     /// - Throws: ``OpusError/invalidSetting(_:)``; the old settings then stay.
-    public mutating func apply(_ new: OpusEncoderSettings) throws(OpusError) {
+    package mutating func apply(_ new: OpusEncoderSettings) throws(OpusError) {
         try new.validate()
         let code = unsafe Self.configure(state, new)
         guard code == OPUS_OK else { throw OpusError(code: code) }
@@ -61,7 +61,7 @@ import COpus
     ///   - packet: Room for the packet; ``maximumPacketBytes`` always suffices, less lowers the bit rate.
     /// - Throws: ``OpusError/invalidLength(_:)`` for another block length or a packet of no bytes, or
     ///   ``OpusError/libraryFault(code:)``.
-    public mutating func encode(
+    package mutating func encode(
         _ block: Span<Float>, into packet: inout MutableSpan<UInt8>
     ) throws(OpusError) -> Int {
         let expected = settings.frameDuration.frames
@@ -85,7 +85,7 @@ import COpus
     }
 
     /// Forgets all sound so far; the settings stay.
-    public mutating func reset() { _ = unsafe opus_encoder_reset(state) }
+    package mutating func reset() { _ = unsafe opus_encoder_reset(state) }
 
     /// Hands valid settings to libopus; returns the first code that is not `OPUS_OK`.
     private static func configure(_ state: OpaquePointer, _ settings: OpusEncoderSettings) -> Int32 {

@@ -1,4 +1,4 @@
-public import VoiceWire
+package import VoiceWire
 
 extension PlayoutBuffer {
     /// Takes a packet.
@@ -7,7 +7,7 @@ extension PlayoutBuffer {
     ///   - payload: One Opus packet, at most 1500 bytes; it is copied.
     ///   - header: Its RTP header; the timestamp counts at 48 kHz (RFC 7587).
     ///   - now: When it arrived.
-    public mutating func insert(_ payload: Span<UInt8>, header: RTPHeader, now: Duration) -> InsertOutcome {
+    package mutating func insert(_ payload: Span<UInt8>, header: RTPHeader, now: Duration) -> InsertOutcome {
         admit(payload, header, reach: 0, now: now).outcome
     }
 
@@ -21,7 +21,7 @@ extension PlayoutBuffer {
     ///   - header: Its RTP header; the timestamp is that of the primary block.
     ///   - now: When it arrived.
     /// - Returns: What happened to the primary block.
-    public mutating func insert(_ audio: borrowing RedundantAudio, header: RTPHeader, now: Duration) -> InsertOutcome {
+    package mutating func insert(_ audio: borrowing RedundantAudio, header: RTPHeader, now: Duration) -> InsertOutcome {
         let blocks = configuration.usesRedundancy ? audio.redundantBlockCount : 0
         var reach = 0
         for index in 0..<blocks where audio.payloadType(at: index) == audio.primaryPayloadType {

@@ -1,4 +1,4 @@
-import VoiceWire
+internal import VoiceWire
 
 /// What the playout has to know of an Opus packet before it decodes it.
 struct OpusFraming: Equatable, BitwiseCopyable {

@@ -1,7 +1,7 @@
 /// A run of pulled frames, and what it stands for.
-public struct PlayedSegment: Equatable, Sendable, BitwiseCopyable {
+package struct PlayedSegment: Equatable, Sendable, BitwiseCopyable {
     /// Where sound comes from.
-    public enum Origin: UInt8, Sendable, BitwiseCopyable {
+    package enum Origin: UInt8, Sendable, BitwiseCopyable {
         /// The packet that was sent.
         case packet
         /// The copy that a later packet carried.
@@ -13,15 +13,15 @@ public struct PlayedSegment: Equatable, Sendable, BitwiseCopyable {
     }
 
     /// The first frame, counted from the first pull on.
-    public internal(set) var firstFrame: Int64
+    package internal(set) var firstFrame: Int64
     /// Frames in the run.
-    public internal(set) var frames: Int
+    package internal(set) var frames: Int
     /// Unwrapped RTP timestamp of the first frame.
-    public internal(set) var firstTimestamp: Int64
+    package internal(set) var firstTimestamp: Int64
     /// Whether the timestamps run on with the frames; else all frames stand at the first one.
-    public internal(set) var advances: Bool
+    package internal(set) var advances: Bool
     /// Where the run comes from.
-    public internal(set) var origin: Origin
+    package internal(set) var origin: Origin
 
     /// The timestamp of a frame of the run.
     func timestamp(of frame: Int64) -> Int64 { advances ? firstTimestamp + (frame - firstFrame) : firstTimestamp }

@@ -1,4 +1,4 @@
-import VoiceWire
+internal import VoiceWire
 
 /// A jitter buffer: packets go in as they come, sound comes out as it is played.
 ///
@@ -8,11 +8,11 @@ import VoiceWire
 ///
 /// One thread at a time. Nothing blocks, and nothing is allocated after `init`. Time comes in as the duration since any fixed
 /// epoch of the caller; arrivals are measured against the pulls, so that clock drift needs no handling anywhere else.
-public struct PlayoutBuffer: ~Copyable {
+package struct PlayoutBuffer: ~Copyable {
     /// What the buffer was made with.
-    public let configuration: PlayoutConfiguration
+    package let configuration: PlayoutConfiguration
     /// Counts since the buffer was made.
-    public internal(set) var statistics = PlayoutStatistics()
+    package internal(set) var statistics = PlayoutStatistics()
 
     var clock = PullClock()
     var timeline = StreamTimeline()
@@ -40,41 +40,41 @@ public struct PlayoutBuffer: ~Copyable {
     private static let flushFrames = 240
 
     /// Makes a buffer; all its memory is allocated here, 1.5 kB for each packet that may wait.
-    public init(_ configuration: PlayoutConfiguration = .conversation) {
+    package init(_ configuration: PlayoutConfiguration = .conversation) {
         self.configuration = configuration
         store = PacketStore(capacity: min(max(configuration.packetCapacity, 16), 4096))
         target = AudibleCostTarget(configuration)
     }
 
     /// Delay that is steered for, above that of the fastest packets of late; zero before the first packet is played.
-    public var targetDelay: Duration {
+    package var targetDelay: Duration {
         guard offset.hasWanted else { return .zero }
         return .microseconds(Int64(max(0, offset.wanted - target.baseline)) * 1_000_000 / Int64(Frames.perSecond))
     }
 
     /// Sound that waits, decoded or not, frames.
-    public var bufferedFrames: Int {
+    package var bufferedFrames: Int {
         guard store.count > 0, let newest = store[store.newest] else { return queue.count }
         return queue.count + Int(max(0, newest.end - cursor.position))
     }
 
     /// Packets that wait to be decoded.
-    public var waitingPackets: Int { store.count }
+    package var waitingPackets: Int { store.count }
 
     /// What a pulled frame stood for, counted from the first pull on; nil before the first packet, and for frames that were
     /// pulled too long ago (at least 1.5 s) or not yet.
     ///
     /// Ask it with the frame that sounds in the loudspeaker to know what the listener has heard. Timestamps never go back as
     /// frames go on, unless the sender began another stream.
-    public func segment(ofPulledFrame frame: Int64) -> PlayedSegment? { trail.segment(of: frame) }
+    package func segment(ofPulledFrame frame: Int64) -> PlayedSegment? { trail.segment(of: frame) }
 
     /// The unwrapped RTP timestamp that a pulled frame stood for; see ``segment(ofPulledFrame:)``.
-    public func position(ofPulledFrame frame: Int64) -> Int64? {
+    package func position(ofPulledFrame frame: Int64) -> Int64? {
         trail.segment(of: frame)?.timestamp(of: frame)
     }
 
     /// The oldest decision not yet taken, to be logged; of those that nobody takes the last 256 are kept.
-    public mutating func takeDecision() -> PlayoutDecision? { decisions.take() }
+    package mutating func takeDecision() -> PlayoutDecision? { decisions.take() }
 
     /// Fills a block with sound.
     ///
@@ -82,7 +82,7 @@ public struct PlayoutBuffer: ~Copyable {
     ///   - block: Any length; 48 kHz, mono, full scale ±1 with decoded peaks possibly beyond.
     ///   - now: When the block is asked for. Pulls may jitter by milliseconds; only their long-run pace matters.
     ///   - decoder: The same at every call.
-    public mutating func pull<Decoder: SpeechDecoder & ~Copyable>(
+    package mutating func pull<Decoder: SpeechDecoder & ~Copyable>(
         into block: inout MutableSpan<Float>, now: Duration, decoder: inout Decoder
     ) -> PullReport {
         let shift = clock.willPull(block.count, now: now)
@@ -120,7 +120,7 @@ public struct PlayoutBuffer: ~Copyable {
     /// Tells that playback has stood still for the time of `frames` frames since the last pull, for a reason of its own: the device ran dry, or
     /// was started anew. What waits is then that much later, which is no fault of the network's; without this call the packets would look as
     /// if they had come later instead, until the clock has followed.
-    public mutating func playbackStoodStill(_ frames: Int) {
+    package mutating func playbackStoodStill(_ frames: Int) {
         clock.standStill(frames)
         target.shift(by: -Int64(frames))
         offset.shift(by: -Int64(frames))
@@ -130,7 +130,7 @@ public struct PlayoutBuffer: ~Copyable {
     /// Drops all that waits: what follows is another utterance. At most 5 ms of the old one still sound, fading out.
     ///
     /// Packets of the old utterance that arrive later are played unless a newer sequence number has come before them.
-    public mutating func flush() {
+    package mutating func flush() {
         let dropped = max(0, bufferedFrames - queue.count)
         statistics.skippedSamples += UInt64(dropped)
         statistics.removedSamplesForAcceleration += UInt64(queue.fadeOut(frames: Self.flushFrames))
@@ -151,14 +151,14 @@ public struct PlayoutBuffer: ~Copyable {
     /// - Returns: False, and nothing happens, if that generation or a later one was asked for before. Generations begin at 0
     ///   and may wrap.
     @discardableResult
-    public mutating func flush(generation: UInt32) -> Bool {
+    package mutating func flush(generation: UInt32) -> Bool {
         guard interruption.begin(generation, at: clock.pulled) else { return false }
         flush()
         return true
     }
 
     /// Makes the buffer as new, for another sender; nothing is allocated. Reset the decoder with it.
-    public mutating func reset() {
+    package mutating func reset() {
         statistics = PlayoutStatistics()
         clock = PullClock()
         timeline = StreamTimeline()

@@ -1,7 +1,7 @@
 /// One thing that a playout buffer decided, for a log or a plot.
-public struct PlayoutDecision: Equatable, Sendable, BitwiseCopyable {
+package struct PlayoutDecision: Equatable, Sendable, BitwiseCopyable {
     /// What was decided.
-    public enum Kind: UInt8, Sendable, BitwiseCopyable, CaseIterable {
+    package enum Kind: UInt8, Sendable, BitwiseCopyable, CaseIterable {
         /// A packet's sound is played.
         case play
         /// Lost sound is played from the copy in a later packet.
@@ -23,11 +23,11 @@ public struct PlayoutDecision: Equatable, Sendable, BitwiseCopyable {
     }
 
     /// What was decided.
-    public internal(set) var kind: Kind
+    package internal(set) var kind: Kind
     /// How much sound it is about.
-    public internal(set) var frames: Int
+    package internal(set) var frames: Int
     /// From which pulled frame on it is heard.
-    public internal(set) var pulledFrame: Int64
+    package internal(set) var pulledFrame: Int64
 }
 
 /// The decisions not yet taken away; where nobody takes them, the oldest give way.

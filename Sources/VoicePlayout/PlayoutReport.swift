@@ -1,5 +1,5 @@
 /// What happened to an inserted packet.
-public enum InsertOutcome: Equatable, Sendable {
+package enum InsertOutcome: Equatable, Sendable {
     /// It waits for its turn.
     case stored
     /// It has already come; it is ignored.
@@ -18,14 +18,14 @@ public enum InsertOutcome: Equatable, Sendable {
 }
 
 /// What one pull delivered.
-public struct PullReport: Equatable, Sendable {
+package struct PullReport: Equatable, Sendable {
     /// Unwrapped RTP timestamp of the first sample; nil before the first packet. It stands still while sound is made up, and
     /// goes back only when another stream begins.
-    public internal(set) var firstTimestamp: Int64?
+    package internal(set) var firstTimestamp: Int64?
     /// Sound that waits after this pull, decoded or not, frames.
-    public internal(set) var bufferedFrames = 0
+    package internal(set) var bufferedFrames = 0
     /// Samples of the block that were made up, because their sound was lost or late.
-    public internal(set) var concealedFrames = 0
+    package internal(set) var concealedFrames = 0
     /// Samples of the block that are silence or comfort noise.
-    public internal(set) var pauseFrames = 0
+    package internal(set) var pauseFrames = 0
 }

@@ -2,7 +2,7 @@
 ///
 /// The buffer calls it once or twice a packet on the thread that pulls, through a witness table: a few nanoseconds against
 /// tens of microseconds of decoding. A conforming type allocates and blocks nowhere.
-public protocol SpeechDecoder: ~Copyable {
+package protocol SpeechDecoder: ~Copyable {
     /// Why a packet could not be decoded; the buffer counts it and conceals the packet.
     associatedtype DecodingError: Error
 

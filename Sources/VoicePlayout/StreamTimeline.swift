@@ -1,4 +1,4 @@
-import VoiceWire
+internal import VoiceWire
 
 /// Puts the packets of one sender after another on one continuous count of packets and one media timeline.
 ///

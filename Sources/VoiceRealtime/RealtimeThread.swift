@@ -92,6 +92,9 @@ public final class RealtimeThread: Sendable {
     /// Whether the caller runs on a thread that was started here, whichever.
     package static var isCurrent: Bool { dv_thread_is_current() != 0 }
 
+    /// Tells the calling thread, whoever made it, from all others that run now; never 0.
+    package static var callerIdentity: UInt { UInt(pthread_self()) }
+
     /// Asks the thread to stop and waits until it has. Safe to call again, and from any thread; from the thread itself it only asks.
     public func stop() {
         flag.raise()

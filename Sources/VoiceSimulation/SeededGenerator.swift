@@ -4,14 +4,14 @@ import Glibc
 ///
 /// xoshiro256++ 1.0, its state filled by SplitMix64 (D. Blackman, S. Vigna, "Scrambled linear pseudorandom number
 /// generators", ACM TOMS 2021). Not for cryptography. No call allocates, locks or blocks.
-public struct SeededGenerator: RandomNumberGenerator, Equatable, Sendable {
+package struct SeededGenerator: RandomNumberGenerator, Equatable, Sendable {
     private var state: (UInt64, UInt64, UInt64, UInt64)
     /// The second value of the last Gaussian pair; nil when none is left.
     private var spareGaussian: Double?
 
     /// A generator for `seed`; generators with different `stream` names are independent of each other, so that drawing
     /// more from one process of a simulation leaves the others as they were.
-    public init(seed: UInt64, stream: String = "") {
+    package init(seed: UInt64, stream: String = "") {
         var filler = SplitMix64(state: seed)
         if !stream.isEmpty {
             filler.state = filler.next() ^ Self.fingerprint(stream)
@@ -20,13 +20,13 @@ public struct SeededGenerator: RandomNumberGenerator, Equatable, Sendable {
     }
 
     /// A generator that continues from a raw xoshiro256++ state, as published test vectors give it; not all zero.
-    public init(state: (UInt64, UInt64, UInt64, UInt64)) {
+    package init(state: (UInt64, UInt64, UInt64, UInt64)) {
         precondition(state.0 | state.1 | state.2 | state.3 != 0, "an all-zero state yields only zeros")
         self.state = state
     }
 
     /// The next 64 random bits.
-    public mutating func next() -> UInt64 {
+    package mutating func next() -> UInt64 {
         let result = Self.rotate(state.0 &+ state.3, 23) &+ state.0
         let shifted = state.1 << 17
         state.2 ^= state.0
@@ -39,22 +39,22 @@ public struct SeededGenerator: RandomNumberGenerator, Equatable, Sendable {
     }
 
     /// Uniform in 0 ..< 1, with 53 random bits.
-    public mutating func uniform() -> Double {
+    package mutating func uniform() -> Double {
         Double(next() >> 11) * 0x1p-53
     }
 
     /// Uniform between the bounds of `range`.
-    public mutating func uniform(in range: ClosedRange<Double>) -> Double {
+    package mutating func uniform(in range: ClosedRange<Double>) -> Double {
         range.lowerBound + (range.upperBound - range.lowerBound) * uniform()
     }
 
     /// True with the given probability (0...1).
-    public mutating func chance(_ probability: Double) -> Bool {
+    package mutating func chance(_ probability: Double) -> Bool {
         uniform() < probability
     }
 
     /// Normal with mean 0 and standard deviation 1 (polar method, Marsaglia and Bray 1964).
-    public mutating func gaussian() -> Double {
+    package mutating func gaussian() -> Double {
         if let spare = spareGaussian {
             spareGaussian = nil
             return spare
@@ -71,24 +71,24 @@ public struct SeededGenerator: RandomNumberGenerator, Equatable, Sendable {
     }
 
     /// Exponential with the given mean.
-    public mutating func exponential(mean: Double) -> Double {
+    package mutating func exponential(mean: Double) -> Double {
         -mean * log(1 - uniform())
     }
 
     /// Log-normal: the exponential of a normal around log(`median`) with standard deviation `spread`.
-    public mutating func logNormal(median: Double, spread: Double) -> Double {
+    package mutating func logNormal(median: Double, spread: Double) -> Double {
         median * exp(spread * gaussian())
     }
 
     /// How many failures come before the first success, at `success` probability per try (0 < success <= 1).
-    public mutating func failuresBeforeSuccess(_ success: Double) -> Int {
+    package mutating func failuresBeforeSuccess(_ success: Double) -> Int {
         guard success < 1 else { return 0 }
         return Int(log(1 - uniform()) / log(1 - success))
     }
 
     /// Gamma with the given mean and shape > 0 (Marsaglia and Tsang, "A simple method for generating gamma variables",
     /// ACM TOMS 2000).
-    public mutating func gamma(mean: Double, shape: Double) -> Double {
+    package mutating func gamma(mean: Double, shape: Double) -> Double {
         let scale = mean / shape
         guard shape < 1 else { return scale * standardGamma(shape: shape) }
         return scale * standardGamma(shape: shape + 1) * pow(1 - uniform(), 1 / shape)
@@ -109,7 +109,7 @@ public struct SeededGenerator: RandomNumberGenerator, Equatable, Sendable {
     }
 
     /// Compares the whole state, so that equal generators will go on equally.
-    public static func == (left: Self, right: Self) -> Bool {
+    package static func == (left: Self, right: Self) -> Bool {
         left.state == right.state && left.spareGaussian == right.spareGaussian
     }
 

@@ -1,12 +1,12 @@
 /// A setting of a simulation that cannot be simulated. Remedy: change `setting` as `requirement` says.
-public struct SimulationSettingError: Error, Equatable, CustomStringConvertible {
+package struct SimulationSettingError: Error, Equatable, CustomStringConvertible {
     /// The setting, as a path of property names.
-    public let setting: String
+    package let setting: String
     /// What its value has to fulfil.
-    public let requirement: String
+    package let requirement: String
 
     /// One sentence for a log or a terminal.
-    public var description: String { "\(setting) \(requirement)" }
+    package var description: String { "\(setting) \(requirement)" }
 }
 
 /// Throws unless the condition holds.

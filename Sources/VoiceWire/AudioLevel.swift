@@ -1,22 +1,22 @@
 /// How loud the audio of a packet is, as its sender measured it (RFC 6464).
-public struct AudioLevel: Equatable, Sendable, BitwiseCopyable {
+package struct AudioLevel: Equatable, Sendable, BitwiseCopyable {
     /// Whether the sender takes the packet for speech.
-    public var voiceActivity: Bool
+    package var voiceActivity: Bool
     /// How far below overload the level is, in dB: 0 is the loudest, 127 silence (-dBov).
-    public var level: UInt8
+    package var level: UInt8
 
     /// A level of 0 to 127 dB below overload; a larger number is taken as 127, digital silence.
-    public init(voiceActivity: Bool, level: UInt8) {
+    package init(voiceActivity: Bool, level: UInt8) {
         self.voiceActivity = voiceActivity
         self.level = min(level, 127)
     }
 
     /// Reads the one data byte of the extension element: the V flag, then seven bits of level (RFC 6464 section 3).
-    public init(byte: UInt8) {
+    package init(byte: UInt8) {
         voiceActivity = byte & 0x80 != 0
         level = byte & 0x7F
     }
 
     /// The one data byte of the extension element (RFC 6464 section 3).
-    public var byte: UInt8 { (voiceActivity ? 0x80 : 0) | min(level, 127) }
+    package var byte: UInt8 { (voiceActivity ? 0x80 : 0) | min(level, 127) }
 }

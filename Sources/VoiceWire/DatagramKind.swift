@@ -2,7 +2,7 @@
 ///
 /// One byte decides (RFC 7983 section 7), and for RTP and RTCP the second (RFC 5761 section 4). Reads nothing else, so
 /// that it can stand before decryption. A kind is a guess that the protocol's own parser or cipher must confirm.
-public enum DatagramKind: Equatable, Sendable {
+package enum DatagramKind: Equatable, Sendable {
     /// First byte 0 to 3.
     case stun
     /// First byte 16 to 19.
@@ -19,7 +19,7 @@ public enum DatagramKind: Equatable, Sendable {
     case unknown
 
     /// Tells the kind of this datagram.
-    public init(of datagram: Span<UInt8>) {
+    package init(of datagram: Span<UInt8>) {
         guard datagram.count > 0 else {
             self = .unknown
             return

@@ -1,9 +1,9 @@
 /// Writes an extended report with loss patterns, block by block: a cursor over a datagram (RFC 3611 sections 2 and 4.1).
 ///
 /// Each call gets the same buffer. Lock-free and without allocation.
-public struct ExtendedReportWriter: Sendable {
+package struct ExtendedReportWriter: Sendable {
     /// Bytes of the report so far; 0 before the first block.
-    public private(set) var byteCount = 0
+    package private(set) var byteCount = 0
     private let offset: Int
     private let limit: Int
     private let synchronizationSource: UInt32
@@ -18,12 +18,12 @@ public struct ExtendedReportWriter: Sendable {
     static let longestRun = 0x3FFF
 
     /// A report of this participant that begins at `offset` of a datagram and must not go beyond `limit`.
-    public init(synchronizationSource: UInt32, at offset: Int, limit: Int) {
+    package init(synchronizationSource: UInt32, at offset: Int, limit: Int) {
         (self.synchronizationSource, self.offset, self.limit) = (synchronizationSource, offset, limit)
     }
 
     /// Adds what was received of a source. False, and nothing is written, where it does not fit.
-    public mutating func append(
+    package mutating func append(
         _ pattern: LossPattern, of source: UInt32, to datagram: inout MutableSpan<UInt8>
     ) -> Bool {
         let header = byteCount == 0 ? RTCPPacket.headerByteCount + 4 : 0
@@ -78,25 +78,25 @@ public struct ExtendedReportWriter: Sendable {
 /// The loss patterns of an extended report, one after the other; blocks of other kinds are passed over.
 ///
 /// A view of the packet: copies nothing, allocates nothing, and cannot outlive the bytes.
-public struct LossPatterns: ~Escapable {
+package struct LossPatterns: ~Escapable {
     /// Who reports.
-    public let synchronizationSource: UInt32
+    package let synchronizationSource: UInt32
     private let body: Span<UInt8>
     private var offset = 4
 
     /// What a participant says of one source.
-    public struct Element: Sendable, BitwiseCopyable {
+    package struct Element: Sendable, BitwiseCopyable {
         /// Whose packets it is about.
-        public let source: UInt32
+        package let source: UInt32
         /// Which of them came.
-        public let pattern: LossPattern
+        package let pattern: LossPattern
     }
 
     /// The patterns of an extended report.
     ///
     /// - Throws: ``WireError/unexpectedPacketType(_:)`` when the packet is none, ``WireError/truncated(_:)`` without a sender.
     @_lifetime(copy packet)
-    public init(parsing packet: RTCPPacket) throws(WireError) {
+    package init(parsing packet: RTCPPacket) throws(WireError) {
         try packet.require(.extendedReport)
         guard packet.body.count >= 4 else { throw .truncated(.extendedReport) }
         body = packet.body
@@ -107,13 +107,13 @@ public struct LossPatterns: ~Escapable {
     /// ``LossPattern/capacity`` packets.
     ///
     /// - Throws: ``WireError/truncated(_:)`` when a block reaches beyond the packet.
-    public mutating func next() throws(WireError) -> Element? {
+    package mutating func next() throws(WireError) -> Element? {
         guard let block = try nextBlock() else { return nil }
         return Element(source: source(of: block), pattern: pattern(in: block))
     }
 
     /// The next pattern about a source, as ``next()``; what is said of others is passed over unread.
-    public mutating func next(about source: UInt32) throws(WireError) -> LossPattern? {
+    package mutating func next(about source: UInt32) throws(WireError) -> LossPattern? {
         while let block = try nextBlock() {
             if self.source(of: block) == source { return pattern(in: block) }
         }

@@ -1,9 +1,9 @@
 /// Sources that leave the session, and perhaps why (RFC 3550 section 6.6).
 ///
 /// A view of the packet: copies nothing, allocates nothing, and cannot outlive the bytes.
-public struct Goodbye: ~Escapable {
+package struct Goodbye: ~Escapable {
     /// How many sources leave, 0 to 31.
-    public let sourceCount: Int
+    package let sourceCount: Int
     private let body: Span<UInt8>
     private let reasonEnd: Int
 
@@ -11,7 +11,7 @@ public struct Goodbye: ~Escapable {
     ///
     /// - Throws: ``WireError`` when the packet is another, or its sources or reason reach beyond it.
     @_lifetime(copy packet)
-    public init(parsing packet: RTCPPacket) throws(WireError) {
+    package init(parsing packet: RTCPPacket) throws(WireError) {
         try packet.require(.goodbye)
         let sourcesEnd = 4 * packet.count
         guard sourcesEnd <= packet.body.count else { throw .truncated(.goodbye) }
@@ -26,13 +26,13 @@ public struct Goodbye: ~Escapable {
     }
 
     /// The SSRC of the source at `index`, which is below ``sourceCount``.
-    public func source(at index: Int) -> UInt32 {
+    package func source(at index: Int) -> UInt32 {
         precondition(index >= 0 && index < sourceCount)
         return body.loadUInt32(at: 4 * index)
     }
 
     /// Why they leave, UTF-8 and not terminated, empty when not said; comes from the network, so check before showing.
-    public var reason: Span<UInt8> {
+    package var reason: Span<UInt8> {
         @_lifetime(copy self) get { body.extracting(min(4 * sourceCount + 1, reasonEnd)..<reasonEnd) }
     }
 
@@ -41,7 +41,7 @@ public struct Goodbye: ~Escapable {
     /// - Returns: the bytes written, a multiple of 4.
     /// - Throws: ``WireError/insufficientSpace(neededBytes:)``, or ``WireError/unrepresentable(_:)`` of a reason longer
     ///   than 255 bytes.
-    public static func write(
+    package static func write(
         of synchronizationSource: UInt32, reason: Span<UInt8> = Span(), into datagram: inout MutableSpan<UInt8>,
         at offset: Int = 0
     ) throws(WireError) -> Int {

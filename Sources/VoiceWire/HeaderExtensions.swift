@@ -2,9 +2,9 @@
 ///
 /// A view of the datagram: copies nothing, allocates nothing, and cannot outlive the bytes. Padding is skipped. A header
 /// extension of a profile that is neither of the two of RFC 8285 has no elements.
-public struct HeaderExtensions: ~Escapable {
+package struct HeaderExtensions: ~Escapable {
     /// How the elements are laid out.
-    public enum Form: Equatable, Sendable {
+    package enum Form: Equatable, Sendable {
         /// No header extension, or one that RFC 8285 does not describe.
         case none
         /// Ids 1 to 14, 1 to 16 bytes of data each (RFC 8285 section 4.2).
@@ -14,11 +14,11 @@ public struct HeaderExtensions: ~Escapable {
     }
 
     /// One element: an id that the session's signalling gave a meaning, and its data.
-    public struct Element: ~Escapable {
+    package struct Element: ~Escapable {
         /// The id, 1 to 14 in the one-byte form, 1 to 255 in the two-byte form.
-        public let id: UInt8
+        package let id: UInt8
         /// The data, 1 to 16 bytes in the one-byte form, 0 to 255 in the two-byte form.
-        public let data: Span<UInt8>
+        package let data: Span<UInt8>
 
         @_lifetime(copy data)
         init(id: UInt8, data: Span<UInt8>) {
@@ -36,19 +36,19 @@ public struct HeaderExtensions: ~Escapable {
     static let oneByteStopID: UInt8 = 15
 
     /// The 16 bits "defined by profile", 0 without a header extension (RFC 3550 section 5.3.1).
-    public let profile: UInt16
+    package let profile: UInt16
     private let data: Span<UInt8>
     private var offset = 0
 
     /// The elements in `data`, which is the header extension without its first four bytes.
     @_lifetime(copy data)
-    public init(profile: UInt16, data: Span<UInt8>) {
+    package init(profile: UInt16, data: Span<UInt8>) {
         self.profile = profile
         self.data = data
     }
 
     /// How the elements are laid out.
-    public var form: Form {
+    package var form: Form {
         if profile == Self.oneByteProfile { return .oneByte }
         return profile & Self.twoByteProfileMask == Self.twoByteProfile ? .twoByte : .none
     }
@@ -58,7 +58,7 @@ public struct HeaderExtensions: ~Escapable {
     /// - Throws: ``WireError/truncated(_:)`` of the element whose data would reach beyond the header extension. The
     ///   elements before it are good; there are none after it.
     @_lifetime(copy self)
-    public mutating func next() throws(WireError) -> Element? {
+    package mutating func next() throws(WireError) -> Element? {
         switch form {
         case .none: return nil
         case .oneByte: return try nextOneByte()
@@ -112,7 +112,7 @@ public struct HeaderExtensions: ~Escapable {
 extension HeaderExtensions {
     /// The data of the first element with this id, or nil when there is none before the end or the first malformed one.
     @_lifetime(copy self)
-    public func data(of id: UInt8) -> Span<UInt8>? {
+    package func data(of id: UInt8) -> Span<UInt8>? {
         var elements = self
         while let element = try? elements.next() {
             if element.id == id { return element.data }
@@ -121,7 +121,7 @@ extension HeaderExtensions {
     }
 
     /// The audio level that the session signalled under this id (RFC 6464), or nil when the packet carries none.
-    public func audioLevel(id: UInt8) -> AudioLevel? {
+    package func audioLevel(id: UInt8) -> AudioLevel? {
         guard let data = data(of: id), data.count == 1 else { return nil }
         return AudioLevel(byte: data[0])
     }

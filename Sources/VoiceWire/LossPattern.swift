@@ -1,20 +1,20 @@
 /// Which of some packets in a row came, and which were lost: what a receiver says of them in an extended report (RFC 3611 section 4.1), and
 /// what tells a sender whether losses come alone or in bursts. A value of fixed size.
-public struct LossPattern: Equatable, Sendable, BitwiseCopyable {
+package struct LossPattern: Equatable, Sendable, BitwiseCopyable {
     /// The most packets that a pattern tells of: five seconds of 20 ms packets.
-    public static let capacity = 256
+    package static let capacity = 256
 
     /// The sequence number of the first packet.
-    public let firstSequenceNumber: UInt16
+    package let firstSequenceNumber: UInt16
     /// How many packets it tells of, 0...``capacity``.
-    public private(set) var count = 0
+    package private(set) var count = 0
     private var words = InlineArray<4, UInt64>(repeating: 0)
 
     /// A pattern that begins at a sequence number, of no packet yet.
-    public init(firstSequenceNumber: UInt16) { self.firstSequenceNumber = firstSequenceNumber }
+    package init(firstSequenceNumber: UInt16) { self.firstSequenceNumber = firstSequenceNumber }
 
     /// Adds the next packet; what exceeds ``capacity`` is left out.
-    public mutating func append(_ wasReceived: Bool) {
+    package mutating func append(_ wasReceived: Bool) {
         guard count < Self.capacity else { return }
         if wasReceived { words[count >> 6] |= 1 << UInt64(count & 63) }
         count += 1
@@ -33,16 +33,16 @@ public struct LossPattern: Equatable, Sendable, BitwiseCopyable {
     }
 
     /// Whether the packet `index` places behind the first was received; `index` is below ``count``.
-    public subscript(index: Int) -> Bool {
+    package subscript(index: Int) -> Bool {
         precondition(index >= 0 && index < count)
         return words[index >> 6] & 1 << UInt64(index & 63) != 0
     }
 
     /// How many did not come.
-    public var lostCount: Int { (0..<count).reduce(0) { $0 + (self[$1] ? 0 : 1) } }
+    package var lostCount: Int { (0..<count).reduce(0) { $0 + (self[$1] ? 0 : 1) } }
 
     /// Whether both tell the same of the same packets.
-    public static func == (one: Self, other: Self) -> Bool {
+    package static func == (one: Self, other: Self) -> Bool {
         guard one.firstSequenceNumber == other.firstSequenceNumber, one.count == other.count else { return false }
         return one.words.indices.allSatisfy { one.words[$0] == other.words[$0] }
     }

@@ -2,9 +2,9 @@
 ///
 /// Reading it walks the frame lengths too, so a packet that gives a header is well formed as far as section 3.4 goes.
 /// Lock-free and without allocation. Durations are in frames of a 48 kHz stream, whatever the packet's bandwidth.
-public struct OpusPacketHeader: Equatable, Sendable, BitwiseCopyable {
+package struct OpusPacketHeader: Equatable, Sendable, BitwiseCopyable {
     /// Which of its two layers the encoder used.
-    public enum Mode: Equatable, Sendable, BitwiseCopyable {
+    package enum Mode: Equatable, Sendable, BitwiseCopyable {
         /// Linear prediction, for speech; the only one with in-band FEC, together with hybrid.
         case silk
         /// Linear prediction below 8 kHz, MDCT above.
@@ -14,7 +14,7 @@ public struct OpusPacketHeader: Equatable, Sendable, BitwiseCopyable {
     }
 
     /// The audio bandwidth (RFC 6716 section 2).
-    public enum Bandwidth: Int, Equatable, Sendable, BitwiseCopyable {
+    package enum Bandwidth: Int, Equatable, Sendable, BitwiseCopyable {
         /// 4 kHz.
         case narrowband = 4_000
         /// 6 kHz.
@@ -28,22 +28,22 @@ public struct OpusPacketHeader: Equatable, Sendable, BitwiseCopyable {
     }
 
     /// Which layers the encoder used.
-    public let mode: Mode
+    package let mode: Mode
     /// The audio bandwidth.
-    public let bandwidth: Bandwidth
+    package let bandwidth: Bandwidth
     /// Coded channels, 1 or 2.
-    public let channelCount: Int
+    package let channelCount: Int
     /// How many coded frames the packet holds, 1 to 48.
-    public let codedFrameCount: Int
+    package let codedFrameCount: Int
     /// Duration of each coded frame, in 48 kHz frames: 120 (2.5 ms) to 2880 (60 ms).
-    public let codedFrameDuration: Int
+    package let codedFrameDuration: Int
     /// Whether the packet also holds a coarse copy of the audio before it, for in-band FEC ("LBRR", section 4.2.4).
     ///
     /// Told from the flags that begin the first SILK frame; always false in CELT packets and in frames without data.
-    public let carriesRedundancy: Bool
+    package let carriesRedundancy: Bool
 
     /// Duration of the packet, in 48 kHz frames, up to 5760 (120 ms).
-    public var duration: Int { codedFrameCount * codedFrameDuration }
+    package var duration: Int { codedFrameCount * codedFrameDuration }
 
     /// The most a coded frame can hold, in bytes (section 3.4, R2).
     static let maximumCodedFrameBytes = 1275
@@ -54,7 +54,7 @@ public struct OpusPacketHeader: Equatable, Sendable, BitwiseCopyable {
     ///
     /// - Throws: ``WireError/truncated(_:)`` of an empty packet or of frames that reach beyond it,
     ///   ``WireError/malformed(_:)`` when counts and lengths break a rule of section 3.4. Treat the packet as lost.
-    public init(parsing packet: Span<UInt8>) throws(WireError) {
+    package init(parsing packet: Span<UInt8>) throws(WireError) {
         guard packet.count > 0 else { throw .truncated(.opusTableOfContents) }
         let contents = packet[0]
         (mode, bandwidth, codedFrameDuration) = Self.configuration(contents >> 3)

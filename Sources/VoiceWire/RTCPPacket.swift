@@ -2,13 +2,13 @@
 ///
 /// Takes both full compound packets, which begin with a report, and reduced-size ones, which may hold a single packet of
 /// any type (RFC 5506). A view of the datagram: copies nothing, allocates nothing, and cannot outlive the bytes.
-public struct RTCPCompound: ~Escapable {
+package struct RTCPCompound: ~Escapable {
     private let datagram: Span<UInt8>
     private var offset = 0
 
     /// The packets in this datagram.
     @_lifetime(copy datagram)
-    public init(_ datagram: Span<UInt8>) {
+    package init(_ datagram: Span<UInt8>) {
         self.datagram = datagram
     }
 
@@ -18,7 +18,7 @@ public struct RTCPCompound: ~Escapable {
     /// comes from which address has checked every packet with this one answer, and nobody can report in another's name.
     ///
     /// - Throws: ``WireError`` when a packet is malformed or from somebody else, or there is none. Drop the datagram.
-    public static func sender(of datagram: Span<UInt8>) throws(WireError) -> UInt32 {
+    package static func sender(of datagram: Span<UInt8>) throws(WireError) -> UInt32 {
         var compound = RTCPCompound(datagram)
         var sender: UInt32?
         while let packet = try compound.next() {
@@ -39,7 +39,7 @@ public struct RTCPCompound: ~Escapable {
     ///
     /// - Throws: ``WireError`` when the rest of the datagram is no RTCP packet; there is nothing after it.
     @_lifetime(copy self)
-    public mutating func next() throws(WireError) -> RTCPPacket? {
+    package mutating func next() throws(WireError) -> RTCPPacket? {
         guard offset < datagram.count else { return nil }
         let rest = datagram.extracting(offset..<datagram.count)
         offset = datagram.count
@@ -55,27 +55,27 @@ public struct RTCPCompound: ~Escapable {
 }
 
 /// One RTCP packet, whose length and padding were checked, and whose body is read by the type that it states.
-public struct RTCPPacket: ~Escapable {
+package struct RTCPPacket: ~Escapable {
     /// What the packet is. Senders add types; an unknown one is to be skipped (RFC 3550 section 6.1).
-    public struct Kind: Equatable, Sendable, BitwiseCopyable {
+    package struct Kind: Equatable, Sendable, BitwiseCopyable {
         /// The number on the wire.
-        public let rawValue: UInt8
+        package let rawValue: UInt8
 
         /// The kind with this number.
-        public init(rawValue: UInt8) {
+        package init(rawValue: UInt8) {
             self.rawValue = rawValue
         }
 
         /// A ``SenderReport`` (RFC 3550 section 6.4.1).
-        public static let senderReport = Kind(rawValue: 200)
+        package static let senderReport = Kind(rawValue: 200)
         /// A ``ReceiverReport`` (RFC 3550 section 6.4.2).
-        public static let receiverReport = Kind(rawValue: 201)
+        package static let receiverReport = Kind(rawValue: 201)
         /// A source description, read with ``SourceDescriptionItems`` (RFC 3550 section 6.5).
-        public static let sourceDescription = Kind(rawValue: 202)
+        package static let sourceDescription = Kind(rawValue: 202)
         /// A ``Goodbye`` (RFC 3550 section 6.6).
-        public static let goodbye = Kind(rawValue: 203)
+        package static let goodbye = Kind(rawValue: 203)
         /// An extended report, of which ``LossPatterns`` are read (RFC 3611).
-        public static let extendedReport = Kind(rawValue: 207)
+        package static let extendedReport = Kind(rawValue: 207)
     }
 
     /// Bytes of the header that all types share.
@@ -84,20 +84,20 @@ public struct RTCPPacket: ~Escapable {
     static let maximumCount = 31
 
     /// What the packet is.
-    public let kind: Kind
+    package let kind: Kind
     /// The five bits that count report blocks, chunks or sources, 0 to 31.
-    public let count: Int
+    package let count: Int
     /// Bytes of the packet in its datagram, with header and padding.
-    public let byteCount: Int
+    package let byteCount: Int
     /// What follows the header, without padding.
-    public let body: Span<UInt8>
+    package let body: Span<UInt8>
     let isPadded: Bool
 
     /// Checks and reads the header of the packet that `datagram` begins with.
     ///
     /// - Throws: ``WireError`` that names what is wrong. Drop the datagram.
     @_lifetime(copy datagram)
-    public init(parsing datagram: Span<UInt8>) throws(WireError) {
+    package init(parsing datagram: Span<UInt8>) throws(WireError) {
         guard datagram.count >= Self.headerByteCount else { throw .truncated(.controlHeader) }
         let flags = datagram[0]
         guard flags >> 6 == RTPHeader.version else { throw .unsupportedVersion(flags >> 6) }

@@ -1,23 +1,23 @@
 /// The fields of the fixed RTP header that a sender chooses (RFC 3550 section 5.1).
-public struct RTPHeader: Equatable, Sendable, BitwiseCopyable {
+package struct RTPHeader: Equatable, Sendable, BitwiseCopyable {
     /// What the payload is, 0 to 127; the session's signalling gives the number a meaning.
-    public var payloadType: UInt8
+    package var payloadType: UInt8
     /// For voice: the first packet after a silence in which nothing was sent (RFC 3551 section 4.1).
-    public var marker: Bool
+    package var marker: Bool
     /// Rises by one with each packet sent, and wraps.
-    public var sequenceNumber: UInt16
+    package var sequenceNumber: UInt16
     /// The sampling instant of the payload's first frame, in ticks of the payload's clock (48 kHz for Opus), and wraps.
-    public var timestamp: UInt32
+    package var timestamp: UInt32
     /// The SSRC: which stream of the session the packet belongs to.
-    public var synchronizationSource: UInt32
+    package var synchronizationSource: UInt32
 
     /// Bytes of the fixed header.
-    public static let byteCount = 12
+    package static let byteCount = 12
     /// The version that every packet states.
     static let version: UInt8 = 2
 
     /// A header of these values.
-    public init(
+    package init(
         payloadType: UInt8, marker: Bool = false, sequenceNumber: UInt16, timestamp: UInt32,
         synchronizationSource: UInt32
     ) {
@@ -48,7 +48,7 @@ public struct RTPHeader: Equatable, Sendable, BitwiseCopyable {
     /// - Returns: the bytes written.
     /// - Throws: ``WireError/insufficientSpace(neededBytes:)``, or ``WireError/unrepresentable(_:)`` of a payload type
     ///   above 127 or an id that the one-byte form does not have.
-    public func write(
+    package func write(
         into datagram: inout MutableSpan<UInt8>, audioLevel: AudioLevel? = nil, audioLevelID: UInt8 = 1
     ) throws(WireError) -> Int {
         guard let audioLevel else {
@@ -76,7 +76,7 @@ public struct RTPHeader: Equatable, Sendable, BitwiseCopyable {
     ///
     /// - Throws: ``WireError/truncated(_:)`` of a datagram shorter than a header, ``WireError/unrepresentable(_:)`` of a
     ///   payload type above 127.
-    public func replace(in datagram: inout MutableSpan<UInt8>) throws(WireError) {
+    package func replace(in datagram: inout MutableSpan<UInt8>) throws(WireError) {
         guard datagram.count >= Self.byteCount else { throw .truncated(.fixedHeader) }
         let flags = datagram[0]
         try writeFixed(into: &datagram)

@@ -2,11 +2,11 @@
 ///
 /// A view of the datagram: copies nothing, allocates nothing, takes no lock, and cannot outlive the bytes. All lengths
 /// are checked once, when it is made; its accessors cannot fail. Header extension elements are read only on demand.
-public struct RTPPacket: ~Escapable {
+package struct RTPPacket: ~Escapable {
     /// The fixed header.
-    public let header: RTPHeader
+    package let header: RTPHeader
     /// Bytes of padding at the end, 0 without padding.
-    public let paddingByteCount: Int
+    package let paddingByteCount: Int
 
     private let datagram: Span<UInt8>
     private let extensionOffset: Int
@@ -16,7 +16,7 @@ public struct RTPPacket: ~Escapable {
     ///
     /// - Throws: ``WireError`` that names the part which is cut short or contradicts itself. Drop the datagram.
     @_lifetime(copy datagram)
-    public init(parsing datagram: Span<UInt8>) throws(WireError) {
+    package init(parsing datagram: Span<UInt8>) throws(WireError) {
         guard datagram.count >= RTPHeader.byteCount else { throw .truncated(.fixedHeader) }
         let flags = datagram[0]
         guard flags >> 6 == RTPHeader.version else { throw .unsupportedVersion(flags >> 6) }
@@ -44,24 +44,24 @@ public struct RTPPacket: ~Escapable {
     }
 
     /// The payload, without padding; may be empty.
-    public var payload: Span<UInt8> {
+    package var payload: Span<UInt8> {
         @_lifetime(copy self) get { datagram.extracting(payloadOffset..<datagram.count - paddingByteCount) }
     }
 
     /// Bytes before the payload: the fixed header, the CSRC list and the header extension.
-    public var headerByteCount: Int { payloadOffset }
+    package var headerByteCount: Int { payloadOffset }
 
     /// How many sources a mixer named in the packet, 0 to 15.
-    public var contributingSourceCount: Int { Int(datagram[0] & 0x0F) }
+    package var contributingSourceCount: Int { Int(datagram[0] & 0x0F) }
 
     /// A source that a mixer named; `index` is below ``contributingSourceCount``.
-    public func contributingSource(at index: Int) -> UInt32 {
+    package func contributingSource(at index: Int) -> UInt32 {
         precondition(index >= 0 && index < contributingSourceCount)
         return datagram.loadUInt32(at: RTPHeader.byteCount + 4 * index)
     }
 
     /// The elements of the header extension; none without one.
-    public var headerExtensions: HeaderExtensions {
+    package var headerExtensions: HeaderExtensions {
         @_lifetime(copy self) get {
             guard datagram[0] & 0x10 != 0 else {
                 return HeaderExtensions(profile: 0, data: datagram.extracting(0..<0))
@@ -73,5 +73,5 @@ public struct RTPPacket: ~Escapable {
     }
 
     /// The audio level that the session signalled under this id (RFC 6464), or nil when the packet carries none.
-    public func audioLevel(id: UInt8) -> AudioLevel? { headerExtensions.audioLevel(id: id) }
+    package func audioLevel(id: UInt8) -> AudioLevel? { headerExtensions.audioLevel(id: id) }
 }

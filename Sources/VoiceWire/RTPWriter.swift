@@ -5,7 +5,7 @@
 /// effect when the part does not fit or comes too late. Lock-free and without allocation.
 ///
 /// Begin, then sources, then elements, then the payload, then ``pad(to:in:)``; each may be left out but the first.
-public struct RTPWriter: Sendable {
+package struct RTPWriter: Sendable {
     private enum Stage: Int {
         case contributingSources
         case headerExtension
@@ -14,7 +14,7 @@ public struct RTPWriter: Sendable {
     }
 
     /// Bytes of the packet so far.
-    public private(set) var byteCount: Int
+    package private(set) var byteCount: Int
     private var stage = Stage.contributingSources
     private var form = HeaderExtensions.Form.none
     private var extensionOffset = 0
@@ -24,14 +24,14 @@ public struct RTPWriter: Sendable {
     private static let maximumContributingSources: UInt8 = 15
 
     /// Writes the fixed header and begins a packet.
-    public init(_ header: RTPHeader, into datagram: inout MutableSpan<UInt8>) throws(WireError) {
+    package init(_ header: RTPHeader, into datagram: inout MutableSpan<UInt8>) throws(WireError) {
         try datagram.requireSpace(RTPHeader.byteCount)
         try header.writeFixed(into: &datagram)
         byteCount = RTPHeader.byteCount
     }
 
     /// Adds a contributing source; at most 15, before all else.
-    public mutating func append(
+    package mutating func append(
         contributingSource: UInt32, to datagram: inout MutableSpan<UInt8>
     ) throws(WireError) {
         guard stage == .contributingSources, datagram[0] & 0x0F < Self.maximumContributingSources else {
@@ -47,7 +47,7 @@ public struct RTPWriter: Sendable {
     ///
     /// - Throws: ``WireError/unrepresentable(_:)`` when the id or the length does not exist in this form (one-byte: ids 1
     ///   to 14, 1 to 16 bytes; two-byte: ids 1 to 255, up to 255 bytes), when the form changes, or after the payload.
-    public mutating func append(
+    package mutating func append(
         extensionID id: UInt8, data: Span<UInt8>, form: HeaderExtensions.Form = .oneByte,
         to datagram: inout MutableSpan<UInt8>
     ) throws(WireError) {
@@ -85,7 +85,7 @@ public struct RTPWriter: Sendable {
     }
 
     /// Adds payload bytes; may be called again to add more.
-    public mutating func append(payload: Span<UInt8>, to datagram: inout MutableSpan<UInt8>) throws(WireError) {
+    package mutating func append(payload: Span<UInt8>, to datagram: inout MutableSpan<UInt8>) throws(WireError) {
         guard stage != .padding else { throw .unrepresentable(.payload) }
         try datagram.requireSpace(byteCount + payload.count)
         datagram.store(payload, at: byteCount)
@@ -97,7 +97,7 @@ public struct RTPWriter: Sendable {
     ///
     /// - Throws: ``WireError/invalidPadding`` when the packet is longer, was padded before, or would need more than the
     ///   255 bytes that the padding can state.
-    public mutating func pad(to byteCount: Int, in datagram: inout MutableSpan<UInt8>) throws(WireError) {
+    package mutating func pad(to byteCount: Int, in datagram: inout MutableSpan<UInt8>) throws(WireError) {
         let padding = byteCount - self.byteCount
         guard stage != .padding, 0...255 ~= padding else { throw .invalidPadding }
         try datagram.requireSpace(byteCount)

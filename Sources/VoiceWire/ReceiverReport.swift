@@ -1,17 +1,17 @@
 /// A report from a participant that sends nothing (RFC 3550 section 6.4.2); its ``ReportBlocks`` are read apart.
-public struct ReceiverReport: Equatable, Sendable, BitwiseCopyable {
+package struct ReceiverReport: Equatable, Sendable, BitwiseCopyable {
     /// The SSRC of the participant that reports.
-    public var synchronizationSource: UInt32
+    package var synchronizationSource: UInt32
 
     /// A report of this participant.
-    public init(synchronizationSource: UInt32) {
+    package init(synchronizationSource: UInt32) {
         self.synchronizationSource = synchronizationSource
     }
 
     /// Reads the report's own part. Without allocation.
     ///
     /// - Throws: ``WireError`` when the packet is another, or too short.
-    public init(parsing packet: RTCPPacket) throws(WireError) {
+    package init(parsing packet: RTCPPacket) throws(WireError) {
         try packet.require(.receiverReport)
         guard packet.body.count >= 4 else { throw .truncated(.controlBody) }
         self.init(synchronizationSource: packet.body.loadUInt32(at: 0))
@@ -21,7 +21,7 @@ public struct ReceiverReport: Equatable, Sendable, BitwiseCopyable {
     ///
     /// - Returns: the bytes written, 8 and 24 for each block.
     /// - Throws: ``WireError/insufficientSpace(neededBytes:)``, or ``WireError/unrepresentable(_:)`` of more blocks.
-    public func write(
+    package func write(
         into datagram: inout MutableSpan<UInt8>, at offset: Int = 0, reportBlocks: Span<ReportBlock> = Span()
     ) throws(WireError) -> Int {
         guard reportBlocks.count <= RTCPPacket.maximumCount else { throw .unrepresentable(.reportBlocks) }

@@ -3,16 +3,16 @@
 /// One owner; lock-free, without allocation. Times are the caller's, from any fixed epoch, but all from the same clock.
 /// The probation of appendix A.1, which guards against strays from other sessions, is left out: a packet comes here only
 /// after SRTP accepted it.
-public struct ReceptionStatistics: Sendable {
+package struct ReceptionStatistics: Sendable {
     /// The source that the statistics are about.
-    public let synchronizationSource: UInt32
+    package let synchronizationSource: UInt32
     /// Ticks of the payload's timestamps in a second.
-    public let clockRate: Int
+    package let clockRate: Int
 
     /// Packets received since the sequence began, with late ones and duplicates.
-    public private(set) var receivedCount: Int64 = 0
+    package private(set) var receivedCount: Int64 = 0
     /// How often the source began a new sequence, far from the one before.
-    public private(set) var restartCount: Int64 = 0
+    package private(set) var restartCount: Int64 = 0
 
     private var firstSequenceNumber: Int64 = 0
     private var unwrapper = SequenceUnwrapper()
@@ -33,7 +33,7 @@ public struct ReceptionStatistics: Sendable {
     private static let maximumTransitStep = 5
 
     /// Statistics of a source that nothing was received from yet.
-    public init(synchronizationSource: UInt32, clockRate: Int = 48_000) {
+    package init(synchronizationSource: UInt32, clockRate: Int = 48_000) {
         precondition(clockRate > 0 && clockRate <= 1_000_000)
         self.synchronizationSource = synchronizationSource
         self.clockRate = clockRate
@@ -44,39 +44,39 @@ public struct ReceptionStatistics: Sendable {
     /// - Parameters:
     ///   - header: the packet's header.
     ///   - arrival: when it arrived.
-    public mutating func receive(_ header: RTPHeader, arrival: Duration) {
+    package mutating func receive(_ header: RTPHeader, arrival: Duration) {
         guard accept(header.sequenceNumber) else { return }
         receivedCount += 1
         updateJitter(timestamp: header.timestamp, arrival: arrival)
     }
 
     /// Remembers a sender report of this source, so that the next block lets its sender measure the round trip.
-    public mutating func receive(_ report: SenderReport, arrival: Duration) {
+    package mutating func receive(_ report: SenderReport, arrival: Duration) {
         lastSenderReport = (report.networkTime.compact, arrival)
     }
 
     /// The highest sequence number received in the low 16 bits, the count of its wraps in the high; nil before the first.
-    public var extendedHighestSequenceNumber: UInt32? { unwrapper.highest.map { UInt32(truncatingIfNeeded: $0) } }
+    package var extendedHighestSequenceNumber: UInt32? { unwrapper.highest.map { UInt32(truncatingIfNeeded: $0) } }
 
     /// Packets that should have come, from the first to the highest sequence number.
-    public var expectedCount: Int64 { unwrapper.highest.map { $0 - firstSequenceNumber + 1 } ?? 0 }
+    package var expectedCount: Int64 { unwrapper.highest.map { $0 - firstSequenceNumber + 1 } ?? 0 }
 
     /// Packets that did not come; negative when duplicates outnumber them. A late packet is counted back in.
-    public var lostCount: Int64 { expectedCount - receivedCount }
+    package var lostCount: Int64 { expectedCount - receivedCount }
 
     /// Smoothed variation of the transit time, in ticks of the payload's clock (appendix A.8).
-    public var interarrivalJitter: UInt32 { scaledJitter >> 4 }
+    package var interarrivalJitter: UInt32 { scaledJitter >> 4 }
 
     /// Whether a packet was counted since the last block: a report is only about sources that were heard (section 6.4).
-    public var hasNews: Bool { receivedCount > receivedAtReport || expectedCount > expectedAtReport }
+    package var hasNews: Bool { receivedCount > receivedAtReport || expectedCount > expectedAtReport }
 
     /// Which packets came and which did not since this was last taken, at most the last ``LossPattern/capacity``; nil where none was due.
-    public mutating func takeLossPattern() -> LossPattern? { window.takePattern() }
+    package mutating func takeLossPattern() -> LossPattern? { window.takePattern() }
 
     /// The block for the next report, or nil before the first packet; begins a new interval for the fraction lost.
     ///
     /// - Parameter now: when the report is sent.
-    public mutating func makeReportBlock(now: Duration) -> ReportBlock? {
+    package mutating func makeReportBlock(now: Duration) -> ReportBlock? {
         guard let highest = extendedHighestSequenceNumber else { return nil }
         let expected = expectedCount - expectedAtReport
         let lost = expected - (receivedCount - receivedAtReport)

@@ -3,9 +3,9 @@
 /// The primary block is what a packet would carry without redundancy; each redundant one is the copy of an earlier packet's
 /// payload. A view of the payload: copies nothing, allocates nothing, takes no lock, and cannot outlive the bytes. All lengths
 /// are checked once, when it is made; its accessors cannot fail.
-public struct RedundantAudio: ~Escapable {
+package struct RedundantAudio: ~Escapable {
     /// How many redundant blocks there are; the oldest usually comes first.
-    public let redundantBlockCount: Int
+    package let redundantBlockCount: Int
     private let payload: Span<UInt8>
     /// Where the blocks' data begin, and where the primary one does.
     private let dataOffset: Int
@@ -15,14 +15,14 @@ public struct RedundantAudio: ~Escapable {
     private static let headerBytes = 4
     private static let followUp: UInt8 = 0x80
     /// The most redundant blocks that are read: each costs the receiver work, and more than this repeats half a second of 20 ms packets.
-    public static let maximumBlocks = 32
+    package static let maximumBlocks = 32
 
     /// Checks and reads a payload.
     ///
     /// - Throws: ``WireError/truncated(_:)`` of the payload when headers or blocks reach beyond it, ``WireError/malformed(_:)`` where there are
     ///   more than ``maximumBlocks``. Drop the packet.
     @_lifetime(copy payload)
-    public init(parsing payload: Span<UInt8>) throws(WireError) {
+    package init(parsing payload: Span<UInt8>) throws(WireError) {
         var (offset, dataBytes, blocks) = (0, 0, 0)
         while offset < payload.count, payload[offset] & Self.followUp != 0 {
             guard offset + Self.headerBytes < payload.count else { throw .truncated(.payload) }
@@ -40,24 +40,24 @@ public struct RedundantAudio: ~Escapable {
     }
 
     /// The payload type of the primary block.
-    public var primaryPayloadType: UInt8 { payload[dataOffset - 1] & ~Self.followUp }
+    package var primaryPayloadType: UInt8 { payload[dataOffset - 1] & ~Self.followUp }
 
     /// The primary block, which the packet's timestamp belongs to; may be empty.
-    public var primary: Span<UInt8> {
+    package var primary: Span<UInt8> {
         @_lifetime(copy self) get { payload.extracting(primaryOffset..<payload.count) }
     }
 
     /// The payload type of a redundant block; `index` is below ``redundantBlockCount``.
-    public func payloadType(at index: Int) -> UInt8 { payload[header(index)] & ~Self.followUp }
+    package func payloadType(at index: Int) -> UInt8 { payload[header(index)] & ~Self.followUp }
 
     /// How much earlier than the packet's timestamp a redundant block begins, in units of the timestamp: 0...16383.
-    public func timestampOffset(at index: Int) -> Int {
+    package func timestampOffset(at index: Int) -> Int {
         Int(payload[header(index) + 1]) << 6 | Int(payload[header(index) + 2]) >> 2
     }
 
     /// A redundant block; `index` is below ``redundantBlockCount``. Empty where the sender had nothing to repeat.
     @_lifetime(copy self)
-    public func block(at index: Int) -> Span<UInt8> {
+    package func block(at index: Int) -> Span<UInt8> {
         var start = dataOffset
         for earlier in 0..<index { start += Self.length(in: payload, at: header(earlier)) }
         return payload.extracting(start..<start + Self.length(in: payload, at: header(index)))
@@ -74,18 +74,18 @@ public struct RedundantAudio: ~Escapable {
 }
 
 /// Writes a payload with redundant audio: headers and copies first, then the primary block behind them (RFC 2198 section 3).
-public enum RedundantAudioWriter {
+package enum RedundantAudioWriter {
     /// The most that a copy may be earlier than the packet, in units of the timestamp: 14 bits (section 3).
-    public static let longestOffset: UInt32 = 0x3FFF
+    package static let longestOffset: UInt32 = 0x3FFF
     /// The longest copy, in bytes: 10 bits (section 3).
-    public static let longestBlock = 0x3FF
+    package static let longestBlock = 0x3FF
     /// Bytes of a copy's header, and of the primary block's.
-    public static let copyHeaderBytes = 4, primaryHeaderBytes = 1
+    package static let copyHeaderBytes = 4, primaryHeaderBytes = 1
 
     /// Writes the header of copy `index`, the oldest first. Without allocation.
     ///
     /// - Throws: ``WireError/unrepresentable(_:)`` of an offset, length or payload type that the format does not have.
-    public static func writeHeader(
+    package static func writeHeader(
         ofCopy index: Int, payloadType: UInt8, offset: UInt32, byteCount: Int, into payload: inout MutableSpan<UInt8>
     ) throws(WireError) {
         guard payloadType < 0x80, offset <= longestOffset, 0...longestBlock ~= byteCount else {
@@ -102,7 +102,7 @@ public enum RedundantAudioWriter {
     /// Writes the primary block's header behind those of `copies` copies; the copies' bytes follow it, then the primary block.
     ///
     /// - Returns: where the first copy begins.
-    public static func writePrimaryHeader(
+    package static func writePrimaryHeader(
         afterCopies copies: Int, payloadType: UInt8, into payload: inout MutableSpan<UInt8>
     ) throws(WireError) -> Int {
         guard payloadType < 0x80 else { throw .unrepresentable(.payloadType) }
@@ -120,7 +120,7 @@ public enum RedundantAudioWriter {
     ///   RTCP packet (RFC 5761 section 4), and redundancy may lie in redundancy.
     /// - Returns: how long the datagram now is; it has no padding.
     /// - Throws: ``WireError`` when it is no RTP packet, or its payload not as RFC 2198 has it; it is then as it was.
-    public static func removeCopies(
+    package static func removeCopies(
         from datagram: inout MutableSpan<UInt8>, payloadType: UInt8
     ) throws(WireError) -> Int {
         let (start, primary, type) = try primaryBlock(of: datagram.span)

@@ -1,27 +1,27 @@
 /// What a receiver says about one source that it hears (RFC 3550 section 6.4.1).
-public struct ReportBlock: Equatable, Sendable, BitwiseCopyable {
+package struct ReportBlock: Equatable, Sendable, BitwiseCopyable {
     /// The SSRC that the block is about.
-    public var synchronizationSource: UInt32
+    package var synchronizationSource: UInt32
     /// Packets lost since the last report, in 1/256 of those expected.
-    public var fractionLost: UInt8
+    package var fractionLost: UInt8
     /// Packets lost since the first; negative when duplicates outnumber losses. 24 bits on the wire.
-    public var cumulativeLost: Int32
+    package var cumulativeLost: Int32
     /// The highest sequence number received in the low 16 bits, the count of its wraps in the high.
-    public var extendedHighestSequenceNumber: UInt32
+    package var extendedHighestSequenceNumber: UInt32
     /// Smoothed variation of the packets' transit time, in ticks of the payload's clock.
-    public var interarrivalJitter: UInt32
+    package var interarrivalJitter: UInt32
     /// ``NetworkTime/compact`` of the last sender report from this source, 0 when there was none.
-    public var lastSenderReport: UInt32
+    package var lastSenderReport: UInt32
     /// Time from the receipt of that report to this block, in 2^-16 s, 0 when there was none.
-    public var delaySinceLastSenderReport: UInt32
+    package var delaySinceLastSenderReport: UInt32
 
     /// Bytes of a block.
-    public static let byteCount = 24
+    package static let byteCount = 24
     /// What 24 bits with a sign can state.
     static let cumulativeLostRange: ClosedRange<Int32> = -0x80_0000...0x7F_FFFF
 
     /// A block of these values; `cumulativeLost` is brought into the range that the wire has.
-    public init(
+    package init(
         synchronizationSource: UInt32, fractionLost: UInt8, cumulativeLost: Int32,
         extendedHighestSequenceNumber: UInt32, interarrivalJitter: UInt32,
         lastSenderReport: UInt32 = 0, delaySinceLastSenderReport: UInt32 = 0
@@ -40,7 +40,7 @@ public struct ReportBlock: Equatable, Sendable, BitwiseCopyable {
     /// - Parameter arrival: when the block arrived, on the clock that stamped the sender report.
     /// - Returns: the round trip, with a resolution of 15 us; nil when the block quotes no report, or when the clocks or
     ///   the receiver's delay make it negative (RFC 3550 section 6.4.1).
-    public func roundTripTime(arrival: NetworkTime) -> Duration? {
+    package func roundTripTime(arrival: NetworkTime) -> Duration? {
         guard lastSenderReport != 0 else { return nil }
         let elapsed = arrival.compact &- lastSenderReport &- delaySinceLastSenderReport
         guard let ticks = UInt32(exactly: Int32(bitPattern: elapsed)) else { return nil }
@@ -75,9 +75,9 @@ public struct ReportBlock: Equatable, Sendable, BitwiseCopyable {
 }
 
 /// The report blocks of a sender or receiver report, read where they lie.
-public struct ReportBlocks: ~Escapable {
+package struct ReportBlocks: ~Escapable {
     /// How many, 0 to 31.
-    public let count: Int
+    package let count: Int
     private let body: Span<UInt8>
     private let offset: Int
 
@@ -86,7 +86,7 @@ public struct ReportBlocks: ~Escapable {
     /// - Throws: ``WireError/unexpectedPacketType(_:)`` when the packet is no report, ``WireError/truncated(_:)`` when its
     ///   body is shorter than its count of blocks.
     @_lifetime(copy packet)
-    public init(parsing packet: RTCPPacket) throws(WireError) {
+    package init(parsing packet: RTCPPacket) throws(WireError) {
         switch packet.kind {
         case .senderReport: offset = 4 + SenderReport.senderInformationByteCount
         case .receiverReport: offset = 4
@@ -100,13 +100,13 @@ public struct ReportBlocks: ~Escapable {
     }
 
     /// The block at `index`, which is below ``count``.
-    public subscript(index: Int) -> ReportBlock {
+    package subscript(index: Int) -> ReportBlock {
         precondition(index >= 0 && index < count)
         return ReportBlock(unchecked: body, at: offset + index * ReportBlock.byteCount)
     }
 
     /// The block about this source, or nil when there is none.
-    public func block(about synchronizationSource: UInt32) -> ReportBlock? {
+    package func block(about synchronizationSource: UInt32) -> ReportBlock? {
         for index in 0..<count where self[index].synchronizationSource == synchronizationSource { return self[index] }
         return nil
     }

@@ -4,24 +4,24 @@
 /// has for the least interval are too long for an encoder that is to follow the network, and RFC 4585 (section 3.4) does without. Intervals
 /// are spread by half to one and a half of their length, so that participants do not fall into step. Time and chance come from the caller;
 /// one owner, without allocation.
-public struct ReportSchedule: Sendable, BitwiseCopyable {
+package struct ReportSchedule: Sendable, BitwiseCopyable {
     /// Who takes part, as far as is known: this participant and those it hears.
-    public struct Session: Equatable, Sendable, BitwiseCopyable {
+    package struct Session: Equatable, Sendable, BitwiseCopyable {
         /// All participants, this one included.
-        public var members: Int
+        package var members: Int
         /// Those who sent RTP of late, this one included where it did.
-        public var senders: Int
+        package var senders: Int
         /// Whether this one did.
-        public var isSender: Bool
+        package var isSender: Bool
 
         /// Describes a session.
-        public init(members: Int, senders: Int, isSender: Bool) {
+        package init(members: Int, senders: Int, isSender: Bool) {
             (self.members, self.senders, self.isSender) = (members, senders, isSender)
         }
     }
 
     /// The least mean interval: 1 s.
-    public static let shortestInterval: Duration = .seconds(1)
+    package static let shortestInterval: Duration = .seconds(1)
     /// The share of the session's bandwidth that is for reports (section 6.2).
     private static let bandwidthShare = 0.05
     /// Below this share of senders they get ``senderBandwidthShare`` of the reports' bandwidth among themselves (section 6.2).
@@ -45,7 +45,7 @@ public struct ReportSchedule: Sendable, BitwiseCopyable {
     ///   - bitsPerSecond: what one sender sends at most, lower layers included.
     ///   - expectedBytes: how long a report will be.
     ///   - seed: random bits; two participants' must differ.
-    public init(bitsPerSecond: Int, expectedBytes: Int, seed: UInt64) {
+    package init(bitsPerSecond: Int, expectedBytes: Int, seed: UInt64) {
         precondition(bitsPerSecond > 0 && expectedBytes > 0)
         bytesPerSecondOfSender = Double(bitsPerSecond) / 8
         averageBytes = Double(expectedBytes) + Self.lowerLayerBytes
@@ -53,12 +53,12 @@ public struct ReportSchedule: Sendable, BitwiseCopyable {
     }
 
     /// Counts a report of anybody's.
-    public mutating func note(bytes: Int) {
+    package mutating func note(bytes: Int) {
         averageBytes += (Double(bytes) + Self.lowerLayerBytes - averageBytes) / 16
     }
 
     /// Whether a report must go now. Asked often; the first is due after half an interval (section 6.2). Answers `true` once an interval.
-    public mutating func isDue(_ session: Session, now: Duration) -> Bool {
+    package mutating func isDue(_ session: Session, now: Duration) -> Bool {
         guard let last, let next else {
             self.last = now
             self.next = now + interval(of: session) / 2
@@ -78,7 +78,7 @@ public struct ReportSchedule: Sendable, BitwiseCopyable {
     }
 
     /// The mean interval before it is spread.
-    public func meanInterval(of session: Session) -> Duration {
+    package func meanInterval(of session: Session) -> Duration {
         let members = max(session.members, 1)
         let senders = min(max(session.senders, 0), members)
         var bandwidth = Self.bandwidthShare * bytesPerSecondOfSender * Double(max(senders, 1))

@@ -1,21 +1,21 @@
 /// What a sender says about its own stream (RFC 3550 section 6.4.1); its ``ReportBlocks`` are read apart.
-public struct SenderReport: Equatable, Sendable, BitwiseCopyable {
+package struct SenderReport: Equatable, Sendable, BitwiseCopyable {
     /// The SSRC of the sender.
-    public var synchronizationSource: UInt32
+    package var synchronizationSource: UInt32
     /// When the report was sent, on the sender's wall clock.
-    public var networkTime: NetworkTime
+    package var networkTime: NetworkTime
     /// The same instant on the clock of the stream's timestamps.
-    public var timestamp: UInt32
+    package var timestamp: UInt32
     /// Packets sent since the stream began, wraps.
-    public var packetCount: UInt32
+    package var packetCount: UInt32
     /// Payload bytes sent since the stream began, without headers and padding, wraps.
-    public var octetCount: UInt32
+    package var octetCount: UInt32
 
     /// Bytes of the sender information, which follows the SSRC.
     static let senderInformationByteCount = 20
 
     /// A report of these values.
-    public init(
+    package init(
         synchronizationSource: UInt32, networkTime: NetworkTime, timestamp: UInt32, packetCount: UInt32,
         octetCount: UInt32
     ) {
@@ -29,7 +29,7 @@ public struct SenderReport: Equatable, Sendable, BitwiseCopyable {
     /// Reads the report's own part. Without allocation.
     ///
     /// - Throws: ``WireError`` when the packet is another, or too short.
-    public init(parsing packet: RTCPPacket) throws(WireError) {
+    package init(parsing packet: RTCPPacket) throws(WireError) {
         try packet.require(.senderReport)
         let body = packet.body
         guard body.count >= 4 + Self.senderInformationByteCount else { throw .truncated(.senderInformation) }
@@ -44,7 +44,7 @@ public struct SenderReport: Equatable, Sendable, BitwiseCopyable {
     ///
     /// - Returns: the bytes written, 28 and 24 for each block.
     /// - Throws: ``WireError/insufficientSpace(neededBytes:)``, or ``WireError/unrepresentable(_:)`` of more blocks.
-    public func write(
+    package func write(
         into datagram: inout MutableSpan<UInt8>, at offset: Int = 0, reportBlocks: Span<ReportBlock> = Span()
     ) throws(WireError) -> Int {
         guard reportBlocks.count <= RTCPPacket.maximumCount else { throw .unrepresentable(.reportBlocks) }

@@ -3,15 +3,15 @@
 /// Each number is placed at the distance from the highest one so far that is shorter, so numbers may come late or out of
 /// order, as long as by less than half the range (32 768 packets). A distance of exactly half the range is taken as late.
 /// The first number keeps its value; numbers older than it may become negative.
-public struct SequenceUnwrapper: Sendable, BitwiseCopyable {
+package struct SequenceUnwrapper: Sendable, BitwiseCopyable {
     /// The highest number so far, or nil before the first.
-    public private(set) var highest: Int64?
+    package private(set) var highest: Int64?
 
     /// An unwrapper that has seen nothing.
-    public init() {}
+    package init() {}
 
     /// Extends the number, and remembers it when it is the highest.
-    public mutating func unwrap(_ sequenceNumber: UInt16) -> Int64 {
+    package mutating func unwrap(_ sequenceNumber: UInt16) -> Int64 {
         guard let highest else {
             self.highest = Int64(sequenceNumber)
             return Int64(sequenceNumber)

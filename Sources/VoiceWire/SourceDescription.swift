@@ -1,15 +1,15 @@
 /// The items of a source description, one after the other (RFC 3550 section 6.5).
 ///
 /// A view of the packet: copies nothing, allocates nothing, and cannot outlive the bytes.
-public struct SourceDescriptionItems: ~Escapable {
+package struct SourceDescriptionItems: ~Escapable {
     /// One item: what a source says about itself.
-    public struct Item: ~Escapable {
+    package struct Item: ~Escapable {
         /// The source that the item is about.
-        public let synchronizationSource: UInt32
+        package let synchronizationSource: UInt32
         /// What the item is: ``SourceDescriptionItems/canonicalName`` is 1; others may be skipped.
-        public let kind: UInt8
+        package let kind: UInt8
         /// The text, UTF-8 and not terminated; comes from the network, so check it before you show it.
-        public let text: Span<UInt8>
+        package let text: Span<UInt8>
 
         @_lifetime(copy text)
         init(synchronizationSource: UInt32, kind: UInt8, text: Span<UInt8>) {
@@ -20,7 +20,7 @@ public struct SourceDescriptionItems: ~Escapable {
     }
 
     /// The kind of the CNAME item, the name that binds the streams of one participant (RFC 3550 section 6.5.1).
-    public static let canonicalName: UInt8 = 1
+    package static let canonicalName: UInt8 = 1
     /// The null item that ends the items of a chunk (RFC 3550 section 6.5).
     private static let end: UInt8 = 0
 
@@ -33,7 +33,7 @@ public struct SourceDescriptionItems: ~Escapable {
     ///
     /// - Throws: ``WireError/unexpectedPacketType(_:)`` when it is no source description.
     @_lifetime(copy packet)
-    public init(parsing packet: RTCPPacket) throws(WireError) {
+    package init(parsing packet: RTCPPacket) throws(WireError) {
         try packet.require(.sourceDescription)
         body = packet.body
         chunksLeft = packet.count
@@ -43,7 +43,7 @@ public struct SourceDescriptionItems: ~Escapable {
     ///
     /// - Throws: ``WireError/truncated(_:)`` when a chunk or an item reaches beyond the packet.
     @_lifetime(copy self)
-    public mutating func next() throws(WireError) -> Item? {
+    package mutating func next() throws(WireError) -> Item? {
         while true {
             guard let source = synchronizationSource else {
                 guard chunksLeft > 0 else { return nil }
@@ -75,16 +75,16 @@ public struct SourceDescriptionItems: ~Escapable {
 }
 
 /// Writes the one source description that every compound packet must hold (RFC 3550 section 6.1).
-public enum SourceDescription {
+package enum SourceDescription {
     /// Bytes of the packet with a CNAME of so many bytes.
-    public static func byteCount(ofName bytes: Int) -> Int { (RTCPPacket.headerByteCount + 4 + 2 + bytes | 3) + 1 }
+    package static func byteCount(ofName bytes: Int) -> Int { (RTCPPacket.headerByteCount + 4 + 2 + bytes | 3) + 1 }
 
     /// Writes a packet with one chunk that holds the source's CNAME, at `offset`. Without allocation.
     ///
     /// - Returns: the bytes written, a multiple of 4.
     /// - Throws: ``WireError/insufficientSpace(neededBytes:)``, or ``WireError/unrepresentable(_:)`` of a name that is
     ///   empty or longer than 255 bytes.
-    public static func write(
+    package static func write(
         canonicalName: Span<UInt8>, of synchronizationSource: UInt32, into datagram: inout MutableSpan<UInt8>,
         at offset: Int = 0
     ) throws(WireError) -> Int {

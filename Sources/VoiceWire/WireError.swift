@@ -3,7 +3,7 @@
 /// The first group is about bytes that came from the network: drop the datagram and count it; nothing that was parsed
 /// before the error is to be used. The second group is about a packet that we are writing: hand over a larger buffer,
 /// or a value that the format can carry. No case is ever a reason to stop a call.
-public enum WireError: Error, Equatable, Sendable {
+package enum WireError: Error, Equatable, Sendable {
     // MARK: Received: drop the datagram, count it.
 
     /// The datagram ends before this part does.
@@ -25,7 +25,7 @@ public enum WireError: Error, Equatable, Sendable {
     case unrepresentable(Part)
 
     /// A part of a packet, as its specification calls it.
-    public enum Part: Equatable, Sendable {
+    package enum Part: Equatable, Sendable {
         /// The twelve bytes that each RTP packet begins with (RFC 3550 section 5.1).
         case fixedHeader
         /// The CSRC list (RFC 3550 section 5.1).

@@ -1,4 +1,5 @@
 import Testing
+import VoiceRealtime
 import VoiceSimulation
 
 @testable import VoiceEngine
@@ -155,7 +156,8 @@ struct DeviceSelectionTests {
         #expect(rig.takeRouteEvents().isEmpty)
         let own = DeviceChoice.custom(
             try NullDevice(
-                air: SilentAir(), configuration: SimulatedDeviceConfiguration(pacing: .realTime(priority: 0))))
+                air: SilentAir(),
+                configuration: SimulatedDeviceConfiguration(pacing: .virtual(start: MonotonicTime(nanoseconds: 0)))))
         #expect(throws: DeviceError.self) {
             try DeviceSelection(capture: nil, playback: Self.desk).applied(to: own)
         }

@@ -1,5 +1,5 @@
 internal import CALSA
-public import VoiceRealtime
+package import VoiceRealtime
 
 #if canImport(Glibc)
     internal import Glibc
@@ -16,9 +16,9 @@ public import VoiceRealtime
 /// One owner, one thread, which it does not make real-time: that is up to the caller. Both directions have one rate, 48 kHz, and one
 /// period; a device that has others is named through `plug:`.
 @safe
-public struct ALSADuplexLoop: ~Copyable, @unchecked Sendable {
+package struct ALSADuplexLoop: ~Copyable, @unchecked Sendable {
     /// What became of one turn.
-    public enum Turn: Equatable, Sendable {
+    package enum Turn: Equatable, Sendable {
         /// A period went each way.
         case moved
         /// A direction ran over or dry, or was suspended; both were started anew, with the same way as before. The body was not called.
@@ -30,23 +30,23 @@ public struct ALSADuplexLoop: ~Copyable, @unchecked Sendable {
     }
 
     /// When the first frames of a turn pass the converters.
-    public struct Times: Equatable, BitwiseCopyable, Sendable {
+    package struct Times: Equatable, BitwiseCopyable, Sendable {
         /// Of the period heard, at the ADC.
-        public var adc: MonotonicTime
+        package var adc: MonotonicTime
         /// Of the period to play, at the DAC.
-        public var dac: MonotonicTime
+        package var dac: MonotonicTime
     }
 
     /// What was asked for and what the card gave.
-    public let formats: DeviceFormats
+    package let formats: DeviceFormats
     /// Frames in a turn.
-    public var periodFrames: Int { input.format.periodFrames }
+    package var periodFrames: Int { input.format.periodFrames }
     /// Frames from the microphone to the loudspeaker.
-    public let wayFrames: Int
+    package let wayFrames: Int
     /// How often both directions were started anew.
-    public private(set) var restarts = 0
+    package private(set) var restarts = 0
     /// How often the directions slipped against each other.
-    public private(set) var slips = 0
+    package private(set) var slips = 0
 
     private let input: ALSAStream
     private let output: ALSAStream
@@ -65,7 +65,7 @@ public struct ALSADuplexLoop: ~Copyable, @unchecked Sendable {
     private static let restartLimit = 3
 
     /// Opens and starts the card, which must have both directions. Not real-time safe.
-    public init(_ configuration: ALSADeviceConfiguration) throws(DeviceError) {
+    package init(_ configuration: ALSADeviceConfiguration) throws(DeviceError) {
         try configuration.validate()
         guard let captureName = configuration.captureName, let playbackName = configuration.playbackName else {
             throw .invalidConfiguration(message: "a duplex loop needs both capture and playback")
@@ -133,7 +133,7 @@ public struct ALSADuplexLoop: ~Copyable, @unchecked Sendable {
     ///
     /// Blocks in poll only. Allocates and locks nothing itself, as ``ALSADevice``; the body should not either. Throws ``DeviceError``
     /// where the card is gone or does not come back; then this loop is of no use any more.
-    public mutating func turn(
+    package mutating func turn(
         timeout: Duration = .seconds(1),
         _ body: (_ heard: Span<Float>, _ toPlay: inout MutableSpan<Float>, Times) -> Void
     ) throws(DeviceError) -> Turn {

@@ -1,25 +1,25 @@
 /// A whole sound file in memory: mono Float32 at 48 kHz, or at the rate that was asked for, whatever it was before.
-public struct AudioFile: Equatable, Sendable {
+package struct AudioFile: Equatable, Sendable {
     /// The sound, mono, at the rate asked for when it was read; full scale +-1.
-    public var samples: [Float]
+    package var samples: [Float]
     /// Frames per second in the file.
-    public var sampleRate: Int
+    package var sampleRate: Int
     /// Channels in the file.
-    public var channels: Int
+    package var channels: Int
 
     /// How far the mix of the file's channels lies below the loudest of them, dB: what is lost because they cancel each other. Nil for one channel.
-    public var mixLossDecibels: Double?
+    package var mixLossDecibels: Double?
 
     /// The sample rates that can be read and written. Half the telephone's, below which nothing is speech, so that a small file cannot ask for a large
     /// memory at 48 kHz; up to what the fastest converters take.
-    public static let sampleRates = 4_000...768_000
+    package static let sampleRates = 4_000...768_000
     /// The most channels of a file: an ambisonic recording of the seventh order; larger arrays are rare and their mix is no voice.
-    public static let maximumChannels = 64
+    package static let maximumChannels = 64
     /// The longest sound that ``read(_:convertedTo:channels:)`` takes into memory: 2.8 GB at 48 kHz. ``AudioFileReader`` has no such limit.
-    public static let longest = Duration.seconds(4 * 3_600)
+    package static let longest = Duration.seconds(4 * 3_600)
 
     /// A sound of `sampleRate` Hz and `channels` channels that has been brought to 48 kHz mono.
-    public init(samples: [Float], sampleRate: Int, channels: Int) {
+    package init(samples: [Float], sampleRate: Int, channels: Int) {
         self.samples = samples
         self.sampleRate = sampleRate
         self.channels = channels
@@ -29,7 +29,7 @@ public struct AudioFile: Equatable, Sendable {
     /// Reads all of the file at `path`: WAV, FLAC and whatever else libsndfile knows. Blocks.
     ///
     /// `convertedTo` is the rate of ``samples``; nil keeps the file's own.
-    public static func read(
+    package static func read(
         _ path: String, convertedTo rate: Int? = 48_000, channels: ChannelMix = .average
     ) throws(AudioFileError) -> AudioFile {
         var reader = try AudioFileReader(path, convertedTo: rate, channels: channels)
@@ -53,7 +53,7 @@ public struct AudioFile: Equatable, Sendable {
     }
 
     /// Writes mono `samples` of `sampleRate` Hz to a WAV file at `path`. Blocks.
-    public static func write(
+    package static func write(
         _ samples: [Float], to path: String, sampleRate: Int = 48_000, encoding: AudioFileEncoding = .int16
     ) throws(AudioFileError) {
         var writer = try AudioFileWriter(path, sampleRate: sampleRate, encoding: encoding)

@@ -8,15 +8,15 @@ internal import CSndFile
 /// without an offset in time.
 ///
 /// For one thread at a time. Blocks on the disk. A value that is not a finite number reads as silence.
-public struct AudioFileReader: ~Copyable, Sendable {
+package struct AudioFileReader: ~Copyable, Sendable {
     /// Frames per second in the file.
-    public var sampleRate: Int { handle.sampleRate }
+    package var sampleRate: Int { handle.sampleRate }
     /// Channels in the file.
-    public var channels: Int { handle.channels }
+    package var channels: Int { handle.channels }
     /// How many frames the file says it has; nil where that is not known. It need not be true.
-    public var declaredFrames: Int? { handle.declaredFrames }
+    package var declaredFrames: Int? { handle.declaredFrames }
     /// How far the mix lies below the loudest of the channels in what has been read, dB. Nil for one channel, or before any sound.
-    public var mixLossDecibels: Double? {
+    package var mixLossDecibels: Double? {
         guard channels > 1, let loudest = channelEnergies.max(), loudest > 0 else { return nil }
         return 10 * log10(loudest / max(mixEnergy, 1e-12))
     }
@@ -39,7 +39,7 @@ public struct AudioFileReader: ~Copyable, Sendable {
     private var hasEnded = false
 
     /// Opens the file at `path`, to be read at `rate` Hz; nil keeps the file's own rate.
-    public init(
+    package init(
         _ path: String, convertedTo rate: Int? = 48_000, channels: ChannelMix = .average
     ) throws(AudioFileError) {
         let handle = try AudioFileHandle(reading: path)
@@ -73,7 +73,7 @@ public struct AudioFileReader: ~Copyable, Sendable {
     }
 
     /// Reads up to `target.count` frames and returns how many; fewer than asked for only at the end of the file.
-    public mutating func read(into target: inout MutableSpan<Float>) throws(AudioFileError) -> Int {
+    package mutating func read(into target: inout MutableSpan<Float>) throws(AudioFileError) -> Int {
         var count = 0
         while count < target.count {
             if used == filled, try !refill() { break }
@@ -83,7 +83,7 @@ public struct AudioFileReader: ~Copyable, Sendable {
     }
 
     /// Goes back to the first frame. Does nothing on a pipe.
-    public mutating func rewind() {
+    package mutating func rewind() {
         guard handle.seekable else { return }
         unsafe sf_seek(handle.file, 0, SEEK_SET)
         (used, filled, framesRead, framesGiven) = (0, 0, 0, 0)

@@ -4,16 +4,16 @@ internal import CSndFile
 ///
 /// Only ``close()`` tells whether everything, the header's length included, has reached the file; without it the file
 /// is closed all the same, and errors go unseen.
-public struct AudioFileWriter: ~Copyable, Sendable {
+package struct AudioFileWriter: ~Copyable, Sendable {
     /// How samples are written.
-    public let encoding: AudioFileEncoding
+    package let encoding: AudioFileEncoding
     /// Frames written so far.
-    public private(set) var frames = 0
+    package private(set) var frames = 0
     private let handle: AudioFileHandle
     private var integers: [Int16] = []
 
     /// Makes a new file at `path`, in place of whatever was there, for samples of `sampleRate` Hz.
-    public init(
+    package init(
         _ path: String, sampleRate: Int = 48_000, encoding: AudioFileEncoding = .int16
     ) throws(AudioFileError) {
         handle = try AudioFileHandle(writing: path, sampleRate: sampleRate, encoding: encoding)
@@ -21,7 +21,7 @@ public struct AudioFileWriter: ~Copyable, Sendable {
     }
 
     /// Appends `samples`; as integers they are rounded to nearest and limited to full scale.
-    public mutating func write(_ samples: Span<Float>) throws(AudioFileError) {
+    package mutating func write(_ samples: Span<Float>) throws(AudioFileError) {
         guard !samples.isEmpty else { return }
         let file = unsafe handle.file
         let wanted = sf_count_t(samples.count)
@@ -39,7 +39,7 @@ public struct AudioFileWriter: ~Copyable, Sendable {
     }
 
     /// Completes the header and closes the file.
-    public consuming func close() throws(AudioFileError) { try handle.close() }
+    package consuming func close() throws(AudioFileError) { try handle.close() }
 
     /// The inverse of the division by 32,768 that reading does, so that 16-bit samples come back as they were.
     private static func integer(_ sample: Float) -> Int16 {

@@ -9,9 +9,9 @@ internal import CALSA
 /// One thread at a time; reads files, so it is not real-time safe. Keeps a configuration of its own, because alsa-lib's
 /// shared one may be replaced by any thread that opens a PCM.
 @safe
-public struct DefaultCard: ~Copyable, @unchecked Sendable {
+package struct DefaultCard: ~Copyable, @unchecked Sendable {
     /// What stands behind `default`.
-    public enum Meaning: Equatable, Sendable {
+    package enum Meaning: Equatable, Sendable {
         /// A sound card of the kernel's, by its identifier, such as `PCH`; nil where the one that is meant is not there.
         case card(identifier: String?)
         /// The plugin of this type, such as `pipewire` or `pulse`, which moves streams between cards by itself.
@@ -33,7 +33,7 @@ public struct DefaultCard: ~Copyable, @unchecked Sendable {
     private var update: OpaquePointer?
 
     /// A look-up that has read nothing yet.
-    public init() { files = nil }
+    package init() { files = nil }
 
     /// The same in other files than alsa-lib's own, their paths separated by colons.
     init(files: String) { self.files = files }
@@ -44,7 +44,7 @@ public struct DefaultCard: ~Copyable, @unchecked Sendable {
     }
 
     /// What `default` means now; nil where alsa-lib's configuration cannot be read. The files are read again only when they have changed.
-    public mutating func look() -> Meaning? {
+    package mutating func look() -> Meaning? {
         guard unsafe dv_config_update(&configuration, &update, files) >= 0, let top = unsafe configuration else {
             return nil
         }

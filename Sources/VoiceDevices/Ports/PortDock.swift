@@ -6,13 +6,13 @@ internal import Synchronization
 /// A lent port returns by itself when it is destroyed, wherever that happens: in `stop()`, in a start that failed, or
 /// much later, when a thread that hung in a driver ends at last. Until then nobody else can have it, which is what keeps
 /// the rings at one writer. Any thread may call; nothing here is real-time safe.
-public final class PortDock<Port: ~Copyable & Sendable>: Sendable {
+package final class PortDock<Port: ~Copyable & Sendable>: Sendable {
     private let port: Mutex<Port?>
 
     private init(keeping port: consuming sending Port) { self.port = Mutex(port) }
 
     /// Whether the port is here and can be lent.
-    public var isHome: Bool { port.withLock { $0 != nil } }
+    package var isHome: Bool { port.withLock { $0 != nil } }
 
     fileprivate func take() -> Port? { port.withLock { $0.take() } }
 
@@ -25,10 +25,10 @@ public final class PortDock<Port: ~Copyable & Sendable>: Sendable {
 
 extension PortDock where Port == CapturePort {
     /// A dock for `port`.
-    public convenience init(_ port: consuming sending CapturePort) { self.init(keeping: port) }
+    package convenience init(_ port: consuming sending CapturePort) { self.init(keeping: port) }
 
     /// The port, to be given to a device; nil while another still has it.
-    public func lend() -> CapturePort? {
+    package func lend() -> CapturePort? {
         guard var port = take() else { return nil }
         port.dock = self
         return port
@@ -37,11 +37,11 @@ extension PortDock where Port == CapturePort {
 
 extension PortDock where Port == PlaybackPort {
     /// A dock for `port`.
-    public convenience init(_ port: consuming sending PlaybackPort) { self.init(keeping: port) }
+    package convenience init(_ port: consuming sending PlaybackPort) { self.init(keeping: port) }
 
     /// The port, to be given to a device; nil while another still has it. What it renders first fades in, since another
     /// device played what came before.
-    public func lend() -> PlaybackPort? {
+    package func lend() -> PlaybackPort? {
         guard var port = take() else { return nil }
         port.dock = self
         return port

@@ -1,5 +1,5 @@
 /// What lies between a loudspeaker and a microphone: a room, a cable, nothing.
-public protocol AcousticAir: ~Copyable, Sendable {
+package protocol AcousticAir: ~Copyable, Sendable {
     /// Turns what the loudspeaker sounds during a period into what the microphone hears during the same period: as many
     /// frames, 48 kHz mono. Called once for each period in order, by the device's thread; may keep state, such as a
     /// reverberation.
@@ -12,7 +12,7 @@ public protocol AcousticAir: ~Copyable, Sendable {
 
 extension AcousticAir where Self: ~Copyable {
     /// Period for period.
-    public mutating func pass(frames: Int, period: Int) {
+    package mutating func pass(frames: Int, period: Int) {
         let silence = [Float](repeating: 0, count: period)
         var unheard = silence
         for _ in 0..<frames / period {
@@ -23,26 +23,26 @@ extension AcousticAir where Self: ~Copyable {
 }
 
 /// Air in which the microphone hears nothing.
-public struct SilentAir: AcousticAir {
+package struct SilentAir: AcousticAir {
     /// Silence.
-    public init() {}
+    package init() {}
 
     /// Silence, whatever is played.
-    public mutating func process(speaker: Span<Float>, into microphone: inout MutableSpan<Float>) {
+    package mutating func process(speaker: Span<Float>, into microphone: inout MutableSpan<Float>) {
         microphone.update(repeating: 0)
     }
 }
 
 /// Air that carries the loudspeaker to the microphone unchanged and at once: a cable.
-public struct CableAir: AcousticAir {
+package struct CableAir: AcousticAir {
     /// The factor on each sample.
-    public var gain: Float
+    package var gain: Float
 
     /// A cable with a gain.
-    public init(gain: Float = 1) { self.gain = gain }
+    package init(gain: Float = 1) { self.gain = gain }
 
     /// What is played, times the gain.
-    public mutating func process(speaker: Span<Float>, into microphone: inout MutableSpan<Float>) {
+    package mutating func process(speaker: Span<Float>, into microphone: inout MutableSpan<Float>) {
         for index in speaker.indices { microphone[index] = speaker[index] * gain }
     }
 }

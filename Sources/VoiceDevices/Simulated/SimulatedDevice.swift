@@ -1,5 +1,5 @@
 internal import Synchronization
-public import VoiceRealtime
+package import VoiceRealtime
 
 /// A duplex sound card that exists in software: a period, a buffer of N periods, one clock, and air between loudspeaker
 /// and microphone.
@@ -7,14 +7,14 @@ public import VoiceRealtime
 /// Either paced by the monotonic clock, or stepped by hand in virtual time, in which case two runs are the same to the
 /// bit. The way from a frame's rendering to its delivery from the microphone is exactly N periods. A test device: it
 /// takes an uncontended lock per period.
-public final class SimulatedDevice<Air: AcousticAir & ~Copyable>: AudioDevice {
+package final class SimulatedDevice<Air: AcousticAir & ~Copyable>: AudioDevice {
     /// As given.
-    public let configuration: SimulatedDeviceConfiguration
+    package let configuration: SimulatedDeviceConfiguration
     private let core: SimulatedCore<Air>
     private let thread = Mutex<DeviceThread?>(nil)
 
     /// A device at rest with `air` between its two ends. The air keeps its state over restarts.
-    public init(air: consuming Air, configuration: SimulatedDeviceConfiguration) throws(DeviceError) {
+    package init(air: consuming Air, configuration: SimulatedDeviceConfiguration) throws(DeviceError) {
         try configuration.validate()
         self.configuration = configuration
         core = SimulatedCore(DuplexClockwork(air: air, configuration: configuration), drainsOnStop: false)
@@ -30,7 +30,7 @@ public final class SimulatedDevice<Air: AcousticAir & ~Copyable>: AudioDevice {
 
     /// Starts the device; see ``AudioDevice/start(capture:playback:events:)``. Never refused but where it runs already
     /// or no thread is to be had.
-    public func start(
+    package func start(
         capture: consuming CapturePort, playback: consuming PlaybackPort,
         events: @escaping @Sendable (DeviceEvent) -> Void
     ) throws(DeviceError) -> DeviceFormats {
@@ -50,7 +50,7 @@ public final class SimulatedDevice<Air: AcousticAir & ~Copyable>: AudioDevice {
     }
 
     /// Ends the device. Blocks for at most one period.
-    public func stop() {
+    package func stop() {
         let running = thread.withLock { thread in
             let running = thread
             thread = nil
@@ -63,17 +63,17 @@ public final class SimulatedDevice<Air: AcousticAir & ~Copyable>: AudioDevice {
     /// Virtual time: runs every period that is due at `time`, on the calling thread, with its exact times. Returns how
     /// many.
     @discardableResult
-    public func advance(to time: MonotonicTime) -> Int { core.advance(to: time) }
+    package func advance(to time: MonotonicTime) -> Int { core.advance(to: time) }
 
     /// When the first frame of the air sounded, at the last start; nil before any. Frame n of the air sounds n frames of the device's clock
     /// later.
-    public var startTime: MonotonicTime? { core.startTime }
+    package var startTime: MonotonicTime? { core.startTime }
 
     /// When the next period is due; nil where the device does not run.
-    public var nextWake: MonotonicTime? { core.nextWake }
+    package var nextWake: MonotonicTime? { core.nextWake }
 
     /// Lets `body` look at the air, or change it, between two periods.
-    public func withAir<Result>(_ body: (inout Air) -> Result) -> Result { core.withAir(body) }
+    package func withAir<Result>(_ body: (inout Air) -> Result) -> Result { core.withAir(body) }
 
     private func startThread(priority: Int, events: @escaping @Sendable (DeviceEvent) -> Void) throws(DeviceError) {
         let core = core
@@ -95,7 +95,7 @@ public final class SimulatedDevice<Air: AcousticAir & ~Copyable>: AudioDevice {
 }
 
 /// A device that hears nothing and plays to nobody, in real or virtual time.
-public typealias NullDevice = SimulatedDevice<SilentAir>
+package typealias NullDevice = SimulatedDevice<SilentAir>
 
 /// What the device and its thread share.
 final class SimulatedCore<Air: AcousticAir & ~Copyable>: Sendable {

@@ -1,4 +1,3 @@
-internal import Glibc
 internal import Synchronization
 internal import VoiceRealtime
 
@@ -36,7 +35,7 @@ final class ControlThread: SerialExecutor {
     }
 
     /// Whether the caller is a job of this executor's.
-    var isCurrent: Bool { queue.worker.load(ordering: .relaxed) == UInt(pthread_self()) }
+    var isCurrent: Bool { queue.worker.load(ordering: .relaxed) == RealtimeThread.callerIdentity }
 
     func enqueue(_ job: consuming ExecutorJob) { add(.job(UnownedJob(job))) }
 
@@ -82,7 +81,7 @@ final class ControlThread: SerialExecutor {
         }
 
         func drain() {
-            worker.store(UInt(pthread_self()), ordering: .relaxed)
+            worker.store(RealtimeThread.callerIdentity, ordering: .relaxed)
             while true {
                 let entries = state.withLock { state in
                     defer { state.waiting = [] }

@@ -1,5 +1,5 @@
 public import VoiceCoding
-public import VoicePlayout
+internal import VoicePlayout
 internal import VoiceWire
 
 /// One remote talker: a jitter buffer, its decoder and a volume, all allocated in `init` and only made as new for the next talker.

@@ -1,9 +1,9 @@
 import Glibc
 
 /// The sound of a room in which nobody talks.
-public struct AmbientNoise: Equatable, Sendable {
+package struct AmbientNoise: Equatable, Sendable {
     /// How its power is spread over the frequencies.
-    public enum Colour: CaseIterable, Equatable, Sendable {
+    package enum Colour: CaseIterable, Equatable, Sendable {
         /// Equal power per hertz: electronics.
         case white
         /// Equal power per octave: a quiet room.
@@ -13,12 +13,12 @@ public struct AmbientNoise: Equatable, Sendable {
     }
 
     /// How its power is spread.
-    public var colour: Colour
+    package var colour: Colour
     /// RMS level in dB relative to full scale (an RMS of 1), -120...0.
-    public var levelDecibels: Double
+    package var levelDecibels: Double
 
     /// Noise of a colour at a level.
-    public init(_ colour: Colour, levelDecibels: Double) {
+    package init(_ colour: Colour, levelDecibels: Double) {
         self.colour = colour
         self.levelDecibels = levelDecibels
     }

@@ -3,18 +3,18 @@ import Glibc
 /// A gain control in the capture path, in front of everything that the engine sees: it follows the level over seconds.
 ///
 /// Operating systems, sound cards and conference microphones have one. An echo canceller behind it sees an echo path whose gain moves.
-public struct AutomaticGain: Equatable, Sendable {
+package struct AutomaticGain: Equatable, Sendable {
     /// Where it brings the level to, in dB relative to full scale (an RMS of 1): -60...0.
-    public var targetDecibels: Double
+    package var targetDecibels: Double
     /// The least and the most gain in dB, within -60...60.
-    public var rangeDecibels: ClosedRange<Double>
+    package var rangeDecibels: ClosedRange<Double>
     /// Time in which it reacts to a louder sound; 1 ms to 10 s.
-    public var attack: Duration
+    package var attack: Duration
     /// Time in which it gets louder again; 1 ms to 10 s.
-    public var release: Duration
+    package var release: Duration
 
     /// A gain control; the defaults are in the range of those of laptops.
-    public init(
+    package init(
         targetDecibels: Double = -24, rangeDecibels: ClosedRange<Double> = -10...12,
         attack: Duration = .milliseconds(80), release: Duration = .milliseconds(1_200)
     ) {

@@ -2,12 +2,12 @@
 ///
 /// The same is done to its known parts, so that they still add up. A stream at 48 kHz in blocks of any length; neither
 /// allocates nor blocks. In one thread's hands at a time.
-public struct CapturePath: Sendable {
+package struct CapturePath: Sendable {
     /// How long the hand takes to cover the microphone, in frames: 60 ms.
     private static let reachFrames: Float = 2_880
 
     /// Whether a hand is on the microphone; a change takes effect within 60 ms.
-    public var isCovered = false
+    package var isCovered = false
 
     private var automaticGain: AutomaticGainProcess?
     private var covered: Float = 0
@@ -16,13 +16,13 @@ public struct CapturePath: Sendable {
     private var nearHand = Hand()
 
     /// A path with a gain control, or with none; throws when its settings cannot be simulated.
-    public init(automaticGain: AutomaticGain? = nil) throws(SimulationSettingError) {
+    package init(automaticGain: AutomaticGain? = nil) throws(SimulationSettingError) {
         try automaticGain?.validate("automaticGain")
         self.automaticGain = automaticGain.map { AutomaticGainProcess($0) }
     }
 
     /// Changes the next frames of the microphone, and what the echo and the near talker are of them. All have the same length.
-    public mutating func process(
+    package mutating func process(
         microphone: inout MutableSpan<Float>, echo: inout MutableSpan<Float>, near: inout MutableSpan<Float>
     ) {
         precondition(microphone.count == echo.count && echo.count == near.count, "one length for all")

@@ -1,9 +1,9 @@
-import VoiceEngine
+internal import VoiceEngine
 
 /// Sound through Opus, as a wireless loudspeaker gets it.
-public enum CodecPassage {
+package enum CodecPassage {
     /// What the codec makes of mono sound at 48 kHz; as long, and later by the codec's own delay. For preparing a recording: allocates.
-    public static func decoded(_ sound: [Float], bitsPerSecond: Int = 12_000) throws -> [Float] {
+    package static func decoded(_ sound: [Float], bitsPerSecond: Int = 12_000) throws -> [Float] {
         var settings = OpusEncoderSettings.voice
         settings.bitratePerSecond = bitsPerSecond
         var encoder = try OpusEncoder(settings: settings)

@@ -3,18 +3,18 @@ import Glibc
 /// What makes a small device's playback loud and spares its driver: above a threshold the level grows more slowly.
 ///
 /// It sits behind the tap of the reference, so that an echo canceller sees an echo path whose gain changes from word to word.
-public struct Compressor: Equatable, Sendable {
+package struct Compressor: Equatable, Sendable {
     /// Level from which on it acts, in dB relative to full scale (an RMS of 1): -80...0.
-    public var thresholdDecibels: Double
+    package var thresholdDecibels: Double
     /// How many dB more of input make one dB more of output above the threshold: 1...100.
-    public var ratio: Double
+    package var ratio: Double
     /// Time in which it reacts to a louder sound; 0.1 ms to 1 s.
-    public var attack: Duration
+    package var attack: Duration
     /// Time in which it lets go; 1 ms to 10 s.
-    public var release: Duration
+    package var release: Duration
 
     /// A compressor; the defaults are those of a device that keeps every word equally loud.
-    public init(
+    package init(
         thresholdDecibels: Double, ratio: Double = 5, attack: Duration = .milliseconds(3),
         release: Duration = .milliseconds(120)
     ) {

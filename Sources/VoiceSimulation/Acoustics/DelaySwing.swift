@@ -1,12 +1,12 @@
 /// A delay that swings to and fro, as when a device's resampler hunts for the rate of another's clock.
-public struct DelaySwing: Equatable, Sendable {
+package struct DelaySwing: Equatable, Sendable {
     /// How far it swings to either side, in frames: 0...1,000.
-    public var frames: Double
+    package var frames: Double
     /// The time of a whole swing, 100 ms to 10 minutes.
-    public var period: Duration
+    package var period: Duration
 
     /// A swing.
-    public init(frames: Double, period: Duration) {
+    package init(frames: Double, period: Duration) {
         self.frames = frames
         self.period = period
     }

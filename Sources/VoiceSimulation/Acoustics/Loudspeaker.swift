@@ -1,20 +1,20 @@
 import Glibc
 
 /// What a loudspeaker does to the sound before the room: it lacks the lowest frequencies and, driven hard, distorts.
-public struct Loudspeaker: Equatable, Sendable {
+package struct Loudspeaker: Equatable, Sendable {
     /// Corner of its second-order high-pass in Hz, 20 to 1,000; with a ``cone``, the cone's resonance.
-    public var lowestHertz: Double
+    package var lowestHertz: Double
     /// How soon it saturates: the curve is tanh(saturation * x) / saturation. 0 is linear; 1 loses 2.4 dB at full scale.
-    public var saturation: Float
+    package var saturation: Float
     /// The part of x squared that is added: asymmetry of the suspension, heard as second harmonic. 0...1.
-    public var secondHarmonic: Float
+    package var secondHarmonic: Float
     /// The amplitude at which its amplifier cuts the sound off, before everything else; 0.001 and more, full scale 1; nil: never.
-    public var amplifierCeiling: Float?
+    package var amplifierCeiling: Float?
     /// How its cone moves, where that is to be followed: distortion with a memory. Nil: only the curves above.
-    public var cone: LoudspeakerCone?
+    package var cone: LoudspeakerCone?
 
     /// A loudspeaker with the given limits.
-    public init(
+    package init(
         lowestHertz: Double, saturation: Float = 0, secondHarmonic: Float = 0, amplifierCeiling: Float? = nil,
         cone: LoudspeakerCone? = nil
     ) {
@@ -26,15 +26,15 @@ public struct Loudspeaker: Equatable, Sendable {
     }
 
     /// A studio monitor: from 40 Hz, linear.
-    public static let linear = Loudspeaker(lowestHertz: 40)
+    package static let linear = Loudspeaker(lowestHertz: 40)
     /// The small drivers of a laptop or a phone at ordinary volume.
-    public static let small = Loudspeaker(lowestHertz: 180, saturation: 1, secondHarmonic: 0.04)
+    package static let small = Loudspeaker(lowestHertz: 180, saturation: 1, secondHarmonic: 0.04)
     /// The same, driven beyond what they can do.
-    public static let overdriven = Loudspeaker(lowestHertz: 180, saturation: 4, secondHarmonic: 0.15)
+    package static let overdriven = Loudspeaker(lowestHertz: 180, saturation: 4, secondHarmonic: 0.15)
     /// A phone's driver at full volume: its cone goes to twice what it is made for on loud vowels.
-    public static let strained = Loudspeaker(lowestHertz: 420, cone: LoudspeakerCone(ratedAmplitude: 0.05))
+    package static let strained = Loudspeaker(lowestHertz: 420, cone: LoudspeakerCone(ratedAmplitude: 0.05))
     /// A driver that is not driven too hard but has something loose in its box.
-    public static let rattling = Loudspeaker(
+    package static let rattling = Loudspeaker(
         lowestHertz: 420, cone: LoudspeakerCone(ratedAmplitude: 0.12, rattle: Rattle(excursion: 0.35, level: 0.003)))
 
     func validate(_ name: String) throws(SimulationSettingError) {

@@ -4,21 +4,21 @@
 /// excursion, and the sound is the cone's acceleration (W. Klippel, "Loudspeaker Nonlinearities - Causes, Parameters,
 /// Symptoms", JAES 2006). What it adds depends on what was played before: bass modulates the treble above it, which no curve
 /// applied to each sample does. Hardly driven it is a Butterworth high-pass of second order at its resonance.
-public struct LoudspeakerCone: Equatable, Sendable {
+package struct LoudspeakerCone: Equatable, Sendable {
     /// Amplitude of a tone far below the resonance that moves a linear cone to its rated excursion, full scale 1; 0.001...100.
-    public var ratedAmplitude: Double
+    package var ratedAmplitude: Double
     /// By how much of itself the suspension is stiffer at the rated excursion, to either side: 0...2.
-    public var stiffening: Double
+    package var stiffening: Double
     /// By how much of itself the motor is weaker at the rated excursion, to either side: 0...1.
-    public var forceLoss: Double
+    package var forceLoss: Double
     /// By how much of themselves stiffness and force factor are larger at the rated excursion outwards than at rest, and smaller inwards: 0...0.5.
-    public var asymmetry: Double
+    package var asymmetry: Double
     /// Something loose that the cone strikes; nil: nothing.
-    public var rattle: Rattle?
+    package var rattle: Rattle?
 
     /// A cone with the given limits. By the defaults the rated excursion is that of 10 % of distortion: 75 % of the compliance
     /// and 82 % of the force factor are left (W. Klippel, "Assessment of Voice-Coil Peak Displacement Xmax", JAES 2003).
-    public init(
+    package init(
         ratedAmplitude: Double, stiffening: Double = 0.33, forceLoss: Double = 0.18, asymmetry: Double = 0.1,
         rattle: Rattle? = nil
     ) {

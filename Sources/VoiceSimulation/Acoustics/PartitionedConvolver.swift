@@ -4,12 +4,12 @@
 /// nothing of the newest input; the others act on the spectra of past blocks, by overlap-save with a frequency-domain delay
 /// line (F. Wefers, "Partitioned convolution algorithms for real-time auralization", 2015, section 5). Creating one
 /// allocates; processing does not. In one thread's hands at a time.
-@safe public struct PartitionedConvolver: ~Copyable, Sendable {
+@safe package struct PartitionedConvolver: ~Copyable, Sendable {
     /// Frames per partition: 2.7 ms at 48 kHz. Measured cheapest of 64, 128, 256 and 512 for a response of 0.3 s.
     private static let partition = 128
 
     /// Taps of the impulse response.
-    public let responseFrames: Int
+    package let responseFrames: Int
 
     private let partitionCount: Int
     private let head: SampleMemory
@@ -29,7 +29,7 @@
     private var newest = 0
 
     /// Prepares the convolution with a response of any length; an empty one gives silence.
-    public init(impulseResponse: Span<Float>) {
+    package init(impulseResponse: Span<Float>) {
         let partition = Self.partition
         responseFrames = impulseResponse.count
         partitionCount = max(1, (impulseResponse.count + partition - 1) / partition)
@@ -58,7 +58,7 @@
     }
 
     /// Convolves the next frames of the stream; any number of them, `output` as many as `input`.
-    public mutating func process(_ input: Span<Float>, into output: inout MutableSpan<Float>) {
+    package mutating func process(_ input: Span<Float>, into output: inout MutableSpan<Float>) {
         precondition(input.count == output.count, "as many frames out as in")
         unsafe input.withUnsafeBufferPointer { input in
             unsafe output.withUnsafeMutableBufferPointer { output in
@@ -69,7 +69,7 @@
     }
 
     /// Forgets the past input.
-    public mutating func reset() {
+    package mutating func reset() {
         pastReal.clear()
         pastImaginary.clear()
         window.clear()

@@ -1,5 +1,5 @@
 /// How the way from the loudspeaker to the microphone changes all the time. It goes through four places, to and fro.
-public enum PathMovement: Equatable, Sendable {
+package enum PathMovement: Equatable, Sendable {
     /// Somebody walks about: at each place a part of the reflections comes from elsewhere; the direct sound stays.
     /// - Parameters:
     ///   - share: amplitude of what comes from elsewhere, relative to all reflections: 0...1.

@@ -1,14 +1,14 @@
 import Glibc
 
 /// A loose part that a loudspeaker's cone strikes when it moves far: each blow is a burst of noise, no two alike.
-public struct Rattle: Equatable, Sendable {
+package struct Rattle: Equatable, Sendable {
     /// How far the cone has to move outwards or inwards to strike it, in rated excursions: 0.05...4.
-    public var excursion: Double
+    package var excursion: Double
     /// Amplitude of a burst, full scale 1, by a cone that passes at the speed of one rated excursion a millisecond: 0...1.
-    public var level: Double
+    package var level: Double
 
     /// A loose part.
-    public init(excursion: Double, level: Double) {
+    package init(excursion: Double, level: Double) {
         self.excursion = excursion
         self.level = level
     }

@@ -6,11 +6,11 @@ import Glibc
 /// followed by the split into real parts (C. Van Loan, "Computational Frameworks for the Fast Fourier Transform", 1992).
 /// Spectra are split into real and imaginary parts of `length / 2` bins each; bin 0 of the imaginary part holds the real
 /// value at half the sample rate. Creating one allocates; transforms do not, and run in one thread's hands at a time.
-@safe public struct RealFourierTransform: ~Copyable, Sendable {
+@safe package struct RealFourierTransform: ~Copyable, Sendable {
     /// Samples per transform.
-    public let length: Int
+    package let length: Int
     /// Bins in each part of a spectrum.
-    public var binCount: Int { length / 2 }
+    package var binCount: Int { length / 2 }
 
     /// Per radix-4 stage and butterfly, three factors: re and im of each.
     private let twiddles: SampleMemory
@@ -23,7 +23,7 @@ import Glibc
     private let scratchImaginary: SampleMemory
 
     /// Prepares transforms of `length` samples.
-    public init(length: Int) {
+    package init(length: Int) {
         precondition(length >= 8 && length & (length - 1) == 0, "the length is a power of two, at least 8")
         self.length = length
         let half = length / 2
@@ -42,7 +42,7 @@ import Glibc
     }
 
     /// The spectrum of `signal` (`length` samples), unscaled. Does not allocate or block.
-    public mutating func forward(
+    package mutating func forward(
         _ signal: Span<Float>, real: inout MutableSpan<Float>, imaginary: inout MutableSpan<Float>
     ) {
         precondition(signal.count == length && real.count == binCount && imaginary.count == binCount)
@@ -59,7 +59,7 @@ import Glibc
     }
 
     /// The spectrum of `signal`, followed by silence where it is shorter than `length`, unscaled. Allocates its result.
-    public mutating func spectrum(of signal: Span<Float>) -> (real: [Float], imaginary: [Float]) {
+    package mutating func spectrum(of signal: Span<Float>) -> (real: [Float], imaginary: [Float]) {
         var padded = [Float](repeating: 0, count: length)
         for index in signal.indices { padded[index] = signal[index] }
         var real = [Float](repeating: 0, count: binCount)
@@ -71,7 +71,7 @@ import Glibc
     }
 
     /// The signal of a spectrum; the inverse of `forward`, scaling included. Does not allocate or block.
-    public mutating func inverse(real: Span<Float>, imaginary: Span<Float>, into signal: inout MutableSpan<Float>) {
+    package mutating func inverse(real: Span<Float>, imaginary: Span<Float>, into signal: inout MutableSpan<Float>) {
         precondition(signal.count == length && real.count == binCount && imaginary.count == binCount)
         unsafe signal.withUnsafeMutableBufferPointer { signal in
             unsafe real.withUnsafeBufferPointer { real in

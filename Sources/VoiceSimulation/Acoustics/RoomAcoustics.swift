@@ -6,19 +6,19 @@ import Glibc
 /// A stream at 48 kHz in blocks of any length; the output lacks nothing of the newest input. Deterministic: one seed and
 /// the same input give the same bits, however the input is cut into blocks. Creating one computes the room and
 /// allocates; `process` does neither, nor blocks, and costs a small part of real time. In one thread's hands at a time.
-public struct RoomAcoustics: ~Copyable, Sendable {
+package struct RoomAcoustics: ~Copyable, Sendable {
     /// Frames per second.
-    public static let sampleRate = 48_000.0
+    package static let sampleRate = 48_000.0
     /// Frames that go through the stages at once.
     private static let chunkFrames = 480
 
     /// The conditions it was made for; `bulkDelayFrames` and `echoReturnLossDecibels` may have changed since.
-    public let conditions: RoomConditions
+    package let conditions: RoomConditions
     /// From the loudspeaker's driver to the microphone, the initial echo return loss included; empty without echo path. Where the
     /// path moves: as it begins.
-    public let impulseResponse: [Float]
+    package let impulseResponse: [Float]
     /// Microphone frames that were cut off at full scale so far.
-    public private(set) var clippedFrames = 0
+    package private(set) var clippedFrames = 0
 
     private var delay: SlippingDelay
     private var compressor: CompressorProcess?
@@ -31,7 +31,7 @@ public struct RoomAcoustics: ~Copyable, Sendable {
     private let echo: SampleMemory
 
     /// Makes the room; throws when the conditions cannot be simulated.
-    public init(_ conditions: RoomConditions, seed: UInt64) throws(SimulationSettingError) {
+    package init(_ conditions: RoomConditions, seed: UInt64) throws(SimulationSettingError) {
         try conditions.validate()
         let responses = try Self.makeResponses(conditions, seed: seed)
         self.conditions = conditions
@@ -56,7 +56,7 @@ public struct RoomAcoustics: ~Copyable, Sendable {
 
     /// The delay of the buffers in frames; a change takes effect with the next frame, as when a device's buffer jumps.
     /// Values beyond 0 ... `RoomConditions.longestBulkDelayFrames` are moved to the nearest bound.
-    public var bulkDelayFrames: Int {
+    package var bulkDelayFrames: Int {
         didSet {
             bulkDelayFrames = min(max(bulkDelayFrames, 0), RoomConditions.longestBulkDelayFrames)
             delay.bulkFrames = bulkDelayFrames
@@ -64,20 +64,20 @@ public struct RoomAcoustics: ~Copyable, Sendable {
     }
 
     /// The echo return loss in dB; a change takes effect with the next frame, as when somebody turns the volume.
-    public var echoReturnLossDecibels: Double {
+    package var echoReturnLossDecibels: Double {
         didSet { echoGain = Float(pow(10, (conditions.echoReturnLossDecibels - echoReturnLossDecibels) / 20)) }
     }
 
     /// From the loudspeaker's input to the direct sound at the microphone, in frames: buffers, slip of the clocks and flight;
     /// nil without echo path.
-    public var echoDelayFrames: Double? {
+    package var echoDelayFrames: Double? {
         guard let room = conditions.echoPath else { return nil }
         return delay.currentFrames + room.distance / RoomImpulseResponse.speedOfSound * Self.sampleRate
     }
 
     /// Carries the next frames through the room: what the loudspeaker is given, what the near talker says, and what the
     /// microphone hears. All three have the same length, which may change from call to call. Full scale is 1.
-    public mutating func process(speaker: Span<Float>, near: Span<Float>, into microphone: inout MutableSpan<Float>) {
+    package mutating func process(speaker: Span<Float>, near: Span<Float>, into microphone: inout MutableSpan<Float>) {
         precondition(speaker.count == near.count && near.count == microphone.count, "one length for all")
         var start = 0
         while start < speaker.count {
@@ -91,7 +91,7 @@ public struct RoomAcoustics: ~Copyable, Sendable {
     }
 
     /// The same, and the echo alone, as it is part of `microphone` before clipping.
-    public mutating func process(
+    package mutating func process(
         speaker: Span<Float>, near: Span<Float>, into microphone: inout MutableSpan<Float>,
         echo echoAlone: inout MutableSpan<Float>
     ) {

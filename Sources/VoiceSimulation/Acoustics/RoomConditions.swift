@@ -1,34 +1,34 @@
 /// What lies between a loudspeaker and a microphone. A value: change a preset where it does not fit.
-public struct RoomConditions: Equatable, Sendable {
+package struct RoomConditions: Equatable, Sendable {
     /// The room that carries the loudspeaker's sound to the microphone; nil: no sound gets there, as with a headset.
-    public var echoPath: ShoeboxRoom?
+    package var echoPath: ShoeboxRoom?
     /// How much of the room's response is computed; the rest is cut off. 1 ms to 2 s.
-    public var responseLength: Duration = .milliseconds(250)
+    package var responseLength: Duration = .milliseconds(250)
     /// How that room's response changes all the time, at the cost of four rooms; nil: nothing moves.
-    public var movement: PathMovement?
+    package var movement: PathMovement?
     /// How much weaker speech is in the microphone than it is given to the loudspeaker, in dB (echo return loss).
     /// Negative: stronger. Weighted with the long-term spectrum of speech of ITU-T P.50, for a loudspeaker within its
     /// linear range and no compressor.
-    public var echoReturnLossDecibels = 10.0
+    package var echoReturnLossDecibels = 10.0
     /// Frames between the loudspeaker's input and its sound, on top of the flight through the room: buffers of the
     /// devices at both ends. 0 to 96,000 (2 s).
-    public var bulkDelayFrames = 0
+    package var bulkDelayFrames = 0
     /// How much faster the loudspeaker's clock is than the microphone's, in parts per million: its sound comes ever
     /// earlier, by 4.8 frames per 100 ppm and second, until no delay is left. -1,000...1,000.
-    public var loudspeakerClockPPM = 0.0
+    package var loudspeakerClockPPM = 0.0
     /// How the delay of the buffers swings; nil: it rests.
-    public var delaySwing: DelaySwing?
+    package var delaySwing: DelaySwing?
     /// What makes the playback louder or spares the loudspeaker; nil: nothing.
-    public var playbackCompressor: Compressor?
+    package var playbackCompressor: Compressor?
     /// The loudspeaker.
-    public var loudspeaker: Loudspeaker = .linear
+    package var loudspeaker: Loudspeaker = .linear
     /// What the microphone hears when nobody talks; nil: nothing.
-    public var noise: AmbientNoise?
+    package var noise: AmbientNoise?
     /// Gain on the near talker, in dB.
-    public var nearGainDecibels = 0.0
+    package var nearGainDecibels = 0.0
 
     /// Conditions as the properties' defaults: no echo path, no noise.
-    public init() {}
+    package init() {}
 
     func validate() throws(SimulationSettingError) {
         try echoPath?.validate("echoPath")
@@ -52,12 +52,12 @@ public struct RoomConditions: Equatable, Sendable {
     }
 
     /// Two seconds at 48 kHz: beyond the buffers of any device in use.
-    public static let longestBulkDelayFrames = 96_000
+    package static let longestBulkDelayFrames = 96_000
 }
 
 extension RoomConditions {
     /// A laptop on a desk in a small office: 0.3 s of reverberation, 40 ms of buffers, a fan in the background.
-    public static let office = RoomConditions {
+    package static let office = RoomConditions {
         $0.echoPath = ShoeboxRoom(
             size: [4, 3.2, 2.6], loudspeaker: [1.95, 1.45, 0.85], microphone: [1.8, 1.3, 0.95],
             reverberationTime: .milliseconds(300))
@@ -68,7 +68,7 @@ extension RoomConditions {
     }
 
     /// A smart speaker or a television across a furnished living room: 0.5 s of reverberation, 60 ms of buffers.
-    public static let livingRoom = RoomConditions {
+    package static let livingRoom = RoomConditions {
         $0.echoPath = ShoeboxRoom(
             size: [5.5, 4.2, 2.5], loudspeaker: [1.1, 2.3, 0.9], microphone: [2.4, 1.9, 0.8],
             reverberationTime: .milliseconds(500))
@@ -80,7 +80,7 @@ extension RoomConditions {
     }
 
     /// A hands-free kit in a car at speed: hardly any reverberation, a strong echo, road noise.
-    public static let car = RoomConditions {
+    package static let car = RoomConditions {
         $0.echoPath = ShoeboxRoom(
             size: [2.6, 1.45, 1.2], loudspeaker: [0.5, 0.2, 0.4], microphone: [0.9, 0.7, 1.05],
             reverberationTime: .milliseconds(80))
@@ -92,12 +92,12 @@ extension RoomConditions {
     }
 
     /// Headphones and a microphone at the mouth: nothing of the far end is heard.
-    public static let headset = RoomConditions {
+    package static let headset = RoomConditions {
         $0.noise = AmbientNoise(.pink, levelDecibels: -70)
     }
 
     /// A room without walls, for what can be computed by hand: direct sound only, no noise, a linear loudspeaker.
-    public static let anechoic = RoomConditions {
+    package static let anechoic = RoomConditions {
         $0.echoPath = ShoeboxRoom(
             size: [4, 4, 4], loudspeaker: [2, 2, 2], microphone: [2.5, 2, 2], reverberationTime: .zero)
         $0.responseLength = .milliseconds(10)

@@ -7,24 +7,24 @@ import Glibc
 /// JASA 1986), and the high-pass of the first paper against the bias of images that all have one sign. Eyring's formula
 /// gives a first coefficient; as real image fields decay more slowly than it says (E. A. Lehmann, A. M. Johansson, JASA
 /// 2008), the coefficient is then corrected until the images' own energy decays in the time asked for.
-public struct RoomImpulseResponse: Equatable, Sendable {
+package struct RoomImpulseResponse: Equatable, Sendable {
     /// Metres per second in air at 20 degrees Celsius.
-    public static let speedOfSound = 343.2
+    package static let speedOfSound = 343.2
     /// Corner of the high-pass in Hz: 0.01 of Allen and Berkley's 10 kHz sample rate.
     private static let highPassHertz = 100.0
 
     /// The taps; the direct sound has amplitude 1 / distance in metres before the high-pass.
-    public let taps: [Float]
+    package let taps: [Float]
     /// Frames per second.
-    public let sampleRate: Int
+    package let sampleRate: Int
     /// What each wall reflects of the pressure, 0...1.
-    public let reflection: Double
+    package let reflection: Double
     /// Index of the direct sound.
-    public let directFrame: Int
+    package let directFrame: Int
 
     /// Computes the response of `room`, cut after `length` (1 ms to 2 s) with a short fade. Takes milliseconds to tenths of
     /// a second: the number of images grows with the third power of the length.
-    public init(
+    package init(
         of room: ShoeboxRoom, length: Duration, sampleRate: Int = 48_000
     ) throws(SimulationSettingError) {
         try room.validate("room")
@@ -48,7 +48,7 @@ public struct RoomImpulseResponse: Equatable, Sendable {
 
     /// Reverberation time by Schroeder's backward integration (JASA 1965), from the slope between -5 and -25 dB (ISO 3382-2,
     /// T20) of everything that comes 2.5 ms after the direct sound; nil when the response is too short to see it.
-    public func reverberationTime() -> Duration? {
+    package func reverberationTime() -> Duration? {
         let start = directFrame + sampleRate / 400
         guard start < taps.count else { return nil }
         let energies = taps[start...].map { Double($0) * Double($0) }

@@ -1,13 +1,13 @@
 /// What a microphone in a room records, and what of it is echo and what is talk; 48 kHz, all of one length. For preparing recordings: allocates.
-public struct RoomRecording: Sendable {
+package struct RoomRecording: Sendable {
     private static let block = 480
 
     /// All that the microphone records.
-    public let microphone: [Float]
+    package let microphone: [Float]
     /// The echo in it.
-    public let echo: [Float]
+    package let echo: [Float]
     /// The talk in it that is to be known.
-    public let talk: [Float]
+    package let talk: [Float]
 
     /// Plays and says whole sounds in a room. All have the same length, a multiple of 10 ms.
     ///
@@ -16,7 +16,7 @@ public struct RoomRecording: Sendable {
     ///   - near: all that is said at the near end.
     ///   - talk: what of that is to be known of the microphone as ``talk``.
     ///   - change: called before each 10 ms, with the number of their first frame.
-    public init(
+    package init(
         in room: inout RoomAcoustics, through path: inout CapturePath, played: [Float], near: [Float], talk: [Float],
         change: (_ start: Int, inout RoomAcoustics, inout CapturePath) -> Void
     ) {

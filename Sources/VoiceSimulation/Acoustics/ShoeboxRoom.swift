@@ -1,16 +1,16 @@
 /// A rectangular room with a loudspeaker and a microphone in it.
-public struct ShoeboxRoom: Equatable, Sendable {
+package struct ShoeboxRoom: Equatable, Sendable {
     /// Length, width and height in metres.
-    public var size: SIMD3<Double>
+    package var size: SIMD3<Double>
     /// Where the loudspeaker is, in metres from one corner of the floor.
-    public var loudspeaker: SIMD3<Double>
+    package var loudspeaker: SIMD3<Double>
     /// Where the microphone is, in metres from the same corner.
-    public var microphone: SIMD3<Double>
+    package var microphone: SIMD3<Double>
     /// Time in which the reverberation decays by 60 dB; zero: the walls swallow everything.
-    public var reverberationTime: Duration
+    package var reverberationTime: Duration
 
     /// A room; `RoomImpulseResponse` and `RoomAcoustics` refuse those that cannot be.
-    public init(
+    package init(
         size: SIMD3<Double>, loudspeaker: SIMD3<Double>, microphone: SIMD3<Double>, reverberationTime: Duration
     ) {
         self.size = size
@@ -20,7 +20,7 @@ public struct ShoeboxRoom: Equatable, Sendable {
     }
 
     /// Distance from the loudspeaker to the microphone in metres.
-    public var distance: Double { (loudspeaker - microphone).length }
+    package var distance: Double { (loudspeaker - microphone).length }
 
     var volume: Double { size.x * size.y * size.z }
     var surface: Double { 2 * (size.x * size.y + size.y * size.z + size.z * size.x) }

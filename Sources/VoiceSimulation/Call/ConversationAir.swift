@@ -1,12 +1,12 @@
-public import VoiceDevices
+internal import VoiceDevices
 
 /// The air of one participant's room: what the loudspeaker and the near talker make of the microphone, with a record of all of it.
 ///
 /// Goes into a `SimulatedDevice`. The record's memory is taken when it is made, so that nothing is allocated while it runs; after its
 /// end nothing more is recorded.
-public struct ConversationAir: AcousticAir, ~Copyable {
+package struct ConversationAir: AcousticAir, ~Copyable {
     /// What was heard and said so far.
-    public private(set) var recording: AirRecording
+    package private(set) var recording: AirRecording
     private var acoustics: RoomAcoustics
     private var talker: SpeechSource
     private var near: [Float]
@@ -16,7 +16,7 @@ public struct ConversationAir: AcousticAir, ~Copyable {
     private static let blockFrames = 480
 
     /// Air with this room and this near talker, that records for at most `longestRecording` frames.
-    public init(acoustics: consuming RoomAcoustics, talker: SpeechSource, longestRecording: Int) {
+    package init(acoustics: consuming RoomAcoustics, talker: SpeechSource, longestRecording: Int) {
         self.acoustics = acoustics
         self.talker = talker
         recording = AirRecording(capacity: longestRecording)
@@ -26,26 +26,26 @@ public struct ConversationAir: AcousticAir, ~Copyable {
 
     /// How much weaker the echo is than what the loudspeaker is given, dB; a change takes effect with the next frame, as when somebody turns
     /// the volume.
-    public var echoReturnLossDecibels: Double {
+    package var echoReturnLossDecibels: Double {
         get { acoustics.echoReturnLossDecibels }
         set { acoustics.echoReturnLossDecibels = newValue }
     }
 
     /// Frames of buffers that the device's times do not tell of; a change takes effect with the next frame.
-    public var bulkDelayFrames: Int {
+    package var bulkDelayFrames: Int {
         get { acoustics.bulkDelayFrames }
         set { acoustics.bulkDelayFrames = newValue }
     }
 
     /// Hands out what was recorded since the beginning or the last time, and records anew.
-    public mutating func takeRecording() -> AirRecording {
+    package mutating func takeRecording() -> AirRecording {
         let taken = recording
         recording = AirRecording(capacity: taken.capacity)
         return taken
     }
 
     /// Carries the next frames through the room.
-    public mutating func process(speaker: Span<Float>, into microphone: inout MutableSpan<Float>) {
+    package mutating func process(speaker: Span<Float>, into microphone: inout MutableSpan<Float>) {
         var start = 0
         while start < speaker.count {
             let heard = speaker.extracting(start..<min(start + Self.blockFrames, speaker.count))
@@ -87,19 +87,19 @@ public struct ConversationAir: AcousticAir, ~Copyable {
 }
 
 /// What happened in one participant's room, frame by frame on the same clock: 48 kHz mono, full scale ±1.
-public struct AirRecording: Sendable {
+package struct AirRecording: Sendable {
     /// What the loudspeaker sounded.
-    public private(set) var speaker: [Float]
+    package private(set) var speaker: [Float]
     /// What the near talker said.
-    public private(set) var near: [Float]
+    package private(set) var near: [Float]
     /// What the microphone heard of all.
-    public private(set) var microphone: [Float]
+    package private(set) var microphone: [Float]
     /// What the loudspeaker alone added to the microphone.
-    public private(set) var echo: [Float]
+    package private(set) var echo: [Float]
     fileprivate let capacity: Int
 
     /// An empty record of at most `capacity` frames.
-    public init(capacity: Int) {
+    package init(capacity: Int) {
         self.capacity = capacity
         speaker = []
         speaker.reserveCapacity(capacity)
@@ -112,7 +112,7 @@ public struct AirRecording: Sendable {
     }
 
     /// Frames recorded.
-    public var frames: Int { microphone.count }
+    package var frames: Int { microphone.count }
 
     mutating func append(speaker: Span<Float>, near: Span<Float>, microphone: Span<Float>, echo: Span<Float>) {
         for index in 0..<min(speaker.count, capacity - frames) {

@@ -1,8 +1,8 @@
 internal import VoiceDevices
-public import VoiceEngine
+package import VoiceEngine
 internal import VoicePeers
 internal import VoiceRealtime
-public import VoiceRooms
+package import VoiceRooms
 internal import VoiceWire
 
 /// Two engines, a room server and the network between them, in simulated time: the same bits for the same seed on every run.
@@ -12,43 +12,43 @@ internal import VoiceWire
 ///        └── downlink A ◄────┘            └◄── uplink B ◄──────┘
 ///
 /// Everything is the code of a real call but the devices, the sockets and the tokens' signatures. One thread, which is the caller's.
-public final class SimulatedCall {
+package final class SimulatedCall {
     /// The two sides.
-    public enum Side: Int, CaseIterable, Sendable {
+    package enum Side: Int, CaseIterable, Sendable {
         /// The first.
         case a
         /// The second.
         case b
 
         /// The one opposite.
-        public var other: Side { self == .a ? .b : .a }
+        package var other: Side { self == .a ? .b : .a }
     }
 
     /// What a call is made of.
-    public struct Configuration: Sendable {
+    package struct Configuration: Sendable {
         /// Where every random number comes from.
-        public var seed: UInt64 = 1
+        package var seed: UInt64 = 1
         /// The engines' configuration; the device in it is not used.
-        public var engine: EngineConfiguration = .voiceChat
+        package var engine: EngineConfiguration = .voiceChat
         /// The links between each engine and the room.
-        public var network: NetworkConditions = .lan
+        package var network: NetworkConditions = .lan
         /// The room around each engine.
-        public var rooms: [RoomConditions] = [.office, .livingRoom]
+        package var rooms: [RoomConditions] = [.office, .livingRoom]
         /// Who speaks in each room.
-        public var talkers: [SpeechSource]
+        package var talkers: [SpeechSource]
         /// How much faster than nominal each device runs, in ppm.
-        public var driftPPM: [Double] = [0, 0]
+        package var driftPPM: [Double] = [0, 0]
         /// The same of each loudspeaker, where that has a clock of its own, apart from its microphone's.
-        public var playbackDriftPPM: [Double]?
+        package var playbackDriftPPM: [Double]?
         /// Frames in a device period.
-        public var periodFrames = 240
+        package var periodFrames = 240
         /// The longest that the call may last.
-        public var longest: Duration = .seconds(60)
+        package var longest: Duration = .seconds(60)
         /// How much of it is recorded at a time, until the recording is taken; nil for all. Memory is taken for this long.
-        public var recorded: Duration?
+        package var recorded: Duration?
 
         /// A call between two talkers, one in each room.
-        public init(talkers: [SpeechSource]) {
+        package init(talkers: [SpeechSource]) {
             precondition(talkers.count == 2, "two sides")
             self.talkers = talkers
         }
@@ -121,7 +121,7 @@ public final class SimulatedCall {
     private let end: MonotonicTime
 
     /// Sets the call up; both sides begin to join at once.
-    public init(_ configuration: Configuration) throws {
+    package init(_ configuration: Configuration) throws {
         var generator = SeededGenerator(seed: configuration.seed)
         participants = try Side.allCases.map { try Participant(configuration, side: $0, generator: &generator) }
         host = Self.makeHost(&generator)
@@ -136,10 +136,10 @@ public final class SimulatedCall {
     }
 
     /// Time passed since the beginning.
-    public var elapsed: Duration { now.sinceEpoch - Self.start.sinceEpoch }
+    package var elapsed: Duration { now.sinceEpoch - Self.start.sinceEpoch }
 
     /// Lets `duration` pass, at most to the configured end.
-    public func run(for duration: Duration) {
+    package func run(for duration: Duration) {
         let target = min(MonotonicTime(atOrAfter: now.sinceEpoch + duration), end)
         step()
         while let next = nextInstant, next <= target {
@@ -150,15 +150,15 @@ public final class SimulatedCall {
     }
 
     /// What happened in a side's room so far.
-    public func recording(_ side: Side) -> AirRecording { participants[side.rawValue].device.withAir { $0.recording } }
+    package func recording(_ side: Side) -> AirRecording { participants[side.rawValue].device.withAir { $0.recording } }
 
     /// What happened in a side's room since the beginning or the last time that this was called.
-    public func takeRecording(_ side: Side) -> AirRecording {
+    package func takeRecording(_ side: Side) -> AirRecording {
         participants[side.rawValue].device.withAir { $0.takeRecording() }
     }
 
     /// A side's statistics.
-    public func statistics(_ side: Side) -> EngineStatistics {
+    package func statistics(_ side: Side) -> EngineStatistics {
         let participant = participants[side.rawValue]
         return EngineStatistics(
             participant.core.statistics(), device: participant.core.counters.counts,
@@ -166,15 +166,15 @@ public final class SimulatedCall {
     }
 
     /// A side's events so far.
-    public func events(_ side: Side) -> [EngineEvent] { participants[side.rawValue].events }
+    package func events(_ side: Side) -> [EngineEvent] { participants[side.rawValue].events }
 
     /// What a side's links did.
-    public func network(_ side: Side) -> (up: SimulatedNetwork.Statistics, down: SimulatedNetwork.Statistics) {
+    package func network(_ side: Side) -> (up: SimulatedNetwork.Statistics, down: SimulatedNetwork.Statistics) {
         (participants[side.rawValue].uplink.statistics, participants[side.rawValue].downlink.statistics)
     }
 
     /// Mutes or unmutes a side; the room is told.
-    public func setMuted(_ muted: Bool, _ side: Side) throws {
+    package func setMuted(_ muted: Bool, _ side: Side) throws {
         let participant = participants[side.rawValue]
         try participant.core.send(.setMuted(muted))
         for action in participant.media.setMuted(muted) { carryOut(action, of: participant) }
@@ -182,57 +182,57 @@ public final class SimulatedCall {
     }
 
     /// The stream that a side publishes.
-    public func ownStream(_ side: Side) -> StreamID? { participants[side.rawValue].media.ownStream?.stream }
+    package func ownStream(_ side: Side) -> StreamID? { participants[side.rawValue].media.ownStream?.stream }
 
     /// Interrupts a stream on a side's behalf: the room tells everybody.
-    public func interrupt(_ stream: StreamID, by side: Side) throws {
+    package func interrupt(_ stream: StreamID, by side: Side) throws {
         try participants[side.rawValue].guest.session.interrupt(stream)
         step()
     }
 
     /// Opens a far end in a side's own process.
-    public func openFarEnd(
+    package func openFarEnd(
         _ configuration: FarEndConfiguration = FarEndConfiguration(), _ side: Side
     ) throws -> LocalFarEnd {
         try participants[side.rawValue].core.openFarEnd(configuration)
     }
 
     /// Opens a sink on one side for what is heard of the other; nil where that is not in the room.
-    public func openSink(rate: SoundRate = .hertz48000, _ side: Side) throws -> ParticipantSink? {
+    package func openSink(rate: SoundRate = .hertz48000, _ side: Side) throws -> ParticipantSink? {
         guard let other = participants[side.rawValue].media.participants.keys.first else { return nil }
         return try participants[side.rawValue].core.openSink(of: other, rate: rate)
     }
 
     /// Changes what a side's links do to the datagrams sent from now on.
-    public func setNetwork(_ conditions: NetworkConditions, _ side: Side) throws {
+    package func setNetwork(_ conditions: NetworkConditions, _ side: Side) throws {
         try participants[side.rawValue].uplink.change(to: conditions)
         try participants[side.rawValue].downlink.change(to: conditions)
     }
 
     /// Changes the air of a side's room: its loudspeaker's volume, say.
-    public func withAir<Result>(_ side: Side, _ body: (inout ConversationAir) -> Result) -> Result {
+    package func withAir<Result>(_ side: Side, _ body: (inout ConversationAir) -> Result) -> Result {
         participants[side.rawValue].device.withAir(body)
     }
 
     /// Lets a side's loudspeaker stand still for `periods` periods, as one does that ran dry and is started anew. Only where it has a clock of
     /// its own: ``Configuration/playbackDriftPPM``.
-    public func interruptPlayback(periods: Int, _ side: Side) {
+    package func interruptPlayback(periods: Int, _ side: Side) {
         let device = participants[side.rawValue].device as? TwoClockDevice<ConversationAir>
         precondition(device != nil, "the loudspeaker has no clock of its own")
         device?.interruptPlayback(periods: periods)
     }
 
     /// Plugs a side's network cable out or in: while it is out, nothing goes either way.
-    public func setConnected(_ connected: Bool, _ side: Side) { participants[side.rawValue].isConnected = connected }
+    package func setConnected(_ connected: Bool, _ side: Side) { participants[side.rawValue].isConnected = connected }
 
     /// Leaves the room on one side.
-    public func leave(_ side: Side) {
+    package func leave(_ side: Side) {
         participants[side.rawValue].guest.session.leave(now: now.sinceEpoch)
         step()
     }
 
     /// Ends the room server without a word and starts another in its place, which knows nobody.
-    public func restartServer() { host = Self.makeHost(&generator) }
+    package func restartServer() { host = Self.makeHost(&generator) }
 
     // MARK: One instant
 

@@ -1,36 +1,36 @@
 internal import Synchronization
-public import VoiceDevices
+package import VoiceDevices
 internal import VoiceProcessing
-public import VoiceRealtime
-import VoiceSignal
+package import VoiceRealtime
+internal import VoiceSignal
 
 /// A microphone and a loudspeaker with a clock each, in virtual time: two cards, or a loudspeaker over the air.
 ///
 /// The air between them keeps the microphone's time: it hears the loudspeaker resampled from one clock to the other. Everything else is as
 /// with a `SimulatedDevice`: periods, a playback buffer of N of them, two runs the same to the bit.
-public final class TwoClockDevice<Air: AcousticAir & ~Copyable>: AudioDevice {
+package final class TwoClockDevice<Air: AcousticAir & ~Copyable>: AudioDevice {
     /// The shape of the device and the speeds of its clocks.
-    public struct Configuration: Equatable, Sendable {
+    package struct Configuration: Equatable, Sendable {
         /// When both clocks show 0.
-        public var start: MonotonicTime
+        package var start: MonotonicTime
         /// Frames of a period.
-        public var periodFrames = 240
+        package var periodFrames = 240
         /// Periods of the playback buffer, at least 2.
-        public var periods = 2
+        package var periods = 2
         /// How much faster than nominal the capture runs, in ppm.
-        public var capturePPM = 0.0
+        package var capturePPM = 0.0
         /// How much faster than nominal the playback runs, in ppm.
-        public var playbackPPM = 0.0
+        package var playbackPPM = 0.0
 
         /// 5 ms periods, two of them, and perfect clocks.
-        public init(start: MonotonicTime) { self.start = start }
+        package init(start: MonotonicTime) { self.start = start }
     }
 
     private let configuration: Configuration
     private let works: Mutex<TwoClockWorks<Air>>
 
     /// A device at rest.
-    public init(air: consuming sending Air, configuration: Configuration) {
+    package init(air: consuming sending Air, configuration: Configuration) {
         // The interpolation reads ahead of the microphone, within what is rendered one period ahead of the loudspeaker.
         precondition(configuration.periodFrames >= 2 * SincInterpolator.reach && configuration.periods >= 2)
         self.configuration = configuration
@@ -38,7 +38,7 @@ public final class TwoClockDevice<Air: AcousticAir & ~Copyable>: AudioDevice {
     }
 
     /// Starts both directions at the configured time.
-    public func start(
+    package func start(
         capture: consuming CapturePort, playback: consuming PlaybackPort,
         events: @escaping @Sendable (DeviceEvent) -> Void
     ) throws(DeviceError) -> DeviceFormats {
@@ -58,20 +58,20 @@ public final class TwoClockDevice<Air: AcousticAir & ~Copyable>: AudioDevice {
     }
 
     /// Ends both directions.
-    public func stop() { works.withLock { $0.stop() } }
+    package func stop() { works.withLock { $0.stop() } }
 
     /// Runs every period of either direction that is due at `time`. Returns how many.
     @discardableResult
-    public func advance(to time: MonotonicTime) -> Int { works.withLock { $0.advance(to: time) } }
+    package func advance(to time: MonotonicTime) -> Int { works.withLock { $0.advance(to: time) } }
 
     /// Lets the loudspeaker stand still for `periods` periods from its next one on, as one does that ran dry and is started anew.
-    public func interruptPlayback(periods: Int) { works.withLock { $0.missing += periods } }
+    package func interruptPlayback(periods: Int) { works.withLock { $0.missing += periods } }
 
     /// When the next period of either direction is due; nil where the device does not run.
-    public var nextWake: MonotonicTime? { works.withLock { $0.nextWake } }
+    package var nextWake: MonotonicTime? { works.withLock { $0.nextWake } }
 
     /// Lets `body` look at the air, or change it, between two periods.
-    public func withAir<Result>(_ body: (inout Air) -> Result) -> Result { works.withLock { body(&$0.air) } }
+    package func withAir<Result>(_ body: (inout Air) -> Result) -> Result { works.withLock { body(&$0.air) } }
 }
 
 /// The insides of a ``TwoClockDevice``.

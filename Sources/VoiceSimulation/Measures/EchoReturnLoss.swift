@@ -2,22 +2,22 @@ import Glibc
 
 /// How much less echo is left after a canceller than came in (echo return loss enhancement, ITU-T G.168), measured over the
 /// 20 ms frames in which there is echo.
-public struct EchoReturnLoss: Equatable, Sendable {
+package struct EchoReturnLoss: Equatable, Sendable {
     /// Frames that activity is judged over: 20 ms at 48 kHz.
-    public static let frameLength = 960
+    package static let frameLength = 960
     /// How far below the loudest frame of echo a frame still counts, in dB.
-    public static let activityRange = 30.0
+    package static let activityRange = 30.0
     /// Echo below this is not heard in any room and does not count, in dB relative to full scale.
-    public static let quietestEcho = -70.0
+    package static let quietestEcho = -70.0
     /// A residual below this counts as this, in dB relative to full scale: half a step of 16 bits.
-    public static let residualFloor = -96.0
+    package static let residualFloor = -96.0
 
     /// Energy of the echo over energy of the residual, in the frames with echo, in dB.
-    public let enhancementDecibels: Double
+    package let enhancementDecibels: Double
     /// The median over those frames of each frame's own enhancement, in dB: robust against a few frames of divergence.
-    public let medianDecibels: Double
+    package let medianDecibels: Double
     /// How many frames have echo.
-    public let activeFrames: Int
+    package let activeFrames: Int
 
     /// Compares the microphone's echo component with what is left of it, frame for frame at the same time.
     ///
@@ -25,7 +25,7 @@ public struct EchoReturnLoss: Equatable, Sendable {
     /// - Parameters:
     ///   - echo: what the echo alone added to the microphone.
     ///   - residual: what the echo alone adds to the output; measured over the shorter of the two lengths.
-    public init?(echo: Span<Float>, residual: Span<Float>) {
+    package init?(echo: Span<Float>, residual: Span<Float>) {
         let frames = min(echo.count, residual.count) / Self.frameLength
         var incoming = [Double](repeating: 0, count: frames)
         var remaining = incoming
@@ -55,7 +55,7 @@ public struct EchoReturnLoss: Equatable, Sendable {
     ///   - processed: the canceller's output.
     ///   - near: the near talker, as part of the microphone.
     ///   - delayFrames: how much later than the microphone the output is, as `SignalAlignment` finds it.
-    public init?(echo: Span<Float>, processed: Span<Float>, near: Span<Float>, delayFrames: Int) {
+    package init?(echo: Span<Float>, processed: Span<Float>, near: Span<Float>, delayFrames: Int) {
         let count = min(echo.count, near.count)
         var residual = [Float](repeating: 0, count: count)
         for index in 0..<count where processed.indices.contains(index + delayFrames) {

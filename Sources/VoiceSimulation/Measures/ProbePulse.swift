@@ -6,26 +6,26 @@ import Glibc
 /// The sweep is a non-linear one: it passes each frequency at the speed that gives the whole a Hamming-shaped power spectrum (principle of
 /// stationary phase; C. E. Cook, M. Bernfeld, "Radar Signals", 1967, chapter 3), which is what keeps the side lobes down without giving up
 /// loudness. It is band-limited, so that loudspeakers, codecs and suppressors pass it, and its ends are faded.
-public struct ProbePulse: Equatable, Sendable {
+package struct ProbePulse: Equatable, Sendable {
     /// Frames per second of ``samples``.
-    public static let sampleRate = 48_000.0
+    package static let sampleRate = 48_000.0
     /// How much of the pulse its fades take at each end.
     private static let fade = 0.04
 
     /// The sound, 48 kHz mono.
-    public let samples: [Float]
+    package let samples: [Float]
     /// The frequencies that it sweeps, in Hz.
-    public let band: ClosedRange<Double>
+    package let band: ClosedRange<Double>
 
     /// For sound cards: sharp to microseconds, and still within what small loudspeakers play. 43 ms.
-    public static let wide = ProbePulse(band: 500...12_000, frames: 2_048)
+    package static let wide = ProbePulse(band: 500...12_000, frames: 2_048)
 
     /// For the way through a voice codec and a noise suppressor: within the telephone band, 85 ms.
-    public static let voice = ProbePulse(band: 300...3_800, frames: 4_096)
+    package static let voice = ProbePulse(band: 300...3_800, frames: 4_096)
 
     /// A pulse that sweeps `band`, in Hz and below 24 kHz, within `frames` frames, at an amplitude of `amplitude` (0 to 1). Allocates; takes a
     /// millisecond.
-    public init(band: ClosedRange<Double>, frames: Int, amplitude: Float = 0.25) {
+    package init(band: ClosedRange<Double>, frames: Int, amplitude: Float = 0.25) {
         precondition(band.lowerBound > 0 && band.upperBound < Self.sampleRate / 2, "a band lies between 0 and 24 kHz")
         precondition(
             frames >= 64 && amplitude > 0 && amplitude <= 1, "a pulse has 64 frames or more, within full scale")
@@ -60,7 +60,7 @@ public struct ProbePulse: Equatable, Sendable {
 
 extension ProbePulse: CustomStringConvertible {
     /// How long it is and what it sweeps.
-    public var description: String {
+    package var description: String {
         "\(samples.count) frames, \(Int(band.lowerBound)) to \(Int(band.upperBound)) Hz"
     }
 }

@@ -5,9 +5,9 @@ import Glibc
 ///
 /// What lies outside the pulse's band does not count. Not for real-time threads: a search allocates some twenty times the recording's size
 /// and takes about 20 ms for a second of sound.
-public struct PulseSearch: Sendable {
+package struct PulseSearch: Sendable {
     /// What is looked for.
-    public let pulse: ProbePulse
+    package let pulse: ProbePulse
 
     /// Correlations this many standard deviations of noise's are no noise: one search in a million, over a second of it.
     private static let significance = 6.5
@@ -19,11 +19,11 @@ public struct PulseSearch: Sendable {
     private static let skirt = 100.0
 
     /// A search for `pulse`.
-    public init(_ pulse: ProbePulse) { self.pulse = pulse }
+    package init(_ pulse: ProbePulse) { self.pulse = pulse }
 
     /// What the correlation coefficient must be at least for the pulse to be there. That of the pulse with noise of its band is normal, with
     /// a variance of one over twice the time-bandwidth product.
-    public var leastCorrelation: Double {
+    package var leastCorrelation: Double {
         let seconds = Double(pulse.samples.count) / ProbePulse.sampleRate
         let width = pulse.band.upperBound - pulse.band.lowerBound
         return min(Self.significance / (2 * seconds * width).squareRoot(), 0.9)
@@ -31,7 +31,7 @@ public struct PulseSearch: Sendable {
 
     /// Where the pulse is, whole, in `recording` (48 kHz mono); where it is not there the likeliest place, which
     /// ``PulseDetection/isTrusted`` tells apart. Nil when the recording is shorter than the pulse or silent.
-    public func find(in recording: Span<Float>) -> PulseDetection? {
+    package func find(in recording: Span<Float>) -> PulseDetection? {
         guard recording.count > pulse.samples.count, let scores = scores(of: recording) else { return nil }
         var best = 0
         for place in scores.indices where abs(scores[place]) > abs(scores[best]) { best = place }

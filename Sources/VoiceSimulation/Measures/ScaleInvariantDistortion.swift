@@ -4,9 +4,9 @@ import Glibc
 ///
 /// With one tap this is the scale-invariant SDR (J. Le Roux et al., "SDR - half-baked or well done?", ICASSP 2019); with more, the
 /// SDR of BSS Eval (E. Vincent et al., IEEE TASLP 2006), which forgives a filter of that length, such as a high-pass.
-public enum ScaleInvariantDistortion {
+package enum ScaleInvariantDistortion {
     /// Taps that forgive the filters of an ordinary capture path: 2.7 ms at 48 kHz.
-    public static let usualTaps = 128
+    package static let usualTaps = 128
     /// What the reference's power is raised by to keep the fit stable: -120 dB.
     private static let regularisation = 1e-12
 
@@ -19,7 +19,7 @@ public enum ScaleInvariantDistortion {
     ///   - reference: what it should be.
     ///   - delayFrames: how much later the estimate is, as `SignalAlignment` finds it. The fitted filter is centred on it.
     ///   - taps: length of the fitted filter; 1 fits a gain only.
-    public static func ratioDecibels(
+    package static func ratioDecibels(
         estimate: Span<Float>, reference: Span<Float>, delayFrames: Int = 0, taps: Int = 1
     ) -> Double? {
         precondition(taps >= 1, "a filter has taps")

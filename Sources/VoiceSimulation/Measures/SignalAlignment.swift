@@ -1,9 +1,9 @@
 import Glibc
 
 /// By how much one signal comes later than another of the same content, found by cross-correlation over Fourier transforms.
-public struct SignalAlignment: Equatable, Sendable {
+package struct SignalAlignment: Equatable, Sendable {
     /// What the correlation is taken of.
-    public enum Weighting: Equatable, Sendable {
+    package enum Weighting: Equatable, Sendable {
         /// The signals as they are. Best against noise.
         case none
         /// Their phases only (generalised cross-correlation with phase transform; C. H. Knapp, G. C. Carter, IEEE TASSP 1976).
@@ -12,27 +12,27 @@ public struct SignalAlignment: Equatable, Sendable {
     }
 
     /// Frames by which `later` comes after `earlier`; negative: before.
-    public let delayFrames: Int
+    package let delayFrames: Int
     /// Correlation coefficient of the overlapping parts at that delay, -1...1; its sign tells inverted polarity.
-    public let correlation: Double
+    package let correlation: Double
     /// How far the largest peak stands above the largest one more than `peakFrames` away; near 1 means a guess.
-    public let peakRatio: Double
+    package let peakRatio: Double
 
     /// Frames around a peak that belong to it: 2 ms at 48 kHz.
-    public static let peakFrames = 96
+    package static let peakFrames = 96
     /// Least correlation and peak ratio of a delay to act on; below, it was not measured.
-    public static let trustedCorrelation = 0.2
+    package static let trustedCorrelation = 0.2
     /// See `trustedCorrelation`.
-    public static let trustedPeakRatio = 1.2
+    package static let trustedPeakRatio = 1.2
 
     /// Whether the delay is worth acting on: it explains the signals, and no other does nearly so well.
-    public var isTrusted: Bool {
+    package var isTrusted: Bool {
         abs(correlation) >= Self.trustedCorrelation && peakRatio >= Self.trustedPeakRatio
     }
 
     /// Searches delays from `-longestDelayFrames` to `longestDelayFrames`. Nil when a signal is silent or shorter than 8
     /// frames. Allocates some ten times the signals' size; takes about 0.1 s for 10 s of sound.
-    public init?(
+    package init?(
         of later: Span<Float>, after earlier: Span<Float>, longestDelayFrames: Int, weighting: Weighting = .none
     ) {
         precondition(longestDelayFrames >= 0, "a search reaches zero frames or more")

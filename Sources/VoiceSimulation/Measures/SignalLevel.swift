@@ -4,23 +4,23 @@ import Glibc
 ///
 /// `active` is a simple stand-in for the active speech level of ITU-T P.56: the RMS over those 20 ms frames that are at most
 /// 35 dB below the loudest one. Unknown is nil: a silent signal has no level.
-public struct SignalLevel: Equatable, Sendable {
+package struct SignalLevel: Equatable, Sendable {
     /// Frames that activity is judged over: 20 ms at 48 kHz.
-    public static let frameLength = 960
+    package static let frameLength = 960
     /// How far below the loudest frame a frame still counts as active, in dB.
-    public static let activityRange = 35.0
+    package static let activityRange = 35.0
 
     /// RMS of the whole signal in dB; nil: silence.
-    public let rmsDecibels: Double?
+    package let rmsDecibels: Double?
     /// RMS of the active frames in dB; nil: silence, or shorter than a frame.
-    public let activeDecibels: Double?
+    package let activeDecibels: Double?
     /// The largest magnitude.
-    public let peak: Float
+    package let peak: Float
     /// The share of whole frames that are active, 0...1.
-    public let activity: Double
+    package let activity: Double
 
     /// Measures a signal; pure, does not allocate.
-    public init(of signal: Span<Float>) {
+    package init(of signal: Span<Float>) {
         var largest: Float = 0
         for index in signal.indices { largest = max(largest, abs(signal[index])) }
         peak = largest

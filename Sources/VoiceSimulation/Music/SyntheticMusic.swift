@@ -4,7 +4,7 @@ import Glibc
 ///
 /// For what music does to an echo canceller and speech does not: it goes on all the time, tones repeat themselves, and bass and
 /// treble sound together. 48 kHz; reading does not allocate.
-public struct SyntheticMusic: Sendable {
+package struct SyntheticMusic: Sendable {
     /// Level in dB of the instruments before the final gain; measured over 30 s of seeds 1 to 8.
     private static let nativeLevelDecibels = -14.0
     /// Semitones of four major and minor triads that follow each other in many songs: I, vi, IV, V.
@@ -22,7 +22,7 @@ public struct SyntheticMusic: Sendable {
     private var framesLeft = 0
 
     /// A piece whose level over a few bars is about `levelDecibels` relative to full scale.
-    public init(seed: UInt64, levelDecibels: Double = -26) {
+    package init(seed: UInt64, levelDecibels: Double = -26) {
         generator = SeededGenerator(seed: seed, stream: "music")
         key = 130.8 * pow(2, generator.uniform(in: 0...1))
         framesPerNote = Int(RoomAcoustics.sampleRate * generator.uniform(in: 0.2...0.3))
@@ -30,12 +30,12 @@ public struct SyntheticMusic: Sendable {
     }
 
     /// Fills a block with the next frames.
-    public mutating func read(into block: inout MutableSpan<Float>) {
+    package mutating func read(into block: inout MutableSpan<Float>) {
         for index in block.indices { block[index] = next() }
     }
 
     /// The first `frames` frames of a seed's piece, in an array of their own.
-    public static func samples(frames: Int, seed: UInt64, levelDecibels: Double = -26) -> [Float] {
+    package static func samples(frames: Int, seed: UInt64, levelDecibels: Double = -26) -> [Float] {
         var music = SyntheticMusic(seed: seed, levelDecibels: levelDecibels)
         var samples = [Float](repeating: 0, count: frames)
         var span = samples.mutableSpan

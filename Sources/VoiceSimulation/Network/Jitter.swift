@@ -1,5 +1,5 @@
 /// What a link's delay varies by, on top of its base delay. Packets keep their order through it, as through a queue.
-public enum Jitter: Equatable, Sendable {
+package enum Jitter: Equatable, Sendable {
     /// The delay is constant.
     case none
     /// Normal around `mean`, drawn again while negative.
@@ -28,22 +28,22 @@ public enum Jitter: Equatable, Sendable {
 
 /// A Wi-Fi link: exponential contention for the medium; now and then the link stalls (a scan, a neighbour's burst, a
 /// change of rate) and lets everything go at once when it ends.
-public struct WiFiJitter: Equatable, Sendable {
+package struct WiFiJitter: Equatable, Sendable {
     /// Mean of the contention delay of a packet.
-    public var contention: Duration = .microseconds(1_500)
+    package var contention: Duration = .microseconds(1_500)
     /// Mean time between stalls.
-    public var stallInterval: Duration = .seconds(2)
+    package var stallInterval: Duration = .seconds(2)
     /// Median length of a stall; lengths are log-normal.
-    public var stallLength: Duration = .milliseconds(60)
+    package var stallLength: Duration = .milliseconds(60)
     /// Standard deviation of a stall length's natural logarithm.
-    public var stallSpread = 0.6
+    package var stallSpread = 0.6
     /// Stalls are never longer than this.
-    public var longestStall: Duration = .milliseconds(200)
+    package var longestStall: Duration = .milliseconds(200)
     /// Probability that a stall is followed by a second one 100 to 400 ms later, and that one by a third, and so on.
-    public var clustering = 0.25
+    package var clustering = 0.25
 
     /// A busy home network.
-    public init() {}
+    package init() {}
 
     func validate(_ name: String) throws(SimulationSettingError) {
         try require(contention >= .zero, "\(name).contention", "must not be negative")
@@ -57,24 +57,24 @@ public struct WiFiJitter: Equatable, Sendable {
 
 /// An LTE link: hybrid-ARQ retransmissions come one round trip of the radio link later (8 ms with frequency division
 /// duplex, 3GPP TS 36.321), uplink grants on a grid, the cell's queue wanders, and a handover interrupts everything.
-public struct LTEJitter: Equatable, Sendable {
+package struct LTEJitter: Equatable, Sendable {
     /// Time from one transmission of a block to its retransmission.
-    public var retransmissionStep: Duration = .milliseconds(8)
+    package var retransmissionStep: Duration = .milliseconds(8)
     /// Probability that a transmission fails; link adaptation aims at 10 %.
-    public var blockErrorRate = 0.1
+    package var blockErrorRate = 0.1
     /// Packets wait for the next grant of this grid: uniformly between nothing and one step.
-    public var schedulingGrid: Duration = .milliseconds(10)
+    package var schedulingGrid: Duration = .milliseconds(10)
     /// Standard deviation of the step that the queueing delay takes each 20 ms.
-    public var queueStep: Duration = .microseconds(2_200)
+    package var queueStep: Duration = .microseconds(2_200)
     /// Mean time between handovers.
-    public var handoverInterval: Duration = .seconds(20)
+    package var handoverInterval: Duration = .seconds(20)
     /// Shortest interruption of a handover.
-    public var shortestHandover: Duration = .milliseconds(50)
+    package var shortestHandover: Duration = .milliseconds(50)
     /// Longest interruption of a handover.
-    public var longestHandover: Duration = .milliseconds(120)
+    package var longestHandover: Duration = .milliseconds(120)
 
     /// A phone on the move in a cell with ordinary load.
-    public init() {}
+    package init() {}
 
     func validate(_ name: String) throws(SimulationSettingError) {
         try require(retransmissionStep >= .zero, "\(name).retransmissionStep", "must not be negative")

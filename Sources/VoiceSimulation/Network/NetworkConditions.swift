@@ -1,88 +1,88 @@
 /// What one direction of a network link does to the datagrams on it. A value: change a preset where it does not fit.
-public struct NetworkConditions: Equatable, Sendable {
+package struct NetworkConditions: Equatable, Sendable {
     /// The delay that every datagram has, whatever happens.
-    public var baseDelay: Duration = .zero
+    package var baseDelay: Duration = .zero
     /// What the delay varies by; keeps the order of datagrams.
-    public var jitter: Jitter = .none
+    package var jitter: Jitter = .none
     /// What is lost after the bottleneck.
-    public var loss: PacketLoss = .none
+    package var loss: PacketLoss = .none
     /// What is held back so that later datagrams overtake it; nil: nothing.
-    public var reordering: Reordering?
+    package var reordering: Reordering?
     /// What arrives twice; nil: nothing.
-    public var duplication: Duplication?
+    package var duplication: Duplication?
     /// The bottleneck and its queue; nil: as fast as one likes.
-    public var rateLimit: RateLimit?
+    package var rateLimit: RateLimit?
     /// Changes of the path's length, in the order of time. A step down lets later datagrams overtake earlier ones.
-    public var routeSteps: [RouteStep] = []
+    package var routeSteps: [RouteStep] = []
 
     /// Conditions as the properties' defaults: a perfect link.
-    public init() {}
+    package init() {}
 
     /// Some datagrams are held back.
-    public struct Reordering: Equatable, Sendable {
+    package struct Reordering: Equatable, Sendable {
         /// Probability that a datagram is held, 0...1.
-        public var probability: Double
+        package var probability: Double
         /// It is held for a time uniformly between these.
-        public var hold: ClosedRange<Duration>
+        package var hold: ClosedRange<Duration>
 
         /// Holds back a share of the datagrams for a time in `hold`.
-        public init(probability: Double, hold: ClosedRange<Duration>) {
+        package init(probability: Double, hold: ClosedRange<Duration>) {
             self.probability = probability
             self.hold = hold
         }
     }
 
     /// Some datagrams arrive a second time.
-    public struct Duplication: Equatable, Sendable {
+    package struct Duplication: Equatable, Sendable {
         /// Probability that a datagram is duplicated, 0...1.
-        public var probability: Double
+        package var probability: Double
         /// The copy comes later by a time uniformly between these.
-        public var delay: ClosedRange<Duration>
+        package var delay: ClosedRange<Duration>
 
         /// Repeats a share of the datagrams.
-        public init(probability: Double, delay: ClosedRange<Duration> = .microseconds(100) ... .milliseconds(25)) {
+        package init(probability: Double, delay: ClosedRange<Duration> = .microseconds(100) ... .milliseconds(25)) {
             self.probability = probability
             self.delay = delay
         }
     }
 
     /// A bottleneck that serves one datagram after the other, with a queue before it that drops what does not fit.
-    public struct RateLimit: Equatable, Sendable {
+    package struct RateLimit: Equatable, Sendable {
         /// Bits per second, IP and UDP headers included.
-        public var bitsPerSecond: Int
+        package var bitsPerSecond: Int
         /// How many bytes may wait or be on the wire; a datagram that exceeds this is dropped (drop tail).
-        public var queueBytes: Int
+        package var queueBytes: Int
 
         /// A bottleneck whose full queue holds a datagram for `longestWait`.
-        public init(bitsPerSecond: Int, longestWait: Duration) {
+        package init(bitsPerSecond: Int, longestWait: Duration) {
             self.init(
                 bitsPerSecond: bitsPerSecond,
                 queueBytes: Int((longestWait / .seconds(1) * Double(bitsPerSecond) / 8).rounded()))
         }
 
         /// A bottleneck whose queue is given in bytes.
-        public init(bitsPerSecond: Int, queueBytes: Int) {
+        package init(bitsPerSecond: Int, queueBytes: Int) {
             self.bitsPerSecond = bitsPerSecond
             self.queueBytes = queueBytes
         }
     }
 
     /// From `time` on the path takes `extraDelay` more than the base delay, instead of what the step before said.
-    public struct RouteStep: Equatable, Sendable {
+    package struct RouteStep: Equatable, Sendable {
         /// Time on the simulation's clock.
-        public var time: Duration
+        package var time: Duration
         /// Added to the base delay.
-        public var extraDelay: Duration
+        package var extraDelay: Duration
 
         /// A change of the path.
-        public init(at time: Duration, extraDelay: Duration) {
+        package init(at time: Duration, extraDelay: Duration) {
             self.time = time
             self.extraDelay = extraDelay
         }
     }
 
     /// Throws for the first setting that cannot be simulated.
-    public func validate() throws(SimulationSettingError) {
+    package func validate() throws(SimulationSettingError) {
         try require(baseDelay >= .zero, "baseDelay", "must not be negative")
         try jitter.validate("jitter")
         try loss.validate("loss")
@@ -113,23 +113,23 @@ public struct NetworkConditions: Equatable, Sendable {
 
 extension NetworkConditions {
     /// No delay, no loss.
-    public static let perfect = NetworkConditions()
+    package static let perfect = NetworkConditions()
 
     /// A wired local network: 0.3 ms, hardly any jitter.
-    public static let lan = NetworkConditions {
+    package static let lan = NetworkConditions {
         $0.baseDelay = .microseconds(300)
         $0.jitter = .gaussian(mean: .microseconds(100), deviation: .microseconds(50))
     }
 
     /// A busy home Wi-Fi to a nearby server: 10 ms, stalls of 60 ms every 2 s, next to no loss.
-    public static let wifi = NetworkConditions {
+    package static let wifi = NetworkConditions {
         $0.baseDelay = .milliseconds(10)
         $0.jitter = .wifi(WiFiJitter())
         $0.loss = .bursts(0.002, meanBurst: 1.3)
     }
 
     /// Wi-Fi at the edge of its reach: 20 ms, more stalls, 5 % loss in bursts.
-    public static let wifiLossy = NetworkConditions {
+    package static let wifiLossy = NetworkConditions {
         var jitter = WiFiJitter()
         jitter.contention = .milliseconds(3)
         jitter.stallInterval = .milliseconds(1_200)
@@ -140,14 +140,14 @@ extension NetworkConditions {
     }
 
     /// LTE with ordinary load: 30 ms, retransmission steps, a handover every 20 s, 0.5 % loss.
-    public static let lte = NetworkConditions {
+    package static let lte = NetworkConditions {
         $0.baseDelay = .milliseconds(30)
         $0.jitter = .lte(LTEJitter())
         $0.loss = .bursts(0.005, meanBurst: 2)
     }
 
     /// A crowded cell far from its mast: 60 ms, 10 % loss in bursts, reordering, 256 kbit/s with a 300 ms queue.
-    public static let badMobile = NetworkConditions {
+    package static let badMobile = NetworkConditions {
         var jitter = LTEJitter()
         jitter.blockErrorRate = 0.25
         jitter.queueStep = .milliseconds(4)

@@ -1,17 +1,17 @@
 /// Packet loss in bursts: a two-state Markov chain that steps once a packet (E. N. Gilbert, "Capacity of a burst-noise
 /// channel", 1960; E. O. Elliott, "Estimates of error rates for codes on burst-noise channels", 1963).
-public struct PacketLoss: Equatable, Sendable {
+package struct PacketLoss: Equatable, Sendable {
     /// Probability that a packet finds the link turning from good to bad, 0...1.
-    public var entersBad: Double
+    package var entersBad: Double
     /// Probability that a packet finds the link turning from bad to good, 0...1.
-    public var leavesBad: Double
+    package var leavesBad: Double
     /// Probability that a packet is lost while the link is good, 0...1.
-    public var lossInGood: Double
+    package var lossInGood: Double
     /// Probability that a packet is lost while the link is bad, 0...1.
-    public var lossInBad: Double
+    package var lossInBad: Double
 
     /// All four probabilities of the chain.
-    public init(entersBad: Double, leavesBad: Double, lossInGood: Double = 0, lossInBad: Double = 1) {
+    package init(entersBad: Double, leavesBad: Double, lossInGood: Double = 0, lossInBad: Double = 1) {
         self.entersBad = entersBad
         self.leavesBad = leavesBad
         self.lossInGood = lossInGood
@@ -19,21 +19,21 @@ public struct PacketLoss: Equatable, Sendable {
     }
 
     /// Nothing is lost.
-    public static let none = PacketLoss(entersBad: 0, leavesBad: 1)
+    package static let none = PacketLoss(entersBad: 0, leavesBad: 1)
 
     /// Each packet is lost with the same probability, whatever happened to the one before.
-    public static func independent(_ ratio: Double) -> PacketLoss {
+    package static func independent(_ ratio: Double) -> PacketLoss {
         PacketLoss(entersBad: 0, leavesBad: 1, lossInGood: ratio)
     }
 
     /// A share `ratio` (0 ..< 1) of all packets is lost, in runs of `meanBurst` (at least 1) packets on average.
-    public static func bursts(_ ratio: Double, meanBurst: Double) -> PacketLoss {
+    package static func bursts(_ ratio: Double, meanBurst: Double) -> PacketLoss {
         let leaves = 1 / meanBurst
         return PacketLoss(entersBad: leaves * ratio / (1 - ratio), leavesBad: leaves)
     }
 
     /// The share of packets that is lost in the long run.
-    public var longRunRatio: Double {
+    package var longRunRatio: Double {
         guard entersBad > 0 else { return lossInGood }
         let bad = entersBad / (entersBad + leavesBad)
         return bad * lossInBad + (1 - bad) * lossInGood

@@ -5,35 +5,35 @@
 /// extra delay and the holding back (which let others overtake), duplication. Each draws from a random stream of its own,
 /// so that changing one condition leaves what the others do as it was. Keeps a copy of every datagram on its way, in
 /// memory that grows with their number; for simulated time or a test's network thread, not for a real-time one.
-public struct SimulatedNetwork: Sendable {
+package struct SimulatedNetwork: Sendable {
     /// A datagram at the far end of the link.
-    public struct Delivery: Equatable, Sendable {
+    package struct Delivery: Equatable, Sendable {
         /// What was sent.
-        public let datagram: [UInt8]
+        package let datagram: [UInt8]
         /// When it was sent.
-        public let sentAt: Duration
+        package let sentAt: Duration
         /// When it arrived.
-        public let arrivedAt: Duration
+        package let arrivedAt: Duration
         /// Counts the datagrams sent on this link, from 0; a duplicate has its original's.
-        public let sequence: Int
+        package let sequence: Int
         /// Whether this is the second copy of a datagram.
-        public let isDuplicate: Bool
+        package let isDuplicate: Bool
     }
 
     /// What has happened on the link so far. Every datagram sent is lost, dropped, delivered or still on its way.
-    public struct Statistics: Equatable, Sendable {
+    package struct Statistics: Equatable, Sendable {
         /// Datagrams given to `send`.
-        public var sent = 0
+        package var sent = 0
         /// Lost after the bottleneck.
-        public var lost = 0
+        package var lost = 0
         /// Dropped because the bottleneck's queue was full.
-        public var droppedByQueue = 0
+        package var droppedByQueue = 0
         /// Second copies made.
-        public var duplicated = 0
+        package var duplicated = 0
         /// Handed out by `receive` or `poll`, second copies included.
-        public var delivered = 0
+        package var delivered = 0
         /// Delivered, as an original, after one that was sent later (RFC 4737 section 3.3, Type-P-Reordered).
-        public var reordered = 0
+        package var reordered = 0
     }
 
     private struct Flight: Sendable {
@@ -47,9 +47,9 @@ public struct SimulatedNetwork: Sendable {
     private static let headerBytes = 28
 
     /// The conditions that hold now.
-    public private(set) var conditions: NetworkConditions
+    package private(set) var conditions: NetworkConditions
     /// What has happened so far.
-    public private(set) var statistics = Statistics()
+    package private(set) var statistics = Statistics()
 
     private var inFlight = TimedQueue<Flight>()
     private var loss: PacketLossProcess
@@ -63,7 +63,7 @@ public struct SimulatedNetwork: Sendable {
     private var highestDelivered = -1
 
     /// A link under `conditions`; throws when those cannot be simulated.
-    public init(_ conditions: NetworkConditions, seed: UInt64) throws(SimulationSettingError) {
+    package init(_ conditions: NetworkConditions, seed: UInt64) throws(SimulationSettingError) {
         try conditions.validate()
         self.conditions = conditions
         self.seed = seed
@@ -75,13 +75,13 @@ public struct SimulatedNetwork: Sendable {
     }
 
     /// Datagrams on their way, second copies included.
-    public var inFlightCount: Int { inFlight.count }
+    package var inFlightCount: Int { inFlight.count }
 
     /// When the next datagram arrives; nil when none is on its way.
-    public var nextArrival: Duration? { inFlight.first?.time }
+    package var nextArrival: Duration? { inFlight.first?.time }
 
     /// Changes the conditions for what is sent from now on; what is on its way arrives as it would have.
-    public mutating func change(to conditions: NetworkConditions) throws(SimulationSettingError) {
+    package mutating func change(to conditions: NetworkConditions) throws(SimulationSettingError) {
         try conditions.validate()
         if conditions.jitter != self.conditions.jitter {
             jitter = JitterProcess(conditions.jitter, seed: seed)
@@ -91,7 +91,7 @@ public struct SimulatedNetwork: Sendable {
     }
 
     /// Puts a datagram on the link at `now`, which must not run back from call to call.
-    public mutating func send(_ datagram: [UInt8], now: Duration) {
+    package mutating func send(_ datagram: [UInt8], now: Duration) {
         precondition(now >= latestSend ?? now, "time runs forward")
         latestSend = now
         let sequence = statistics.sent
@@ -117,13 +117,13 @@ public struct SimulatedNetwork: Sendable {
     }
 
     /// Puts a copy of a borrowed datagram on the link at `now`.
-    public mutating func send(_ datagram: Span<UInt8>, now: Duration) {
+    package mutating func send(_ datagram: Span<UInt8>, now: Duration) {
         let copy = unsafe datagram.withUnsafeBufferPointer { unsafe [UInt8]($0) }
         send(copy, now: now)
     }
 
     /// The earliest datagram that has arrived at `now` and was not handed out yet; nil when there is none.
-    public mutating func receive(now: Duration) -> Delivery? {
+    package mutating func receive(now: Duration) -> Delivery? {
         guard let entry = inFlight.popFirst(dueBy: now) else { return nil }
         let flight = entry.element
         statistics.delivered += 1
@@ -137,7 +137,7 @@ public struct SimulatedNetwork: Sendable {
     }
 
     /// Everything that has arrived at `now` and was not handed out yet, in order of arrival.
-    public mutating func poll(until now: Duration) -> [Delivery] {
+    package mutating func poll(until now: Duration) -> [Delivery] {
         var deliveries: [Delivery] = []
         while let delivery = receive(now: now) {
             deliveries.append(delivery)

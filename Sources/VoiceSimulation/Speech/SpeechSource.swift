@@ -3,9 +3,9 @@ import Glibc
 /// What a near talker says: samples that a caller has loaded, once or over and over, or synthetic speech. Mono, 48 kHz.
 ///
 /// Reading never allocates or blocks.
-public struct SpeechSource: Sendable {
+package struct SpeechSource: Sendable {
     /// What happens at the end of the samples.
-    public enum Repetition: Equatable, Sendable {
+    package enum Repetition: Equatable, Sendable {
         /// Silence follows.
         case once
         /// They begin again.
@@ -22,19 +22,19 @@ public struct SpeechSource: Sendable {
     private let gain: Float
 
     /// Plays `samples`, amplified by `gainDecibels`.
-    public init(_ samples: [Float], repetition: Repetition, gainDecibels: Double = 0) {
+    package init(_ samples: [Float], repetition: Repetition, gainDecibels: Double = 0) {
         origin = .samples(samples, repetition)
         gain = Float(pow(10, gainDecibels / 20))
     }
 
     /// Plays synthetic speech without end.
-    public init(_ speech: SyntheticSpeech) {
+    package init(_ speech: SyntheticSpeech) {
         origin = .synthetic(speech)
         gain = 1
     }
 
     /// Whether only silence follows.
-    public var isFinished: Bool {
+    package var isFinished: Bool {
         guard case .samples(let samples, let repetition) = origin else { return false }
         return samples.isEmpty || repetition == .once && position >= samples.count
     }
@@ -42,7 +42,7 @@ public struct SpeechSource: Sendable {
     /// Fills the block with the next frames and, after the end, with silence.
     /// - Returns: how many frames are not that silence.
     @discardableResult
-    public mutating func read(into block: inout MutableSpan<Float>) -> Int {
+    package mutating func read(into block: inout MutableSpan<Float>) -> Int {
         switch origin {
         case .samples(let samples, let repetition):
             return read(samples, repetition, into: &block)

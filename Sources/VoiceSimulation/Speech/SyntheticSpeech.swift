@@ -5,27 +5,27 @@ import Glibc
 /// A formant synthesiser (D. H. Klatt, "Software for a cascade/parallel formant synthesizer", JASA 1980): a glottal pulse of
 /// moving pitch through five resonators whose frequencies glide from vowel to vowel, noise bursts and frication for
 /// consonants, about four syllables a second, and pauses between phrases. It says nothing. 48 kHz; no call allocates.
-public struct SyntheticSpeech: Sendable {
+package struct SyntheticSpeech: Sendable {
     /// Whose voice it is.
-    public struct Voice: Equatable, Sendable {
+    package struct Voice: Equatable, Sendable {
         /// Mean pitch in Hz.
-        public var pitchHertz: Double
+        package var pitchHertz: Double
         /// Formant frequencies relative to a man's: a shorter vocal tract has higher ones.
-        public var formantScale: Double
+        package var formantScale: Double
         /// Speed relative to ordinary talk.
-        public var tempo: Double
+        package var tempo: Double
 
         /// A voice of its own.
-        public init(pitchHertz: Double, formantScale: Double, tempo: Double = 1) {
+        package init(pitchHertz: Double, formantScale: Double, tempo: Double = 1) {
             self.pitchHertz = pitchHertz
             self.formantScale = formantScale
             self.tempo = tempo
         }
 
         /// A man's voice.
-        public static let low = Voice(pitchHertz: 115, formantScale: 1)
+        package static let low = Voice(pitchHertz: 115, formantScale: 1)
         /// A woman's voice (formants about 17 % higher; G. E. Peterson, H. L. Barney, JASA 1952).
-        public static let high = Voice(pitchHertz: 210, formantScale: 1.17, tempo: 1.05)
+        package static let high = Voice(pitchHertz: 210, formantScale: 1.17, tempo: 1.05)
     }
 
     /// Frames between two updates of everything that moves: 1 ms, well below what the ear or an articulator resolves.
@@ -46,7 +46,7 @@ public struct SyntheticSpeech: Sendable {
     private var tract = VocalTract()
 
     /// A stream of babble whose active level (`SignalLevel`) is about `levelDecibels` relative to full scale.
-    public init(seed: UInt64, voice: Voice = .low, levelDecibels: Double = -26) {
+    package init(seed: UInt64, voice: Voice = .low, levelDecibels: Double = -26) {
         self.voice = voice
         gain = Float(pow(10, (levelDecibels - Self.nativeLevelDecibels) / 20))
         babble = Babble(generator: SeededGenerator(seed: seed, stream: "babble"))
@@ -56,12 +56,12 @@ public struct SyntheticSpeech: Sendable {
     }
 
     /// Fills a block with the next frames.
-    public mutating func read(into block: inout MutableSpan<Float>) {
+    package mutating func read(into block: inout MutableSpan<Float>) {
         for index in block.indices { block[index] = next() }
     }
 
     /// The first `frames` frames of a seed's stream, in an array of their own.
-    public static func samples(
+    package static func samples(
         frames: Int, seed: UInt64, voice: Voice = .low, levelDecibels: Double = -26
     ) -> [Float] {
         var speech = SyntheticSpeech(seed: seed, voice: voice, levelDecibels: levelDecibels)
