@@ -43,6 +43,9 @@ final class ControlThread: SerialExecutor {
 
     func isIsolatingCurrentContext() -> Bool? { isCurrent }
 
+    /// Does `body` on the thread, and does not wait for it.
+    func perform(_ body: @escaping @Sendable () -> Void) { add(.call(body)) }
+
     /// Does `body` on the thread, and holds the caller up until it is done. Nil, with nothing done, where the caller is a thread of an engine's: the
     /// control thread may be waiting for that very one.
     func wait<Outcome: Sendable>(for body: @escaping @Sendable () -> Outcome) -> Outcome? {

@@ -31,6 +31,14 @@ public actor VoiceEngine {
         let core: EngineCore
         let forwarder: EventForwarder
         let routes: RouteThread
+
+        /// Ends the threads and gives the device back. Blocks.
+        func halt() {
+            routes.stop()
+            core.stopDevice()
+            media.stop()
+            forwarder.stop()
+        }
     }
 
     /// An engine that is configured and does nothing yet.
@@ -38,10 +46,9 @@ public actor VoiceEngine {
         self.configuration = configuration
     }
 
-    isolated deinit {
-        // What ends a thread waits for it, which is this thread's business.
-        room?.close()
-        if let running { halt(running) }
+    deinit {
+        // Whoever lets the engine go need not wait for its threads.
+        if let running { control.perform { running.halt() } }
     }
 
     /// The control thread.
@@ -117,15 +124,8 @@ public actor VoiceEngine {
         // A join that was asked for meanwhile is left as well.
         while room != nil { await leave() }
         guard let running = running.take() else { return }
-        halt(running)
+        running.halt()
         broadcast.forgetConditions()
-    }
-
-    private func halt(_ running: Running) {
-        running.routes.stop()
-        running.core.stopDevice()
-        running.media.stop()
-        running.forwarder.stop()
     }
 
     // MARK: The room

@@ -19,17 +19,19 @@ private final class TrailRig {
     private(set) var heard: [(number: Int, time: MonotonicTime)] = []
 
     init() throws {
-        line = try FarEndLine(FarEndConfiguration())
         let ring = try FrameRing(minimumCapacity: 16_384)
         let tap = try FrameRing(minimumCapacity: 16_384)
         let spans = ValueRing<RenderedSpan>(minimumCapacity: 512)
-        playout = ring.producer
-        reference = tap.consumer
-        rendered = spans.consumer
-        port = PlaybackPort(
+        var port = PlaybackPort(
             playout: ring.consumer, reference: tap.producer, wake: try WakeSignal(), control: control,
             counters: DeviceCounters())
         port.rendered = .some(spans.producer)
+        // All that can fail comes first: Swift 6.3's optimiser crashes on what is half made then.
+        line = try FarEndLine(FarEndConfiguration())
+        self.port = port
+        playout = ring.producer
+        reference = tap.consumer
+        rendered = spans.consumer
     }
 
     func offer(_ samples: [Float], _ utterance: UInt32, isLast: Bool = false) {
