@@ -1,8 +1,8 @@
 /// Proves that whoever has an address receives there: 128 bits that only the server can make, from the address, the time and a key, and that
 /// nobody keeps (RFC 6347 section 4.2.1). Good for at least ``period``, and at most twice as long.
-public struct AddressCookie: Sendable, BitwiseCopyable {
+package struct AddressCookie: Sendable, BitwiseCopyable {
     /// Bytes on the wire.
-    public static let size = 16
+    package static let size = 16
     /// Time between two cookies of one address.
     static let period: Duration = .seconds(30)
 
@@ -10,7 +10,7 @@ public struct AddressCookie: Sendable, BitwiseCopyable {
     private let previous: (high: UInt64, low: UInt64)
 
     /// The cookie of an address now.
-    public init(of address: EndpointAddress, key: CookieKey, now: Duration) {
+    package init(of address: EndpointAddress, key: CookieKey, now: Duration) {
         let epoch = UInt64(bitPattern: Int64(now / Self.period))
         func numbers(_ epoch: UInt64) -> (UInt64, UInt64) {
             let place = UInt64(address.scope) << 16 | UInt64(address.port)
@@ -24,14 +24,14 @@ public struct AddressCookie: Sendable, BitwiseCopyable {
     }
 
     /// The bytes to ask for.
-    public var bytes: InlineArray<16, UInt8> {
+    package var bytes: InlineArray<16, UInt8> {
         InlineArray { index in
             UInt8(truncatingIfNeeded: (index < 8 ? current.high : current.low) >> (56 - 8 * UInt64(index % 8)))
         }
     }
 
     /// Whether these are the bytes of a cookie of this address, of this period or the one before. In constant time.
-    public func accepts(_ bytes: Span<UInt8>) -> Bool {
+    package func accepts(_ bytes: Span<UInt8>) -> Bool {
         guard bytes.count == Self.size else { return false }
         func number(from first: Int) -> UInt64 { (first..<first + 8).reduce(0) { $0 << 8 | UInt64(bytes[$1]) } }
         let (high, low) = (number(from: 0), number(from: 8))
@@ -42,18 +42,18 @@ public struct AddressCookie: Sendable, BitwiseCopyable {
 }
 
 /// 128 random bits from the caller, one for each socket, which nobody else ever sees.
-public struct CookieKey: Sendable, BitwiseCopyable, CustomStringConvertible {
+package struct CookieKey: Sendable, BitwiseCopyable, CustomStringConvertible {
     private let high: UInt64
     private let low: UInt64
 
     /// Makes a key of 128 bits, which must come from a cryptographic source.
-    public init(high: UInt64, low: UInt64) {
+    package init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low
     }
 
     /// A placeholder; the key is not shown.
-    public var description: String { "CookieKey(hidden)" }
+    package var description: String { "CookieKey(hidden)" }
 
     /// A key for something else, of which this one's results tell nothing.
     package func derived(for purpose: Purpose) -> CookieKey {

@@ -2,18 +2,18 @@
 ///
 /// Wide enough for an IPv6 address (IPv4 goes in mapped, RFC 4291 section 2.5.5.2), its scope and port, so a server
 /// needs no table of addresses that strangers could fill.
-public struct EndpointAddress: Hashable, Sendable, BitwiseCopyable {
+package struct EndpointAddress: Hashable, Sendable, BitwiseCopyable {
     /// The upper 64 bits of the address.
-    public let high: UInt64
+    package let high: UInt64
     /// The lower 64 bits of the address.
-    public let low: UInt64
+    package let low: UInt64
     /// The interface of a link-local address; 0 elsewhere.
-    public let scope: UInt32
+    package let scope: UInt32
     /// The UDP port.
-    public let port: UInt16
+    package let port: UInt16
 
     /// Makes an address of its parts.
-    public init(high: UInt64, low: UInt64, scope: UInt32 = 0, port: UInt16) {
+    package init(high: UInt64, low: UInt64, scope: UInt32 = 0, port: UInt16) {
         self.high = high
         self.low = low
         self.scope = scope

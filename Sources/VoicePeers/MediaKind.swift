@@ -1,5 +1,5 @@
 /// What a media packet carries, as its clear header tells (RFC 5761 section 4): the same protected or not.
-public enum MediaKind: Sendable, BitwiseCopyable {
+package enum MediaKind: Sendable, BitwiseCopyable {
     /// RTP
     case sound
     /// RTCP
@@ -9,7 +9,7 @@ public enum MediaKind: Sendable, BitwiseCopyable {
     private static let reportTypes: ClosedRange<UInt8> = 192...223
 
     /// The kind of a datagram whose first byte is 128...191; nil when it is too short to tell.
-    public init?(of datagram: Span<UInt8>) {
+    package init?(of datagram: Span<UInt8>) {
         guard datagram.count >= 2 else { return nil }
         self = Self.reportTypes.contains(datagram[1]) ? .report : .sound
     }

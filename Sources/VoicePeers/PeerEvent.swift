@@ -1,5 +1,5 @@
 /// What became of a datagram that ``PeerTable/receive(_:from:now:)`` was given.
-public enum Received: Equatable, Sendable {
+package enum Received: Equatable, Sendable {
     /// Media of a peer: the first `count` bytes are the packet, without protection; of this sender.
     case media(PeerID, count: Int, MediaKind, ssrc: UInt32)
     /// A peer has control to give out: ``PeerTable/pollControl(of:into:)``.
@@ -13,7 +13,7 @@ public enum Received: Equatable, Sendable {
 }
 
 /// Why a datagram was dropped.
-public enum DropReason: Sendable, CaseIterable {
+package enum DropReason: Sendable, CaseIterable {
     /// Of no protocol that is spoken here, or too short to tell.
     case unknownKind
     /// From an address that is no peer's, and not the beginning of a conversation.
@@ -27,7 +27,7 @@ public enum DropReason: Sendable, CaseIterable {
 }
 
 /// What happened to a peer, in order.
-public enum PeerEvent: Equatable, Sendable {
+package enum PeerEvent: Equatable, Sendable {
     /// Control and media pass.
     case opened(PeerID)
     /// It has control to give out that had waited for its turn: ``PeerTable/pollControl(of:into:)``.
@@ -43,24 +43,24 @@ public enum PeerEvent: Equatable, Sendable {
 }
 
 /// Counters of a table since its start.
-public struct PeerTableStatistics: Equatable, Sendable {
+package struct PeerTableStatistics: Equatable, Sendable {
     /// Conversations that began, with a cookie.
-    public var admitted = 0
+    package var admitted = 0
     /// Cookies asked for.
-    public var cookies = 0
+    package var cookies = 0
     /// Conversations that could not begin because of too many.
-    public var overloaded = 0
+    package var overloaded = 0
     /// Datagrams that are of nobody, or not genuine.
-    public var dropped = 0
+    package var dropped = 0
 }
 
 /// The times of a table.
-public enum PeerTimers {
+package enum PeerTimers {
     /// From a peer's first datagram until the caller has accepted it at most: ten seconds of repetitions. A handshake that takes longer is given up.
-    public static let handshake: Duration = .seconds(10)
+    package static let handshake: Duration = .seconds(10)
     /// A handshake repeats what was not answered this often. Not later and later: who comes back has two seconds between two outages, the records are few, and
     /// a handshake gives up after ``handshake``.
-    public static let retransmission: Duration = .milliseconds(200)
+    package static let retransmission: Duration = .milliseconds(200)
 }
 
 /// How much strangers can have a table do; see ``HandshakeBudget`` too.

@@ -4,7 +4,7 @@
 /// security's own: a handshake, an alert, or control inside. Not thread-safe; one owner. Nothing blocks.
 ///
 /// Media calls allocate nothing once each SSRC of a peer has been seen. Its HMAC signs the requests by which a peer's path follows its address; where it gives none, paths stay where they were opened.
-public protocol PeerSecurity: STUNIntegrity, ~Copyable {
+package protocol PeerSecurity: STUNIntegrity, ~Copyable {
     /// First bytes of its records (RFC 7983 section 7 gives 20...63 to DTLS).
     static var recordBytes: ClosedRange<UInt8> { get }
     /// Bytes that protection adds to a media packet at most.
@@ -56,14 +56,14 @@ public protocol PeerSecurity: STUNIntegrity, ~Copyable {
 
 extension PeerSecurity where Self: ~Copyable {
     /// All.
-    public static var handshakeStepsAtOnce: Int { .max }
+    package static var handshakeStepsAtOnce: Int { .max }
 }
 
 /// Which end begins.
-public enum PeerRole: Sendable { case client, server }
+package enum PeerRole: Sendable { case client, server }
 
 /// What a stranger's record is.
-public enum Greeting: Equatable, Sendable {
+package enum Greeting: Equatable, Sendable {
     /// No beginning of a conversation.
     case unknown
     /// It must be repeated with a cookie; so many bytes say so.
@@ -73,7 +73,7 @@ public enum Greeting: Equatable, Sendable {
 }
 
 /// How far the path to a peer is.
-public enum PeerSecurityState: Equatable, Sendable {
+package enum PeerSecurityState: Equatable, Sendable {
     /// Shaking hands.
     case opening
     /// Control and media pass.
@@ -83,7 +83,7 @@ public enum PeerSecurityState: Equatable, Sendable {
 }
 
 /// Why the path to a peer is closed.
-public enum PeerClosing: Equatable, Sendable {
+package enum PeerClosing: Equatable, Sendable {
     /// The peer said goodbye.
     case byPeer
     /// This side did.

@@ -13,7 +13,7 @@ internal import VoiceWire
 /// nothing blocks. Media allocates nothing; a cookie allocates nothing and is never longer than what asked for it.
 ///
 /// Both sides of a conversation use it: a server takes peers in, a client calls `connect`.
-public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
+package struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
     /// A place for a peer.
     private struct Place: Sendable {
         enum Phase: Sendable { case free, opening, open, leaving }
@@ -34,11 +34,11 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
     private static var answerLimit: Int { 128 }
 
     /// Peers at most.
-    public var capacity: Int { slots.capacity }
+    package var capacity: Int { slots.capacity }
     /// Whether strangers may become peers.
-    public let takesStrangers: Bool
+    package let takesStrangers: Bool
     /// Counters since the start.
-    public private(set) var statistics = PeerTableStatistics()
+    package private(set) var statistics = PeerTableStatistics()
 
     /// Whether paths can follow their peers: what asks for it can be signed.
     private let canFollow: Bool
@@ -71,7 +71,7 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
     ///   - cookieKey: from a cryptographic source.
     ///   - capacity: peers at most, those that shake hands included.
     ///   - takesStrangers: whether this is a server.
-    public init(security: consuming Security, cookieKey: CookieKey, capacity: Int, takesStrangers: Bool) {
+    package init(security: consuming Security, cookieKey: CookieKey, capacity: Int, takesStrangers: Bool) {
         let nothing = InlineArray<1, UInt8>(repeating: 0)
         canFollow = security.hmacSHA1(key: nothing.span, nothing.span, nothing.span) != nil
         self.security = security
@@ -82,18 +82,18 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
     }
 
     /// Changes the security: what peers that come from now on are shown.
-    public mutating func reconfigure(_ change: (inout Security) -> Void) { change(&security) }
+    package mutating func reconfigure(_ change: (inout Security) -> Void) { change(&security) }
 
     // MARK: Looking
 
     /// Peers, those that shake hands or say goodbye included.
-    public var count: Int { slots.count }
+    package var count: Int { slots.count }
 
     /// Where a peer is; nil when it is gone.
-    public func address(of peer: PeerID) -> EndpointAddress? { slot(of: peer).map { places[$0].address } }
+    package func address(of peer: PeerID) -> EndpointAddress? { slot(of: peer).map { places[$0].address } }
 
     /// Whether control and media pass.
-    public func isOpen(_ peer: PeerID) -> Bool { slot(of: peer).map { places[$0].phase == .open } ?? false }
+    package func isOpen(_ peer: PeerID) -> Bool { slot(of: peer).map { places[$0].phase == .open } ?? false }
 
     private func slot(of peer: PeerID) -> Int? {
         guard let slot = slots.slot(of: peer), places[slot].phase != .free else { return nil }
@@ -105,7 +105,7 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
     // MARK: Receiving
 
     /// Takes a datagram, which it may change in place.
-    public mutating func receive(
+    package mutating func receive(
         _ datagram: inout MutableSpan<UInt8>, from source: EndpointAddress, now: Duration
     ) -> Received {
         clock = now
@@ -255,7 +255,7 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
     // MARK: Peers
 
     /// Begins a conversation with a server. Nil when the table is full.
-    public mutating func connect(to server: EndpointAddress, now: Duration) -> PeerID? {
+    package mutating func connect(to server: EndpointAddress, now: Duration) -> PeerID? {
         guard let slot = take(server, now: now) else { return nil }
         places[slot].isAccepted = true
         let peer = identity(of: slot)
@@ -265,7 +265,7 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
     }
 
     /// Says goodbye to a peer, whose identity names nobody from now on.
-    public mutating func close(_ peer: PeerID) {
+    package mutating func close(_ peer: PeerID) {
         guard let slot = slot(of: peer), places[slot].phase != .leaving else { return }
         security.close(slot)
         leave(slot)
@@ -273,7 +273,7 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
 
     /// Takes a peer for what the caller knows: its media passes, it may stay, and its network may come back. Before that it has ``PeerTimers/handshake``, and
     /// ``deadline(of:)`` tells until when; to keep that after the handshake is the caller's. A server that a client has connected to is accepted.
-    public mutating func accept(_ peer: PeerID, now: Duration) {
+    package mutating func accept(_ peer: PeerID, now: Duration) {
         guard let slot = slot(of: peer), places[slot].phase == .open, !places[slot].isAccepted else { return }
         places[slot].isAccepted = true
         unacceptedCount -= 1
@@ -282,7 +282,7 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
     }
 
     /// When a peer has to be accepted; nil where it is, or has gone.
-    public func deadline(of peer: PeerID) -> Duration? {
+    package func deadline(of peer: PeerID) -> Duration? {
         slot(of: peer).flatMap { places[$0].isAccepted ? nil : places[$0].deadline }
     }
 
@@ -371,7 +371,7 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
 
     /// Protects a media packet in place: its first `count` bytes, in a buffer with room for `mediaOverhead` more. The new length, and where to
     /// send it; nil while the path is not open. May end the path: then there is an event, and something to send.
-    public mutating func protect(
+    package mutating func protect(
         _ packet: inout MutableSpan<UInt8>, count: Int, _ kind: MediaKind, for peer: PeerID
     ) -> (count: Int, to: EndpointAddress)? {
         guard let slot = slot(of: peer), places[slot].phase == .open else { return nil }
@@ -383,7 +383,7 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
     }
 
     /// Sends a control datagram. False while the path is not open, or when too many wait.
-    public mutating func send(control: Span<UInt8>, to peer: PeerID) -> Bool {
+    package mutating func send(control: Span<UInt8>, to peer: PeerID) -> Bool {
         guard let slot = slot(of: peer), places[slot].phase == .open, security.send(control: control, at: slot) else {
             return false
         }
@@ -392,13 +392,13 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
     }
 
     /// The next control datagram of a peer: its length in `buffer`; call until nil.
-    public mutating func pollControl(of peer: PeerID, into buffer: inout MutableSpan<UInt8>) -> Int? {
+    package mutating func pollControl(of peer: PeerID, into buffer: inout MutableSpan<UInt8>) -> Int? {
         guard let slot = slot(of: peer) else { return nil }
         return security.pollControl(at: slot, into: &buffer)
     }
 
     /// The next datagram to send; call until nil.
-    public mutating func pollTransmit(into buffer: inout MutableSpan<UInt8>) -> (count: Int, to: EndpointAddress)? {
+    package mutating func pollTransmit(into buffer: inout MutableSpan<UInt8>) -> (count: Int, to: EndpointAddress)? {
         while let next = talking.first {
             let slot = Int(next)
             if let count = security.pollRecord(at: slot, into: &buffer) { return (count, places[slot].address) }
@@ -411,7 +411,7 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
     }
 
     /// The next event; call until nil.
-    public mutating func pollEvent() -> PeerEvent? { events.popFirst() }
+    package mutating func pollEvent() -> PeerEvent? { events.popFirst() }
 
     private mutating func list(_ slot: Int) {
         guard !places[slot].isListed else { return }
@@ -422,10 +422,10 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
     // MARK: Time
 
     /// When to call `handleTimeout` at the latest; nil when there is nothing to wait for.
-    public var nextTimeout: Duration? { waiting.isEmpty ? deadlines.earliest : clock }
+    package var nextTimeout: Duration? { waiting.isEmpty ? deadlines.earliest : clock }
 
     /// Takes the passing of time: costs what is due.
-    public mutating func handleTimeout(now: Duration) {
+    package mutating func handleTimeout(now: Duration) {
         clock = now
         takeWaiting(now: now)
         while let due = deadlines.takeDue(now: now) {
@@ -454,14 +454,14 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
 
     /// What a client must sign its requests with to have this path follow it; to be told inside the path alone. Nil unless it is open, and
     /// where the security cannot sign.
-    public func credentials(of peer: PeerID) -> STUNCredentials? {
+    package func credentials(of peer: PeerID) -> STUNCredentials? {
         guard let slot = slot(of: peer), places[slot].consent != nil else { return nil }
         return STUNCredentials(fragment: UserFragment(peer: peer, salt: 0), password: password(of: slot))
     }
 
     /// On a client: has the server follow this path, with what the server has told. False where the path is not open, or the security cannot sign.
     @discardableResult
-    public mutating func follow(_ peer: PeerID, _ credentials: STUNCredentials, now: Duration) -> Bool {
+    package mutating func follow(_ peer: PeerID, _ credentials: STUNCredentials, now: Duration) -> Bool {
         guard canFollow, let slot = slot(of: peer), places[slot].phase == .open else { return false }
         clock = now
         let own = UserFragment(high: random(), low: UInt32(truncatingIfNeeded: random()))
@@ -472,7 +472,7 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
     }
 
     /// On a client: the path that is followed goes out from another address now, or perhaps does.
-    public mutating func addressChanged(now: Duration) {
+    package mutating func addressChanged(now: Duration) {
         guard let slot = followed.flatMap({ slot(of: $0.peer) }), isFollowed(slot) else { return }
         clock = now
         followed?.addressChanged(now: now)
@@ -482,7 +482,7 @@ public struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
 
     /// On a client: when the socket of the path that is followed had better be replaced, unless something comes until then: the server has answered through it, and answers no
     /// more, however often it is asked. Nil as long as nothing speaks for that.
-    public var suspectsSocketAt: Duration? {
+    package var suspectsSocketAt: Duration? {
         guard let followed, isOpen(followed.peer) else { return nil }
         return followed.client.suspectsSocketAt
     }

@@ -10,7 +10,7 @@
 ///
 /// The nonce tells one conversation from the next at the same address, and makes it hard to put something in for whoever cannot read the path.
 /// Who can, reads everything and can end everything.
-public struct Plaintext: PeerSecurity {
+package struct Plaintext: PeerSecurity {
     private enum Kind {
         static let hello: UInt8 = 0
         static let control: UInt8 = 1
@@ -39,9 +39,9 @@ public struct Plaintext: PeerSecurity {
     static let headerSize = 10
 
     /// First byte of every record: 4...15 belongs to nobody (RFC 7983 section 7, RFC 9443).
-    public static let recordBytes: ClosedRange<UInt8> = 13...13
+    package static let recordBytes: ClosedRange<UInt8> = 13...13
     /// Nothing.
-    public static let mediaOverhead = 0
+    package static let mediaOverhead = 0
 
     private let key: CookieKey
     private var conversations: UInt64 = 0
@@ -50,10 +50,10 @@ public struct Plaintext: PeerSecurity {
     private var formerSet: Set<UInt64> = []
 
     /// - Parameter key: makes the nonces; from a cryptographic source.
-    public init(key: CookieKey) { self.key = key }
+    package init(key: CookieKey) { self.key = key }
 
     /// See ``PeerSecurity``.
-    public func greet(_ record: Span<UInt8>, cookie: AddressCookie, answer: inout MutableSpan<UInt8>) -> Greeting {
+    package func greet(_ record: Span<UInt8>, cookie: AddressCookie, answer: inout MutableSpan<UInt8>) -> Greeting {
         guard record.count == Self.helloSize, record[1] == Kind.hello, !formerSet.contains(record.number(at: 2)) else {
             return .unknown
         }
@@ -67,7 +67,7 @@ public struct Plaintext: PeerSecurity {
     }
 
     /// See ``PeerSecurity``.
-    public mutating func begin(_ slot: Int, as role: PeerRole, now: Duration) {
+    package mutating func begin(_ slot: Int, as role: PeerRole, now: Duration) {
         while paths.count <= slot { paths.append(Path()) }
         paths[slot] = Path(role: role)
         guard role == .client else { return }
@@ -78,7 +78,7 @@ public struct Plaintext: PeerSecurity {
     }
 
     /// See ``PeerSecurity``.
-    public mutating func receive(_ record: Span<UInt8>, at slot: Int, now: Duration) -> Bool {
+    package mutating func receive(_ record: Span<UInt8>, at slot: Int, now: Duration) -> Bool {
         guard record.count >= 2 else { return false }
         switch record[1] {
         case Kind.control:
@@ -146,59 +146,59 @@ public struct Plaintext: PeerSecurity {
     }
 
     /// See ``PeerSecurity``.
-    public mutating func pollControl(at slot: Int, into buffer: inout MutableSpan<UInt8>) -> Int? {
+    package mutating func pollControl(at slot: Int, into buffer: inout MutableSpan<UInt8>) -> Int? {
         paths[slot].controls.isEmpty ? nil : buffer.copy(paths[slot].controls.removeFirst())
     }
 
     /// See ``PeerSecurity``.
-    public mutating func pollRecord(at slot: Int, into buffer: inout MutableSpan<UInt8>) -> Int? {
+    package mutating func pollRecord(at slot: Int, into buffer: inout MutableSpan<UInt8>) -> Int? {
         paths[slot].records.isEmpty ? nil : buffer.copy(paths[slot].records.removeFirst())
     }
 
     /// See ``PeerSecurity``.
-    public mutating func send(control: Span<UInt8>, at slot: Int) -> Bool {
+    package mutating func send(control: Span<UInt8>, at slot: Int) -> Bool {
         guard paths[slot].state == .open, paths[slot].records.count < Self.queueLimit else { return false }
         paths[slot].records.append(header(Kind.control, paths[slot].nonce) + control.copied)
         return true
     }
 
     /// See ``PeerSecurity``.
-    public func state(at slot: Int) -> PeerSecurityState { paths[slot].state }
+    package func state(at slot: Int) -> PeerSecurityState { paths[slot].state }
 
     /// See ``PeerSecurity``.
-    public func nextTimeout(at slot: Int) -> Duration? { paths[slot].repeatsAt }
+    package func nextTimeout(at slot: Int) -> Duration? { paths[slot].repeatsAt }
 
     /// See ``PeerSecurity``.
-    public mutating func handleTimeout(at slot: Int, now: Duration) {
+    package mutating func handleTimeout(at slot: Int, now: Duration) {
         guard let due = paths[slot].repeatsAt, now >= due else { return }
         paths[slot].repeatsAt = now + PeerTimers.retransmission
         sayHello(slot)
     }
 
     /// See ``PeerSecurity``.
-    public mutating func close(_ slot: Int) {
+    package mutating func close(_ slot: Int) {
         if paths[slot].state == .open { queue(header(Kind.goodbye, paths[slot].nonce), at: slot) }
         paths[slot].state = .closed(.here)
         paths[slot].repeatsAt = nil
     }
 
     /// See ``PeerSecurity``.
-    public mutating func end(_ slot: Int) { paths[slot] = Path() }
+    package mutating func end(_ slot: Int) { paths[slot] = Path() }
 
     /// See ``PeerSecurity``.
-    public mutating func protect(
+    package mutating func protect(
         _ packet: inout MutableSpan<UInt8>, count: Int, _ kind: MediaKind, at slot: Int
     ) -> Int? { count }
 
     /// See ``PeerSecurity``.
-    public mutating func unprotect(
+    package mutating func unprotect(
         _ packet: inout MutableSpan<UInt8>, count: Int, _ kind: MediaKind, at slot: Int
     ) -> Int? { count }
 }
 
 extension Plaintext {
     /// None: whoever reads the path could sign as well.
-    public func hmacSHA1(
+    package func hmacSHA1(
         key: Span<UInt8>, _ first: Span<UInt8>, _ second: Span<UInt8>
     ) -> InlineArray<20, UInt8>? { nil }
 }

@@ -6,34 +6,34 @@
 ///
 /// All numbers are in network byte order. `acknowledged` is the sequence number that the sender awaits next: everything
 /// before it has arrived. Sequence numbers count from 1 in each direction of a peer's path; unsequenced messages carry 0.
-public struct ControlDatagram: Equatable, Sendable {
+package struct ControlDatagram: Equatable, Sendable {
     /// A message and its place in the sequence.
-    public struct Frame: Equatable, Sendable {
+    package struct Frame: Equatable, Sendable {
         /// Its place; 0 for the messages that are not sequenced.
-        public var sequence: UInt32
+        package var sequence: UInt32
         /// The message.
-        public var message: RoomMessage
+        package var message: RoomMessage
 
         /// Puts a message in its place.
-        public init(sequence: UInt32, message: RoomMessage) {
+        package init(sequence: UInt32, message: RoomMessage) {
             self.sequence = sequence
             self.message = message
         }
     }
 
     /// The next sequence number that the sender awaits.
-    public var acknowledged: UInt32
+    package var acknowledged: UInt32
     /// The messages.
-    public var frames: [Frame]
+    package var frames: [Frame]
 
     /// Describes a datagram.
-    public init(acknowledged: UInt32, frames: [Frame]) {
+    package init(acknowledged: UInt32, frames: [Frame]) {
         self.acknowledged = acknowledged
         self.frames = frames
     }
 
     /// Reads a datagram, which a stranger may have written. Allocates no more than a few times its size.
-    public init(decoding bytes: Span<UInt8>) throws(RoomProtocolError) {
+    package init(decoding bytes: Span<UInt8>) throws(RoomProtocolError) {
         guard bytes.count <= RoomProtocol.datagramLimit else { throw .oversized }
         var reader = ByteReader(bytes)
         self.init(acknowledged: try reader.number(), frames: [])
@@ -44,7 +44,7 @@ public struct ControlDatagram: Equatable, Sendable {
     }
 
     /// The datagram's bytes. `datagramLimit` is the caller's to keep; `DatagramCarrier` does.
-    public func encoded() -> [UInt8] {
+    package func encoded() -> [UInt8] {
         var writer = ByteWriter()
         writer.write(acknowledged)
         for frame in frames { writer.append(frame.encoded()) }

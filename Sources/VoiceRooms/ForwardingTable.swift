@@ -1,4 +1,4 @@
-public import VoicePeers
+package import VoicePeers
 
 /// Who gets an RTP or RTCP packet: by whom it came from and its SSRC.
 ///
@@ -111,7 +111,7 @@ struct ForwardingTable: Sendable {
 }
 
 /// What to do with a media packet.
-public enum ForwardingDecision: Equatable, Sendable {
+package enum ForwardingDecision: Equatable, Sendable {
     /// Send it, as it is, to each of these; possibly to none.
     case forward([PeerID])
     /// Send it as it is to some, and without the earlier packets that it repeats (RFC 2198) to the others.
@@ -121,7 +121,7 @@ public enum ForwardingDecision: Equatable, Sendable {
 }
 
 /// Why a media packet is not forwarded.
-public enum ForwardingRefusal: Equatable, Sendable {
+package enum ForwardingRefusal: Equatable, Sendable {
     /// Nobody publishes this SSRC from this address, or not as packets that repeat earlier ones; of a report: the SSRC is nobody's there.
     case notPublished
     /// Its publisher is muted by the server.

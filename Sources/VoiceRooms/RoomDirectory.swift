@@ -1,4 +1,4 @@
-public import VoicePeers
+package import VoicePeers
 
 /// A server's rooms and the participants in them, as a state machine without clock, socket or random source.
 ///
@@ -11,7 +11,7 @@ public import VoicePeers
 /// media look-up allocates nothing; the control path does.
 ///
 /// The same inputs give the same outputs: nothing depends on the order of a hash table.
-public struct RoomDirectory: Sendable {
+package struct RoomDirectory: Sendable {
     /// Tokens that wait for a verdict; more are not taken, and their clients come with them again.
     static let verificationLimit = 256
     /// A verdict that has not come after this is not awaited any longer.
@@ -32,9 +32,9 @@ public struct RoomDirectory: Sendable {
     }
 
     /// What the server allows.
-    public let configuration: RoomDirectoryConfiguration
+    package let configuration: RoomDirectoryConfiguration
     /// Counters since the start.
-    public internal(set) var statistics = RoomDirectoryStatistics()
+    package internal(set) var statistics = RoomDirectoryStatistics()
 
     var participants: [ParticipantID: RoomParticipant] = [:]
     var rooms: [String: Room] = [:]
@@ -71,7 +71,7 @@ public struct RoomDirectory: Sendable {
     /// A server without rooms.
     ///
     /// - Parameter key: from a cryptographic source: nobody can choose identities that share a meter with another's.
-    public init(key: CookieKey, configuration: RoomDirectoryConfiguration = RoomDirectoryConfiguration()) {
+    package init(key: CookieKey, configuration: RoomDirectoryConfiguration = RoomDirectoryConfiguration()) {
         joinsOfIdentity = RateMeterTable(key: key.derived(for: .identityMeters))
         self.configuration = configuration
     }
@@ -81,7 +81,7 @@ public struct RoomDirectory: Sendable {
     /// Who gets the RTP packet with this SSRC from this peer. Allocates nothing.
     ///
     /// - Parameter repeats: whether it repeats earlier packets: its payload type is ``RoomProtocol/redundantPayloadType``.
-    public func forward(
+    package func forward(
         from peer: PeerID, synchronizationSource: UInt32, repeats: Bool = false
     ) -> ForwardingDecision {
         forwarding.decide(from: peer, synchronizationSource: synchronizationSource, repeats: repeats)
@@ -89,25 +89,25 @@ public struct RoomDirectory: Sendable {
 
     /// Who gets the RTCP packet of this sender from this peer: all whom it hears and who hear it, also while it publishes nothing or is
     /// muted. Allocates nothing.
-    public func forwardReport(from peer: PeerID, synchronizationSource: UInt32) -> ForwardingDecision {
+    package func forwardReport(from peer: PeerID, synchronizationSource: UInt32) -> ForwardingDecision {
         forwarding.decideReport(from: peer, synchronizationSource: synchronizationSource)
     }
 
     // MARK: Looking
 
     /// The names of the rooms, sorted.
-    public var roomNames: [String] { rooms.keys.sorted() }
+    package var roomNames: [String] { rooms.keys.sorted() }
 
     /// Participants in all rooms, those in a break included.
-    public var participantCount: Int { participants.count }
+    package var participantCount: Int { participants.count }
 
     /// Everyone in a room, those in a break included; empty when there is no such room.
-    public func roster(ofRoom room: String) -> RoomRoster {
+    package func roster(ofRoom room: String) -> RoomRoster {
         RoomRoster(members(of: room).compactMap { participants[$0]?.rosterEntry })
     }
 
     /// Whether nobody is left and nothing is to be sent: the moment to close the socket after `shutDown(now:)`.
-    public var isIdle: Bool { participants.isEmpty && connections.values.allSatisfy { !$0.isClosing } }
+    package var isIdle: Bool { participants.isEmpty && connections.values.allSatisfy { !$0.isClosing } }
 
     func members(of room: String) -> [ParticipantID] { rooms[room]?.members ?? [] }
 
@@ -127,16 +127,16 @@ public struct RoomDirectory: Sendable {
     mutating func pollAccepted() -> PeerID? { accepted.popFirst() }
 
     /// The next peer whose path is to be closed, after the datagrams to it; call until nil.
-    public mutating func pollClosing() -> PeerID? { closings.popFirst() }
+    package mutating func pollClosing() -> PeerID? { closings.popFirst() }
 
     /// The next event; call until nil.
-    public mutating func pollEvent() -> RoomDirectoryEvent? { events.popFirst() }
+    package mutating func pollEvent() -> RoomDirectoryEvent? { events.popFirst() }
 
     /// The next token to verify; call until nil, and give the verdict to `answer`.
-    public mutating func pollVerification() -> VerificationRequest? { verifications.popFirst() }
+    package mutating func pollVerification() -> VerificationRequest? { verifications.popFirst() }
 
     /// When to call `handleTimeout` at the latest; nil when there is nothing to wait for.
-    public var nextTimeout: Duration? { deadlines.earliest }
+    package var nextTimeout: Duration? { deadlines.earliest }
 
     // MARK: Numbers
 

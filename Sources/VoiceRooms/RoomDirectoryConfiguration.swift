@@ -47,21 +47,21 @@ public enum RoomDirectoryEvent: Equatable, Sendable {
 }
 
 /// Counters of a directory since its start.
-public struct RoomDirectoryStatistics: Equatable, Sendable {
+package struct RoomDirectoryStatistics: Equatable, Sendable {
     /// Joins granted, resumptions not counted.
-    public var joins = 0
+    package var joins = 0
     /// Joins refused.
-    public var refusals = 0
+    package var refusals = 0
     /// Rejoins that resumed a participant.
-    public var resumptions = 0
+    package var resumptions = 0
     /// Control datagrams dropped as a `RoomProtocolError`, and messages that had no place where they came.
-    public var rejectedDatagrams = 0
+    package var rejectedDatagrams = 0
     /// Joins dropped because too many came, from everywhere or of one identity, or waited for their verdict.
-    public var overloadedJoins = 0
+    package var overloadedJoins = 0
     /// Datagrams of participants dropped unread because too many came.
-    public var overloadedDatagrams = 0
+    package var overloadedDatagrams = 0
     /// How often requests were not taken yet because their participant asked for too much.
-    public var deferredRequests = 0
+    package var deferredRequests = 0
     /// Peers that did not join in time.
-    public var idlePeers = 0
+    package var idlePeers = 0
 }

@@ -1,4 +1,4 @@
-public import VoicePeers
+package import VoicePeers
 
 // How the directory speaks to its participants, loses them and lets them go.
 
@@ -10,7 +10,7 @@ extension RoomDirectory {
     /// - Parameters:
     ///   - credentials: what its client shall be told, so that the path follows its address.
     ///   - deadline: when it has to be in; ``RoomTimers/joinTimeout`` from now where that is not known.
-    public mutating func open(
+    package mutating func open(
         _ peer: PeerID, credentials: STUNCredentials? = nil, until deadline: Duration? = nil, now: Duration
     ) {
         connections[peer] = RoomConnection(
@@ -19,7 +19,7 @@ extension RoomDirectory {
     }
 
     /// Takes the end of a peer's path. Its participant has a break.
-    public mutating func close(_ peer: PeerID, now: Duration) {
+    package mutating func close(_ peer: PeerID, now: Duration) {
         guard let connection = connections[peer] else { return }
         if let id = connection.participant { beginBreak(id, now: now) }
         connections[peer] = nil
@@ -141,7 +141,7 @@ extension RoomDirectory {
 
     /// Puts a participant out. False when there is no such participant.
     @discardableResult
-    public mutating func remove(_ id: ParticipantID, now: Duration) -> Bool {
+    package mutating func remove(_ id: ParticipantID, now: Duration) -> Bool {
         guard participants[id] != nil else { return false }
         remove(id, telling: .removedByServer, now: now)
         return true

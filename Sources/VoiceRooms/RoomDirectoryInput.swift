@@ -70,7 +70,7 @@ extension RoomDirectory {
     }
 
     /// Takes the passing of time: costs what is due.
-    public mutating func handleTimeout(now: Duration) {
+    package mutating func handleTimeout(now: Duration) {
         while let timer = deadlines.takeDue(now: now) {
             switch timer {
             case .participant(let id): handleTimeout(of: id, now: now)
@@ -107,7 +107,7 @@ extension RoomDirectory {
     /// `RoomTimers.closingTime`.
     ///
     /// - Parameter reason: ``RemovalReason/restarting`` has the clients come back to whoever serves this address next.
-    public mutating func shutDown(telling reason: RemovalReason = .serverShuttingDown, now: Duration) {
+    package mutating func shutDown(telling reason: RemovalReason = .serverShuttingDown, now: Duration) {
         isShuttingDown = true
         for id in participants.keys.sorted() { remove(id, telling: reason, now: now) }
     }

@@ -100,7 +100,7 @@ extension RoomDirectory {
     /// Mutes or unmutes a stream from the server's side; its packets are dropped meanwhile. False when nobody
     /// publishes it.
     @discardableResult
-    public mutating func setServerMute(_ muted: Bool, stream: StreamID) -> Bool {
+    package mutating func setServerMute(_ muted: Bool, stream: StreamID) -> Bool {
         guard let owner = streamOwners[stream], let index = participants[owner]?.publishedIndex(of: stream) else {
             return false
         }

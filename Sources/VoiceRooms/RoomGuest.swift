@@ -1,4 +1,4 @@
-public import VoicePeers
+package import VoicePeers
 
 /// A client's stay in a room without its socket: the session, and the paths to the server, one after the other.
 ///
@@ -8,9 +8,9 @@ public import VoicePeers
 /// No clock, socket or random source. The driver opens a socket and calls `connect` whenever `wantsSocket`, gives what arrived (`receive`) and
 /// the time (`handleTimeout`), then empties `pollTransmit` and `session.pollEvent`, and sleeps until `nextTimeout`. One owner, one thread. Media
 /// allocates nothing.
-public struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
+package struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
     /// The stay. Requests go to it directly.
-    public var session: RoomSession
+    package var session: RoomSession
     private let server: EndpointAddress
     private var peers: PeerTable<Security>
     /// The path in use, and the session's number of it.
@@ -22,7 +22,7 @@ public struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
     private var control = [UInt8](repeating: 0, count: RoomProtocol.datagramLimit)
 
     /// What became of a datagram.
-    public enum Outcome: Equatable, Sendable {
+    package enum Outcome: Equatable, Sendable {
         /// The first `count` bytes are a media packet of the room.
         case media(count: Int)
         /// Empty `pollTransmit` and the session.
@@ -38,7 +38,7 @@ public struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
     ///   - server: where the server is.
     ///   - security: what protects the paths.
     ///   - cookieKey: from a cryptographic source.
-    public init(
+    package init(
         session: RoomSession, server: EndpointAddress, security: consuming Security, cookieKey: CookieKey
     ) {
         self.session = session
@@ -51,13 +51,13 @@ public struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
 
     /// Whether the next path is to be made, from a socket of its own; after `pollTransmit` is empty, since the last words on the path before go
     /// through the socket that it had.
-    public var wantsSocket: Bool {
+    package var wantsSocket: Bool {
         if case .ended = session.state { return false }
         return session.state != .idle && session.path != path
     }
 
     /// Makes the next path, through a socket that has just been opened.
-    public mutating func connect(now: Duration) {
+    package mutating func connect(now: Duration) {
         path = session.path
         carrier = DatagramCarrier(estimator: carrier.estimator)
         peer = peers.connect(to: server, now: now)
@@ -65,15 +65,15 @@ public struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
 
     /// Whether the path had better go on through another socket: the server answers no more through this one. The driver opens one
     /// and calls `socketReplaced`, also where a socket fails to send.
-    public func suspectsSocket(now: Duration) -> Bool { socketTimeout.map { now >= $0 } ?? false }
+    package func suspectsSocket(now: Duration) -> Bool { socketTimeout.map { now >= $0 } ?? false }
 
     /// The path goes on through another socket: the server is asked to follow.
-    public mutating func socketReplaced(now: Duration) {
+    package mutating func socketReplaced(now: Duration) {
         peers.addressChanged(now: now)
     }
 
     /// Whether the path can go on through another socket.
-    public var isFollowed: Bool { followedPath == path && peer != nil && session.state == .joined }
+    package var isFollowed: Bool { followedPath == path && peer != nil && session.state == .joined }
 
     private var socketTimeout: Duration? {
         isFollowed ? peers.suspectsSocketAt : nil
@@ -104,7 +104,7 @@ public struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
     // MARK: Datagrams
 
     /// Takes a datagram from the server's address, which it may change in place.
-    public mutating func receive(_ datagram: inout MutableSpan<UInt8>, now: Duration) -> Outcome {
+    package mutating func receive(_ datagram: inout MutableSpan<UInt8>, now: Duration) -> Outcome {
         switch peers.receive(&datagram, from: server, now: now) {
         case .media(let sender, let count, _, _):
             return sender == peer && session.state == .joined ? .media(count: count) : .dropped(.stranger)
@@ -142,13 +142,13 @@ public struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
 
     /// Protects the first `count` bytes of a media packet in place, in a buffer with room for `mediaOverhead` more: the new length. Nil while there
     /// is no room to send it to.
-    public mutating func protect(_ packet: inout MutableSpan<UInt8>, count: Int, _ kind: MediaKind) -> Int? {
+    package mutating func protect(_ packet: inout MutableSpan<UInt8>, count: Int, _ kind: MediaKind) -> Int? {
         guard session.state == .joined, let peer else { return nil }
         return peers.protect(&packet, count: count, kind, for: peer)?.count
     }
 
     /// The next datagram to send to the server: its length in `buffer`; call until nil.
-    public mutating func pollTransmit(into buffer: inout MutableSpan<UInt8>, now: Duration) -> Int? {
+    package mutating func pollTransmit(into buffer: inout MutableSpan<UInt8>, now: Duration) -> Int? {
         if let (count, _) = peers.pollTransmit(into: &buffer) { return count }
         guard let peer else { return nil }
         if let bytes = nextDatagram(to: peer, now: now) {
@@ -179,12 +179,12 @@ public struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
     // MARK: Time
 
     /// When to call `handleTimeout` at the latest; nil when there is nothing to wait for.
-    public var nextTimeout: Duration? {
+    package var nextTimeout: Duration? {
         earliest(peers.nextTimeout, session.nextTimeout, socketTimeout, peer == nil ? nil : carrier.nextTimeout)
     }
 
     /// Takes the passing of time.
-    public mutating func handleTimeout(now: Duration) {
+    package mutating func handleTimeout(now: Duration) {
         peers.handleTimeout(now: now)
         follow(now: now)
         carrier.handleTimeout(now: now)

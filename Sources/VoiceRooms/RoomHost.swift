@@ -1,4 +1,4 @@
-public import VoicePeers
+package import VoicePeers
 internal import VoiceWire
 
 /// A room server without its socket: the peers behind one port, and the rooms that they are in.
@@ -9,9 +9,9 @@ internal import VoiceWire
 /// No clock, socket or random source. The driver gives what arrived (`receive`), verdicts and commands (to `directory`) and the time
 /// (`handleTimeout`), then empties `pollTransmit`, `directory.pollVerification` and `directory.pollEvent`, and sleeps until `nextTimeout`. One
 /// owner, one thread. Media allocates nothing.
-public struct RoomHost<Security: PeerSecurity & ~Copyable>: ~Copyable {
+package struct RoomHost<Security: PeerSecurity & ~Copyable>: ~Copyable {
     /// The rooms.
-    public var directory: RoomDirectory
+    package var directory: RoomDirectory
     private var peers: PeerTable<Security>
     /// The media of each peer, held to its limits; by the peer's place in the table.
     /// The way of the peers' control messages.
@@ -31,7 +31,7 @@ public struct RoomHost<Security: PeerSecurity & ~Copyable>: ~Copyable {
     }
 
     /// What became of a datagram.
-    public enum Outcome: Equatable, Sendable {
+    package enum Outcome: Equatable, Sendable {
         /// The first `count` bytes are a media packet for these.
         case forward(count: Int, MediaKind, ForwardingDecision)
         /// The first `count` bytes go back to where it came from.
@@ -47,7 +47,7 @@ public struct RoomHost<Security: PeerSecurity & ~Copyable>: ~Copyable {
     /// - Parameters:
     ///   - security: what protects the paths.
     ///   - cookieKey: from a cryptographic source.
-    public init(
+    package init(
         security: consuming Security, cookieKey: CookieKey,
         configuration: RoomDirectoryConfiguration = RoomDirectoryConfiguration()
     ) {
@@ -59,19 +59,19 @@ public struct RoomHost<Security: PeerSecurity & ~Copyable>: ~Copyable {
     }
 
     /// Changes the security: what peers that come from now on are shown.
-    public mutating func reconfigure(_ change: (inout Security) -> Void) { peers.reconfigure(change) }
+    package mutating func reconfigure(_ change: (inout Security) -> Void) { peers.reconfigure(change) }
 
     /// Counters of the peers.
-    public var peerStatistics: PeerTableStatistics { peers.statistics }
+    package var peerStatistics: PeerTableStatistics { peers.statistics }
 
     /// Peers, those that shake hands or say goodbye included.
-    public var peerCount: Int { peers.count }
+    package var peerCount: Int { peers.count }
 
     /// Where a peer is; nil when it is gone.
-    public func address(of peer: PeerID) -> EndpointAddress? { peers.address(of: peer) }
+    package func address(of peer: PeerID) -> EndpointAddress? { peers.address(of: peer) }
 
     /// Takes a datagram, which it may change in place.
-    public mutating func receive(
+    package mutating func receive(
         _ datagram: inout MutableSpan<UInt8>, from source: EndpointAddress, now: Duration
     ) -> Outcome {
         switch peers.receive(&datagram, from: source, now: now) {
@@ -98,14 +98,14 @@ public struct RoomHost<Security: PeerSecurity & ~Copyable>: ~Copyable {
 
     /// Protects the first `count` bytes of a media packet in place, in a buffer with room for `mediaOverhead` more. The new length, and where to
     /// send it; nil when the peer is gone.
-    public mutating func protect(
+    package mutating func protect(
         _ packet: inout MutableSpan<UInt8>, count: Int, _ kind: MediaKind, for peer: PeerID
     ) -> (count: Int, to: EndpointAddress)? {
         peers.protect(&packet, count: count, kind, for: peer)
     }
 
     /// The next datagram to send, and where; call until nil.
-    public mutating func pollTransmit(
+    package mutating func pollTransmit(
         into buffer: inout MutableSpan<UInt8>, now: Duration
     ) -> (count: Int, to: EndpointAddress)? {
         // Before they are told so.
@@ -215,12 +215,12 @@ public struct RoomHost<Security: PeerSecurity & ~Copyable>: ~Copyable {
     }
 
     /// When to call `handleTimeout` at the latest; nil when there is nothing to wait for.
-    public var nextTimeout: Duration? {
+    package var nextTimeout: Duration? {
         earliest(peers.nextTimeout, directory.nextTimeout, retransmissions.earliest)
     }
 
     /// Takes the passing of time: costs what is due.
-    public mutating func handleTimeout(now: Duration) {
+    package mutating func handleTimeout(now: Duration) {
         peers.handleTimeout(now: now)
         followPeers(now: now)
         directory.handleTimeout(now: now)

@@ -1,7 +1,7 @@
 public import VoicePeers
 
 /// A message of the room protocol; docs/protocol.md gives each one's layout.
-public enum RoomMessage: Equatable, Sendable {
+package enum RoomMessage: Equatable, Sendable {
     // From client to server
     case join(JoinRequest)
     case leave
@@ -63,22 +63,22 @@ public enum RoomRequest: UInt8, Sendable, CaseIterable {
 }
 
 /// The first message on every path.
-public struct JoinRequest: Equatable, Sendable {
+package struct JoinRequest: Equatable, Sendable {
     /// The protocol versions that the client speaks.
-    public var versions: ClosedRange<UInt8>
+    package var versions: ClosedRange<UInt8>
     /// What the client asks for.
-    public var capabilities: RoomCapabilities
+    package var capabilities: RoomCapabilities
     /// The room; empty for the one that the token names.
-    public var room: String
+    package var room: String
     /// The access token, as it came from its issuer.
-    public var token: [UInt8]
+    package var token: [UInt8]
     /// Publishes the first stream of the grant with the join, interruptible so: its media may follow at once.
-    public var publishing: InterruptionPolicy?
+    package var publishing: InterruptionPolicy?
     /// Set when the client was in the room before and lost its server.
-    public var rejoin: RejoinClaim?
+    package var rejoin: RejoinClaim?
 
     /// Describes a join.
-    public init(
+    package init(
         versions: ClosedRange<UInt8> = RoomProtocol.versions, capabilities: RoomCapabilities, room: String,
         token: [UInt8], publishing: InterruptionPolicy? = nil, rejoin: RejoinClaim? = nil
     ) {
@@ -92,18 +92,18 @@ public struct JoinRequest: Equatable, Sendable {
 }
 
 /// The claim to be a participant who lost the server.
-public struct RejoinClaim: Equatable, Sendable, BitwiseCopyable {
+package struct RejoinClaim: Equatable, Sendable, BitwiseCopyable {
     /// Who the client was.
-    public var participant: ParticipantID
+    package var participant: ParticipantID
     /// The proof.
-    public var secret: RejoinSecret
+    package var secret: RejoinSecret
     /// How many of the server's durable messages the client has handled; what comes after them is sent again.
-    public var handledCount: UInt32
+    package var handledCount: UInt32
     /// Counts the client's attempts to come back, so that one that was long on its way does not undo a later one.
-    public var attempt: UInt32
+    package var attempt: UInt32
 
     /// Describes a claim.
-    public init(participant: ParticipantID, secret: RejoinSecret, handledCount: UInt32, attempt: UInt32) {
+    package init(participant: ParticipantID, secret: RejoinSecret, handledCount: UInt32, attempt: UInt32) {
         self.attempt = attempt
         self.participant = participant
         self.secret = secret

@@ -1,38 +1,38 @@
 /// The constants of the room protocol; docs/protocol.md is normative and names each of them.
-public enum RoomProtocol {
+package enum RoomProtocol {
     /// The RTP payload type of Opus.
-    public static let payloadType: UInt8 = 111
+    package static let payloadType: UInt8 = 111
 
     /// The RTP payload type of Opus that repeats earlier packets (RFC 2198).
-    public static let redundantPayloadType: UInt8 = 112
+    package static let redundantPayloadType: UInt8 = 112
 
     /// The version of the framing, in the name that DTLS agrees upon (ALPN, RFC 7301).
-    public static let applicationProtocol = "duplex-room/1"
+    package static let applicationProtocol = "duplex-room/1"
 
     /// The protocol versions that this build speaks.
-    public static let versions: ClosedRange<UInt8> = 4...4
+    package static let versions: ClosedRange<UInt8> = 4...4
 
     /// Bytes in a control datagram at most. With the 37 bytes of a DTLS record and 48 of UDP over IPv6 it fits every IPv6 path: 1280 bytes
     /// (RFC 8200 section 5).
-    public static let datagramLimit = 1180
+    package static let datagramLimit = 1180
 
     /// Frames in a control datagram at most: a whole window of sequenced messages, and four that are not sequenced.
-    public static let frameLimit = 36
+    package static let frameLimit = 36
 
     /// Bytes of an access token at most; leaves room in one datagram for the rest of `join`.
-    public static let tokenLimit = 1000
+    package static let tokenLimit = 1000
 
     /// Bytes of UTF-8 in a room name, an identity or a display name, at most.
-    public static let textLimit = 128
+    package static let textLimit = 128
 
     /// Bytes of an application message at most.
-    public static let messageLimit = 1024
+    package static let messageLimit = 1024
 
     /// Participants of a room at most; a server may set less.
-    public static let participantLimit = 256
+    package static let participantLimit = 256
 
     /// Streams of a participant at most.
-    public static let streamLimit = 4
+    package static let streamLimit = 4
 }
 
 /// The timers of the room protocol that both ends must agree on; docs/protocol.md lists them.

@@ -2,7 +2,7 @@
 ///
 /// The remedy is always the same: drop the datagram, count it, go on. No state has changed beyond what the valid part
 /// of an authenticated peer's datagram asked for.
-public enum RoomProtocolError: Error, Equatable, Sendable {
+package enum RoomProtocolError: Error, Equatable, Sendable {
     /// The datagram ends inside a field.
     case truncated
     /// The datagram is longer than `RoomProtocol.datagramLimit`.

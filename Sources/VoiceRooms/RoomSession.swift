@@ -14,13 +14,13 @@ internal import VoicePeers
 /// `nextTimeout`.
 /// `now` is the time since any fixed instant, and never goes back. Not thread-safe; one owner. Nothing blocks.
 /// Allocates: for the control path only, never per media packet.
-public struct RoomSession: Sendable {
+package struct RoomSession: Sendable {
     /// Where the session stands.
-    public internal(set) var state: RoomSessionState = .idle
+    package internal(set) var state: RoomSessionState = .idle
     /// Everyone in the room, oneself among them; complete from `RoomSessionEvent.joined` on.
-    public internal(set) var roster = RoomRoster()
+    package internal(set) var roster = RoomRoster()
     /// The grant in force, nil before the join.
-    public internal(set) var grant: JoinGrant?
+    package internal(set) var grant: JoinGrant?
 
     var request: JoinRequest
     var outbox = Outbox()
@@ -52,7 +52,7 @@ public struct RoomSession: Sendable {
     /// Whether the driver can get a new token: then it is asked for one before the old one is over, by ``RoomSessionEvent/tokenExpiring``, and one that
     /// is refused at a rejoin, because it has expired or its key was changed, is no end but ``RoomSessionEvent/tokenRefused(_:)``. Either is to be
     /// answered by ``renew(token:now:)`` or ``cannotRenewToken()``.
-    public var canRenewToken = false
+    package var canRenewToken = false
 
     var lastHeard: Duration = .zero
     var deadline: Duration?
@@ -72,7 +72,7 @@ public struct RoomSession: Sendable {
     ///   - room: the room that is wanted, or empty for the token's.
     ///   - capabilities: what to ask for.
     ///   - publishing: who may interrupt the first stream of the grant, which is then published with the join; nil to publish later.
-    public init(
+    package init(
         token: [UInt8], room: String = "", capabilities: RoomCapabilities = .conversation,
         publishing: InterruptionPolicy? = nil
     ) throws(RoomSessionError) {
@@ -82,10 +82,10 @@ public struct RoomSession: Sendable {
     }
 
     /// Counts the paths. A driver opens a fresh socket for each: the one before is bound to a local address that may have gone with its network.
-    public internal(set) var path: UInt32 = 1
+    package internal(set) var path: UInt32 = 1
 
     /// Counters since the start.
-    public var statistics: RoomSessionStatistics {
+    package var statistics: RoomSessionStatistics {
         var statistics = counters
         statistics.roundTripTime = roundTrips.smoothed
         statistics.usualRoundTripTime = roundTrips.usual
@@ -95,7 +95,7 @@ public struct RoomSession: Sendable {
     // MARK: What the application asks for
 
     /// Starts the join.
-    public mutating func join(now: Duration) throws(RoomSessionError) {
+    package mutating func join(now: Duration) throws(RoomSessionError) {
         guard state == .idle else { throw .alreadyStarted }
         state = .joining
         lastHeard = now
@@ -104,38 +104,38 @@ public struct RoomSession: Sendable {
     }
 
     /// Announces a stream, and who may interrupt it; its RTP is forwarded once `published` has come.
-    public mutating func publish(
+    package mutating func publish(
         _ assignment: StreamAssignment, interruptibleBy policy: InterruptionPolicy = .publisher
     ) throws(RoomSessionError) {
         try ask(.publish(assignment, interruptibleBy: policy))
     }
 
     /// Withdraws a stream.
-    public mutating func unpublish(_ stream: StreamID) throws(RoomSessionError) { try ask(.unpublish(stream)) }
+    package mutating func unpublish(_ stream: StreamID) throws(RoomSessionError) { try ask(.unpublish(stream)) }
 
     /// Asks for a stream.
-    public mutating func subscribe(to stream: StreamID) throws(RoomSessionError) { try ask(.subscribe(stream)) }
+    package mutating func subscribe(to stream: StreamID) throws(RoomSessionError) { try ask(.subscribe(stream)) }
 
     /// Asks not to get a stream.
-    public mutating func unsubscribe(from stream: StreamID) throws(RoomSessionError) { try ask(.unsubscribe(stream)) }
+    package mutating func unsubscribe(from stream: StreamID) throws(RoomSessionError) { try ask(.unsubscribe(stream)) }
 
     /// Tells the others that a stream of one's own is muted or not.
-    public mutating func setMuted(_ muted: Bool, stream: StreamID) throws(RoomSessionError) {
+    package mutating func setMuted(_ muted: Bool, stream: StreamID) throws(RoomSessionError) {
         try ask(.setMuted(stream, muted))
     }
 
     /// Sends bytes to a participant, or to everyone else in the room (`nil`).
-    public mutating func send(_ bytes: [UInt8], to destination: ParticipantID? = nil) throws(RoomSessionError) {
+    package mutating func send(_ bytes: [UInt8], to destination: ParticipantID? = nil) throws(RoomSessionError) {
         guard bytes.count <= RoomProtocol.messageLimit else { throw .messageTooLong }
         try ask(.send(destination: destination, bytes: bytes))
     }
 
     /// Asks that everyone who hears a stream, and its publisher, drop what was said so far. The room numbers the generation that
     /// begins with it, and tells all of them, this client too, by ``RoomSessionEvent/interrupted(by:_:generation:)``.
-    public mutating func interrupt(_ stream: StreamID) throws(RoomSessionError) { try ask(.interrupt(stream)) }
+    package mutating func interrupt(_ stream: StreamID) throws(RoomSessionError) { try ask(.interrupt(stream)) }
 
     /// Leaves the room. `RoomSessionEvent.ended` comes after the acknowledgement, or after `RoomTimers.closingTime`.
-    public mutating func leave(now: Duration) {
+    package mutating func leave(now: Duration) {
         switch state {
         case .joined:
             _ = outbox.append(.leave)
@@ -149,7 +149,7 @@ public struct RoomSession: Sendable {
     // MARK: The token
 
     /// Gives a new token: for the stay, which then lasts as long as the token, for the rejoin that waits for it, and for those to come.
-    public mutating func renew(token: [UInt8], now: Duration) throws(RoomSessionError) {
+    package mutating func renew(token: [UInt8], now: Duration) throws(RoomSessionError) {
         guard token.count <= RoomProtocol.tokenLimit else { throw .tokenTooLong }
         request.token = token
         switch state {
@@ -165,7 +165,7 @@ public struct RoomSession: Sendable {
     }
 
     /// There will be no new token: a rejoin that waits for one ends with the refusal.
-    public mutating func cannotRenewToken() {
+    package mutating func cannotRenewToken() {
         guard let refusedToken, state == .reconnecting else { return }
         end(.refused(refusedToken.refusal, serverVersions: refusedToken.versions))
     }
@@ -187,12 +187,12 @@ public struct RoomSession: Sendable {
     var hasEnded: Bool { if case .ended = state { true } else { false } }
 
     /// The next event; call until nil.
-    public mutating func pollEvent() -> RoomSessionEvent? {
+    package mutating func pollEvent() -> RoomSessionEvent? {
         events.isEmpty ? nil : events.removeFirst()
     }
 
     /// When to call `handleTimeout` at the latest; nil when there is nothing to wait for.
-    public var nextTimeout: Duration? {
+    package var nextTimeout: Duration? {
         switch state {
         case .idle, .ended: nil
         case .joining, .leaving: earliest(deadline, retryAt, doubtEnds)

@@ -1,10 +1,10 @@
-public import VoicePeers
+package import VoicePeers
 
 // What reaches a session from outside: messages and the passing of time.
 
 extension RoomSession {
     /// Takes the passing of time. Cheap when nothing is due.
-    public mutating func handleTimeout(now: Duration) {
+    package mutating func handleTimeout(now: Duration) {
         switch state {
         case .idle, .ended: return
         case .joining:
@@ -85,7 +85,7 @@ extension RoomSession {
     // MARK: The path
 
     /// Takes the end of the path, and why. A driver that has closed it itself does not tell.
-    public mutating func pathClosed(_ reason: PeerClosing, now: Duration) {
+    package mutating func pathClosed(_ reason: PeerClosing, now: Duration) {
         // Who comes back may have met a network that shows it another server for a while: it tries on, and tells in the end.
         if case .identityRefused(let refusal) = reason, state == .joining { return end(.identityRefused(refusal)) }
         obstacle = reason
@@ -101,14 +101,14 @@ extension RoomSession {
 
     /// Somebody at the server's address says that it does not know this client; anyone who can forge that address can. Asks the server, which
     /// has four round trips to answer.
-    public mutating func pathDoubted(now: Duration) {
+    package mutating func pathDoubted(now: Duration) {
         guard doubtEnds == nil else { return }
         doubtEnds = now + max(RoomTimers.shortestRetry, (roundTrips.smoothed ?? .zero) * 4)
         if state == .joined { ping(now: now) }
     }
 
     /// The server has shown that it knows this path: what was doubted is settled. It may only have moved.
-    public mutating func pathConfirmed() { doubtEnds = nil }
+    package mutating func pathConfirmed() { doubtEnds = nil }
 
     /// Tries another path, later and later.
     private mutating func retry(now: Duration) {

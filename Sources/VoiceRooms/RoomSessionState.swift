@@ -1,7 +1,7 @@
 public import VoicePeers
 
 /// Where a client stands with its room.
-public enum RoomSessionState: Equatable, Sendable {
+package enum RoomSessionState: Equatable, Sendable {
     /// `join` has not been called.
     case idle
     /// Waiting for the server's answer, at most `RoomTimers.joinTimeout`.

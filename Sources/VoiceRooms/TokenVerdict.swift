@@ -1,4 +1,4 @@
-public import VoicePeers
+package import VoicePeers
 
 /// What a token grants, once its signature and its times have been found right. Claims as in LiveKit's access tokens.
 public struct TokenGrants: Equatable, Sendable {
@@ -44,29 +44,29 @@ public enum TokenVerdict: Equatable, Sendable {
 }
 
 /// A token that waits for its verdict. `RoomDirectory.pollVerification` gives it out.
-public struct VerificationRequest: Equatable, Sendable {
+package struct VerificationRequest: Equatable, Sendable {
     /// To be given back with the verdict.
-    public struct ID: Hashable, Sendable, BitwiseCopyable {
+    package struct ID: Hashable, Sendable, BitwiseCopyable {
         let rawValue: UInt64
     }
 
     /// To be given back with the verdict.
-    public let id: ID
+    package let id: ID
     /// Who brought it.
-    public let peer: PeerID
+    package let peer: PeerID
     /// The token, not yet looked at.
-    public let token: [UInt8]
+    package let token: [UInt8]
 }
 
 /// The random numbers that a new participant needs; all from a cryptographic source.
-public struct JoinEntropy: Sendable, BitwiseCopyable {
+package struct JoinEntropy: Sendable, BitwiseCopyable {
     /// Proves the participant's identity after a break.
-    public let secret: RejoinSecret
+    package let secret: RejoinSecret
     /// The first SSRC, unless the room has it already (RFC 3550 section 8.1 asks for a random one).
-    public let synchronizationSource: UInt32
+    package let synchronizationSource: UInt32
 
     /// Collects random numbers.
-    public init(secret: RejoinSecret, synchronizationSource: UInt32) {
+    package init(secret: RejoinSecret, synchronizationSource: UInt32) {
         self.secret = secret
         self.synchronizationSource = synchronizationSource
     }

@@ -1,7 +1,7 @@
 /// Who computes the HMAC of STUN's short-term credentials: the system's cryptography in the world, one of their own in tests.
 ///
 /// Stateless to the caller; an implementation may keep a context. Not thread-safe.
-public protocol STUNIntegrity: ~Copyable {
+package protocol STUNIntegrity: ~Copyable {
     /// HMAC-SHA1 (RFC 2104) of two pieces one behind the other; nil when it cannot be computed, which makes no message genuine.
     ///
     /// In pieces because MESSAGE-INTEGRITY is over a message whose header has another length than the one on the wire
