@@ -34,6 +34,7 @@ let package = Package(
     products: [
         .library(name: "VoiceEngine", targets: ["VoiceEngine"]),
         .library(name: "VoiceProcessing", targets: ["VoiceProcessing"]),
+        .library(name: "RoomServer", targets: ["VoiceTransport"]),
         .executable(name: "duplex", targets: ["duplex"]),
     ],
     dependencies: [
@@ -87,7 +88,7 @@ let package = Package(
         .executableTarget(
             name: "duplex",
             dependencies: [
-                "VoiceEngine", "VoiceSimulation", "CAllocationCounter", "CPcap",
+                "VoiceEngine", "VoiceTransport", "VoiceSimulation", "CAllocationCounter", "CPcap",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], swiftSettings: swift),
 

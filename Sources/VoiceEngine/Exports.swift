@@ -4,4 +4,15 @@
 @_exported public import VoicePlayout
 @_exported public import VoiceProcessing
 @_exported public import VoiceRooms
-@_exported public import VoiceTransport
+// Of the transport, what a client names; the server is a product of its own.
+@_exported public import struct VoiceTransport.CertificateFingerprint
+@_exported public import struct VoiceTransport.RoomClientConfiguration
+@_exported public import enum VoiceTransport.RoomClientEnd
+@_exported public import struct VoiceTransport.RoomClientStatistics
+@_exported public import struct VoiceTransport.RoomEndpoint
+@_exported public import enum VoiceTransport.RoomEndpointError
+@_exported public import enum VoiceTransport.RoomSecurity
+@_exported public import enum VoiceTransport.RoomURLFault
+@_exported public import enum VoiceTransport.ServerTrust
+@_exported public import enum VoiceTransport.ServerTrustError
+@_exported public import typealias VoiceTransport.TokenProvider

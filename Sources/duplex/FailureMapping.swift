@@ -1,5 +1,6 @@
 import VoiceEngine
 import VoicePeers
+import VoiceTransport
 
 extension Failure {
     /// A failure of the engine.

@@ -1,3 +1,4 @@
+import TestCases
 import Testing
 import VoiceRealtime
 
@@ -64,7 +65,7 @@ struct CardLiveTests {
         #expect(jumps.allSatisfy { abs($0) < 1_000_000 }, "\(jumps.filter { abs($0) >= 1_000_000 })\n\(run.log)")
     }
 
-    @Test("A jump of the device's position is followed within a buffer", arguments: [300, -300, 2_000, -2_000])
+    @Test("A jump of the device's position is followed within a buffer", arguments: cases([300, -300, 2_000, -2_000]))
     func jump(frames: Int) throws {
         let run = try CardRun(VirtualCard(arguments: "JUMP_AFTER_S=1,JUMP_FRAMES=\(frames)"))
         run.runUntilCalm(heard: 90_000)
@@ -75,7 +76,7 @@ struct CardLiveTests {
         #expect(abs(run.counts.capture.driftPPM ?? 0) < 50)
     }
 
-    @Test("Each clock's rate is known, with how well", arguments: [300.0, -300])
+    @Test("Each clock's rate is known, with how well", arguments: cases([300.0, -300]))
     func drift(ppm: Double) throws {
         let card = VirtualCard(arguments: "PPM_CAPTURE=\(ppm),PPM_PLAYBACK=\(-ppm),DELAY_FRAMES=100")
         let run = try CardRun(card)
@@ -91,7 +92,9 @@ struct CardLiveTests {
         expectAligned(run, slack: 10, offset: 100)
     }
 
-    @Test("Wake-ups up to 3 ms late cost nothing", arguments: ["JITTER_US=3000", "JITTER_US=3000,GRANULE_FRAMES=48"])
+    @Test(
+        "Wake-ups up to 3 ms late cost nothing",
+        arguments: cases(["JITTER_US=3000,GRANULE_FRAMES=48", "JITTER_US=3000"]))
     func jitter(arguments: String) throws {
         let run = try CardRun(VirtualCard(arguments: arguments))
         run.runUntilCalm(heard: 90_000)
@@ -104,10 +107,10 @@ struct CardLiveTests {
 
     @Test(
         "Other rates, formats and channels are converted, and the times account for it",
-        arguments: [
+        arguments: cases([
             "RATE=44100", "RATE=16000,FORMATS=S16_LE", "RATE=96000,CHANNELS=2,FORMATS=S32_LE",
             "FORMATS=S16_LE,CHANNELS=2",
-        ])
+        ]))
     func conversion(arguments: String) throws {
         let run = try CardRun(VirtualCard(arguments: arguments))
         run.runUntilCalm(heard: 90_000)
