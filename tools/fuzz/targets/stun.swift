@@ -97,9 +97,9 @@ private func checkAddress(_ address: EndpointAddress, _ transaction: STUNTransac
 
 private func serve(_ datagram: [UInt8], isSigned: Bool) {
     guard let message = try? STUNMessage(datagram.span) else { return }
-    var server = ConsentServer(password: password, at: home, now: .zero)
+    var server = ConsentServer(password: password, at: home)
     let cookie = AddressCookie(of: elsewhere, key: CookieKey(high: 1, low: 2), now: .seconds(1))
-    let verdict = server.handle(message, from: elsewhere, cookie: cookie, now: .seconds(1), by: Sum())
+    let verdict = server.handle(message, from: elsewhere, cookie: cookie, by: Sum())
     precondition(isSigned || !verdict.isAnswered)
     precondition((server.address == elsewhere) == (verdict == .moved(from: home)))
     guard verdict.isAnswered else { return }
@@ -112,7 +112,7 @@ private func serve(_ datagram: [UInt8], isSigned: Bool) {
     precondition(reply.transaction == message.transaction)
     // The same again is of no effect.
     precondition(
-        server.handle(message, from: home, cookie: cookie, now: .seconds(2), by: Sum()) != .moved(from: elsewhere))
+        server.handle(message, from: home, cookie: cookie, by: Sum()) != .moved(from: elsewhere))
 }
 
 private func hear(_ datagram: [UInt8], isSigned: Bool) {
