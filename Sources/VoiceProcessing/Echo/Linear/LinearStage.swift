@@ -1,0 +1,277 @@
+import Glibc
+import VoiceSignal
+
+/// The linear stage: what of the microphone is the reference through a linear path, and what is not.
+///
+///     x ─> ReferenceSpectra X ─┬─> EchoPathFilter W ─> Y = X·W ─> E = D − Y ─> W learns ─> y = IDFT(X·W), e = d − y
+///                              │                          ▲                       ▲
+///     d ─> Emphasis ─> D ──────┼──────────────────────────┴───────┐               │ takes over what is better
+///                              └─> shadow filter V ─────> E' = D − X·V ─> V learns
+///
+/// | symbol | name | what it is | shape, unit |
+/// |---|---|---|---|
+/// | d | `microphone` | what was recorded | 160 frames of 16 kHz, full scale ±1 |
+/// | x | `reference` | what was played, delayed to just before its echo | 48 lanes of 161 bins, emphasised |
+/// | y⁻, e⁻ | `priorEcho`, `priorError` | echo and error by the filter as it was before this block: an honest judge of it | 160 frames |
+/// | y, e | `echo`, `error` | the same by the filter that has learned from this block: less echo is left in it | 160 frames |
+/// | U | `uncertainty` | power of the filter's own error in y⁻ | 161 bins, squared spectrum |
+///
+/// W (``EchoPathFilter``) is a long filter with a long memory, V a short one that forgets fast. V follows a room that has changed within 0.1 s, and
+/// follows a near end as well; so W takes V's weights over only while V's error is much the smaller one and much smaller than the microphone
+/// (two-path filtering after K. Ochiai, T. Araseki and T. Ogihara, "Echo canceler with two echo path models", IEEE Transactions on Communications 25, 1977).
+///
+/// It decides nothing about calls: what a block shows of the path is returned as ``Evidence``, and what to do about it is the caller's to say. One owner;
+/// nothing is allocated after `init`.
+struct LinearStage: ~Copyable {
+    /// Choices that are measured rather than derived.
+    struct Tuning {
+        /// The memory is that of a path that stays; ``PathMotion`` shortens it.
+        var main = EchoPathFilter.Tuning(memory: PathMotion.longest, noiseMemory: 0.7, noiseReach: 8)
+        var shadow = EchoPathFilter.Tuning(memory: 0.985, noiseMemory: 0.8, noiseReach: 0)
+        /// Error variance that is expected of an unknown path's first partition, by its decay time in partitions; of the cubic path's.
+        var expectation: (linear: Float, cubic: Float, decay: Float) = (0.2, 0.05, 5)
+        /// The same for the shadow filter.
+        var shadowExpectation: Float = 0.1
+        /// Once the levels are known the expectation is scaled by this times their ratio of power.
+        var expectedLevel: Float = 4
+    }
+
+    /// What a block shows of the path that was believed in before it. Energies are sums of squares over the block, under emphasis.
+    struct Evidence {
+        /// ⟨d, d⟩ and ⟨y⁻, y⁻⟩.
+        var microphone: Float
+        var estimate: Float
+        /// ⟨d, y⁻⟩.
+        var product: Float
+        /// The shadow filter was so much better, for so long, that its path was taken over.
+        var isReplaced: Bool
+    }
+
+    private static let block = ReferenceSpectra.block
+    private static let shadowLanes = 24
+    /// Energies over 60 ms: the shadow filter takes over when its error is below this share of the main filter's and this share of the
+    /// microphone for so many blocks; it starts over from the main filter when it is worse by the last.
+    private static let shadowWins: (ofMain: Float, ofMic: Float, blocks: Int, loses: Float) = (0.7, 0.5, 5, 1.5)
+    /// Weight of a block in these energies.
+    private static let quick: Float = 0.1535
+    /// Share of the path beyond the shadow filter that has changed, after it took over.
+    private static let changedShare: Float = 1
+    /// From which ratio of energies to the microphone on an error is not taken for what is left of it; and the weight of a block in them: 30 ms,
+    /// where the far end alone does not let it count by itself.
+    private static let worse: (ratio: Float, weight: Float) = (1.5, 0.3)
+    /// Range of the scale of what is expected of a path.
+    private static let scales: ClosedRange<Float> = 0.05...20
+
+    private let tuning: Tuning
+    private(set) var reference = ReferenceSpectra(sampleRate: NativeEchoCanceller.sampleRate)
+    private(set) var filter: EchoPathFilter
+    private var shadow: EchoPathFilter
+    private var pathMotion = PathMotion()
+
+    private var microphone = RealVector(count: block)
+    private var emphasis = Emphasis()
+    private var emphasised = RealVector(count: block)
+    private(set) var priorEcho = RealVector(count: block)
+    private(set) var priorError = RealVector(count: block)
+    private(set) var echo = RealVector(count: block)
+    private(set) var error = RealVector(count: block)
+    private(set) var uncertainty = RealVector(count: Spectrum.bins)
+    private var shadowError = RealVector(count: block)
+    private var spectrum = Spectrum()
+    private var shadowSpectrum = Spectrum()
+    /// By how much undoing the emphasis raises the power in each bin.
+    private var plainPowers = RealVector(count: Spectrum.bins)
+    /// The last frame of the last echo, from which the emphasis is undone.
+    private var lastEcho: Float = 0
+
+    /// Energies of the errors and of the microphone over 60 ms, under emphasis.
+    private var shadowPower: Float = 0
+    private var mainPower: Float = 0
+    private var micPower: Float = 0
+    private var shadowBetterFor = 0
+    /// Energies of error and microphone over 30 ms.
+    private var recent: (error: Float, mic: Float) = (0, 0)
+
+    init(tuning: Tuning = Tuning()) {
+        self.tuning = tuning
+        filter = EchoPathFilter(lanes: ReferenceSpectra.lanes, tuning: tuning.main)
+        shadow = EchoPathFilter(lanes: Self.shadowLanes, tuning: tuning.shadow)
+        Emphasis.writePowers(into: &plainPowers)
+        restart()
+        let expected = tuning.shadowExpectation
+        shadow.restart { _ in expected }
+    }
+
+    /// Takes a block of both signals. The reference may be moved between this and ``advance(_:)``, which follows.
+    mutating func append(far: borrowing RealVector, microphone new: borrowing RealVector) {
+        reference.append(far)
+        microphone.copy(from: new)
+        emphasis.run(new, into: &emphasised)
+    }
+
+    /// Puts the newest block of the reference before the filters.
+    mutating func advance(_ batch: inout TransformBatch) { reference.advance(&batch) }
+}
+
+// One block.
+extension LinearStage {
+    /// Estimates the echo, learns from the error, and estimates it again.
+    ///
+    /// - Parameter isPlaying: whether the far end talks in this block; the path's motion shows only then.
+    mutating func cancel(isPlaying: Bool, _ batch: inout TransformBatch) -> Evidence {
+        estimate(&batch)
+        learn(&batch)
+        if isPlaying { followMotion() }
+        let isReplaced = compareShadow()
+        let evidence = Evidence(
+            microphone: emphasised.energy, estimate: priorEcho.energy, product: emphasised.dot(priorEcho),
+            isReplaced: isReplaced)
+        Emphasis.undo(&priorEcho, from: lastEcho)
+        for index in 0..<Self.block { priorError[index] = microphone[index] - priorEcho[index] }
+        for bin in 0..<Spectrum.bins { uncertainty[bin] = filter.uncertainty[bin] * plainPowers[bin] }
+        estimateAgain(&batch)
+        return evidence
+    }
+
+    /// Lets the block pass: there can be no echo in it.
+    mutating func rest() {
+        priorEcho.fill(0)
+        echo.fill(0)
+        priorError.copy(from: microphone)
+        error.copy(from: microphone)
+    }
+
+    /// The microphone is better than an error that is louder. With the far end alone a block of it is enough: the path has jumped. While both talk
+    /// it says nothing: an echo and a near end that happen to be opposite are together softer than either, so 10 ms of the echo got through
+    /// several times in ten seconds.
+    mutating func refuseWorse(isFarAlone: Bool) {
+        let weight = isFarAlone ? 1 : Self.worse.weight
+        recent.error += weight * (error.energy - recent.error)
+        recent.mic += weight * (microphone.energy - recent.mic)
+        guard recent.error > Self.worse.ratio * recent.mic, error.energy > microphone.energy else { return }
+        error.copy(from: microphone)
+        echo.fill(0)
+    }
+
+    /// The block is done: from its last frame on the next one's emphasis will be undone.
+    mutating func endBlock() { lastEcho = echo[Self.block - 1] }
+
+    /// y and e by the path as it is known now.
+    mutating func estimateAgain(_ batch: inout TransformBatch) {
+        filter.estimate(reference.spectra, into: &spectrum)
+        batch.setSpectrum(0, spectrum)
+        batch.inverse()
+        batch.getTime(0, from: Self.block, into: &echo)
+        Emphasis.undo(&echo, from: lastEcho)
+        for index in 0..<Self.block { error[index] = microphone[index] - echo[index] }
+    }
+
+    /// Y = X·W and X·V, e⁻ = d − y⁻, both filters in one transform.
+    private mutating func estimate(_ batch: inout TransformBatch) {
+        filter.estimate(reference.spectra, into: &spectrum)
+        shadow.estimate(reference.spectra, into: &shadowSpectrum)
+        batch.setSpectrum(0, spectrum)
+        batch.setSpectrum(1, shadowSpectrum)
+        batch.inverse()
+        batch.getTime(0, from: Self.block, into: &priorEcho)
+        batch.getTime(1, from: Self.block, into: &shadowError)
+        for index in 0..<Self.block {
+            priorError[index] = emphasised[index] - priorEcho[index]
+            shadowError[index] = emphasised[index] - shadowError[index]
+        }
+    }
+
+    /// Each filter learns from its own error, whose spectrum is that of a block of silence followed by it (overlap-save).
+    private mutating func learn(_ batch: inout TransformBatch) {
+        batch.clearFirstHalf(0)
+        batch.clearFirstHalf(1)
+        batch.setTime(0, priorError, at: Self.block)
+        batch.setTime(1, shadowError, at: Self.block)
+        batch.forward()
+        batch.getSpectrum(0, into: &spectrum)
+        batch.getSpectrum(1, into: &shadowSpectrum)
+        filter.learn(reference.spectra, error: spectrum, tables: batch.tables)
+        shadow.learn(reference.spectra, error: shadowSpectrum, tables: batch.tables)
+    }
+
+    /// The path may be remembered as long as it stays.
+    private mutating func followMotion() {
+        pathMotion.note(error: priorError, quickError: shadowError)
+        filter.tuning.memory = pathMotion.memory
+    }
+
+    /// The quick filter follows a room that has changed. It follows the near end too, so in double talk it is no better.
+    ///
+    /// - Returns: whether its path was taken over.
+    private mutating func compareShadow() -> Bool {
+        shadowPower += Self.quick * (shadowError.energy - shadowPower)
+        mainPower += Self.quick * (priorError.energy - mainPower)
+        micPower += Self.quick * (emphasised.energy - micPower)
+        let wins = Self.shadowWins
+        let isBetter = shadowPower < wins.ofMain * mainPower && shadowPower < wins.ofMic * micPower
+        shadowBetterFor = isBetter ? shadowBetterFor + 1 : 0
+        if shadowBetterFor > wins.blocks {
+            shadowBetterFor = 0
+            mainPower = shadowPower
+            filter.adopt(shadow, changed: Self.changedShare, upTo: ReferenceSpectra.linear)
+            return true
+        }
+        if shadowPower > wins.loses * mainPower {
+            shadow.follow(filter)
+            shadowPower = mainPower
+        }
+        return false
+    }
+}
+
+// What is said of the path from outside.
+extension LinearStage {
+    /// Nothing is known of the path.
+    mutating func restart() { restart(scale: 1) }
+
+    /// Nothing is known of the path but its power over the reference's.
+    mutating func restart(level: Float) { restart(scale: expectedScale(level: level)) }
+
+    private mutating func restart(scale: Float) {
+        let expectation = tuning.expectation
+        filter.restart { Self.expected(expectation, lane: $0) * scale }
+    }
+
+    /// Keeps what was learned, and expects at least the error of an unknown path of this power over the reference's.
+    mutating func expect(level: Float) { expect(share: expectedScale(level: level)) }
+
+    /// Keeps what was learned, and expects at least this share of the error of a path of which nothing is known.
+    mutating func expect(share: Float) {
+        let expectation = tuning.expectation
+        filter.expect { share * Self.expected(expectation, lane: $0) }
+    }
+
+    /// Everything about the path may be otherwise but its level and decay.
+    mutating func expectAnotherPath() { filter.expectAnotherPath(upTo: ReferenceSpectra.linear) }
+
+    /// The echo has become so many times as loud, and is otherwise the same.
+    mutating func scale(by gain: Float) {
+        filter.scale(by: gain)
+        shadow.scale(by: gain)
+    }
+
+    /// Reads the reference from `offset` on.
+    mutating func move(to offset: Int, _ batch: inout TransformBatch) { reference.move(to: offset, &batch) }
+
+    /// Delays the reference by `frames` more in this block, and by `drift` in each frame from now on.
+    mutating func adjust(by frames: Double, drift: Double) { reference.adjust(by: frames, drift: drift) }
+
+    /// Takes the path over that was remembered.
+    mutating func restore(from memory: inout PathMemory) { memory.restore(&filter) }
+
+    private func expectedScale(level: Float) -> Float {
+        min(Self.scales.upperBound, max(Self.scales.lowerBound, tuning.expectedLevel * level))
+    }
+
+    /// P of a partition of which nothing is known: a room's power falls as exp(−m/τ).
+    private static func expected(_ expectation: (linear: Float, cubic: Float, decay: Float), lane: Int) -> Float {
+        let isLinear = lane < ReferenceSpectra.linear
+        let partition = isLinear ? lane : lane - ReferenceSpectra.linear
+        return (isLinear ? expectation.linear : expectation.cubic) * expf(-Float(partition) / expectation.decay)
+    }
+}
