@@ -42,6 +42,8 @@ extension PlayoutBuffer {
     private static let impatience: Int64 = 100
     private static let rest: Int64 = 1920
     private static let haste = 4800
+    /// So much of a sender is heard before anything is cut that is not in haste, frames (1 s): what its packets need shows only by then.
+    private static let introduction: UInt64 = 48_000
     /// Similarity that a jump must have in speech, and what each ms of error, or each second of waiting, lowers it by.
     private static let cutSimilarity: Float = 0.92
     private static let cutYield: Float = 0.002
@@ -66,6 +68,7 @@ extension PlayoutBuffer {
         let patience = max(
             Int(Self.patience - (moment.time - longSince) / Self.impatience), StretchState.shortestJump)
         if excess >= (isSilence ? StretchState.shortestSilentJump : patience) {
+            guard statistics.decodedSamples >= Self.introduction || excess > Self.haste else { return }
             let rested = moment.time - stretch.lastJump >= Self.rest
             if isSilence || rested || excess > Self.haste { shorten(excess: excess, isSilence, moment) }
         } else if excess < 0 {
