@@ -146,6 +146,18 @@ void dv_resolution_release(dv_resolution *resolution) {
 
 // MARK: Sockets
 
+static int is_unspecified(const dv_address *address) {
+    static const uint8_t none[16] = {0};
+    return memcmp(address->bytes + 12, none, 4) == 0 && (is_mapped(address) || memcmp(address->bytes, none, 12) == 0);
+}
+
+// Bound to all addresses: each datagram tells which one it came to, since who asked there takes an answer from nowhere else.
+static int have_locals_told(int descriptor, int family) {
+    const int on = 1;
+    return family == AF_INET6 ? setsockopt(descriptor, IPPROTO_IPV6, IPV6_RECVPKTINFO, &on, sizeof on)
+                              : setsockopt(descriptor, IPPROTO_IP, IP_PKTINFO, &on, sizeof on);
+}
+
 int dv_udp_open(const dv_address *local, const dv_address *remote, int buffer_bytes) {
     const dv_address *decisive = remote ? remote : local;
     const int family = is_mapped(decisive) ? AF_INET : AF_INET6;
@@ -164,7 +176,8 @@ int dv_udp_open(const dv_address *local, const dv_address *remote, int buffer_by
     setsockopt(descriptor, IPPROTO_IP, IP_TOS, &expedited, sizeof expedited);
 
     struct sockaddr_storage address = {0};
-    if ((local && bind(descriptor, (struct sockaddr *)&address, to_system(local, &address))) ||
+    if ((local && !remote && is_unspecified(local) && have_locals_told(descriptor, family)) ||
+        (local && bind(descriptor, (struct sockaddr *)&address, to_system(local, &address))) ||
         (remote && connect(descriptor, (struct sockaddr *)&address, to_system(remote, &address)))) {
         const int error = errno;
         close(descriptor);
@@ -188,9 +201,9 @@ int dv_udp_local(int socket, dv_address *out) {
 typedef struct {
     struct iovec buffer;
     struct sockaddr_storage address;
-    // Aligned for a cmsghdr.
+    // Aligned for a cmsghdr. A mapped address on a socket of IPv6 is told as one of IPv6.
     union {
-        char bytes[CMSG_SPACE(sizeof(struct timespec))];
+        char bytes[CMSG_SPACE(sizeof(struct timespec)) + CMSG_SPACE(sizeof(struct in6_pktinfo))];
         struct cmsghdr alignment;
     } control;
 } dv_slot;
@@ -234,6 +247,29 @@ void dv_batch_place(dv_batch *batch, int index, void *bytes, size_t count, const
     }
 }
 
+void dv_batch_place_from(dv_batch *batch, int index, const dv_address *local) {
+    dv_slot *slot = &batch->slots[index];
+    struct msghdr *header = &batch->headers[index].msg_hdr;
+    struct cmsghdr *control = &slot->control.alignment;
+    header->msg_control = control;
+    if (is_mapped(local)) {
+        struct in_pktinfo info = {.ipi_ifindex = 0};
+        memcpy(&info.ipi_spec_dst, local->bytes + 12, 4);
+        *control = (struct cmsghdr){
+            .cmsg_level = IPPROTO_IP, .cmsg_type = IP_PKTINFO, .cmsg_len = CMSG_LEN(sizeof info)};
+        memcpy(CMSG_DATA(control), &info, sizeof info);
+        header->msg_controllen = CMSG_SPACE(sizeof info);
+    } else {
+        // The interface is that of the destination, where that is link-local; else routing decides.
+        struct in6_pktinfo info = {.ipi6_ifindex = 0};
+        memcpy(&info.ipi6_addr, local->bytes, 16);
+        *control = (struct cmsghdr){
+            .cmsg_level = IPPROTO_IPV6, .cmsg_type = IPV6_PKTINFO, .cmsg_len = CMSG_LEN(sizeof info)};
+        memcpy(CMSG_DATA(control), &info, sizeof info);
+        header->msg_controllen = CMSG_SPACE(sizeof info);
+    }
+}
+
 static int64_t clock_nanoseconds(clockid_t clock) {
     struct timespec t;
     clock_gettime(clock, &t);
@@ -274,6 +310,28 @@ int64_t dv_batch_arrival(const dv_batch *batch, int index) {
         if (arrival <= batch->received_at && arrival > batch->received_at - 1000000000) return arrival;
     }
     return batch->received_at;
+}
+
+int dv_batch_local(const dv_batch *batch, int index, dv_address *out) {
+    struct msghdr *header = &batch->headers[index].msg_hdr;
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(header); c; c = CMSG_NXTHDR(header, c)) {
+        if (c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_PKTINFO) {
+            struct in_pktinfo info;
+            memcpy(&info, CMSG_DATA(c), sizeof info);
+            *out = (dv_address){.scope = 0};
+            memcpy(out->bytes, mapped_prefix, 12);
+            memcpy(out->bytes + 12, &info.ipi_spec_dst, 4);
+            return 1;
+        }
+        if (c->cmsg_level == IPPROTO_IPV6 && c->cmsg_type == IPV6_PKTINFO) {
+            struct in6_pktinfo info;
+            memcpy(&info, CMSG_DATA(c), sizeof info);
+            *out = (dv_address){.scope = 0};
+            memcpy(out->bytes, &info.ipi6_addr, 16);
+            return 1;
+        }
+    }
+    return 0;
 }
 
 int dv_batch_send(dv_batch *batch, int socket, int first, int end) {

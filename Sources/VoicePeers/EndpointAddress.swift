@@ -1,4 +1,4 @@
-/// Where datagrams come from and go to: an address that the state machines compare and never look into.
+/// Where datagrams come from and go to, and by which of this machine's own addresses: what the state machines compare and never look into.
 ///
 /// Wide enough for an IPv6 address (IPv4 goes in mapped, RFC 4291 section 2.5.5.2), its scope and port, so a server
 /// needs no table of addresses that strangers could fill.
@@ -11,13 +11,17 @@ package struct EndpointAddress: Hashable, Sendable, BitwiseCopyable {
     package let scope: UInt32
     /// The UDP port.
     package let port: UInt16
+    /// Which of this machine's addresses they talk with, as whoever has the socket numbers them: who asked at one takes an answer from nowhere else. 0:
+    /// the socket has only one, or the system chooses.
+    package let local: UInt16
 
     /// Makes an address of its parts.
-    package init(high: UInt64, low: UInt64, scope: UInt32 = 0, port: UInt16) {
+    package init(high: UInt64, low: UInt64, scope: UInt32 = 0, port: UInt16, local: UInt16 = 0) {
         self.high = high
         self.low = low
         self.scope = scope
         self.port = port
+        self.local = local
     }
 }
 

@@ -82,10 +82,13 @@ struct DatagramBatch: ~Copyable {
         return try? RedundantAudioWriter.removeCopies(from: &packet, payloadType: RoomProtocol.payloadType)
     }
 
-    func source(_ index: Int) -> EndpointAddress {
+    /// Where a received datagram is from, and which of this machine's addresses it came to.
+    func source(_ index: Int, to locals: inout LocalAddresses) -> EndpointAddress {
         var address = dv_address()
+        var local = dv_address()
         unsafe dv_batch_source(batch, Int32(index), &address)
-        return EndpointAddress(address)
+        guard unsafe dv_batch_local(batch, Int32(index), &local) != 0 else { return EndpointAddress(address) }
+        return EndpointAddress(address, local: locals.number(of: EndpointAddress(local)))
     }
 
     /// When the kernel got the datagram.
@@ -93,31 +96,36 @@ struct DatagramBatch: ~Copyable {
         unsafe MonotonicTime(nanoseconds: dv_batch_arrival(batch, Int32(index)))
     }
 
-    /// Places the first `count` bytes of a buffer here.
-    mutating func place(_ index: Int, count: Int, to destination: EndpointAddress?) {
+    /// Places the first `count` bytes of a buffer here, for a connected socket.
+    mutating func place(_ index: Int, count: Int) {
         let start = unsafe buffers + index * Self.bufferSize
-        unsafe place(index, UnsafeMutableRawBufferPointer(start: start, count: count), to: destination)
+        unsafe dv_batch_place(batch, Int32(index), start, count, nil)
     }
 
-    @unsafe
-    private mutating func place(
-        _ index: Int, _ bytes: UnsafeMutableRawBufferPointer, to destination: EndpointAddress?
-    ) {
-        if let destination {
-            var address = destination.system
-            unsafe dv_batch_place(batch, Int32(index), bytes.baseAddress, bytes.count, &address)
-        } else {
-            unsafe dv_batch_place(batch, Int32(index), bytes.baseAddress, bytes.count, nil)
-        }
+    /// Places the first `count` bytes of a buffer here, to leave from that one of this machine's addresses by which the destination talks with it.
+    mutating func place(_ index: Int, count: Int, to destination: EndpointAddress, from locals: LocalAddresses) {
+        unsafe place(index, buffers + index * Self.bufferSize, count: count, to: destination, from: locals)
     }
 
     /// Places the first `count` bytes in a buffer of `other`.
     mutating func place(
-        _ index: Int, from other: borrowing DatagramBatch, _ buffer: Int, count: Int, to: EndpointAddress
+        _ index: Int, from other: borrowing DatagramBatch, _ buffer: Int, count: Int, to destination: EndpointAddress,
+        from locals: LocalAddresses
     ) {
         precondition(0...Self.bufferSize ~= count)
-        let start = unsafe other.buffers + buffer * Self.bufferSize
-        unsafe place(index, UnsafeMutableRawBufferPointer(start: start, count: count), to: to)
+        unsafe place(
+            index, other.buffers + buffer * Self.bufferSize, count: count, to: destination, from: locals)
+    }
+
+    @unsafe
+    private mutating func place(
+        _ index: Int, _ bytes: UnsafeMutablePointer<UInt8>, count: Int, to destination: EndpointAddress,
+        from locals: LocalAddresses
+    ) {
+        var address = destination.system
+        unsafe dv_batch_place(batch, Int32(index), bytes, count, &address)
+        guard var local = locals[destination.local]?.system else { return }
+        unsafe dv_batch_place_from(batch, Int32(index), &local)
     }
 
     /// Sends the placed datagrams; a datagram that is refused is skipped. How many were sent.

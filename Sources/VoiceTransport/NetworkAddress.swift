@@ -4,14 +4,14 @@ internal import VoiceRooms
 
 extension EndpointAddress {
     /// The address as the system has it. Allocates nothing.
-    init(_ address: dv_address) {
+    init(_ address: dv_address, local: UInt16 = 0) {
         let bytes = address.bytes
         self.init(
             high: Self.join(
                 bytes.0, bytes.1, bytes.2, bytes.3, bytes.4, bytes.5, bytes.6, bytes.7),
             low: Self.join(
                 bytes.8, bytes.9, bytes.10, bytes.11, bytes.12, bytes.13, bytes.14, bytes.15),
-            scope: address.scope, port: address.port)
+            scope: address.scope, port: address.port, local: local)
     }
 
     /// The address as the system wants it. Allocates nothing.

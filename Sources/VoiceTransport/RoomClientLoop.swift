@@ -128,7 +128,7 @@ final class RoomClientLoop<Security: PeerSecurity & ~Copyable> {
                     counters.packetsDiscarded += 1
                     continue
                 }
-                departures.place(placed, count: count, to: nil)
+                departures.place(placed, count: count)
                 placed += 1
                 bytes += packet.count
             }
@@ -184,7 +184,7 @@ final class RoomClientLoop<Security: PeerSecurity & ~Copyable> {
         while true {
             var buffer = departures.buffer(0)
             guard let count = guest.pollTransmit(into: &buffer, now: now) else { return }
-            departures.place(0, count: count, to: nil)
+            departures.place(0, count: count)
             // What is lost here is sent again by whoever said it.
             _ = departures.send(1, through: socket)
         }

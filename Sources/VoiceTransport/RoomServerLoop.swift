@@ -29,6 +29,7 @@ final class RoomServerLoop<Security: ServingSecurity & ~Copyable> {
     private var departures: DatagramBatch
     /// Datagrams that arrived, without the earlier ones that they repeat.
     private var shortened: DatagramBatch
+    private var locals = LocalAddresses()
     private var placed = 0
     /// Those of them that are copies of media packets.
     private var copies = 0
@@ -118,7 +119,7 @@ final class RoomServerLoop<Security: ServingSecurity & ~Copyable> {
     /// Takes a datagram. Whether the host has something to say now.
     private func handle(_ index: Int, now: Duration) -> Bool {
         let before = dv_thread_allocations()
-        let source = arrivals.source(index)
+        let source = arrivals.source(index, to: &locals)
         var datagram = arrivals.mutableDatagram(index)
         switch host.receive(&datagram, from: source, now: now) {
         case .forward(let count, let kind, let decision):
@@ -127,7 +128,7 @@ final class RoomServerLoop<Security: ServingSecurity & ~Copyable> {
             counters.mediaAllocations += Int(dv_thread_allocations() - before)
         case .answer(let count):
             if placed == Self.batchSize { flush() }
-            departures.place(placed, from: arrivals, index, count: count, to: source)
+            departures.place(placed, from: arrivals, index, count: count, to: source, from: locals)
             placed += 1
         case .control: return true
         case .dropped(.tooMuch): counters.packetsOverloaded += 1
@@ -163,7 +164,7 @@ final class RoomServerLoop<Security: ServingSecurity & ~Copyable> {
                 counters.packetsNotSent += 1
                 continue
             }
-            departures.place(placed, count: length, to: destination)
+            departures.place(placed, count: length, to: destination, from: locals)
             placed += 1
             copies += 1
         }
@@ -186,7 +187,7 @@ final class RoomServerLoop<Security: ServingSecurity & ~Copyable> {
         while true {
             var buffer = departures.buffer(placed)
             guard let (count, destination) = host.pollTransmit(into: &buffer, now: now) else { break }
-            departures.place(placed, count: count, to: destination)
+            departures.place(placed, count: count, to: destination, from: locals)
             placed += 1
             if placed == Self.batchSize { sendControl() }
         }

@@ -39,7 +39,8 @@ void dv_resolution_release(dv_resolution *resolution);
 // MARK: Sockets
 
 /// A non-blocking UDP socket, bound when `local` is not NULL and connected when `remote` is not NULL; of the family of that address.
-/// Its datagrams are marked for voice (DSCP EF, RFC 8837), its arrivals stamped by the kernel. The descriptor, or a negative errno.
+/// Its datagrams are marked for voice (DSCP EF, RFC 8837), its arrivals stamped by the kernel; bound to all addresses, each tells to which of them it
+/// came (RFC 3542 section 4). The descriptor, or a negative errno.
 int dv_udp_open(const dv_address *local, const dv_address *remote, int buffer_bytes);
 void dv_udp_close(int socket);
 
@@ -58,6 +59,9 @@ void dv_batch_free(dv_batch *batch);
 /// Places a buffer at `index`: to receive into, or to send to `destination` (NULL on a connected socket).
 void dv_batch_place(dv_batch *batch, int index, void *bytes, size_t count, const dv_address *destination);
 
+/// Has the datagram placed at `index`, which has a destination, leave from this address of the machine (its port is not looked at).
+void dv_batch_place_from(dv_batch *batch, int index, const dv_address *local);
+
 /// Receives up to `count` datagrams into the placed buffers, without waiting. How many, or a negative errno.
 int dv_batch_receive(dv_batch *batch, int socket, int count);
 
@@ -66,6 +70,9 @@ int dv_batch_receive(dv_batch *batch, int socket, int count);
 size_t dv_batch_length(const dv_batch *batch, int index);
 void dv_batch_source(const dv_batch *batch, int index, dv_address *out);
 int64_t dv_batch_arrival(const dv_batch *batch, int index);
+
+/// The address of this machine to which the datagram at `index` came, without the port: 1; 0 where the socket is not bound to all.
+int dv_batch_local(const dv_batch *batch, int index, dv_address *out);
 
 /// Sends the placed datagrams from `first` up to `end`, without waiting. How many, or a negative errno about the first of them.
 int dv_batch_send(dv_batch *batch, int socket, int first, int end);
