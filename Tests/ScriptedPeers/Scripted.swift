@@ -119,6 +119,8 @@ package struct Scripted: PeerSecurity {
             Toy.put(paths[slot].answer, into: &server, at: 10)
             start(server, at: slot, now: now)
             return true
+        // A copy of the hello that began it; another one is for somebody else to judge, as in DTLSPeer.
+        case (.helloWithCookie, .server, _): return Toy.number(record, at: 2) == path.nonce
         case (_, _, .opening) where Toy.number(record, at: 2) != path.nonce, (.helloWithCookie, _, _): return false
         case (.question, .client, .opening) where path.cookie.isEmpty:
             paths[slot].cookie = (10..<26).map { record[$0] }
