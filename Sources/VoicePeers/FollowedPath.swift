@@ -4,11 +4,22 @@ struct FollowedPath: Sendable {
     private(set) var client: ConsentClient
     /// Whether somebody said that the server does not know this side, and the server has not answered since.
     private(set) var isDoubted = false
+    private let key: CookieKey
+    private var numbers: UInt64
 
-    init(_ peer: PeerID, _ credentials: STUNCredentials, own: UserFragment, now: Duration) {
-        self.peer = peer
+    /// - Parameters:
+    ///   - credentials: what the server has told.
+    ///   - key: of this table alone: what it makes of its numbers nobody can foretell.
+    init(_ peer: PeerID, _ credentials: STUNCredentials, key: CookieKey, now: Duration) {
+        let name = UInt64(peer.slot) << 32 | UInt64(peer.generation)
+        let own = UserFragment(
+            high: key.hash([name, 3]), low: UInt32(truncatingIfNeeded: key.hash([name, 4])))
+        (self.peer, self.key, numbers) = (peer, key, 4)
         client = ConsentClient(to: credentials, from: own, now: now)
     }
+
+    /// When the server is to be asked next.
+    var nextTimeout: Duration { client.nextTimeout }
 
     /// Somebody says that the server does not know this side. It may only be that this side's address has changed: the server is asked.
     mutating func doubt(now: Duration) {
@@ -21,11 +32,19 @@ struct FollowedPath: Sendable {
 
     mutating func addressChanged(now: Duration) { client.addressChanged(now: now) }
 
+    /// Writes a request when one is due; its length.
     mutating func request<Integrity: STUNIntegrity & ~Copyable>(
-        _ entropy: ConsentEntropy, now: Duration, by integrity: borrowing Integrity,
-        into buffer: inout MutableSpan<UInt8>
+        now: Duration, by integrity: borrowing Integrity, into buffer: inout MutableSpan<UInt8>
     ) -> Int? {
-        client.request(entropy, now: now, by: integrity, into: &buffer)
+        guard client.nextTimeout <= now else { return nil }
+        let transaction = STUNTransaction(high: number(), low: UInt32(truncatingIfNeeded: number()))
+        let entropy = ConsentEntropy(transaction: transaction, spread: UInt16(truncatingIfNeeded: number()))
+        return client.request(entropy, now: now, by: integrity, into: &buffer)
+    }
+
+    private mutating func number() -> UInt64 {
+        numbers += 1
+        return key.hash([UInt64(peer.slot) << 32 | UInt64(peer.generation), numbers])
     }
 
     /// What a datagram from the server's address is.
