@@ -54,8 +54,7 @@ struct Call: AsyncParsableCommand {
             "The room server: the URL that it prints, duplex://HOST:PORT/?fingerprint=…; or udp://HOST:PORT, unprotected."
     )
     var server: String
-    @Option(help: "The access token; or set DUPLEX_TOKEN, which other users of this machine cannot read.")
-    var token: String?
+    @OptionGroup var access: CallToken
 
     @Option(help: "ALSA PCM to capture from, or none. (default: default)")
     var capture: String?

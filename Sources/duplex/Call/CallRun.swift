@@ -17,21 +17,7 @@ struct CallRun {
     init(_ options: Call) throws {
         self.options = options
         log = CallLog(json: options.json)
-        guard let token = options.token ?? ProcessInfo.processInfo.environment["DUPLEX_TOKEN"], !token.isEmpty else {
-            throw Failure(
-                .usage,
-                "no token; get one with 'duplex room token --room R --identity YOU' and pass --token or set DUPLEX_TOKEN"
-            )
-        }
-        do throws(RoomEndpointError) {
-            endpoint = try RoomEndpoint(url: options.server, token: token)
-        } catch {
-            switch error {
-            case .malformedURL: throw Failure(.usage, "'\(options.server)' is no room server; write udp://HOST:PORT")
-            case .tokenTooLong:
-                throw Failure(.inputUnusable, "the token is longer than a server takes; get one with fewer claims")
-            }
-        }
+        endpoint = try options.access.endpoint(options.server)
         files = options.usesFiles ? try Self.files(options) : nil
         configuration = options.engineConfiguration(files: files)
     }
