@@ -1,3 +1,4 @@
+import Glibc
 import Synchronization
 import Testing
 import VoiceRealtime
@@ -28,7 +29,7 @@ struct ControlThreadLiveTests {
 
         var total: Int { count }
         var isOnThread: Bool { thread.isCurrent }
-        var callsItself: Int? { thread.wait { 1 } }
+        var callsItself: Int? { get throws { try thread.wait { 1 } } }
     }
 
     @Test("jobs of many tasks run one after another, with a thread of its own and without", arguments: [true, false])
@@ -55,28 +56,53 @@ struct ControlThreadLiveTests {
     }
 
     @Test("a caller without Swift's concurrency waits for its answer")
-    func synchronous() {
+    func synchronous() throws {
         let counter = Counter(ControlThread())
         // This one is the cooperative pool's, which is as good as any that is not the engine's.
-        #expect(counter.thread.wait { counter.assumeIsolated { $0.add() + 10 } } == 11)
+        #expect(try counter.thread.wait { counter.assumeIsolated { $0.add() + 10 } } == 11)
     }
 
     @Test("a caller on the control thread, or on another of the engine's, is refused and does not wait for ever")
     func refused() async throws {
         let counter = Counter(ControlThread())
-        #expect(await counter.callsItself == nil)
-        let answer = Mutex<Int?>(7)
+        await #expect { _ = try await counter.callsItself } throws: { isOwnThread($0) }
+        let answer = Mutex<(any Error)?>(nil)
         let thread = try RealtimeThread(name: "callback", priority: 0) { _ in
-            let made = counter.thread.wait { 1 }
-            answer.withLock { $0 = made }
+            do { _ = try counter.thread.wait { 1 } } catch { answer.withLock { $0 = error } }
         }
         thread.stop()
-        #expect(answer.withLock { $0 } == nil)
+        #expect(answer.withLock { $0 }.map(isOwnThread) == true)
         // And an engine says so
         let engine = try modestEngine()
-        #expect(throws: EngineError.self) {
-            try counter.thread.wait { Result { try engine.wait { $0.snapshot } } }?.get()
+        #expect {
+            try counter.thread.wait { Result { try engine.wait { $0.snapshot } } }.get()
+        } throws: {
+            isOwnThread($0)
         }
+    }
+
+    private func isOwnThread(_ error: any Error) -> Bool {
+        if case EngineError.calledFromEngineThread = error { true } else { false }
+    }
+
+    @Test("a caller for whom there is no descriptor to wait with is told that, and nothing is done")
+    func exhausted() throws {
+        // Given a process that may open nothing more
+        let counter = Counter(ControlThread())
+        var limit = rlimit()
+        try #require(unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+        var none = rlimit(rlim_cur: 0, rlim_max: limit.rlim_max)
+        try #require(unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &none) == 0)
+        // When somebody waits
+        let answer = Result { () throws(EngineError) in try counter.thread.wait { 1 } }
+        try #require(unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+        // Then that is what he hears; and afterwards it does
+        guard case .failure(.resourcesExhausted(let complaint)) = answer else {
+            Issue.record("\(answer)")
+            return
+        }
+        #expect(complaint.contains("descriptor"))
+        #expect(try counter.thread.wait { 1 } == 1)
     }
 
     @Test("a thread whose executor goes in its own last job ends")

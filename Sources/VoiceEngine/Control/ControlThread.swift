@@ -46,10 +46,18 @@ final class ControlThread: SerialExecutor {
     /// Does `body` on the thread, and does not wait for it.
     func perform(_ body: @escaping @Sendable () -> Void) { add(.call(body)) }
 
-    /// Does `body` on the thread, and holds the caller up until it is done. Nil, with nothing done, where the caller is a thread of an engine's: the
-    /// control thread may be waiting for that very one.
-    func wait<Outcome: Sendable>(for body: @escaping @Sendable () -> Outcome) -> Outcome? {
-        guard !isCurrent, !RealtimeThread.isCurrent, let outcome = try? Answer<Outcome>() else { return nil }
+    /// Does `body` on the thread, and holds the caller up until it is done.
+    ///
+    /// - Throws: ``EngineError/calledFromEngineThread`` on a thread of an engine's, since the control thread may be waiting for that very one;
+    ///   ``EngineError/resourcesExhausted(_:)`` where there is no descriptor to wait with. Then nothing was done.
+    func wait<Outcome: Sendable>(for body: @escaping @Sendable () -> Outcome) throws(EngineError) -> Outcome {
+        guard !isCurrent, !RealtimeThread.isCurrent else { throw .calledFromEngineThread }
+        let outcome: Answer<Outcome>
+        do throws(ThreadError) {
+            outcome = try Answer()
+        } catch {
+            throw .resourcesExhausted("no file descriptor for waiting: \(error)")
+        }
         add(.call { outcome.give(body()) })
         return outcome.wait()
     }
