@@ -2,16 +2,15 @@ internal import VoiceDevices
 internal import VoiceRealtime
 
 /// The memory of a local far end, which both the client and the media thread use: the line lives until both have let go of it.
-@safe
 final class FarEndLine: @unchecked Sendable {
     let nearEnd: SinkLine
     let cells: FarEndCells
     let room = Waiters()
     let gate: TransferGate
     /// Touched by the media thread alone.
-    let queue: UnsafeMutablePointer<SpeechQueue>
+    let queue: OwnedMemory<SpeechQueue>
     /// Touched inside the gate alone.
-    let feed: UnsafeMutablePointer<SpeechFeed>
+    let feed: OwnedMemory<SpeechFeed>
     let events: AsyncStream<FarEndEvent>
     private let continuation: AsyncStream<FarEndEvent>.Continuation
 
@@ -37,21 +36,12 @@ final class FarEndLine: @unchecked Sendable {
         cells = nearEnd.cells
         gate = TransferGate.make()
         (events, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(Self.eventCapacity))
-        unsafe feed = .allocate(capacity: 1)
-        unsafe feed.initialize(to: made)
-        unsafe queue = .allocate(capacity: 1)
-        unsafe queue.initialize(
-            to: SpeechQueue(samples: samples.consumer, marks: marks.consumer, cells: nearEnd.cells))
+        feed = OwnedMemory(made)
+        queue = OwnedMemory(SpeechQueue(samples: samples.consumer, marks: marks.consumer, cells: nearEnd.cells))
         gate.open()
     }
 
-    deinit {
-        unsafe queue.deinitialize(count: 1)
-        unsafe queue.deallocate()
-        unsafe feed.deinitialize(count: 1)
-        unsafe feed.deallocate()
-        gate.free()
-    }
+    deinit { gate.free() }
 
     func post(_ event: FarEndEvent) { continuation.yield(event) }
 

@@ -11,8 +11,8 @@ package struct FarEndHandle: BitwiseCopyable, @unchecked Sendable {
 
     init(_ line: FarEndLine, number: UInt64) {
         self.number = number
-        unsafe queue = line.queue
-        unsafe tap = line.nearEnd.tap
+        unsafe queue = line.queue.pointer
+        unsafe tap = line.nearEnd.tap.pointer
         cells = line.cells
     }
 }
@@ -27,7 +27,7 @@ package struct SinkHandle: BitwiseCopyable, @unchecked Sendable {
     init(_ line: SinkLine, number: UInt64, participant: UInt32) {
         self.number = number
         self.participant = participant
-        unsafe tap = line.tap
+        unsafe tap = line.tap.pointer
     }
 }
 

@@ -43,14 +43,9 @@ public final class LocalFarEnd: Sendable {
     public func play(
         _ samples: [Float], rate: SoundRate = .hertz48000, utterance: UtteranceID
     ) async -> Bool {
-        var done = 0
-        while done < samples.count {
-            guard mayGoOn(utterance) else { return false }
-            let taken = offer(samples.span.extracting(done...), rate: rate, utterance: utterance)
-            done += taken
-            if done < samples.count { await waitForRoom((samples.count - done) * rate.ratio) }
+        await queue(samples.count, rate, utterance) { first in
+            offer(samples.span.extracting(first...), rate: rate, utterance: utterance)
         }
-        return mayGoOn(utterance)
     }
 
     /// The same of 16-bit samples.
@@ -58,12 +53,20 @@ public final class LocalFarEnd: Sendable {
     public func play(
         _ samples: [Int16], rate: SoundRate = .hertz48000, utterance: UtteranceID
     ) async -> Bool {
+        await queue(samples.count, rate, utterance) { first in
+            offer(samples.span.extracting(first...), rate: rate, utterance: utterance)
+        }
+    }
+
+    /// Offers from the first sample on that was not taken until all were.
+    private func queue(
+        _ count: Int, _ rate: SoundRate, _ utterance: UtteranceID, offerFrom: (Int) -> Int
+    ) async -> Bool {
         var done = 0
-        while done < samples.count {
+        while done < count {
             guard mayGoOn(utterance) else { return false }
-            let taken = offer(samples.span.extracting(done...), rate: rate, utterance: utterance)
-            done += taken
-            if done < samples.count { await waitForRoom((samples.count - done) * rate.ratio) }
+            done += offerFrom(done)
+            if done < count { await waitForRoom((count - done) * rate.ratio) }
         }
         return mayGoOn(utterance)
     }
@@ -92,7 +95,7 @@ public final class LocalFarEnd: Sendable {
     public func offer(
         _ samples: Span<Float>, rate: SoundRate = .hertz48000, utterance: UtteranceID, isLast: Bool = false
     ) -> Int {
-        access.offer(samples, rate: rate, utterance: utterance.rawValue, isLast: isLast)
+        access.offer(SoundSamples(samples), rate: rate, utterance: utterance.rawValue, isLast: isLast)
     }
 
     /// The same of 16-bit samples.
@@ -100,7 +103,7 @@ public final class LocalFarEnd: Sendable {
     public func offer(
         _ samples: Span<Int16>, rate: SoundRate = .hertz48000, utterance: UtteranceID, isLast: Bool = false
     ) -> Int {
-        access.offer(samples, rate: rate, utterance: utterance.rawValue, isLast: isLast)
+        access.offer(SoundSamples(samples), rate: rate, utterance: utterance.rawValue, isLast: isLast)
     }
 
     /// Gives up every utterance that has begun: what waits of them is dropped behind a fade of 5 ms at the media thread's next block, and nothing of them is
@@ -152,23 +155,15 @@ struct FarEndAccess: BitwiseCopyable, @unchecked Sendable {
 
     init(_ line: FarEndLine) {
         cells = line.cells
-        limit = unsafe line.feed.pointee.limit
+        limit = unsafe line.feed.pointer.pointee.limit
         gate = line.gate
-        unsafe feed = line.feed
+        unsafe feed = line.feed.pointer
         sinkGate = line.nearEnd.gate
-        unsafe sink = line.nearEnd.sink
+        unsafe sink = line.nearEnd.sink.pointer
     }
 
     @_noLocks @_noAllocation
-    func offer(_ samples: Span<Float>, rate: SoundRate, utterance: UInt32, isLast: Bool) -> Int {
-        guard gate.enter() else { return 0 }
-        let taken = unsafe feed.pointee.offer(samples, rate: rate, utterance: utterance, isLast: isLast)
-        gate.leave()
-        return taken
-    }
-
-    @_noLocks @_noAllocation
-    func offer(_ samples: Span<Int16>, rate: SoundRate, utterance: UInt32, isLast: Bool) -> Int {
+    func offer(_ samples: SoundSamples, rate: SoundRate, utterance: UInt32, isLast: Bool) -> Int {
         guard gate.enter() else { return 0 }
         let taken = unsafe feed.pointee.offer(samples, rate: rate, utterance: utterance, isLast: isLast)
         gate.leave()

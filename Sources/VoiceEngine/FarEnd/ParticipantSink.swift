@@ -18,7 +18,7 @@ public final class ParticipantSink: @unchecked Sendable {
         self.participant = participant
         self.line = line
         gate = line.gate
-        unsafe sink = line.sink
+        unsafe sink = line.sink.pointer
     }
 
     deinit { close() }

@@ -2,15 +2,14 @@ internal import VoiceDevices
 internal import VoiceRealtime
 
 /// The memory of a sink, which both the client and the media thread use: the line lives until both have let go of it.
-@safe
 final class SinkLine: @unchecked Sendable {
     let cells: FarEndCells
     let waiters = Waiters()
     let gate: TransferGate
     /// Touched by the media thread alone.
-    let tap: UnsafeMutablePointer<SoundTap>
+    let tap: OwnedMemory<SoundTap>
     /// Touched inside the gate alone.
-    let sink: UnsafeMutablePointer<SoundSink>
+    let sink: OwnedMemory<SoundSink>
     let rate: SoundRate
 
     init(rate: SoundRate) throws(EngineError) {
@@ -25,18 +24,12 @@ final class SinkLine: @unchecked Sendable {
         cells = FarEndCells.make()
         gate = TransferGate.make()
         self.rate = rate
-        unsafe tap = .allocate(capacity: 1)
-        unsafe sink = .allocate(capacity: 1)
-        unsafe sink.initialize(to: made)
-        unsafe tap.initialize(to: SoundTap(ring: ring.producer, marks: marks.producer, cells: cells))
+        sink = OwnedMemory(made)
+        tap = OwnedMemory(SoundTap(ring: ring.producer, marks: marks.producer, cells: cells))
         gate.open()
     }
 
     deinit {
-        unsafe tap.deinitialize(count: 1)
-        unsafe tap.deallocate()
-        unsafe sink.deinitialize(count: 1)
-        unsafe sink.deallocate()
         gate.free()
         cells.free()
     }
@@ -44,13 +37,13 @@ final class SinkLine: @unchecked Sendable {
     var droppedFrames: Int {
         guard gate.enter() else { return 0 }
         defer { gate.leave() }
-        return unsafe sink.pointee.droppedFrames
+        return unsafe sink.pointer.pointee.droppedFrames
     }
 
     /// For tasks: takes what is there; nothing where another takes at this moment.
     func take(into output: inout MutableSpan<Float>, continuing: Bool) -> SoundTake {
         guard gate.enter() else { return SoundTake() }
         defer { gate.leave() }
-        return unsafe sink.pointee.take(into: &output, continuing: continuing)
+        return unsafe sink.pointer.pointee.take(into: &output, continuing: continuing)
     }
 }

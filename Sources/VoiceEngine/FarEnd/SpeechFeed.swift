@@ -66,37 +66,13 @@ struct SpeechFeed: ~Copyable, @unchecked Sendable {
     /// Takes as much of `input` as there is room for and returns how much that is; all of it, to no effect, where its utterance has ended or is
     /// interrupted.
     @_noLocks @_noAllocation
-    mutating func offer(_ input: Span<Float>, rate: SoundRate, utterance: UInt32, isLast: Bool) -> Int {
+    mutating func offer(_ input: SoundSamples, rate: SoundRate, utterance: UInt32, isLast: Bool) -> Int {
         let count = input.count
         guard let wanted = begin(utterance, rate: rate, count: count) else { return discard(count, rate) }
         var done = 0
         while done < wanted {
             let frames = min(wanted &- done, Self.chunk)
-            var index = 0
-            while index < frames {
-                unsafe scratch[index] = Self.bounded(input[done &+ index])
-                index &+= 1
-            }
-            convert(frames)
-            done &+= frames
-        }
-        if isLast && done == count { end() }
-        return done
-    }
-
-    /// The same of 16-bit samples.
-    @_noLocks @_noAllocation
-    mutating func offer(_ input: Span<Int16>, rate: SoundRate, utterance: UInt32, isLast: Bool) -> Int {
-        let count = input.count
-        guard let wanted = begin(utterance, rate: rate, count: count) else { return discard(count, rate) }
-        var done = 0
-        while done < wanted {
-            let frames = min(wanted &- done, Self.chunk)
-            var index = 0
-            while index < frames {
-                unsafe scratch[index] = Float(input[done &+ index]) * (1 / 32_768)
-                index &+= 1
-            }
+            unsafe input.copy(from: done, frames: frames, to: scratch)
             convert(frames)
             done &+= frames
         }
@@ -109,12 +85,6 @@ struct SpeechFeed: ~Copyable, @unchecked Sendable {
     mutating func finish(_ utterance: UInt32) {
         guard isOpen, self.utterance == utterance else { return }
         end()
-    }
-
-    /// Full scale is ±1, and what is no number is silence: else it would silence everybody in the mix.
-    @_noLocks @_noAllocation
-    private static func bounded(_ sample: Float) -> Float {
-        sample > 1 ? 1 : sample >= -1 ? sample : sample < -1 ? -1 : 0
     }
 
     @_noLocks @_noAllocation

@@ -9,7 +9,6 @@ internal import VoiceRealtime
 ///
 /// Nothing is estimated: what the playback thread has not taken has not been heard, whatever the clock says. Nothing is allocated after `init`; what finds no
 /// room in it counts as not heard.
-@safe
 struct SpeechTrail: ~Copyable {
     /// Runs on their way to the DAC: a second of half-millisecond pulls at a changing pace.
     private static var waitingCapacity: Int { @_noLocks @_noAllocation get { 2_048 } }
@@ -64,57 +63,40 @@ struct SpeechTrail: ~Copyable {
         }
     }
 
-    private let waiting: UnsafeMutablePointer<Run>
-    private var firstWaiting = 0
-    private var waitingCount = 0
-    private let spoken: UnsafeMutablePointer<SpokenSegment>
-    /// Segments ever noted; the last ``spokenCapacity`` are kept.
-    private var spokenCount = 0
-    private let news: UnsafeMutablePointer<News>
-    private var firstNews = 0
-    private var newsCount = 0
+    /// On their way to the DAC.
+    private var waiting = FixedRing(capacity: waitingCapacity, filler: Run(utterance: 0))
+    /// Those that left it last.
+    private var spoken = FixedRing(
+        capacity: spokenCapacity, filler: SpokenSegment(time: MonotonicTime(nanoseconds: 0)))
+    private var news = FixedRing(
+        capacity: newsCapacity,
+        filler: News(
+            utterance: 0, isEnd: false, isComplete: false, heardFrames: 0, time: MonotonicTime(nanoseconds: 0)))
     /// Of the utterance whose runs leave the ring now: frames that have left the DAC, or will, and when the last of them has.
     private var heardFrames = 0
     private var heardEnd: MonotonicTime?
-
-    init() {
-        unsafe waiting = .allocate(capacity: Self.waitingCapacity)
-        unsafe waiting.initialize(repeating: Run(utterance: 0), count: Self.waitingCapacity)
-        unsafe spoken = .allocate(capacity: Self.spokenCapacity)
-        unsafe spoken.initialize(
-            repeating: SpokenSegment(time: MonotonicTime(nanoseconds: 0)), count: Self.spokenCapacity)
-        unsafe news = .allocate(capacity: Self.newsCapacity)
-        let nothing = News(
-            utterance: 0, isEnd: false, isComplete: false, heardFrames: 0, time: MonotonicTime(nanoseconds: 0))
-        unsafe news.initialize(repeating: nothing, count: Self.newsCapacity)
-    }
-
-    deinit {
-        unsafe waiting.deallocate()
-        unsafe spoken.deallocate()
-        unsafe news.deallocate()
-    }
 
     // MARK: On the way to the DAC
 
     /// Notes frames that were pulled: where they lie in the playout ring, and how many of its frames each takes.
     @_noLocks @_noAllocation
     mutating func pulled(_ utterance: UInt32, firstFrame: Int, frames: Int, ringFrame: Double, scale: Double) {
-        if waitingCount > 0 {
-            let last = (firstWaiting &+ waitingCount &- 1) % Self.waitingCapacity
-            let run = unsafe waiting[last]
+        if waiting.count > 0 {
+            let last = waiting.count &- 1
+            var run = waiting[last]
             if !run.isEnd, run.utterance == utterance, run.scale == scale, run.firstFrame &+ run.frames == firstFrame,
                 run.ringFrame + Double(run.frames) * scale == ringFrame
             {
-                unsafe waiting[last].frames &+= frames
+                run.frames &+= frames
+                waiting[last] = run
                 return
             }
         }
         // Places are kept for the ends.
-        guard waitingCount < Self.waitingCapacity &- Self.keptForEnds else { return }
+        guard waiting.room > Self.keptForEnds else { return }
         var run = Run(utterance: utterance)
         (run.firstFrame, run.frames, run.ringFrame, run.scale) = (firstFrame, frames, ringFrame, scale)
-        append(run)
+        waiting.append(run)
     }
 
     /// Notes that nothing more comes of an utterance.
@@ -122,14 +104,7 @@ struct SpeechTrail: ~Copyable {
     mutating func ended(_ utterance: UInt32, isComplete: Bool) {
         var run = Run(utterance: utterance)
         (run.isEnd, run.isComplete) = (true, isComplete)
-        append(run)
-    }
-
-    @_noLocks @_noAllocation
-    private mutating func append(_ run: Run) {
-        guard waitingCount < Self.waitingCapacity else { return }
-        unsafe waiting[(firstWaiting &+ waitingCount) % Self.waitingCapacity] = run
-        waitingCount &+= 1
+        waiting.append(run)
     }
 
     // MARK: At the DAC
@@ -138,8 +113,8 @@ struct SpeechTrail: ~Copyable {
     @_noLocks @_noAllocation
     mutating func rendered(_ span: RenderedSpan) {
         let spanEnd = span.firstFrame &+ span.frames
-        while waitingCount > 0 {
-            var run = unsafe waiting[firstWaiting]
+        while waiting.count > 0 {
+            var run = waiting[0]
             if run.isEnd { return }
             let discarded = run.frames(before: span.firstFrame)
             let left = run.frames(before: spanEnd)
@@ -155,10 +130,10 @@ struct SpeechTrail: ~Copyable {
                 run.ringFrame += Double(left) * run.scale
                 run.firstFrame &+= left
                 run.frames &-= left
-                unsafe waiting[firstWaiting] = run
+                waiting[0] = run
                 return
             }
-            removeFirst()
+            waiting.removeFirst()
             concludeEnds(now: nil)
         }
     }
@@ -168,76 +143,59 @@ struct SpeechTrail: ~Copyable {
     /// - Parameter now: when an utterance of which nothing was heard has ended; nil to leave those for later.
     @_noLocks @_noAllocation
     mutating func concludeEnds(now: MonotonicTime?) {
-        while waitingCount > 0 {
-            let run = unsafe waiting[firstWaiting]
+        while waiting.count > 0 {
+            let run = waiting[0]
             guard run.isEnd, let time = heardEnd ?? now else { return }
-            tell(
+            news.append(
                 News(
                     utterance: run.utterance, isEnd: true, isComplete: run.isComplete, heardFrames: heardFrames,
                     time: time))
             (heardFrames, heardEnd) = (0, nil)
-            removeFirst()
+            waiting.removeFirst()
         }
-    }
-
-    @_noLocks @_noAllocation
-    private mutating func removeFirst() {
-        firstWaiting = (firstWaiting &+ 1) % Self.waitingCapacity
-        waitingCount &-= 1
     }
 
     @_noLocks @_noAllocation
     private mutating func leave(_ segment: SpokenSegment) {
         if case .none = heardEnd {
-            tell(
+            news.append(
                 News(
                     utterance: segment.utterance, isEnd: false, isComplete: false, heardFrames: 0, time: segment.time))
         }
         heardFrames &+= segment.frames
         heardEnd = segment.end
-        if spokenCount > 0 {
-            let place = (spokenCount &- 1) % Self.spokenCapacity
-            let last = unsafe spoken[place]
+        if spoken.count > 0 {
+            let newest = spoken.count &- 1
+            var last = spoken[newest]
             let difference = segment.time.nanoseconds &- last.end.nanoseconds
             if last.utterance == segment.utterance, last.firstFrame &+ last.frames == segment.firstFrame,
                 difference < Self.tolerance, difference > -Self.tolerance
             {
-                unsafe spoken[place].frames &+= segment.frames
+                last.frames &+= segment.frames
+                spoken[newest] = last
                 return
             }
         }
-        unsafe spoken[spokenCount % Self.spokenCapacity] = segment
-        spokenCount &+= 1
+        spoken.appendReplacing(segment)
     }
 
     // MARK: What is known
 
-    @_noLocks @_noAllocation
-    private mutating func tell(_ item: News) {
-        guard newsCount < Self.newsCapacity else { return }
-        unsafe news[(firstNews &+ newsCount) % Self.newsCapacity] = item
-        newsCount &+= 1
-    }
-
     /// What has come to pass by `now` and has not been removed.
     func nextNews(now: MonotonicTime) -> News? {
-        guard newsCount > 0 else { return nil }
-        let next = unsafe news[firstNews]
-        return next.time <= now ? next : nil
+        guard news.count > 0, news[0].time <= now else { return nil }
+        return news[0]
     }
 
-    mutating func removeNews() {
-        firstNews = (firstNews + 1) % Self.newsCapacity
-        newsCount -= 1
-    }
+    mutating func removeNews() { news.removeFirst() }
 
     /// Whether nothing is on its way and nothing is left to be told.
-    var isEmpty: Bool { waitingCount == 0 && newsCount == 0 }
+    var isEmpty: Bool { waiting.count == 0 && news.count == 0 }
 
     /// The segment that was the `index`th to leave the DAC, the newest being 0; nil where it is forgotten, or there is none.
     func segment(_ index: Int) -> SpokenSegment? {
-        guard index >= 0, index < min(spokenCount, Self.spokenCapacity) else { return nil }
-        return unsafe spoken[(spokenCount - 1 - index) % Self.spokenCapacity]
+        guard index >= 0, index < spoken.count else { return nil }
+        return spoken[spoken.count - 1 - index]
     }
 
     /// How many frames of an utterance had left the DAC at `time`, as far back as the trail reaches.
@@ -250,5 +208,64 @@ struct SpeechTrail: ~Copyable {
             frames += min(segment.frames, time.frames(since: segment.time, sampleRate: 48_000))
         }
         return frames
+    }
+}
+
+/// Values in the order in which they came, in memory that is made once. For one thread at a time.
+///
+/// Overflow: ``append(_:)`` refuses the newest value, ``appendReplacing(_:)`` gives up the oldest. In this file, so that what is proved of the trail is proved of it
+/// too: the compiler sees generic code of another file only in release builds.
+@safe
+private struct FixedRing<Element: BitwiseCopyable>: ~Copyable {
+    private let elements: UnsafeMutablePointer<Element>
+    private let mask: Int
+    private var first = 0
+    private(set) var count = 0
+
+    /// - Parameter capacity: a power of two.
+    init(capacity: Int, filler: Element) {
+        precondition(capacity > 0 && capacity & (capacity &- 1) == 0)
+        mask = capacity &- 1
+        unsafe elements = .allocate(capacity: capacity)
+        unsafe elements.initialize(repeating: filler, count: capacity)
+    }
+
+    deinit { unsafe elements.deallocate() }
+
+    /// How many values there is room for.
+    var room: Int { mask &+ 1 &- count }
+
+    /// The values, the oldest being 0.
+    subscript(index: Int) -> Element {
+        get {
+            precondition(index >= 0 && index < count)
+            return unsafe elements[(first &+ index) & mask]
+        }
+        set {
+            precondition(index >= 0 && index < count)
+            unsafe elements[(first &+ index) & mask] = newValue
+        }
+    }
+
+    /// Appends a value; false where there is no room.
+    @discardableResult
+    mutating func append(_ element: Element) -> Bool {
+        guard count <= mask else { return false }
+        unsafe elements[(first &+ count) & mask] = element
+        count &+= 1
+        return true
+    }
+
+    /// Appends a value, in the place of the oldest where there is no room.
+    mutating func appendReplacing(_ element: Element) {
+        if count > mask { removeFirst() }
+        append(element)
+    }
+
+    /// Removes the oldest value.
+    mutating func removeFirst() {
+        precondition(count > 0)
+        first = (first &+ 1) & mask
+        count &-= 1
     }
 }

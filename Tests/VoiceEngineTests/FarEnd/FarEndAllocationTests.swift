@@ -26,12 +26,12 @@ struct FarEndAllocationTests {
             _ = end.offer(samples.span, rate: rate, utterance: utterance, isLast: number % 8 == 7)
             _ = end.offer(integers.span, rate: rate, utterance: utterance)
             var outputSpan = output.mutableSpan
-            unsafe line.queue.pointee.pull(into: &outputSpan, ringFrame: Double(number) * 480, scale: 1)
+            unsafe line.queue.pointer.pointee.pull(into: &outputSpan, ringFrame: Double(number) * 480, scale: 1)
             let dacTime = MonotonicTime(nanoseconds: Int64(number) * 10_000_000)
-            unsafe line.queue.pointee.trail.rendered(
+            unsafe line.queue.pointer.pointee.trail.rendered(
                 RenderedSpan(firstFrame: Int(number) * 480, frames: 480, dacTime: dacTime))
             if number % 50 == 0 { end.interrupt() }
-            unsafe line.nearEnd.tap.pointee.write(
+            unsafe line.nearEnd.tap.pointer.pointee.write(
                 output.span, time: MonotonicTime(nanoseconds: Int64(number) * 10_100_000))
             var nearSpan = near.mutableSpan
             _ = end.takeNearEnd(into: &nearSpan)

@@ -13,20 +13,21 @@ private final class QueueRig {
     init(_ configuration: FarEndConfiguration = FarEndConfiguration()) throws { line = try FarEndLine(configuration) }
 
     func offer(_ samples: [Float], rate: SoundRate = .hertz48000, _ utterance: UInt32, isLast: Bool = false) -> Int {
-        unsafe line.feed.pointee.offer(samples.span, rate: rate, utterance: utterance, isLast: isLast)
+        unsafe line.feed.pointer.pointee.offer(
+            SoundSamples(samples.span), rate: rate, utterance: utterance, isLast: isLast)
     }
 
-    func finish(_ utterance: UInt32) { unsafe line.feed.pointee.finish(utterance) }
+    func finish(_ utterance: UInt32) { unsafe line.feed.pointer.pointee.finish(utterance) }
 
     func pull(_ frames: Int) -> [Float] {
         var output = [Float](repeating: .nan, count: frames)
         var span = output.mutableSpan
-        unsafe line.queue.pointee.pull(into: &span, ringFrame: Double(pulled), scale: 1)
+        unsafe line.queue.pointer.pointee.pull(into: &span, ringFrame: Double(pulled), scale: 1)
         pulled += frames
         return output
     }
 
-    var counts: SpeechCounts { unsafe line.queue.pointee.counts }
+    var counts: SpeechCounts { unsafe line.queue.pointer.pointee.counts }
 }
 
 @Suite("The queue of a far end in this process")
@@ -64,7 +65,9 @@ struct SpeechQueueTests {
     func integers() throws {
         let rig = try QueueRig()
         let samples = (0..<480).map { Int16($0 * 60) }
-        #expect(unsafe rig.line.feed.pointee.offer(samples.span, rate: .hertz48000, utterance: 1, isLast: true) == 480)
+        let taken = unsafe rig.line.feed.pointer.pointee.offer(
+            SoundSamples(samples.span), rate: .hertz48000, utterance: 1, isLast: true)
+        #expect(taken == 480)
         #expect(rig.pull(480) == samples.map { Float($0) / 32_768 })
     }
 

@@ -35,8 +35,8 @@ private final class TrailRig {
     }
 
     func offer(_ samples: [Float], _ utterance: UInt32, isLast: Bool = false) {
-        let taken = unsafe line.feed.pointee.offer(
-            samples.span, rate: .hertz48000, utterance: utterance, isLast: isLast)
+        let taken = unsafe line.feed.pointer.pointee.offer(
+            SoundSamples(samples.span), rate: .hertz48000, utterance: utterance, isLast: isLast)
         #expect(taken == samples.count)
     }
 
@@ -50,7 +50,7 @@ private final class TrailRig {
         let scale = driftPPM.map { 1 + $0 * 1e-6 } ?? 1
         let held = driftPPM == nil ? 0 : follower.pendingFrames * scale
         var span = block.mutableSpan
-        unsafe line.queue.pointee.pull(
+        unsafe line.queue.pointer.pointee.pull(
             into: &span, ringFrame: Double(playout.writtenFrames) + held, scale: scale)
         follower.pass(block.span, driftPPM: driftPPM, to: &playout, time: now)
     }
@@ -65,22 +65,22 @@ private final class TrailRig {
             heard.append((number(of: output[index]), dacTime.advanced(byFrames: index, sampleRate: 48_000)))
         }
         reference.release(reference.available)
-        unsafe line.queue.pointee.trail.concludeEnds(now: now)
-        while let span = rendered.pop() { unsafe line.queue.pointee.trail.rendered(span) }
-        unsafe line.queue.pointee.trail.concludeEnds(now: now)
+        unsafe line.queue.pointer.pointee.trail.concludeEnds(now: now)
+        while let span = rendered.pop() { unsafe line.queue.pointer.pointee.trail.rendered(span) }
+        unsafe line.queue.pointer.pointee.trail.concludeEnds(now: now)
     }
 
     /// How many frames of an utterance the trail says had been heard.
     func said(_ utterance: UInt32, at time: MonotonicTime) -> Int {
-        unsafe line.queue.pointee.trail.heardFrames(of: utterance, at: time)
+        unsafe line.queue.pointer.pointee.trail.heardFrames(of: utterance, at: time)
     }
 
     /// How many had been, by what came out of the loudspeaker.
     func heardFrames(at time: MonotonicTime) -> Int { heard.count { $0.time < time } }
 
     func nextNews(now: MonotonicTime) -> SpeechTrail.News? {
-        let next = unsafe line.queue.pointee.trail.nextNews(now: now)
-        if next != nil { unsafe line.queue.pointee.trail.removeNews() }
+        let next = unsafe line.queue.pointer.pointee.trail.nextNews(now: now)
+        if next != nil { unsafe line.queue.pointer.pointee.trail.removeNews() }
         return next
     }
 }
