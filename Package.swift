@@ -128,7 +128,7 @@ let package = Package(
         tests("VoiceTransport", "VoiceTransport", "CLinuxRealtime", "CAllocationCounter", "CSRTP", "COpenSSL"),
         tests("VoiceEngine", "VoiceEngine", "VoiceProcessing", "VoiceSimulation", "CAllocationCounter"),
         tests("VoiceSimulation", "VoiceSimulation"),
-        tests("EndToEnd", "VoiceEngine", "VoiceSimulation", "CAllocationCounter"),
+        tests("EndToEnd", "VoiceEngine", "VoiceSimulation", "CAllocationCounter", "ScriptedPeers"),
         tests("Examples", "EchoAgent", "CustomBackend", "VoiceEngine", "VoiceProcessing", "VoiceSimulation"),
         tests("CommandLine", "duplex", "VoiceEngine", "VoiceSimulation"),
         tests("VirtualCard", "CALSA", "CLinuxRealtime", "CAllocationCounter"),

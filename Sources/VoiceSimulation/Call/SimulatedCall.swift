@@ -1,6 +1,6 @@
 internal import VoiceDevices
 package import VoiceEngine
-internal import VoicePeers
+package import VoicePeers
 internal import VoiceRealtime
 package import VoiceRooms
 internal import VoiceWire
@@ -11,69 +11,20 @@ internal import VoiceWire
 ///        ▲                   │ directory │                    │
 ///        └── downlink A ◄────┘            └◄── uplink B ◄──────┘
 ///
-/// Everything is the code of a real call but the devices, the sockets and the tokens' signatures. One thread, which is the caller's.
-package final class SimulatedCall {
+/// Everything is the code of a real call but the devices, the sockets, the signatures of tokens and, as `SimulatedCall`, the protection of the paths. One thread, which
+/// is the caller's.
+package final class SimulatedCallOver<Security: PeerSecurity> {
     /// The two sides.
-    package enum Side: Int, CaseIterable, Sendable {
-        /// The first.
-        case a
-        /// The second.
-        case b
-
-        /// The one opposite.
-        package var other: Side { self == .a ? .b : .a }
-    }
-
+    package typealias Side = SimulatedCallSide
     /// What a call is made of.
-    package struct Configuration: Sendable {
-        /// Where every random number comes from.
-        package var seed: UInt64 = 1
-        /// The engines' configuration; the device in it is not used.
-        package var engine: EngineConfiguration = .voiceChat
-        /// The links between each engine and the room.
-        package var network: NetworkConditions = .lan
-        /// The room around each engine.
-        package var rooms: [RoomConditions] = [.office, .livingRoom]
-        /// Who speaks in each room.
-        package var talkers: [SpeechSource]
-        /// How much faster than nominal each device runs, in ppm.
-        package var driftPPM: [Double] = [0, 0]
-        /// The same of each loudspeaker, where that has a clock of its own, apart from its microphone's.
-        package var playbackDriftPPM: [Double]?
-        /// Frames in a device period.
-        package var periodFrames = 240
-        /// The longest that the call may last.
-        package var longest: Duration = .seconds(60)
-        /// How much of it is recorded at a time, until the recording is taken; nil for all. Memory is taken for this long.
-        package var recorded: Duration?
-
-        /// A call between two talkers, one in each room.
-        package init(talkers: [SpeechSource]) {
-            precondition(talkers.count == 2, "two sides")
-            self.talkers = talkers
-        }
-
-        fileprivate func device(_ air: consuming sending ConversationAir, _ side: Side) throws -> any SteppedDevice {
-            let ppm = driftPPM[side.rawValue]
-            if let playbackDriftPPM {
-                var shape = TwoClockDevice<ConversationAir>.Configuration(start: SimulatedCall.start)
-                shape.periodFrames = periodFrames
-                shape.capturePPM = ppm
-                shape.playbackPPM = playbackDriftPPM[side.rawValue]
-                return TwoClockDevice(air: air, configuration: shape)
-            }
-            var shape = SimulatedDeviceConfiguration(pacing: .virtual(start: SimulatedCall.start))
-            shape.periodFrames = periodFrames
-            shape.driftPPM = ppm
-            return try SimulatedDevice(air: air, configuration: shape)
-        }
-    }
+    package typealias Configuration = SimulatedCallConfiguration
 
     private final class Participant {
         let core: EngineCore
         let device: any SteppedDevice
-        let address: EndpointAddress
-        var guest: RoomGuest<Plaintext>
+        /// Where its socket is bound.
+        var address: EndpointAddress
+        var guest: RoomGuest<Security>
         var media: RoomMedia
         var uplink: SimulatedNetwork
         var downlink: SimulatedNetwork
@@ -82,9 +33,12 @@ package final class SimulatedCall {
         /// When the engine must run next if its device does not move before.
         var nextRun: MonotonicTime?
 
-        init(_ configuration: Configuration, side: Side, generator: inout SeededGenerator) throws {
+        init(
+            _ configuration: Configuration, side: Side, generator: inout SeededGenerator,
+            security: (CookieKey) -> Security
+        ) throws {
             var acoustics = configuration.rooms[side.rawValue]
-            acoustics.bulkDelayFrames = min(acoustics.bulkDelayFrames, SimulatedCall.longestUnreportedDelay)
+            acoustics.bulkDelayFrames = min(acoustics.bulkDelayFrames, longestUnreportedDelay)
             let frames = MonotonicTime(atOrAfter: configuration.recorded ?? configuration.longest).frames(
                 since: MonotonicTime(nanoseconds: 0), sampleRate: 48_000)
             let air = ConversationAir(
@@ -94,49 +48,56 @@ package final class SimulatedCall {
             var engine = configuration.engine
             engine.device = .custom(device)
             core = try EngineCore(engine, keepsDeadlines: true, eventWake: nil) { _ in }
-            address = EndpointAddress(high: 0, low: UInt64(side.rawValue + 1), port: 5_000)
+            address = EndpointAddress(high: 0, low: UInt64(side.rawValue + 1), port: 4_999)
             let key = CookieKey(high: generator.next(), low: generator.next())
             guest = RoomGuest(
-                session: try RoomSession(token: [UInt8(side.rawValue)]), server: SimulatedCall.server,
-                security: Plaintext(key: key), cookieKey: key)
+                session: try RoomSession(token: [UInt8(side.rawValue)], publishing: configuration.publishing),
+                server: simulatedServer,
+                security: security(key), cookieKey: key)
             media = RoomMedia(randomStart: generator.next())
             uplink = try SimulatedNetwork(configuration.network, seed: generator.next())
             downlink = try SimulatedNetwork(configuration.network, seed: generator.next())
         }
+
+        /// Another socket, at another port, as the system gives one.
+        func openSocket() {
+            address = EndpointAddress(high: 0, low: address.low, port: address.port + 1)
+        }
     }
-
-    /// Simulated time begins here; not at zero, so that nothing can mistake zero for "unknown".
-    private static let start = MonotonicTime(nanoseconds: 1_000_000_000)
-    /// What a device does not tell of its delay: 5 ms, as converters have it. Longer buffers are in its timestamps.
-    private static let longestUnreportedDelay = 240
-
-    private static let server = EndpointAddress(high: 0, low: 100, port: 7_900)
 
     private let participants: [Participant]
     private var generator: SeededGenerator
-    private var host: RoomHost<Plaintext>
+    private let security: (CookieKey) -> Security
+    private var host: RoomHost<Security>
     /// Where datagrams are written before they are sent.
     private var outgoing = [UInt8](repeating: 0, count: 1_500)
-    private var now = SimulatedCall.start
+    private var now = simulatedStart
     private let end: MonotonicTime
 
     /// Sets the call up; both sides begin to join at once.
-    package init(_ configuration: Configuration) throws {
+    ///
+    /// - Parameter security: what protects the paths of an end whose random numbers come of this key.
+    package init(_ configuration: Configuration, security: @escaping (CookieKey) -> Security) throws {
         var generator = SeededGenerator(seed: configuration.seed)
-        participants = try Side.allCases.map { try Participant(configuration, side: $0, generator: &generator) }
-        host = Self.makeHost(&generator)
+        participants = try Side.allCases.map {
+            try Participant(configuration, side: $0, generator: &generator, security: security)
+        }
+        self.security = security
+        host = Self.makeHost(&generator, security)
         self.generator = generator
         end = MonotonicTime(atOrAfter: now.sinceEpoch + configuration.longest)
         for participant in participants { try participant.guest.session.join(now: now.sinceEpoch) }
     }
 
-    private static func makeHost(_ generator: inout SeededGenerator) -> RoomHost<Plaintext> {
+    private static func makeHost(
+        _ generator: inout SeededGenerator, _ security: (CookieKey) -> Security
+    ) -> RoomHost<Security> {
         let key = CookieKey(high: generator.next(), low: generator.next())
-        return RoomHost(security: Plaintext(key: key), cookieKey: key)
+        return RoomHost(security: security(key), cookieKey: key)
     }
 
     /// Time passed since the beginning.
-    package var elapsed: Duration { now.sinceEpoch - Self.start.sinceEpoch }
+    package var elapsed: Duration { now.sinceEpoch - simulatedStart.sinceEpoch }
 
     /// Lets `duration` pass, at most to the configured end.
     package func run(for duration: Duration) {
@@ -148,6 +109,9 @@ package final class SimulatedCall {
         }
         now = target
     }
+
+    /// Where a side's socket is bound: elsewhere after each that was taken for dead.
+    package func address(_ side: Side) -> EndpointAddress { participants[side.rawValue].address }
 
     /// What happened in a side's room so far.
     package func recording(_ side: Side) -> AirRecording { participants[side.rawValue].device.withAir { $0.recording } }
@@ -232,7 +196,7 @@ package final class SimulatedCall {
     }
 
     /// Ends the room server without a word and starts another in its place, which knows nobody.
-    package func restartServer() { host = Self.makeHost(&generator) }
+    package func restartServer() { host = Self.makeHost(&generator, security) }
 
     // MARK: One instant
 
@@ -270,6 +234,7 @@ package final class SimulatedCall {
             var packet = unsafe Array(link.sending.buffer())
             let length = packet.count
             link.sending.release()
+            packet += [UInt8](repeating: 0, count: Security.mediaOverhead)
             var span = packet.mutableSpan
             // As the network thread has it: what is made during a break is discarded.
             guard let kind = MediaKind(of: span.span),
@@ -365,7 +330,12 @@ package final class SimulatedCall {
         }
         transmit(from: participant)
         if participant.guest.wantsSocket {
+            participant.openSocket()
             participant.guest.connect(now: now.sinceEpoch)
+            transmit(from: participant)
+        } else if participant.guest.suspectsSocket(now: now.sinceEpoch) {
+            participant.openSocket()
+            participant.guest.socketReplaced(now: now.sinceEpoch)
             transmit(from: participant)
         }
     }
@@ -388,6 +358,38 @@ package final class SimulatedCall {
         case .command(let command): try? participant.core.send(command)
         case .post(let event): participant.events.append(event)
         }
+    }
+}
+
+extension SimulatedCallOver where Security == Plaintext {
+    /// A call whose paths nothing protects.
+    package convenience init(_ configuration: Configuration) throws {
+        try self.init(configuration) { Plaintext(key: $0) }
+    }
+}
+
+/// Simulated time begins here; not at zero, so that nothing can mistake zero for "unknown".
+private let simulatedStart = MonotonicTime(nanoseconds: 1_000_000_000)
+/// What a device does not tell of its delay: 5 ms, as converters have it. Longer buffers are in its timestamps.
+private let longestUnreportedDelay = 240
+private let simulatedServer = EndpointAddress(high: 0, low: 100, port: 7_900)
+
+extension SimulatedCallConfiguration {
+    fileprivate func device(_ air: consuming sending ConversationAir, _ side: SimulatedCallSide) throws
+        -> any SteppedDevice
+    {
+        let ppm = driftPPM[side.rawValue]
+        if let playbackDriftPPM {
+            var shape = TwoClockDevice<ConversationAir>.Configuration(start: simulatedStart)
+            shape.periodFrames = periodFrames
+            shape.capturePPM = ppm
+            shape.playbackPPM = playbackDriftPPM[side.rawValue]
+            return TwoClockDevice(air: air, configuration: shape)
+        }
+        var shape = SimulatedDeviceConfiguration(pacing: .virtual(start: simulatedStart))
+        shape.periodFrames = periodFrames
+        shape.driftPPM = ppm
+        return try SimulatedDevice(air: air, configuration: shape)
     }
 }
 

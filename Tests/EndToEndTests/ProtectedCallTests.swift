@@ -1,0 +1,129 @@
+import ScriptedPeers
+import TestCases
+import Testing
+import VoiceEngine
+import VoicePeers
+import VoiceSimulation
+
+@Suite("Whole calls over paths with the flights, the keys and the timers of DTLS-SRTP")
+struct ProtectedCallTests {
+    private typealias Call = SimulatedCallOver<Scripted>
+
+    private func call(_ configuration: Call.Configuration) throws -> Call {
+        var ends: UInt64 = configuration.seed << 32
+        return try Call(configuration) { _ in
+            ends += 1
+            return Scripted(seed: ends)
+        }
+    }
+
+    private static func isLost(_ event: EngineEvent) -> Bool { if case .connectionLost = event { true } else { false } }
+    private static func isBack(_ event: EngineEvent) -> Bool { if case .reconnected = event { true } else { false } }
+    private static func hasLeft(_ event: EngineEvent) -> Bool {
+        if case .participantLeft = event { true } else { false }
+    }
+
+    private static func ending(_ events: [EngineEvent]) -> RoomSessionEnd? {
+        events.compactMap { if case .left(.session(let end)) = $0 { end } else { nil } }.last
+    }
+
+    /// The level at which a side hears the other in these seconds, dBFS; nil where it is silent.
+    private func level(_ call: Call, at side: Call.Side, _ seconds: ClosedRange<Double>) -> Double? {
+        SignalLevel(of: call.recording(side).speaker.span.extracting(frameRange(seconds))).activeDecibels
+    }
+
+    @Test(
+        "a storm of breaks: both are there at its end, as who they were, and hear each other", arguments: cases(1...4))
+    func storm(seed: Int) throws {
+        // Given a call in which both talk
+        var configuration = Talk(a: [0.5...48], b: [0.5...48], length: 48, seed: UInt64(seed)).overCables
+        configuration.publishing = .anyone
+        let call = try call(configuration)
+        call.run(for: .seconds(2))
+        // When either's network goes and comes again and again, for up to 9 s
+        var numbers = SeededGenerator(seed: UInt64(seed) &* 77)
+        while call.elapsed < .seconds(26) {
+            let side = numbers.next() % 2 == 0 ? Call.Side.a : .b
+            call.setConnected(false, side)
+            call.run(for: .milliseconds(200 + Int64(numbers.next() % 8_800)))
+            call.setConnected(true, side)
+            call.run(for: .milliseconds(50 + Int64(numbers.next() % 3_000)))
+        }
+        call.run(for: .seconds(4))
+        for side in Call.Side.allCases {
+            // Then each is back as often as it was away, has never left, and nobody has come anew
+            let events = call.events(side)
+            #expect(events.count(Self.isLost) == events.count(Self.isBack), "seed \(seed), side \(side)")
+            #expect(Self.ending(events) == nil, "seed \(seed), side \(side)")
+            #expect(events.count(Self.hasLeft) == 0, "seed \(seed), side \(side)")
+            #expect(call.statistics(side).streams.count == 1, "seed \(seed), side \(side)")
+        }
+        // And they hear each other
+        let end = call.elapsed / .seconds(1)
+        call.run(for: .seconds(2))
+        for side in Call.Side.allCases {
+            let heard = try #require(level(call, at: side, end...(end + 1.8)), "seed \(seed), side \(side)")
+            #expect(heard > Talk.levelDecibels - 4, "seed \(seed), side \(side)")
+        }
+    }
+
+    @Test("a short break is no break: the path goes on through another socket, without new keys and without a word")
+    func shortBreak() throws {
+        var configuration = Talk(a: [0.5...10], length: 10, seed: 5).overCables
+        configuration.publishing = .anyone
+        let call = try call(configuration)
+        call.run(for: .seconds(2))
+        // When nothing passes for 3.5 s: less than a session takes for the end
+        call.setConnected(false, .a)
+        call.run(for: .seconds(3.5))
+        call.setConnected(true, .a)
+        call.run(for: .seconds(4))
+        // Then the socket was taken for dead and replaced, and the server has followed
+        #expect(call.address(.a).port > 5_000)
+        #expect(call.events(.a).count(Self.isLost) == 0)
+        #expect(call.events(.b).count(Self.hasLeft) == 0)
+        #expect(try #require(level(call, at: .b, 8...9.5)) > Talk.levelDecibels - 3)
+    }
+
+    @Test("a restarted server: both come back and hear each other")
+    func restart() throws {
+        var configuration = Talk(a: [0.5...9], b: [0.5...9], length: 9, seed: 6).overCables
+        configuration.publishing = .anyone
+        let call = try call(configuration)
+        call.run(for: .seconds(2))
+        call.restartServer()
+        call.run(for: .seconds(7))
+        for side in Call.Side.allCases {
+            #expect(call.events(side).count(Self.isBack) == 1)
+            #expect(try #require(level(call, at: side, 7...9)) > Talk.levelDecibels - 3)
+        }
+    }
+
+    @Test("a word that is spoken while its talker joins begins where the join has ended, after four round trips")
+    func firstWord() throws {
+        // Given a listener and a talker 25 ms from the room each, who speaks from the moment at which both begin to join
+        var configuration = Talk(length: 4, seed: 7).overCables
+        let speech = SyntheticSpeech.samples(
+            frames: 5 * 48_000, seed: 7, voice: .high, levelDecibels: Talk.levelDecibels)
+        let onset = try #require(speech.firstIndex { abs($0) > 1e-2 })
+        configuration.talkers[0] = SpeechSource(Array(speech[onset...]), repetition: .once)
+        configuration.network = NetworkConditions()
+        configuration.network.baseDelay = .milliseconds(25)
+        configuration.publishing = .anyone
+        let call = try call(configuration)
+        call.run(for: .seconds(4))
+        // When the listener hears the first of it
+        let (said, heard) = (call.recording(.a).near, call.recording(.b).speaker)
+        let first = try #require(heard.firstIndex { abs($0) > 1e-3 })
+        let found = SignalAlignment(
+            of: heard.span.extracting(first..<first + 48_000), after: said.span.extracting(0..<72_000),
+            longestDelayFrames: 48_000, weighting: .phaseTransform)
+        let alignment = try #require(found)
+        // Then what was said before is lost, and nothing more: no device, no processing and no codec has yet to begin
+        let cut = Double(-alignment.delayFrames) / 48
+        #expect(alignment.peakRatio >= SignalAlignment.trustedPeakRatio)
+        #expect((170...225).contains(cut), "\(cut) ms")
+        // And he hears it soon after it went out
+        #expect(Double(first) / 48 - cut < 120, "\(Double(first) / 48) ms")
+    }
+}
