@@ -27,7 +27,7 @@ package struct Spectrum: ~Copyable {
     }
 
     /// Squared magnitude of a bin, or with lanes of the number at that place.
-    @inlinable @inline(__always)
+    @inlinable @_transparent
     package func power(_ index: Int) -> Float { real[index] * real[index] + imaginary[index] * imaginary[index] }
 
     /// Puts a spectrum in lane `first` and moves those from there on up; the last of `count` drops out.

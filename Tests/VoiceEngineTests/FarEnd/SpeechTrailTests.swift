@@ -1,3 +1,4 @@
+import TestCases
 import Testing
 import VoiceDevices
 import VoiceRealtime
@@ -87,7 +88,7 @@ private final class TrailRig {
 
 @Suite("What was heard of a far end, by the DAC's times")
 struct SpeechTrailTests {
-    @Test("is exact, at any time, through stalls, dry rings, discards and changing latencies", arguments: 0..<20)
+    @Test("is exact, at any time, through stalls, dry rings, discards and changing latencies", arguments: cases(0..<20))
     func exact(seed: Int) throws {
         var generator = SeededGenerator(seed: UInt64(seed))
         func chance(_ count: Int) -> Int { Int(generator.next() as UInt64 % UInt64(count)) }
