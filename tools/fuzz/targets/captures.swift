@@ -15,7 +15,13 @@ struct Failure: Error {
     init(_ code: Code, _ message: String) { precondition(!message.isEmpty) }
 }
 
-private let path = "/dev/shm/duplex-fuzz-\(getpid()).pcap"
+/// A file in memory whose name is gone, so that nothing is left behind, however the run ends.
+private let path: String = {
+    let name = "/dev/shm/duplex-fuzz-\(getpid()).pcap"
+    guard let stream = unsafe fopen(name, "w") else { fatalError("no file to read from") }
+    unlink(name)
+    return "/proc/self/fd/\(unsafe fileno(stream))"
+}()
 
 /// libFuzzer's entry: one input, always answered 0; a precondition that fails is a finding.
 @_cdecl("LLVMFuzzerTestOneInput")
