@@ -96,6 +96,9 @@ struct ChildProcess {
     /// As a service manager ends a service, or begins to restart it.
     func terminate() { kill(process.processIdentifier, SIGTERM) }
 
+    /// As an operator has a service read its files again.
+    func hangUp() { kill(process.processIdentifier, SIGHUP) }
+
     /// As a crash.
     func terminateAtOnce() { kill(process.processIdentifier, SIGKILL) }
 
