@@ -36,6 +36,28 @@ struct NamespaceLiveTests {
         #expect(served.exitCode == 0, "\(served.standardError)")
     }
 
+    @Test("a server on all addresses is called by the one of its other side, and answers from there")
+    func otherSide() throws {
+        // Given a server that listens on all addresses
+        let network = try TestNetwork()
+        let folder = try TestFolder()
+        let server = try RunningServer(in: folder, address: "0.0.0.0", through: network.command(in: .middle))
+        let fingerprint = try #require(server.url.split(separator: "?").last)
+        try folder.speak("in.wav", seconds: 0.5, seed: 1)
+        // When it is called by the address of its cable to the other caller, which is not the one that it would answer from by itself
+        for (place, address) in [(TestNetwork.Place.left, network.otherAddress), (.right, network.address)] {
+            let call = try ChildProcess(
+                [
+                    "call", "--server", "duplex://\(address):\(server.port)/?\(fingerprint)", "--token",
+                    try server.token("\(place)"), "--input", folder("in.wav"),
+                ], through: network.command(in: place))
+            // Then the call comes about
+            let result = call.wait()
+            #expect(result.exitCode == 0, "\(place): \(result.standardError)")
+        }
+        _ = server.stop()
+    }
+
     @Test("a server without protection is not called from another machine, nor served to it")
     func plaintext() throws {
         let network = try TestNetwork()

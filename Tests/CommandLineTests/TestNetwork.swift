@@ -55,6 +55,9 @@ final class TestNetwork {
     /// The middle's address towards the left.
     var address: String { "10.77.\(number).1" }
 
+    /// The middle's address towards the right, which the left reaches too.
+    var otherAddress: String { "10.78.\(number).1" }
+
     /// What comes before a command that is to run there.
     func command(in place: Place) -> [String] { [Self.ip ?? "ip", "netns", "exec", name(place)] }
 

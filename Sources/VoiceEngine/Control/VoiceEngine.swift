@@ -130,6 +130,9 @@ public actor VoiceEngine {
 
     /// Joins a room: publishes the microphone there and plays everybody else.
     ///
+    /// Devices and processing run since `start()`, so the room hears the microphone from the moment on at which it is joined, some four round trips after the
+    /// call; what is said before is not kept.
+    ///
     /// - Returns: the participants who are there already.
     /// - Throws: ``EngineError/room(_:)`` with the refusal or failure, ``EngineError/notStarted``, ``EngineError/alreadyJoined``.
     @discardableResult
