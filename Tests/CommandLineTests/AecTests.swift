@@ -34,6 +34,20 @@ struct AecTests {
         #expect(text.exitCode == 0 && !text.standardOutput.contains("nan"), "\(text.standardOutput)")
     }
 
+    @Test("rumble below a voice does not stay in the near end", arguments: ["native", "speexDSP", "webRTC"])
+    func rumble(backend: String) throws {
+        // Given a microphone that stands on a floor which trembles at 25 Hz, and nothing else
+        let frames = 2 * Self.rate
+        let rumble = (0..<frames).map { 0.2 * Float(sin(2 * .pi * 25 * Double($0) / Double(Self.rate))) }
+        let folder = try Self.folder([Float](repeating: 0, count: frames), rumble)
+        // When
+        let run = try ChildProcess.run(Self.command(folder) + ["--backend", backend])
+        // Then, after a second, it is 14 dB lower or more
+        #expect(run.exitCode == 0, "\(run.standardError)")
+        let left = try AudioFile.read(folder("o.wav"), convertedTo: Self.rate).samples.dropFirst(Self.rate)
+        #expect(left.allSatisfy { abs($0) < 0.04 })
+    }
+
     @Test("measures that are no numbers are unknown")
     func unknown() {
         let far = SyntheticSpeech.samples(frames: 6 * Self.rate, seed: 9)

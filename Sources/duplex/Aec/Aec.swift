@@ -109,14 +109,9 @@ struct Aec: AsyncParsableCommand {
     var settings: ProcessingSettings {
         ProcessingSettings(
             echo: (echo ?? .soft).setting, noise: noise.setting, noiseMethod: noise.method, gain: gain.setting,
-            highPass: wantsHighPass,
+            highPass: true,
             // Who talks is part of the verdict; it changes nothing in the sound.
             voiceDetection: .moderate)
-    }
-
-    /// WebRTC's canceller wants nothing below 80 Hz; the others alone leave the talker's voice whole.
-    private var wantsHighPass: Bool {
-        backend.name == ProcessingBackend.webRTC.name || noise != .off || gain != .off
     }
 
     /// What was asked for and is not done, each in a line.
