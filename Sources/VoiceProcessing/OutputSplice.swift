@@ -21,7 +21,7 @@ struct OutputSplice: ~Copyable {
     private static let stepSeconds = 0.002
 
     private let rate: Int
-    private var history: RealVector
+    private var history: DelayLine
     /// One period of the old output, made so that its end leads to its beginning.
     private var cycle: RealVector
     private let fade: Int
@@ -38,7 +38,7 @@ struct OutputSplice: ~Copyable {
         fade = Int(Double(rate) * Self.fadeSeconds)
         longest = rate / Self.periodsPerSecond.longest
         stepDecay = expf(-1 / Float(Double(rate) * Self.stepSeconds))
-        history = RealVector(count: 3 * longest)
+        history = DelayLine(count: 3 * longest)
         cycle = RealVector(count: longest + 2)
     }
 
@@ -71,7 +71,7 @@ struct OutputSplice: ~Copyable {
             remaining -= 1
             index += 1
         }
-        remember(block.span)
+        history.push(block.span)
     }
 
     /// Cuts the last period out of the history. Its last quarter is faded into what came before its first frame, so that it
@@ -87,12 +87,6 @@ struct OutputSplice: ~Copyable {
         }
         let expected = 2 * history[end - 1] - history[end - 2]
         step = expected - cycle[0]
-    }
-
-    private mutating func remember(_ block: Span<Float>) {
-        let new = min(history.count, block.count)
-        history.shiftDown(by: new)
-        history.write(block.extracting(last: new), at: history.count - new)
     }
 
     /// The lag at which the end of the history looks most like what precedes it: coarsely first, then to the frame.

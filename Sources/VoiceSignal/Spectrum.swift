@@ -58,14 +58,21 @@ package struct TransformBatch: ~Copyable {
     package mutating func setTime(
         _ lane: Int, _ frames: borrowing RealVector, from begin: Int = 0, count length: Int? = nil, at first: Int = 0
     ) {
-        let length = length ?? frames.count
-        precondition(lane < Self.lanes && first + length <= Self.frames)
-        for index in 0..<length { time[(first + index) * Self.lanes + lane] = frames[begin + index] }
+        put(frames.span.extracting(begin..<begin + (length ?? frames.count - begin)), lane, at: first)
     }
 
-    /// Puts frames times a window into a lane.
-    package mutating func setTime(_ lane: Int, _ frames: borrowing RealVector, window: borrowing RealVector) {
-        precondition(lane < Self.lanes && frames.count == Self.frames && window.count == Self.frames)
+    /// Puts a line's frames into a lane.
+    package mutating func setTime(_ lane: Int, _ line: borrowing DelayLine) { put(line.span, lane, at: 0) }
+
+    private mutating func put(_ frames: Span<Float>, _ lane: Int, at first: Int) {
+        precondition(lane < Self.lanes && first + frames.count <= Self.frames)
+        for index in frames.indices { time[(first + index) * Self.lanes + lane] = frames[index] }
+    }
+
+    /// Puts a line's frames times a window into a lane.
+    package mutating func setTime(_ lane: Int, _ line: borrowing DelayLine, window: borrowing RealVector) {
+        precondition(lane < Self.lanes && line.count == Self.frames && window.count == Self.frames)
+        let frames = line.span
         for index in 0..<Self.frames { time[index * Self.lanes + lane] = frames[index] * window[index] }
     }
 

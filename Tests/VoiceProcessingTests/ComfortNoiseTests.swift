@@ -15,7 +15,7 @@ struct ComfortNoiseTests {
         var comfort: ComfortNoise
         var batch = TransformBatch()
         var window = RealVector(count: TransformBatch.frames)
-        var frame = RealVector(count: TransformBatch.frames)
+        var frame = DelayLine(count: TransformBatch.frames)
         var spectrum = Spectrum()
         var gains = RealVector(count: Spectrum.bins)
         var power = RealVector(count: Spectrum.bins)
@@ -37,8 +37,7 @@ struct ComfortNoiseTests {
             var output = [Float](repeating: 0, count: signal.count)
             for number in 0..<signal.count / ComfortNoiseTests.block {
                 let range = number * ComfortNoiseTests.block..<(number + 1) * ComfortNoiseTests.block
-                frame.shiftDown(by: ComfortNoiseTests.block)
-                frame.write(signal.span.extracting(range), at: frame.count - ComfortNoiseTests.block)
+                frame.push(signal.span.extracting(range))
                 batch.setTime(0, frame, window: window)
                 batch.forward()
                 batch.getSpectrum(0, into: &spectrum)

@@ -70,8 +70,8 @@ struct NativeEchoCanceller: ~Copyable {
 
     /// Cancels in place. Both are 160 frames; `far` is what was played in the same 10 ms or, if buffered, up to 0.6 s before it is heard.
     mutating func run(capture: inout MutableSpan<Float>, far: Span<Float>) {
-        mic.write(bounded: capture.span)
-        played.write(bounded: far)
+        mic.write(capture.span)
+        played.write(far)
         monitor.note(played)
         linear.append(far: played, microphone: mic)
         findEcho()

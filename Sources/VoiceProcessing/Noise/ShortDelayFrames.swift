@@ -28,7 +28,7 @@ struct ShortDelayFrames: ~Copyable {
     /// The analysis window.
     private(set) var analysis: RealVector
     private var synthesis: RealVector
-    private var history: RealVector
+    private var history: DelayLine
     private var frame: RealVector
     private var overlap: RealVector
 
@@ -40,7 +40,7 @@ struct ShortDelayFrames: ~Copyable {
         transform = RealTransform(length: length)
         analysis = RealVector(count: window)
         synthesis = RealVector(count: 2 * hop)
-        history = RealVector(count: window)
+        history = DelayLine(count: window)
         frame = RealVector(count: length)
         overlap = RealVector(count: hop)
         let rise = window - hop
@@ -69,8 +69,7 @@ struct ShortDelayFrames: ~Copyable {
 
     /// Takes one hop of signal without looking at it, so that a later frame finds its past.
     mutating func remember(_ block: Span<Float>, from start: Int) {
-        history.shiftDown(by: hop)
-        for index in 0..<hop { history[window - hop + index] = block[start + index] }
+        history.push(block.extracting(start..<start + hop))
     }
 
     /// Writes the hop that the spectrum, as it is now, completes.

@@ -44,8 +44,11 @@ public struct LoudnessMeter: ~Copyable {
     }
 
     private func loudness(_ blocks: Int) -> Float {
+        // The newest first, in two stretches: before the place of the next one, and before the end.
         var sum: Float = 0
-        for back in 1...blocks { sum += powers[(next + powers.count - back) % powers.count] }
+        let newer = min(blocks, next)
+        for back in 0..<newer { sum += powers[next - 1 - back] }
+        for back in 0..<blocks - newer { sum += powers[powers.count - 1 - back] }
         return max(Self.silence, Self.offset + decibelsFullScale(ofPower: sum / Float(blocks)))
     }
 

@@ -13,7 +13,8 @@ struct Decimator: ~Copyable {
     let factor: Int
     private var taps: RealVector
     /// The end of the signal so far followed by the block.
-    private var line: RealVector
+    private var line: DelayLine
+    private var bounded: RealVector
     private let block: Int
 
     init(factor: Int, block: Int) {
@@ -22,7 +23,8 @@ struct Decimator: ~Copyable {
         let half = Self.sideLobes * factor
         let length = 2 * half + 1
         taps = RealVector(count: length)
-        line = RealVector(count: length - 1 + block)
+        line = DelayLine(count: length - 1 + block)
+        bounded = RealVector(count: block)
         var sum: Float = 0
         for index in 0..<length {
             let x = Double.pi * Self.cutoff * Double(index - half) / Double(factor)
@@ -33,13 +35,13 @@ struct Decimator: ~Copyable {
         for index in 0..<length { taps[index] /= sum }
     }
 
-    /// Filters a block and writes `block.count / factor` frames into `output` from `first` on.
-    mutating func run(_ input: Span<Float>, into output: inout RealVector, at first: Int) {
+    /// Filters a block into `output`, which takes `block.count / factor` frames.
+    mutating func run(_ input: Span<Float>, into output: inout RealVector) {
         precondition(input.count == block, "the block's length is fixed")
-        line.shiftDown(by: block)
-        line.write(bounded: input, at: line.count - block)
+        bounded.write(bounded: input)
+        line.push(bounded)
         for index in 0..<block / factor {
-            output[first + index] = unsafe vk_dot(line.start + index &* factor, taps.start, taps.count)
+            output[index] = unsafe vk_dot(line.start + index &* factor, taps.start, taps.count)
         }
     }
 }

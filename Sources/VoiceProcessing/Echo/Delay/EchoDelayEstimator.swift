@@ -56,8 +56,9 @@ public struct EchoDelayEstimator: ~Copyable {
     private var captureDecimator: Decimator
     private var referenceDecimator: Decimator
     private let transform: FourierTransform
-    private var capture = RealVector(count: window)
-    private var reference = RealVector(count: size)
+    private var capture = DelayLine(count: window)
+    private var reference = DelayLine(count: size)
+    private var decimated: RealVector
     private var taper = RealVector(count: window)
     private var real = RealVector(count: size)
     private var imaginary = RealVector(count: size)
@@ -91,6 +92,7 @@ public struct EchoDelayEstimator: ~Copyable {
         factor = sampleRate / Self.searchRate
         captureDecimator = Decimator(factor: factor, block: sampleRate / 100)
         referenceDecimator = Decimator(factor: factor, block: sampleRate / 100)
+        decimated = RealVector(count: Self.searchRate / 100)
         transform = FourierTransform(size: Self.size)
         // Rises over nine tenths and falls over the newest tenth: a jump shows soon after it happened.
         for index in 0..<Self.window {
@@ -105,10 +107,10 @@ public struct EchoDelayEstimator: ~Copyable {
     @discardableResult
     public mutating func run(capture block: Span<Float>, reference far: Span<Float>) -> Bool {
         let added = block.count / factor
-        capture.shiftDown(by: added)
-        reference.shiftDown(by: added)
-        captureDecimator.run(block, into: &capture, at: Self.window - added)
-        referenceDecimator.run(far, into: &reference, at: Self.size - added)
+        captureDecimator.run(block, into: &decimated)
+        capture.push(decimated)
+        referenceDecimator.run(far, into: &decimated)
+        reference.push(decimated)
         heard = min(heard + added, Self.size)
         blocksSinceEstimate += 1
         let farTalks = isFarEndActive()
@@ -136,8 +138,8 @@ public struct EchoDelayEstimator: ~Copyable {
 
     /// Forgets everything, as after a change of device.
     public mutating func reset() {
-        capture.fill(0)
-        reference.fill(0)
+        capture.clear()
+        reference.clear()
         crossReal.fill(0)
         crossImaginary.fill(0)
         (step, blocksSinceEstimate, heard, candidate, votes, activeBlocks) = (.gather, 0, 0, -1, 0, 0)
@@ -164,7 +166,7 @@ public struct EchoDelayEstimator: ~Copyable {
             real[index] = index < Self.window - valid ? 0 : capture[index] * taper[index]
         }
         for index in Self.window..<Self.size { real[index] = 0 }
-        imaginary.copy(from: reference)
+        imaginary.write(reference)
     }
 
     /// Separates the two spectra, averages the whitened cross-spectrum and transforms it back into `real`.

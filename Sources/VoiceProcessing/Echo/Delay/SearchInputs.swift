@@ -11,10 +11,10 @@ struct SearchInputs: ~Copyable {
     /// Weight of a new block in the levels, 0.4 s.
     private static let levelWeight: Float = 0.025
 
-    private var farLine = RealVector(count: frames)
-    private var playedLine = RealVector(count: frames)
-    private var micLine = RealVector(count: frames)
-    private var predictionLine = RealVector(count: frames)
+    private var farLine = DelayLine(count: frames)
+    private var playedLine = DelayLine(count: frames)
+    private var micLine = DelayLine(count: frames)
+    private var predictionLine = DelayLine(count: frames)
     private var fresh = RealVector(count: block)
     private var longWindow = RealVector(count: frames, repeating: 1)
     private var shortWindow = RealVector(count: frames)
@@ -48,11 +48,11 @@ struct SearchInputs: ~Copyable {
     var levelRatio: Float { levels.mic / (levels.far + 1e-9) }
 
     mutating func prepare(far newFar: borrowing RealVector, mic: borrowing RealVector, _ batch: inout TransformBatch) {
-        Self.push(newFar, &playedLine)
+        playedLine.push(newFar)
         Self.emphasise(newFar.span, &last.far, &fresh)
-        Self.push(fresh, &farLine)
+        farLine.push(fresh)
         Self.emphasise(mic.span, &last.mic, &fresh)
-        Self.push(fresh, &micLine)
+        micLine.push(fresh)
         farPower = playedLine.energy / Float(Self.frames)
         if farPower > 1e-7 {
             levels.far += Self.levelWeight * (farPower - levels.far)
@@ -79,16 +79,11 @@ struct SearchInputs: ~Copyable {
             before = now
         }
         last.prediction = before
-        Self.push(fresh, &predictionLine)
+        predictionLine.push(fresh)
         predictionPower = predictionLine.energy / Float(Self.frames)
         batch.setTime(0, predictionLine, window: longWindow)
         batch.forward()
         batch.getSpectrum(0, into: &prediction)
-    }
-
-    private static func push(_ new: borrowing RealVector, _ line: inout RealVector) {
-        line.shiftDown(by: block)
-        line.write(new, at: frames - block)
     }
 
     private static func emphasise(_ input: Span<Float>, _ before: inout Float, _ output: inout RealVector) {

@@ -28,8 +28,8 @@ struct BandSplitter: ~Copyable {
     private var taps: RealVector
     /// For each of the `factor` places between two low frames its own taps, `2 * reach + 1` of them.
     private var phases: RealVector
-    private var input: RealVector
-    private var lowLine = RealVector(count: 2 * reach + 1 + lowBlock)
+    private var input: DelayLine
+    private var lowLine = DelayLine(count: 2 * reach + 1 + lowBlock)
     private var phase = RealVector(count: lowBlock)
     private var line: RealVector
 
@@ -41,7 +41,7 @@ struct BandSplitter: ~Copyable {
         let count = 2 * half + 1
         taps = RealVector(count: count)
         phases = RealVector(count: factor * (2 * Self.reach + 1))
-        input = RealVector(count: 2 * half + block)
+        input = DelayLine(count: 2 * half + block)
         line = RealVector(count: 2 * half + block)
         designTaps(sampleRate)
     }
@@ -70,8 +70,7 @@ struct BandSplitter: ~Copyable {
     /// Takes a block.
     mutating func split(_ block: Span<Float>, low: inout RealVector) {
         precondition(block.count == self.block && low.count == Self.lowBlock)
-        input.shiftDown(by: self.block)
-        input.write(bounded: block, at: 2 * half)
+        input.push(block)
         unsafe vk_fir(input.start, factor, taps.start, 2 * half + 1, low.start, Self.lowBlock)
     }
 
@@ -79,8 +78,7 @@ struct BandSplitter: ~Copyable {
     mutating func raise(_ low: borrowing RealVector, into output: inout RealVector) {
         precondition(low.count == Self.lowBlock && output.count == block)
         let kept = 2 * Self.reach + 1
-        lowLine.shiftDown(by: Self.lowBlock)
-        lowLine.write(low, at: kept)
+        lowLine.push(low)
         for place in 0..<factor {
             unsafe vk_fir(lowLine.start + 1, 1, phases.start + place * kept, kept, phase.start, Self.lowBlock)
             for index in 0..<Self.lowBlock { output[index * factor + place] = phase[index] }
@@ -90,7 +88,7 @@ struct BandSplitter: ~Copyable {
     /// Writes the input as it was ``delay`` frames ago.
     mutating func delayed(_ block: Span<Float>, into output: inout RealVector) {
         output.write(line, count: min(delay, self.block), at: 0)
-        output.write(bounded: block.extracting(0..<self.block - delay), at: delay)
-        line.write(bounded: block.extracting(self.block - delay..<self.block), at: 0)
+        output.write(block.extracting(0..<self.block - delay), at: delay)
+        line.write(block.extracting(self.block - delay..<self.block))
     }
 }

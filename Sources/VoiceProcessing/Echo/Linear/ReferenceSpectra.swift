@@ -28,8 +28,8 @@ struct ReferenceSpectra: ~Copyable {
     private var retimed = RealVector(count: stretch)
     private static let stretch = (linear + 1) * block
     /// The last two blocks, re-timed.
-    private var recent = RealVector(count: 2 * block)
-    private var recentCube = RealVector(count: 2 * block)
+    private var recent = DelayLine(count: 2 * block)
+    private var recentCube = DelayLine(count: 2 * block)
     private var newest = Spectrum()
     private var farEmphasis = Emphasis()
     private var cubeEmphasis = Emphasis()
@@ -67,13 +67,11 @@ struct ReferenceSpectra: ~Copyable {
     mutating func advance(_ batch: inout TransformBatch) {
         fraction += drift * Double(Self.block)
         normalise()
-        recent.shiftDown(by: Self.block)
-        recentCube.shiftDown(by: Self.block)
         read(Self.block, of: .far)
-        recent.write(retimed, count: Self.block, at: Self.block)
+        recent.push(retimed, count: Self.block)
         notePower()
         read(Self.block, of: .cube)
-        recentCube.write(retimed, count: Self.block, at: Self.block)
+        recentCube.push(retimed, count: Self.block)
         batch.setTime(0, recent)
         batch.setTime(1, recentCube)
         batch.forward()
@@ -169,8 +167,8 @@ struct ReferenceSpectra: ~Copyable {
         }
         let last = frames - 2 * Self.block
         switch source {
-        case .far: recent.write(retimed, from: last, count: 2 * Self.block, at: 0)
-        case .cube: recentCube.write(retimed, from: last, count: 2 * Self.block, at: 0)
+        case .far: recent.push(retimed, from: last, count: 2 * Self.block)
+        case .cube: recentCube.push(retimed, from: last, count: 2 * Self.block)
         }
     }
 

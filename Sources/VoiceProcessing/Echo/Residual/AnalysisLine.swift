@@ -10,7 +10,7 @@ struct AnalysisLine: ~Copyable {
     static let energy = Float(frames) / 2
 
     private var window = RealVector(count: frames)
-    private var line = RealVector(count: frames)
+    private var line = DelayLine(count: frames)
 
     init() {
         let rise = Self.frames - Self.fall
@@ -25,8 +25,7 @@ struct AnalysisLine: ~Copyable {
     /// Takes a block and puts the newest frames into a lane, to be transformed.
     mutating func push(_ new: borrowing RealVector, lane: Int, _ batch: inout TransformBatch) {
         precondition(new.count == Self.block, "a block is 10 ms")
-        line.shiftDown(by: Self.block)
-        line.write(new, at: Self.frames - Self.block)
+        line.push(new)
         batch.setTime(lane, line, window: window)
     }
 }

@@ -14,7 +14,7 @@ struct CrossfadedFilter: ~Copyable {
     private var impulse: RealVector
     private var current: RealVector
     private var previous: RealVector
-    private var line: RealVector
+    private var line: DelayLine
 
     /// A filter with `gain` in every bin until ``take(lane:_:)``.
     init(reach: Int, gain: Float) {
@@ -23,7 +23,7 @@ struct CrossfadedFilter: ~Copyable {
         impulse = RealVector(count: reach + 1)
         current = RealVector(count: 2 * reach + 1)
         previous = RealVector(count: 2 * reach + 1)
-        line = RealVector(count: 2 * reach + Self.block)
+        line = DelayLine(count: 2 * reach + Self.block)
         for index in 0...reach { taper[index] = 0.5 + 0.5 * cosf(.pi * Float(index) / Float(reach + 1)) }
         current[reach] = gain
         previous[reach] = gain
@@ -42,8 +42,7 @@ struct CrossfadedFilter: ~Copyable {
     /// Filters a block.
     mutating func run(_ input: borrowing RealVector, into output: inout RealVector) {
         precondition(input.count == Self.block && output.count == Self.block)
-        line.shiftDown(by: Self.block)
-        line.write(input, at: 2 * reach)
+        line.push(input)
         unsafe vk_fir_crossfade(line.start, previous.start, current.start, current.count, output.start, Self.block)
     }
 }
