@@ -21,44 +21,6 @@ struct VirtualTimeCardTests {
         return configuration
     }
 
-    @Test("The way of a duplex loop is its periods, to the frame", arguments: [120, 240, 480])
-    func duplexWay(period: Int) throws {
-        let card = VirtualCard(arguments: "VIRTUAL=1")
-        defer { card.remove() }
-        var loop = try ALSADuplexLoop(configuration(card, period: period))
-        let way = 2 * period
-        #expect(loop.wayFrames == way)
-        var noise = Seeded(state: 5)
-        var (heard, played): ([Float], [Float]) = ([], [])
-        for _ in 0..<300 {
-            let turn = try loop.turn { input, output, _ in
-                for index in input.indices { heard.append(input[index]) }
-                for index in output.indices {
-                    output[index] = Float.random(in: -0.5...0.5, using: &noise)
-                    played.append(output[index])
-                }
-            }
-            #expect(turn == .moved)
-        }
-        #expect(heard.prefix(way).allSatisfy { $0 == 0 })
-        #expect(heard.dropFirst(way).elementsEqual(played.dropLast(way)))
-        #expect(loop.restarts == 0 && loop.slips == 0)
-    }
-
-    @Test(
-        "Clocks that run apart slip by a period at a time, and the way stays within a period",
-        arguments: [3_000, -3_000])
-    func duplexDrift(ppm: Int) throws {
-        let card = VirtualCard(arguments: "VIRTUAL=1,PPM_CAPTURE=\(ppm)")
-        defer { card.remove() }
-        var loop = try ALSADuplexLoop(configuration(card, period: 240))
-        var slipped = 0
-        for _ in 0..<2_000 where try loop.turn({ _, output, _ in output[0] = 0.5 }) == .slipped { slipped += 1 }
-        // 480,000 frames, of which three in a thousand are too many or too few: six periods.
-        #expect((4...8).contains(slipped))
-        #expect(loop.slips == slipped && loop.restarts == 0)
-    }
-
     @Test(
         "A good device runs for minutes without an xrun, and moves exactly one period on each wake-up",
         arguments: cases(["INTERRUPTS=0", "GRANULE_FRAMES=0", "JITTER_US=3000"]))
@@ -144,10 +106,24 @@ struct VirtualTimeCardTests {
     func busy() throws {
         let card = VirtualCard(arguments: "VIRTUAL=1")
         defer { card.remove() }
-        let holder = try ALSADuplexLoop(configuration(card, period: 240))
+        let session = try Session()
+        let held = try PortFixture(session)
+        let wanted = try PortFixture(session)
+        let log = EventLog()
+        let holder = ALSADevice(configuration(card, period: 240))
+        _ = try holder.start(capture: held.capture, playback: held.playback, events: log.note)
+        defer { holder.stop() }
         var refusal: DeviceError?
-        do { _ = try ALSADuplexLoop(configuration(card, period: 240)) } catch { refusal = error }
+        do {
+            let device = ALSADevice(configuration(card, period: 240))
+            _ = try device.start(capture: wanted.capture, playback: wanted.playback, events: log.note)
+        } catch { refusal = error }
         #expect(refusal == .busy(name: card.pcm, holders: []))
-        #expect(holder.restarts == 0)
+        let before = session.counters.counts.capture.frames
+        let limit = MonotonicTime.now().nanoseconds + 20_000_000_000
+        while session.counters.counts.capture.frames < before + 4_800, MonotonicTime.now().nanoseconds < limit {
+            session.wake.wait(timeout: .milliseconds(10))
+        }
+        #expect(session.counters.counts.capture.frames >= before + 4_800, "who holds the card goes on hearing it")
     }
 }
