@@ -9,15 +9,15 @@ import VoiceSignal
 /// The gain moves only while there is speech, so nothing pumps. A gain of more than 11 dB is for a talker's speech only: in pauses it
 /// sinks to that, so that a quiet talker's room is not lifted, and it does not rise above it before the level has swung as a talker's
 /// does and a crowd's does not. No delay. One owner; allocates nothing.
-public struct GainController: BitwiseCopyable, Sendable {
+package struct GainController: BitwiseCopyable, Sendable {
     /// What a block told.
-    public struct Report: BitwiseCopyable, Equatable, Sendable {
+    package struct Report: BitwiseCopyable, Equatable, Sendable {
         /// Gain at the end of the block, dB, without the limiter's.
-        public var gain: Float
+        package var gain: Float
         /// What the limiter takes at the end of the block, dB, 0 or more.
-        public var limiting: Float
+        package var limiting: Float
         /// Level of the talker's speech before the gain, dBFS; nil before any speech.
-        public var speechLevel: Float?
+        package var speechLevel: Float?
     }
 
     /// Most gain, dB, where there is no speech: 12 dB less what filters before it may add, the ripple of WebRTC's above all.
@@ -34,7 +34,7 @@ public struct GainController: BitwiseCopyable, Sendable {
     private static let pause = (hold: 25, release: Float(20))
 
     /// What is to be done. May change between any two blocks; the gain ramps over 10 ms.
-    public var settings: ProcessingSettings.Gain {
+    package var settings: ProcessingSettings.Gain {
         didSet { if settings.mode != oldValue.mode { talkerGain = nil } }
     }
 
@@ -51,7 +51,7 @@ public struct GainController: BitwiseCopyable, Sendable {
     private var current: Float = 1
 
     /// A controller.
-    public init(_ settings: ProcessingSettings.Gain) { self.settings = settings }
+    package init(_ settings: ProcessingSettings.Gain) { self.settings = settings }
 
     /// Whether a block would be changed, now or on the way back to unity.
     var isActive: Bool { settings.mode != .off || current != 1 || limiter.gain < 1 }
@@ -61,7 +61,7 @@ public struct GainController: BitwiseCopyable, Sendable {
     /// - Parameters:
     ///   - speech: probability of near speech in the block, 0...1.
     ///   - noise: level of the noise in it, dBFS.
-    public mutating func run(_ block: inout MutableSpan<Float>, speech: Float, noise: Float) -> Report {
+    package mutating func run(_ block: inout MutableSpan<Float>, speech: Float, noise: Float) -> Report {
         let wanted: Float
         switch settings.mode {
         case .off: wanted = 0

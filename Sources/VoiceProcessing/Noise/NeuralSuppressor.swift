@@ -6,15 +6,15 @@ import VoiceSignal
 /// J.-M. Valin, "A hybrid DSP/deep learning approach to real-time full-band speech enhancement", MMSP 2018. It works at 48 kHz only and lags
 /// by 10 or 20 ms, by its version. The library is looked for when the first is made; allocates then and never after. One owner.
 @safe
-public struct NeuralSuppressor: ~Copyable {
+package struct NeuralSuppressor: ~Copyable {
     /// The library cannot be used. Install librnnoise, or do without: ``ProcessingSettings/NoiseMethod/spectral``.
-    public struct Unavailable: Error, Equatable, Sendable {
+    package struct Unavailable: Error, Equatable, Sendable {
         /// What the dynamic linker or the library said.
-        public var reason: String
+        package var reason: String
     }
 
     /// The only rate that it is made for, Hz.
-    public static let sampleRate = 48_000
+    package static let sampleRate = 48_000
     private static let frame = NeuralLibrary.frame
     /// Full scale in the library.
     private static let scale: Float = 32_768
@@ -27,12 +27,12 @@ public struct NeuralSuppressor: ~Copyable {
     private var past: RealVector
 
     /// Frames by which the output lags the input.
-    public var delay: Int { library.delay }
+    package var delay: Int { library.delay }
 
     /// Makes one with the installed library, which is looked for once in a process, or with a file.
     ///
     /// - Parameter path: the library's file; nil for where the dynamic linker looks.
-    public init(path: String? = nil) throws(Unavailable) {
+    package init(path: String? = nil) throws(Unavailable) {
         let library = if let path { try NeuralLibrary(path: path) } else { try NeuralLibrary.installed.get() }
         guard let made = unsafe library.makeState() else { throw Unavailable(reason: "rnnoise_create failed") }
         self.library = library
@@ -45,7 +45,7 @@ public struct NeuralSuppressor: ~Copyable {
     /// Processes 480 frames in place and returns how much of the block's power was taken away, dB.
     ///
     /// - Parameter floor: the least that is left of any of it, a factor of the amplitude, 0...1.
-    public mutating func run(_ block: inout MutableSpan<Float>, floor: Float) -> Float {
+    package mutating func run(_ block: inout MutableSpan<Float>, floor: Float) -> Float {
         precondition(block.count == Self.frame, "a block is 10 ms at 48 kHz")
         for index in 0..<Self.frame { input[index] = block[index] * Self.scale }
         unsafe _ = library.process(state, input, into: &output)

@@ -13,19 +13,19 @@ import VoiceSignal
 /// non-stationary noise environments", Signal Processing 81, 2001, for the idea).
 ///
 /// One owner. Allocates when made and never after. Its mode may change between any two blocks.
-public struct NoiseSuppressor: ~Copyable {
+package struct NoiseSuppressor: ~Copyable {
     /// What a block told.
-    public struct Evidence: BitwiseCopyable, Equatable, Sendable {
+    package struct Evidence: BitwiseCopyable, Equatable, Sendable {
         /// Probability, 0...1, that there is speech in the block.
-        public var speechProbability: Float
+        package var speechProbability: Float
         /// Level of the noise, dBFS RMS.
-        public var noiseLevel: Float
+        package var noiseLevel: Float
         /// How periodic the block is at the pitch of a voice, 0 to 1.2.
-        public var voicing: Float
+        package var voicing: Float
         /// How sure it is that there are clicks such as a keyboard's, 0...1.
-        public var clicking: Float
+        package var clicking: Float
         /// How much of the block's power was taken away, dB, 0 or more; 0 when off.
-        public var suppression: Float
+        package var suppression: Float
     }
 
     /// Per-band memory.
@@ -59,9 +59,9 @@ public struct NoiseSuppressor: ~Copyable {
     }
 
     /// Frames per second.
-    public let sampleRate: Int
+    package let sampleRate: Int
     /// How much is taken away. Between levels the change fades; from and to `off` it is spliced over, as the delay changes.
-    public var mode: ProcessingSettings.NoiseSuppression {
+    package var mode: ProcessingSettings.NoiseSuppression {
         didSet { if (mode == .off) != (oldValue == .off) { switchOver() } }
     }
 
@@ -84,7 +84,7 @@ public struct NoiseSuppressor: ~Copyable {
     private let silentPower: Float
 
     /// A suppressor; allocates.
-    public init(sampleRate: Int, mode: ProcessingSettings.NoiseSuppression) {
+    package init(sampleRate: Int, mode: ProcessingSettings.NoiseSuppression) {
         precondition(CaptureProcessor.sampleRates.contains(sampleRate), "a rate that is processed")
         self.sampleRate = sampleRate
         self.mode = mode
@@ -107,18 +107,18 @@ public struct NoiseSuppressor: ~Copyable {
     }
 
     /// Frames by which the output lags the input in a mode: 5 ms, or none when off.
-    public static func delay(_ mode: ProcessingSettings.NoiseSuppression, sampleRate: Int) -> Int {
+    package static func delay(_ mode: ProcessingSettings.NoiseSuppression, sampleRate: Int) -> Int {
         mode == .off ? 0 : sampleRate / 200
     }
 
     /// Frames by which the output lags the input.
-    public var delay: Int { Self.delay(mode, sampleRate: sampleRate) }
+    package var delay: Int { Self.delay(mode, sampleRate: sampleRate) }
 
     /// Processes `sampleRate / 100` frames in place. When off, listens only and leaves the block as it is.
     ///
     /// - Parameter isDamped: an echo suppressor took of the block. The room's noise has not fallen then, and has not risen when it comes
     ///   back: followed down and up again it would be taken for the beginning of speech.
-    public mutating func run(_ block: inout MutableSpan<Float>, isDamped: Bool = false) -> Evidence {
+    package mutating func run(_ block: inout MutableSpan<Float>, isDamped: Bool = false) -> Evidence {
         precondition(block.count == sampleRate / 100, "a block is 10 ms")
         var likeness: Float = 0
         var suppression: Float = 0

@@ -43,7 +43,7 @@ public struct EchoReadiness: BitwiseCopyable, Equatable, Sendable {
 /// A block in which the far end is heard is clean where what is left is at the level of the room's noise, or far below what the
 /// microphone heard. A talker's blocks are not clean, and cannot be told from an echo's by that alone; so clean blocks weigh much and others
 /// little. Pure, one owner.
-public struct EchoReadinessJudge: BitwiseCopyable, Sendable {
+package struct EchoReadinessJudge: BitwiseCopyable, Sendable {
     /// The far end is heard above this, dBFS,
     private static let audible: Float = -50
     /// and silent when it was below this, dBFS, for so many blocks: a room has fallen still.
@@ -65,19 +65,19 @@ public struct EchoReadinessJudge: BitwiseCopyable, Sendable {
     private static let block = Duration.milliseconds(10)
 
     /// What is known.
-    public private(set) var readiness = EchoReadiness()
+    package private(set) var readiness = EchoReadiness()
     private var floor = LevelFloor()
     private var noise = EchoReadinessJudge.usualNoise
     private var silentBlocks = 0
 
     /// A judge who knows nothing.
-    public init() {}
+    package init() {}
 
     /// The path is another: another device, another delay.
-    public mutating func restart() { self = EchoReadinessJudge() }
+    package mutating func restart() { self = EchoReadinessJudge() }
 
     /// Takes the report of 10 ms; whether the state has changed.
-    public mutating func take(_ report: ProcessingReport) -> Bool {
+    package mutating func take(_ report: ProcessingReport) -> Bool {
         guard let reference = report.referenceLevel, let left = report.cancelledLevel else { return false }
         let before = readiness.state
         if reference > Self.audible {

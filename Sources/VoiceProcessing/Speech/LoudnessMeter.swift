@@ -5,7 +5,7 @@ import VoiceSignal
 ///
 /// The K-weighting is the two second-order filters of the recommendation; away from 48 kHz they are made from the analogue
 /// filters that libebur128 (`ebur128.c`, MIT) found behind its coefficients. One owner; allocates when made.
-public struct LoudnessMeter: ~Copyable {
+package struct LoudnessMeter: ~Copyable {
     /// Blocks of 10 ms in the two windows.
     private static let blocks = (momentary: 40, shortTerm: 300)
     /// Loudness of a full-scale square wave's mean square of 1, LUFS (BS.1770-4, equation 2).
@@ -19,19 +19,19 @@ public struct LoudnessMeter: ~Copyable {
     private var highPass: Biquad
 
     /// A meter.
-    public init(sampleRate: Int) {
+    package init(sampleRate: Int) {
         shelf = Self.shelf(Double(sampleRate))
         highPass = Self.highPass(Double(sampleRate))
     }
 
     /// Loudness over the last 400 ms, LUFS, at least -70.
-    public var momentary: Float { loudness(Self.blocks.momentary) }
+    package var momentary: Float { loudness(Self.blocks.momentary) }
 
     /// Loudness over the last 3 s, LUFS, at least -70.
-    public var shortTerm: Float { loudness(Self.blocks.shortTerm) }
+    package var shortTerm: Float { loudness(Self.blocks.shortTerm) }
 
     /// Takes a block of 10 ms.
-    public mutating func take(_ block: Span<Float>) {
+    package mutating func take(_ block: Span<Float>) {
         var (first, second) = (shelf, highPass)
         var sum = 0.0
         for index in 0..<block.count {

@@ -8,7 +8,7 @@ import VoiceSignal
 ///
 /// One owner. Allocates when made and never after; its settings may change between any two blocks. Costs next to nothing when
 /// noise suppression, gain and voice detection are all off.
-public struct NearEndStages: ~Copyable {
+package struct NearEndStages: ~Copyable {
     /// Length of a block.
     private static let block = Duration.milliseconds(10)
     /// A mean gain of the residual echo's suppressor below which the room's noise is taken away with the echo, dB.
@@ -32,7 +32,7 @@ public struct NearEndStages: ~Copyable {
     /// Stages for a rate of 16, 32 or 48 kHz; allocates.
     ///
     /// - Parameter neuralLibrary: the file of RNNoise; nil for where the dynamic linker looks.
-    public init(sampleRate: Int, settings: ProcessingSettings, neuralLibrary: String? = nil) {
+    package init(sampleRate: Int, settings: ProcessingSettings, neuralLibrary: String? = nil) {
         highPass = HighPass(sampleRate: sampleRate, isOn: settings.highPass)
         neural = sampleRate == NeuralSuppressor.sampleRate ? try? NeuralSuppressor(path: neuralLibrary) : nil
         neuralDelay = neural?.delay ?? 0
@@ -47,13 +47,13 @@ public struct NearEndStages: ~Copyable {
     }
 
     /// Whether RNNoise was found, and the rate is its own.
-    public var hasNeuralNoise: Bool { neural != nil }
+    package var hasNeuralNoise: Bool { neural != nil }
 
     /// Frames by which the output lags the input.
-    public var delay: Int { isNeural ? neuralDelay : noise.delay }
+    package var delay: Int { isNeural ? neuralDelay : noise.delay }
 
     /// Changes what is done from the next block on, without a click. Allocates nothing.
-    public mutating func apply(_ settings: ProcessingSettings) {
+    package mutating func apply(_ settings: ProcessingSettings) {
         highPass.isOn = settings.highPass
         let wasNeural = isNeural
         isNeural = neural != nil && settings.asksForNeuralNoise
@@ -69,7 +69,7 @@ public struct NearEndStages: ~Copyable {
     ///
     /// What is left of an echo is no speech: its likelihood is ``ProcessingReport/residualEchoLikelihood`` where the canceller told it, and
     /// else is reckoned from ``ProcessingReport/referenceLevel``, which must then be that of the far end as it goes with this block.
-    public mutating func run(_ block: inout MutableSpan<Float>, report: inout ProcessingReport) {
+    package mutating func run(_ block: inout MutableSpan<Float>, report: inout ProcessingReport) {
         elapsed += Self.block
         report.processedTime = elapsed
         highPass.run(&block)
