@@ -15,7 +15,7 @@ struct EchoPresenceTests {
         share: Float = 0, isPersistent: Bool = false
     ) -> [Float] {
         (0..<blocks).map { _ in
-            presence.note(referencePower: reference, microphonePower: microphone)
+            presence.observe(referencePower: reference, microphonePower: microphone)
             presence.judge(
                 microphone: 160 * microphone, error: 160 * microphone, estimate: 160 * share * microphone,
                 product: 160 * share * microphone, isEvident: false, isPersistent: isPersistent)
@@ -26,7 +26,7 @@ struct EchoPresenceTests {
     /// With 0.2 s of the room alone before.
     private static func begin(room: Float) -> EchoPresence {
         var presence = EchoPresence()
-        for _ in 0..<20 { presence.note(referencePower: 0, microphonePower: room) }
+        for _ in 0..<20 { presence.observe(referencePower: 0, microphonePower: room) }
         return presence
     }
 

@@ -19,7 +19,7 @@ struct PathChangeTests {
                 let d = share * y + near * 0.01 * generator.normal()
                 (dd, yy, dy) = (dd + d * d, yy + y * y, dy + d * y)
             }
-            if change.note(microphone: dd, estimate: yy, product: dy) { return number }
+            if change.observe(microphone: dd, estimate: yy, product: dy) { return number }
         }
         return nil
     }
@@ -47,7 +47,7 @@ struct PathChangeTests {
     @Test("is not sought while the estimate is silent")
     func silence() {
         var change = PathChange()
-        let told = (0..<200).contains { _ in change.note(microphone: 1, estimate: 1e-9, product: 0) }
+        let told = (0..<200).contains { _ in change.observe(microphone: 1, estimate: 1e-9, product: 0) }
         #expect(!told)
     }
 }

@@ -21,7 +21,7 @@ struct PathMotionTests {
                 error[index] = talk + lag * generator.normal()
                 quick[index] = talk + unrest * generator.normal()
             }
-            motion.note(error: error, quickError: quick)
+            motion.observe(error: error, quickError: quick)
         }
         return motion
     }
@@ -49,9 +49,9 @@ struct PathMotionTests {
         var motion = PathMotion()
         let silence = RealVector(count: Self.block)
         let error = RealVector(count: Self.block, repeating: 0.1)
-        for _ in 0..<100 { motion.note(error: silence, quickError: silence) }
+        for _ in 0..<100 { motion.observe(error: silence, quickError: silence) }
         #expect(motion.share == 0)
-        for _ in 0..<100 { motion.note(error: error, quickError: error) }
+        for _ in 0..<100 { motion.observe(error: error, quickError: error) }
         #expect(motion.share == 0)
     }
 }

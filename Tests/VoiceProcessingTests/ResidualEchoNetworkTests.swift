@@ -227,9 +227,9 @@ struct ResidualEchoNetworkTests {
                 estimate.residual[bin] = level * level
                 estimate.uncertainty[bin] = level
             }
-            talk.note(error: error, echo: echo, mic: mic)
+            talk.observe(error: error, echo: echo, mic: mic)
             // When
-            features.note(error: error, echo: echo, microphone: mic, talk: talk, estimate: estimate)
+            features.observe(error: error, echo: echo, microphone: mic, talk: talk, estimate: estimate)
             network.run(features, into: &gains)
             // Then
             var (isBounded, isGain) = (true, true)

@@ -8,12 +8,12 @@ struct SuppressionChoiceTests {
     @Test("is soft until something is known, and as hard as the filter leaves need for")
     func need() {
         var choice = SuppressionChoice()
-        choice.note(filterEnhancement: nil)
+        choice.observe(filterEnhancement: nil)
         #expect(choice.level == .soft)
         for (enhancement, level) in [
             (25, .soft), (8, .medium), (3, .aggressive), (8, .medium), (25, .soft), (2, .aggressive), (20, .soft),
         ] as [(Float, ProcessingSettings.EchoSuppression)] {
-            choice.note(filterEnhancement: enhancement)
+            choice.observe(filterEnhancement: enhancement)
             #expect(choice.level == level, "\(enhancement) dB")
         }
     }
@@ -21,13 +21,13 @@ struct SuppressionChoiceTests {
     @Test("does not change to and fro at a border", arguments: cases([5, 10] as [Float]))
     func hysteresis(border: Float) {
         var choice = SuppressionChoice()
-        choice.note(filterEnhancement: border - 0.1)
+        choice.observe(filterEnhancement: border - 0.1)
         let level = choice.level
         for enhancement in [border + 0.1, border - 0.1, border + 1.9] {
-            choice.note(filterEnhancement: enhancement)
+            choice.observe(filterEnhancement: enhancement)
             #expect(choice.level == level)
         }
-        choice.note(filterEnhancement: border + 2.1)
+        choice.observe(filterEnhancement: border + 2.1)
         #expect(choice.level != level)
     }
 

@@ -33,11 +33,11 @@ struct TalkStateTests {
                 mic.real[bin] = echo.real[bin] + error.real[bin]
                 mic.imaginary[bin] = echo.imaginary[bin] + error.imaginary[bin]
             }
-            talk.note(error: error, echo: echo, mic: mic)
+            talk.observe(error: error, echo: echo, mic: mic)
             var expected: Float = 0
             for bin in TalkState.judged { expected += 1e-3 * talk.echoPower[bin] }
             talk.judgeNear(expected: expected)
-            scattered.note(error: error, echo: echo, talk: talk)
+            scattered.observe(error: error, echo: echo, talk: talk)
         }
     }
 

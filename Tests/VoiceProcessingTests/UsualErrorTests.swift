@@ -10,7 +10,7 @@ struct UsualErrorTests {
         var usual = UsualError()
         for block in 0..<200 {
             let factor = Float(block.isMultiple(of: 2) ? 1 : -1) * swing / 20
-            usual.note(unexplained: share * powf(10, factor))
+            usual.observe(unexplained: share * powf(10, factor))
         }
         return usual
     }
@@ -36,7 +36,7 @@ struct UsualErrorTests {
     func new() {
         var usual = UsualError()
         #expect(!usual.isAnotherPath(unexplained: 1))
-        for _ in 0..<200 { usual.note(unexplained: 0.01) }
+        for _ in 0..<200 { usual.observe(unexplained: 0.01) }
         #expect(usual.isAnotherPath(unexplained: 1))
         usual.restart()
         #expect(!usual.isAnotherPath(unexplained: 1))

@@ -72,11 +72,11 @@ struct NativeEchoCanceller: ~Copyable {
     mutating func run(capture: inout MutableSpan<Float>, far: Span<Float>) {
         mic.write(capture.span)
         played.write(far)
-        monitor.note(played)
+        monitor.observe(played)
         linear.append(far: played, microphone: mic)
         findEcho()
         linear.advance(&batch)
-        notePowers()
+        observePowers()
         if presence.isLive { cancel() } else { linear.rest() }
         linear.refuseWorse(isFarAlone: isFarAlone)
         if presence.isPlaying { judge() }
@@ -110,7 +110,7 @@ extension NativeEchoCanceller {
             beginPath(level: level)
             belief.restartLevel()
         case .moved(let offset):
-            monitor.noteShift(by: Self.time(move(to: offset)))
+            monitor.countShift(by: Self.time(move(to: offset)))
             linear.expect(share: Self.movedShare)
         }
     }
@@ -124,11 +124,11 @@ extension NativeEchoCanceller {
         return linear.reference.offset - before
     }
 
-    private mutating func notePowers() {
+    private mutating func observePowers() {
         let referencePower = linear.reference.power
         // A hint may be wrong: until the echo is found it may come at once, as ever.
         let power = delays.isGoingByHint ? max(referencePower, played.energy / Float(Self.block)) : referencePower
-        presence.note(referencePower: power, microphonePower: mic.energy / Float(Self.block))
+        presence.observe(referencePower: power, microphonePower: mic.energy / Float(Self.block))
     }
 
     private mutating func cancel() {
@@ -156,7 +156,7 @@ extension NativeEchoCanceller {
         followJump(unexplained: unexplained)
         followVolume()
         if let change = belief.provenGainChange(of: linear, unexplained: unexplained) {
-            monitor.noteGainChange(decibels: change)
+            monitor.countGainChange(decibels: change)
         }
         // Nearer than the interpolator's reach the reference cannot be moved by parts of a frame.
         guard linear.reference.offset >= 2 * SincInterpolator.reach else { return }
@@ -182,7 +182,7 @@ extension NativeEchoCanceller {
         let before = linear.reference.offset
         let found = delays.lookForJump(of: linear.filter, offset: before, unexplained: unexplained, &batch)
         guard let offset = found else { return }
-        monitor.noteShift(by: Self.time(offset - before))
+        monitor.countShift(by: Self.time(offset - before))
         linear.move(to: offset, &batch)
         delays.finishJump(by: offset - before, in: &linear)
         suppressor.expectKnownPath()
@@ -217,11 +217,11 @@ extension NativeEchoCanceller {
 
     /// How well a block with a far end was cancelled.
     private mutating func measure(output: Span<Float>) {
-        levels.note(
+        levels.observe(
             microphone: mic.energy, error: linear.error.energy, output: energy(of: output),
             reference: linear.reference.power * Float(Self.block), echo: linear.echo.energy,
             farOnly: suppressor.farOnly)
-        choice.note(filterEnhancement: levels.filterEnhancement)
+        choice.observe(filterEnhancement: levels.filterEnhancement)
         if suppression == .auto { suppress(choice.level) }
     }
 

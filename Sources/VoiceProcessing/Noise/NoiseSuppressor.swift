@@ -189,7 +189,7 @@ package struct NoiseSuppressor: ~Copyable {
 
     private mutating func holdTransients() {
         let state = unsafe bandState.start
-        transients.note { band in unsafe state[band].power }
+        transients.observe { band in unsafe state[band].power }
         for band in 0..<bands.count {
             bandState[band].release = transients.gain(band: band, power: bandState[band].power)
         }

@@ -44,7 +44,7 @@ struct TransientSuppressor: ~Copyable {
     }
 
     /// Takes the power of the upper bands of a frame, summed by `power`.
-    mutating func note(_ power: (Int) -> Float) {
+    mutating func observe(_ power: (Int) -> Float) {
         var sum: Float = 0
         for band in first...last { sum += power(band) }
         for index in 0..<Self.patience { past[index] = past[index + 1] }

@@ -86,28 +86,28 @@ struct ReferenceMonitor {
     private var silentFor = 0
     private var sinceGap = 0
 
-    mutating func note(_ block: borrowing RealVector) {
-        noteClipping(block)
+    mutating func observe(_ block: borrowing RealVector) {
+        measureClipping(block)
         let power = block.energy / Float(block.count)
         sinceGap += 1
         if sinceGap > Self.gapped { integrity.isGapped = false }
         if power == 0 {
             silentFor += wasSound ? 1 : 0
         } else {
-            if silentFor > 0, silentFor <= Self.longestGap, power > Self.sound { noteGap() }
+            if silentFor > 0, silentFor <= Self.longestGap, power > Self.sound { countGap() }
             silentFor = 0
             wasSound = power > Self.sound && Self.endsAmidSound(block, power: power)
         }
     }
 
-    private mutating func noteClipping(_ block: borrowing RealVector) {
+    private mutating func measureClipping(_ block: borrowing RealVector) {
         var clipped = 0
         for index in 0..<block.count where abs(block[index]) >= Self.fullScale { clipped += 1 }
         integrity.clippedShare += Self.weight * (Float(clipped) / Float(block.count) - integrity.clippedShare)
         integrity.isClipped = integrity.clippedShare > (integrity.isClipped ? Self.clipped.until : Self.clipped.from)
     }
 
-    private mutating func noteGap() {
+    private mutating func countGap() {
         integrity.gaps += 1
         integrity.isGapped = true
         sinceGap = 0
@@ -120,12 +120,12 @@ struct ReferenceMonitor {
         return highest > 0.3 * power.squareRoot()
     }
 
-    mutating func noteGainChange(decibels: Float) {
+    mutating func countGainChange(decibels: Float) {
         integrity.gainChanges += 1
         integrity.lastGainChange = decibels
     }
 
-    mutating func noteShift(by shift: Duration) {
+    mutating func countShift(by shift: Duration) {
         integrity.shifts += 1
         integrity.lastShift = shift
     }

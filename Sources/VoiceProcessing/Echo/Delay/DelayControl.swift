@@ -77,7 +77,7 @@ struct DelayControl: ~Copyable {
         inputs.prepare(far: far, mic: microphone, &batch)
         if memory.predict(inputs.played, into: &predicted) {
             inputs.prepare(prediction: predicted, &batch)
-            memory.note(prediction: inputs.prediction, power: inputs.predictionPower, microphone: inputs.microphone)
+            memory.observe(prediction: inputs.prediction, power: inputs.predictionPower, microphone: inputs.microphone)
         }
         let found = tracker.run(
             far: inputs.far, farPower: inputs.farPower, microphone: inputs.microphone, isPathKnown: memory.isKnown,

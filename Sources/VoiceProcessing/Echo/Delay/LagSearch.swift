@@ -106,12 +106,12 @@ struct LagSearch: ~Copyable {
             best.sum += total[lane]
             let first = (number * TransformBatch.lanes + lane) * Self.block
             if largest[lane] > best.value { best = (largest[lane], first + Int(place[lane]), best.sum) }
-            noteWatched(batch, lane: lane, first: first)
+            compareWatched(batch, lane: lane, first: first)
         }
         group = (number + 1) % Self.groups
     }
 
-    private mutating func noteWatched(_ batch: borrowing TransformBatch, lane: Int, first: Int) {
+    private mutating func compareWatched(_ batch: borrowing TransformBatch, lane: Int, first: Int) {
         guard watched.lag >= 0 else { return }
         let near = max(first, watched.lag - 8)..<max(first, watched.lag - 8, min(first + Self.block, watched.lag + 9))
         for lag in near { watchedBest = max(watchedBest, abs(batch.time(lane, lag - first))) }

@@ -18,7 +18,7 @@ struct CancellationLevels {
     private var blocks = 0
 
     /// Takes a block's energies: microphone, error of the filter, output, re-timed reference, echo estimate.
-    mutating func note(
+    mutating func observe(
         microphone: Float, error: Float, output: Float, reference: Float, echo: Float, farOnly: Float
     ) {
         guard farOnly > Self.alone else { return }

@@ -90,7 +90,7 @@ struct EchoPresence {
     var unexplained: Float { errorPower / (microphonePower + 1e-12) }
 
     /// Takes a block's powers (mean squares).
-    mutating func note(referencePower: Float, microphonePower: Float) {
+    mutating func observe(referencePower: Float, microphonePower: Float) {
         roomPower = max(Self.room.least, min(microphonePower, roomPower * Self.room.growth))
         if referencePower > Self.playing { farFloor = min(referencePower, farFloor * Self.room.growth) }
         isAudible = microphonePower > max(Self.audible.power, Self.audible.overRoom * roomPower)

@@ -196,7 +196,7 @@ extension LinearStage {
 
     /// The path may be remembered as long as it stays.
     private mutating func followMotion() {
-        pathMotion.note(error: priorError, quickError: shadowError)
+        pathMotion.observe(error: priorError, quickError: shadowError)
         filter.tuning.memory = pathMotion.memory
     }
 

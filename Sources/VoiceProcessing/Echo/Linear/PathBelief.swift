@@ -41,20 +41,20 @@ struct PathBelief: ~Copyable {
         let isReplaced = evidence.isReplaced && isFarAlone && usualError.isAnotherPath(unexplained: unexplained)
         guard isPlaying else { return isReplaced ? .measures : .none }
         // Where the estimate is no part of the microphone any more, everything about the path may be otherwise but its level and decay.
-        let isOther = change.note(
+        let isOther = change.observe(
             microphone: evidence.microphone, estimate: evidence.estimate, product: evidence.product)
         if isOther, isKnown { return .weights }
         return isReplaced ? .measures : .none
     }
 
     /// Takes what is left of a block in which the far end alone is heard.
-    mutating func observe(unexplained: Float) { usualError.note(unexplained: unexplained) }
+    mutating func observe(unexplained: Float) { usualError.observe(unexplained: unexplained) }
 
     /// The power of a new path's echo over the reference's, whenever it is time to look at it again; energies of a block with a far end.
     ///
     /// - Returns: the level, and whether it is the first look since the path began.
     mutating func newLevel(microphone: Float, reference: Float) -> (value: Float, isFirst: Bool)? {
-        guard let value = level.note(microphone: microphone, reference: reference) else { return nil }
+        guard let value = level.observe(microphone: microphone, reference: reference) else { return nil }
         return (value, level.isFirstLook)
     }
 
@@ -76,7 +76,7 @@ struct PathBelief: ~Copyable {
 
     /// A change of the path's gain since some time ago, dB, once it is certain: for the report.
     mutating func provenGainChange(of stage: borrowing LinearStage, unexplained: Float) -> Float? {
-        gain.note(stage.reference.spectra, filter: stage.filter, unexplained: unexplained)
+        gain.observe(stage.reference.spectra, filter: stage.filter, unexplained: unexplained)
     }
 
     /// A path begins of which nothing is usual.

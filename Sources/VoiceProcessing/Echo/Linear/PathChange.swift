@@ -24,7 +24,7 @@ struct PathChange {
     /// Takes a block's powers and their product.
     ///
     /// - Returns: whether the path has changed.
-    mutating func note(microphone: Float, estimate: Float, product: Float) -> Bool {
+    mutating func observe(microphone: Float, estimate: Float, product: Float) -> Bool {
         self.microphone += Self.weight * (microphone - self.microphone)
         self.estimate += Self.weight * (estimate - self.estimate)
         self.product += Self.weight * (product - self.product)

@@ -40,13 +40,13 @@ struct PathGainMonitor: ~Copyable {
     mutating func restart() { isKept = false }
 
     /// Takes a block with a far end. Returns a change, dB, once it is certain.
-    mutating func note(
+    mutating func observe(
         _ reference: borrowing Spectrum, filter: borrowing EchoPathFilter, unexplained: Float
     ) -> Float? {
         sinceLook += 1
         guard sinceLook >= Self.interval else { return nil }
         sinceLook = 0
-        notePower(of: reference)
+        updatePower(of: reference)
         guard isKept else {
             if unexplained < Self.known { keep(filter.weights) }
             return nil
@@ -54,7 +54,7 @@ struct PathGainMonitor: ~Copyable {
         return look(filter.weights, isKnown: unexplained < Self.known)
     }
 
-    private mutating func notePower(of reference: borrowing Spectrum) {
+    private mutating func updatePower(of reference: borrowing Spectrum) {
         for bin in 0..<Spectrum.bins {
             var sum: Float = 0
             for lane in 0..<Self.interval { sum += reference.power(bin * reference.lanes + lane) }

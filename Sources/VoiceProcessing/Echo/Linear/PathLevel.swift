@@ -20,7 +20,7 @@ struct PathLevel {
     /// Takes the energies of a block in which the reference plays.
     ///
     /// - Returns: the level, when it is time to look.
-    mutating func note(microphone newMicrophone: Float, reference newReference: Float) -> Float? {
+    mutating func observe(microphone newMicrophone: Float, reference newReference: Float) -> Float? {
         blocks += 1
         guard blocks <= Self.looks.upperBound else { return nil }
         microphone += newMicrophone

@@ -58,7 +58,7 @@ struct PathMemory: ~Copyable {
     }
 
     /// Takes the prediction's and the microphone's spectra, prepared for the search.
-    mutating func note(prediction: borrowing Spectrum, power: Float, microphone: borrowing Spectrum) {
+    mutating func observe(prediction: borrowing Spectrum, power: Float, microphone: borrowing Spectrum) {
         match.add(other: prediction, power: power, microphone: microphone)
     }
 

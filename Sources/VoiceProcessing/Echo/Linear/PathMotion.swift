@@ -26,7 +26,7 @@ struct PathMotion {
     private var difference: Float = 0
 
     /// Takes a block's errors. Each block counts the same, however loud.
-    mutating func note(error: borrowing RealVector, quickError: borrowing RealVector) {
+    mutating func observe(error: borrowing RealVector, quickError: borrowing RealVector) {
         precondition(error.count == quickError.count)
         var (ed, dd): (Float, Float) = (0, 0)
         for index in 0..<error.count {

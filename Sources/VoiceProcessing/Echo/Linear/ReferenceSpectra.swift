@@ -69,7 +69,7 @@ struct ReferenceSpectra: ~Copyable {
         normalise()
         read(Self.block, of: .far)
         recent.push(retimed, count: Self.block)
-        notePower()
+        updatePower()
         read(Self.block, of: .cube)
         recentCube.push(retimed, count: Self.block)
         batch.setTime(0, recent)
@@ -104,7 +104,7 @@ struct ReferenceSpectra: ~Copyable {
     /// The newest block's power, mean square.
     private(set) var power: Float = 0
 
-    private mutating func notePower() {
+    private mutating func updatePower() {
         var sum: Float = 0
         for index in Self.block..<2 * Self.block {
             lastPlain = Emphasis.plain(recent[index], after: lastPlain)

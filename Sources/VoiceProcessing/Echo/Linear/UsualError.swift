@@ -18,7 +18,7 @@ struct UsualError {
     private var blocks = 0
 
     /// Takes the share of the microphone's power that is left of a block in which the far end alone is heard.
-    mutating func note(unexplained: Float) {
+    mutating func observe(unexplained: Float) {
         blocks += 1
         level += max(Self.weight, 1 / Float(blocks)) * (Self.decibels(unexplained) - level)
     }

@@ -26,7 +26,7 @@ struct EnvelopeLikeness: ~Copyable {
     private(set) var value: Float = 0
 
     /// Takes a block's smoothed powers: of the error and of the echo estimate.
-    mutating func note(error: borrowing RealVector, echo: borrowing RealVector) {
+    mutating func observe(error: borrowing RealVector, echo: borrowing RealVector) {
         var sum: Float = 0
         for band in 0..<Self.bands {
             var (e, y): (Float, Float) = (Self.least, Self.least)

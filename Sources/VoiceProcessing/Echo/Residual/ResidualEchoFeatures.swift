@@ -47,23 +47,23 @@ struct ResidualEchoFeatures: ~Copyable {
     private var written = 0
 
     /// Takes a block.
-    mutating func note(
+    mutating func observe(
         error: borrowing Spectrum, echo: borrowing Spectrum, microphone: borrowing Spectrum, talk: borrowing TalkState,
         estimate: borrowing Estimate
     ) {
         written = 0
         for band in 0..<Self.edges.count - 1 {
-            noteBand(Self.edges[band]..<Self.edges[band + 1], error, echo, microphone, talk, estimate)
+            describeBand(Self.edges[band]..<Self.edges[band + 1], error, echo, microphone, talk, estimate)
         }
         add(talk.farOnly)
         add(talk.near)
         add(talk.conversation)
         add(log10f(estimate.doubt))
         add(estimate.unexplained)
-        for bin in 0..<Self.bins { noteBin(bin, error.power(bin), echo.power(bin), talk[bin], estimate) }
+        for bin in 0..<Self.bins { describeBin(bin, error.power(bin), echo.power(bin), talk[bin], estimate) }
     }
 
-    private mutating func noteBand(
+    private mutating func describeBand(
         _ band: Range<Int>, _ error: borrowing Spectrum, _ echo: borrowing Spectrum, _ microphone: borrowing Spectrum,
         _ talk: borrowing TalkState, _ estimate: borrowing Estimate
     ) {
@@ -94,7 +94,7 @@ struct ResidualEchoFeatures: ~Copyable {
         written += 1
     }
 
-    private mutating func noteBin(
+    private mutating func describeBin(
         _ bin: Int, _ error: Float, _ echo: Float, _ coherence: Float, _ estimate: borrowing Estimate
     ) {
         errorPower[bin] += Self.weight * (error - errorPower[bin])

@@ -140,9 +140,9 @@ struct ResidualEchoSuppressor: ~Copyable {
         // Where there can be no echo, the room is heard alone.
         if !presence.isLive { comfort.listen(error) }
         comfort.level = presence.isLive ? tuning.comfortNoise : 0
-        talk.note(error: error, echo: echo, mic: mic)
+        talk.observe(error: error, echo: echo, mic: mic)
         judgeNear()
-        scattered.note(error: error, echo: echo, talk: talk)
+        scattered.observe(error: error, echo: echo, talk: talk)
         findEstimate()
         combineOpinions()
         makeFilter(presence: presence.presence, isUnsure: isUnsure, &batch)
@@ -200,7 +200,7 @@ struct ResidualEchoSuppressor: ~Copyable {
     }
 
     private mutating func combineOpinions() {
-        features.note(error: error, echo: echo, microphone: mic, talk: talk, estimate: estimate)
+        features.observe(error: error, echo: echo, microphone: mic, talk: talk, estimate: estimate)
         network.run(features, into: &opinion)
         let power = tuning.network * max(0, 1 - opinionOfNear / tuning.nearShare)
         for bin in 0..<Self.bins { gain[bin] = max(tuning.floor.all, estimate.gain[bin] * powf(opinion[bin], power)) }

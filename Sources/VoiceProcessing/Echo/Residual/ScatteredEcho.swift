@@ -19,7 +19,7 @@ struct ScatteredEcho {
     private var share: Float = 0
 
     /// Takes a block's spectra.
-    mutating func note(error: borrowing Spectrum, echo: borrowing Spectrum, talk: borrowing TalkState) {
+    mutating func observe(error: borrowing Spectrum, echo: borrowing Spectrum, talk: borrowing TalkState) {
         mean = 1e-12
         for bin in TalkState.judged { mean += echo.power(bin) / Float(TalkState.judged.count) }
         guard talk.isEchoHeard, talk.near < 0.5 else { return }

@@ -8,7 +8,7 @@ struct SuppressionChoice {
     private(set) var level = ProcessingSettings.EchoSuppression.soft
 
     /// Takes what is known of the filter; nil: nothing yet.
-    mutating func note(filterEnhancement: Float?) {
+    mutating func observe(filterEnhancement: Float?) {
         guard let gained = filterEnhancement else { return }
         let (medium, aggressive) = Self.needed
         switch level {

@@ -57,7 +57,7 @@ struct TalkState: ~Copyable {
     subscript(bin: Int) -> Float { cross.power(bin) / (micPower[bin] * echoPower[bin] + 1e-20) }
 
     /// Takes a block's spectra.
-    mutating func note(error: borrowing Spectrum, echo: borrowing Spectrum, mic: borrowing Spectrum) {
+    mutating func observe(error: borrowing Spectrum, echo: borrowing Spectrum, mic: borrowing Spectrum) {
         let new = 1 - Self.memory
         for bin in 0..<Self.bins {
             errorPower[bin] += new * (error.power(bin) - errorPower[bin])
@@ -79,7 +79,7 @@ struct TalkState: ~Copyable {
         let coherence = isEchoHeard ? weighted / weights : 0
         let alone = min(1, max(0, (coherence - Self.coherence.from) / Self.coherence.range))
         farOnly += 0.3 * (alone - farOnly)
-        if isEchoHeard { likeness.note(error: errorPower, echo: echoPower) }
+        if isEchoHeard { likeness.observe(error: errorPower, echo: echoPower) }
     }
 
     /// Judges the near end.
