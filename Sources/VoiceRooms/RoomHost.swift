@@ -13,12 +13,12 @@ package struct RoomHost<Security: PeerSecurity & ~Copyable>: ~Copyable {
     /// The rooms.
     package var directory: RoomDirectory
     private var peers: PeerTable<Security>
-    /// The media of each peer, held to its limits; by the peer's place in the table.
     /// The way of the peers' control messages.
     private(set) var carriers: [PeerID: Carrier] = [:]
     private var retransmissions = DeadlineQueue<PeerID>()
     /// Peers whose carriers have something to send, in the order in which they got it.
     private var talking = FirstInFirstOut<PeerID>()
+    /// The media of each peer, held to its limits; by the peer's place in the table.
     private var meters: [(sound: RateMeter, reports: RateMeter)] = []
     private var control = [UInt8](repeating: 0, count: RoomProtocol.datagramLimit)
 
