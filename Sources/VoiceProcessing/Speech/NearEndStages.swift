@@ -135,9 +135,11 @@ extension ProcessingSettings.VoiceDetection {
     public var detector: SpeechDetector.Configuration {
         switch self {
         case .off, .moderate: SpeechDetector.Configuration()
-        case .veryLow: SpeechDetector.Configuration(threshold: 0.8, minimumSpeech: .milliseconds(120))
-        case .low: SpeechDetector.Configuration(threshold: 0.7, minimumSpeech: .milliseconds(80))
-        case .high: SpeechDetector.Configuration(threshold: 0.45, minimumSpeech: .milliseconds(40))
+        case .veryLow: SpeechDetector.Configuration(threshold: 0.8, onsetConfirmation: .milliseconds(120))
+        case .low: SpeechDetector.Configuration(threshold: 0.7, onsetConfirmation: .milliseconds(80))
+        case .high:
+            SpeechDetector.Configuration(
+                threshold: 0.45, onsetConfirmation: .milliseconds(40), minimumSpeech: .milliseconds(40))
         }
     }
 }

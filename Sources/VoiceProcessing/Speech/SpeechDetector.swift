@@ -1,40 +1,47 @@
 /// Turns probabilities of speech into the beginnings and ends of speech.
 ///
-///     silent ──(probable for `minimumSpeech`)──> speaking ──(improbable for `minimumSilence`)──> silent
+///     silent ──(probable for `onsetConfirmation`, and begun `minimumSpeech` ago)──> speaking ──(improbable for `minimumSilence`)──> silent
 ///
-/// Two thresholds, so that a probability between them changes nothing. Pure: time comes in and events go out as values.
+/// The probabilities are evidence, as ``SpeechNetwork`` has it; what is made of them is decided here, and here alone. Two thresholds, so that a
+/// probability between them changes nothing. Pure: time comes in and events go out as values.
 public struct SpeechDetector: BitwiseCopyable, Sendable {
     /// How readily speech is taken to begin and to end.
     public struct Configuration: BitwiseCopyable, Equatable, Sendable {
-        /// Time over which probabilities are averaged before they are judged; a whole number of blocks is best.
+        /// Time over which probabilities are averaged before they are judged, 10 to 100 ms. It need not be a whole number of blocks: of a block that is in
+        /// two frames, each has its share.
         public var frame: Duration
         /// Probability at and above which a frame is speech, 0...1.
         public var threshold: Float
         /// How far the probability must sink below the threshold for a frame to be silence, 0...1.
         public var hysteresis: Float
-        /// Speech that must have been heard, short gaps taken off, before it is told.
+        /// Frames of speech that must have been heard, those of silence among them taken off, before a beginning is told, up to 2 s. It keeps clicks out, and
+        /// delays the telling; the time that is told is that of the first frame.
+        public var onsetConfirmation: Duration
+        /// Time from the beginning to the end of a frame of speech, pauses included, before a beginning is told, up to 2 s: what is shorter is nothing.
         public var minimumSpeech: Duration
-        /// Silence that must have lasted before the end of speech is told.
+        /// Silence that must have lasted before the end of speech is told, up to 10 s: what is shorter is a pause within it.
         public var minimumSilence: Duration
 
         /// A configuration.
         public init(
             frame: Duration = .milliseconds(20), threshold: Float = 0.6, hysteresis: Float = 0.25,
-            minimumSpeech: Duration = .milliseconds(60), minimumSilence: Duration = .milliseconds(300)
+            onsetConfirmation: Duration = .milliseconds(60), minimumSpeech: Duration = .milliseconds(60),
+            minimumSilence: Duration = .milliseconds(300)
         ) {
             self.frame = frame
             self.threshold = threshold
             self.hysteresis = hysteresis
+            self.onsetConfirmation = onsetConfirmation
             self.minimumSpeech = minimumSpeech
             self.minimumSilence = minimumSilence
         }
 
-        /// Whether every number is in its range: a frame of 10 to 100 ms, a threshold and a hysteresis below it, least speech of up to 2 s,
-        /// least silence of up to 10 s.
+        /// Whether every number is in its range: a frame of 10 to 100 ms, a threshold and a hysteresis below it, a confirmation and least speech of
+        /// up to 2 s, least silence of up to 10 s.
         public var isValid: Bool {
             (.milliseconds(10) ... .milliseconds(100)).contains(frame) && threshold > 0 && threshold <= 1
-                && hysteresis >= 0 && hysteresis < threshold && (.zero ... .seconds(2)).contains(minimumSpeech)
-                && (.zero ... .seconds(10)).contains(minimumSilence)
+                && hysteresis >= 0 && hysteresis < threshold && (.zero ... .seconds(2)).contains(onsetConfirmation)
+                && (.zero ... .seconds(2)).contains(minimumSpeech) && (.zero ... .seconds(10)).contains(minimumSilence)
         }
     }
 
@@ -75,25 +82,36 @@ public struct SpeechDetector: BitwiseCopyable, Sendable {
         if case .silent = state { true } else { false }
     }
 
+    /// Whether somebody spoke and pauses, for less than ends it so far.
+    var isPausing: Bool { pauseBegan != nil }
+
+    /// When that pause began.
+    var pauseBegan: Duration? {
+        if case .ending(let at) = state { at } else { nil }
+    }
+
     /// Takes the probability of speech in a block.
     ///
     /// - Parameters:
     ///   - probability: 0...1.
     ///   - residualEcho: the canceller's likelihood, 0...1, that what is heard is left of an echo; it discounts the probability.
-    ///   - duration: the block's length.
+    ///   - duration: the block's length, no more than a frame's.
     ///   - end: the time of the block's end, on any clock.
     public mutating func take(
         probability: Float, residualEcho: Float = 0, duration: Duration, until end: Duration
     ) -> Event? {
-        let share = Float(duration / configuration.frame)
-        sum += probability * (1 - min(1, max(0, residualEcho))) * share
-        filled += duration
+        precondition(duration <= configuration.frame, "a block is no longer than a frame")
+        let evidence = probability * (1 - min(1, max(0, residualEcho)))
+        // A frame may have become shorter since what it has was taken.
+        let share = min(duration, max(.zero, configuration.frame - filled))
+        sum += evidence * Float(share / configuration.frame)
+        filled += share
         guard filled >= configuration.frame else { return nil }
-        let mean = sum * Float(configuration.frame / filled)
-        let length = filled
-        sum = 0
-        filled = .zero
-        return judge(mean, from: end - length, length: length)
+        let (mean, length) = (sum * Float(configuration.frame / filled), filled)
+        let rest = duration - share
+        sum = evidence * Float(rest / configuration.frame)
+        filled = rest
+        return judge(mean, from: end - rest - length, length: length)
     }
 
     private mutating func judge(_ probability: Float, from start: Duration, length: Duration) -> Event? {
@@ -101,9 +119,9 @@ public struct SpeechDetector: BitwiseCopyable, Sendable {
         let isSilence = probability < configuration.threshold - configuration.hysteresis
         switch state {
         case .silent:
-            if isSpeech { return heard(length, since: start) }
+            if isSpeech { return heard(length, from: start, until: start + length) }
         case .starting(let at, let heard):
-            if isSpeech { return self.heard(heard + length, since: at) }
+            if isSpeech { return self.heard(heard + length, from: at, until: start + length) }
             let left = heard - length
             if isSilence { state = left > .zero ? .starting(at: at, heard: left) : .silent }
         case .speaking:
@@ -115,8 +133,8 @@ public struct SpeechDetector: BitwiseCopyable, Sendable {
         return nil
     }
 
-    private mutating func heard(_ time: Duration, since start: Duration) -> Event? {
-        let isEnough = time >= configuration.minimumSpeech
+    private mutating func heard(_ time: Duration, from start: Duration, until end: Duration) -> Event? {
+        let isEnough = time >= configuration.onsetConfirmation && end - start >= configuration.minimumSpeech
         state = isEnough ? .speaking : .starting(at: start, heard: time)
         return isEnough ? .speechStarted(at: start) : nil
     }
