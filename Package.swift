@@ -58,7 +58,7 @@ let package = Package(
         .target(name: "CLinuxRealtime", cSettings: c),
         .target(name: "CAllocationCounter", dependencies: ["CLinuxRealtime"], cSettings: c),
         .target(name: "CDTLS", dependencies: ["COpenSSL"], cSettings: c),
-        .target(name: "CVoiceKernels", exclude: ["residual-echo-network.bin"], cSettings: c),
+        .target(name: "CVoiceKernels", exclude: ["residual-echo-network.bin", "speech-network.bin"], cSettings: c),
         .target(name: "CRNNoise", cSettings: c),
         .target(
             name: "CWebRTCAudio", dependencies: ["CWebRTCAudioProcessing"],
@@ -105,6 +105,11 @@ let package = Package(
         .executableTarget(
             name: "SuppressorTraining", dependencies: ["VoiceDevices", "VoiceProcessing", "VoiceSimulation"],
             path: "tools/SuppressorTraining", swiftSettings: swift),
+
+        // Synthetic talkers that the speech network learns from
+        .executableTarget(
+            name: "SpeechTraining", dependencies: ["VoiceDevices", "VoiceSimulation"], path: "tools/SpeechTraining",
+            swiftSettings: swift),
 
         // Examples: what a client writes, with the public product alone
         .executableTarget(

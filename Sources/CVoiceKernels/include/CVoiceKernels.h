@@ -109,3 +109,6 @@ void vk_each_bin(
 
 /// The weights of the network that judges what is left of an echo, as tools/suppressor/train.py writes them, and how many bytes they are.
 const void *vk_residual_echo_network(size_t *bytes) VK_SAFE;
+
+/// The weights of the network that hears whether somebody speaks, as tools/speech/train.py writes them, and how many bytes they are.
+const void *vk_speech_network(size_t *bytes) VK_SAFE;

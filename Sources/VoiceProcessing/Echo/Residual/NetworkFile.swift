@@ -1,7 +1,7 @@
 import CVoiceKernels
 import VoiceSignal
 
-/// Takes apart what tools/suppressor/train.py wrote: numbers one after the other, little-endian, four bytes or one each.
+/// Takes apart what tools/suppressor/train.py or tools/speech/train.py wrote: numbers one after the other, little-endian, four bytes or one each.
 @safe
 struct NetworkFile {
     private let memory: UnsafeRawBufferPointer
@@ -11,6 +11,13 @@ struct NetworkFile {
     static var residualEcho: NetworkFile {
         var size = 0
         let start = unsafe vk_residual_echo_network(&size)
+        return unsafe NetworkFile(memory: UnsafeRawBufferPointer(start: start, count: size))
+    }
+
+    /// The network of ``SpeechNetwork``.
+    static var speech: NetworkFile {
+        var size = 0
+        let start = unsafe vk_speech_network(&size)
         return unsafe NetworkFile(memory: UnsafeRawBufferPointer(start: start, count: size))
     }
 
