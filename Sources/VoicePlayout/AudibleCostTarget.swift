@@ -141,7 +141,7 @@
             ? .infinity : provisional.cost(at: current, delayPrice: cost.delayPerMillisecond) - best
         if candidate >= offset {
             lowerSince = position
-            let isSmall = candidate - offset < Int64(StretchState.shortestJump)
+            let isSmall = candidate - offset < Int64(TimeStretch.shortestJump)
             if isSmall || gain >= cost.rise || current < minimumBin || offset <= baseline { self.offset = candidate }
             return
         }

@@ -11,12 +11,8 @@ struct Gap {
     private(set) var isPause = false
     /// Whether sound was due when it began, and nothing has told since that the sender had paused.
     private var lacksSound = false
-    /// Whether the decoder's true state is saved.
-    private(set) var hasSavedState = false
-    /// Where made-up sound that is not yet used lies in the continuation.
-    var spare = 0..<0
     /// Where made-up sound begins and ends to fade, frames from the gap's beginning.
-    private var fade: (start: Int, end: Int)
+    private var fadeRange: (start: Int, end: Int)
 
     /// Made-up sound is faded out between these, frames: 1.0 and 1.2 s. Codecs let speech sink to comfort noise by themselves, which the
     /// sender of a pause renews every 400 ms.
@@ -35,7 +31,7 @@ struct Gap {
         isOpen: Bool, frames: Int, waits: Bool, isPause: Bool, fade: (start: Int, end: Int) = (0, 0)
     ) {
         (self.isOpen, self.frames, self.waits, self.isPause) = (isOpen, frames, waits, isPause)
-        self.fade = fade
+        fadeRange = fade
     }
 
     /// Begins, to conceal, or while the sender is known to be silent.
@@ -52,31 +48,21 @@ struct Gap {
     mutating func release(fading frames: Int) {
         if !isOpen { self = Gap(isOpen: true, frames: 0, waits: true, isPause: true) }
         (isPause, lacksSound) = (true, false)
-        if !isSilent || self.frames == 0 { fade = (self.frames, self.frames + frames) }
+        if !fade.isSilent || self.frames == 0 { fadeRange = (self.frames, self.frames + frames) }
         wait()
     }
-
-    /// Notes that the decoder's true state is saved.
-    mutating func savedState() { hasSavedState = true }
 
     /// No gap.
     static let closed = Gap(isOpen: false, frames: 0, waits: false, isPause: false)
 
-    /// Whether all sound made up from here on is silent.
-    var isSilent: Bool { frames >= fade.end }
-
-    /// Gain of the sample that is made up `ahead` frames from here.
-    func gain(ahead: Int) -> Float {
-        let at = frames + ahead
-        if at < fade.start { return 1 }
-        return at >= fade.end ? 0 : Float(fade.end - at) / Float(fade.end - fade.start)
-    }
+    /// How sound fades that is made up from here on.
+    var fade: GapFade { GapFade(frames: frames, start: fadeRange.start, end: fadeRange.end) }
 
     /// Notes made-up sound.
     mutating func lengthen(by count: Int, nothingWaits: Bool) {
         frames = min(frames + count, 1 << 40)
         if !waits { held += count }
-        if isSilent || frames >= Self.longest { wait() }
+        if fade.isSilent || frames >= Self.longest { wait() }
         if frames >= Self.idle, nothingWaits { isPause = true }
     }
 
@@ -94,4 +80,23 @@ struct Gap {
 
     /// A packet is due.
     mutating func endWait() { waits = false }
+}
+
+/// How made-up sound fades in a gap that has lasted for a while.
+struct GapFade: BitwiseCopyable {
+    /// Frames made up so far.
+    var frames: Int
+    /// Where the fade begins and ends, frames from the gap's beginning.
+    var start: Int
+    var end: Int
+
+    /// Whether all sound made up from here on is silent.
+    var isSilent: Bool { frames >= end }
+
+    /// Gain of the sample that is made up `ahead` frames from here.
+    func gain(ahead: Int) -> Float {
+        let at = frames + ahead
+        if at < start { return 1 }
+        return at >= end ? 0 : Float(end - at) / Float(end - start)
+    }
 }

@@ -71,7 +71,7 @@ struct StoredPacket: BitwiseCopyable {
     /// Whether nothing waits in a packet's slot.
     func isFree(_ sequence: Int64) -> Bool { unsafe slots[index(sequence)].sequence == Self.empty }
 
-    /// The payload of a packet that waits.
+    /// The payload of a packet that waits, or that was let go since one was last kept.
     @_lifetime(borrow self)
     func payload(_ sequence: Int64) -> Span<UInt8> {
         let at = index(sequence)

@@ -1,38 +1,19 @@
-internal import VoiceWire
+package import VoiceWire
 
 /// A jitter buffer: packets go in as they come, sound comes out as it is played.
 ///
-///     insert ─> StreamTimeline ─> PacketStore ─┐                    AudibleCostTarget, PlayoutOffset: when
-///                    └─ arrival ─> AudibleCostTarget                          │
-///     pull <─ SoundQueue <─ TimeStretch <─ decode, redundancy, concealment <──┘
+///     insert ─► PlayoutPlanner: StreamTimeline, PacketStore, PlayoutDelay ──┐ plan
+///                       ▲                                                   ▼
+///                       └── what became of it ◄── SoundMaker: decode, conceal, merge, stretch
+///                                                                           │
+///     pull   ◄─────────────────────── SoundQueue ◄──────────────────────────┘
 ///
 /// One thread at a time. Nothing blocks, and nothing is allocated after `init`. Time comes in as the duration since any fixed
 /// epoch of the caller; arrivals are measured against the pulls, so that clock drift needs no handling anywhere else.
 package struct PlayoutBuffer: ~Copyable {
-    /// What the buffer was made with.
-    package let configuration: PlayoutConfiguration
-    /// Counts since the buffer was made.
-    package internal(set) var statistics = PlayoutStatistics()
-
-    var clock = PullClock()
-    var timeline = StreamTimeline()
-    var received = ReceivedWindow()
-    var store: PacketStore
-    var target: AudibleCostTarget
-    var offset = PlayoutOffset()
-    var queue = SoundQueue()
-    /// How invented sound would go on, and the sound just decoded.
-    var continuation = SoundStorage(capacity: PlayoutBuffer.longestPacketFrames)
-    var decoded = SoundStorage(capacity: PlayoutBuffer.longestPacketFrames)
-    var cursor = PlayoutCursor()
-    var gap = Gap()
-    /// The playout offset that is left from a freeze and being worked off; it only falls, and is nil once that is done.
-    var catchUpOffset: Int64?
-    var stopgap: Stopgap?
-    var stretch = StretchState()
-    var interruption = Interruption()
-    var trail = PositionTrail()
-    var decisions = DecisionLog()
+    private var planner: PlayoutPlanner
+    private var maker = SoundMaker()
+    private var trail = PositionTrail()
 
     /// The longest packet: 120 ms.
     static let longestPacketFrames = 5760
@@ -41,25 +22,50 @@ package struct PlayoutBuffer: ~Copyable {
 
     /// Makes a buffer; all its memory is allocated here, 1.5 kB for each packet that may wait.
     package init(_ configuration: PlayoutConfiguration = .conversation) {
-        self.configuration = configuration
-        store = PacketStore(capacity: min(max(configuration.packetCapacity, 16), 4096))
-        target = AudibleCostTarget(configuration)
+        planner = PlayoutPlanner(configuration)
     }
+
+    /// What the buffer was made with.
+    package var configuration: PlayoutConfiguration { planner.configuration }
+
+    /// Counts since the buffer was made.
+    package var statistics: PlayoutStatistics { planner.statistics }
 
     /// Delay that is steered for, above that of the fastest packets of late; zero before the first packet is played.
     package var targetDelay: Duration {
-        guard offset.hasWanted else { return .zero }
-        return .microseconds(Int64(max(0, offset.wanted - target.baseline)) * 1_000_000 / Int64(Frames.perSecond))
+        guard planner.delay.offset.hasWanted else { return .zero }
+        return .microseconds(planner.delay.wantedDelay * 1_000_000 / Int64(Frames.perSecond))
     }
 
     /// Sound that waits, decoded or not, frames.
-    package var bufferedFrames: Int {
-        guard store.count > 0, let newest = store[store.newest] else { return queue.count }
-        return queue.count + Int(max(0, newest.end - cursor.position))
-    }
+    package var bufferedFrames: Int { maker.queue.count + planner.waitingFrames }
 
     /// Packets that wait to be decoded.
-    package var waitingPackets: Int { store.count }
+    package var waitingPackets: Int { planner.store.count }
+
+    /// Takes a packet.
+    ///
+    /// - Parameters:
+    ///   - payload: One Opus packet, at most 1500 bytes; it is copied.
+    ///   - header: Its RTP header; the timestamp counts at 48 kHz (RFC 7587).
+    ///   - now: When it arrived.
+    package mutating func insert(_ payload: Span<UInt8>, header: RTPHeader, now: Duration) -> InsertOutcome {
+        planner.insert(payload, header: header, now: now)
+    }
+
+    /// Takes a packet that repeats earlier ones (RFC 2198).
+    ///
+    /// Each repeated payload is kept for its own place, unless that was played or the packet itself has come. Blocks whose
+    /// payload type is not that of the primary one are passed over.
+    ///
+    /// - Parameters:
+    ///   - audio: The blocks; every one an Opus packet.
+    ///   - header: Its RTP header; the timestamp is that of the primary block.
+    ///   - now: When it arrived.
+    /// - Returns: What happened to the primary block.
+    package mutating func insert(_ audio: borrowing RedundantAudio, header: RTPHeader, now: Duration) -> InsertOutcome {
+        planner.insert(audio, header: header, now: now)
+    }
 
     /// What a pulled frame stood for, counted from the first pull on; nil before the first packet, and for frames that were
     /// pulled too long ago (at least 1.5 s) or not yet.
@@ -74,7 +80,7 @@ package struct PlayoutBuffer: ~Copyable {
     }
 
     /// The oldest decision not yet taken, to be logged; of those that nobody takes the last 256 are kept.
-    package mutating func takeDecision() -> PlayoutDecision? { decisions.take() }
+    package mutating func takeDecision() -> PlayoutDecision? { planner.takeDecision() }
 
     /// Fills a block with sound.
     ///
@@ -85,63 +91,75 @@ package struct PlayoutBuffer: ~Copyable {
     package mutating func pull<Decoder: SpeechDecoder & ~Copyable>(
         into block: inout MutableSpan<Float>, now: Duration, decoder: inout Decoder
     ) -> PullReport {
-        let shift = clock.willPull(block.count, now: now)
-        if shift != 0 {
-            target.shift(by: shift)
-            offset.shift(by: shift)
-            catchUpOffset = catchUpOffset.map { $0 + shift }
-            timeline.shift(by: shift)
-            interruption.shift(by: shift)
-        }
-        offset.willPull(block.count)
-        target.update(position: cursor.position)
-        let before = statistics
-        endStopgap(&decoder)
+        let start = planner.delay.clock.pulled
+        let before = planner.statistics
+        planner.willPull(block.count, now: now)
+        replaceProvisional(&decoder)
         var report = PullReport()
         var filled = 0
         while filled < block.count {
-            if queue.count == 0 {
-                let moment = Moment(time: clock.pulled + Int64(filled), pull: clock.pulled)
-                produce(at: moment, needed: block.count - filled, decoder: &decoder)
+            let frame = start + Int64(filled)
+            if maker.queue.count == 0 {
+                produce(at: Moment(time: frame, pull: start), needed: block.count - filled, &decoder)
             }
-            if filled == 0, timeline.hasBegun { report.firstTimestamp = queue.nextTimestamp }
-            let run = queue.nextRun(from: clock.pulled + Int64(filled), limit: block.count - filled)
-            if timeline.hasBegun { trail.note(run) }
-            filled += queue.play(into: &block, at: filled, limit: run.frames)
+            let hasBegun = planner.timeline.hasBegun
+            if filled == 0, hasBegun { report.firstTimestamp = maker.queue.nextTimestamp }
+            let run = maker.queue.nextRun(from: frame, limit: block.count - filled)
+            if hasBegun { trail.note(run) }
+            filled += maker.play(into: &block, at: filled, limit: run.frames)
         }
-        clock.didPull(block.count)
-        statistics.pulledSamples += UInt64(block.count)
+        planner.didPull(block.count)
         report.bufferedFrames = bufferedFrames
-        report.concealedFrames = Int(statistics.concealedSamples - before.concealedSamples)
-        report.pauseFrames = Int(statistics.pauseSamples - before.pauseSamples)
+        report.concealedFrames = Int(planner.statistics.concealedSamples - before.concealedSamples)
+        report.pauseFrames = Int(planner.statistics.pauseSamples - before.pauseSamples)
         return report
+    }
+
+    /// Puts the next piece of sound into the empty queue: as planned, and told to the planner where it depends on the sound.
+    private mutating func produce<Decoder: SpeechDecoder & ~Copyable>(
+        at moment: Moment, needed: Int, _ decoder: inout Decoder
+    ) {
+        switch planner.plan(at: moment, needed: needed) {
+        case .bridge(let bridge): maker.make(bridge, &decoder)
+        case .play(let plan):
+            let sound = maker.make(plan, from: planner.store, &decoder)
+            planner.record(sound, of: plan)
+            if let excess = plan.excess, sound.isReal { stretch(excess, moment, &decoder) }
+        }
+    }
+
+    /// Stretches the piece in the queue, to which short packets are appended first where that is not enough to shorten.
+    private mutating func stretch<Decoder: SpeechDecoder & ~Copyable>(
+        _ excess: Int64, _ moment: Moment, _ decoder: inout Decoder
+    ) {
+        while let (packet, decoding) = planner.planAppended(to: maker.queue.count, excess: excess) {
+            let time = moment.time + Int64(maker.queue.count)
+            let isReal = maker.append(decoding, from: planner.store, &decoder)
+            planner.recordAppended(packet, isReal: isReal, at: time)
+            // What was concealed in its place is played as the next piece would be.
+            guard isReal else { break }
+        }
+        planner.record(maker.carryOut(planner.planStretch(excess: excess, at: moment.time)), at: moment.time)
+    }
+
+    /// Has a packet that came in time take the place of what stands for it.
+    private mutating func replaceProvisional<Decoder: SpeechDecoder & ~Copyable>(_ decoder: inout Decoder) {
+        guard let (decoding, frames) = planner.planReplacement() else { return }
+        let isReal = maker.replace(lastFrames: frames, with: decoding, from: planner.store, &decoder)
+        if !isReal { planner.countRefused(1) }
     }
 
     /// Tells that playback has stood still for the time of `frames` frames since the last pull, for a reason of its own: the device ran dry, or
     /// was started anew. What waits is then that much later, which is no fault of the network's; without this call the packets would look as
     /// if they had come later instead, until the clock has followed.
-    package mutating func playbackStoodStill(_ frames: Int) {
-        clock.standStill(frames)
-        target.shift(by: -Int64(frames))
-        offset.shift(by: -Int64(frames))
-        catchUpOffset = catchUpOffset.map { $0 - Int64(frames) }
-    }
+    package mutating func playbackStoodStill(_ frames: Int) { planner.delay.playbackStoodStill(frames) }
 
     /// Drops all that waits: what follows is another utterance. At most 5 ms of the old one still sound, fading out.
     ///
     /// Packets of the old utterance that arrive later are played unless a newer sequence number has come before them.
     package mutating func flush() {
-        let dropped = max(0, bufferedFrames - queue.count)
-        statistics.skippedSamples += UInt64(dropped)
-        statistics.removedSamplesForAcceleration += UInt64(queue.fadeOut(frames: Self.flushFrames))
-        decisions.note(.flush, frames: dropped, at: clock.pulled)
-        store.removeAll()
-        stopgap = nil
-        guard timeline.hasBegun else { return }
-        cursor.sequence = timeline.newest.sequence + 1
-        cursor.chainEnd = timeline.newest.position + Int64(timeline.newest.frames)
-        cursor.position = cursor.chainEnd
-        gap.release(fading: queue.count > 0 ? 0 : Self.flushFrames)
+        let shortened = maker.fadeOut(frames: Self.flushFrames)
+        planner.flush(shortened: shortened, fade: maker.queue.count > 0 ? 0 : Self.flushFrames)
     }
 
     /// Drops what came before `generation`, as an interruption asks: all that waits, softly, as ``flush()`` does, and what is
@@ -152,28 +170,15 @@ package struct PlayoutBuffer: ~Copyable {
     ///   and may wrap.
     @discardableResult
     package mutating func flush(generation: UInt32) -> Bool {
-        guard interruption.begin(generation, at: clock.pulled) else { return false }
+        guard planner.begin(generation: generation) else { return false }
         flush()
         return true
     }
 
     /// Makes the buffer as new, for another sender; nothing is allocated. Reset the decoder with it.
     package mutating func reset() {
-        statistics = PlayoutStatistics()
-        clock = PullClock()
-        timeline = StreamTimeline()
-        received = ReceivedWindow()
-        store.reset()
-        target.reset()
-        offset = PlayoutOffset()
-        queue.reset()
-        cursor = PlayoutCursor()
-        gap = Gap()
-        catchUpOffset = nil
-        stopgap = nil
-        stretch = StretchState()
-        interruption = Interruption()
+        planner.reset()
+        maker.reset()
         trail.reset()
-        decisions.reset()
     }
 }

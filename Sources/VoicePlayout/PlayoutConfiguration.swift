@@ -92,6 +92,9 @@ enum Frames {
     /// The codec's smallest piece of concealed sound: 2.5 ms.
     static let grain = 120
 
+    /// Frames rounded up to whole ``grain``s.
+    static func wholeGrains(_ frames: Int) -> Int { (frames + grain - 1) / grain * grain }
+
     /// Whole frames in a duration, clamped to what a conversation could mean (a day).
     static func of(_ duration: Duration) -> Int {
         let seconds = min(max(duration.components.seconds, -86_400), 86_400)

@@ -40,5 +40,5 @@ enum SavedState {
     /// The true state, while sound is made up or looked at ahead of its time.
     static let beforeGuess = 0
     /// That before the sound that stands in for a packet which may still come.
-    static let beforeStopgap = 1
+    static let beforeProvisional = 1
 }

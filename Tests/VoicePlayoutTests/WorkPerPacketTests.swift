@@ -105,7 +105,7 @@ struct WorkPerPacketTests {
             most = max(most, listening.decoder.decodedPackets - packets + concealed)
         }
         // Then no pull makes the decoder work for more than what it needs for its state, and what is played
-        #expect(most <= 2 * Int(PlayoutBuffer.caughtUpPackets) + 4, "\(most) packets' time in one pull")
+        #expect(most <= 2 * Int(PlayoutPlanner.caughtUpPackets) + 4, "\(most) packets' time in one pull")
         listening.expectAccounts()
     }
 }

@@ -1,13 +1,14 @@
-package import VoiceWire
+internal import VoiceWire
 
-extension PlayoutBuffer {
+/// What becomes of a packet that arrives.
+extension PlayoutPlanner {
     /// Takes a packet.
     ///
     /// - Parameters:
     ///   - payload: One Opus packet, at most 1500 bytes; it is copied.
     ///   - header: Its RTP header; the timestamp counts at 48 kHz (RFC 7587).
     ///   - now: When it arrived.
-    package mutating func insert(_ payload: Span<UInt8>, header: RTPHeader, now: Duration) -> InsertOutcome {
+    mutating func insert(_ payload: Span<UInt8>, header: RTPHeader, now: Duration) -> InsertOutcome {
         admit(payload, header, reach: 0, now: now).outcome
     }
 
@@ -21,7 +22,7 @@ extension PlayoutBuffer {
     ///   - header: Its RTP header; the timestamp is that of the primary block.
     ///   - now: When it arrived.
     /// - Returns: What happened to the primary block.
-    package mutating func insert(_ audio: borrowing RedundantAudio, header: RTPHeader, now: Duration) -> InsertOutcome {
+    mutating func insert(_ audio: borrowing RedundantAudio, header: RTPHeader, now: Duration) -> InsertOutcome {
         let blocks = configuration.usesRedundancy ? audio.redundantBlockCount : 0
         var reach = 0
         for index in 0..<blocks where audio.payloadType(at: index) == audio.primaryPayloadType {
@@ -38,14 +39,14 @@ extension PlayoutBuffer {
     private mutating func admit(
         _ payload: Span<UInt8>, _ header: RTPHeader, reach: Int, now: Duration
     ) -> (outcome: InsertOutcome, place: StreamTimeline.Place?) {
-        let arrival = clock.frames(at: now)
+        let arrival = delay.arrival(at: now)
         guard payload.count <= PacketStore.payloadBytes, let framing = OpusFraming(payload) else {
             statistics.packetsMalformed += 1
             statistics.packetsDiscarded += 1
             return (.malformed, nil)
         }
         let isFirst = !timeline.hasBegun
-        let place = timeline.place(header, frames: framing.frames, arrival: arrival, baseline: target.baseline)
+        let place = timeline.place(header, frames: framing.frames, arrival: arrival, baseline: delay.target.baseline)
         guard let place else {
             statistics.packetsDiscarded += 1
             return (.unexpected, nil)
@@ -58,8 +59,8 @@ extension PlayoutBuffer {
             return (.duplicate, nil)
         }
         count(place, framing, isFirst: isFirst)
-        target.record(
-            sequence: place.sequence, position: place.position, arrival: arrival, frames: framing.frames,
+        delay.record(
+            place, arrival: arrival, frames: framing.frames,
             reach: configuration.usesRedundancy ? max(reach, framing.redundantFrames) : 0)
         if !cursor.hasDecoded, place.sequence < cursor.sequence {
             cursor.restart(sequence: place.sequence, position: place.position, timestamp: place.timestamp)
@@ -86,9 +87,9 @@ extension PlayoutBuffer {
             sequence: place.sequence, position: place.position, timestamp: place.timestamp, arrival: arrival,
             framing: framing, startsStream: place.startsStream, isCopy: false, byteCount: payload.count)
         guard place.sequence >= cursor.sequence else {
-            if let stopgap, stopgap.standsFor(place, framing), store.isFree(place.sequence) {
+            if let provisional, provisional.standsFor(place, framing), store.isFree(place.sequence) {
                 store.keep(packet, payload: payload)
-                self.stopgap?.hasCome = true
+                self.provisional?.hasCome = true
                 return .stored
             }
             statistics.packetsDiscarded += 1
@@ -127,7 +128,7 @@ extension PlayoutBuffer {
         }
         let packet = StoredPacket(
             sequence: sequence, position: carrier.position - Int64(offset),
-            timestamp: carrier.timestamp - Int64(offset), arrival: clock.frames(at: now), framing: framing,
+            timestamp: carrier.timestamp - Int64(offset), arrival: delay.arrival(at: now), framing: framing,
             startsStream: false, isCopy: true, byteCount: payload.count)
         store.keep(packet, payload: payload)
     }
@@ -136,7 +137,7 @@ extension PlayoutBuffer {
     private mutating func makeRoom(for sequence: Int64, now: Duration) -> Bool {
         let oldest = sequence - Int64(store.capacity) + 1
         guard cursor.sequence < oldest else { return true }
-        if clock.isRunning(at: now), let waiting = store.first(from: cursor.sequence), waiting.sequence < oldest {
+        if delay.clock.isRunning(at: now), let waiting = store.first(from: cursor.sequence), waiting.sequence < oldest {
             return false
         }
         while let waiting = store.first(from: cursor.sequence), waiting.sequence < oldest {
