@@ -85,7 +85,9 @@ struct StoredPacket: BitwiseCopyable {
         let at = index(packet.sequence)
         if unsafe slots[at].sequence == Self.empty { count += 1 }
         unsafe slots[at] = packet
-        unsafe occupied[at / UInt64.bitWidth] |= 1 << UInt64(at % UInt64.bitWidth)
+        let word = at / UInt64.bitWidth
+        // Not |=, which Swift 6.3 compiles wrongly with --sanitize=thread.
+        unsafe occupied[word] = occupied[word] | 1 << UInt64(at % UInt64.bitWidth)
         let destination = unsafe UnsafeMutableRawPointer(payloads + at * Self.payloadBytes)
         unsafe payload.withUnsafeBytes { bytes in
             guard let source = bytes.baseAddress else { return }
@@ -108,7 +110,8 @@ struct StoredPacket: BitwiseCopyable {
         let at = index(sequence)
         guard unsafe slots[at].sequence == sequence else { return }
         unsafe slots[at].sequence = Self.empty
-        unsafe occupied[at / UInt64.bitWidth] &= ~(1 << UInt64(at % UInt64.bitWidth))
+        let word = at / UInt64.bitWidth
+        unsafe occupied[word] = occupied[word] & ~(1 << UInt64(at % UInt64.bitWidth))
         count -= 1
     }
 
