@@ -71,6 +71,7 @@ let package = Package(
         module("VoiceSignal", "CVoiceKernels"),
         module("VoiceWire"),
         module("VoicePlayout", "VoiceWire"),
+        module("VoiceTurns"),
         module("VoicePeers", "VoiceWire"),
         module("VoiceRooms", "VoiceWire", "VoicePeers"),
         module(
@@ -82,7 +83,8 @@ let package = Package(
             "CDTLS",
             "COpenSSL"),
         module(
-            "VoiceEngine", "VoiceRealtime", "VoiceSignal", "VoiceWire", "VoicePlayout", "VoicePeers", "VoiceRooms",
+            "VoiceEngine", "VoiceRealtime", "VoiceSignal", "VoiceWire", "VoicePlayout", "VoiceTurns", "VoicePeers",
+            "VoiceRooms",
             "VoiceProcessing", "VoiceCoding", "VoiceDevices", "VoiceTransport"),
         module("VoiceSimulation", "VoiceEngine", "VoiceSignal"),
         .executableTarget(
@@ -125,6 +127,7 @@ let package = Package(
         tests("VoiceRealtime", "VoiceRealtime", "CAllocationCounter", "CLinuxRealtime"),
         tests("VoiceWire", "VoiceWire"),
         tests("VoicePlayout", "VoicePlayout", "VoiceCoding"),
+        tests("VoiceTurns", "VoiceTurns"),
         tests("VoicePeers", "VoicePeers"),
         tests("VoiceRooms", "VoiceRooms", "VoicePeers", "ScriptedPeers"),
         tests("VoiceProcessing", "VoiceProcessing", "VoiceRealtime", "VoiceSignal", "CAllocationCounter"),

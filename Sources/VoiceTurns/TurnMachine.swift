@@ -1,0 +1,343 @@
+/// Whose turn it is: a state machine that takes what the engine hears and the app asks, and says what is to be done.
+///
+///                   speech, startSpeech            silence, stopSpeech           the answer's first sound
+///             idle ─────────────────────> listening ───────────────> thinking ──────────────────────────> responding
+///              ^                              ^                          │ the talker goes on                 │ barge-in confirmed,
+///              │                              └──────────────────────────┴────────────────────────────────────┤ startSpeech
+///              └──────────────────────────────────── all of the answer was heard ─────────────────────────────┘
+///
+/// Pure: time comes in as `now`, on the monotonic clock since its epoch, which also times what was heard; outputs are polled. Impossible orders are refused and change
+/// nothing. What comes of an answer that is over is ignored, as a cancellation is no error.
+public struct TurnMachine: Sendable {
+    /// How turns begin and end.
+    public private(set) var mode: TalkMode
+    /// Whose turn it is.
+    public private(set) var state = TurnState.idle
+    /// The present or the last turn; 0 before the first.
+    public private(set) var turn = TurnID(rawValue: 0)
+    private var listening: Listening?
+    private var answer: Answer?
+    /// Whether the detector hears speech now, and since when.
+    private var speechSince: Duration?
+    private var lastUtterance: UInt32 = 0
+    private var outputs: [TurnOutput] = []
+    private var nextOutput = 0
+
+    /// The near talker's turn.
+    private struct Listening: Sendable {
+        /// The first speech of it; nil before.
+        var start: Duration?
+        /// The end of the last speech; nil while somebody speaks, or before anybody has.
+        var end: Duration?
+        var deadline: Duration?
+        /// Whether the button was let go.
+        var isClosing = false
+        var continued: TurnID?
+    }
+
+    /// The agent's turn, from the end of the near talker's.
+    private struct Answer: Sendable {
+        let turn: Turn
+        /// When the turn had ended.
+        let asked: Duration
+        var utterance: UtteranceID?
+        var queued: Duration?
+        var isHeard = false
+    }
+
+    /// Answers that are over, and of which it is not known how much was heard; a playback device tells within a second.
+    private var leaving: [(utterance: UtteranceID, turn: TurnID, reason: AnswerEnd)] = []
+    /// How long the detector may take to tell of a word that was said before a second tap.
+    private static let detectionDelay = Duration.milliseconds(150)
+    /// More are forgotten, the oldest first.
+    private static let leavingCapacity = 16
+
+    /// A conversation in which nobody has the turn.
+    public init(_ mode: TalkMode) throws(TurnRefusal) {
+        if let fault = mode.fault { throw .invalidMode(fault) }
+        self.mode = mode
+        begin()
+    }
+
+    // MARK: What comes out
+
+    /// The oldest output that was not polled.
+    public mutating func pollOutput() -> TurnOutput? {
+        guard nextOutput < outputs.count else {
+            outputs.removeAll(keepingCapacity: true)
+            nextOutput = 0
+            return nil
+        }
+        nextOutput += 1
+        return outputs[nextOutput - 1]
+    }
+
+    /// When ``handleTimeout(now:)`` is to be called if nothing else happens.
+    public var nextTimeout: Duration? { listening?.deadline }
+
+    private mutating func tell(_ event: TurnEvent) { outputs.append(.event(event)) }
+
+    private mutating func enter(_ next: TurnState) {
+        guard state != next else { return }
+        state = next
+        tell(.stateChanged(next, turn))
+    }
+
+    // MARK: What the app asks
+
+    /// Changes how turns begin and end; a turn that is under way is cancelled, an answer goes on.
+    public mutating func setMode(_ mode: TalkMode) throws(TurnRefusal) {
+        if let fault = mode.fault { throw .invalidMode(fault) }
+        if listening != nil { drop(.cancelled) }
+        self.mode = mode
+        begin()
+    }
+
+    /// The near talker takes the turn, with a button. What is asked of the agent is cancelled, and what it says stops at once.
+    public mutating func startSpeech(now: Duration) throws(TurnRefusal) {
+        guard let preRoll = mode.preRoll else { throw .notInThisMode }
+        if listening?.isClosing == true {
+            // Pressed again before it closed: the same turn.
+            listening?.isClosing = false
+            listening?.deadline = nil
+            return
+        }
+        guard listening == nil else { throw .alreadyListening }
+        giveUpAnswer(.interrupted)
+        outputs.append(.openGate)
+        listen(from: nil, continuing: nil)
+        if case .tapToTalk(let mode) = mode { listening?.deadline = now + mode.patience }
+        // Who speaks already spoke before the button.
+        if let speechSince { hear(from: max(speechSince, now - preRoll)) }
+    }
+
+    /// The near talker gives the turn up, with the button.
+    public mutating func stopSpeech(now: Duration) throws(TurnRefusal) {
+        if case .duplex = mode { throw .notInThisMode }
+        guard let current = listening, !current.isClosing else { throw .notListening }
+        let delay = if case .pushToTalk(let mode) = mode { mode.releaseDelay } else { Self.detectionDelay }
+        listening?.isClosing = true
+        listening?.deadline = now + delay
+    }
+
+    /// The near talker has not finished, as a recogniser may know: a turn whose end is near ends so much later, at most 10 s from now.
+    public mutating func putOffEnd(by delay: Duration, now: Duration) throws(TurnRefusal) {
+        guard let current = listening, let deadline = current.deadline, current.end != nil, !current.isClosing else {
+            throw .notListening
+        }
+        listening?.deadline = min(deadline + max(delay, .zero), now + .seconds(10))
+    }
+
+    /// The near talker has finished, as a recogniser may know: the turn ends now.
+    public mutating func endTurn(now: Duration) throws(TurnRefusal) {
+        guard listening != nil else { throw .notListening }
+        endListening(now: now)
+    }
+
+    /// Takes the agent's turn for a turn that has ended, or for nobody's: an answer may also begin by itself. Returns the utterance of its sound.
+    public mutating func answer(_ turn: TurnID?, now: Duration) throws(TurnRefusal) -> UtteranceID {
+        if let turn {
+            guard let answer, answer.turn.id == turn, answer.utterance == nil else { throw .turnIsOver(turn) }
+        } else {
+            guard state == .idle else { throw .busy(state) }
+            self.turn = TurnID(rawValue: self.turn.rawValue + 1)
+            think(Turn(id: self.turn, start: now, end: now, continued: nil), now: now)
+        }
+        lastUtterance += 1
+        let utterance = UtteranceID(rawValue: lastUtterance)
+        answer?.utterance = utterance
+        return utterance
+    }
+
+    /// The first sound of an answer is given to the engine.
+    public mutating func answerQueued(_ utterance: UtteranceID, now: Duration) {
+        guard answer?.utterance == utterance, answer?.queued == nil else { return }
+        answer?.queued = now
+    }
+
+    /// Nothing more comes of an answer: its turn ends when all was heard. Without any sound of it, that is at once.
+    public mutating func finishAnswer(_ utterance: UtteranceID, now: Duration) {
+        guard let current = answer, current.utterance == utterance, current.queued == nil else { return }
+        conclude(HeardAnswer(heard: .zero, end: now, reason: .complete), of: current.turn.id)
+    }
+
+    /// Cancels whatever turn it is: nothing of it is delivered, and nobody has the turn.
+    public mutating func cancel() throws(TurnRefusal) {
+        guard state != .idle else { throw .idle }
+        if listening != nil { drop(.cancelled) }
+        giveUpAnswer(.cancelled)
+        enter(.idle)
+    }
+
+    /// Cancels whatever turn it is and begins anew; never refused.
+    public mutating func reset() {
+        if listening != nil { drop(.cancelled) }
+        giveUpAnswer(.cancelled)
+        enter(.idle)
+        begin()
+    }
+
+    // MARK: What the engine hears
+
+    /// The detector is certain that somebody speaks, since `start` at the microphone's ADC.
+    public mutating func speechStarted(at start: Duration, now: Duration) {
+        speechSince = start
+        if listening != nil { return hear(from: start) }
+        // An answer that is wanted, or heard, is the barge-in judge's business.
+        guard case .duplex = mode, state == .idle else { return }
+        listen(from: start, continuing: nil)
+        hear(from: start)
+    }
+
+    /// The detector is certain that nobody speaks, since `end` at the microphone's ADC.
+    public mutating func speechEnded(at end: Duration, now: Duration) {
+        speechSince = nil
+        guard let current = listening, let start = current.start else { return }
+        let end = max(end, start)
+        listening?.end = end
+        guard !current.isClosing else { return }
+        let silence: Duration
+        switch mode {
+        // The button ends it.
+        case .pushToTalk: return
+        case .tapToTalk(let mode): silence = mode.endOfTurn
+        case .duplex(let mode): silence = mode.endOfTurn
+        }
+        let deadline = max(end + silence, now)
+        listening?.deadline = deadline
+        tell(.speechEnded(turn, at: end, turnEnds: deadline))
+        if deadline == now { handleTimeout(now: now) }
+    }
+
+    /// An answer is being spoken into, or no more.
+    public mutating func bargeIn(_ change: BargeInChange, now: Duration) {
+        guard let current = answer, case .duplex = mode else { return }
+        tell(.bargeIn(current.turn.id, change))
+        guard change.stage == .confirmed else { return }
+        let continued = current.isHeard ? nil : current.turn
+        giveUpAnswer(current.isHeard ? .interrupted : .continued)
+        listen(from: min(change.speechStart, continued?.start ?? change.speechStart), continuing: continued?.id)
+        hear(from: change.speechStart)
+        // Who was confirmed by their words may have fallen silent.
+        if speechSince == nil { speechEnded(at: change.decided, now: now) }
+    }
+
+    /// The first of an utterance has left the DAC.
+    public mutating func utteranceStarted(_ utterance: UtteranceID, at time: Duration) {
+        guard let current = answer, current.utterance == utterance, !current.isHeard else { return }
+        answer?.isHeard = true
+        let queued = max(current.queued ?? time, current.asked)
+        tell(
+            .answerStarted(
+                current.turn.id,
+                AnswerLatency(
+                    endOfTurn: current.asked - current.turn.end, agent: queued - current.asked, playback: time - queued)
+            ))
+        enter(.responding)
+    }
+
+    /// Nothing more of an utterance will be heard.
+    public mutating func utterancePlayed(
+        _ utterance: UtteranceID, heard: Duration, at end: Duration, isComplete: Bool
+    ) {
+        if let index = leaving.firstIndex(where: { $0.utterance == utterance }) {
+            let left = leaving.remove(at: index)
+            return tell(.answerEnded(left.turn, HeardAnswer(heard: heard, end: end, reason: left.reason)))
+        }
+        guard let current = answer, current.utterance == utterance else { return }
+        conclude(
+            HeardAnswer(heard: heard, end: end, reason: isComplete ? .complete : .interrupted), of: current.turn.id)
+    }
+
+    /// To be called at ``nextTimeout``, or later.
+    public mutating func handleTimeout(now: Duration) {
+        guard let deadline = listening?.deadline, deadline <= now else { return }
+        endListening(now: now)
+    }
+
+    // MARK: Turns
+
+    /// Nobody has the turn, and the gate and the judge are as the mode has them.
+    private mutating func begin() {
+        switch mode {
+        case .pushToTalk, .tapToTalk:
+            closeGate()
+            outputs.append(.watch(.off))
+        case .duplex(let duplex):
+            outputs.append(.openGate)
+            outputs.append(.watch(answer == nil ? .off : duplex.bargeIn))
+        }
+    }
+
+    private mutating func listen(from start: Duration?, continuing continued: TurnID?) {
+        turn = TurnID(rawValue: turn.rawValue + 1)
+        listening = Listening(start: start, continued: continued)
+        enter(.listening)
+    }
+
+    /// Somebody speaks in their turn.
+    private mutating func hear(from start: Duration) {
+        guard let current = listening else { return }
+        if current.start == nil { listening?.start = start }
+        if !current.isClosing { listening?.deadline = nil }
+        listening?.end = nil
+        tell(.speechStarted(turn, at: start))
+    }
+
+    private mutating func endListening(now: Duration) {
+        guard let current = listening else { return }
+        guard let start = current.start else { return drop(.nothingSaid) }
+        listening = nil
+        closeGate()
+        let ended = Turn(id: turn, start: start, end: max(current.end ?? now, start), continued: current.continued)
+        think(ended, now: now)
+        tell(.turnEnded(ended))
+    }
+
+    private mutating func drop(_ reason: TurnDrop) {
+        listening = nil
+        closeGate()
+        tell(.turnDropped(turn, reason))
+        enter(.idle)
+    }
+
+    private mutating func closeGate() {
+        if let preRoll = mode.preRoll { outputs.append(.closeGate(keeping: preRoll)) }
+    }
+
+    private mutating func think(_ ended: Turn, now: Duration) {
+        answer = Answer(turn: ended, asked: now)
+        if case .duplex(let duplex) = mode { outputs.append(.watch(duplex.bargeIn)) }
+        enter(.thinking)
+    }
+
+    /// All of the answer that will be heard was.
+    private mutating func conclude(_ heard: HeardAnswer, of turn: TurnID) {
+        answer = nil
+        watchNoMore()
+        tell(.answerEnded(turn, heard))
+        enter(.idle)
+        // Who spoke into its end has the turn.
+        guard case .duplex = mode, let speechSince else { return }
+        listen(from: speechSince, continuing: nil)
+        hear(from: speechSince)
+    }
+
+    /// The answer that is under way is not wanted any more; does nothing where none is.
+    private mutating func giveUpAnswer(_ reason: AnswerEnd) {
+        guard let current = answer.take() else { return }
+        watchNoMore()
+        if let utterance = current.utterance {
+            outputs.append(.interruptAgent(through: utterance))
+            if current.queued != nil {
+                if leaving.count == Self.leavingCapacity { leaving.removeFirst() }
+                leaving.append((utterance, current.turn.id, reason))
+            }
+        }
+        tell(.answerCancelled(current.turn.id, reason))
+    }
+
+    private mutating func watchNoMore() {
+        if case .duplex = mode { outputs.append(.watch(.off)) }
+    }
+}

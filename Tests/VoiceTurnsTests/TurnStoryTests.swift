@@ -1,0 +1,293 @@
+import Testing
+
+@testable import VoiceTurns
+
+/// What a conversation is to do, told as its users would.
+struct TurnStoryTests {
+    @Test(
+        "Given an open microphone, when somebody speaks and is answered, then each has the turn once and the waiting adds up"
+    )
+    func speaksAndIsAnswered() throws {
+        var talk = try Conversing(.duplex())
+        talk.say(from: 1_000, to: 2_000)
+        #expect(
+            talk.events() == [
+                .stateChanged(.listening, turn(1)), .speechStarted(turn(1), at: ms(1_000)),
+                .speechEnded(turn(1), at: ms(2_000), turnEnds: ms(2_700)),
+            ])
+        talk.pass(until: 2_700)
+        #expect(
+            talk.take() == [
+                .watch(.staged()), .event(.stateChanged(.thinking, turn(1))),
+                .event(.turnEnded(Turn(id: turn(1), start: ms(1_000), end: ms(2_000), continued: nil))),
+            ])
+        let utterance = try talk.answer(1, queued: 3_100, heard: 3_130)
+        let latency = AnswerLatency(endOfTurn: ms(700), agent: ms(400), playback: ms(30))
+        #expect(talk.events() == [.answerStarted(turn(1), latency), .stateChanged(.responding, turn(1))])
+        #expect(latency.total == ms(1_130))
+        talk.machine.finishAnswer(utterance, now: ms(3_200))
+        talk.machine.utterancePlayed(utterance, heard: ms(2_000), at: ms(5_130), isComplete: true)
+        #expect(
+            talk.take() == [
+                .watch(.off),
+                .event(.answerEnded(turn(1), HeardAnswer(heard: ms(2_000), end: ms(5_130), reason: .complete))),
+                .event(.stateChanged(.idle, turn(1))),
+            ])
+    }
+
+    @Test("Given a button, when nobody speaks or the word is too short to be one, then nothing is sent")
+    func emptySpeech() throws {
+        for mode in [TalkMode.pushToTalk(), .tapToTalk()] {
+            var talk = try Conversing(mode)
+            try talk.machine.startSpeech(now: ms(1_000))
+            try talk.machine.stopSpeech(now: ms(1_200))
+            talk.pass(until: 2_000)
+            #expect(
+                talk.take() == [
+                    .openGate, .event(.stateChanged(.listening, turn(1))), .closeGate(keeping: ms(300)),
+                    .event(.turnDropped(turn(1), .nothingSaid)), .event(.stateChanged(.idle, turn(1))),
+                ])
+            #expect(throws: TurnRefusal.turnIsOver(turn(1))) { try talk.machine.answer(turn(1), now: ms(2_000)) }
+        }
+    }
+
+    @Test(
+        "Given a tap, when nobody speaks for the patience, then the turn is dropped; who speaks in time has it until silence"
+    )
+    func patience() throws {
+        var talk = try Conversing(.tapToTalk(TapToTalk(patience: .seconds(3))))
+        try talk.machine.startSpeech(now: .zero)
+        talk.pass(until: 2_999)
+        #expect(talk.machine.state == .listening)
+        talk.pass(until: 3_000)
+        #expect(talk.events().contains(.turnDropped(turn(1), .nothingSaid)))
+        try talk.machine.startSpeech(now: ms(4_000))
+        talk.say(from: 6_800, to: 9_000)
+        talk.pass(until: 9_700)
+        #expect(talk.events().contains(.turnEnded(Turn(id: turn(2), start: ms(6_800), end: ms(9_000), continued: nil))))
+    }
+
+    @Test(
+        "Given an answer that is asked for, or heard, when the near talker takes the turn by the button, then it is cancelled and stops at once"
+    )
+    func listeningCancels() throws {
+        for isHeard in [false, true] {
+            var talk = try Conversing(.pushToTalk())
+            try talk.machine.startSpeech(now: ms(1_000))
+            talk.say(from: 1_100, to: 1_500)
+            try talk.machine.stopSpeech(now: ms(1_900))
+            talk.pass(until: 2_150)
+            let utterance: UtteranceID
+            if isHeard {
+                utterance = try talk.answer(1, queued: 2_300, heard: 2_400)
+            } else {
+                utterance = try talk.machine.answer(turn(1), now: ms(2_300))
+            }
+            _ = talk.take()
+            try talk.machine.startSpeech(now: ms(3_000))
+            #expect(
+                talk.take() == [
+                    .interruptAgent(through: utterance), .event(.answerCancelled(turn(1), .interrupted)),
+                    .openGate, .event(.stateChanged(.listening, turn(2))),
+                ])
+            // What comes of it late is ignored, but for how much was heard of it.
+            talk.machine.answerQueued(utterance, now: ms(3_001))
+            talk.machine.utteranceStarted(utterance, at: ms(3_002))
+            #expect(talk.take().isEmpty)
+            talk.machine.utterancePlayed(utterance, heard: ms(605), at: ms(3_005), isComplete: false)
+            let heard = HeardAnswer(heard: ms(605), end: ms(3_005), reason: .interrupted)
+            #expect(talk.events() == (isHeard ? [.answerEnded(turn(1), heard)] : []))
+        }
+    }
+
+    @Test("Given any turn, when it is cancelled, then nobody has the turn and nothing of it is delivered")
+    func cancelled() throws {
+        var talk = try Conversing(.duplex())
+        #expect(throws: TurnRefusal.idle) { try talk.machine.cancel() }
+        talk.say(from: 1_000, to: 2_000)
+        try talk.machine.cancel()
+        #expect(talk.machine.state == .idle)
+        talk.pass(until: 10_000)
+        #expect(!talk.events().contains { if case .turnEnded = $0 { true } else { false } })
+        talk.say(from: 11_000, to: 12_000)
+        talk.pass(until: 12_700)
+        #expect(talk.machine.state == .thinking)
+        try talk.machine.cancel()
+        #expect(talk.events().suffix(2) == [.answerCancelled(turn(2), .cancelled), .stateChanged(.idle, turn(2))])
+        #expect(throws: TurnRefusal.turnIsOver(turn(2))) { try talk.machine.answer(turn(2), now: ms(13_000)) }
+    }
+
+    @Test("Given any turn, when the conversation is reset, then it is as at the beginning, but for the numbers")
+    func reset() throws {
+        for steps in 0...3 {
+            var talk = try Conversing(.duplex())
+            if steps > 0 { talk.say(from: 1_000, to: 2_000) }
+            if steps > 1 { talk.pass(until: 2_700) }
+            if steps > 2 { _ = try talk.answer(1, queued: 3_000, heard: 3_050) }
+            talk.machine.reset()
+            _ = talk.take()
+            #expect(talk.machine.state == .idle)
+            #expect(talk.machine.nextTimeout == nil)
+            talk.say(from: 6_000, to: 7_000)
+            talk.pass(until: 7_700)
+            let ended = Turn(id: turn(steps > 0 ? 2 : 1), start: ms(6_000), end: ms(7_000), continued: nil)
+            #expect(talk.events().last == .turnEnded(ended))
+        }
+    }
+
+    @Test(
+        "Given an answer that is heard, when a suspicion is retracted it goes on, and when it is confirmed the turn is the near talker's from their first sound"
+    )
+    func bargeIn() throws {
+        var talk = try Conversing(.duplex())
+        talk.say(from: 1_000, to: 2_000)
+        let utterance = try talk.answer(1, queued: 3_000, heard: 3_050)
+        _ = talk.take()
+        talk.bargeIn(.suspected, speech: 4_000, now: 4_030)
+        talk.machine.speechStarted(at: ms(4_000), now: ms(4_060))
+        talk.bargeIn(.held, speech: 4_000, now: 4_110)
+        talk.machine.speechEnded(at: ms(4_200), now: ms(4_500))
+        talk.bargeIn(.none, speech: 4_000, now: 4_650)
+        #expect(talk.machine.state == .responding)
+        talk.bargeIn(.suspected, speech: 5_000, now: 5_030)
+        talk.machine.speechStarted(at: ms(5_000), now: ms(5_060))
+        _ = talk.take()
+        talk.bargeIn(.confirmed, speech: 5_000, now: 5_900)
+        let change = BargeInChange(stage: .confirmed, speechStart: ms(5_000), decided: ms(5_900))
+        #expect(
+            talk.take() == [
+                .event(.bargeIn(turn(1), change)), .watch(.off), .interruptAgent(through: utterance),
+                .event(.answerCancelled(turn(1), .interrupted)), .event(.stateChanged(.listening, turn(2))),
+                .event(.speechStarted(turn(2), at: ms(5_000))),
+            ])
+        talk.machine.speechEnded(at: ms(7_000), now: ms(7_300))
+        talk.pass(until: 7_700)
+        #expect(talk.events().last == .turnEnded(Turn(id: turn(2), start: ms(5_000), end: ms(7_000), continued: nil)))
+    }
+
+    @Test(
+        "Given an answer that is not heard yet, when the near talker goes on, then the new turn holds the old one's speech"
+    )
+    func goesOn() throws {
+        var talk = try Conversing(.duplex())
+        talk.say(from: 1_000, to: 2_000)
+        talk.pass(until: 2_700)
+        _ = talk.take()
+        talk.machine.speechStarted(at: ms(3_000), now: ms(3_060))
+        talk.bargeIn(.confirmed, speech: 3_000, now: 3_800)
+        #expect(talk.events().contains(.answerCancelled(turn(1), .continued)))
+        talk.machine.speechEnded(at: ms(4_500), now: ms(4_800))
+        talk.pass(until: 5_200)
+        #expect(
+            talk.events().last == .turnEnded(Turn(id: turn(2), start: ms(1_000), end: ms(4_500), continued: turn(1))))
+    }
+
+    @Test(
+        "Given a near talker who pauses, when the recogniser says that more comes, then the turn ends later; or now, when it says that it is all"
+    )
+    func hooks() throws {
+        var talk = try Conversing(.duplex())
+        #expect(throws: TurnRefusal.notListening) { try talk.machine.putOffEnd(by: ms(500), now: .zero) }
+        talk.say(from: 1_000, to: 2_000)
+        try talk.machine.putOffEnd(by: ms(1_000), now: ms(2_600))
+        talk.pass(until: 3_699)
+        #expect(talk.machine.state == .listening)
+        talk.pass(until: 3_700)
+        #expect(talk.machine.state == .thinking)
+        try talk.machine.cancel()
+        talk.say(from: 5_000, to: 6_000)
+        try talk.machine.endTurn(now: ms(6_310))
+        #expect(talk.machine.state == .thinking)
+        // Bounded, however often it is asked.
+        try talk.machine.cancel()
+        talk.say(from: 7_000, to: 8_000)
+        for _ in 0..<100 { try talk.machine.putOffEnd(by: .seconds(5), now: ms(8_400)) }
+        #expect(talk.machine.nextTimeout == ms(18_400))
+    }
+
+    @Test("Given a button held, when it is let go and pressed again before the gate closes, then it is one turn")
+    func pressedAgain() throws {
+        var talk = try Conversing(.pushToTalk())
+        try talk.machine.startSpeech(now: ms(1_000))
+        #expect(throws: TurnRefusal.alreadyListening) { try talk.machine.startSpeech(now: ms(1_010)) }
+        talk.say(from: 1_100, to: 2_000)
+        try talk.machine.stopSpeech(now: ms(2_310))
+        #expect(throws: TurnRefusal.notListening) { try talk.machine.stopSpeech(now: ms(2_320)) }
+        try talk.machine.startSpeech(now: ms(2_500))
+        talk.pass(until: 5_000)
+        #expect(talk.machine.turn == turn(1) && talk.machine.state == .listening)
+        try talk.machine.stopSpeech(now: ms(5_000))
+        talk.pass(until: 5_250)
+        #expect(talk.events().last == .turnEnded(Turn(id: turn(1), start: ms(1_100), end: ms(2_000), continued: nil)))
+    }
+
+    @Test("Given a conversation in duplex, when a button is pressed, then it is refused")
+    func wrongMode() throws {
+        var talk = try Conversing(.duplex())
+        #expect(throws: TurnRefusal.notInThisMode) { try talk.machine.startSpeech(now: .zero) }
+        #expect(throws: TurnRefusal.notInThisMode) { try talk.machine.stopSpeech(now: .zero) }
+    }
+
+    @Test("Given an agent who begins by itself, when nobody has the turn it may, and else not")
+    func greeting() throws {
+        var talk = try Conversing(.duplex())
+        let greeting = try talk.answer(nil, queued: 100, heard: 150)
+        #expect(talk.machine.state == .responding)
+        #expect(throws: TurnRefusal.busy(.responding)) { try talk.machine.answer(nil, now: ms(200)) }
+        talk.machine.utterancePlayed(greeting, heard: ms(900), at: ms(1_050), isComplete: true)
+        #expect(talk.machine.state == .idle)
+    }
+
+    @Test(
+        "Given barge-in that is off, when somebody speaks into the answer's end, then the turn is theirs when it has ended"
+    )
+    func speaksIntoTheEnd() throws {
+        var talk = try Conversing(.duplex(Duplex(bargeIn: .off)))
+        talk.say(from: 1_000, to: 2_000)
+        let utterance = try talk.answer(1, queued: 3_000, heard: 3_050)
+        talk.machine.speechStarted(at: ms(4_000), now: ms(4_060))
+        #expect(talk.machine.state == .responding)
+        talk.machine.utterancePlayed(utterance, heard: ms(1_450), at: ms(4_500), isComplete: true)
+        #expect(
+            talk.events().suffix(2) == [.stateChanged(.listening, turn(2)), .speechStarted(turn(2), at: ms(4_000))])
+    }
+
+    @Test("Given an answer without any sound, when it is finished, then nobody has the turn")
+    func silentAnswer() throws {
+        var talk = try Conversing(.duplex())
+        talk.say(from: 1_000, to: 2_000)
+        talk.pass(until: 2_700)
+        let utterance = try talk.machine.answer(turn(1), now: ms(2_800))
+        talk.machine.finishAnswer(utterance, now: ms(2_900))
+        #expect(talk.machine.state == .idle)
+        #expect(
+            talk.events().contains(
+                .answerEnded(turn(1), HeardAnswer(heard: .zero, end: ms(2_900), reason: .complete))))
+    }
+
+    @Test(
+        "Given another mode, when it is set, then the gate and the judge follow, and what is out of range is refused by name"
+    )
+    func modes() throws {
+        var talk = try Conversing(.duplex())
+        try talk.machine.setMode(.pushToTalk())
+        #expect(talk.take() == [.closeGate(keeping: ms(300)), .watch(.off)])
+        try talk.machine.setMode(.duplex())
+        #expect(talk.take() == [.openGate, .watch(.off)])
+        var stages = BargeInStages()
+        stages.holdAfter = .milliseconds(5)
+        for (mode, name) in [
+            (TalkMode.duplex(Duplex(bargeIn: .staged(stages))), "holdAfter"),
+            (.pushToTalk(PushToTalk(preRoll: .seconds(1))), "preRoll"),
+            (.tapToTalk(TapToTalk(patience: .zero)), "patience"),
+        ] {
+            do {
+                try talk.machine.setMode(mode)
+                Issue.record("\(mode) was taken")
+            } catch TurnRefusal.invalidMode(let fault) {
+                #expect(fault.name == name)
+            }
+        }
+        #expect(talk.machine.mode == .duplex())
+    }
+}
