@@ -37,3 +37,6 @@ package func energy(of block: Span<Float>) -> Float {
         return sum
     }
 }
+
+/// The factor on samples that changes their level by so many decibels.
+package func amplitude(decibels: Float) -> Float { powf(10, decibels / 20) }

@@ -11,7 +11,8 @@ extension Failure {
         case .invalidConfiguration(let complaint): self.init(.usage, complaint)
         case .resourcesExhausted(let complaint): self.init(.unavailable, complaint)
         case .notStarted, .alreadyStarted, .notJoined, .alreadyJoined, .unknownParticipant, .overloaded,
-            .requestRefused, .calledFromEngineThread:
+            .requestRefused, .calledFromEngineThread, .alreadyConversing,
+            .turn:
             self.init(.unavailable, "the engine refused: \(error)")
         }
     }

@@ -26,7 +26,7 @@ struct EchoAgentLiveTests {
         // When the agent listens
         let agent = Task { try await echo(on: engine) }
         var played = Duration.zero
-        while played < .milliseconds(1_800) {
+        while played < .milliseconds(1_200) {
             try await Task.sleep(for: .milliseconds(20))
             let farEnds = try await engine.statistics().farEnds
             played = farEnds.first.map { $0.queued > .zero ? .zero : $0.played } ?? .zero

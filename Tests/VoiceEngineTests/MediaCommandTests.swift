@@ -25,5 +25,6 @@ struct MediaCommandTests {
     func layout() {
         #expect((MemoryLayout<MediaCommand>.size - 1) % MemoryLayout<UInt64>.size == 0)
         #expect(MemoryLayout<ProcessingSettings>.size <= MemoryLayout<RTPStreamStart>.size, "then pad that one as well")
+        #expect(MemoryLayout<AnswerWatchOrder>.size <= MemoryLayout<RTPStreamStart>.size, "then pad that one as well")
     }
 }

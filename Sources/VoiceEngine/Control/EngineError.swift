@@ -3,6 +3,7 @@ public import VoiceDevices
 internal import VoiceProcessing
 public import VoiceRooms
 public import VoiceTransport
+public import VoiceTurns
 
 /// Why the engine could not do what it was asked, grouped by what the caller can do about it.
 public enum EngineError: Error, Sendable {
@@ -28,6 +29,10 @@ public enum EngineError: Error, Sendable {
     case requestRefused(RoomSessionError)
     /// The media thread did not take commands for a while; it is overloaded. Try again.
     case overloaded
+    /// A conversation is under way: close it before another begins, since there is one microphone.
+    case alreadyConversing
+    /// The conversation's turn does not allow what was asked; nothing has changed. The refusal says why.
+    case turn(TurnRefusal)
     /// A call that waits came from a thread of the engine's, as callbacks do, and would never end. Make it from another thread.
     case calledFromEngineThread
 }

@@ -1,6 +1,6 @@
 internal import VoiceProcessing
 internal import VoiceRealtime
-import VoiceSignal
+internal import VoiceSignal
 
 /// Hands the mix to the playout ring: as it is, or resampled so that the playback device's clock is followed.
 ///

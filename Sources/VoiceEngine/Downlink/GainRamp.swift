@@ -1,7 +1,9 @@
-/// A gain that moves without a click: each change is spread linearly over 5 ms, short enough to feel immediate.
+/// A gain that moves without a click: each change is spread linearly over 5 ms, short enough to feel immediate, or over a longer time.
 struct GainRamp: BitwiseCopyable {
     /// 5 ms at 48 kHz.
     static let rampFrames = 240
+    /// Ducking what is spoken into, 20 ms, and letting it come back, 100 ms, which does not draw the ear.
+    static let (attackFrames, releaseFrames) = (960, 4_800)
 
     private(set) var current: Float
     private var target: Float
@@ -13,9 +15,9 @@ struct GainRamp: BitwiseCopyable {
     }
 
     /// Moves towards `gain` from here on.
-    mutating func move(to gain: Float) {
+    mutating func move(to gain: Float, over frames: Int = rampFrames) {
         target = gain
-        step = (gain - current) / Float(Self.rampFrames)
+        step = (gain - current) / Float(frames)
     }
 
     /// True when nothing would be heard and no ramp is under way.

@@ -3,6 +3,12 @@ package import VoiceRooms
 extension EngineCore {
     /// A far end in this process, which the media thread plays and feeds from its next run on. Allocates.
     package func openFarEnd(_ configuration: FarEndConfiguration) throws(EngineError) -> LocalFarEnd {
+        let (line, number) = try openLine(configuration)
+        return LocalFarEnd(line, number: number)
+    }
+
+    /// The memory and the number of a far end that the media thread plays and feeds.
+    func openLine(_ configuration: FarEndConfiguration) throws(EngineError) -> (line: FarEndLine, number: UInt64) {
         let line = try FarEndLine(configuration)
         let number = try farEnds.add(line)
         do throws(EngineError) {
@@ -11,7 +17,7 @@ extension EngineCore {
             farEnds.remove(number)
             throw error
         }
-        return LocalFarEnd(line, number: number)
+        return (line, number)
     }
 
     /// A sink for one participant's sound, which the media thread feeds from its next run on. Allocates.

@@ -58,6 +58,12 @@ struct FarEndCells: BitwiseCopyable, @unchecked Sendable {
         _ = unsafe cells.pointee.interruptedBound.max(bound, ordering: .sequentiallyConsistent)
     }
 
+    /// Gives up all up to an utterance, begun or not. From any thread.
+    @_noLocks @_noAllocation
+    func interrupt(through utterance: UInt32) {
+        _ = unsafe cells.pointee.interruptedBound.max(UInt64(utterance) &+ 1, ordering: .sequentiallyConsistent)
+    }
+
     /// How many frames of room somebody waits for; 0 for none.
     var wantedRoom: Int {
         @_noLocks @_noAllocation get { unsafe cells.pointee.wantedRoom.load(ordering: .relaxed) }

@@ -1,3 +1,5 @@
+public import VoiceTurns
+
 /// What became of a local far end's utterances, by the times at which they left the DAC.
 public enum FarEndEvent: Equatable, Sendable {
     /// The first of an utterance has left the DAC.
@@ -25,6 +27,8 @@ struct FarEndNews: BitwiseCopyable, Sendable {
         case sound
         case utteranceStarted
         case utterancePlayed
+        /// It is being spoken into, or no more: ``stage``, ``time`` of the speech's beginning, ``decided``.
+        case bargeIn
         /// The media thread has let go of it.
         case closed
     }
@@ -37,4 +41,6 @@ struct FarEndNews: BitwiseCopyable, Sendable {
     /// Frames of 48 kHz.
     var frames = 0
     var time = 0 as Int64
+    var stage = BargeInStage.none
+    var decided = 0 as Int64
 }

@@ -1,3 +1,4 @@
+internal import Synchronization
 internal import VoiceDevices
 internal import VoiceRealtime
 
@@ -13,6 +14,8 @@ final class FarEndLine: @unchecked Sendable {
     let feed: OwnedMemory<SpeechFeed>
     let events: AsyncStream<FarEndEvent>
     private let continuation: AsyncStream<FarEndEvent>.Continuation
+    /// Whoever else is to know what the media thread tells, on the thread that forwards it; it tells of the end by `closed`.
+    let observer = Mutex<(@Sendable (FarEndNews) -> Void)?>(nil)
 
     /// A ring holds somewhat more than may wait: what the end of a resampled utterance adds.
     private static let reserve = 512
@@ -47,6 +50,7 @@ final class FarEndLine: @unchecked Sendable {
 
     /// Says that the media thread has let go of it.
     func end() {
+        observer.withLock { $0.take() }?(FarEndNews(kind: .closed, line: 0))
         continuation.finish()
         room.end()
         nearEnd.waiters.end()

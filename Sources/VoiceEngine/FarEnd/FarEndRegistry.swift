@@ -1,4 +1,5 @@
 internal import Synchronization
+internal import VoiceTurns
 
 /// The far ends and sinks that are open, and where the media thread's news of them goes. From any thread; not real-time safe.
 final class FarEndRegistry: Sendable {
@@ -58,6 +59,7 @@ final class FarEndRegistry: Sendable {
 
     func handle(_ news: FarEndNews) {
         guard let line = state.withLock({ $0.lines[news.line] }) else { return }
+        if case .farEnd(let line) = line { line.observer.withLock { $0 }?(news) }
         switch (news.kind, line) {
         case (.room, .farEnd(let line)): line.room.resume()
         case (.sound, .farEnd(let line)): line.nearEnd.waiters.resume()
@@ -72,7 +74,7 @@ final class FarEndRegistry: Sendable {
         case (.closed, _):
             line.end()
             remove(news.line)
-        case (.room, .sink), (.utteranceStarted, .sink), (.utterancePlayed, .sink): break
+        case (.bargeIn, _), (.room, .sink), (.utteranceStarted, .sink), (.utterancePlayed, .sink): break
         }
     }
 

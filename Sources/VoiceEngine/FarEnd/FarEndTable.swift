@@ -1,5 +1,6 @@
 internal import VoiceDevices
 internal import VoiceRealtime
+internal import VoiceTurns
 
 /// What the media thread keeps of a local far end. Whoever opened it keeps the memory until the media thread says that it has let go.
 @safe
@@ -120,6 +121,36 @@ struct FarEndTable: ~Copyable {
         }
     }
 
+    /// Whether something of a far end is being heard.
+    func isSounding(_ number: UInt64) -> Bool {
+        guard let farEnd = farEnd(number) else { return false }
+        return unsafe farEnd.queue.pointee.isSounding
+    }
+
+    /// Does what somebody who speaks into it brings about; nothing where the far end is gone.
+    mutating func change(_ number: UInt64, _ delivery: SpeechDelivery) {
+        guard let farEnd = farEnd(number) else { return }
+        switch delivery {
+        case .ducked(let factor): unsafe farEnd.queue.pointee.duck(by: factor)
+        case .held: unsafe farEnd.queue.pointee.hold()
+        case .whole(let rewind):
+            unsafe farEnd.queue.pointee.release(rewind: rewind)
+            unsafe farEnd.queue.pointee.duck(by: 1)
+        case .givenUp:
+            farEnd.cells.interrupt()
+            unsafe farEnd.queue.pointee.release(rewind: 0)
+            unsafe farEnd.queue.pointee.duck(by: 1)
+        }
+    }
+
+    private func farEnd(_ number: UInt64) -> FarEndHandle? {
+        guard farEndCount > 0 else { return nil }
+        for index in farEnds.indices {
+            if let farEnd = farEnds[index], farEnd.number == number { return farEnd }
+        }
+        return nil
+    }
+
     /// Gives the far ends what a room would get.
     mutating func hear(_ nearEnd: Span<Float>, time: MonotonicTime) {
         guard farEndCount > 0 else { return }
@@ -208,6 +239,14 @@ struct FarEndTable: ~Copyable {
         guard news.push(item) else { return false }
         wake?.signal()
         return true
+    }
+
+    /// Tells that a far end is being spoken into, or no more.
+    mutating func tell(_ change: BargeInChange, of number: UInt64) {
+        var item = FarEndNews(kind: .bargeIn, line: number)
+        (item.stage, item.time) = (change.stage, change.speechStart.nanoseconds)
+        item.decided = change.decided.nanoseconds
+        _ = push(item)
     }
 
     /// What is counted of each.

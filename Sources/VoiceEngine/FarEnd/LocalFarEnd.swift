@@ -1,5 +1,6 @@
 internal import VoiceDevices
 internal import VoiceRealtime
+public import VoiceTurns
 
 /// A far end in this process: an agent, a prompt, whatever else talks to the near end without being in a room.
 ///
@@ -110,6 +111,10 @@ public final class LocalFarEnd: Sendable {
     /// heard after it, whatever is still on its way here. An utterance of a higher number is not touched. From any thread; wait-free.
     @_noLocks @_noAllocation
     public func interrupt() { access.cells.interrupt() }
+
+    /// Gives up every utterance up to this one, also where it has not begun: what still comes of it is dropped. From any thread; wait-free.
+    @_noLocks @_noAllocation
+    public func interrupt(through utterance: UtteranceID) { access.cells.interrupt(through: utterance.rawValue) }
 
     /// Scales what is heard of it: 0 silences, 1 leaves it, up to 4 (+12 dB).
     public func setVolume(_ volume: Float) throws(EngineError) {

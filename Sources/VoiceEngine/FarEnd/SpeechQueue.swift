@@ -6,8 +6,8 @@ internal import VoiceRealtime
 ///     sample ring ─► drop what is interrupted ─► fade where it runs dry ─► volume ─► mix
 ///     mark ring ────────────┘                          └─► SpeechTrail: which frames of which utterance
 ///
-/// Run by the media thread. Runs dry in the middle of an utterance: a fade to silence, and a fade in when ``resumeFrames`` wait. Nothing is allocated after
-/// `init`.
+/// Run by the media thread. Runs dry in the middle of an utterance: a fade to silence, and a fade in when ``resumeFrames`` wait. Held while somebody speaks
+/// into it: a fade to silence and nothing is taken, until it goes on where it was, or a little before. Nothing is allocated after `init`.
 struct SpeechQueue: ~Copyable, @unchecked Sendable {
     /// What must wait before an utterance that ran dry goes on: 40 ms, lest a source that is too slow crackles.
     private static var resumeFrames: Int { @_noLocks @_noAllocation get { 1_920 } }
@@ -21,6 +21,13 @@ struct SpeechQueue: ~Copyable, @unchecked Sendable {
     private var fade = UnderrunFade()
     private var volume = GainRamp(1)
     private var gain: Float = 1
+    /// The factor by which somebody who speaks into it makes it quieter.
+    private var ducking: Float = 1
+    /// Whether it is silent, and kept, because somebody speaks into it.
+    private(set) var isHeld = false
+    /// The last frames read of the utterance, and how many of them are heard again before the ring's next.
+    private var history = SpeechHistory()
+    private var repeating = 0
     var trail = SpeechTrail()
     private(set) var counts = SpeechCounts()
 
@@ -64,7 +71,8 @@ struct SpeechQueue: ~Copyable, @unchecked Sendable {
                 continue
             }
             if nextMark == nil { nextMark = marks.pop() }
-            if let mark = nextMark, mark.frame <= samples.readFrames {
+            if isHeld && !isHeadInterrupted { break }
+            if repeating == 0, let mark = nextMark, mark.frame <= samples.readFrames {
                 guard passed < Self.mostMarks else { break }
                 passed &+= 1
                 pass(mark)
@@ -82,17 +90,28 @@ struct SpeechQueue: ~Copyable, @unchecked Sendable {
                 if dropped < run { break }
                 continue
             }
+            if repeating > 0 {
+                let frames = min(repeating, count &- filled)
+                var piece = output._mutatingExtracting(filled..<(filled &+ frames))
+                history.read(back: repeating, into: &piece)
+                give(
+                    &piece, of: utterance, firstFrame: position &- repeating,
+                    ringFrame: ringFrame + Double(filled) * scale, scale: scale)
+                repeating &-= frames
+                filled &+= frames
+                continue
+            }
             let available = samples.available
             if isDry && !isEnding && available < Self.resumeFrames { break }
             let frames = min(min(run, count &- filled), available)
             guard frames > 0 else { break }
             isDry = false
             var piece = output._mutatingExtracting(filled..<(filled &+ frames))
-            let read = samples.read(into: &piece)
-            fade.complete(&piece, given: read)
-            trail.pulled(
-                utterance, firstFrame: position, frames: frames, ringFrame: ringFrame + Double(filled) * scale,
-                scale: scale)
+            _ = samples.read(into: &piece)
+            history.append(piece)
+            give(
+                &piece, of: utterance, firstFrame: position, ringFrame: ringFrame + Double(filled) * scale, scale: scale
+            )
             position &+= frames
             counts.playedFrames &+= frames
             filled &+= frames
@@ -101,6 +120,49 @@ struct SpeechQueue: ~Copyable, @unchecked Sendable {
             noteDry(count &- filled)
             var rest = output._mutatingExtracting(filled..<count)
             fade.complete(&rest, given: 0)
+        }
+    }
+
+    /// Fades a piece of an utterance in where silence was before it, and notes where it will lie.
+    @_noLocks @_noAllocation
+    private mutating func give(
+        _ piece: inout MutableSpan<Float>, of utterance: UInt32, firstFrame: Int, ringFrame: Double, scale: Double
+    ) {
+        let frames = piece.count
+        fade.complete(&piece, given: frames)
+        trail.pulled(utterance, firstFrame: firstFrame, frames: frames, ringFrame: ringFrame, scale: scale)
+    }
+
+    // MARK: Spoken into
+
+    /// Whether something of it is being heard.
+    var isSounding: Bool { utterance != nil && position > 0 && !isDry && !isCut && !isHeld }
+
+    /// Makes it quieter by this factor, or 1 again.
+    mutating func duck(by factor: Float) {
+        let isUp = factor > ducking
+        ducking = factor
+        volume.move(to: gain * ducking, over: isUp ? GainRamp.releaseFrames : GainRamp.attackFrames)
+    }
+
+    /// Falls silent and keeps what waits.
+    mutating func hold() { isHeld = true }
+
+    /// Goes on where it was held, or so many frames before.
+    mutating func release(rewind: Int) {
+        guard isHeld else { return }
+        isHeld = false
+        guard utterance != nil, !isCut else { return }
+        repeating = min(repeating + rewind, history.count)
+        isDry = false
+    }
+
+    /// Whether what is next is of an utterance that was interrupted: that is dropped also while it is held.
+    private var isHeadInterrupted: Bool {
+        @_noLocks @_noAllocation get {
+            if let utterance { return isInterrupted(utterance) }
+            guard let nextMark, !nextMark.isEnd else { return nextMark != nil }
+            return isInterrupted(nextMark.utterance)
         }
     }
 
@@ -122,6 +184,8 @@ struct SpeechQueue: ~Copyable, @unchecked Sendable {
     private mutating func pass(_ mark: SpeechMark) {
         guard mark.isEnd else {
             (utterance, position, isDry, isCut) = (mark.utterance, 0, false, false)
+            repeating = 0
+            history.forget()
             fade.reset()
             return
         }
@@ -139,6 +203,7 @@ struct SpeechQueue: ~Copyable, @unchecked Sendable {
     private mutating func cut(_ utterance: UInt32) {
         guard !isCut else { return }
         isCut = true
+        repeating = 0
         if position > 0 && !isDry { fade.breakOff() }
         trail.ended(utterance, isComplete: false)
         counts.interruptions &+= 1
@@ -146,7 +211,7 @@ struct SpeechQueue: ~Copyable, @unchecked Sendable {
 
     @_noLocks @_noAllocation
     private mutating func noteDry(_ frames: Int) {
-        guard utterance != nil, position > 0, !isCut else { return }
+        guard utterance != nil, position > 0, !isCut, !isHeld else { return }
         if !isDry { counts.underruns &+= 1 }
         isDry = true
         counts.underrunFrames &+= frames
@@ -159,7 +224,7 @@ struct SpeechQueue: ~Copyable, @unchecked Sendable {
         pull(into: &scratch, ringFrame: ringFrame, scale: scale)
         if cells.gain != gain {
             gain = cells.gain
-            volume.move(to: gain)
+            volume.move(to: gain * ducking)
         }
         volume.apply(to: &scratch)
         for index in 0..<mix.count { mix[index] += scratch[index] }

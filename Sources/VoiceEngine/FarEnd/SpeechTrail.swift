@@ -75,6 +75,8 @@ struct SpeechTrail: ~Copyable {
     /// Of the utterance whose runs leave the ring now: frames that have left the DAC, or will, and when the last of them has.
     private var heardFrames = 0
     private var heardEnd: MonotonicTime?
+    /// What follows the furthest frame of it that was heard: what is repeated counts once.
+    private var reached = 0
 
     // MARK: On the way to the DAC
 
@@ -150,7 +152,7 @@ struct SpeechTrail: ~Copyable {
                 News(
                     utterance: run.utterance, isEnd: true, isComplete: run.isComplete, heardFrames: heardFrames,
                     time: time))
-            (heardFrames, heardEnd) = (0, nil)
+            (heardFrames, heardEnd, reached) = (0, nil, 0)
             waiting.removeFirst()
         }
     }
@@ -162,7 +164,11 @@ struct SpeechTrail: ~Copyable {
                 News(
                     utterance: segment.utterance, isEnd: false, isComplete: false, heardFrames: 0, time: segment.time))
         }
-        heardFrames &+= segment.frames
+        let end = segment.firstFrame &+ segment.frames
+        if end > reached {
+            heardFrames &+= end &- max(segment.firstFrame, reached)
+            reached = end
+        }
         heardEnd = segment.end
         if spoken.count > 0 {
             let newest = spoken.count &- 1
@@ -202,10 +208,14 @@ struct SpeechTrail: ~Copyable {
     func heardFrames(of utterance: UInt32, at time: MonotonicTime) -> Int {
         var frames = 0
         var index = 0
+        // From the newest back: what was heard again is counted there, and its first time is not.
+        var counted = Int.max
         while let segment = segment(index) {
             index += 1
             guard segment.utterance == utterance, segment.time < time else { continue }
-            frames += min(segment.frames, time.frames(since: segment.time, sampleRate: 48_000))
+            let heard = min(segment.frames, time.frames(since: segment.time, sampleRate: 48_000))
+            frames += max(0, min(segment.firstFrame + heard, counted) - segment.firstFrame)
+            counted = min(counted, segment.firstFrame)
         }
         return frames
     }

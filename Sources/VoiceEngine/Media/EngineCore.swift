@@ -39,6 +39,8 @@ package final class EngineCore: @unchecked Sendable {
     private var events: ValueConsumer<MediaEvent>
     private var farEndNews: ValueConsumer<FarEndNews>
     let farEnds = FarEndRegistry()
+    /// The conversation that is under way, kept by whoever began it.
+    let conversation = Mutex<ConversationReference>(ConversationReference())
     private var reader: TripleBufferReader<MediaStatistics>
 
     /// Starts the configured device and makes the pipeline for what it granted. Allocates, and blocks while the device starts.
@@ -140,7 +142,9 @@ package final class EngineCore: @unchecked Sendable {
     /// The oldest event of the media thread that has not been looked at. What there is of far ends in this process goes to them.
     package func nextEvent() -> MediaEvent? {
         while let news = farEndNews.pop() { farEnds.handle(news) }
-        return events.pop()
+        let event = events.pop()
+        if let event { conversation.withLock { $0.core }?.take(event) }
+        return event
     }
 
     /// What the media thread last published, at most 100 ms old.

@@ -31,6 +31,14 @@ package enum MediaCommand: BitwiseCopyable, Sendable {
     case openFarEnd(FarEndHandle)
     /// Feed a sink of one participant's sound, until it is closed.
     case openSink(SinkHandle)
+    /// Watch a far end's answers for interruptions, or no more.
+    case watchAnswers(AnswerWatchOrder)
+    /// A recogniser has heard words in what is suspected to be an interruption.
+    case confirmBargeIn
+    /// Send what was kept of the microphone and all that follows.
+    case openGate
+    /// Send nothing more of the microphone, and keep so many frames for the next opening.
+    case closeGate(keeping: Int)
 }
 
 /// Where an outgoing RTP stream begins (RFC 3550, section 5.1: sequence number and timestamp start at random).
@@ -42,7 +50,7 @@ package struct RTPStreamStart: BitwiseCopyable, Sendable {
     /// Makes this the longest payload of ``MediaCommand`` and a multiple of 8 bytes long, so that the enum's tag has a word of its own. Swift
     /// 6.3.1 optimises such a tag away where it shares one with the end of a shorter payload whose last bytes it takes for undefined: then
     /// `setProcessing`, chosen between two constants, arrived as any other command. MediaCommandTests has the layout.
-    private let reserved = InlineArray<16, UInt32>(repeating: 0)
+    private let reserved = InlineArray<40, UInt32>(repeating: 0)
 
     /// Whether packets may repeat earlier ones (RFC 2198): everybody takes that, or the room takes it out.
     var mayRepeat: Bool { flags != 0 }

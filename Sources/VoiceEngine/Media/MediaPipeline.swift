@@ -15,6 +15,7 @@ struct MediaPipeline: ~Copyable {
     private var uplink: Uplink
     private var downlink: Downlink
     private var farEnds: FarEndTable
+    private var watch = AnswerWatch()
     private var reports: ReportExchange
     private var commands: ValueConsumer<MediaCommand>
     private var events: MediaEventOutlet
@@ -45,7 +46,7 @@ struct MediaPipeline: ~Copyable {
     mutating func run(_ clock: RunClock) -> MonotonicTime? {
         let cpuBefore = RealtimeWatch.cpuNanoseconds()
         let allocationsBefore = RealtimeWatch.allocations
-        while let command = commands.pop() { obey(command) }
+        while let command = commands.pop() { obey(command, now: clock.start) }
         let take = uplink.takeReference()
         farEnds.takeRendered(now: clock.start)
         downlink.run(
@@ -53,7 +54,7 @@ struct MediaPipeline: ~Copyable {
             events: &events)
         examineStreams(clock)
         uplink.follow(reports.adaptation.plan)
-        uplink.run(clock, farEnds: &farEnds, events: &events)
+        uplink.run(clock, farEnds: &farEnds, watch: &watch, events: &events)
         farEnds.tell(now: clock.start)
         report(clock)
         note(clock, cpuBefore: cpuBefore, allocationsBefore: allocationsBefore)
@@ -82,7 +83,7 @@ struct MediaPipeline: ~Copyable {
         uplink.sendReport(downlink.receptionReports(now: now.sinceEpoch), through: &reports, now: now)
     }
 
-    private mutating func obey(_ command: MediaCommand) {
+    private mutating func obey(_ command: MediaCommand, now: MonotonicTime) {
         switch command {
         case .publish(let start):
             uplink.publish(start)
@@ -108,6 +109,10 @@ struct MediaPipeline: ~Copyable {
         case .flush(let generation, let source): downlink.flush(generation: generation, of: source)
         case .openFarEnd(let handle): farEnds.open(handle)
         case .openSink(let handle): farEnds.open(handle)
+        case .watchAnswers(let order): watch.follow(order, farEnds: &farEnds)
+        case .confirmBargeIn: watch.confirm(now: now, farEnds: &farEnds)
+        case .openGate: uplink.openGate()
+        case .closeGate(let frames): uplink.closeGate(keeping: frames)
         }
     }
 

@@ -6,8 +6,8 @@ internal import VoiceWire
 
 /// The microphone's way to the network, run by the media thread.
 ///
-///     capture ring ──────────► 10 ms block ─► CaptureProcessor ─► mute ─┬─► Opus ─► RTP ─► send ring
-///     reference ring ─► ReferenceAligner ──────────┘                    └─► far ends in this process
+///     capture ring ──────────► 10 ms block ─► CaptureProcessor ─► mute ─► TalkGate ─┬─► Opus ─► RTP ─► send ring
+///     reference ring ─► ReferenceAligner ──────────┘        └─► AnswerWatch         └─► far ends in this process
 ///                       (what was in the air at that instant)
 ///
 /// The capture clock drives it: whenever the ring holds a block, a block is processed. Nothing is allocated after `init`.
@@ -39,6 +39,7 @@ struct Uplink: ~Copyable {
     private var startsTalkspurt = true
     /// Frames that are processed at a time: 10 ms, or a shorter packet where the processor takes that.
     private let blockFrames: Int
+    private var gate: TalkGate
     private var block = InlineArray<480, Float>(repeating: 0)
     private var aligned = InlineArray<480, Float>(repeating: 0)
     /// Up to the longest frame that Opus is asked for, 60 ms.
@@ -64,6 +65,7 @@ struct Uplink: ~Copyable {
         statistics.codecLookaheadFrames = encoder.lookaheadFrames
         self.processor = processor
         blockFrames = min(Self.longestBlock, max(processor.shortestBlock, configuration.encoder.frameDuration.frames))
+        gate = TalkGate(blockFrames: blockFrames)
         plan = SenderPlan(settings: encoder.settings)
         wantedPlan = plan
         statistics.plan = plan
@@ -125,6 +127,12 @@ struct Uplink: ~Copyable {
 
     mutating func setMuted(_ muted: Bool) { muting.move(to: muted ? 0 : 1) }
 
+    /// Sends the microphone from now on, and what the gate has kept.
+    mutating func openGate() { gate.open() }
+
+    /// Sends the microphone no more; so many frames are kept for the next opening.
+    mutating func closeGate(keeping frames: Int) { gate.close(keeping: frames) }
+
     /// Another device captures from now on.
     mutating func captureChanged(events: inout MediaEventOutlet) {
         aligner.recordingChanged()
@@ -138,19 +146,44 @@ struct Uplink: ~Copyable {
     }
 
     /// Processes every block that the capture ring holds.
-    mutating func run(_ clock: RunClock, farEnds: inout FarEndTable, events: inout MediaEventOutlet) {
+    mutating func run(
+        _ clock: RunClock, farEnds: inout FarEndTable, watch: inout AnswerWatch, events: inout MediaEventOutlet
+    ) {
         while capture.available >= blockFrames {
             let adcTime = capture.nextTime()
             var whole = block.mutableSpan
             var into = whole._mutatingExtracting(0..<blockFrames)
             _ = capture.read(into: &into)
-            noteGap(before: adcTime)
-            process(adcTime: adcTime, events: &events)
-            let heardAt = adcTime.advanced(byFrames: -statistics.processingDelayFrames, sampleRate: 48_000)
-            farEnds.hear(block.span.extracting(first: blockFrames), time: heardAt)
-            collect(adcTime: adcTime, clock: clock)
+            let moment = process(adcTime: adcTime, farEnds: &farEnds, watch: &watch, events: &events)
+            if gate.isPassing {
+                give(moment, clock: clock, farEnds: &farEnds)
+            } else {
+                gate.insert(block.span.extracting(first: blockFrames), moment)
+                while let moment = takeFromGate() { give(moment, clock: clock, farEnds: &farEnds) }
+            }
         }
         statistics.captureOverflowFrames = capture.droppedFrames
+    }
+
+    private mutating func takeFromGate() -> BlockMoment? {
+        var whole = block.mutableSpan
+        var into = whole._mutatingExtracting(0..<blockFrames)
+        return gate.next(into: &into)
+    }
+
+    /// Gives the block to the far ends and to the room, as far as the gate lets it.
+    private mutating func give(_ moment: BlockMoment, clock: RunClock, farEnds: inout FarEndTable) {
+        noteGap(before: moment.adcTime)
+        if moment.isSent {
+            let heardAt = moment.adcTime.advanced(byFrames: -moment.delayFrames, sampleRate: 48_000)
+            farEnds.hear(block.span.extracting(first: blockFrames), time: heardAt)
+            frameIsAudible = frameIsAudible || moment.isAudible
+            frameLevel = max(frameLevel, moment.level)
+            frameHasVoice = frameHasVoice || moment.hasVoice
+        } else {
+            for index in 0..<blockFrames { block[index] = 0 }
+        }
+        collect(moment, clock: clock)
     }
 
     /// Hands the aligner all that was given to the loudspeaker since the last look, with the time of its way out of the DAC; to be called
@@ -192,7 +225,9 @@ struct Uplink: ~Copyable {
         nextCaptureTime = adcTime.advanced(byFrames: blockFrames, sampleRate: 48_000)
     }
 
-    private mutating func process(adcTime: MonotonicTime, events: inout MediaEventOutlet) {
+    private mutating func process(
+        adcTime: MonotonicTime, farEnds: inout FarEndTable, watch: inout AnswerWatch, events: inout MediaEventOutlet
+    ) -> BlockMoment {
         var wholeReference = aligned.mutableSpan
         var alignedSpan = wholeReference._mutatingExtracting(0..<blockFrames)
         let alignment = aligner.recorded(at: adcTime.nanoseconds, reference: &alignedSpan)
@@ -203,25 +238,29 @@ struct Uplink: ~Copyable {
         muting.apply(to: &blockSpan)
         let isAudible = !(wasSilent && muting.isSilent)
         statistics.note(report, alignment, aligner.statistics)
+        let end = adcTime.advanced(byFrames: blockFrames, sampleRate: 48_000)
         nearEnd.take(
-            report, end: adcTime.advanced(byFrames: blockFrames, sampleRate: 48_000),
-            cancelsEcho: processor.activeSettings.echo != .off, events: &events)
+            report, end: end, cancelsEcho: processor.activeSettings.echo != .off, events: &events)
         statistics.echoReadiness = nearEnd.readiness
         if alignment.discontinuity { events.tell(.referenceRetimed) }
-        frameIsAudible = frameIsAudible || isAudible
-        frameLevel = max(frameLevel, isAudible ? report.outputLevel : -127)
-        frameHasVoice = frameHasVoice || report.voiceActivity == true
+        let delay = statistics.processingDelayFrames
+        watch.take(
+            probability: muting.isSilent ? 0 : report.speechProbability ?? 0, isReady: nearEnd.readiness.isReady,
+            end: end.advanced(byFrames: -delay, sampleRate: 48_000), frames: blockFrames, farEnds: &farEnds)
+        return BlockMoment(
+            adcTime: adcTime, delayFrames: delay, level: isAudible ? report.outputLevel : -127,
+            hasVoice: report.voiceActivity == true, isAudible: isAudible)
     }
 
     /// Collects blocks until a codec frame is full, and sends it.
-    private mutating func collect(adcTime: MonotonicTime, clock: RunClock) {
-        if frameFill == 0 { beginFrame(adcTime: adcTime) }
+    private mutating func collect(_ moment: BlockMoment, clock: RunClock) {
+        if frameFill == 0 { beginFrame(adcTime: moment.adcTime) }
         for index in 0..<blockFrames { frame[frameFill + index] = block[index] }
         frameFill += blockFrames
         let frames = encoder.settings.frameDuration.frames
         guard frameFill >= frames else { return }
         if stream != nil {
-            let end = adcTime.advanced(byFrames: blockFrames, sampleRate: 48_000)
+            let end = moment.adcTime.advanced(byFrames: blockFrames, sampleRate: 48_000)
             if frameIsAudible { send(frames: frames, end: end, clock: clock) } else { pause() }
             stream?.timestamp &+= UInt32(frames)
         }

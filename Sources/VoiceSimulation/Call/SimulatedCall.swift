@@ -406,7 +406,7 @@ extension TwoClockDevice<ConversationAir>: SteppedDevice {}
 
 extension MonotonicTime {
     /// The first nanosecond that is not before `time`: rounded up, so that what is due at `time` is due then.
-    fileprivate init(atOrAfter time: Duration) {
+    init(atOrAfter time: Duration) {
         let parts = time.components
         let (whole, rest) = parts.attoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
         self.init(nanoseconds: parts.seconds * 1_000_000_000 + whole + (rest > 0 ? 1 : 0))

@@ -27,6 +27,26 @@ private final class QueueRig {
         return output
     }
 
+    /// What is added to a mix of silence.
+    func mix(_ frames: Int) -> [Float] {
+        var mix = [Float](repeating: 0, count: frames)
+        var scratch = mix
+        var mixSpan = mix.mutableSpan
+        var scratchSpan = scratch.mutableSpan
+        unsafe line.queue.pointer.pointee.mix(
+            into: &mixSpan, scratch: &scratchSpan, ringFrame: Double(pulled), scale: 1)
+        pulled += frames
+        return mix
+    }
+
+    /// How much of an utterance is heard where all that was pulled leaves the DAC.
+    func heard(of utterance: UInt32) -> Int {
+        let span = RenderedSpan(firstFrame: 0, frames: pulled, dacTime: MonotonicTime(nanoseconds: 0))
+        unsafe line.queue.pointer.pointee.trail.rendered(span)
+        return unsafe line.queue.pointer.pointee.trail.heardFrames(
+            of: utterance, at: MonotonicTime(nanoseconds: .max / 2))
+    }
+
     var counts: SpeechCounts { unsafe line.queue.pointer.pointee.counts }
 }
 
@@ -162,5 +182,77 @@ struct SpeechQueueTests {
         // A queue that plays nothing would pass too.
         #expect(heardFrames > 48_000)
         #expect(rig.counts.interruptions > 10)
+    }
+
+    @Test(
+        "held, nothing is taken and nothing is heard behind a fade of 5 ms; released, it goes on where it was held, or so much before"
+    )
+    func held() throws {
+        for rewind in [0, 1_000] {
+            // Given an utterance of which 4,800 frames were heard
+            let rig = try QueueRig()
+            #expect(rig.offer(numbered(48_000), 1) == 48_000)
+            #expect(rig.pull(4_800).last.map(number(of:)) == 4_800)
+            // When it is held
+            unsafe rig.line.queue.pointer.pointee.hold()
+            let silence = rig.pull(9_600)
+            // Then it fades out and is silent
+            #expect(silence[240...].allSatisfy { $0 == 0 })
+            #expect(rig.counts.underruns == 0)
+            #expect(unsafe rig.line.queue.pointer.pointee.queuedFrames == 48_000 - 4_800)
+            // When it is released, it goes on there, behind a fade
+            unsafe rig.line.queue.pointer.pointee.release(rewind: rewind)
+            let onward = rig.pull(4_800)
+            #expect(onward[240...].map(number(of:)) == Array(4_801 - rewind + 240..<9_601 - rewind))
+            // And what was repeated counts once
+            #expect(rig.heard(of: 1) == 9_600 - rewind)
+        }
+    }
+
+    @Test("held again while it repeats, it goes on before where it was held, and never before the utterance began")
+    func heldTwice() throws {
+        let rig = try QueueRig()
+        #expect(rig.offer(numbered(48_000), 1) == 48_000)
+        _ = rig.pull(2_000)
+        for _ in 0..<5 {
+            unsafe rig.line.queue.pointer.pointee.hold()
+            _ = rig.pull(480)
+            unsafe rig.line.queue.pointer.pointee.release(rewind: 1_000)
+            _ = rig.pull(480)
+        }
+        unsafe rig.line.queue.pointer.pointee.hold()
+        _ = rig.pull(480)
+        unsafe rig.line.queue.pointer.pointee.release(rewind: 1_000)
+        #expect(rig.pull(480)[240...].map(number(of:)) == Array(241...480))
+    }
+
+    @Test("interrupted while it is held, it is over, and the next one waits until it is released")
+    func interruptedWhileHeld() throws {
+        let rig = try QueueRig()
+        #expect(rig.offer(numbered(4_800), 1, isLast: true) == 4_800)
+        #expect(rig.offer(numbered(4_800, from: 10_001), 2, isLast: true) == 4_800)
+        _ = rig.pull(480)
+        unsafe rig.line.queue.pointer.pointee.hold()
+        _ = rig.pull(480)
+        rig.line.cells.interrupt(through: 1)
+        #expect(rig.pull(480).allSatisfy { $0 == 0 })
+        #expect(rig.counts.interruptions == 1)
+        #expect(unsafe rig.line.queue.pointer.pointee.queuedFrames == 4_800)
+        unsafe rig.line.queue.pointer.pointee.release(rewind: 1_000)
+        #expect(rig.pull(480).map(number(of:)) == Array(10_001...10_480))
+    }
+
+    @Test("ducked, it is quieter by that after 20 ms, and itself again 100 ms after")
+    func ducked() throws {
+        let rig = try QueueRig()
+        #expect(rig.offer([Float](repeating: 0.5, count: 48_000), 1) == 48_000)
+        _ = rig.mix(480)
+        unsafe rig.line.queue.pointer.pointee.duck(by: 0.25)
+        let down = rig.mix(1_920)
+        #expect(down[0] > 0.49 && abs(down[960] - 0.125) < 1e-4)
+        #expect(zip(down, down.dropFirst()).allSatisfy { $0 >= $1 })
+        unsafe rig.line.queue.pointer.pointee.duck(by: 1)
+        let up = rig.mix(5_760)
+        #expect(up[0] < 0.13 && up[4_800] == 0.5)
     }
 }

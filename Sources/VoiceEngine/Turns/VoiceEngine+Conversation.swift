@@ -1,0 +1,67 @@
+internal import Synchronization
+internal import VoiceRealtime
+public import VoiceTurns
+
+extension VoiceEngine {
+    /// Begins a conversation with an agent in this process, one at a time, beside a room or without one.
+    ///
+    /// Interruptions need the speech detection and the echo readiness of ``ProcessingSettings/voiceAgent`` or the like.
+    ///
+    /// - Throws: ``EngineError/notStarted``, ``EngineError/alreadyConversing``, ``EngineError/turn(_:)``, and as ``openFarEnd(_:)`` does.
+    public func converse(
+        _ mode: TalkMode = .duplex(), configuration: FarEndConfiguration = FarEndConfiguration()
+    ) throws(EngineError) -> Conversation {
+        guard let core else { throw .notStarted }
+        let clock: @Sendable () -> Duration = { MonotonicTime.now().sinceEpoch }
+        let timer = ConversationTimer(clock: clock)
+        let (events, continuation) = AsyncStream.makeStream(
+            of: TurnEvent.self, bufferingPolicy: .bufferingNewest(Conversation.eventCapacity))
+        let conversation = try core.converse(
+            mode, configuration, clock: clock,
+            tell: { event in if let event { continuation.yield(event) } else { continuation.finish() } },
+            timeoutChanged: { conversation in
+                timer.set(conversation.nextTimeout) { [weak conversation] in conversation?.handleTimeout() }
+            })
+        return Conversation(conversation, events: events, timer: timer) { [weak core, weak conversation] in
+            if let conversation { core?.end(conversation) }
+        }
+    }
+}
+
+extension EngineCore {
+    /// Begins a conversation on a far end of its own; the closures are those of `ConversationCore`. Allocates.
+    package func converse(
+        _ mode: TalkMode, _ configuration: FarEndConfiguration, clock: @escaping @Sendable () -> Duration,
+        tell: @escaping @Sendable (TurnEvent?) -> Void, timeoutChanged: @escaping @Sendable (ConversationCore) -> Void
+    ) throws(EngineError) -> ConversationCore {
+        guard conversation.withLock({ $0.core == nil }) else { throw .alreadyConversing }
+        if let fault = mode.fault { throw .turn(.invalidMode(fault)) }
+        let line = try openLine(configuration)
+        let farEnd = LocalFarEnd(line.line, number: line.number)
+        let made: ConversationCore
+        do throws(TurnRefusal) {
+            made = try ConversationCore(
+                mode, farEnd: farEnd,
+                send: { [weak self] command in
+                    guard let self else { return true }
+                    do { try self.send(command) } catch { return false }
+                    return true
+                }, clock: clock, tell: tell, timeoutChanged: timeoutChanged)
+        } catch {
+            throw .turn(error)
+        }
+        line.line.observer.withLock { $0 = { [weak made] in made?.take($0) } }
+        conversation.withLock { $0.core = made }
+        return made
+    }
+
+    /// Another may begin.
+    package func end(_ ended: ConversationCore) {
+        conversation.withLock { if $0.core === ended { $0.core = nil } }
+    }
+}
+
+/// A conversation for as long as its owner keeps it.
+struct ConversationReference: Sendable {
+    weak var core: ConversationCore?
+}

@@ -1,0 +1,127 @@
+internal import VoiceRealtime
+
+/// What goes with a processed block.
+struct BlockMoment: BitwiseCopyable {
+    /// When its first frame was at the ADC.
+    var adcTime: MonotonicTime
+    /// By how much the processor delayed it, frames.
+    var delayFrames: Int
+    /// RMS, dBFS; -127 where it is muted.
+    var level: Float
+    var hasVoice: Bool
+    /// Whether any of it is not muted.
+    var isAudible: Bool
+    /// Whether it is sent; set by the gate.
+    var isSent = true
+}
+
+/// Opens and closes the microphone's way out, so that the first word is whole, and the last.
+///
+///     closed: block ─► delay line of the pre-roll ─► not sent
+///     open:            the delay line, up to four times as fast as it came ─► sent; then each block at once
+///     closing: one block more ─► sent
+///
+/// Every block goes through it once, in order. What is sent begins and ends with a fade of 5 ms. All memory is allocated in `init`; where the gate was never closed,
+/// nothing is copied.
+@safe
+struct TalkGate: ~Copyable {
+    /// The longest pre-roll, 500 ms at 48 kHz, and a block.
+    private static let capacityFrames = 24_480
+    /// Blocks given for each that comes while the delay line empties: work for each block is bounded.
+    private static let mostBlocks = 4
+    /// 5 ms at 48 kHz.
+    private static let fadeFrames = 240
+
+    private enum State: BitwiseCopyable {
+        case closed
+        case open
+        /// Open for one more block.
+        case closing
+    }
+
+    private let blockFrames: Int
+    private let capacity: Int
+    private let samples: UnsafeMutablePointer<Float>
+    private let moments: UnsafeMutablePointer<BlockMoment>
+    private var first = 0
+    private var count = 0
+    private var state = State.open
+    /// Whether the block before was sent.
+    private var wasSent = true
+    private var preRoll = 0
+    private var allowance = 0
+
+    /// A gate for blocks of this length, open.
+    init(blockFrames: Int) {
+        self.blockFrames = blockFrames
+        capacity = Self.capacityFrames / blockFrames
+        unsafe samples = .allocate(capacity: capacity * blockFrames)
+        unsafe samples.initialize(repeating: 0, count: capacity * blockFrames)
+        unsafe moments = .allocate(capacity: capacity)
+        let moment = BlockMoment(
+            adcTime: MonotonicTime(nanoseconds: 0), delayFrames: 0, level: -127, hasVoice: false, isAudible: false)
+        unsafe moments.initialize(repeating: moment, count: capacity)
+    }
+
+    deinit {
+        unsafe samples.deallocate()
+        unsafe moments.deallocate()
+    }
+
+    /// Whether blocks may go by without it.
+    var isPassing: Bool {
+        if case .open = state { count == 0 && wasSent } else { false }
+    }
+
+    /// Sends from now on what was kept, as far as that is kept now.
+    mutating func open() { state = .open }
+
+    /// Sends nothing more after the next block, with which it fades out, and keeps so many frames for the next opening, at most 500 ms.
+    mutating func close(keeping frames: Int) {
+        preRoll = min(max(frames, 0) / blockFrames, capacity - 1)
+        state = wasSent ? .closing : .closed
+    }
+
+    /// Takes the next block.
+    mutating func insert(_ block: Span<Float>, _ moment: BlockMoment) {
+        // There is room: `next` leaves at most the pre-roll while it is closed, and while it is open the line empties.
+        let place = (first + count) % capacity
+        for index in 0..<blockFrames { unsafe samples[place * blockFrames + index] = block[index] }
+        unsafe moments[place] = moment
+        count += 1
+        allowance = Self.mostBlocks
+    }
+
+    /// Gives the next block that is due, and whether it is sent; nil where none is until the next is inserted.
+    mutating func next(into block: inout MutableSpan<Float>) -> BlockMoment? {
+        guard count > 0 else { return nil }
+        var isLast = false
+        switch state {
+        case .closed:
+            guard count > preRoll else { return nil }
+        case .open:
+            guard allowance > 0 else { return nil }
+        case .closing:
+            isLast = true
+            state = .closed
+        }
+        var moment = unsafe moments[first]
+        for index in 0..<blockFrames { unsafe block[index] = samples[first * blockFrames + index] }
+        first = (first + 1) % capacity
+        count -= 1
+        allowance -= 1
+        if case .closed = state { moment.isSent = isLast } else { moment.isSent = true }
+        if moment.isSent && !wasSent { Self.fade(&block, isIn: true) }
+        if isLast { Self.fade(&block, isIn: false) }
+        wasSent = moment.isSent && !isLast
+        return moment
+    }
+
+    private static func fade(_ block: inout MutableSpan<Float>, isIn: Bool) {
+        let frames = min(fadeFrames, block.count)
+        for index in 0..<frames {
+            let gain = (Float(index) + 0.5) / Float(frames)
+            block[isIn ? index : block.count - 1 - index] *= gain
+        }
+    }
+}

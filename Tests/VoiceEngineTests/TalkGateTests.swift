@@ -1,0 +1,105 @@
+import Testing
+import VoiceRealtime
+
+@testable import VoiceEngine
+
+@Suite("The gate of the microphone")
+struct TalkGateTests {
+    /// A gate of 10 ms blocks, and what came out of it.
+    private struct Bench: ~Copyable {
+        var gate = TalkGate(blockFrames: 480)
+        var given: [(number: Int, isSent: Bool, samples: [Float])] = []
+        private var inserted = 0
+
+        /// Blocks that hold their number plus 1 in each frame.
+        mutating func pass(_ blocks: Int) {
+            for _ in 0..<blocks {
+                let block = [Float](repeating: Float(inserted + 1), count: 480)
+                let moment = BlockMoment(
+                    adcTime: MonotonicTime(nanoseconds: Int64(inserted) * 10_000_000), delayFrames: 0, level: -30,
+                    hasVoice: true, isAudible: true)
+                inserted += 1
+                if gate.isPassing {
+                    given.append((inserted - 1, true, block))
+                    continue
+                }
+                gate.insert(block.span, moment)
+                var output = [Float](repeating: 0, count: 480)
+                while let moment = take(&output) {
+                    given.append((Int(moment.adcTime.nanoseconds / 10_000_000), moment.isSent, output))
+                }
+            }
+        }
+
+        private mutating func take(_ output: inout [Float]) -> BlockMoment? {
+            var span = output.mutableSpan
+            return gate.next(into: &span)
+        }
+
+        var sent: [Int] { given.filter(\.isSent).map(\.number) }
+    }
+
+    @Test("Given a gate that was never closed, when blocks come, then each goes by at once")
+    func open() {
+        var bench = Bench()
+        bench.pass(5)
+        #expect(bench.sent == [0, 1, 2, 3, 4])
+    }
+
+    @Test(
+        "Given a closed gate that keeps 300 ms, when it opens, then what it has kept is sent first, whole and in order, within 100 ms"
+    )
+    func preRoll() {
+        var bench = Bench()
+        bench.gate.close(keeping: 14_400)
+        bench.pass(100)
+        // The block with which it faded out
+        #expect(bench.sent == [0])
+        bench.gate.open()
+        bench.pass(10)
+        #expect(bench.sent == [0] + Array(70..<110))
+        bench.pass(5)
+        #expect(bench.given.map(\.number) == Array(0..<115), "each block comes out once")
+        let isPassing = bench.gate.isPassing
+        #expect(isPassing)
+    }
+
+    @Test(
+        "Given a gate that closes, when it does, then the last block fades out and the first of the next opening fades in"
+    )
+    func fades() throws {
+        var bench = Bench()
+        bench.pass(2)
+        bench.gate.close(keeping: 4_800)
+        bench.pass(3)
+        let last = try #require(bench.given.last { $0.isSent })
+        #expect(last.number == 2 && last.samples[0] == 3 && last.samples[479] < 0.02)
+        bench.pass(30)
+        bench.gate.open()
+        bench.pass(1)
+        let first = try #require(bench.given.first { $0.isSent && $0.number > 2 })
+        #expect(first.samples[0] < 0.1 * Float(first.number) && first.samples[479] == Float(first.number + 1))
+    }
+
+    @Test(
+        "Given a gate that is opened and closed at any time, when it is, then every block comes out once and in order, and never more than five for one that comes"
+    )
+    func anyOrder() {
+        var bench = Bench()
+        var state: UInt64 = 7
+        for _ in 0..<2_000 {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            switch (state >> 33) % 20 {
+            case 0: bench.gate.open()
+            case 1: bench.gate.close(keeping: Int((state >> 40) % 30_000))
+            default: break
+            }
+            let before = bench.given.count
+            bench.pass(1)
+            #expect(bench.given.count - before <= 52)
+            #expect(bench.given[before...].count { $0.isSent } <= 4)
+        }
+        #expect(bench.given.map(\.number) == Array(0..<bench.given.count))
+        #expect(bench.sent.count > 100 && bench.given.count - bench.sent.count > 100)
+    }
+}
