@@ -326,7 +326,6 @@ public struct TurnMachine: Sendable {
     /// The answer that is under way is not wanted any more; does nothing where none is.
     private mutating func giveUpAnswer(_ reason: AnswerEnd) {
         guard let current = answer.take() else { return }
-        watchNoMore()
         if let utterance = current.utterance {
             outputs.append(.interruptAgent(through: utterance))
             if current.queued != nil {
@@ -334,6 +333,8 @@ public struct TurnMachine: Sendable {
                 leaving.append((utterance, current.turn.id, reason))
             }
         }
+        // Behind it: what was held would be heard again.
+        watchNoMore()
         tell(.answerCancelled(current.turn.id, reason))
     }
 

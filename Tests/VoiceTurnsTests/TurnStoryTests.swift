@@ -156,7 +156,7 @@ struct TurnStoryTests {
         let change = BargeInChange(stage: .confirmed, speechStart: ms(5_000), decided: ms(5_900))
         #expect(
             talk.take() == [
-                .event(.bargeIn(turn(1), change)), .watch(.off), .interruptAgent(through: utterance),
+                .event(.bargeIn(turn(1), change)), .interruptAgent(through: utterance), .watch(.off),
                 .event(.answerCancelled(turn(1), .interrupted)), .event(.stateChanged(.listening, turn(2))),
                 .event(.speechStarted(turn(2), at: ms(5_000))),
             ])

@@ -13,9 +13,12 @@ final class ConversationTimer: Sendable {
 
     init(clock: @escaping @Sendable () -> Duration) { self.clock = clock }
 
-    /// Calls `body` at `due`, and no more at any time that was set before; nil for not at all.
-    func set(_ due: Duration?, _ body: @escaping @Sendable () -> Void) {
+    /// Calls `body` at the time that `next` gives, and no more at any that was set before; nil for not at all.
+    ///
+    /// `next` is asked inside, so that of two threads that come at once the later one's answer holds.
+    func update(_ next: () -> Duration?, _ body: @escaping @Sendable () -> Void) {
         state.withLock { state in
+            let due = next()
             guard !state.isStopped, due != state.due else { return }
             state.due = due
             state.task?.cancel()

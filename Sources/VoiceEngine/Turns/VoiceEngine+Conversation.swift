@@ -20,7 +20,7 @@ extension VoiceEngine {
             mode, configuration, clock: clock,
             tell: { event in if let event { continuation.yield(event) } else { continuation.finish() } },
             timeoutChanged: { conversation in
-                timer.set(conversation.nextTimeout) { [weak conversation] in conversation?.handleTimeout() }
+                timer.update({ conversation.nextTimeout }, { [weak conversation] in conversation?.handleTimeout() })
             })
         return Conversation(conversation, events: events, timer: timer) { [weak core, weak conversation] in
             if let conversation { core?.end(conversation) }
