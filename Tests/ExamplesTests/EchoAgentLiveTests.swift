@@ -39,6 +39,7 @@ struct EchoAgentLiveTests {
             of: recording.speaker.span, after: recording.near.span, longestDelayFrames: 30 * 48_000)
         let found = try #require(alignment)
         #expect(found.delayFrames > 48_000)
-        #expect(found.correlation > 0.5)
+        // A busy machine loses parts of both.
+        #expect(found.correlation > SignalAlignment.trustedCorrelation)
     }
 }
