@@ -71,7 +71,7 @@ struct PlayoutSchedule: BitwiseCopyable {
             period = min(Int(sizes.largest ?? 0), Self.longestPeriod)
         }
         end = take.end
-        let lead = take.end.nanoseconds - now.nanoseconds - Self.nanoseconds(period)
+        let lead = take.end.nanoseconds - now.nanoseconds - Duration(frames: period).nanoseconds
         leads.note(lead, at: now)
         return lead
     }
@@ -85,9 +85,9 @@ struct PlayoutSchedule: BitwiseCopyable {
             return fill < period ? MonotonicTime(nanoseconds: 0) : nil
         }
         // A device that has stopped taking is not piled up.
-        guard fill < period + Self.frames(margin) else { return nil }
+        guard fill < period + Duration.nanoseconds(margin).frames else { return nil }
         let ahead = fill / period * period
-        return MonotonicTime(nanoseconds: end.nanoseconds + Self.nanoseconds(ahead) - lead - margin)
+        return MonotonicTime(nanoseconds: end.nanoseconds + Duration(frames: ahead).nanoseconds - lead - margin)
     }
 
     /// When the next block must be pulled; whoever runs the engine is trusted to do so then. Nil while enough lies in the ring.
@@ -120,13 +120,4 @@ struct PlayoutSchedule: BitwiseCopyable {
         underruns = total
         return margin != before
     }
-
-    private static func nanoseconds(_ frames: Int) -> Int64 { Int64(frames) * 1_000_000_000 / 48_000 }
-
-    private static func frames(_ nanoseconds: Int64) -> Int { Int(nanoseconds * 48_000 / 1_000_000_000) }
-}
-
-extension Duration {
-    /// Whole nanoseconds.
-    var nanoseconds: Int64 { components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000 }
 }

@@ -23,5 +23,5 @@ public struct FarEndConfiguration: Equatable, Sendable {
     }
 
     /// The queue in frames of 48 kHz.
-    var queueFrames: Int { Int(queue.nanoseconds * 48 / 1_000_000) }
+    var queueFrames: Int { queue.frames }
 }

@@ -53,14 +53,14 @@ extension EngineStatistics {
 
         init(_ counts: SpeechCounts) {
             id = FarEndID(rawValue: counts.line)
-            queued = .nanoseconds(counts.queuedFrames * 1_000_000 / 48)
-            played = .nanoseconds(counts.playedFrames * 1_000_000 / 48)
+            queued = Duration(frames: counts.queuedFrames)
+            played = Duration(frames: counts.playedFrames)
             underruns = counts.underruns
-            underrun = .nanoseconds(counts.underrunFrames * 1_000_000 / 48)
+            underrun = Duration(frames: counts.underrunFrames)
             interruptions = counts.interruptions
-            dropped = .nanoseconds(counts.droppedFrames * 1_000_000 / 48)
-            stale = .nanoseconds(counts.staleFrames * 1_000_000 / 48)
-            nearEndDropped = .nanoseconds(counts.nearEndDroppedFrames * 1_000_000 / 48)
+            dropped = Duration(frames: counts.droppedFrames)
+            stale = Duration(frames: counts.staleFrames)
+            nearEndDropped = Duration(frames: counts.nearEndDroppedFrames)
         }
     }
 }

@@ -68,7 +68,7 @@ final class FarEndRegistry: Sendable {
             line.post(.utteranceStarted(UtteranceID(rawValue: news.utterance), time: .nanoseconds(news.time)))
         case (.utterancePlayed, .farEnd(let line)):
             let played = PlayedUtterance(
-                heard: .nanoseconds(news.frames * 1_000_000 / 48), time: .nanoseconds(news.time),
+                heard: Duration(frames: news.frames), time: .nanoseconds(news.time),
                 isComplete: news.isComplete)
             line.post(.utterancePlayed(UtteranceID(rawValue: news.utterance), played))
         case (.closed, _):

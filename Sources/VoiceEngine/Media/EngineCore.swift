@@ -159,7 +159,7 @@ package final class EngineCore: @unchecked Sendable {
                 message: "a capture period of \(captured) frames; use \(captureFrames / 2) or less")
         }
         // Filled up to a period and the margin, to within a block.
-        let margin = Int(playoutMargin.most.nanoseconds * 48_000 / 1_000_000_000)
+        let margin = playoutMargin.most.frames
         let longest = playoutFrames - margin - Uplink.longestBlock
         guard played <= longest else {
             throw .invalidConfiguration(message: "a playback period of \(played) frames; use \(longest) or less")

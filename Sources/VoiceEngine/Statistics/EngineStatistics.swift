@@ -196,16 +196,14 @@ public struct EngineStatistics: Sendable {
             allocations: media.allocations)
         latency = Latency(
             capture: media.uplink.capture.duration, frame: media.uplink.frame.duration,
-            processing: Self.duration(frames: media.uplink.processingDelayFrames),
+            processing: Duration(frames: media.uplink.processingDelayFrames),
             encoding: media.uplink.encoding.duration,
-            codecLookahead: Self.duration(frames: media.uplink.codecLookaheadFrames),
+            codecLookahead: Duration(frames: media.uplink.codecLookaheadFrames),
             halfRoundTrip: roundTrip.map { $0 / 2 },
             resampling: .nanoseconds(Int64(media.downlink.resampling)),
             playoutRing: media.downlink.playoutRing.map { .nanoseconds(Int64($0)) },
             playbackDevice: media.downlink.playbackDevice.duration)
     }
-
-    private static func duration(frames: Int) -> Duration { .nanoseconds(frames * 1_000_000_000 / 48_000) }
 }
 
 extension EngineStatistics.Uplink {
@@ -241,7 +239,7 @@ extension EngineStatistics.Stream {
     init(_ stream: StreamStatistics) {
         synchronizationSource = stream.synchronizationSource
         bytesReceived = stream.bytesReceived
-        jitter = stream.jitterTicks.map { .nanoseconds(Int64($0) * 1_000_000_000 / 48_000) }
+        jitter = stream.jitterTicks.map { Duration(frames: Int($0)) }
         audioLevel = stream.audioLevel
         targetDelay = stream.targetDelay
         jitterBufferDelay = stream.jitterBufferDelay.duration

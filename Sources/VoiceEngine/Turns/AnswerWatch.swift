@@ -41,7 +41,7 @@ struct AnswerWatch: BitwiseCopyable {
         probability: Float, isReady: Bool, end: MonotonicTime, frames: Int, farEnds: inout FarEndTable
     ) {
         guard judge != nil else { return }
-        let duration = Duration.nanoseconds(frames * 1_000_000_000 / 48_000)
+        let duration = Duration(frames: frames)
         silence = farEnds.isSounding(farEnd) ? .zero : silence + duration
         let evidence = SpeechEvidence(
             probability: probability, isTrusted: isReady || silence >= Self.echoTail, end: end.sinceEpoch,
@@ -64,5 +64,5 @@ struct AnswerWatch: BitwiseCopyable {
         farEnds.tell(change, of: farEnd)
     }
 
-    private var rewindFrames: Int { Int(stages.rewind / .nanoseconds(1)) * 48 / 1_000_000 }
+    private var rewindFrames: Int { stages.rewind.frames }
 }

@@ -96,7 +96,7 @@ package final class ConversationCore: Sendable {
         switch news.kind {
         case .utteranceStarted: perform { machine, _ in machine.utteranceStarted(utterance, at: time) }
         case .utterancePlayed:
-            let heard = Duration.nanoseconds(news.frames * 1_000_000 / 48)
+            let heard = Duration(frames: news.frames)
             perform { machine, _ in
                 machine.utterancePlayed(utterance, heard: heard, at: time, isComplete: news.isComplete)
             }
@@ -147,9 +147,4 @@ package final class ConversationCore: Sendable {
     private func order(_ command: MediaCommand, _ state: inout State) {
         if !state.unsent.isEmpty || !send(command) { state.unsent.append(command) }
     }
-}
-
-extension Duration {
-    /// In frames of 48 kHz, rounded down.
-    fileprivate var frames: Int { Int(nanoseconds * 48 / 1_000_000) }
 }

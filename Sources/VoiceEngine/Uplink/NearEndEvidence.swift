@@ -41,7 +41,7 @@ struct NearEndEvidence: BitwiseCopyable {
         }
         guard let speech = report.speech, let processed = report.processedTime else { return }
         // What was processed when the processor had processed so much was at the microphone a processing delay before.
-        let lag = Duration.nanoseconds(report.processingDelay * 1_000_000_000 / 48_000)
+        let lag = Duration(frames: report.processingDelay)
         let origin = end.sinceEpoch - processed - lag
         func moment(_ at: Duration) -> SpeechMoment {
             SpeechMoment(time: origin + at, level: report.utteranceLevel ?? report.outputLevel, echo: readiness.state)
