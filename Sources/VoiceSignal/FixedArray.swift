@@ -2,9 +2,10 @@ import CVoiceKernels
 import Glibc
 
 /// A fixed number of plain values at a fixed place in memory, aligned for the kernels: state that is touched every block and never grows.
+/// Its one owner alone touches it, so it may go from thread to thread with its owner.
 @safe
 @usableFromInline
-package struct FixedArray<Element: BitwiseCopyable>: ~Copyable {
+package struct FixedArray<Element: BitwiseCopyable>: ~Copyable, @unchecked Sendable {
     @usableFromInline package let count: Int
     /// For the kernels, which take the count on trust; valid as long as `self`.
     @usableFromInline package let start: UnsafeMutablePointer<Element>

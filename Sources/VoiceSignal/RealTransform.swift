@@ -1,10 +1,11 @@
+import CVoiceKernels
 import Glibc
 
 /// The discrete Fourier transform of real signals, as a complex one of half the length and a split.
 ///
 /// The even samples go in as real parts and the odd ones as imaginary parts; the split undoes the mixture (C. Van Loan,
 /// "Computational Frameworks for the Fast Fourier Transform", 1992, section 4.5).
-package struct RealTransform: ~Copyable {
+package struct RealTransform: ~Copyable, Sendable {
     /// Samples per transform, a power of two.
     package let length: Int
     /// Bins from 0 to half the sample rate, both included.
@@ -14,7 +15,7 @@ package struct RealTransform: ~Copyable {
     /// See `real`.
     package var imaginary: RealVector
 
-    private let transform: FourierTransform
+    private var transform: FourierTransform
     private var mixedReal: RealVector
     private var mixedImaginary: RealVector
     private var cosines: RealVector
@@ -38,49 +39,71 @@ package struct RealTransform: ~Copyable {
         }
     }
 
+    /// Fills `real` and `imaginary` with the spectrum of `signal`, unscaled; a shorter one is followed by silence.
+    package mutating func forward(_ signal: Span<Float>) {
+        precondition(signal.count <= length, "no longer than the transform")
+        for index in 0..<length / 2 {
+            mixedReal[index] = 2 * index < signal.count ? signal[2 * index] : 0
+            mixedImaginary[index] = 2 * index + 1 < signal.count ? signal[2 * index + 1] : 0
+        }
+        transformMixed()
+    }
+
     /// Fills `real` and `imaginary` with the spectrum of `signal`, unscaled.
     package mutating func forward(_ signal: borrowing RealVector) {
         precondition(signal.count == length, "as long as the transform")
-        let half = length / 2
-        for index in 0..<half {
-            mixedReal[index] = signal[2 &* index]
-            mixedImaginary[index] = signal[2 &* index &+ 1]
-        }
+        unsafe vk_real_to_complex(signal.start, mixedReal.start, mixedImaginary.start, length / 2)
+        transformMixed()
+    }
+
+    private mutating func transformMixed() {
         unsafe transform.forward(real: mixedReal.start, imaginary: mixedImaginary.start)
-        real[0] = mixedReal[0] + mixedImaginary[0]
-        imaginary[0] = 0
-        real[half] = mixedReal[0] - mixedImaginary[0]
-        imaginary[half] = 0
-        for bin in 1..<half {
-            let (ar, ai) = (mixedReal[bin], mixedImaginary[bin])
-            let (br, bi) = (mixedReal[half &- bin], mixedImaginary[half &- bin])
-            let (evenReal, evenImaginary) = ((ar + br) / 2, (ai - bi) / 2)
-            let (oddReal, oddImaginary) = ((ai + bi) / 2, (br - ar) / 2)
-            real[bin] = evenReal + cosines[bin] * oddReal + sines[bin] * oddImaginary
-            imaginary[bin] = evenImaginary + cosines[bin] * oddImaginary - sines[bin] * oddReal
-        }
+        unsafe vk_split_spectrum(
+            cosines.start, sines.start, mixedReal.start, mixedImaginary.start, real.start, imaginary.start, length / 2)
     }
 
     /// Fills `signal` with the signal of the spectrum in `real` and `imaginary`; the inverse of `forward`.
     package mutating func inverse(into signal: inout RealVector) {
         precondition(signal.count == length, "as long as the transform")
-        let half = length / 2
-        let scale = 1 / Float(length)
-        for bin in 0..<half {
-            let (xr, xi) = (real[bin], imaginary[bin])
-            let (yr, yi) = (real[half &- bin], imaginary[half &- bin])
-            let (evenReal, evenImaginary) = (xr + yr, xi - yi)
-            let (turnedReal, turnedImaginary) = (xr - yr, xi + yi)
-            let oddReal = cosines[bin] * turnedReal - sines[bin] * turnedImaginary
-            let oddImaginary = cosines[bin] * turnedImaginary + sines[bin] * turnedReal
-            mixedReal[bin] = evenReal - oddImaginary
-            mixedImaginary[bin] = evenImaginary + oddReal
+        unsafe inverse(into: signal.start)
+    }
+
+    /// The same into a span.
+    package mutating func inverse(into signal: inout MutableSpan<Float>) {
+        precondition(signal.count == length, "as long as the transform")
+        unsafe signal.withUnsafeMutableBufferPointer { signal in
+            guard let start = signal.baseAddress else { return }
+            unsafe inverse(into: start)
         }
+    }
+
+    @unsafe
+    private mutating func inverse(into signal: UnsafeMutablePointer<Float>) {
+        let half = length / 2
+        unsafe vk_join_spectrum(
+            cosines.start, sines.start, real.start, imaginary.start, mixedReal.start, mixedImaginary.start, half)
         // Exchanging the parts on both sides makes the forward transform the inverse one.
         unsafe transform.forward(real: mixedImaginary.start, imaginary: mixedReal.start)
-        for index in 0..<half {
-            signal[2 &* index] = mixedReal[index] * scale
-            signal[2 &* index &+ 1] = mixedImaginary[index] * scale
-        }
+        unsafe vk_complex_to_real(mixedReal.start, mixedImaginary.start, 1 / Float(length), signal, half)
+    }
+}
+
+/// With arrays, for whoever need not be real-time safe.
+extension RealTransform {
+    /// The spectrum of `signal`, `bins` of each part; a shorter signal is followed by silence. Allocates.
+    package mutating func spectrum(of signal: Span<Float>) -> (real: [Float], imaginary: [Float]) {
+        forward(signal)
+        return ((0..<bins).map { real[$0] }, (0..<bins).map { imaginary[$0] })
+    }
+
+    /// The signal of a spectrum of `bins`. Allocates.
+    package mutating func signal(real: [Float], imaginary: [Float]) -> [Float] {
+        precondition(real.count == bins && imaginary.count == bins, "as many bins as the transform has")
+        self.real.write(real.span)
+        self.imaginary.write(imaginary.span)
+        var signal = [Float](repeating: 0, count: length)
+        var output = signal.mutableSpan
+        inverse(into: &output)
+        return signal
     }
 }

@@ -95,7 +95,7 @@ struct FourierTransformTests {
         let input = (0..<size).map { _ in (Double(generator.normal()), Double(generator.normal())) }
         var real = input.map { Float($0.0) }
         var imaginary = input.map { Float($0.1) }
-        let transform = FourierTransform(size: size)
+        var transform = FourierTransform(size: size)
         func run(_ a: inout [Float], _ b: inout [Float]) {
             unsafe a.withUnsafeMutableBufferPointer { a in
                 unsafe b.withUnsafeMutableBufferPointer { b in

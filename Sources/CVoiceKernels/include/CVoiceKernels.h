@@ -34,10 +34,23 @@ void vk_forward(const float *tables, const float *time, float *real, float *imag
 /// The inverse of vk_forward, scaled by 1/VK_FRAMES.
 void vk_inverse(const float *tables, const float *real, const float *imaginary, float *time) VK_SAFE;
 
-/// One pass of a complex transform of 2 * `half` * `stride` points in Stockham's order, radix 2: `half` groups of `stride` butterflies each.
-/// The tables have exp(-2 pi i n / points) for half the points. Input and output do not overlap.
-void vk_fourier_pass(const float *cosines, const float *sines, const float *in_re, const float *in_im, float *out_re,
-                     float *out_im, size_t half, size_t stride) VK_SAFE;
+/// One pass of a complex transform of 4 * `groups` * `stride` points in Stockham's order, radix 4: `stride` butterflies in each group. The
+/// factors are six rows of `groups`: cosine and sine of -2 pi k group / (4 * groups) for k = 1, 2, 3. Input and output do not overlap.
+void vk_fourier_pass4(
+    const float *factors, const float *in_re, const float *in_im, float *out_re, float *out_im, size_t groups, size_t stride) VK_SAFE;
+
+/// The last pass of one of 2 * `half` points where that is no power of four. Input and output do not overlap.
+void vk_fourier_last_pass2(const float *in_re, const float *in_im, float *out_re, float *out_im, size_t half) VK_SAFE;
+
+/// Even frames of a real signal of 2 * `half` become real parts, odd ones imaginary parts; and back, times `scale`.
+void vk_real_to_complex(const float *signal, float *re, float *im, size_t half) VK_SAFE;
+void vk_complex_to_real(const float *re, const float *im, float scale, float *signal, size_t half) VK_SAFE;
+
+/// The spectrum of a real signal, bins 0 ... `half`, from the complex transform of its vk_real_to_complex; and back, times 2. The tables are cosine and sine of pi bin / `half`. Input and output do not overlap.
+void vk_split_spectrum(
+    const float *cosines, const float *sines, const float *re, const float *im, float *out_re, float *out_im, size_t half) VK_SAFE;
+void vk_join_spectrum(
+    const float *cosines, const float *sines, const float *re, const float *im, float *out_re, float *out_im, size_t half) VK_SAFE;
 
 /// Cuts the second half off the impulse responses whose spectra are the `lanes` (a multiple of 8) lanes, in place.
 void vk_constrain(const float *tables, float *real, float *imaginary, size_t lanes) VK_SAFE;

@@ -1,10 +1,12 @@
+internal import VoiceSignal
+
 /// The way from the loudspeaker's driver to the microphone: one response, or four that are faded into each other in turn.
 struct EchoPath: ~Copyable, Sendable {
     private var places: InlineArray<4, PartitionedConvolver>
     /// Of the four; the others are not used.
     private let used: Int
     private let framesPerStep: Double
-    private let heard: SampleMemory
+    private let heard: RealVector
     private var frame = 0
 
     /// A path through `responses`, each of which takes `step`; there are one or four of them.
@@ -15,7 +17,7 @@ struct EchoPath: ~Copyable, Sendable {
             PartitionedConvolver(impulseResponse: (place < responses.count ? responses[place] : []).span)
         }
         framesPerStep = step / .seconds(1) * RoomAcoustics.sampleRate
-        heard = SampleMemory(count: longestBlock)
+        heard = RealVector(count: longestBlock)
     }
 
     /// Convolves the next frames, at most the longest block.
@@ -27,8 +29,8 @@ struct EchoPath: ~Copyable, Sendable {
         for index in 0..<frames { unsafe output[index] *= weight(of: 0, at: frame + index) }
         // All of them hear everything, so that each has its reverberation when it counts.
         for place in 1..<used {
-            unsafe places[place].process(input, into: heard.base, frames: frames)
-            for index in 0..<frames { unsafe output[index] += heard.base[index] * weight(of: place, at: frame + index) }
+            unsafe places[place].process(input, into: heard.start, frames: frames)
+            for index in 0..<frames { unsafe output[index] += heard.start[index] * weight(of: place, at: frame + index) }
         }
         frame += frames
     }

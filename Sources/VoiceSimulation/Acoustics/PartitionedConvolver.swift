@@ -1,3 +1,5 @@
+internal import VoiceSignal
+
 /// Convolution of a stream with a long impulse response, without delay and at little cost.
 ///
 /// The response is cut into partitions of equal length. The first is applied sample by sample, so that the output lacks
@@ -12,19 +14,18 @@
     package let responseFrames: Int
 
     private let partitionCount: Int
-    private let head: SampleMemory
-    private let filterReal: SampleMemory
-    private let filterImaginary: SampleMemory
-    private let pastReal: SampleMemory
-    private let pastImaginary: SampleMemory
+    private var head: RealVector
+    /// Spectra of the later partitions, and of as many past blocks, one after the other.
+    private var filterReal: RealVector
+    private var filterImaginary: RealVector
+    private var pastReal: RealVector
+    private var pastImaginary: RealVector
     /// The block before, then the block that is filling.
-    private let window: SampleMemory
+    private var window: RealVector
     /// What the later partitions add to the block that is filling.
-    private let tail: SampleMemory
-    private let sumReal: SampleMemory
-    private let sumImaginary: SampleMemory
-    private let transformed: SampleMemory
-    private var transform = RealFourierTransform(length: 2 * partition)
+    private var tail: RealVector
+    private var transformed: RealVector
+    private var transform = RealTransform(length: 2 * partition)
     private var filled = 0
     private var newest = 0
 
@@ -33,27 +34,21 @@
         let partition = Self.partition
         responseFrames = impulseResponse.count
         partitionCount = max(1, (impulseResponse.count + partition - 1) / partition)
-        head = SampleMemory(count: partition)
-        let later = (partitionCount - 1) * partition
-        filterReal = SampleMemory(count: later)
-        filterImaginary = SampleMemory(count: later)
-        pastReal = SampleMemory(count: later)
-        pastImaginary = SampleMemory(count: later)
-        window = SampleMemory(count: 2 * partition)
-        tail = SampleMemory(count: partition)
-        sumReal = SampleMemory(count: partition)
-        sumImaginary = SampleMemory(count: partition)
-        transformed = SampleMemory(count: 2 * partition)
+        head = RealVector(count: partition)
+        let later = (partitionCount - 1) * transform.bins
+        filterReal = RealVector(count: later)
+        filterImaginary = RealVector(count: later)
+        pastReal = RealVector(count: later)
+        pastImaginary = RealVector(count: later)
+        window = RealVector(count: 2 * partition)
+        tail = RealVector(count: partition)
+        transformed = RealVector(count: 2 * partition)
         for index in 0..<min(partition, impulseResponse.count) { head[index] = impulseResponse[index] }
-        let padded = SampleMemory(count: 2 * partition)
         for block in 0..<partitionCount - 1 {
-            for index in 0..<partition {
-                let tap = (block + 1) * partition + index
-                padded[index] = tap < impulseResponse.count ? impulseResponse[tap] : 0
-            }
-            unsafe transform.forward(
-                padded.base, real: filterReal.base + block * partition,
-                imaginary: filterImaginary.base + block * partition)
+            let first = (block + 1) * partition
+            transform.forward(impulseResponse.extracting(first..<min(first + partition, impulseResponse.count)))
+            filterReal.write(transform.real, at: block * transform.bins)
+            filterImaginary.write(transform.imaginary, at: block * transform.bins)
         }
     }
 
@@ -70,10 +65,10 @@
 
     /// Forgets the past input.
     package mutating func reset() {
-        pastReal.clear()
-        pastImaginary.clear()
-        window.clear()
-        tail.clear()
+        pastReal.fill(0)
+        pastImaginary.fill(0)
+        window.fill(0)
+        tail.fill(0)
         filled = 0
     }
 
@@ -83,7 +78,7 @@
         var done = 0
         while done < frames {
             let count = min(frames - done, Self.partition - filled)
-            let newest = unsafe window.base + Self.partition + filled
+            let newest = unsafe window.start + Self.partition + filled
             for index in 0..<count { unsafe newest[index] = input[done + index] }
             unsafe applyHead(to: newest, into: output + done, frames: count)
             filled += count
@@ -96,11 +91,11 @@
     @unsafe private func applyHead(
         to newest: UnsafeMutablePointer<Float>, into output: UnsafeMutablePointer<Float>, frames: Int
     ) {
-        for frame in 0..<frames { unsafe output[frame] = tail.base[filled + frame] }
+        for frame in 0..<frames { unsafe output[frame] = tail.start[filled + frame] }
         var tap = 0
         while tap < Self.partition {
             // Frame by frame in the same order of addition: how a stream is cut into blocks never shows in its bits.
-            let weight = unsafe head.base[tap]
+            let weight = unsafe head.start[tap]
             let past = unsafe newest - tap
             var frame = 0
             while frame < frames {
@@ -117,45 +112,38 @@
         filled = 0
         if partitionCount > 1 {
             newest = (newest + 1) % (partitionCount - 1)
-            unsafe transform.forward(
-                window.base, real: pastReal.base + newest * partition,
-                imaginary: pastImaginary.base + newest * partition)
+            transform.forward(window)
+            pastReal.write(transform.real, at: newest * transform.bins)
+            pastImaginary.write(transform.imaginary, at: newest * transform.bins)
             sumPartitions()
-            unsafe transform.inverse(real: sumReal.base, imaginary: sumImaginary.base, into: transformed.base)
+            transform.inverse(into: &transformed)
             // The first half is wrapped around; the second is the convolution.
-            for index in 0..<partition { unsafe tail.base[index] = transformed.base[partition + index] }
+            tail.write(transformed, from: partition, count: partition, at: 0)
         }
-        for index in 0..<partition { unsafe window.base[index] = window.base[partition + index] }
+        window.shiftDown(by: partition)
     }
 
-    private func sumPartitions() {
-        sumReal.clear()
-        sumImaginary.clear()
-        var direct: Float = 0
-        var half: Float = 0
+    /// Leaves what the later partitions make of the past blocks in the transform's spectrum.
+    private mutating func sumPartitions() {
+        transform.real.fill(0)
+        transform.imaginary.fill(0)
         let later = partitionCount - 1
         for block in 0..<later {
-            let filter = block * Self.partition
-            let past = (newest - block + later) % later * Self.partition
+            let filter = block * transform.bins
+            let past = (newest - block + later) % later * transform.bins
             unsafe Self.multiplyAccumulate(
-                filterReal.base + filter, filterImaginary.base + filter, pastReal.base + past,
-                pastImaginary.base + past,
-                sumReal.base, sumImaginary.base)
-            unsafe direct += filterReal.base[filter] * pastReal.base[past]
-            unsafe half += filterImaginary.base[filter] * pastImaginary.base[past]
+                filterReal.start + filter, filterImaginary.start + filter, pastReal.start + past,
+                pastImaginary.start + past, transform.real.start, transform.imaginary.start, transform.bins)
         }
-        // Bin 0 holds two real values, which the complex product has mixed.
-        sumReal[0] = direct
-        sumImaginary[0] = half
     }
 
     @unsafe private static func multiplyAccumulate(
         _ ar: UnsafePointer<Float>, _ ai: UnsafePointer<Float>, _ br: UnsafePointer<Float>, _ bi: UnsafePointer<Float>,
-        _ sumReal: UnsafeMutablePointer<Float>, _ sumImaginary: UnsafeMutablePointer<Float>
+        _ sumReal: UnsafeMutablePointer<Float>, _ sumImaginary: UnsafeMutablePointer<Float>, _ bins: Int
     ) {
         // Plain, so that unoptimised builds keep up with real time too; optimised ones make vectors of it.
         var bin = 0
-        while bin < partition {
+        while bin < bins {
             let (a, b, c, d) = unsafe (ar[bin], ai[bin], br[bin], bi[bin])
             unsafe sumReal[bin] += a * c - b * d
             unsafe sumImaginary[bin] += a * d + b * c

@@ -1,4 +1,5 @@
 import Glibc
+internal import VoiceSignal
 
 /// What lies between a loudspeaker and a microphone:
 /// `speaker -> buffers -> compressor -> loudspeaker -> room -> + near + noise -> clipping`.
@@ -27,8 +28,8 @@ package struct RoomAcoustics: ~Copyable, Sendable {
     private var noise: AmbientNoiseProcess?
     private let nearGain: Float
     private var echoGain: Float = 1
-    private let played: SampleMemory
-    private let echo: SampleMemory
+    private var played: RealVector
+    private var echo: RealVector
 
     /// Makes the room; throws when the conditions cannot be simulated.
     package init(_ conditions: RoomConditions, seed: UInt64) throws(SimulationSettingError) {
@@ -47,8 +48,8 @@ package struct RoomAcoustics: ~Copyable, Sendable {
             if let noise = conditions.noise {
                 AmbientNoiseProcess(noise, generator: SeededGenerator(seed: seed, stream: "ambient noise"))
             } else { nil }
-        played = SampleMemory(count: Self.chunkFrames)
-        echo = SampleMemory(count: Self.chunkFrames)
+        played = RealVector(count: Self.chunkFrames)
+        echo = RealVector(count: Self.chunkFrames)
         nearGain = Float(pow(10, conditions.nearGainDecibels / 20))
         bulkDelayFrames = conditions.bulkDelayFrames
         echoReturnLossDecibels = conditions.echoReturnLossDecibels
@@ -115,7 +116,7 @@ package struct RoomAcoustics: ~Copyable, Sendable {
             let due = delay.process(speaker[start + index])
             played[index] = loudspeaker.process(compressor?.process(due) ?? due)
         }
-        unsafe path.process(played.base, into: echo.base, frames: count)
+        unsafe path.process(played.start, into: echo.start, frames: count)
         for index in 0..<count {
             echo[index] *= echoGain
         }

@@ -1,4 +1,5 @@
 import Glibc
+internal import VoiceSignal
 
 /// A delay of whole frames that may jump, that shrinks or grows steadily when the clocks at its ends differ, and that may swing.
 @safe struct SlippingDelay: ~Copyable, Sendable {
@@ -7,7 +8,7 @@ import Glibc
     /// How much the delay may grow beyond the longest that can be asked for: 1,000 ppm over 5 minutes.
     private static let growthFrames = 14_400
 
-    private let ring: SampleMemory
+    private let ring: RealVector
     private let mask: Int
     private let sinc: SincTable?
     private let slipPerFrame: Double
@@ -28,7 +29,7 @@ import Glibc
         sinc = ppm == 0 && swing == nil ? nil : SincTable()
         var capacity = 1
         while capacity < longestFrames + Self.growthFrames + SincTable.width { capacity *= 2 }
-        ring = SampleMemory(count: capacity)
+        ring = RealVector(count: capacity)
         mask = capacity - 1
         longest = Double(longestFrames + Self.growthFrames)
     }
@@ -43,8 +44,8 @@ import Glibc
 
     /// Takes one frame and gives the one that is due.
     mutating func process(_ sample: Float) -> Float {
-        unsafe ring.base[written & mask] = sample
-        let output = sinc == nil ? unsafe ring.base[(written - bulkFrames) & mask] : interpolate()
+        unsafe ring.start[written & mask] = sample
+        let output = sinc == nil ? unsafe ring.start[(written - bulkFrames) & mask] : interpolate()
         written += 1
         return output
     }
@@ -62,7 +63,7 @@ import Glibc
         for tap in 0..<SincTable.width {
             let index = row * SincTable.width + tap
             let weight = sinc.weights[index] + between * (sinc.weights[index + SincTable.width] - sinc.weights[index])
-            unsafe sum += weight * ring.base[(first + tap) & mask]
+            unsafe sum += weight * ring.start[(first + tap) & mask]
         }
         return sum
     }

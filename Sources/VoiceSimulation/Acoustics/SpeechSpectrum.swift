@@ -1,4 +1,5 @@
 import Glibc
+internal import VoiceSignal
 
 /// How the power of speech is spread over the frequencies, in the long run.
 enum SpeechSpectrum {
@@ -19,18 +20,13 @@ enum SpeechSpectrum {
         // At least 8,192 samples: 6 Hz per bin at 48 kHz, fine enough to integrate the spectrum's slope at 100 Hz.
         var length = 8_192
         while length < response.count { length *= 2 }
-        var transform = RealFourierTransform(length: length)
-        var real = [Float](repeating: 0, count: length / 2)
-        var imaginary = real
-        var realSpan = real.mutableSpan
-        var imaginarySpan = imaginary.mutableSpan
-        let padded = response + [Float](repeating: 0, count: length - response.count)
-        transform.forward(padded.span, real: &realSpan, imaginary: &imaginarySpan)
+        var transform = RealTransform(length: length)
+        transform.forward(response.span)
         var (speech, passed) = (0.0, 0.0)
         for bin in 1..<length / 2 {
             let frequency = Double(bin) * sampleRate / Double(length)
             let weight = power(atHertz: frequency)
-            let (re, im) = (Double(real[bin]), Double(imaginary[bin]))
+            let (re, im) = (Double(transform.real[bin]), Double(transform.imaginary[bin]))
             speech += weight
             passed += weight * (re * re + im * im) * filter(frequency)
         }

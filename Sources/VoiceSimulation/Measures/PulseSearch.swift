@@ -1,4 +1,5 @@
 import Glibc
+internal import VoiceSignal
 
 /// Finds a ``ProbePulse`` in recordings: a matched filter, normalised by the sound that it is compared with, so that a loud noise is no
 /// better a candidate than a quiet one.
@@ -67,7 +68,7 @@ package struct PulseSearch: Sendable {
     private func correlate(_ recording: Span<Float>) -> (filtered: [Float], products: [Float], pulseEnergy: Double) {
         var length = 8
         while length < recording.count + 2 * pulse.samples.count { length *= 2 }
-        var transform = RealFourierTransform(length: length)
+        var transform = RealTransform(length: length)
         var sound = Spectrum(of: recording, &transform)
         var pattern = Spectrum(of: pulse.samples.span, &transform)
         sound.confine(to: pulse.band, skirt: Self.skirt)
@@ -90,27 +91,22 @@ package struct PulseSearch: Sendable {
     }
 }
 
-/// A spectrum as ``RealFourierTransform`` gives it, with what a search does to it.
+/// A spectrum as ``RealTransform`` gives it, with what a search does to it.
 private struct Spectrum {
     private var real: [Float]
     private var imaginary: [Float]
 
-    init(of signal: Span<Float>, _ transform: inout RealFourierTransform) {
+    init(of signal: Span<Float>, _ transform: inout RealTransform) {
         (real, imaginary) = transform.spectrum(of: signal)
     }
 
-    func signal(_ transform: inout RealFourierTransform) -> [Float] {
-        var signal = [Float](repeating: 0, count: transform.length)
-        var output = signal.mutableSpan
-        transform.inverse(real: real.span, imaginary: imaginary.span, into: &output)
-        return signal
+    func signal(_ transform: inout RealTransform) -> [Float] {
+        transform.signal(real: real, imaginary: imaginary)
     }
 
     /// Takes away what lies outside `band`, with skirts of a raised cosine, and without a delay.
     mutating func confine(to band: ClosedRange<Double>, skirt: Double) {
-        let step = ProbePulse.sampleRate / Double(2 * real.count)
-        // The imaginary part of bin 0 is the value at half the sample rate, which no band reaches.
-        imaginary[0] = 0
+        let step = ProbePulse.sampleRate / Double(2 * (real.count - 1))
         for bin in real.indices {
             let frequency = Double(bin) * step
             let beyond = max(band.lowerBound - frequency, frequency - band.upperBound, 0) / skirt

@@ -1,4 +1,5 @@
 import Glibc
+internal import VoiceSignal
 
 /// By how much one signal comes later than another of the same content, found by cross-correlation over Fourier transforms.
 package struct SignalAlignment: Equatable, Sendable {
@@ -58,7 +59,7 @@ package struct SignalAlignment: Equatable, Sendable {
     ) -> [Float] {
         var length = 8
         while length < max(later.count, earlier.count) + longestDelay + 1 { length *= 2 }
-        var transform = RealFourierTransform(length: length)
+        var transform = RealTransform(length: length)
         var (laterReal, laterImaginary) = transform.spectrum(of: later)
         let (earlierReal, earlierImaginary) = transform.spectrum(of: earlier)
         let isWhitened = weighting == .phaseTransform
@@ -71,11 +72,8 @@ package struct SignalAlignment: Equatable, Sendable {
         }
         // The bins at zero and half the sample rate say nothing of a delay.
         laterReal[0] = 0
-        laterImaginary[0] = 0
-        var function = [Float](repeating: 0, count: length)
-        var output = function.mutableSpan
-        transform.inverse(real: laterReal.span, imaginary: laterImaginary.span, into: &output)
-        return function
+        laterReal[length / 2] = 0
+        return transform.signal(real: laterReal, imaginary: laterImaginary)
     }
 
     private static func coefficient(_ later: Span<Float>, _ earlier: Span<Float>, delay: Int) -> Double {

@@ -1,4 +1,5 @@
 import Foundation
+import VoiceSignal
 import VoiceSimulation
 
 /// The way from the played signal to the microphone, as a linear system fitted to the two recordings.
@@ -45,8 +46,8 @@ struct EchoPath {
         let microphone = Array(microphone.dropFirst(max(0, shift)))
         let heard = Self.windows(reference, count: min(reference.count, microphone.count), length: length)
         guard heard.count >= Self.fewestWindows else { return nil }
-        var sums = Spectra(bins: length / 2)
-        var transform = RealFourierTransform(length: length)
+        var sums = Spectra(bins: length / 2 + 1)
+        var transform = RealTransform(length: length)
         for start in heard { sums.add(reference, microphone, start, &transform) }
         guard sums.explainedShare.isFinite else { return nil }
         let share = sums.linearShare(windows: heard.count)
@@ -66,7 +67,7 @@ struct EchoPath {
     /// The linear echo of `reference`, as long as it: blocks of it through the path's response, by overlap-save.
     func echo(of reference: [Float]) -> [Float] {
         let half = response.count
-        var transform = RealFourierTransform(length: 2 * half)
+        var transform = RealTransform(length: 2 * half)
         let path = transform.spectrum(of: (response + [Float](repeating: 0, count: half)).span)
         func played(_ index: Int) -> Float { reference.indices.contains(index) ? reference[index] : 0 }
         var echo: [Float] = []
@@ -80,10 +81,7 @@ struct EchoPath {
             let imaginary = path.real.indices.map {
                 spectrum.real[$0] * path.imaginary[$0] + spectrum.imaginary[$0] * path.real[$0]
             }
-            var output = [Float](repeating: 0, count: 2 * half)
-            var span = output.mutableSpan
-            transform.inverse(real: real.span, imaginary: imaginary.span, into: &span)
-            echo += output[half...]
+            echo += transform.signal(real: real, imaginary: imaginary)[half...]
         }
         return Array(echo.prefix(reference.count))
     }
@@ -100,8 +98,8 @@ struct EchoPath {
 
     /// Frames from the reference to its strongest arrival, by the cross-correlation of both signals made white; nil where none stands out.
     private static func lag(_ reference: [Float], _ microphone: [Float], length: Int, rate: Int) -> Int? {
-        var sums = Spectra(bins: length / 2)
-        var transform = RealFourierTransform(length: length)
+        var sums = Spectra(bins: length / 2 + 1)
+        var transform = RealTransform(length: length)
         for start in windows(reference, count: min(reference.count, microphone.count), length: length) {
             sums.add(reference, microphone, start, &transform)
         }
@@ -153,7 +151,7 @@ private struct Spectra {
         crossImaginary = referencePower
     }
 
-    mutating func add(_ x: [Float], _ y: [Float], _ start: Int, _ transform: inout RealFourierTransform) {
+    mutating func add(_ x: [Float], _ y: [Float], _ start: Int, _ transform: inout RealTransform) {
         let (xr, xi) = Self.spectrum(x, start, &transform)
         let (yr, yi) = Self.spectrum(y, start, &transform)
         for bin in 1..<xr.count {
@@ -166,7 +164,7 @@ private struct Spectra {
     }
 
     private static func spectrum(
-        _ signal: [Float], _ start: Int, _ transform: inout RealFourierTransform
+        _ signal: [Float], _ start: Int, _ transform: inout RealTransform
     ) -> (real: [Float], imaginary: [Float]) {
         let length = transform.length
         let block = (0..<length).map { index in
@@ -202,14 +200,14 @@ private struct Spectra {
     }
 
     /// The path's response to an impulse; its second half is what comes before time 0.
-    func response(_ transform: inout RealFourierTransform) -> [Float] {
+    func response(_ transform: inout RealTransform) -> [Float] {
         let least = regularisation
         return signal(&transform) { 1 / (referencePower[$0] + least) }
     }
 
     /// The cross-correlation of both signals with their spectra made white, as far as they rise above nothing (G. C. Carter, A. H. Nuttall,
     /// P. G. Cable, "The smoothed coherence transform", 1973).
-    func correlation(_ transform: inout RealFourierTransform) -> [Float] {
+    func correlation(_ transform: inout RealTransform) -> [Float] {
         let least = regularisation
         let power = microphonePower.reduce(0, +) / Double(microphonePower.count)
         return signal(&transform) {
@@ -218,12 +216,9 @@ private struct Spectra {
     }
 
     /// The cross-spectrum, each bin weighted, as a signal.
-    private func signal(_ transform: inout RealFourierTransform, _ weight: (Int) -> Double) -> [Float] {
+    private func signal(_ transform: inout RealTransform, _ weight: (Int) -> Double) -> [Float] {
         let real = crossReal.indices.map { Float(crossReal[$0] * weight($0)) }
         let imaginary = crossImaginary.indices.map { Float(crossImaginary[$0] * weight($0)) }
-        var response = [Float](repeating: 0, count: transform.length)
-        var span = response.mutableSpan
-        transform.inverse(real: real.span, imaginary: imaginary.span, into: &span)
-        return response
+        return transform.signal(real: real, imaginary: imaginary)
     }
 }

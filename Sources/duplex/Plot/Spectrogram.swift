@@ -1,4 +1,5 @@
 import Glibc
+import VoiceSignal
 import VoiceSimulation
 
 /// How loud a sound is at each time and frequency, as a picture.
@@ -24,7 +25,7 @@ struct Spectrogram {
         highestKilohertz = highest / 1_000
         let rows = max(Int(highest / sampleRate * Double(Self.window)), 1)
         let step = max(Self.window / 4, samples.count / Self.mostColumns)
-        var transform = RealFourierTransform(length: Self.window)
+        var transform = RealTransform(length: Self.window)
         // Hann's window, scaled so that a sine of amplitude 1 has a peak of 1.
         let length = Double(Self.window)
         let shape = (0..<Self.window).map { index -> Float in
@@ -37,11 +38,10 @@ struct Spectrogram {
     }
 
     private static func column(
-        _ samples: Span<Float>, _ start: Int, _ shape: [Float], _ rows: Int, _ transform: inout RealFourierTransform
+        _ samples: Span<Float>, _ start: Int, _ shape: [Float], _ rows: Int, _ transform: inout RealTransform
     ) -> [Float] {
         let block = shape.indices.map { start + $0 < samples.count ? samples[start + $0] * shape[$0] : 0 }
-        var (real, imaginary) = transform.spectrum(of: block.span)
-        imaginary[0] = 0
+        let (real, imaginary) = transform.spectrum(of: block.span)
         return (0..<rows).map { row in
             10 * log10(max(real[row] * real[row] + imaginary[row] * imaginary[row], 1e-20))
         }

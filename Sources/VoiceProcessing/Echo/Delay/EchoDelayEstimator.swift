@@ -55,7 +55,7 @@ public struct EchoDelayEstimator: ~Copyable {
     private let factor: Int
     private var captureDecimator: Decimator
     private var referenceDecimator: Decimator
-    private let transform: FourierTransform
+    private var transform: FourierTransform
     private var capture = DelayLine(count: window)
     private var reference = DelayLine(count: size)
     private var decimated: RealVector
