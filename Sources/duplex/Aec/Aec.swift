@@ -16,7 +16,7 @@ struct Aec: AsyncParsableCommand {
             wrong one costs. Of 4 s of noise with an echo after 62.5 ms, native removed 25 dB without a hint, 26 with 60, and 18 with 200; \
             webRTC 15, 23 and 7; speexDSP 10, 8 and 6. The backend native ignores a hint of up to 30 ms, which it spans from the start.
 
-            The backends native and speexDSP take away what lies below 80 Hz with --noise and --gain, and webRTC always.
+            Every backend takes away what lies below 80 Hz.
 
             --batch takes many recordings: a folder, whose folders hold mic.wav, ref.wav (or far.wav) and perhaps near.wav, or that \
             holds NAME_mic.wav with NAME_ref.wav (or _far, _lpb) beside it; or a manifest, CSV with the heading mic,ref,out,near or a JSON \
