@@ -30,7 +30,9 @@ struct EchoPath: ~Copyable, Sendable {
         // All of them hear everything, so that each has its reverberation when it counts.
         for place in 1..<used {
             unsafe places[place].process(input, into: heard.start, frames: frames)
-            for index in 0..<frames { unsafe output[index] += heard.start[index] * weight(of: place, at: frame + index) }
+            for index in 0..<frames {
+                unsafe output[index] += heard.start[index] * weight(of: place, at: frame + index)
+            }
         }
         frame += frames
     }
