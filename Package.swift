@@ -119,6 +119,8 @@ let package = Package(
         .executableTarget(
             name: "CustomBackend", dependencies: ["VoiceProcessing"], path: "Examples/CustomBackend",
             swiftSettings: swift),
+        .executableTarget(
+            name: "CustomDevice", dependencies: ["VoiceEngine"], path: "Examples/CustomDevice", swiftSettings: swift),
 
         // Tests
         .target(name: "TestCases", path: "Tests/TestCases", swiftSettings: swift),
@@ -137,7 +139,9 @@ let package = Package(
         tests("VoiceEngine", "VoiceEngine", "VoiceProcessing", "VoiceSimulation", "CAllocationCounter"),
         tests("VoiceSimulation", "VoiceSimulation"),
         tests("EndToEnd", "VoiceEngine", "VoiceSimulation", "CAllocationCounter", "ScriptedPeers"),
-        tests("Examples", "EchoAgent", "CustomBackend", "VoiceEngine", "VoiceProcessing", "VoiceSimulation"),
+        tests(
+            "Examples", "EchoAgent", "CustomBackend", "CustomDevice", "VoiceEngine", "VoiceProcessing",
+            "VoiceSimulation"),
         tests("CommandLine", "duplex", "VoiceEngine", "VoiceSimulation"),
         tests("VirtualCard", "CALSA", "CLinuxRealtime", "CAllocationCounter"),
         tests("ImportRules"),
