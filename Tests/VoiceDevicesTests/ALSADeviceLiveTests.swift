@@ -1,3 +1,4 @@
+import TestCases
 import Testing
 import VoiceRealtime
 
@@ -85,7 +86,7 @@ struct ALSADeviceLiveTests {
         let device = ALSADevice(ALSADeviceConfiguration(capture: "tape", playback: "recorder"))
         let session = try Session()
         var fixture = try PortFixture(session)
-        var random = Seeded(state: 9)
+        var random = SeededNumbers(seed: 9)
         fixture.ends.play(random.noise(60_000))
         _ = try device.start(capture: fixture.capture, playback: fixture.playback) { _ in }
         let limit = MonotonicTime.now().nanoseconds + 10_000_000_000

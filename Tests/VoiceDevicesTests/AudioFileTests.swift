@@ -1,3 +1,4 @@
+import TestCases
 import Testing
 import VoiceDevices
 
@@ -27,7 +28,7 @@ struct AudioFileTests {
 
     @Test("Float samples come back bit for bit", arguments: [1 as UInt64, 2])
     func floats(seed: UInt64) throws {
-        var random = Seeded(state: seed)
+        var random = SeededNumbers(seed: seed)
         let samples = random.noise(10_000, amplitude: 4)
         try AudioFile.write(samples, to: folder.file("f.wav"), encoding: .float32)
         #expect(try AudioFile.read(folder.file("f.wav")).samples == samples, "seed \(seed)")

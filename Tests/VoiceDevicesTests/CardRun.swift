@@ -1,4 +1,5 @@
 import Synchronization
+import TestCases
 import Testing
 import VoiceRealtime
 
@@ -156,7 +157,7 @@ extension CardRun {
 
 /// Noise below some 4 kHz, so that half a frame's shift does not make it another and that it passes any rate.
 private struct DarkNoise {
-    private var random = Seeded(state: 7)
+    private var random = SeededNumbers(seed: 7)
     private var past: [Float] = [Float](repeating: 0, count: 2 * length)
     /// Of each of the two means that it is smoothed by, frames.
     private static let length = 8

@@ -1,3 +1,4 @@
+import TestCases
 import Testing
 import VoiceRealtime
 
@@ -11,7 +12,7 @@ struct FileDeviceLiveTests {
 
     @Test("In real time the same, by way of the worker thread")
     func realTime() throws {
-        var random = Seeded(state: 5)
+        var random = SeededNumbers(seed: 5)
         let microphone = random.noise(9_600)
         try AudioFile.write(microphone, to: folder.file("in.wav"), encoding: .float32)
         let session = try Session()

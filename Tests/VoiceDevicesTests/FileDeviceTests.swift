@@ -1,4 +1,5 @@
 import Synchronization
+import TestCases
 import Testing
 import VoiceDevices
 import VoiceRealtime
@@ -27,7 +28,7 @@ struct FileDeviceTests {
         "In virtual time the input is heard and what is played is written, to the last frame",
         arguments: [1 as UInt64, 2])
     func stepped(seed: UInt64) throws {
-        var random = Seeded(state: seed)
+        var random = SeededNumbers(seed: seed)
         let microphone = random.noise(100_003)
         let speech = random.noise(150_000)
         try AudioFile.write(microphone, to: folder.file("in.wav"), encoding: .float32)

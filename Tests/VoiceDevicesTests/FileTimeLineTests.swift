@@ -1,3 +1,4 @@
+import TestCases
 import Testing
 import VoiceRealtime
 
@@ -73,7 +74,7 @@ struct FileTimeLineTests {
     @Test("A device that stood still leaves silence, and neither file is shifted", arguments: [1 as UInt64, 2])
     func standstill(seed: UInt64) throws {
         // Given files that have run for a second
-        var random = Seeded(state: seed)
+        var random = SeededNumbers(seed: seed)
         let input = random.noise(480_000)
         let speech = random.noise(480_000)
         try AudioFile.write(input, to: folder.file("in.wav"), encoding: .float32)
@@ -104,7 +105,7 @@ struct FileTimeLineTests {
     @Test(
         "What the disk is too slow for is silence, told as such, and neither file is shifted", arguments: [3 as UInt64])
     func slowDisk(seed: UInt64) throws {
-        var random = Seeded(state: seed)
+        var random = SeededNumbers(seed: seed)
         let input = random.noise(480_000)
         let speech = random.noise(480_000)
         try AudioFile.write(input, to: folder.file("in.wav"), encoding: .float32)

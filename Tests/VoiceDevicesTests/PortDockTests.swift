@@ -1,3 +1,4 @@
+import TestCases
 import Testing
 import VoiceRealtime
 
@@ -39,7 +40,7 @@ struct PortDockTests {
     @Test("one pair of rings serves one device after the other, and no frame is lost between them")
     func succession() throws {
         let docks = try Docks()
-        var random = Seeded(state: 5)
+        var random = SeededNumbers(seed: 5)
         let sound = random.noise(4_800)
         docks.ends.play(sound)
         var time = Self.start

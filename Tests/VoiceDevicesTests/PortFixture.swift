@@ -72,20 +72,3 @@ extension PlaybackPort {
         return frames
     }
 }
-
-/// A seeded generator (SplitMix64), so that a failure can be repeated.
-struct Seeded: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-
-    mutating func noise(_ count: Int, amplitude: Float = 0.5) -> [Float] {
-        (0..<count).map { _ in Float.random(in: -amplitude...amplitude, using: &self) }
-    }
-}

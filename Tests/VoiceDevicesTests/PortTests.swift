@@ -1,3 +1,4 @@
+import TestCases
 import Testing
 import VoiceDevices
 import VoiceRealtime
@@ -32,7 +33,7 @@ struct PortTests {
 
     @Test("The reference is what was handed out, bit for bit, gain and gaps included", arguments: [1 as UInt64, 2, 3])
     func referenceEqualsOutput(seed: UInt64) throws {
-        var random = Seeded(state: seed)
+        var random = SeededNumbers(seed: seed)
         let session = try Session()
         var fixture = try PortFixture(session)
         var handedOut: [Float] = []

@@ -1,3 +1,4 @@
+import TestCases
 import Testing
 
 @testable import VoiceDevices
@@ -28,7 +29,7 @@ struct SampleConversionTests {
 
     @Test("There and back costs at most half a step", arguments: SampleFormat.allCases, [1 as UInt64, 2])
     func roundTrip(format: SampleFormat, seed: UInt64) {
-        var random = Seeded(state: seed)
+        var random = SeededNumbers(seed: seed)
         let samples = [-1, 1, 0] + random.noise(1_000, amplitude: 1)
         for channels in [1, 2] {
             let conversion = SampleConversion(format: format, channels: channels, mix: .channel(channels - 1))

@@ -1,3 +1,4 @@
+import TestCases
 import Testing
 import VoiceRealtime
 
@@ -18,7 +19,7 @@ struct StreamClockTests {
         let granule: Int
         /// Looks are late by up to so much, nanoseconds.
         let jitter: Double
-        private var random = Seeded(state: 11)
+        private var random = SeededNumbers(seed: 11)
         /// When frame 0 passed, nanoseconds.
         private(set) var origin = 0.0
         private var looks = 0

@@ -1,23 +1,7 @@
+import TestCases
 import Testing
 
 @testable import VoicePeers
-
-/// SplitMix64 (Steele, Lea, Flood 2014): a seeded generator for tests.
-struct SeededNumbers: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(_ seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
-
-    mutating func chance(_ probability: Double) -> Bool { Double.random(in: 0..<1, using: &self) < probability }
-}
 
 /// A table of peers at an address, with what came out of it.
 final class PeerEnd {
@@ -150,7 +134,7 @@ final class PeerNetwork {
 
     init(seed: UInt64 = 1, _ weather: Weather = .calm, capacity: Int = 1_024) {
         self.weather = weather
-        random = SeededNumbers(seed)
+        random = SeededNumbers(seed: seed)
         server = .server(capacity: capacity)
     }
 

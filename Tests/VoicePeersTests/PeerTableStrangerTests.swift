@@ -10,7 +10,7 @@ struct PeerTableStrangerTests {
     @Test("nothing is kept of 100,000 hellos without a good cookie, and no answer is longer than its question")
     func hellos() {
         let server = PeerEnd.server()
-        var random = SeededNumbers(1)
+        var random = SeededNumbers(seed: 1)
         var (asked, answered) = (0, 0)
         for number in 0..<100_000 {
             let address = EndpointAddress(
@@ -241,7 +241,7 @@ struct PeerTableStrangerTests {
         "noise and changed records never trap, and bring nobody in without the cookie of the address",
         arguments: cases(1...50 as ClosedRange<UInt64>))
     func changedRecords(seed: UInt64) throws {
-        var random = SeededNumbers(seed)
+        var random = SeededNumbers(seed: seed)
         let recorded = try recording()
         let server = PeerEnd.server()
         var time = Duration.seconds(1_000)
@@ -274,7 +274,7 @@ struct PeerTableStrangerTests {
         "noise and changed records open no path of a client but by the welcome to it",
         arguments: cases(1...50 as ClosedRange<UInt64>))
     func changedAnswers(seed: UInt64) throws {
-        var random = SeededNumbers(seed)
+        var random = SeededNumbers(seed: seed)
         let recorded = try recording()
         let server = EndpointAddress(high: 0, low: 1, port: 7_900)
         // The same numbers as in the recording: its welcome opens the path

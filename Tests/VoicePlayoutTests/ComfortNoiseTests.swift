@@ -14,7 +14,7 @@ struct ComfortNoiseTests {
 
     /// The packets of ten seconds at 20 ms; those of one or two bytes mean that nothing need be sent.
     private func packets(settings: OpusEncoderSettings, seed: UInt64) throws -> [[UInt8]] {
-        var random = SeededGenerator(seed: seed)
+        var random = SeededNumbers(seed: seed)
         var encoder = try OpusEncoder(settings: settings)
         var packet = [UInt8](repeating: 0, count: OpusEncoder.maximumPacketBytes)
         return try (0..<500).map { index in

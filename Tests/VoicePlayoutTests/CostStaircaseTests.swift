@@ -37,7 +37,7 @@ struct CostStaircaseTests {
     @Test("The staircase costs what its definition costs, and finds the cheapest delay", arguments: cases(1...20))
     func matchesDefinition(seed: UInt64) {
         // Given packets of any fate
-        var random = SeededGenerator(seed: seed)
+        var random = SeededNumbers(seed: seed)
         let cost = PlayoutConfiguration.AudibleCost()
         var staircase = CostStaircase()
         var fates: [Fate] = []

@@ -41,7 +41,7 @@ struct EpisodeCountTests {
     @Test("is found as it is defined, whatever came when", arguments: cases(1...20 as ClosedRange<UInt64>))
     func definition(seed: UInt64) {
         // Given networks that are calm for a while, stormy for a while, and slow for a while
-        var random = SeededGenerator(seed: seed)
+        var random = SeededNumbers(seed: seed)
         let frames = [120, 240, 480, 960, 1920].randomElement(using: &random) ?? 960
         var history = ArrivalHistory()
         var staircase = CostStaircase()

@@ -6,7 +6,7 @@ import Testing
 @Suite("The lag at which a sound is most like itself")
 struct LagSearchTests {
     /// A sound of each kind: noise, a voice's periods, silence.
-    private static let sounds: [@Sendable (Int, inout SeededGenerator) -> Float] = [
+    private static let sounds: [@Sendable (Int, inout SeededNumbers) -> Float] = [
         { _, random in Float.random(in: -1...1, using: &random) },
         { index, random in Float(index % 311) / 311 - 0.5 + Float.random(in: -0.01...0.01, using: &random) },
         { _, _ in 0 },
@@ -30,7 +30,7 @@ struct LagSearchTests {
 
     @Test("is the same to the bit, however many lags and places are searched at once", arguments: 0..<sounds.count)
     func exact(kind: Int) {
-        var random = SeededGenerator(seed: UInt64(kind))
+        var random = SeededNumbers(seed: UInt64(kind))
         var sound = SoundStorage(capacity: 4096)
         for index in 0..<sound.capacity { sound[index] = Self.sounds[kind](index, &random) }
         for frames in [384, 379, 120, 7] {

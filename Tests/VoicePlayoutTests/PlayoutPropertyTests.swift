@@ -9,7 +9,7 @@ struct PlayoutPropertyTests {
     )
     func randomNetworks(seed: UInt64) {
         // Given a random network, packet duration and pace of pulls
-        var random = SeededGenerator(seed: seed)
+        var random = SeededNumbers(seed: seed)
         let network = Network.random(&random)
         let frames = TonePacket.configurations.randomElement(using: &random)?.frames ?? 960
         let blocks =
@@ -33,7 +33,7 @@ struct PlayoutPropertyTests {
         arguments: cases(1...15))
     func randomInterruptions(seed: UInt64) {
         // Given utterances that a synthesiser sends up to 50 times faster than they are spoken, over a random network
-        var random = SeededGenerator(seed: seed)
+        var random = SeededNumbers(seed: seed)
         let network = Network.random(&random)
         let speed: Double = [1, 1.5, 4, 50].randomElement(using: &random) ?? 1
         let pauses = (0..<4).map { (from: Double($0) * 3000 + 2500, length: 500.0) }
@@ -99,7 +99,7 @@ struct PlayoutPropertyTests {
     @Test("Wild headers and payloads neither crash nor fill memory", arguments: cases(1...10))
     func hostile(seed: UInt64) {
         // Given a buffer of 16 packets and a sender that knows no rule
-        var random = SeededGenerator(seed: seed)
+        var random = SeededNumbers(seed: seed)
         var configuration = PlayoutConfiguration.conversation
         configuration.packetCapacity = 16
         var listening = Listening(configuration, context: "seed \(seed)")
@@ -132,7 +132,7 @@ struct PlayoutPropertyTests {
 
     @Test("The same trace plays the same, to the bit")
     func determinism() {
-        var random = SeededGenerator(seed: 7)
+        var random = SeededNumbers(seed: 7)
         let trace = Trace(seconds: 5, redundant: true, network: .random(&random), seed: 7)
         var first = Listening()
         var second = Listening()

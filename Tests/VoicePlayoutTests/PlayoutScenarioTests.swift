@@ -268,7 +268,7 @@ struct PlayoutScenarioTests {
 
     @Test("Pulls that jitter by milliseconds cost nothing on a clean link", arguments: cases(1...4))
     func jitteringPulls(seed: UInt64) {
-        var random = SeededGenerator(seed: seed)
+        var random = SeededNumbers(seed: seed)
         let trace = Trace(seconds: 20, network: .clean, seed: seed)
         var listening = Listening(context: "seed \(seed)")
         var next = 0

@@ -9,7 +9,7 @@ struct PositionTests {
         arguments: cases(1...12))
     func positions(seed: UInt64) {
         // Given a network with every fault, that is stretched for and concealed
-        var random = SeededGenerator(seed: seed)
+        var random = SeededNumbers(seed: seed)
         let network = Network.random(&random)
         let blocks = [[120], [441], [480], [960], [7, 480]].randomElement(using: &random) ?? [480]
         let trace = Trace(seconds: 8, redundant: seed % 2 == 0, network: network, seed: seed)

@@ -1,3 +1,4 @@
+import TestCases
 import Testing
 import VoicePlayout
 import VoiceWire
@@ -58,7 +59,7 @@ struct PullGranularityTests {
     @Test("A buffer that was reset plays another sender as a new one does")
     func reset() {
         // Given a buffer that has played a bad network
-        var random = SeededGenerator(seed: 5)
+        var random = SeededNumbers(seed: 5)
         let bad = Trace(seconds: 5, redundant: true, network: .random(&random), seed: 5)
         var used = Listening(context: "used")
         used.play(bad, until: 5000, keepsSound: false)

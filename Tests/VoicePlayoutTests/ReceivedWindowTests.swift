@@ -1,3 +1,4 @@
+import TestCases
 import Testing
 
 @testable import VoicePlayout
@@ -5,7 +6,7 @@ import Testing
 struct ReceivedWindowTests {
     @Test("Within its reach it is a set", arguments: 1...10)
     func isASet(seed: UInt64) {
-        var random = SeededGenerator(seed: seed)
+        var random = SeededNumbers(seed: seed)
         var window = ReceivedWindow()
         var known: Set<Int64> = []
         var newest: Int64 = -500

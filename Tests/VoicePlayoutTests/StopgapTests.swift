@@ -1,3 +1,4 @@
+import TestCases
 import Testing
 import VoiceCoding
 import VoicePlayout
@@ -18,7 +19,7 @@ struct StopgapTests {
     private func packets() throws -> [[UInt8]] {
         var encoder = try OpusEncoder(settings: OpusEncoderSettings(expectedLossPercent: 20))
         var packet = [UInt8](repeating: 0, count: OpusEncoder.maximumPacketBytes)
-        var random = SeededGenerator(seed: 1)
+        var random = SeededNumbers(seed: 1)
         return try (0..<100).map { index in
             let block = (0..<Self.frames).map { frame -> Float in
                 let seconds = Float(index * Self.frames + frame) / 48_000

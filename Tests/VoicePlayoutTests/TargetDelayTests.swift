@@ -91,7 +91,7 @@ struct OutdatedEvidenceTests {
     @Test("Heavy jitter that has ended is forgotten within four seconds", arguments: cases(1...4))
     func jitterEnds(seed: UInt64) {
         // Given a clean link with three seconds of heavy jitter
-        var random = SeededGenerator(seed: seed)
+        var random = SeededNumbers(seed: seed)
         let trace = trace(from: 10_000, to: 13_000) { $0.milliseconds += random.exponential(mean: 25) }
         var listening = Listening(context: "seed \(seed)")
         let before = delay(&listening, trace, from: 5000, to: 10_000)
@@ -120,7 +120,7 @@ struct OutdatedEvidenceTests {
     @Test("A storm of half a second is forgotten within six seconds", arguments: cases(1...10), [false, true])
     func stormEnds(seed: UInt64, keepsOrder: Bool) {
         // Given a clean link on which every packet of half a second is late by 0 to 200 ms, through a queue or past each other
-        var random = SeededGenerator(seed: seed)
+        var random = SeededNumbers(seed: seed)
         var trace = Trace(seconds: 10, network: Network(jitterMilliseconds: 0.2), seed: seed)
         for index in trace.packets.indices where (3000..<3500).contains(trace.packets[index].milliseconds) {
             let gaussian = (0..<12).reduce(-6.0) { sum, _ in sum + random.uniform() }

@@ -1,21 +1,8 @@
 import Glibc
+import TestCases
 import VoiceWire
 
-/// A deterministic random source (SplitMix64; Steele, Lea and Flood, OOPSLA 2014).
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
-    }
-
-    mutating func uniform() -> Double { Double(next() >> 11) / Double(1 << 53) }
+extension SeededNumbers {
     mutating func exponential(mean: Double) -> Double { -mean * log(1 - uniform()) }
 }
 
@@ -33,7 +20,7 @@ struct Network {
 
     static let clean = Network()
     /// All faults at once, drawn anew.
-    static func random(_ random: inout SeededGenerator) -> Network {
+    static func random(_ random: inout SeededNumbers) -> Network {
         var network = Network()
         network.jitterMilliseconds = [0, 1, 5, 20].randomElement(using: &random) ?? 0
         network.lossRatio = [0, 0.02, 0.1, 0.3].randomElement(using: &random) ?? 0
@@ -66,7 +53,7 @@ struct Trace {
         firstSequence: UInt16 = 65_000, firstTimestamp: UInt32 = 4_294_900_000, source: UInt32 = 1,
         pauses: [(from: Double, length: Double)] = []
     ) {
-        var random = SeededGenerator(seed: seed)
+        var random = SeededNumbers(seed: seed)
         let period = Double(frames) / 48
         var (isBad, stallEnd, nextStall, lastInOrder) = (false, 0.0, network.stallEveryMilliseconds, 0.0)
         var sequence: Int64 = 0

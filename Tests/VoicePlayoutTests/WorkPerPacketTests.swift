@@ -18,7 +18,7 @@ struct WorkPerPacketTests {
     enum Course: String, CaseIterable {
         case steady, widestGap, beyondTheGap, longSteps, anyStep, changingLengths
 
-        func next(_ index: Int, _ random: inout SeededGenerator) -> (step: Int64, frames: Int) {
+        func next(_ index: Int, _ random: inout SeededNumbers) -> (step: Int64, frames: Int) {
             switch self {
             case .steady: (1, 120)
             case .widestGap: (Int64(ArrivalHistory.baselinePackets), 120)
@@ -34,7 +34,7 @@ struct WorkPerPacketTests {
     @Test("is bounded whatever the sequence numbers and lengths", arguments: cases(Course.allCases))
     func bounded(course: Course) {
         // Given a sender of 4000 packets a second
-        var random = SeededGenerator(seed: 1)
+        var random = SeededNumbers(seed: 1)
         var target = AudibleCostTarget(.conversation)
         var (sequence, position, updates, mostInUpdate): (Int64, Int64, Int, Int) = (0, 0, 0, 0)
         let packets = 20_000
@@ -113,7 +113,7 @@ struct WorkPerPacketTests {
 struct RangeMinimumTests {
     @Test("Every run of slots has the smallest of its values", arguments: 1...5 as ClosedRange<UInt64>)
     func anyRun(seed: UInt64) {
-        var random = SeededGenerator(seed: seed)
+        var random = SeededNumbers(seed: seed)
         var tree = RangeMinimum(capacity: 64)
         var values = [Int64](repeating: RangeMinimum.nothing, count: 64)
         for _ in 0..<3000 {
@@ -130,7 +130,7 @@ struct RangeMinimumTests {
 struct PacketStoreTests {
     @Test("The first packet from anywhere on is found across any gap", arguments: [16, 64, 100, 256])
     func first(capacity: Int) {
-        var random = SeededGenerator(seed: UInt64(capacity))
+        var random = SeededNumbers(seed: UInt64(capacity))
         var store = PacketStore(capacity: capacity)
         var waiting: Set<Int64> = []
         var newest: Int64 = -300

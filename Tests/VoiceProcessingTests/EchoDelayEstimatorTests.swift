@@ -91,7 +91,7 @@ struct EchoDelayEstimatorTests {
 struct FourierTransformTests {
     @Test("agrees with the definition and inverts", arguments: cases([2, 4, 8, 16, 64, 256]))
     func definition(size: Int) {
-        var generator = SeededGenerator(seed: UInt64(size))
+        var generator = SeededNumbers(seed: UInt64(size))
         let input = (0..<size).map { _ in (Double(generator.normal()), Double(generator.normal())) }
         var real = input.map { Float($0.0) }
         var imaginary = input.map { Float($0.1) }

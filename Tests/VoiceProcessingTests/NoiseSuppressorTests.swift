@@ -110,7 +110,7 @@ struct NoiseSuppressorTests {
     @Test("a keyboard is heard less once it was heard, a talker never")
     func keyboard() {
         let rate = 16_000
-        var generator = SeededGenerator(seed: 9)
+        var generator = SeededNumbers(seed: 9)
         var clicks = noise(seconds: 12, rate: rate, seed: 10, level: -70)
         for start in stride(from: rate / 4, to: clicks.count - rate / 50, by: rate / 5) {
             for index in 0..<rate / 50 {

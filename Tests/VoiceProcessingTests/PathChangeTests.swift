@@ -11,7 +11,7 @@ struct PathChangeTests {
     private static func blocksUntilTold(
         _ change: inout PathChange, seed: UInt64, share: Float, near: Float, limit: Int
     ) -> Int? {
-        var generator = SeededGenerator(seed: seed)
+        var generator = SeededNumbers(seed: seed)
         for number in 1...limit {
             var (dd, yy, dy): (Float, Float, Float) = (0, 0, 0)
             for _ in 0..<block {

@@ -11,7 +11,7 @@ struct PathMotionTests {
     /// What is told after five seconds. The main filter is wrong by `lag` and the quick one by its unrest, of an echo of power 1; both hear
     /// the near end.
     private static func motion(lag: Float, unrest: Float, near: Float, seed: UInt64) -> PathMotion {
-        var generator = SeededGenerator(seed: seed)
+        var generator = SeededNumbers(seed: seed)
         var motion = PathMotion()
         var error = RealVector(count: block)
         var quick = RealVector(count: block)

@@ -11,7 +11,7 @@ private struct SimulatedDuplex: ~Copyable {
     static let block = 160
 
     var aligner = ReferenceAligner(sampleRate: rate)
-    var generator: SeededGenerator
+    var generator: SeededNumbers
     /// How much faster the DAC's clock runs than the ADC's, ppm.
     let driftPPM: Double
     /// Time stamps are late by an exponential amount of this mean, seconds: scheduling.
@@ -26,7 +26,7 @@ private struct SimulatedDuplex: ~Copyable {
     private var beginnings: [(frame: Int64, time: Double)] = []
 
     init(seed: UInt64, driftPPM: Double = 0, jitter: Double = 0) {
-        generator = SeededGenerator(seed: seed)
+        generator = SeededNumbers(seed: seed)
         self.driftPPM = driftPPM
         self.jitter = jitter
     }

@@ -11,9 +11,9 @@ struct ResidualEchoNetworkTests {
     /// A network's file in the making.
     private struct Writer {
         var bytes: [UInt8] = []
-        var generator: SeededGenerator
+        var generator: SeededNumbers
 
-        init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
+        init(seed: UInt64) { generator = SeededNumbers(seed: seed) }
 
         mutating func floats(_ count: Int) -> [Float] {
             let values = (0..<count).map { _ in generator.normal() }

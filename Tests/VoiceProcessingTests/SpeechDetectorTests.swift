@@ -1,4 +1,5 @@
 import Glibc
+import TestCases
 import Testing
 
 @testable import VoiceProcessing
@@ -112,7 +113,7 @@ struct SpeechDetectorTests {
     @Test("random probabilities never make two of a kind in a row, nor times that run backwards")
     func alternation() {
         for seed in 0..<20 as Range<UInt64> {
-            var generator = SeededGenerator(seed: seed)
+            var generator = SeededNumbers(seed: seed)
             var value: Float = 0.5
             let walk = (0..<5_000).map { _ in
                 value = min(1, max(0, value + 0.15 * generator.normal()))

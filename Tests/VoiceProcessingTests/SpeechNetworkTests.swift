@@ -92,7 +92,7 @@ struct SpeechNetworkTests {
 
     /// A gliding tone below 3 kHz that comes and goes.
     private static func voice(rate: Int) -> [Float] {
-        var draw = SeededGenerator(seed: 3)
+        var draw = SeededNumbers(seed: 3)
         let noise = 0.001 * sqrtf(Float(rate) / 16_000)
         return (0..<3 * rate).map { index in
             let time = Double(index) / Double(rate)
@@ -104,7 +104,7 @@ struct SpeechNetworkTests {
 
     @Test("whatever comes in, a probability comes out")
     func extremes() {
-        var draw = SeededGenerator(seed: 9)
+        var draw = SeededNumbers(seed: 9)
         let silence = [Float](repeating: 0, count: 8_000)
         let square = (0..<8_000).map { Float($0 / 40 % 2 == 0 ? 2 : -2) }
         let tiny = (0..<8_000).map { _ in draw.normal() * 1e-38 }

@@ -11,12 +11,12 @@ struct TalkStateTests {
     private struct Scene: ~Copyable {
         var talk = TalkState()
         var scattered = ScatteredEcho()
-        var generator: SeededGenerator
+        var generator: SeededNumbers
         var error = Spectrum()
         var echo = Spectrum()
         var mic = Spectrum()
 
-        init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
+        init(seed: UInt64) { generator = SeededNumbers(seed: seed) }
 
         /// The echo, what is left of it, and the near end; expected is to be left what is 30 dB below the echo.
         mutating func run(echo echoLevel: Float, left: Float, near: Float?) {
@@ -116,6 +116,6 @@ struct TalkStateTests {
     }
 }
 
-extension SeededGenerator {
+extension SeededNumbers {
     fileprivate mutating func pair() -> (Float, Float) { (normal(), normal()) }
 }

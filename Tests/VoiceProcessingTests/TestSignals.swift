@@ -1,19 +1,7 @@
 import Glibc
+import TestCases
 
-/// A small seeded generator (SplitMix64, Steele et al. 2014): the same signals in every run.
-struct SeededGenerator: RandomNumberGenerator {
-    var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
-
+extension SeededNumbers {
     /// Near enough to a normal distribution, variance 1.
     mutating func normal() -> Float {
         var sum: Float = 0
@@ -24,7 +12,7 @@ struct SeededGenerator: RandomNumberGenerator {
 
 /// Speech-like: voiced stretches of a gliding harmonic tone through three resonances, hissing stretches, and pauses.
 func speech(seconds: Double, rate: Int, seed: UInt64, level: Float = -26) -> [Float] {
-    var generator = SeededGenerator(seed: seed)
+    var generator = SeededNumbers(seed: seed)
     var samples = [Float](repeating: 0, count: Int(seconds * Double(rate)))
     var index = rate / 20
     while index < samples.count {
@@ -66,7 +54,7 @@ func speech(seconds: Double, rate: Int, seed: UInt64, level: Float = -26) -> [Fl
 
 /// White noise.
 func noise(seconds: Double, rate: Int, seed: UInt64, level: Float) -> [Float] {
-    var generator = SeededGenerator(seed: seed)
+    var generator = SeededNumbers(seed: seed)
     return scaled((0..<Int(seconds * Double(rate))).map { _ in generator.normal() }, to: level)
 }
 
@@ -74,7 +62,7 @@ func noise(seconds: Double, rate: Int, seed: UInt64, level: Float) -> [Float] {
 func echo(
     of far: [Float], rate: Int, delay: Int, returnLoss: Float = 6, reverberation: Float = 0.15, seed: UInt64 = 99
 ) -> [Float] {
-    var generator = SeededGenerator(seed: seed)
+    var generator = SeededNumbers(seed: seed)
     // A sparse tail, one reflection per 0.7 ms, is enough for a canceller to work on and quick to make.
     let step = rate * 7 / 10_000
     let reflections = (1..<60).map { number -> (at: Int, gain: Float) in

@@ -1,4 +1,5 @@
 import Glibc
+import TestCases
 import Testing
 import VoiceSignal
 
@@ -7,7 +8,7 @@ import VoiceSignal
 @Suite("Transforms of eight signals")
 struct TransformBatchTests {
     private static func random(_ seed: UInt64, count: Int = TransformBatch.frames) -> RealVector {
-        var generator = SeededGenerator(seed: seed)
+        var generator = SeededNumbers(seed: seed)
         var vector = RealVector(count: count)
         for index in 0..<count { vector[index] = generator.normal() }
         return vector

@@ -1,3 +1,4 @@
+import TestCases
 import Testing
 import VoiceRealtime
 
@@ -8,7 +9,7 @@ struct DeviceClockTests {
         var driftPPM: Double
         var jitterMilliseconds: Double
         var period = 480
-        var random: SeededRandom
+        var random: SeededNumbers
         var frame = 0
         /// The true time of `frame`, in nanoseconds.
         var truth = 7e9
@@ -17,7 +18,7 @@ struct DeviceClockTests {
             self.driftPPM = driftPPM
             self.jitterMilliseconds = jitterMilliseconds
             self.period = period
-            random = SeededRandom(seed: seed)
+            random = SeededNumbers(seed: seed)
         }
 
         mutating func nextSeen() -> MonotonicTime {

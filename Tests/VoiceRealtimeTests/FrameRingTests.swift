@@ -1,3 +1,4 @@
+import TestCases
 import Testing
 import VoiceRealtime
 
@@ -32,7 +33,7 @@ struct FrameRingTests {
     @Test("frames come out as they went in, across many turns of the ring", arguments: [UInt64(1), 2, 3])
     func order(seed: UInt64) throws {
         // Given a ring and pieces of random length, among them empty ones
-        var random = SeededRandom(seed: seed)
+        var random = SeededNumbers(seed: seed)
         var ring = try FrameRing(minimumCapacity: 1_024)
         var next = 0
         var expected = 0

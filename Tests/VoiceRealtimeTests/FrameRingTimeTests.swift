@@ -1,3 +1,4 @@
+import TestCases
 import Testing
 import VoiceRealtime
 
@@ -72,7 +73,7 @@ struct FrameRingTimeTests {
 
     @Test("times agree with a plain list over random commits and reads", arguments: [UInt64(11), 12, 13, 14])
     func property(seed: UInt64) throws {
-        var random = SeededRandom(seed: seed)
+        var random = SeededNumbers(seed: seed)
         var ring = try FrameRing(minimumCapacity: 2_048, sampleRate: 48_000)
         // The time of each frame in the ring, as (commit's time, place within it)
         var list: [(time: Int64, place: Int)] = []

@@ -1,3 +1,4 @@
+import TestCases
 import Testing
 import VoiceRealtime
 
@@ -7,7 +8,7 @@ struct PacketRingTests {
 
     @Test("packets keep their bytes, length and tag, across many turns", arguments: [UInt64(21), 22])
     func order(seed: UInt64) {
-        var random = SeededRandom(seed: seed)
+        var random = SeededNumbers(seed: seed)
         var ring = PacketRing(minimumSlots: 5, slotBytes: 64)
         var sent: [[UInt8]] = []
         var next: UInt32 = 0

@@ -1,3 +1,4 @@
+import TestCases
 import Testing
 import VoiceRealtime
 
@@ -15,7 +16,7 @@ struct RingStressLiveTests {
         let ring = try FrameRing(minimumCapacity: capacity, sampleRate: 1_000_000)
         var consumer = ring.consumer
         let thread = try RealtimeThread(name: "writer", priority: 0, state: ring.producer) { producer, flag in
-            var random = SeededRandom(seed: 51)
+            var random = SeededNumbers(seed: 51)
             var next = 0
             while next < total, !flag.isRaised {
                 var room = producer.acquire(min(Int.random(in: 1...480, using: &random), total - next))
@@ -30,7 +31,7 @@ struct RingStressLiveTests {
             }
         }
         // When they are read in pieces of other lengths
-        var random = SeededRandom(seed: 52)
+        var random = SeededNumbers(seed: 52)
         var expected = 0
         var wrongFrames = 0
         var wrongTimes = 0

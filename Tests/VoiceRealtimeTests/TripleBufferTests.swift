@@ -1,3 +1,4 @@
+import TestCases
 import Testing
 import VoiceRealtime
 
@@ -19,7 +20,7 @@ struct TripleBufferTests {
 
     @Test("agrees with a plain variable over random publishing and looking", arguments: [UInt64(41), 42])
     func property(seed: UInt64) {
-        var random = SeededRandom(seed: seed)
+        var random = SeededNumbers(seed: seed)
         var buffer = TripleBuffer<UInt64>(0)
         var last: UInt64 = 0
         for _ in 0..<10_000 {

@@ -1,3 +1,4 @@
+import TestCases
 import Testing
 import VoiceRealtime
 
@@ -5,7 +6,7 @@ import VoiceRealtime
 struct ValueRingTests {
     @Test("values come out in order, across many turns", arguments: [1, 2, 3, 7, 64])
     func order(capacity: Int) {
-        var random = SeededRandom(seed: 31)
+        var random = SeededNumbers(seed: 31)
         var ring = ValueRing<UInt64>(minimumCapacity: capacity)
         var pushed: UInt64 = 0
         var popped: UInt64 = 0

@@ -1,3 +1,4 @@
+import TestCases
 import Testing
 import VoicePeers
 
@@ -7,7 +8,7 @@ import VoicePeers
 struct BoundedQueueTests {
     @Test(arguments: 1...20 as ClosedRange<UInt64>)
     func deadlinesComeInTheirOrder(seed: UInt64) {
-        var random = Seeded(seed)
+        var random = SeededNumbers(seed: seed)
         var queue = DeadlineQueue<Int>()
         var all: [Int: Duration] = [:]
         var now: Duration = .zero

@@ -1,3 +1,4 @@
+import TestCases
 import VoicePeers
 
 @testable import VoiceRooms
@@ -40,7 +41,7 @@ struct CarrierLink {
 
     /// Moves bytes: datagrams get lost, doubled and out of order; of a stream some come now, and the rest later.
     mutating func move(
-        _ session: inout RoomSession, _ directory: inout RoomDirectory, _ random: inout Seeded, loss: Double,
+        _ session: inout RoomSession, _ directory: inout RoomDirectory, _ random: inout SeededNumbers, loss: Double,
         now: Duration
     ) {
         switch ends {
@@ -69,8 +70,9 @@ struct CarrierLink {
         }
     }
 
-    private mutating func post(_ bytes: [UInt8], forServer: Bool, _ random: inout Seeded, _ loss: Double, now: Duration)
-    {
+    private mutating func post(
+        _ bytes: [UInt8], forServer: Bool, _ random: inout SeededNumbers, _ loss: Double, now: Duration
+    ) {
         for _ in 0..<(random.chance(0.1) ? 2 : 1) where !random.chance(loss) {
             flights.append((now + .milliseconds(Int64.random(in: 5...80, using: &random)), forServer, bytes))
         }

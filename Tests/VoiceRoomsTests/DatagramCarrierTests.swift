@@ -12,7 +12,7 @@ struct DatagramCarrierTests {
     @Test(arguments: cases(1...40 as ClosedRange<UInt64>))
     func deliversOnceAndInOrder(seed: UInt64) throws {
         // Given a network that loses, doubles and reorders
-        var random = Seeded(seed)
+        var random = SeededNumbers(seed: seed)
         var sender = DatagramCarrier()
         var receiver = DatagramCarrier()
         var flights: [(Duration, Bool, [UInt8])] = []

@@ -6,7 +6,7 @@ import VoicePeers
 
 struct HostileInputTests {
     /// Random bytes, and genuine datagrams with a few bytes changed.
-    static func mutation(_ random: inout Seeded) -> [UInt8] {
+    static func mutation(_ random: inout SeededNumbers) -> [UInt8] {
         if random.chance(0.2) {
             var bytes = (0..<Int.random(in: 0...1300, using: &random)).map { _ in
                 UInt8.random(in: 0...255, using: &random)
@@ -29,7 +29,7 @@ struct HostileInputTests {
     func aDirectoryWithstandsWhatStrangersAndMembersSend(seed: UInt64) throws {
         // Given a room with a member
         var rooms = try kitchen("alice", seed: seed)
-        var random = Seeded(seed &* 77)
+        var random = SeededNumbers(seed: seed &* 77)
         let peer = rooms.peer(0)
         for _ in 0..<4000 {
             // When mutations arrive from strangers and from the member
@@ -58,7 +58,7 @@ struct HostileInputTests {
 
     @Test(arguments: cases(1...8 as ClosedRange<UInt64>))
     func aSessionWithstandsItsServer(seed: UInt64) throws {
-        var random = Seeded(seed &* 99)
+        var random = SeededNumbers(seed: seed &* 99)
         for _ in 0..<40 {
             let rooms = try kitchen("alice", seed: seed)
             for _ in 0..<100 {

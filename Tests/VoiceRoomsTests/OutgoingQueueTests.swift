@@ -1,3 +1,4 @@
+import TestCases
 import Testing
 
 @testable import VoiceRooms
@@ -10,7 +11,7 @@ struct OutgoingQueueTests {
     /// Random histories of a room, of which a receiver takes now and then a message: what it knows in the end is what there is.
     @Test(arguments: 1...40 as ClosedRange<UInt64>)
     func whoeverReadsItKnowsTheRoom(seed: UInt64) throws {
-        var random = Seeded(seed)
+        var random = SeededNumbers(seed: seed)
         var queue = OutgoingQueue()
         var truth = RoomRoster()
         var known = RoomRoster()

@@ -23,7 +23,7 @@ struct RoomCarrierTests {
         var now: Duration = .seconds(1000)
         var directory = RoomDirectory(key: CookieKey(high: 1, low: 2))
         var members: [Member] = []
-        var random: Seeded
+        var random: SeededNumbers
         /// Of datagrams.
         var loss = 0.2
         private var peers: UInt32 = 0
@@ -32,7 +32,7 @@ struct RoomCarrierTests {
 
         init(_ kinds: Kinds, seed: UInt64) {
             self.kinds = kinds
-            random = Seeded(seed)
+            random = SeededNumbers(seed: seed)
         }
 
         mutating func add(_ identity: String) throws {

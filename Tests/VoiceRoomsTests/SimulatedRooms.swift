@@ -1,22 +1,9 @@
 import ScriptedPeers
+import TestCases
 import Testing
 import VoicePeers
 
 @testable import VoiceRooms
-
-/// SplitMix64 (Steele, Lea, Flood 2014): a seeded generator for tests.
-struct Seeded: RandomNumberGenerator {
-    var state: UInt64
-    init(_ seed: UInt64) { state = seed }
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
-    mutating func chance(_ probability: Double) -> Bool { Double.random(in: 0..<1, using: &self) < probability }
-}
 
 /// How the network between clients and server behaves.
 struct Weather {
@@ -103,7 +90,7 @@ struct RoomsOver<Security: SimulatedSecurity> {
     var tokenRefusal: RoomRefusal?
     var clients: [SimulatedClient<Security>] = []
     var weather: Weather
-    var random: Seeded
+    var random: SeededNumbers
     var flights: [Flight] = []
     var directoryEvents: [RoomDirectoryEvent] = []
     var sent = 0
@@ -116,7 +103,7 @@ struct RoomsOver<Security: SimulatedSecurity> {
 
     init(seed: UInt64 = 1, weather: Weather = .calm, configuration: RoomDirectoryConfiguration = .init()) {
         self.weather = weather
-        random = Seeded(seed)
+        random = SeededNumbers(seed: seed)
         serving = SimulatedServer(configuration, key: CookieKey(high: random.next(), low: random.next()))
     }
 

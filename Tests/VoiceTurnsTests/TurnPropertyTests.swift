@@ -5,19 +5,6 @@ import Testing
 
 /// What holds whatever comes in whatever order.
 struct TurnPropertyTests {
-    /// A generator whose numbers are the same each run (Steele, Lea and Flood's SplitMix64).
-    private struct Generator: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var z = state
-            z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-            return z ^ (z >> 31)
-        }
-    }
-
     /// What was told of each turn.
     private struct Account {
         var ends: [TurnID: Int] = [:]
@@ -59,7 +46,7 @@ struct TurnPropertyTests {
         "Given random orders of what is heard and asked, when they are taken, then no answer is heard of a turn that is over, and each turn ends once",
         arguments: cases(0..<200 as Range<UInt64>))
     func randomOrders(seed: UInt64) throws {
-        var random = Generator(state: seed)
+        var random = SeededNumbers(seed: seed)
         let modes: [TalkMode] = [
             .duplex(), .pushToTalk(), .tapToTalk(), .duplex(Duplex(bargeIn: .off)), .duplex(Duplex(endOfTurn: .zero)),
         ]

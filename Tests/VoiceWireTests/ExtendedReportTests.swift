@@ -1,3 +1,4 @@
+import TestCases
 import Testing
 
 @testable import VoiceWire
@@ -69,7 +70,7 @@ struct ExtendedReportTests {
 
     @Test("A run adds what its packets would one by one", arguments: UInt64(1)...20)
     func runs(seed: UInt64) {
-        var random = SeededBytes(seed: seed)
+        var random = SeededNumbers(seed: seed)
         var (one, other) = (LossPattern(firstSequenceNumber: 3), LossPattern(firstSequenceNumber: 3))
         while one.count < LossPattern.capacity {
             let (length, received) = (Int.random(in: 0...140, using: &random), Bool.random(using: &random))
@@ -81,7 +82,7 @@ struct ExtendedReportTests {
 
     @Test("Whatever was received is read as it was written", arguments: UInt64(1)...40)
     func anyPattern(seed: UInt64) throws {
-        var random = SeededBytes(seed: seed)
+        var random = SeededNumbers(seed: seed)
         let patterns = (0..<3).map { _ in
             var state = true
             let stay = UInt8.random(in: 128...255, using: &random)

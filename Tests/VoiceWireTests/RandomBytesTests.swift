@@ -1,3 +1,4 @@
+import TestCases
 import Testing
 import VoiceWire
 
@@ -50,7 +51,7 @@ private func readEverything(_ bytes: [UInt8], id: UInt8) -> Int {
 struct RandomBytesTests {
     @Test("random bytes are read or refused, and never trap", arguments: UInt64(1)...8)
     func randomBytes(seed: UInt64) {
-        var random = SeededBytes(seed: seed)
+        var random = SeededNumbers(seed: seed)
         var accepted = 0
         for _ in 0..<4000 {
             let length = Int.random(in: 0...80, using: &random)
@@ -74,7 +75,7 @@ struct RandomBytesTests {
         "a valid datagram with any one byte changed, or cut at any length, is read or refused", arguments: UInt64(1)...4
     )
     func mutations(seed: UInt64) throws {
-        var random = SeededBytes(seed: seed)
+        var random = SeededNumbers(seed: seed)
         var datagrams: [[UInt8]] = []
         do {
             var bytes = [UInt8](repeating: 0, count: 120)

@@ -1,3 +1,4 @@
+import TestCases
 import Testing
 import VoiceWire
 
@@ -161,7 +162,7 @@ struct ReceptionStatisticsTests {
 
     @Test("whatever comes, in any order, losses and arrivals add up to what was expected", arguments: UInt64(1)...20)
     func sums(seed: UInt64) throws {
-        var random = SeededBytes(seed: seed)
+        var random = SeededNumbers(seed: seed)
         var receiver = Receiver()
         let first = Int.random(in: 0...65535, using: &random)
         receiver.receive(first)

@@ -1,3 +1,4 @@
+import TestCases
 import Testing
 import VoiceWire
 
@@ -43,7 +44,7 @@ struct RedundantAudioTests {
 
     @Test("Whatever the bytes, it is refused or every block lies inside", arguments: UInt64(1)...50)
     func anyBytes(seed: UInt64) {
-        var random = SeededBytes(seed: seed)
+        var random = SeededNumbers(seed: seed)
         for _ in 0..<200 {
             let payload = random.bytes(count: Int(random.next() % 40))
             guard let audio = try? RedundantAudio(parsing: payload.span) else { continue }
@@ -54,7 +55,7 @@ struct RedundantAudioTests {
     }
 
     /// An RTP datagram with a header extension and copies of these lengths, the oldest first, each 960 frames apart.
-    private static func datagram(copies: [Int], primary: Int, random: inout SeededBytes) throws -> (
+    private static func datagram(copies: [Int], primary: Int, random: inout SeededNumbers) throws -> (
         bytes: [UInt8], primary: [UInt8]
     ) {
         var bytes = [UInt8](repeating: 0, count: 1_500)
@@ -80,7 +81,7 @@ struct RedundantAudioTests {
         "What is written is read, and without its copies a datagram is as if there had never been any",
         arguments: UInt64(1)...20)
     func written(seed: UInt64) throws {
-        var random = SeededBytes(seed: seed)
+        var random = SeededNumbers(seed: seed)
         let copies = (0..<Int.random(in: 1...4, using: &random)).map { _ in Int.random(in: 0...200, using: &random) }
         let (bytes, primary) = try Self.datagram(
             copies: copies, primary: Int.random(in: 1...200, using: &random), random: &random)
@@ -106,7 +107,7 @@ struct RedundantAudioTests {
 
     @Test("What cannot be taken apart stays as it is, whatever the bytes", arguments: UInt64(1)...50)
     func removal(seed: UInt64) {
-        var random = SeededBytes(seed: seed)
+        var random = SeededNumbers(seed: seed)
         for _ in 0..<200 {
             let bytes = [0x80] + random.bytes(count: Int(random.next() % 60))
             var copy = bytes

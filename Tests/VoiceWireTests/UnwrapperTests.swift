@@ -1,3 +1,4 @@
+import TestCases
 import Testing
 import VoiceWire
 
@@ -43,7 +44,7 @@ struct UnwrapperTests {
 
     @Test("any walk with reordering below half the range is recovered", arguments: UInt64(1)...20)
     func randomWalk(seed: UInt64) {
-        var random = SeededBytes(seed: seed)
+        var random = SeededNumbers(seed: seed)
         var sequences = SequenceUnwrapper()
         var timestamps = TimestampUnwrapper()
         var highest = Int64.random(in: 0...65535, using: &random)

@@ -1,3 +1,4 @@
+import TestCases
 import Testing
 
 @testable import VoicePeers
@@ -10,7 +11,7 @@ private final class Path {
     static let roaming = EndpointAddress(high: 0x2001_0DB8_0000_0000, low: 9, port: 6_000)
     static let thief = EndpointAddress(high: 0, low: 0xFFFF_0A00_0666, port: 666)
 
-    var random = SeededNumbers(1)
+    var random = SeededNumbers(seed: 1)
     var client: ConsentClient
     var server: ConsentServer
 
@@ -209,7 +210,7 @@ struct ConsentTests {
 
     @Test("no answer is longer than its request, whatever it is", arguments: UInt64(1)...2)
     func amplification(seed: UInt64) throws {
-        var random = SeededNumbers(seed)
+        var random = SeededNumbers(seed: seed)
         let path = Path()
         let key = [UInt8](Path.password.characters)
         var answers = 0
@@ -359,7 +360,7 @@ struct ConsentTests {
     @Test("half the requests and answers lost, and a peer that moves: the server follows")
     func loss() throws {
         let path = Path()
-        var random = SeededNumbers(3)
+        var random = SeededNumbers(seed: 3)
         var (moved, longest) = (0, Duration.zero)
         var place = Path.home
         var changed: Duration?

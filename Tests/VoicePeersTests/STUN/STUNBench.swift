@@ -1,3 +1,4 @@
+import TestCases
 import VoicePeers
 
 /// HMAC-SHA1 by its definitions (RFC 2104, RFC 3174), slow and of one file, for tests alone.

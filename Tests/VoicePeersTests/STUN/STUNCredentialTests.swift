@@ -1,3 +1,4 @@
+import TestCases
 import Testing
 
 @testable import VoicePeers
@@ -6,7 +7,7 @@ import Testing
 struct STUNCredentialTests {
     @Test("a user fragment is 16 characters that ICE allows, and read back")
     func fragments() {
-        var random = SeededNumbers(1)
+        var random = SeededNumbers(seed: 1)
         let characters = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
         for _ in 0..<1_000 {
             let peer = PeerID(

@@ -21,7 +21,7 @@ struct STUNMessageTests {
 
     @Test("is read as it was written", arguments: UInt64(1)...4)
     func roundTrip(seed: UInt64) throws {
-        var random = SeededNumbers(seed)
+        var random = SeededNumbers(seed: seed)
         for _ in 0..<100 {
             let (transaction, address) = (random.transaction(), random.address())
             let number = UInt32(truncatingIfNeeded: random.next())
@@ -54,7 +54,7 @@ struct STUNMessageTests {
 
     @Test("of any attributes is read as it was written", arguments: UInt64(1)...4)
     func anyAttributes(seed: UInt64) throws {
-        var random = SeededNumbers(seed)
+        var random = SeededNumbers(seed: seed)
         for _ in 0..<100 {
             var attributes: [(type: STUNAttribute, value: [UInt8])] = []
             for number in 0..<Int.random(in: 0...20, using: &random) {
@@ -209,7 +209,7 @@ struct STUNMessageTests {
         "random bytes, cut and changed messages are read or refused, and nothing is signed",
         arguments: cases(UInt64(1)...4))
     func hostile(seed: UInt64) throws {
-        var random = SeededNumbers(seed)
+        var random = SeededNumbers(seed: seed)
         let samples = [try Self.request(&random), SampleMessages.request, SampleMessages.responseIPv6]
         let password = SampleMessages.password
         var accepted = 0

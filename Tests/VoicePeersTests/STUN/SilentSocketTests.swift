@@ -1,3 +1,4 @@
+import TestCases
 import Testing
 
 @testable import VoicePeers
@@ -8,7 +9,7 @@ struct SilentSocketTests {
     private struct Call {
         private static let password = STUNPassword(high: 11, low: 12)
         private static let home = EndpointAddress(high: 0, low: 0xFFFF_0A00_0001, port: 5_000)
-        private var random = SeededNumbers(1)
+        private var random = SeededNumbers(seed: 1)
         private var client = ConsentClient(
             to: STUNCredentials(
                 fragment: UserFragment(peer: PeerID(slot: 1, generation: 1), salt: 0), password: password),
