@@ -103,10 +103,10 @@ struct RoomIdentityLiveTests {
             (.expired, .permissionDenied), (.notYetValid, .permissionDenied), (.badSignature, .permissionDenied),
             (.wrongRoom, .permissionDenied), (.noJoinRight, .permissionDenied), (.malformed, .inputUnusable),
         ]
-        let failures = refusals.map { Failure(RoomSessionEnd.refused($0.0, serverVersions: 4...4)) }
+        let failures = refusals.map { Failure(RoomClientEnd.session(.refused($0.0, serverVersions: 4...4))) }
         for (failure, refusal) in zip(failures, refusals) { #expect(failure.code == refusal.1, "\(refusal.0)") }
         let identities = [IdentityRefusal.otherFingerprint, .untrusted, .otherHost, .outOfDate].map {
-            Failure(RoomSessionEnd.identityRefused($0))
+            Failure(RoomClientEnd.session(.identityRefused($0)))
         }
         #expect(identities.allSatisfy { $0.code == .permissionDenied })
         let sentences = (failures + identities).map(\.message)

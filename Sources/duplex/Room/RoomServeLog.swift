@@ -1,4 +1,5 @@
 import Synchronization
+import VoiceEngine
 import VoiceRooms
 import VoiceTransport
 
