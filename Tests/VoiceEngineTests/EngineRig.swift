@@ -23,11 +23,13 @@ struct LoopbackRoom {
     func close() { server.kill() }
 
     /// What lets `identity` in, between now and `seconds` later.
-    func endpoint(_ identity: String, for seconds: Int64 = 600, secret: [UInt8] = secret) throws -> RoomEndpoint {
+    func endpoint(
+        _ identity: String, for seconds: Int64 = 600, secret: [UInt8] = secret, port: UInt16? = nil
+    ) throws -> RoomEndpoint {
         let now = Int64(time(nil))
         let token = try TokenIssuer(key: TokenKey(name: "test", secret: secret)).token(
             for: TokenGrants(identity: identity, room: Self.name), notBefore: now - 600, expires: now + seconds)
-        return try RoomEndpoint(url: "udp://127.0.0.1:\(port)", token: token)
+        return try RoomEndpoint(url: "udp://127.0.0.1:\(port ?? self.port)", token: token)
     }
 }
 

@@ -130,8 +130,9 @@ public actor VoiceEngine {
 
     /// Joins a room: publishes the microphone there and plays everybody else.
     ///
-    /// Devices and processing run since `start()`, so the room hears the microphone from the moment on at which it is joined, some four round trips after the
-    /// call; what is said before is not kept.
+    /// Devices and processing run since `start()`, and what is said from this call on is kept, the last second of it, and sent once the room is there: the
+    /// first word is whole. It is heard that much later, until the first pauses have made up for it; whoever says nothing while joining is not delayed.
+    /// Muting forgets what was kept.
     ///
     /// - Returns: the participants who are there already.
     /// - Throws: ``EngineError/room(_:)`` with the refusal or failure, ``EngineError/notStarted``, ``EngineError/alreadyJoined``.

@@ -3,6 +3,8 @@ internal import VoiceRealtime
 
 /// What the control side tells the media thread, through the command ring.
 package enum MediaCommand: BitwiseCopyable, Sendable {
+    /// Keep the microphone for a room that is being joined, up to a second, until one of the next three comes.
+    case keepForRoom
     /// Send the microphone as this RTP stream from the next frame on.
     case publish(RTPStreamStart)
     /// Report what is received as this participant, without sending a stream.

@@ -85,10 +85,13 @@ struct MediaPipeline: ~Copyable {
 
     private mutating func obey(_ command: MediaCommand, now: MonotonicTime) {
         switch command {
+        case .keepForRoom: uplink.keepForRoom()
         case .publish(let start):
             uplink.publish(start)
             reports.begin(as: start)
-        case .report(let start): reports.begin(as: start)
+        case .report(let start):
+            uplink.stopPublishing()
+            reports.begin(as: start)
         case .stopPublishing:
             uplink.stopPublishing()
             reports.end()

@@ -27,6 +27,7 @@ final class RoomMembership {
         self.core = core
         self.broadcast = broadcast
         media = RoomMedia(randomStart: .random(in: .min ... .max), isMuted: isMuted)
+        carryOut([.command(.keepForRoom)])
     }
 
     // MARK: Coming in, and going

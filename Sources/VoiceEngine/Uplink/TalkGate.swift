@@ -1,20 +1,3 @@
-internal import VoiceRealtime
-
-/// What goes with a processed block.
-struct BlockMoment: BitwiseCopyable {
-    /// When its first frame was at the ADC.
-    var adcTime: MonotonicTime
-    /// By how much the processor delayed it, frames.
-    var delayFrames: Int
-    /// RMS, dBFS; -127 where it is muted.
-    var level: Float
-    var hasVoice: Bool
-    /// Whether any of it is not muted.
-    var isAudible: Bool
-    /// Whether it is sent; set by the gate.
-    var isSent = true
-}
-
 /// Opens and closes the microphone's way out, so that the first word is whole, and the last.
 ///
 ///     closed: block ─► delay line of the pre-roll ─► not sent
@@ -23,7 +6,6 @@ struct BlockMoment: BitwiseCopyable {
 ///
 /// Every block goes through it once, in order. What is sent begins and ends with a fade of 5 ms. All memory is allocated in `init`; where the gate was never closed,
 /// nothing is copied.
-@safe
 struct TalkGate: ~Copyable {
     /// The longest pre-roll, 500 ms at 48 kHz, and a block.
     private static let capacityFrames = 24_480
@@ -40,11 +22,7 @@ struct TalkGate: ~Copyable {
     }
 
     private let blockFrames: Int
-    private let capacity: Int
-    private let samples: UnsafeMutablePointer<Float>
-    private let moments: UnsafeMutablePointer<BlockMoment>
-    private var first = 0
-    private var count = 0
+    private var line: BlockLine
     private var state = State.open
     /// Whether the block before was sent.
     private var wasSent = true
@@ -54,23 +32,12 @@ struct TalkGate: ~Copyable {
     /// A gate for blocks of this length, open.
     init(blockFrames: Int) {
         self.blockFrames = blockFrames
-        capacity = Self.capacityFrames / blockFrames
-        unsafe samples = .allocate(capacity: capacity * blockFrames)
-        unsafe samples.initialize(repeating: 0, count: capacity * blockFrames)
-        unsafe moments = .allocate(capacity: capacity)
-        let moment = BlockMoment(
-            adcTime: MonotonicTime(nanoseconds: 0), delayFrames: 0, level: -127, hasVoice: false, isAudible: false)
-        unsafe moments.initialize(repeating: moment, count: capacity)
-    }
-
-    deinit {
-        unsafe samples.deallocate()
-        unsafe moments.deallocate()
+        line = BlockLine(blockFrames: blockFrames, capacity: Self.capacityFrames / blockFrames)
     }
 
     /// Whether blocks may go by without it.
     var isPassing: Bool {
-        if case .open = state { count == 0 && wasSent } else { false }
+        if case .open = state { line.count == 0 && wasSent } else { false }
     }
 
     /// Sends from now on what was kept, as far as that is kept now.
@@ -78,37 +45,31 @@ struct TalkGate: ~Copyable {
 
     /// Sends nothing more after the next block, with which it fades out, and keeps so many frames for the next opening, at most 500 ms.
     mutating func close(keeping frames: Int) {
-        preRoll = min(max(frames, 0) / blockFrames, capacity - 1)
+        preRoll = min(max(frames, 0) / blockFrames, line.capacity - 1)
         state = wasSent ? .closing : .closed
     }
 
     /// Takes the next block.
     mutating func insert(_ block: Span<Float>, _ moment: BlockMoment) {
         // There is room: `next` leaves at most the pre-roll while it is closed, and while it is open the line empties.
-        let place = (first + count) % capacity
-        for index in 0..<blockFrames { unsafe samples[place * blockFrames + index] = block[index] }
-        unsafe moments[place] = moment
-        count += 1
+        line.append(block, moment)
         allowance = Self.mostBlocks
     }
 
     /// Gives the next block that is due, and whether it is sent; nil where none is until the next is inserted.
     mutating func next(into block: inout MutableSpan<Float>) -> BlockMoment? {
-        guard count > 0 else { return nil }
+        guard line.count > 0 else { return nil }
         var isLast = false
         switch state {
         case .closed:
-            guard count > preRoll else { return nil }
+            guard line.count > preRoll else { return nil }
         case .open:
             guard allowance > 0 else { return nil }
         case .closing:
             isLast = true
             state = .closed
         }
-        var moment = unsafe moments[first]
-        for index in 0..<blockFrames { unsafe block[index] = samples[first * blockFrames + index] }
-        first = (first + 1) % capacity
-        count -= 1
+        var moment = line.takeFirst(into: &block)
         allowance -= 1
         if case .closed = state { moment.isSent = isLast } else { moment.isSent = true }
         if moment.isSent && !wasSent { Self.fade(&block, isIn: true) }

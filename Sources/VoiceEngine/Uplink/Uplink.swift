@@ -6,7 +6,7 @@ internal import VoiceWire
 
 /// The microphone's way to the network, run by the media thread.
 ///
-///     capture ring ──────────► 10 ms block ─► CaptureProcessor ─► mute ─► TalkGate ─┬─► Opus ─► RTP ─► send ring
+///     capture ring ──────────► 10 ms block ─► CaptureProcessor ─► mute ─► TalkGate ─┬─► JoinPreRoll ─► Opus ─► RTP ─► send ring
 ///     reference ring ─► ReferenceAligner ──────────┘        └─► AnswerWatch         └─► far ends in this process
 ///                       (what was in the air at that instant)
 ///
@@ -40,6 +40,7 @@ struct Uplink: ~Copyable {
     /// Frames that are processed at a time: 10 ms, or a shorter packet where the processor takes that.
     private let blockFrames: Int
     private var gate: TalkGate
+    private var preRoll: JoinPreRoll
     private var block = InlineArray<480, Float>(repeating: 0)
     private var aligned = InlineArray<480, Float>(repeating: 0)
     /// Up to the longest frame that Opus is asked for, 60 ms.
@@ -66,6 +67,7 @@ struct Uplink: ~Copyable {
         self.processor = processor
         blockFrames = min(Self.longestBlock, max(processor.shortestBlock, configuration.encoder.frameDuration.frames))
         gate = TalkGate(blockFrames: blockFrames)
+        preRoll = JoinPreRoll(blockFrames: blockFrames)
         plan = SenderPlan(settings: encoder.settings)
         wantedPlan = plan
         statistics.plan = plan
@@ -93,14 +95,24 @@ struct Uplink: ~Copyable {
         }
     }
 
+    /// Keeps the microphone for the room that is being joined, until it is published there or not.
+    mutating func keepForRoom() {
+        preRoll.keep()
+        frameFill = 0
+    }
+
     mutating func publish(_ start: RTPStreamStart) {
+        preRoll.drain()
         stream = start
         startsTalkspurt = true
         sent = SentCounts()
         payloads.forget()
     }
 
-    mutating func stopPublishing() { stream = nil }
+    mutating func stopPublishing() {
+        preRoll.stop()
+        stream = nil
+    }
 
     /// Sends by this plan from the next packet on.
     mutating func follow(_ plan: SenderPlan) { wantedPlan = plan }
@@ -125,7 +137,11 @@ struct Uplink: ~Copyable {
         do { return try reports.write(reception, sender: sender, into: &slot) } catch { return nil }
     }
 
-    mutating func setMuted(_ muted: Bool) { muting.move(to: muted ? 0 : 1) }
+    mutating func setMuted(_ muted: Bool) {
+        muting.move(to: muted ? 0 : 1)
+        // Who mutes while joining does not want to be heard.
+        if muted { preRoll.forget() }
+    }
 
     /// Sends the microphone from now on, and what the gate has kept.
     mutating func openGate() { gate.open() }
@@ -173,17 +189,22 @@ struct Uplink: ~Copyable {
 
     /// Gives the block to the far ends and to the room, as far as the gate lets it.
     private mutating func give(_ moment: BlockMoment, clock: RunClock, farEnds: inout FarEndTable) {
-        noteGap(before: moment.adcTime)
         if moment.isSent {
             let heardAt = moment.adcTime.advanced(byFrames: -moment.delayFrames, sampleRate: 48_000)
             farEnds.hear(block.span.extracting(first: blockFrames), time: heardAt)
-            frameIsAudible = frameIsAudible || moment.isAudible
-            frameLevel = max(frameLevel, moment.level)
-            frameHasVoice = frameHasVoice || moment.hasVoice
         } else {
             for index in 0..<blockFrames { block[index] = 0 }
         }
-        collect(moment, clock: clock)
+        preRoll.observe(moment)
+        guard !preRoll.isPassing else { return collect(moment, clock: clock) }
+        preRoll.insert(block.span.extracting(first: blockFrames), moment)
+        while let moment = takeFromPreRoll() { collect(moment, clock: clock) }
+    }
+
+    private mutating func takeFromPreRoll() -> BlockMoment? {
+        var whole = block.mutableSpan
+        var into = whole._mutatingExtracting(0..<blockFrames)
+        return preRoll.next(into: &into)
     }
 
     /// Hands the aligner all that was given to the loudspeaker since the last look, with the time of its way out of the DAC; to be called
@@ -249,11 +270,19 @@ struct Uplink: ~Copyable {
             end: end.advanced(byFrames: -delay, sampleRate: 48_000), frames: blockFrames, farEnds: &farEnds)
         return BlockMoment(
             adcTime: adcTime, delayFrames: delay, level: isAudible ? report.outputLevel : -127,
-            hasVoice: report.voiceActivity == true, isAudible: isAudible)
+            hasVoice: report.voiceActivity == true, isVoiceless: report.voiceActivity == false, isAudible: isAudible)
     }
 
     /// Collects blocks until a codec frame is full, and sends it.
     private mutating func collect(_ moment: BlockMoment, clock: RunClock) {
+        // What the pre-roll cuts out of a pause is no hole: the stream goes on without it.
+        if preRoll.takeCut() { nextCaptureTime = nil }
+        noteGap(before: moment.adcTime)
+        if moment.isSent {
+            frameIsAudible = frameIsAudible || moment.isAudible
+            frameLevel = max(frameLevel, moment.level)
+            frameHasVoice = frameHasVoice || moment.hasVoice
+        }
         if frameFill == 0 { beginFrame(adcTime: moment.adcTime) }
         for index in 0..<blockFrames { frame[frameFill + index] = block[index] }
         frameFill += blockFrames

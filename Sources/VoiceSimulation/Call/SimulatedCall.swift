@@ -86,7 +86,10 @@ package final class SimulatedCallOver<Security: PeerSecurity> {
         host = Self.makeHost(&generator, security)
         self.generator = generator
         end = MonotonicTime(atOrAfter: now.sinceEpoch + configuration.longest)
-        for participant in participants { try participant.guest.session.join(now: now.sinceEpoch) }
+        for participant in participants {
+            try participant.guest.session.join(now: now.sinceEpoch)
+            try participant.core.send(.keepForRoom)
+        }
     }
 
     private static func makeHost(
