@@ -20,6 +20,10 @@ public struct EngineSnapshot: Equatable, Sendable {
     public var isSpeaking: Bool
     /// Whether an interruption can be trusted not to be an echo; nil before the canceller has told.
     public var echoReadiness: EchoReadiness?
+    /// The far ends in this process that are open, in the order of their opening; ``EngineStatistics/farEnds`` has their counts.
+    public var farEnds: [FarEndID]
+    /// Whether a conversation is under way.
+    public var isConversing: Bool
     /// The connection to the room.
     public var connection: RoomConnection
     /// The room's name; nil before the engine has come in.

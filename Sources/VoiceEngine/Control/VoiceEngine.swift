@@ -73,8 +73,9 @@ public actor VoiceEngine {
         let conditions = broadcast.conditions
         var snapshot = EngineSnapshot(
             isRunning: running != nil, isMuted: isMuted, formats: running?.core.formats, route: route,
-            isSpeaking: conditions.isSpeaking, echoReadiness: conditions.echoReadiness, connection: .outside, room: nil,
-            own: nil, others: [])
+            isSpeaking: conditions.isSpeaking, echoReadiness: conditions.echoReadiness,
+            farEnds: core?.farEnds.openFarEnds ?? [], isConversing: core?.isConversing ?? false, connection: .outside,
+            room: nil, own: nil, others: [])
         room?.describe(&snapshot, conditions)
         return snapshot
     }

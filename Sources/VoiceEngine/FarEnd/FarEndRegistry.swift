@@ -54,6 +54,15 @@ final class FarEndRegistry: Sendable {
         return number
     }
 
+    /// The far ends that are open, the oldest first.
+    var openFarEnds: [FarEndID] {
+        state.withLock { state in
+            state.lines.keys.sorted().compactMap { number in
+                if case .farEnd = state.lines[number] { FarEndID(rawValue: number) } else { nil }
+            }
+        }
+    }
+
     /// Forgets what the media thread has not been told of.
     func remove(_ number: UInt64) { state.withLock { _ = $0.lines.removeValue(forKey: number) } }
 

@@ -55,6 +55,9 @@ extension EngineCore {
         return made
     }
 
+    /// Whether a conversation is under way.
+    var isConversing: Bool { conversation.withLock { $0.core != nil } }
+
     /// Another may begin.
     package func end(_ ended: ConversationCore) {
         conversation.withLock { if $0.core === ended { $0.core = nil } }
