@@ -55,6 +55,43 @@ public func fuzzInitialize(
     exit(0)
 }
 
+/// A scene that many inputs go on with, one after the other, since making one takes longer than an input does: an input of a few bytes meets a room in any state.
+///
+/// What a scene has taken since it was made is in the file `story`, in the folder where the target runs: one input by which to find what one of them found.
+final class Story<Scene>: @unchecked Sendable {
+    /// Inputs to a scene.
+    private static var length: Int { 100 }
+
+    private let make: () -> Scene
+    private var scene: Scene?
+    private var inputs = 0
+    private let file: Int32
+
+    init(_ make: @escaping () -> Scene) {
+        self.make = make
+        // Whoever tries a story must not write over it.
+        file = unsafe getenv("FUZZ_STORY").map { unsafe open($0, O_CREAT | O_WRONLY | O_TRUNC, 0o600) } ?? -1
+    }
+
+    /// Has the scene take steps until the input is used up.
+    func go(on input: Span<UInt8>, step: (Scene, inout Choices) -> Void) {
+        if scene == nil || inputs == Self.length {
+            (scene, inputs) = (make(), 0)
+            _ = ftruncate(file, 0)
+            _ = lseek(file, 0, SEEK_SET)
+        }
+        guard let scene else { return }
+        inputs += 1
+        record(input.indices.map { input[$0] })
+        var choices = Choices(input)
+        while !choices.isEmpty { step(scene, &choices) }
+        // The zeros that the last step found behind its end.
+        record([UInt8](repeating: 0, count: choices.position - input.count))
+    }
+
+    private func record(_ bytes: [UInt8]) { _ = unsafe write(file, bytes, bytes.count) }
+}
+
 /// Bytes taken apart as an input's choices; zeros when they are used up.
 struct Choices {
     private let bytes: [UInt8]
