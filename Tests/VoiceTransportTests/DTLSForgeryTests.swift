@@ -9,35 +9,6 @@ import VoicePeers
 struct DTLSForgeryTests {
     private let identity = TestIdentity.localhost.identity
 
-    /// A seeded source of numbers (SplitMix64, Steele and others 2014).
-    private struct Numbers {
-        var state: UInt64
-
-        mutating func next(below limit: Int) -> Int {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var number = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            number = (number ^ (number >> 27)) &* 0x94D0_49BB_1331_11EB
-            return Int((number ^ (number >> 31)) >> 1) % limit
-        }
-
-        /// A record that is not this one, or this one cut or prolonged.
-        mutating func mutated(_ record: [UInt8], among others: [[UInt8]]) -> [UInt8] {
-            var bytes = record
-            switch next(below: 6) {
-            case 0: for _ in 0...next(below: 3) { bytes[next(below: bytes.count)] ^= 1 << UInt8(next(below: 8)) }
-            case 1: bytes[next(below: bytes.count)] = UInt8(next(below: 256))
-            case 2: bytes.removeLast(1 + next(below: bytes.count))
-            case 3: bytes += (0...next(below: 40)).map { _ in UInt8(next(below: 256)) }
-            case 4:
-                // The header of one, the contents of another
-                let other = others[next(below: others.count)]
-                bytes = Array(bytes.prefix(11) + other.dropFirst(11))
-            default: bytes = (0..<1 + next(below: 200)).map { _ in UInt8(next(below: 256)) }
-            }
-            return bytes
-        }
-    }
-
     /// All of what one handshake sends, and its two ends, open.
     private func session() throws -> (client: DTLSEnd, server: DTLSEnd, records: [[UInt8]]) {
         let server = DTLSEnd.server(identity)
@@ -52,16 +23,16 @@ struct DTLSForgeryTests {
     func open(seed: Int) throws {
         // Given
         var (client, server, sent) = try session()
-        var numbers = Numbers(state: UInt64(seed))
+        var numbers = SeededNumbers(seed: UInt64(seed))
         for number in 0..<40 {
             for end in [client, server] {
-                #expect(end.send([UInt8](repeating: UInt8(number), count: 1 + numbers.next(below: 1200))))
+                #expect(end.send([UInt8](repeating: UInt8(number), count: 1 + numbers.below(1200))))
             }
             sent += client.records() + server.records()
         }
         // When
         for _ in 0..<2500 {
-            let record = numbers.mutated(sent[numbers.next(below: sent.count)], among: sent)
+            let record = numbers.mutated(sent[numbers.below(sent.count)], among: sent)
             let genuine = sent.contains { record.starts(with: $0) }
             for end in [client, server] {
                 end.receive(record)
@@ -111,7 +82,7 @@ struct DTLSForgeryTests {
     @Test("a handshake ends in nothing but itself or failure", arguments: cases(0..<10))
     func handshake(seed: Int) throws {
         let sent = try session().records
-        var numbers = Numbers(state: UInt64(seed))
+        var numbers = SeededNumbers(seed: UInt64(seed))
         var outcomes = (open: 0, closed: 0, opening: 0)
         for _ in 0..<200 {
             let server = DTLSEnd.server(identity)
@@ -120,8 +91,8 @@ struct DTLSForgeryTests {
             for _ in 0..<6 {
                 for (from, to) in [(client, server), (server, client)] {
                     for record in from.records() {
-                        for _ in 0..<numbers.next(below: 3) {
-                            let origin = numbers.next(below: 2) == 0 ? record : sent[numbers.next(below: sent.count)]
+                        for _ in 0..<numbers.below(3) {
+                            let origin = numbers.below(2) == 0 ? record : sent[numbers.below(sent.count)]
                             to.receive(numbers.mutated(origin, among: sent))
                         }
                         if let answer = to.receive(record).answer { from.receive(answer) }
@@ -150,11 +121,11 @@ struct DTLSForgeryTests {
     @Test("strangers are answered by less than they send, and nothing is kept of them", arguments: cases(0..<10))
     func strangers(seed: Int) throws {
         let sent = try session().records
-        var numbers = Numbers(state: UInt64(seed))
+        var numbers = SeededNumbers(seed: UInt64(seed))
         let server = DTLSEnd.server(identity)
         var answers = 0
         for _ in 0..<10_000 {
-            let record = numbers.mutated(sent[numbers.next(below: sent.count)], among: sent)
+            let record = numbers.mutated(sent[numbers.below(sent.count)], among: sent)
             let (isTaken, answer) = server.receive(record)
             if let answer {
                 answers += 1
@@ -165,5 +136,24 @@ struct DTLSForgeryTests {
             #expect(server.state == .closed(.here))
         }
         #expect(answers > 0)
+    }
+}
+
+extension SeededNumbers {
+    /// A record that is not this one, or this one cut or prolonged.
+    mutating func mutated(_ record: [UInt8], among others: [[UInt8]]) -> [UInt8] {
+        var bytes = record
+        switch below(6) {
+        case 0: for _ in 0...below(3) { bytes[below(bytes.count)] ^= 1 << UInt8(below(8)) }
+        case 1: bytes[below(bytes.count)] = UInt8(below(256))
+        case 2: bytes.removeLast(1 + below(bytes.count))
+        case 3: bytes += (0...below(40)).map { _ in UInt8(below(256)) }
+        case 4:
+            // The header of one, the contents of another
+            let other = others[below(others.count)]
+            bytes = Array(bytes.prefix(11) + other.dropFirst(11))
+        default: bytes = (0..<1 + below(200)).map { _ in UInt8(below(256)) }
+        }
+        return bytes
     }
 }

@@ -1,4 +1,5 @@
 import CLinuxRealtime
+import TestCases
 import Testing
 import VoicePeers
 import VoiceRealtime
@@ -12,31 +13,23 @@ struct DTLSLossLiveTests {
     private final class Attempt {
         let client: DTLSEnd
         let server: DTLSEnd
-        /// Seeded (SplitMix64).
-        private var state: UInt64
+        private var random: SeededNumbers
         private var waiting: [(toServer: Bool, datagram: [UInt8])] = []
         private(set) var lost = 0
 
         init(seed: Int, identity: ServerIdentity) throws {
-            state = UInt64(seed)
+            random = SeededNumbers(seed: UInt64(seed))
             server = DTLSEnd.server(identity)
             client = try DTLSEnd.client(.fingerprint(identity.fingerprint), now: MonotonicTime.now().sinceEpoch)
         }
 
-        private func next(below limit: Int) -> Int {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var number = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            number = (number ^ (number >> 27)) &* 0x94D0_49BB_1331_11EB
-            return Int((number ^ (number >> 31)) >> 1) % limit
-        }
-
         private func put(_ datagram: [UInt8], toServer: Bool) {
-            if next(below: 10) < 3 {
+            if random.below(10) < 3 {
                 lost += 1
                 return
             }
-            for _ in 0..<(next(below: 5) == 0 ? 2 : 1) {
-                waiting.insert((toServer, datagram), at: next(below: waiting.count + 1))
+            for _ in 0..<(random.below(5) == 0 ? 2 : 1) {
+                waiting.insert((toServer, datagram), at: random.below(waiting.count + 1))
             }
         }
 

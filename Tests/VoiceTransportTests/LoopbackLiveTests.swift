@@ -1,6 +1,7 @@
 import CLinuxRealtime
 import Glibc
 import Synchronization
+import TestCases
 import Testing
 import VoicePeers
 import VoiceRealtime
@@ -346,7 +347,7 @@ struct LoopbackLiveTests {
         let socket = unsafe dv_udp_open(nil, &remote, 1 << 16)
         defer { dv_udp_close(socket) }
         // When the stranger sends noise of every kind, alice's SSRC among it
-        var random = SplitMix(state: seed)
+        var random = SeededNumbers(seed: seed)
         for round in 0..<2000 as Range<UInt16> {
             var noise = (0..<random.below(round % 50 == 0 ? 3000 : 200)).map { _ in UInt8(random.below(256)) }
             if random.below(2) == 0 { noise = [13, 1] + noise }
@@ -376,17 +377,5 @@ struct LoopbackLiveTests {
         #expect(muted == true)
         server.server.remove(grant.participant)
         #expect(await alice.nextEnd() == .session(.removed(.removedByServer)))
-    }
-}
-
-/// SplitMix64 (Steele, Lea, Flood 2014).
-struct SplitMix {
-    var state: UInt64
-    mutating func below(_ limit: Int) -> Int {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return Int((z ^ (z >> 31)) % UInt64(limit))
     }
 }

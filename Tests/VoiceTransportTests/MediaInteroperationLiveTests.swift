@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestCases
 import Testing
 import VoicePeers
 import VoiceRealtime
@@ -32,7 +33,7 @@ struct MediaInteroperationLiveTests {
         private let client = Process()
         private let (input, output) = (Pipe(), Pipe())
         private let socket = Glibc.socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
-        private var random = SplitMix(state: 1)
+        private var random = SeededNumbers(seed: 1)
         /// No roll-over, which nobody could know who comes later.
         private var number: UInt16 = 0
         /// The payloads that were sent, one behind the other, and the reports.

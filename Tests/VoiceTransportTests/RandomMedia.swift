@@ -1,12 +1,13 @@
+import TestCases
 import VoicePeers
 
 @testable import VoiceTransport
 
 /// Packets of every shape that RTP and RTCP have, the same for the same seed.
 struct RandomMedia {
-    var random: SplitMix
+    var random: SeededNumbers
 
-    init(seed: UInt64) { random = SplitMix(state: seed) }
+    init(seed: UInt64) { random = SeededNumbers(seed: seed) }
 
     mutating func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8(random.below(256)) } }
 

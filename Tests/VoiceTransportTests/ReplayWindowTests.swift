@@ -7,7 +7,7 @@ import Testing
 struct ReplayWindowTests {
     @Test("each index is admitted once, and none behind the window", arguments: cases(1...8 as ClosedRange<UInt64>))
     func once(seed: UInt64) {
-        var random = SplitMix(state: seed)
+        var random = SeededNumbers(seed: seed)
         var window = ReplayWindow<3>()
         var seen: Set<UInt64> = []
         var newest: UInt64 = 0
@@ -42,7 +42,7 @@ struct ReplayWindowTests {
 
     @Test("the index is the nearest that ends in the sequence number", arguments: cases(1...4 as ClosedRange<UInt64>))
     func nearest(seed: UInt64) throws {
-        var random = SplitMix(state: seed)
+        var random = SeededNumbers(seed: seed)
         for _ in 0..<20_000 {
             // Near the ends of laps, in the first laps and in late ones
             let lap = UInt64([0, 1, 2, 70_000][random.below(4)])

@@ -51,7 +51,7 @@ struct SRTPReuseTests {
     func places(seed: UInt64) throws {
         // Given a publisher who sends the same payload under any numbers
         var session = try session()
-        var random = SplitMix(state: seed)
+        var random = SeededNumbers(seed: seed)
         var packets: Set<[UInt8]> = []
         var sent = 0
         var number = 0
