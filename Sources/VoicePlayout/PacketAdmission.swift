@@ -7,9 +7,12 @@ extension PlayoutPlanner {
     /// - Parameters:
     ///   - payload: One Opus packet, at most 1500 bytes; it is copied.
     ///   - header: Its RTP header; the timestamp counts at 48 kHz (RFC 7587).
+    ///   - generation: What it says of its generation, the lowest 8 bits; nil where it says nothing, which is taken for the one in force.
     ///   - now: When it arrived.
-    mutating func insert(_ payload: Span<UInt8>, header: RTPHeader, now: Duration) -> InsertOutcome {
-        admit(payload, header, reach: 0, now: now).outcome
+    mutating func insert(
+        _ payload: Span<UInt8>, header: RTPHeader, generation: UInt8?, now: Duration
+    ) -> InsertOutcome {
+        admit(payload, header, generation, reach: 0, now: now).outcome
     }
 
     /// Takes a packet that repeats earlier ones (RFC 2198).
@@ -20,24 +23,31 @@ extension PlayoutPlanner {
     /// - Parameters:
     ///   - audio: The blocks; every one an Opus packet.
     ///   - header: Its RTP header; the timestamp is that of the primary block.
+    ///   - generation: As of a packet without copies; whoever sends repeats nothing of an older one.
     ///   - now: When it arrived.
     /// - Returns: What happened to the primary block.
-    mutating func insert(_ audio: borrowing RedundantAudio, header: RTPHeader, now: Duration) -> InsertOutcome {
+    mutating func insert(
+        _ audio: borrowing RedundantAudio, header: RTPHeader, generation: UInt8?, now: Duration
+    ) -> InsertOutcome {
         let blocks = configuration.usesRedundancy ? audio.redundantBlockCount : 0
         var reach = 0
         for index in 0..<blocks where audio.payloadType(at: index) == audio.primaryPayloadType {
             if audio.block(at: index).count > 0 { reach = max(reach, audio.timestampOffset(at: index)) }
         }
-        let admitted = admit(audio.primary, header, reach: reach, now: now)
-        guard let place = admitted.place, !place.startsStream else { return admitted.outcome }
+        let admitted = admit(audio.primary, header, generation, reach: reach, now: now)
+        guard admitted.outcome != .interrupted, let place = admitted.place, !place.startsStream else {
+            return admitted.outcome
+        }
         for index in 0..<blocks where audio.payloadType(at: index) == audio.primaryPayloadType {
-            keepCopy(audio.block(at: index), offset: audio.timestampOffset(at: index), of: place, now: now)
+            keepCopy(
+                audio.block(at: index), offset: audio.timestampOffset(at: index), of: place,
+                generations.generation(of: generation), now: now)
         }
         return admitted.outcome
     }
 
     private mutating func admit(
-        _ payload: Span<UInt8>, _ header: RTPHeader, reach: Int, now: Duration
+        _ payload: Span<UInt8>, _ header: RTPHeader, _ generation: UInt8?, reach: Int, now: Duration
     ) -> (outcome: InsertOutcome, place: StreamTimeline.Place?) {
         let arrival = delay.arrival(at: now)
         guard payload.count <= PacketStore.payloadBytes, let framing = OpusFraming(payload) else {
@@ -65,7 +75,11 @@ extension PlayoutPlanner {
         if !cursor.hasDecoded, place.sequence < cursor.sequence {
             cursor.restart(sequence: place.sequence, position: place.position, timestamp: place.timestamp)
         }
-        return (settle(payload, header, framing, at: place, arrival: arrival, now: now), place)
+        let packet = StoredPacket(
+            sequence: place.sequence, position: place.position, timestamp: place.timestamp, arrival: arrival,
+            framing: framing, startsStream: place.startsStream, isCopy: false,
+            generation: generations.generation(of: generation), byteCount: payload.count)
+        return (settle(packet, payload, at: place, now: now), place)
     }
 
     private mutating func count(_ place: StreamTimeline.Place, _ framing: OpusFraming, isFirst: Bool) {
@@ -78,16 +92,21 @@ extension PlayoutPlanner {
         if framing.redundantFrames > 0 { statistics.fecPacketsReceived += 1 }
     }
 
-    /// Keeps a packet that has a place, if its time has not passed and there is room.
+    /// Keeps a packet that has a place, if it is not of what was interrupted, its time has not passed and there is room.
     private mutating func settle(
-        _ payload: Span<UInt8>, _ header: RTPHeader, _ framing: OpusFraming, at place: StreamTimeline.Place,
-        arrival: Int64, now: Duration
+        _ packet: StoredPacket, _ payload: Span<UInt8>, at place: StreamTimeline.Place, now: Duration
     ) -> InsertOutcome {
-        let packet = StoredPacket(
-            sequence: place.sequence, position: place.position, timestamp: place.timestamp, arrival: arrival,
-            framing: framing, startsStream: place.startsStream, isCopy: false, byteCount: payload.count)
+        if generations.isOver(packet.generation) {
+            statistics.packetsDiscarded += 1
+            // Nothing is to be made up in its place; what waits already is what follows.
+            let next = store.first(from: cursor.sequence)?.sequence ?? .max
+            if (cursor.sequence..<max(cursor.sequence, next)).contains(place.sequence) {
+                cursor.pass(place, frames: packet.framing.frames)
+            }
+            return .interrupted
+        }
         guard place.sequence >= cursor.sequence else {
-            if let provisional, provisional.standsFor(place, framing), store.isFree(place.sequence) {
+            if let provisional, provisional.standsFor(place, packet.framing), store.isFree(place.sequence) {
                 store.keep(packet, payload: payload)
                 self.provisional?.hasCome = true
                 return .stored
@@ -95,11 +114,6 @@ extension PlayoutPlanner {
             statistics.packetsDiscarded += 1
             statistics.packetsLate += 1
             return .late
-        }
-        if interruption.refuses(startsTalkspurt: header.marker, arrival: arrival) {
-            statistics.packetsDiscarded += 1
-            cursor.pass(place, frames: framing.frames)
-            return .interrupted
         }
         guard makeRoom(for: place.sequence, now: now) else {
             statistics.packetsDiscarded += 1
@@ -112,7 +126,7 @@ extension PlayoutPlanner {
 
     /// Keeps a repeated payload that begins `offset` frames before the packet that carries it, if nothing better is there.
     private mutating func keepCopy(
-        _ payload: Span<UInt8>, offset: Int, of carrier: StreamTimeline.Place, now: Duration
+        _ payload: Span<UInt8>, offset: Int, of carrier: StreamTimeline.Place, _ generation: UInt32, now: Duration
     ) {
         guard payload.count > 0, payload.count <= PacketStore.payloadBytes, let framing = OpusFraming(payload),
             offset >= framing.frames, offset % framing.frames == 0
@@ -121,7 +135,7 @@ extension PlayoutPlanner {
         // The sender's packets are of one length, so that the distance in time is that in packets.
         let sequence = carrier.sequence - Int64(offset / framing.frames)
         guard sequence >= cursor.sequence, carrier.sequence - sequence < Int64(store.capacity),
-            !received.contains(sequence), store[sequence] == nil, interruption.isOver
+            !received.contains(sequence), store[sequence] == nil
         else {
             statistics.fecPacketsDiscarded += 1
             return
@@ -129,7 +143,7 @@ extension PlayoutPlanner {
         let packet = StoredPacket(
             sequence: sequence, position: carrier.position - Int64(offset),
             timestamp: carrier.timestamp - Int64(offset), arrival: delay.arrival(at: now), framing: framing,
-            startsStream: false, isCopy: true, byteCount: payload.count)
+            startsStream: false, isCopy: true, generation: generation, byteCount: payload.count)
         store.keep(packet, payload: payload)
     }
 

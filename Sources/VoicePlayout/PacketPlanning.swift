@@ -88,7 +88,8 @@ extension PlayoutPlanner {
     /// reason.
     mutating func planAppended(to frames: Int, excess: Int64) -> (packet: StoredPacket, decoding: PacketDecoding)? {
         guard excess >= Int64(TimeStretch.shortestSilentJump), frames < TimeStretch.pieceFrames,
-            let packet = store[cursor.sequence], packet.position == cursor.position, !packet.startsStream
+            let packet = store[cursor.sequence], packet.position == cursor.position, !packet.startsStream,
+            packet.generation == cursor.generation
         else { return nil }
         let decoding = take(packet)
         cursor.advance(past: packet)
@@ -171,6 +172,7 @@ extension PlayoutPlanner {
             sequence: packet.sequence, frames: packet.framing.frames,
             startsStream: packet.startsStream && cursor.hasDecoded, isCopy: packet.isCopy)
         cursor.hasDecoded = true
+        cursor.generation = packet.generation
         cursor.packetFrames = packet.framing.frames
         cursor.lastAnnouncedSilence = packet.framing.announcesSilence
         consume(packet)

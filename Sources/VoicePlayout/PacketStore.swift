@@ -13,6 +13,8 @@ struct StoredPacket: BitwiseCopyable {
     var startsStream: Bool
     /// Whether it is a copy that a later packet carried.
     var isCopy: Bool
+    /// Which generation of the stream it is of.
+    var generation: UInt32
     var byteCount: Int
 
     /// Where its sound ends on the media timeline.
@@ -51,7 +53,7 @@ struct StoredPacket: BitwiseCopyable {
         unsafe occupied = .allocate(capacity: slotCount / UInt64.bitWidth)
         let nothing = StoredPacket(
             sequence: Self.empty, position: 0, timestamp: 0, arrival: 0,
-            framing: OpusFraming.none, startsStream: false, isCopy: false, byteCount: 0)
+            framing: OpusFraming.none, startsStream: false, isCopy: false, generation: 0, byteCount: 0)
         unsafe slots.initialize(repeating: nothing, count: slotCount)
         unsafe payloads.initialize(repeating: 0, count: slotCount * Self.payloadBytes)
         unsafe occupied.initialize(repeating: 0, count: slotCount / UInt64.bitWidth)

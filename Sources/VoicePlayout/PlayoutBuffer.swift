@@ -48,9 +48,12 @@ package struct PlayoutBuffer: ~Copyable {
     /// - Parameters:
     ///   - payload: One Opus packet, at most 1500 bytes; it is copied.
     ///   - header: Its RTP header; the timestamp counts at 48 kHz (RFC 7587).
+    ///   - generation: What it says of its generation, the lowest 8 bits; nil where it says nothing, which is taken for the one in force.
     ///   - now: When it arrived.
-    package mutating func insert(_ payload: Span<UInt8>, header: RTPHeader, now: Duration) -> InsertOutcome {
-        planner.insert(payload, header: header, now: now)
+    package mutating func insert(
+        _ payload: Span<UInt8>, header: RTPHeader, generation: UInt8? = nil, now: Duration
+    ) -> InsertOutcome {
+        planner.insert(payload, header: header, generation: generation, now: now)
     }
 
     /// Takes a packet that repeats earlier ones (RFC 2198).
@@ -61,10 +64,13 @@ package struct PlayoutBuffer: ~Copyable {
     /// - Parameters:
     ///   - audio: The blocks; every one an Opus packet.
     ///   - header: Its RTP header; the timestamp is that of the primary block.
+    ///   - generation: As of a packet without copies; whoever sends repeats nothing of an older one.
     ///   - now: When it arrived.
     /// - Returns: What happened to the primary block.
-    package mutating func insert(_ audio: borrowing RedundantAudio, header: RTPHeader, now: Duration) -> InsertOutcome {
-        planner.insert(audio, header: header, now: now)
+    package mutating func insert(
+        _ audio: borrowing RedundantAudio, header: RTPHeader, generation: UInt8? = nil, now: Duration
+    ) -> InsertOutcome {
+        planner.insert(audio, header: header, generation: generation, now: now)
     }
 
     /// What a pulled frame stood for, counted from the first pull on; nil before the first packet, and for frames that were
@@ -157,27 +163,30 @@ package struct PlayoutBuffer: ~Copyable {
     /// Drops all that waits: what follows is another utterance. At most 5 ms of the old one still sound, fading out.
     ///
     /// Packets of the old utterance that arrive later are played unless a newer sequence number has come before them.
-    package mutating func flush() {
+    package mutating func flush() { flush(.all) }
+
+    private mutating func flush(_ scope: FlushScope) {
         let shortened = maker.fadeOut(frames: Self.flushFrames)
-        planner.flush(shortened: shortened, fade: maker.queue.count > 0 ? 0 : Self.flushFrames)
+        planner.flush(scope, shortened: shortened, fade: maker.queue.count > 0 ? 0 : Self.flushFrames)
     }
 
-    /// Drops what came before `generation`, as an interruption asks: all that waits, softly, as ``flush()`` does, and what is
-    /// still under way. That ends with the first packet that has the marker bit or follows a silence of 100 ms, and after
-    /// half a second at the latest.
+    /// Puts a generation in force: drops what waits of older ones, softly, as ``flush()`` does, and refuses what of them is still under way.
+    /// What of it has come before the word stays.
     ///
-    /// - Returns: False, and nothing happens, if that generation or a later one was asked for before. Generations begin at 0
-    ///   and may wrap.
+    /// A generation that is older than the one in force is put in force too, and nothing is dropped: an interruption was refused that had been
+    /// taken for granted.
+    ///
+    /// - Returns: Whether it is newer (RFC 1982 order) than the one before.
     @discardableResult
     package mutating func flush(generation: UInt32) -> Bool {
-        guard planner.begin(generation: generation) else { return false }
-        flush()
+        guard planner.generations.put(generation) else { return false }
+        if planner.playsGenerationInForce { planner.dropOlder() } else { flush(.olderGenerations) }
         return true
     }
 
-    /// Makes the buffer as new, for another sender; nothing is allocated. Reset the decoder with it.
-    package mutating func reset() {
-        planner.reset()
+    /// Makes the buffer as new, for another sender, whose stream has reached this generation; nothing is allocated. Reset the decoder with it.
+    package mutating func reset(generation: UInt32 = 0) {
+        planner.reset(generation: generation)
         maker.reset()
         trail.reset()
     }

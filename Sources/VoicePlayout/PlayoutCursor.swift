@@ -10,6 +10,8 @@ struct PlayoutCursor: BitwiseCopyable {
     var timestamp: Int64 = 0
     /// Frames in the last packet.
     var packetFrames = 960
+    /// Which generation the last packet was of; nil before the first.
+    var generation: UInt32?
     /// Whether any sound has been decoded.
     var hasDecoded = false
     /// Whether the last packet said that silence follows.

@@ -11,7 +11,7 @@ struct PlayoutPlanner: ~Copyable {
     var delay: PlayoutDelay
     var timeline = StreamTimeline()
     var received = ReceivedWindow()
-    var interruption = Interruption()
+    var generations = GenerationInForce()
     var store: PacketStore
     var cursor = PlayoutCursor()
     var gap = Gap()
@@ -33,10 +33,7 @@ struct PlayoutPlanner: ~Copyable {
     /// Records that a pull of `count` frames begins.
     mutating func willPull(_ count: Int, now: Duration) {
         let shift = delay.willPull(count, now: now)
-        if shift != 0 {
-            timeline.shift(by: shift)
-            interruption.shift(by: shift)
-        }
+        if shift != 0 { timeline.shift(by: shift) }
         delay.updateTarget(position: cursor.position)
     }
 
@@ -260,30 +257,55 @@ struct PlayoutPlanner: ~Copyable {
 
     // MARK: Flush and reset
 
-    /// Drops all that waits; see ``PlayoutBuffer/flush()``.
+    /// Drops what waits: all of it, or what is older than the generation in force; see ``PlayoutBuffer/flush()``.
     ///
     /// - Parameters:
     ///   - shortened: decoded frames that were dropped.
     ///   - fade: for how long sound that is made up fades; 0 where decoded sound fades instead.
-    mutating func flush(shortened: Int, fade: Int) {
-        let dropped = waitingFrames
+    mutating func flush(_ scope: FlushScope, shortened: Int, fade: Int) {
+        let waiting = waitingFrames
+        provisional = nil
+        let next = letGo(scope)
+        let kept = next.map { max(0, (store[store.newest]?.end ?? $0.position) - $0.position) } ?? 0
+        let dropped = max(0, waiting - Int(kept))
         statistics.skippedSamples += UInt64(dropped)
         statistics.removedSamplesForAcceleration += UInt64(shortened)
         decisions.note(.flush, frames: dropped, at: delay.clock.pulled)
-        store.removeAll()
-        provisional = nil
         guard timeline.hasBegun else { return }
-        cursor.sequence = timeline.newest.sequence + 1
-        cursor.chainEnd = timeline.newest.position + Int64(timeline.newest.frames)
+        cursor.sequence = next?.sequence ?? timeline.newest.sequence + 1
+        cursor.chainEnd = next?.position ?? timeline.newest.position + Int64(timeline.newest.frames)
         cursor.position = cursor.chainEnd
         gap.release(fading: fade)
     }
 
-    /// Begins to refuse what is older than a generation; false where that was reached before.
-    mutating func begin(generation: UInt32) -> Bool { interruption.begin(generation, at: delay.clock.pulled) }
+    /// Drops what waits of older generations than the one in force, where that is being heard already.
+    mutating func dropOlder() {
+        _ = letGo(.olderGenerations)
+    }
+
+    /// Lets packets go; returns the first that stays.
+    private mutating func letGo(_ scope: FlushScope) -> StoredPacket? {
+        guard scope == .olderGenerations else {
+            store.removeAll()
+            return nil
+        }
+        var (first, next) = (StoredPacket?.none, store.first(from: .min))
+        while let packet = next {
+            if packet.sequence < cursor.sequence || generations.isOver(packet.generation) {
+                store.remove(packet.sequence)
+            } else if first == nil {
+                first = packet
+            }
+            next = store.first(from: packet.sequence + 1)
+        }
+        return first
+    }
+
+    /// Whether what was last put through the decoder is of the generation in force, or of a later one.
+    var playsGenerationInForce: Bool { cursor.generation.map { !generations.isOver($0) } ?? false }
 
     /// Makes the planner as new; nothing is allocated.
-    mutating func reset() {
+    mutating func reset(generation: UInt32) {
         statistics = PlayoutStatistics()
         delay.reset()
         timeline = StreamTimeline()
@@ -292,7 +314,7 @@ struct PlayoutPlanner: ~Copyable {
         cursor = PlayoutCursor()
         gap = Gap()
         provisional = nil
-        interruption = Interruption()
+        generations = GenerationInForce(generation)
         decisions.reset()
     }
 }

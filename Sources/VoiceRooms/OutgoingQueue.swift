@@ -2,7 +2,7 @@ internal import VoicePeers
 
 /// Messages of one connection that have not been sent yet.
 ///
-///     news of the room ----> one place for each participant, stream and interruption; a newer one takes it ----+--> carrier
+///     news of the room ----> one place for each participant, stream, interruption and generation; a newer one takes it ----+--> carrier
 ///     what participants write ----> one by one, so many for each of them, behind all news -------------------+
 ///
 /// Of a state only the latest counts: so the news that wait are never more than there is to know about a room, whatever its members do and
@@ -14,15 +14,16 @@ struct OutgoingQueue: Sendable {
     static let messageLimit = 288
     /// Refusals that wait for whoever asked; more are dropped.
     static let refusalLimit = 64
-    /// All news that can wait: a stream message or an interruption for each stream that a full room has, an arrival or a departure for
+    /// All news that can wait: a stream message, an interruption and a beginning for each stream that a full room has, an arrival or a departure for
     /// each participant, the refusals, and what became of a token.
     static let newsLimit =
-        2 * RoomProtocol.participantLimit * (RoomProtocol.streamLimit + 1) + refusalLimit + messagesPerSender + 1
+        RoomProtocol.participantLimit * (3 * RoomProtocol.streamLimit + 2) + refusalLimit + messagesPerSender + 1
 
     private enum Subject: Hashable {
         case participant(ParticipantID)
         case stream(StreamID)
         case interruption(StreamID)
+        case generation(StreamID)
         case token
     }
 
@@ -58,6 +59,7 @@ struct OutgoingQueue: Sendable {
         case .unpublished(_, let stream): put(.stream(stream), message)
         case .muteChanged(let stream, let mute): putMute(mute, of: stream)
         case .interrupted(_, let stream, _): put(.interruption(stream), message)
+        case .generationStarted(_, let start): put(.generation(start.stream), message)
         case .renewed: put(.token, message)
         default: push(nil, message)
         }
@@ -69,6 +71,7 @@ struct OutgoingQueue: Sendable {
         for stream in streams {
             withdraw(.stream(stream))
             withdraw(.interruption(stream))
+            withdraw(.generation(stream))
         }
         if lettersOf[participant] == nil {
             if withdraw(.participant(participant)) { return }

@@ -44,6 +44,7 @@ extension RoomDirectory {
             setMute(.byPublisher, muted, of: id, at: index)
         case .send(let destination, let bytes): try relay(bytes, from: id, to: destination)
         case .interrupt(let stream): try interrupt(stream, from: id, now: now)
+        case .tellGeneration(let start): try beginGeneration(start, from: id)
         case .renew(let token): try askForVerdict(on: token, of: id, now: now)
         default: throw .malformed
         }
@@ -160,6 +161,24 @@ extension RoomDirectory {
         try deliver(.interrupted(by: id, stream, generation: generation), to: concerned)
     }
 
+    /// Tells those who hear a stream where the generation begins that an interruption has ordered. Of each only once: what is told later of one that
+    /// another interruption has overtaken, or twice, is news to nobody.
+    private mutating func beginGeneration(_ start: GenerationStart, from id: ParticipantID) throws(RoomRefusal) {
+        guard let publisher = participants[id], let index = publisher.publishedIndex(of: start.stream) else {
+            throw .unknownStream
+        }
+        let record = publisher.streams[index]
+        guard !start.generation.isNewer(than: record.generation) else { throw .malformed }
+        guard start.generation == record.generation, start.generation.isNewer(than: record.begunGeneration) else {
+            return
+        }
+        participants[id]?.streams[index].begunGeneration = start.generation
+        let listeners = members(of: publisher.room).filter { member in
+            participants[member]?.subscriptions.contains(start.stream) == true
+        }
+        try deliver(.generationStarted(id, start), to: listeners)
+    }
+
     /// Delivers to whoever has room; the refusal says that someone had not.
     private mutating func deliver(_ message: RoomMessage, to receivers: [ParticipantID]) throws(RoomRefusal) {
         var someoneIsBusy = false
@@ -176,8 +195,14 @@ extension RoomMessage {
         case .unpublish(let stream), .subscribe(let stream), .unsubscribe(let stream), .setMuted(let stream, _),
             .interrupt(let stream):
             stream.rawValue
+        case .tellGeneration(let start): start.stream.rawValue
         case .send(let destination, _): destination?.rawValue ?? 0
         default: 0
         }
     }
+}
+
+extension UInt32 {
+    /// Whether a generation is newer than another (RFC 1982 order).
+    fileprivate func isNewer(than other: UInt32) -> Bool { Int32(bitPattern: self &- other) > 0 }
 }

@@ -73,6 +73,18 @@ extension StreamAssignment {
     }
 }
 
+extension GenerationStart {
+    func write(into writer: inout ByteWriter) {
+        writer.write(stream.rawValue)
+        writer.write(generation)
+        writer.write(timestamp)
+    }
+
+    init(from reader: inout ByteReader) throws(RoomProtocolError) {
+        self.init(stream: try reader.stream(), generation: try reader.number(), timestamp: try reader.number())
+    }
+}
+
 extension PublishedStream {
     func write(into writer: inout ByteWriter) {
         assignment.write(into: &writer)

@@ -13,6 +13,8 @@ package enum RoomMessage: Equatable, Sendable {
     /// To a participant, or to the whole room (`nil`).
     case send(destination: ParticipantID?, bytes: [UInt8])
     case interrupt(StreamID)
+    /// The first packet of a generation that the room has numbered was sent, with this RTP timestamp.
+    case tellGeneration(GenerationStart)
     /// A newer token of the same identity and room.
     case renew(token: [UInt8])
 
@@ -25,6 +27,7 @@ package enum RoomMessage: Equatable, Sendable {
     case muteChanged(StreamID, MuteState)
     case message(sender: ParticipantID, destination: ParticipantID?, bytes: [UInt8])
     case interrupted(by: ParticipantID, StreamID, generation: UInt32)
+    case generationStarted(ParticipantID, GenerationStart)
     /// A request was refused: its type, the stream or participant it named (0: none), and why.
     case requestRefused(RoomRequest, subject: UInt32, RoomRefusal)
     case removed(RemovalReason)
@@ -60,6 +63,8 @@ public enum RoomRequest: UInt8, Sendable, CaseIterable {
     case interrupt = 0x09
     /// `renew`
     case renew = 0x0A
+    /// `tellGeneration`
+    case tellGeneration = 0x0B
 }
 
 /// The first message on every path.

@@ -10,6 +10,7 @@ enum MessageType: UInt8 {
     case send = 0x08
     case interrupt = 0x09
     case renew = 0x0A
+    case tellGeneration = 0x0B
     case handled = 0x40
     case joined = 0x41
     case participantJoined = 0x42
@@ -23,6 +24,7 @@ enum MessageType: UInt8 {
     case removed = 0x4A
     case refused = 0x4B
     case renewed = 0x4C
+    case generationStarted = 0x4D
     case ping = 0x82
     case pong = 0x83
 
@@ -42,6 +44,7 @@ extension RoomMessage {
         case .send: .send
         case .interrupt: .interrupt
         case .renew: .renew
+        case .tellGeneration: .tellGeneration
         case .handled: .handled
         case .joined: .joined
         case .participantJoined: .participantJoined
@@ -55,6 +58,7 @@ extension RoomMessage {
         case .removed: .removed
         case .refused: .refused
         case .renewed: .renewed
+        case .generationStarted: .generationStarted
         case .ping: .ping
         case .pong: .pong
         }
@@ -77,6 +81,7 @@ extension RoomMessage {
             writer.write(destination?.rawValue ?? 0)
             writer.write(bytes: bytes, limit: RoomProtocol.messageLimit)
         case .renew(let token): writer.write(bytes: token, limit: RoomProtocol.tokenLimit)
+        case .tellGeneration(let start): start.write(into: &writer)
         case .handled(let count): writer.write(count)
         case .joined(let grant): grant.write(into: &writer)
         case .participantJoined(let entry): entry.write(into: &writer)
@@ -100,6 +105,9 @@ extension RoomMessage {
             writer.write(participant.rawValue)
             writer.write(stream.rawValue)
             writer.write(generation)
+        case .generationStarted(let participant, let start):
+            writer.write(participant.rawValue)
+            start.write(into: &writer)
         case .requestRefused(let request, let subject, let refusal):
             writer.write(request.rawValue)
             writer.write(subject)
@@ -129,6 +137,7 @@ extension RoomMessage {
                 destination: try reader.destination(), bytes: try reader.bytes(limit: RoomProtocol.messageLimit))
         case .interrupt: self = .interrupt(try reader.stream())
         case .renew: self = .renew(token: try reader.bytes(limit: RoomProtocol.tokenLimit))
+        case .tellGeneration: self = .tellGeneration(try GenerationStart(from: &reader))
         case .handled: self = .handled(count: try reader.number())
         case .joined: self = .joined(try JoinGrant(from: &reader))
         case .participantJoined: self = .participantJoined(try RosterEntry(from: &reader))
@@ -142,6 +151,8 @@ extension RoomMessage {
                 bytes: try reader.bytes(limit: RoomProtocol.messageLimit))
         case .interrupted:
             self = .interrupted(by: try reader.participant(), try reader.stream(), generation: try reader.number())
+        case .generationStarted:
+            self = .generationStarted(try reader.participant(), try GenerationStart(from: &reader))
         case .requestRefused:
             self = .requestRefused(try reader.code(), subject: try reader.number(), try reader.code())
         case .removed: self = .removed(try reader.code())

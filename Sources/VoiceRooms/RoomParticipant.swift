@@ -8,6 +8,8 @@ struct RoomParticipant: Sendable {
         var mute: MuteState = []
         /// How often it was interrupted; kept when it is withdrawn, so that no receiver ever hears of a lower one.
         var generation: UInt32 = 0
+        /// The last generation of which its publisher has told the beginning.
+        var begunGeneration: UInt32 = 0
         var interruptibleBy = InterruptionPolicy.publisher
 
         var published: PublishedStream {

@@ -134,6 +134,11 @@ package struct RoomSession: Sendable {
     /// begins with it, and tells all of them, this client too, by ``RoomSessionEvent/interrupted(by:_:generation:)``.
     package mutating func interrupt(_ stream: StreamID) throws(RoomSessionError) { try ask(.interrupt(stream)) }
 
+    /// Tells those who hear a stream of one's own where the generation begins that ``RoomSessionEvent/interrupted(by:_:generation:)`` has ordered.
+    package mutating func tellGeneration(_ start: GenerationStart) throws(RoomSessionError) {
+        try ask(.tellGeneration(start))
+    }
+
     /// Leaves the room. `RoomSessionEvent.ended` comes after the acknowledgement, or after `RoomTimers.closingTime`.
     package mutating func leave(now: Duration) {
         switch state {

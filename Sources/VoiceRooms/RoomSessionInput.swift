@@ -190,6 +190,8 @@ extension RoomSession {
         case .interrupted(let participant, let stream, let generation):
             roster.setGeneration(generation, stream: stream)
             events.append(.interrupted(by: participant, stream, generation: generation))
+        case .generationStarted(let participant, let start):
+            events.append(.generationStarted(participant, start))
         case .requestRefused(let request, let subject, let refusal):
             if request == .renew { judgedToken = self.request.token }
             events.append(.requestRefused(request, subject: subject, refusal))

@@ -79,6 +79,8 @@ public enum RoomSessionEvent: Equatable, Sendable {
     case message(sender: ParticipantID, destination: ParticipantID?, bytes: [UInt8])
     /// Someone, perhaps this client, interrupted a stream: everything of older generations is to be dropped.
     case interrupted(by: ParticipantID, StreamID, generation: UInt32)
+    /// A talker has begun a generation: what follows is of it.
+    case generationStarted(ParticipantID, GenerationStart)
     /// A request was refused; `subject` is the stream or participant it named.
     case requestRefused(RoomRequest, subject: UInt32, RoomRefusal)
     /// The session is over; nothing follows.

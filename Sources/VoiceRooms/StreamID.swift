@@ -71,3 +71,20 @@ public struct PublishedStream: Hashable, Sendable, BitwiseCopyable {
         self.interruptibleBy = interruptibleBy
     }
 }
+
+/// The first packet of a stream's generation, as its talker tells it.
+public struct GenerationStart: Hashable, Sendable, BitwiseCopyable {
+    /// The stream.
+    public let stream: StreamID
+    /// The generation, as the room numbers them.
+    public let generation: UInt32
+    /// The RTP timestamp of its first packet (RFC 3550 section 5.1).
+    public let timestamp: UInt32
+
+    /// Describes the beginning of a generation.
+    public init(stream: StreamID, generation: UInt32, timestamp: UInt32) {
+        self.stream = stream
+        self.generation = generation
+        self.timestamp = timestamp
+    }
+}

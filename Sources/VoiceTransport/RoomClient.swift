@@ -79,6 +79,9 @@ public final class RoomClient: Sendable {
     /// Has everything that was said on a stream so far dropped, by everyone; the room numbers the generation that begins.
     public func interrupt(_ stream: StreamID) throws(RoomSessionError) { try ask(.interrupt(stream)) }
 
+    /// Tells those who hear a stream of one's own where its new generation begins.
+    public func tellGeneration(_ start: GenerationStart) throws(RoomSessionError) { try ask(.tellGeneration(start)) }
+
     /// Leaves the room; `ended` follows within `RoomTimers.closingTime`.
     public func leave() throws(RoomSessionError) { try ask(.leave) }
 
@@ -120,6 +123,7 @@ final class RoomClientShared: Sendable {
         case setMuted(StreamID, Bool)
         case send([UInt8], ParticipantID?)
         case interrupt(StreamID)
+        case tellGeneration(GenerationStart)
         case leave
     }
 

@@ -275,6 +275,7 @@ final class RoomClientLoop<Security: PeerSecurity & ~Copyable> {
             case .setMuted(let stream, let muted): try guest.session.setMuted(muted, stream: stream)
             case .send(let bytes, let destination): try guest.session.send(bytes, to: destination)
             case .interrupt(let stream): try guest.session.interrupt(stream)
+            case .tellGeneration(let start): try guest.session.tellGeneration(start)
             case .leave: guest.session.leave(now: now)
             }
         } catch {

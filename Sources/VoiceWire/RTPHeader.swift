@@ -36,37 +36,52 @@ package struct RTPHeader: Equatable, Sendable, BitwiseCopyable {
             synchronizationSource: datagram.loadUInt32(at: 8))
     }
 
-    /// Writes the header, with an audio level in a one-byte header extension when one is given; the payload follows it.
+    /// Writes the header, with an audio level and an origin in a one-byte header extension where they are given; the payload follows it.
     ///
-    /// The whole of a voice packet's header in one call: 12 bytes without a level, 20 with it. Lock-free and without
-    /// allocation. ``RTPWriter`` writes what else a packet can have.
+    /// The whole of a voice packet's header in one call: 12 bytes without either, 20 with a level or with both, 28 where the origin is in an
+    /// utterance. Lock-free and without allocation. ``RTPWriter`` writes what else a packet can have.
     ///
     /// - Parameters:
     ///   - datagram: where the packet begins; the bytes after the header are left as they are.
-    ///   - audioLevel: the level of the packet (RFC 6464), or nil for a packet without a header extension.
+    ///   - audioLevel: the level of the packet (RFC 6464), or nil for a packet without.
     ///   - audioLevelID: the id that the session signalled for levels, 1 to 14.
+    ///   - origin: the generation that the packet is of, or nil for a packet without.
+    ///   - originID: the id that the session signalled for origins, 1 to 14.
     /// - Returns: the bytes written.
     /// - Throws: ``WireError/insufficientSpace(neededBytes:)``, or ``WireError/unrepresentable(_:)`` of a payload type
     ///   above 127 or an id that the one-byte form does not have.
     package func write(
-        into datagram: inout MutableSpan<UInt8>, audioLevel: AudioLevel? = nil, audioLevelID: UInt8 = 1
+        into datagram: inout MutableSpan<UInt8>, audioLevel: AudioLevel? = nil, audioLevelID: UInt8 = 1,
+        origin: SpeechOrigin? = nil, originID: UInt8 = 2
     ) throws(WireError) -> Int {
-        guard let audioLevel else {
+        let dataBytes = (audioLevel == nil ? 0 : 2) + (origin.map { 1 + $0.byteCount } ?? 0)
+        guard dataBytes > 0 else {
             try datagram.requireSpace(Self.byteCount)
             try writeFixed(into: &datagram)
             return Self.byteCount
         }
-        guard (1...14).contains(audioLevelID) else { throw .unrepresentable(.extensionElement) }
-        let byteCount = Self.byteCount + 8
-        try datagram.requireSpace(byteCount)
+        guard (1...14).contains(audioLevelID), (1...14).contains(originID) else {
+            throw .unrepresentable(.extensionElement)
+        }
+        let dataStart = Self.byteCount + 4
+        let end = dataStart + dataBytes + (-dataBytes & 3)
+        try datagram.requireSpace(end)
         try writeFixed(into: &datagram)
         datagram[0] |= 0x10
-        datagram.store(HeaderExtensions.oneByteProfile, at: 12)
-        datagram.store(UInt16(1), at: 14)
-        datagram[16] = audioLevelID << 4
-        datagram[17] = audioLevel.byte
-        datagram.store(UInt16(0), at: 18)
-        return byteCount
+        datagram.store(HeaderExtensions.oneByteProfile, at: Self.byteCount)
+        datagram.store(UInt16((end - dataStart) / 4), at: Self.byteCount + 2)
+        datagram.zero(dataStart..<end)
+        var offset = dataStart
+        if let audioLevel {
+            datagram[offset] = audioLevelID << 4
+            datagram[offset + 1] = audioLevel.byte
+            offset += 2
+        }
+        if let origin {
+            datagram[offset] = originID << 4 | UInt8(origin.byteCount - 1)
+            origin.write(into: &datagram, at: offset + 1)
+        }
+        return end
     }
 
     /// Replaces the fields in a packet that is already written, and leaves its CSRC list, extension and padding alone.

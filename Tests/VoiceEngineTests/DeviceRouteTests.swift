@@ -81,7 +81,7 @@ final class RouteRig {
 
     func takeEngineEvents() -> [EngineEvent] {
         var events: [EngineEvent] = []
-        while let event = core.nextEvent() { events.append(EngineEvent(event)) }
+        while let event = core.nextEvent() { if let event = EngineEvent(event) { events.append(event) } }
         return events
     }
 

@@ -103,7 +103,7 @@ final class PipelineRig {
 
     var events: [EngineEvent] {
         var events: [EngineEvent] = []
-        while let event = core.nextEvent() { events.append(EngineEvent(event)) }
+        while let event = core.nextEvent() { if let event = EngineEvent(event) { events.append(event) } }
         return events
     }
 }

@@ -90,7 +90,14 @@ struct RoomMediaTests {
                 .interrupted(by: ben, StreamID(rawValue: 10), generation: 4),
                 ["flush 100 before 4", "2 interrupted 1 before 4"]
             ),
+            (.interrupted(by: ben, Self.ownStream.stream, generation: 2), ["begin 2", "2 interrupted 5 before 2"]),
             (.interrupted(by: ben, Self.ownStream.stream, generation: 2), ["2 interrupted 5 before 2"]),
+            (.interrupted(by: Self.own, Self.ownStream.stream, generation: 3), ["begin 3"]),
+            (
+                .generationStarted(
+                    anna, GenerationStart(stream: StreamID(rawValue: 10), generation: 4, timestamp: 7)),
+                ["1 begins 4"]
+            ),
             (.interrupted(by: ben, StreamID(rawValue: 99), generation: 1), []),
             (.muteChanged(ben, StreamID(rawValue: 20), .byPublisher), ["expect 200 silent", "mute 2 true"]),
             (.muteChanged(ben, StreamID(rawValue: 20), []), ["expect 200 sounding", "mute 2 false"]),
@@ -133,11 +140,46 @@ struct RoomMediaTests {
         var media = joined([entry(1, "anna"), entry(2, "ben")])
         // Given one that dropped here and was refused
         #expect(media.interrupt(anna).map(text) == ["flush 100 before 1", "tell interrupted 10"])
-        _ = media.handle(.requestRefused(.interrupt, subject: 10, .receiverBusy))
-        // Then our next one drops again, and so does ben's, of a number that was used here already
-        #expect(media.interrupt(anna).map(text).first == "flush 100 before 2")
+        let refused = media.handle(.requestRefused(.interrupt, subject: 10, .tooOften))
+        // Then she is heard again from there on, our next one drops again, and ben's is the one before it
+        #expect(refused.map(text) == ["flush 100 before 0", "requestRefused(VoiceRooms.RoomRefusal.tooOften)"])
+        #expect(media.interrupt(anna).map(text).first == "flush 100 before 1")
         let bens = media.handle(.interrupted(by: ben, stream, generation: 1))
-        #expect(bens.map(text) == ["flush 100 before 3", "2 interrupted 1 before 1"])
+        #expect(bens.map(text) == ["flush 100 before 2", "2 interrupted 1 before 1"])
+        #expect(media.handle(.interrupted(by: Self.own, stream, generation: 2)).isEmpty)
+        // And who was told of it though others were not has not been refused
+        _ = media.interrupt(anna)
+        _ = media.handle(.interrupted(by: Self.own, stream, generation: 3))
+        let busy = media.handle(.requestRefused(.interrupt, subject: 10, .receiverBusy))
+        #expect(busy.map(text) == ["requestRefused(VoiceRooms.RoomRefusal.receiverBusy)"])
+    }
+
+    @Test("an interruption that nobody will answer any more silences nobody for good")
+    func unansweredInterruption() {
+        let anna = ParticipantID(rawValue: 1)
+        var media = joined([entry(1, "anna")])
+        #expect(media.interrupt(anna).map(text) == ["flush 100 before 1", "tell interrupted 10"])
+        // When the room comes back as another stay, which knows nothing of it
+        _ = media.handle(.reconnecting)
+        let back = media.handle(.reconnected(grant(), RoomRoster([entry(1, "anna"), me])))
+        // Then her generation is in force again
+        #expect(back.map(text).first == "flush 100 before 0")
+    }
+
+    @Test("the beginning of a generation of ours is told to the room where we publish")
+    func beginningOfAGeneration() {
+        var media = joined()
+        #expect(media.generationStarted(3, timestamp: 9).isEmpty)
+        _ = media.handle(.published(Self.own, PublishedStream(Self.ownStream, generation: 2)))
+        let start = GenerationStart(stream: Self.ownStream.stream, generation: 3, timestamp: 9)
+        let told = media.generationStarted(3, timestamp: 9)
+        guard case .tellGeneration(start)? = told.first else {
+            Issue.record("\(told)")
+            return
+        }
+        #expect(told.count == 1)
+        // And what was interrupted before is no news
+        #expect(media.handle(.interrupted(by: Self.own, start.stream, generation: 2)).isEmpty)
     }
 
     @Test("a room server that was started anew begins its generations anew")
@@ -271,7 +313,8 @@ private func text(_ action: RoomMedia.Action) -> String {
     case .command(.report(let start)): "report as \(start.synchronizationSource)"
     case .command(.flush(let generation, let source)): "flush \(source) before \(generation)"
     case .command(.stopPublishing): "stop sending"
-    case .command(.addStream(let source, _, _)): "play \(source)"
+    case .command(.beginGeneration(let generation)): "begin \(generation)"
+    case .command(.addStream(let source, _, _, _)): "play \(source)"
     case .command(.setStreamMuted(let muted, let source)): "expect \(source) \(muted ? "silent" : "sounding")"
     case .command(.removeStream(let source)): "drop \(source)"
     case .command(let command): "\(command)"
@@ -282,6 +325,8 @@ private func text(_ action: RoomMedia.Action) -> String {
     case .post(.participantMuted(let participant, let muted)): "mute \(participant.rawValue) \(muted)"
     case .post(.interrupted(let talker, let participant, let generation)):
         "\(participant.rawValue) interrupted \(talker.rawValue) before \(generation)"
+    case .tellGeneration(let start): "tell \(start.generation) begins at \(start.timestamp)"
+    case .post(.generationStarted(let talker, let generation)): "\(talker.rawValue) begins \(generation)"
     case .tellInterrupted(let stream): "tell interrupted \(stream.rawValue)"
     case .post(.connectionLost): "lost"
     case .post(.reconnected): "back"

@@ -31,7 +31,8 @@ struct Listening: ~Copyable {
             let now = Double(pulledFrames) / 48 + paused
             while next < trace.packets.count, trace.packets[next].milliseconds <= now {
                 let packet = trace.packets[next]
-                _ = buffer.insert(packet.payload.span, header: packet.header, now: packet.time)
+                _ = buffer.insert(
+                    packet.payload.span, header: packet.header, generation: packet.generation, now: packet.time)
                 next += 1
             }
             pull(nextBlock(), at: now, keepsSound: keepsSound, timestampsMayJump: timestampsMayJump)

@@ -20,7 +20,7 @@ private struct PlannerRig: ~Copyable {
         let header = RTPHeader(
             payloadType: 111, sequenceNumber: UInt16(number),
             timestamp: UInt32(number * Self.packetFrames), synchronizationSource: 1)
-        return planner.insert(payload.span, header: header, now: now)
+        return planner.insert(payload.span, header: header, generation: nil, now: now)
     }
 
     private var now: Duration { .nanoseconds(pulled * 1_000_000 / 48) }

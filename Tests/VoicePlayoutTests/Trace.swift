@@ -38,6 +38,8 @@ struct Arriving {
     var milliseconds: Double
     var header: RTPHeader
     var payload: [UInt8]
+    /// What it says of its generation.
+    var generation: UInt8?
 
     var time: Duration { .nanoseconds(Int64(milliseconds * 1e6)) }
 }

@@ -148,7 +148,7 @@ struct PacketStoreTests {
                 store.keep(
                     StoredPacket(
                         sequence: newest, position: 0, timestamp: 0, arrival: 0, framing: .none, startsStream: false,
-                        isCopy: false, byteCount: 1), payload: payload.span)
+                        isCopy: false, generation: 0, byteCount: 1), payload: payload.span)
                 waiting.insert(newest)
             }
             let from = newest - Int64.random(in: -2...Int64(capacity + 5), using: &random)

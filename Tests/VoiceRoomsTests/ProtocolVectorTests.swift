@@ -9,6 +9,8 @@ struct ProtocolVectorTests {
     static let alice = ParticipantID(rawValue: 3)
     static let bob = ParticipantID(rawValue: 4)
     static let secret = RejoinSecret(high: 0xA0A1_A2A3_A4A5_A6A7, low: 0xA8A9_AAAB_ACAD_AEAF)
+    static let generationStart = GenerationStart(
+        stream: StreamID(rawValue: 5), generation: 12, timestamp: 0x1234_5678)
     static let other = StreamID(rawValue: 8)
 
     static func one(_ message: RoomMessage, _ sequence: UInt32, after acknowledged: UInt32) -> ControlDatagram {
@@ -22,16 +24,16 @@ struct ProtocolVectorTests {
         "join and publish": one(
             .join(
                 JoinRequest(
-                    versions: 4...4, capabilities: .conversation, room: "", token: Array("a.b.c".utf8),
+                    versions: 5...5, capabilities: .conversation, room: "", token: Array("a.b.c".utf8),
                     publishing: .anyone)), 1, after: 1),
         "join": one(
             .join(
-                JoinRequest(versions: 4...4, capabilities: .conversation, room: "kitchen", token: Array("a.b.c".utf8))),
+                JoinRequest(versions: 5...5, capabilities: .conversation, room: "kitchen", token: Array("a.b.c".utf8))),
             1, after: 1),
         "rejoin": one(
             .join(
                 JoinRequest(
-                    versions: 4...4, capabilities: .conversation, room: "", token: Array("a.b.c".utf8),
+                    versions: 5...5, capabilities: .conversation, room: "", token: Array("a.b.c".utf8),
                     rejoin: RejoinClaim(participant: alice, secret: secret, handledCount: 9, attempt: 2))), 1, after: 1),
         "leave": one(.leave, 6, after: 4),
         "publish": one(.publish(assignment, interruptibleBy: .anyone), 2, after: 4),
@@ -42,11 +44,12 @@ struct ProtocolVectorTests {
         "send": one(.send(destination: nil, bytes: Array("grüß dich".utf8)), 7, after: 4),
         "interrupt": one(.interrupt(other), 8, after: 4),
         "renew": one(.renew(token: Array("d.e.f".utf8)), 9, after: 4),
+        "tellGeneration": one(.tellGeneration(generationStart), 9, after: 4),
         "handled": one(.handled(count: 21), 10, after: 4),
         "joined": one(
             .joined(
                 JoinGrant(
-                    version: 4, participant: alice, capabilities: .conversation, resumed: false, handledCount: 0,
+                    version: 5, participant: alice, capabilities: .conversation, resumed: false, handledCount: 0,
                     secret: secret, keepaliveInterval: .seconds(2), room: "kitchen", streams: [assignment],
                     rosterCount: 2, expiresIn: .seconds(3_600))), 1, after: 2),
         "participantJoined": one(
@@ -61,9 +64,10 @@ struct ProtocolVectorTests {
         "muteChanged": one(.muteChanged(assignment.stream, [.byPublisher, .byServer]), 7, after: 2),
         "message": one(.message(sender: alice, destination: bob, bytes: [0, 255]), 8, after: 2),
         "interrupted": one(.interrupted(by: bob, assignment.stream, generation: 12), 9, after: 2),
+        "generationStarted": one(.generationStarted(alice, generationStart), 10, after: 2),
         "requestRefused": one(.requestRefused(.publish, subject: 5, .noPublishRight), 10, after: 2),
         "removed": one(.removed(.replaced), 11, after: 2),
-        "refused": one(.refused(.versionMismatch, versions: 4...4), 1, after: 2),
+        "refused": one(.refused(.versionMismatch, versions: 5...5), 1, after: 2),
         "renewed": one(.renewed(expiresIn: .seconds(600)), 12, after: 2),
         "renewed for ever": one(.renewed(expiresIn: nil), 12, after: 2),
         "ping": one(.ping(microseconds: 1_500_000), 0, after: 4),
@@ -171,7 +175,7 @@ struct ProtocolVectorTests {
         Damage(vector: "muteChanged", offset: 15, value: 4, error: .invalidValue),
         Damage(vector: "participantLeft", offset: 15, value: 0, error: .invalidValue),
         Damage(vector: "removed", offset: 11, value: 99, error: .invalidValue),
-        Damage(vector: "refused", offset: 12, value: 5, error: .invalidValue),
+        Damage(vector: "refused", offset: 12, value: 6, error: .invalidValue),
         Damage(vector: "join", offset: 17, value: 129, error: .fieldTooLong),
         Damage(vector: "join", offset: 18, value: 0xFF, error: .invalidText),
         Damage(vector: "join", offset: 25, value: 4, error: .fieldTooLong),

@@ -76,4 +76,29 @@ struct RoomInterruptionTests {
         let told = RoomSessionEvent.interrupted(by: rooms.clients[1].participant, stream, generation: generation + 1)
         #expect(rooms.clients[1].events == [told])
     }
+
+    @Test func theBeginningOfAGenerationIsToldOnceAndOnlyOfOneThatTheRoomHasNumbered() throws {
+        var rooms = try kitchen()
+        let stream = rooms.clients[0].stream.stream
+        let begun = { GenerationStart(stream: stream, generation: $0, timestamp: 77) }
+        let told = RoomSessionEvent.generationStarted(rooms.clients[0].participant, begun(2))
+        // Given an agent that was interrupted twice
+        for _ in 0..<2 { try rooms.clients[2].session.interrupt(stream) }
+        rooms.run(for: .seconds(1))
+        for index in rooms.clients.indices { rooms.clients[index].events = [] }
+        // When it tells of the first, which the second has overtaken, of the second twice, of the next ones and of those before
+        for generation in [1, 2, 2, 3, 100, 0, .max, 1 << 31] as [UInt32] {
+            try rooms.clients[0].session.tellGeneration(begun(generation))
+        }
+        rooms.run(for: .seconds(1))
+        // Then its listeners learn of the second, once, and it of its lies
+        let refusal = RoomSessionEvent.requestRefused(.tellGeneration, subject: stream.rawValue, .malformed)
+        #expect(rooms.clients.map(\.events) == [[refusal, refusal, refusal], [told], [told]])
+        // And nobody can tell it of another's stream
+        try rooms.clients[1].session.tellGeneration(begun(2))
+        rooms.run(for: .seconds(1))
+        let unknown = RoomSessionEvent.requestRefused(.tellGeneration, subject: stream.rawValue, .unknownStream)
+        #expect(rooms.clients[1].events.last == unknown)
+        #expect(rooms.clients[2].events.count == 1)
+    }
 }

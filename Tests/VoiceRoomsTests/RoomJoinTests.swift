@@ -96,7 +96,7 @@ struct RoomJoinTests {
     @Test func aVersionWithoutOverlapIsRefusedWithTheServersVersions() throws {
         // Given a client of the future
         let rooms = SimulatedRooms()
-        let request = JoinRequest(versions: 5...6, capabilities: .conversation, room: "", token: Array("a@b".utf8))
+        let request = JoinRequest(versions: 6...7, capabilities: .conversation, room: "", token: Array("a@b".utf8))
         // When it asks
         rooms.directory.open(SimulatedRooms.peer(1), now: rooms.now)
         try rooms.directory.handle(.join(request), from: SimulatedRooms.peer(1), now: rooms.now)
@@ -118,7 +118,7 @@ struct RoomJoinTests {
             Issue.record("no grant")
             return
         }
-        #expect(grant.version == 4)
+        #expect(grant.version == 5)
     }
 
     @Test func withoutAServerTheJoinTimesOut() throws {

@@ -51,6 +51,8 @@ public enum EngineEvent: Sendable {
     /// What a participant said was interrupted by another, or by itself: what waited of it was dropped here. Where it is this engine's own speech, its
     /// listeners have dropped what they had not heard; what is still to be said had better not be. See ``VoiceEngine/interrupt(_:)``.
     case interrupted(ParticipantID, by: ParticipantID, generation: UInt32)
+    /// A talker who was interrupted has begun anew: what is heard of it from now on was said knowing of the interruption.
+    case generationStarted(ParticipantID, generation: UInt32)
     /// The room does not answer; the engine tries to come back for up to 30 s.
     case connectionLost
     /// The engine is back in the room, as the same participant.

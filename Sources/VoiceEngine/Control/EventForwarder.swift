@@ -15,13 +15,22 @@ final class EventForwarder: Sendable {
 
     var wake: WakeHandle { signal.handle }
 
-    func start(_ core: EngineCore, _ broadcast: EventBroadcast) throws(EngineError) {
+    /// Starts the thread; `generationStarted` gets what the room is to be told of our stream.
+    func start(
+        _ core: EngineCore, _ broadcast: EventBroadcast,
+        generationStarted: @escaping @Sendable (UInt32, _ timestamp: UInt32) -> Void
+    ) throws(EngineError) {
         let signal = signal
         do throws(ThreadError) {
             let started = try RealtimeThread(name: "voice-events", priority: 0, wake: signal) { stop in
                 Self.forward(
                     isStopped: { stop.isRaised }, wait: { signal.wait(timeout: .seconds(1)) }, next: core.nextEvent,
-                    post: broadcast.post)
+                    post: { event in
+                        switch event {
+                        case .generationStarted(let generation, let timestamp): generationStarted(generation, timestamp)
+                        default: if let event = EngineEvent(event) { broadcast.post(event) }
+                        }
+                    })
             }
             thread.withLock { $0 = started }
         } catch {
@@ -31,13 +40,13 @@ final class EventForwarder: Sendable {
 
     /// Forwards until it is stopped, and then what is still there: whoever stops has stopped the media thread before.
     static func forward(
-        isStopped: () -> Bool, wait: () -> Void, next: () -> MediaEvent?, post: (EngineEvent) -> Void
+        isStopped: () -> Bool, wait: () -> Void, next: () -> MediaEvent?, post: (MediaEvent) -> Void
     ) {
         var isLast = false
         while !isLast {
             isLast = isStopped()
             if !isLast { wait() }
-            while let event = next() { post(EngineEvent(event)) }
+            while let event = next() { post(event) }
         }
     }
 
@@ -51,8 +60,10 @@ final class EventForwarder: Sendable {
 }
 
 extension EngineEvent {
-    package init(_ event: MediaEvent) {
+    /// What listeners learn of it; nil where it is for the room.
+    package init?(_ event: MediaEvent) {
         switch event {
+        case .generationStarted: return nil
         case .speechStarted(let moment): self = .speechStarted(moment)
         case .speechEnded(let moment): self = .speechEnded(moment)
         case .echoReadinessChanged(let readiness): self = .echoReadinessChanged(readiness)

@@ -110,7 +110,9 @@ public actor VoiceEngine {
         if case .ordinaryAfterRefusal(let errno) = media.scheduling {
             broadcast.post(.degraded(.noRealtimePriority(errno: errno)))
         }
-        try forwarder.start(core, broadcast)
+        try forwarder.start(core, broadcast) { [weak self] generation, timestamp in
+            Task { await self?.generationStarted(generation, timestamp: timestamp) }
+        }
         let routes = try RouteThread(core, broadcast)
         running = Running(media: media, core: core, forwarder: forwarder, routes: routes)
         if isMuted { try core.send(.setMuted(true)) }
@@ -172,6 +174,10 @@ public actor VoiceEngine {
     /// Of the room that the engine is in, or has just left.
     private func handle(_ event: RoomClientEvent) { room?.handle(event) }
 
+    private func generationStarted(_ generation: UInt32, timestamp: UInt32) {
+        room?.generationStarted(generation, timestamp: timestamp)
+    }
+
     /// Sends up to 1,024 bytes to one participant, or to all others in the room; delivered in order, and again after a break.
     public func send(_ bytes: [UInt8], to participant: ParticipantID? = nil) throws(EngineError) {
         guard let room else { throw .notJoined }
@@ -181,16 +187,29 @@ public actor VoiceEngine {
     /// Interrupts a participant, or where none is given this engine's own speech.
     ///
     /// Of what was said before nothing more is heard: here it fades out within 5 ms of the media thread's next block, at every other listener when
-    /// the room's message comes; what is still under way is dropped up to the next talkspurt, for half a second at most. The talker, and
-    /// everybody else, is told by ``EngineEvent/interrupted(_:by:generation:)``.
+    /// the room's message comes; what is still under way is dropped by its generation, which every packet says. The talker, and
+    /// everybody else, is told by ``EngineEvent/interrupted(_:by:generation:)``; when the talker speaks again, by
+    /// ``EngineEvent/generationStarted(_:generation:)``.
     ///
     /// Another may be interrupted only who joined with ``RoomClientConfiguration/interruptibleBy`` `.anyone`, as an agent does; else, and beyond twice a
-    /// second, the room refuses, and only here it fades out.
+    /// second, the room refuses, and what is said is heard again from then on.
     ///
     /// - Throws: ``EngineError/notJoined``, ``EngineError/unknownParticipant(_:)``, ``EngineError/overloaded``, ``EngineError/requestRefused(_:)``.
     public func interrupt(_ participant: ParticipantID? = nil) throws(EngineError) {
         guard let room else { throw .notJoined }
         try room.interrupt(participant)
+    }
+
+    /// Says that what is captured from now on is this utterance, as an agent does whose device is its synthesiser; nil: none.
+    ///
+    /// Each packet then tells the utterance and its place in it. Where it is interrupted (``EngineEvent/interrupted(_:by:generation:)``) the rest of it is
+    /// not sent, until the next utterance is named or this is called with nil: what the synthesiser still delivers is heard by nobody. It counts by the
+    /// ADC's time, also where what is said waits before it is sent.
+    ///
+    /// - Throws: ``EngineError/notStarted``, ``EngineError/overloaded``.
+    public func beginUtterance(_ utterance: UtteranceID?) throws(EngineError) {
+        guard let core = running?.core else { throw .notStarted }
+        try core.send(.beginUtterance(utterance?.rawValue))
     }
 
     // MARK: While it runs

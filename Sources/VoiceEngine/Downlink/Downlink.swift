@@ -54,8 +54,8 @@ struct Downlink: ~Copyable {
     }
 
     /// False when there are too many.
-    mutating func addStream(_ source: UInt32, of participant: UInt32, isMuted: Bool) -> Bool {
-        streams.add(source, of: participant, isMuted: isMuted)
+    mutating func addStream(_ source: UInt32, of participant: UInt32, isMuted: Bool, generation: UInt32) -> Bool {
+        streams.add(source, of: participant, isMuted: isMuted, generation: generation)
     }
 
     mutating func setMuted(_ isMuted: Bool, of source: UInt32) { streams.setMuted(isMuted, of: source) }
@@ -67,7 +67,7 @@ struct Downlink: ~Copyable {
 
     mutating func removeStream(_ source: UInt32) { streams.remove(source) }
 
-    /// Drops what waits of a stream before this generation.
+    /// Puts a generation of a stream in force, and drops what waits of older ones.
     mutating func flush(generation: UInt32, of source: UInt32) { streams.flush(generation: generation, of: source) }
 
     /// How many talkers are played, and how many of them have sent since the last report.

@@ -19,10 +19,10 @@ struct DownlinkStream: ~Copyable {
         decoder = try OpusDecoder()
     }
 
-    mutating func begin(_ source: UInt32, of participant: UInt32 = 0, gain: Float = 1) {
+    mutating func begin(_ source: UInt32, of participant: UInt32 = 0, gain: Float = 1, generation: UInt32 = 0) {
         self.participant = participant
         synchronizationSource = source
-        playout.reset()
+        playout.reset(generation: generation)
         decoder.reset()
         volume = GainRamp(gain)
         counts = StreamStatistics()
@@ -49,13 +49,16 @@ struct DownlinkStream: ~Copyable {
     mutating func setVolume(_ gain: Float) { volume.move(to: gain) }
 
     mutating func insert(_ packet: borrowing RTPPacket, arrival: Duration) {
-        _ = playout.insert(packet.payload, header: packet.header, now: arrival)
+        let origin = packet.speechOrigin(id: Uplink.originID)
+        _ = playout.insert(
+            packet.payload, header: packet.header, generation: origin?.generation, now: arrival)
         note(packet, arrival: arrival)
     }
 
     /// Takes a packet that repeats earlier ones (RFC 2198).
     mutating func insert(_ packet: borrowing RTPPacket, repeating audio: borrowing RedundantAudio, arrival: Duration) {
-        _ = playout.insert(audio, header: packet.header, now: arrival)
+        let origin = packet.speechOrigin(id: Uplink.originID)
+        _ = playout.insert(audio, header: packet.header, generation: origin?.generation, now: arrival)
         note(packet, arrival: arrival)
     }
 
@@ -80,7 +83,7 @@ struct DownlinkStream: ~Copyable {
         reports.append(block, reception.takeLossPattern())
     }
 
-    /// Drops what waits before this generation, with a short fade.
+    /// Puts a generation in force; what waits of older ones is dropped, with a short fade.
     mutating func flush(generation: UInt32) { playout.flush(generation: generation) }
 
     mutating func playbackStoodStill(_ frames: Int) { playout.playbackStoodStill(frames) }

@@ -38,6 +38,8 @@ struct StreamMember: BitwiseCopyable {
     /// 0 where it is nobody's.
     let participant: UInt32
     var gain: Float = 1
+    /// Which generation of it is in force.
+    var generation: UInt32
     /// Where it is played; nil while it is not.
     var slot: Int?
     /// Whether it speaks without being played, and whether that was told.
@@ -58,9 +60,10 @@ struct StreamMember: BitwiseCopyable {
     var window: (start: Duration, expected: Int64, received: Int64)?
     private var isPoor = false
 
-    init(synchronizationSource: UInt32, participant: UInt32, isMuted: Bool) {
+    init(synchronizationSource: UInt32, participant: UInt32, isMuted: Bool, generation: UInt32 = 0) {
         self.synchronizationSource = synchronizationSource
         self.participant = participant
+        self.generation = generation
         self.isMuted = isMuted
     }
 

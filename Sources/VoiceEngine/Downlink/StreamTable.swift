@@ -63,14 +63,16 @@ struct StreamTable: ~Copyable {
     // MARK: Who is in the room
 
     /// Takes a talker in, with a slot where one is free; true also where it is there already, false where there are too many.
-    mutating func add(_ source: UInt32, of participant: UInt32 = 0, isMuted: Bool = false) -> Bool {
+    mutating func add(
+        _ source: UInt32, of participant: UInt32 = 0, isMuted: Bool = false, generation: UInt32 = 0
+    ) -> Bool {
         if member(of: source) != nil { return true }
         guard memberCount < Self.maximumMembers else { return false }
         let index = memberCount
         memberCount += 1
         unsafe sources[index] = source
         unsafe members[index] = StreamMember(
-            synchronizationSource: source, participant: participant, isMuted: isMuted)
+            synchronizationSource: source, participant: participant, isMuted: isMuted, generation: generation)
         if let free = freeSlot { seat(index, in: free) }
         return true
     }
@@ -155,7 +157,8 @@ struct StreamTable: ~Copyable {
 
     private mutating func seat(_ index: Int, in slot: Int) {
         unsafe slots[slot].begin(
-            members[index].synchronizationSource, of: members[index].participant, gain: members[index].gain)
+            members[index].synchronizationSource, of: members[index].participant, gain: members[index].gain,
+            generation: members[index].generation)
         unsafe members[index].slot = slot
         unsafe members[index].isUnheard = false
         unsafe members[index].wasTold = false
@@ -246,7 +249,9 @@ struct StreamTable: ~Copyable {
     }
 
     mutating func flush(generation: UInt32, of source: UInt32) {
-        if let slot = slot(of: source) { unsafe slots[slot].flush(generation: generation) }
+        guard let index = member(of: source) else { return }
+        unsafe members[index].generation = generation
+        if let slot = unsafe members[index].slot { unsafe slots[slot].flush(generation: generation) }
     }
 
     /// The device played `frames` frames of silence of its own accord.

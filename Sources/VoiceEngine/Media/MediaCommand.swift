@@ -20,15 +20,20 @@ package enum MediaCommand: BitwiseCopyable, Sendable {
     /// Another device plays from now on, this many frames of 48 kHz at a time.
     case changePlayback(periodFrames: Int)
     /// Play the stream of this synchronization source, when it is audible. It is a participant's, 0 for nobody's, who may be muted.
-    case addStream(synchronizationSource: UInt32, participant: UInt32 = 0, isMuted: Bool = false)
+    case addStream(
+        synchronizationSource: UInt32, participant: UInt32 = 0, isMuted: Bool = false, generation: UInt32 = 0)
     /// Its talker sends nothing on purpose, or sends again.
     case setStreamMuted(Bool, synchronizationSource: UInt32)
     /// Play it no more.
     case removeStream(synchronizationSource: UInt32)
     /// Scale the stream's samples by `gain`, 0 or more; 1 leaves them as they are.
     case setVolume(gain: Float, synchronizationSource: UInt32)
-    /// Drop what waits of the stream before this generation: its talker was interrupted.
+    /// Have this generation of the stream in force: what waits of older ones is dropped, since its talker was interrupted.
     case flush(generation: UInt32, synchronizationSource: UInt32)
+    /// What is sent from now on is of this generation: the stream was interrupted. What is left of the utterance that is being said is not sent.
+    case beginGeneration(UInt32)
+    /// What is sent from now on is of this utterance; nil: of none.
+    case beginUtterance(UInt32?)
     /// Play and feed a far end in this process, until it is closed.
     case openFarEnd(FarEndHandle)
     /// Feed a sink of one participant's sound, until it is closed.
@@ -48,22 +53,26 @@ package struct RTPStreamStart: BitwiseCopyable, Sendable {
     var synchronizationSource: UInt32
     var sequenceNumber: UInt16
     var timestamp: UInt32
+    /// The generation that the room has numbered last.
+    var generation: UInt32
     private let flags: UInt32
     /// Makes this the longest payload of ``MediaCommand`` and a multiple of 8 bytes long, so that the enum's tag has a word of its own. Swift
     /// 6.3.1 optimises such a tag away where it shares one with the end of a shorter payload whose last bytes it takes for undefined: then
     /// `setProcessing`, chosen between two constants, arrived as any other command. MediaCommandTests has the layout.
-    private let reserved = InlineArray<40, UInt32>(repeating: 0)
+    private let reserved = InlineArray<39, UInt32>(repeating: 0)
 
     /// Whether packets may repeat earlier ones (RFC 2198): everybody takes that, or the room takes it out.
     var mayRepeat: Bool { flags != 0 }
 
     /// A stream of this synchronization source, whose first packet carries these numbers.
     package init(
-        synchronizationSource: UInt32, sequenceNumber: UInt16, timestamp: UInt32, mayRepeat: Bool = false
+        synchronizationSource: UInt32, sequenceNumber: UInt16, timestamp: UInt32, generation: UInt32 = 0,
+        mayRepeat: Bool = false
     ) {
         self.synchronizationSource = synchronizationSource
         self.sequenceNumber = sequenceNumber
         self.timestamp = timestamp
+        self.generation = generation
         flags = mayRepeat ? 1 : 0
     }
 }
@@ -86,6 +95,8 @@ package enum MediaEvent: BitwiseCopyable, Sendable {
     case streamCondition(participant: UInt32, StreamCondition)
     /// The reference was re-timed, because the devices' clocks or delays moved.
     case referenceRetimed
+    /// The first packet of a generation of our stream was sent.
+    case generationStarted(generation: UInt32, timestamp: UInt32)
     /// Blocks are pulled so much before the playback thread comes for them from now on.
     case playoutMarginChanged(nanoseconds: Int64)
 }

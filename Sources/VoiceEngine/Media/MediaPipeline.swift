@@ -102,14 +102,16 @@ struct MediaPipeline: ~Copyable {
         case .changePlayback(let period):
             uplink.playbackChanged(events: &events)
             downlink.deviceChanged(period: period)
-        case .addStream(let source, let participant, let isMuted):
-            if !downlink.addStream(source, of: participant, isMuted: isMuted) {
+        case .addStream(let source, let participant, let isMuted, let generation):
+            if !downlink.addStream(source, of: participant, isMuted: isMuted, generation: generation) {
                 events.tell(.tooManyStreams(synchronizationSource: source))
             }
         case .setStreamMuted(let isMuted, let source): downlink.setMuted(isMuted, of: source)
         case .removeStream(let source): downlink.removeStream(source)
         case .setVolume(let gain, let source): downlink.setVolume(gain, of: source)
         case .flush(let generation, let source): downlink.flush(generation: generation, of: source)
+        case .beginGeneration(let generation): uplink.begin(generation: generation, now: now)
+        case .beginUtterance(let utterance): uplink.begin(utterance: utterance, now: now)
         case .openFarEnd(let handle): farEnds.open(handle)
         case .openSink(let handle): farEnds.open(handle)
         case .watchAnswers(let order): watch.follow(order, farEnds: &farEnds)

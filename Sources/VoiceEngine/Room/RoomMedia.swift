@@ -12,6 +12,8 @@ package struct RoomMedia {
         case tellMuted(StreamID, Bool)
         /// Have the room begin this stream's next generation, and tell everybody to drop what came before.
         case tellInterrupted(StreamID)
+        /// Tell the room where a generation of our stream begins.
+        case tellGeneration(GenerationStart)
         /// Tell the media thread.
         case command(MediaCommand)
         /// Tell the listeners.
@@ -35,6 +37,8 @@ package struct RoomMedia {
     package private(set) var isAway = false
     private var sources: [ParticipantID: [StreamAssignment]] = [:]
     private var muted: Set<ParticipantID> = []
+    /// Of our stream, as the room has numbered it last.
+    private var ownGeneration: UInt32 = 0
     /// Of every stream that is played here.
     private var generations: [StreamID: StreamGeneration] = [:]
     /// The streams on which nothing is to be expected, of those.
@@ -84,7 +88,19 @@ package struct RoomMedia {
     /// when the room has told it.
     package mutating func interrupt(_ participant: ParticipantID?) -> [Action] {
         let streams = participant.map { sources[$0, default: []].map(\.stream) } ?? ownStream.map { [$0.stream] } ?? []
-        return streams.flatMap { flushAhead($0) + [.tellInterrupted($0)] }
+        return streams.flatMap { stream in
+            change(stream) { $0.interrupt() } + [.tellInterrupted(stream)]
+        }
+    }
+
+    /// An interruption of ours was refused, or could not be asked for: what is said goes on to be heard.
+    package mutating func interruptionRefused(_ stream: StreamID) -> [Action] { change(stream) { $0.withdraw() } }
+
+    /// The first packet of a generation of our stream was sent.
+    package func generationStarted(_ generation: UInt32, timestamp: UInt32) -> [Action] {
+        guard let ownStream, isPublished else { return [] }
+        let start = GenerationStart(stream: ownStream.stream, generation: generation, timestamp: timestamp)
+        return [.tellGeneration(start)]
     }
 
     /// What follows from `event`.
@@ -118,7 +134,7 @@ package struct RoomMedia {
         case .participantLeft(let participant, let reason):
             return depart(participant) + [.post(.participantLeft(participant, reason))]
         case .published(let participant, let stream):
-            let begun = participant == own ? send(stream.assignment) : play(stream, of: participant)
+            let begun = participant == own ? send(stream) : play(stream, of: participant)
             return participant == own || stream.mute.isEmpty ? begun : begun + noteMute(true, of: participant)
         case .unpublished(let participant, let stream):
             return participant == own ? stopSending() : drop(stream, of: participant)
@@ -128,6 +144,11 @@ package struct RoomMedia {
         case .message(let sender, _, let bytes): return [.post(.message(from: sender, bytes))]
         case .interrupted(let participant, let stream, let generation):
             return interrupted(stream, generation, by: participant)
+        case .generationStarted(let participant, let start):
+            guard participants[participant] != nil else { return [] }
+            return [.post(.generationStarted(participant, generation: start.generation))]
+        case .requestRefused(.interrupt, let subject, let refusal) where refusal != .receiverBusy:
+            return interruptionRefused(StreamID(rawValue: subject)) + [.post(.requestRefused(refusal))]
         case .requestRefused(_, _, let refusal): return [.post(.requestRefused(refusal))]
         case .joined, .reconnecting, .tokenExpiring, .tokenRefused, .reconnected, .ended: return []
         }
@@ -169,7 +190,12 @@ package struct RoomMedia {
         let gone = participants.keys.sorted().filter { id in
             !others.contains { $0.participant == id && $0.identity == participants[id]?.identity }
         }
-        var media = gone.flatMap { depart($0) }
+        // What was asked for in another stay is not answered, and the answer may be among the events that were lost.
+        var media: [Action] = []
+        if !grant.resumed || !isSameStay {
+            for stream in generations.keys.sorted() { media += change(stream) { $0.forgetUnanswered() } }
+        }
+        media += gone.flatMap { depart($0) }
         let come = others.filter { participants[$0.participant] == nil }
         for entry in others { media += update(entry) }
         media += isSameStay ? resume(roster) : publishing(grant)
@@ -187,9 +213,9 @@ package struct RoomMedia {
     /// Goes on with our stream as the room has it: its confirmation may have been lost in the break.
     private mutating func resume(_ roster: RoomRoster) -> [Action] {
         guard let own, let ownStream else { return [] }
-        let published = roster[own]?.streams.contains { $0.assignment == ownStream } ?? false
-        if published == isPublished { return [] }
-        return published ? send(ownStream) : stopSending()
+        let entry = roster[own]?.streams.first { $0.assignment == ownStream }
+        guard let entry else { return isPublished ? stopSending() : [] }
+        return isPublished ? beginGeneration(entry.generation) : send(entry)
     }
 
     private mutating func publishing(_ grant: JoinGrant) -> [Action] {
@@ -219,7 +245,7 @@ package struct RoomMedia {
     private mutating func play(_ stream: PublishedStream, of participant: ParticipantID) -> [Action] {
         let assignment = stream.assignment
         guard !sources[participant, default: []].contains(assignment) else {
-            return learn(stream.generation, of: assignment.stream)
+            return change(assignment.stream) { $0.take(stream.generation) }
                 + expectSilence(!stream.mute.isEmpty, on: assignment.stream)
         }
         sources[participant, default: []].append(assignment)
@@ -227,7 +253,7 @@ package struct RoomMedia {
         if !stream.mute.isEmpty { silent.insert(assignment.stream) }
         let command = MediaCommand.addStream(
             synchronizationSource: assignment.synchronizationSource, participant: participant.rawValue,
-            isMuted: !stream.mute.isEmpty)
+            isMuted: !stream.mute.isEmpty, generation: stream.generation)
         return [.command(command)]
     }
 
@@ -252,15 +278,16 @@ package struct RoomMedia {
         return .command(.removeStream(synchronizationSource: stream.synchronizationSource))
     }
 
-    private mutating func send(_ stream: StreamAssignment) -> [Action] {
+    private mutating func send(_ stream: PublishedStream) -> [Action] {
         isPublished = true
-        return [.command(.publish(streamStart(stream)))]
+        ownGeneration = stream.generation
+        return [.command(.publish(streamStart(stream.assignment, generation: stream.generation)))]
     }
 
-    private func streamStart(_ stream: StreamAssignment) -> RTPStreamStart {
+    private func streamStart(_ stream: StreamAssignment, generation: UInt32 = 0) -> RTPStreamStart {
         RTPStreamStart(
             synchronizationSource: stream.synchronizationSource, sequenceNumber: UInt16(truncatingIfNeeded: start),
-            timestamp: UInt32(truncatingIfNeeded: start >> 16), mayRepeat: mayRepeat)
+            timestamp: UInt32(truncatingIfNeeded: start >> 16), generation: generation, mayRepeat: mayRepeat)
     }
 
     private mutating func interrupted(
@@ -269,25 +296,28 @@ package struct RoomMedia {
         let other = sources.first { $0.value.contains { $0.stream == stream } }
         let talker = stream == ownStream?.stream ? own : other?.key
         guard let talker else { return [] }
-        guard participant != own else {
-            // What was heard here was dropped when it was asked for.
-            generations[stream]?.learn(generation)
-            return []
-        }
-        return learn(generation, of: stream) + [.post(.interrupted(talker, by: participant, generation: generation))]
+        // What was heard here was dropped when it was asked for; and of our own stream it is we who begin anew.
+        let isOurs = participant == own
+        let changes = change(stream) { $0.take(generation, isOurs: isOurs) }
+        let begun = talker == own ? beginGeneration(generation) : []
+        guard !isOurs else { return changes + begun }
+        return changes + begun + [.post(.interrupted(talker, by: participant, generation: generation))]
     }
 
-    /// Drops what is heard of a stream, before the room has numbered the generation that begins. Of our own stream there is nothing here to
-    /// drop: it is the talker that must stop.
-    private mutating func flushAhead(_ stream: StreamID) -> [Action] {
-        guard let next = generations[stream]?.anticipate() else { return [] }
-        return flush(stream, next)
+    /// Our stream has been interrupted, if that is news.
+    private mutating func beginGeneration(_ generation: UInt32) -> [Action] {
+        guard Int32(bitPattern: generation &- ownGeneration) > 0 else { return [] }
+        ownGeneration = generation
+        return [.command(.beginGeneration(generation))]
     }
 
-    /// Takes the room's number, and drops what is older where that has not been done.
-    private mutating func learn(_ generation: UInt32, of stream: StreamID) -> [Action] {
-        guard let next = generations[stream]?.take(generation) else { return [] }
-        return flush(stream, next)
+    /// Changes what is known of a stream's generations, and has the one in force dropped to where it is another then.
+    private mutating func change(_ stream: StreamID, _ body: (inout StreamGeneration) -> Void) -> [Action] {
+        guard var generation = generations[stream] else { return [] }
+        let before = generation.inForce
+        body(&generation)
+        generations[stream] = generation
+        return generation.inForce == before ? [] : flush(stream, generation.inForce)
     }
 
     private func flush(_ stream: StreamID, _ generation: UInt32) -> [Action] {

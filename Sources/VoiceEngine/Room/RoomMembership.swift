@@ -95,10 +95,20 @@ final class RoomMembership {
             switch action {
             case .command(let command): try core.send(command)
             case .tellInterrupted(let stream):
-                try ask { client throws(RoomSessionError) in try client.interrupt(stream) }
-            case .publish, .tellMuted, .post: break
+                do throws(EngineError) {
+                    try ask { client throws(RoomSessionError) in try client.interrupt(stream) }
+                } catch {
+                    carryOut(media.interruptionRefused(stream))
+                    throw error
+                }
+            case .publish, .tellMuted, .tellGeneration, .post: break
             }
         }
+    }
+
+    /// The first packet of a generation of our stream was sent.
+    func generationStarted(_ generation: UInt32, timestamp: UInt32) {
+        if !isOver { carryOut(media.generationStarted(generation, timestamp: timestamp)) }
     }
 
     func setVolume(_ volume: Float, for participant: ParticipantID) throws(EngineError) {
@@ -144,6 +154,8 @@ final class RoomMembership {
                 attempt { client throws(RoomSessionError) in try client.setMuted(muted, stream: stream) }
             case .tellInterrupted(let stream):
                 attempt { client throws(RoomSessionError) in try client.interrupt(stream) }
+            case .tellGeneration(let start):
+                attempt { client throws(RoomSessionError) in try client.tellGeneration(start) }
             case .command(let command):
                 do throws(EngineError) { try core.send(command) } catch { broadcast.post(.degraded(.commandLost)) }
             case .post(let event): broadcast.post(event)

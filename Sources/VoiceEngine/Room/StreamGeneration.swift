@@ -1,37 +1,30 @@
-/// How often a stream has been interrupted, as the room numbers it and as its jitter buffer was told.
+/// Which generation of a stream is in force here: the one that the room has told, and one more for each interruption of ours that it has not answered.
 ///
-/// Whoever interrupts does not wait for the room: its buffer drops at once, under the number that will most likely be the room's. Where another
-/// was first, or the room refused, the two differ, and the buffer's only has to rise (RFC 1982 order).
+/// Whoever interrupts does not wait for the room: the generation that it will most likely number is in force at once. Where another was first, the
+/// room's number is higher and its message says so; where the room refuses, the one before is in force again.
 struct StreamGeneration: Equatable {
     /// The room's last number.
     private(set) var told: UInt32
-    /// The last that the jitter buffer was told.
-    private(set) var flushed: UInt32
+    /// Interruptions of ours that the room has not answered.
+    private(set) var unanswered: UInt32 = 0
 
     /// A stream that the roster told of.
-    init(_ told: UInt32) { (self.told, flushed) = (told, told) }
+    init(_ told: UInt32) { self.told = told }
 
-    /// The number under which the buffer drops now, of our own accord.
-    mutating func anticipate() -> UInt32 {
-        flushed &+= 1
-        return flushed
-    }
+    var inForce: UInt32 { told &+ unanswered }
 
-    /// Takes the room's number of our own interruption, for which the buffer has dropped before.
-    mutating func learn(_ generation: UInt32) {
-        if Self.isNewer(generation, than: told) { told = generation }
-        if Self.isNewer(told, than: flushed) { flushed = told }
-    }
+    /// Interrupts, before the room has.
+    mutating func interrupt() { unanswered += 1 }
 
-    /// Takes the room's number of somebody else's; returns the one under which the buffer is to drop, nil where it has heard of it before.
-    mutating func take(_ generation: UInt32) -> UInt32? {
-        guard Self.isNewer(generation, than: told) else { return nil }
-        told = generation
-        flushed = Self.isNewer(generation, than: flushed) ? generation : flushed &+ 1
-        return flushed
-    }
+    /// The room has refused an interruption of ours.
+    mutating func withdraw() { unanswered -= min(unanswered, 1) }
 
-    private static func isNewer(_ generation: UInt32, than other: UInt32) -> Bool {
-        Int32(bitPattern: generation &- other) > 0
+    /// What was not answered will not be: another stay, or events that were lost.
+    mutating func forgetUnanswered() { unanswered = 0 }
+
+    /// Takes the room's number; `isOurs` where it answers an interruption of ours.
+    mutating func take(_ generation: UInt32, isOurs: Bool = false) {
+        if isOurs { withdraw() }
+        if Int32(bitPattern: generation &- told) > 0 { told = generation }
     }
 }

@@ -16,6 +16,8 @@ struct Uplink: ~Copyable {
     static let longestBlock = 480
     /// The RFC 8285 identifier under which the audio level (RFC 6464) travels.
     static let audioLevelID: UInt8 = 1
+    /// The one under which the origin travels, generation and utterance (docs/protocol.md).
+    static let originID: UInt8 = 2
     /// The RTP payload type of Opus, from the dynamic range (RFC 3551, section 6).
     static let payloadType = RoomProtocol.payloadType
     /// The RTP payload type of packets that repeat earlier ones (RFC 2198), from the same range.
@@ -30,6 +32,9 @@ struct Uplink: ~Copyable {
     private let networkWake: WakeHandle
 
     private var stream: RTPStreamStart?
+    private var speech = OutgoingSpeech()
+    /// The first packet of a generation that was sent since it was last asked for.
+    private var begun: (generation: UInt32, timestamp: UInt32)?
     /// What was sent of the stream, and when the sound at its timestamp was at the ADC.
     private var sent = SentCounts()
     private var plan: SenderPlan
@@ -104,6 +109,7 @@ struct Uplink: ~Copyable {
     mutating func publish(_ start: RTPStreamStart) {
         preRoll.drain()
         stream = start
+        speech.beginStream(generation: start.generation)
         startsTalkspurt = true
         sent = SentCounts()
         payloads.forget()
@@ -112,6 +118,28 @@ struct Uplink: ~Copyable {
     mutating func stopPublishing() {
         preRoll.stop()
         stream = nil
+    }
+
+    /// Our stream was interrupted: what is captured from now on is of this generation, and of what was before nothing more is sent.
+    mutating func begin(generation: UInt32, now: MonotonicTime) {
+        guard speech.begin(generation: generation, at: now) else { return }
+        preRoll.forget()
+        nextCaptureTime = nil
+        cutFrame()
+    }
+
+    /// What is captured from now on is of this utterance; nil: of none.
+    mutating func begin(utterance: UInt32?, now: MonotonicTime) { speech.begin(utterance: utterance, at: now) }
+
+    /// Begins a frame, and the codec anew: what follows holds nothing of what came before, neither in its own sound nor as a repetition.
+    private mutating func cutFrame() {
+        stream?.timestamp &+= UInt32(frameFill)
+        frameFill = 0
+        frameLevel = -127
+        frameHasVoice = false
+        frameIsAudible = false
+        encoder.reset()
+        pause()
     }
 
     /// Sends by this plan from the next packet on.
@@ -179,6 +207,10 @@ struct Uplink: ~Copyable {
             }
         }
         statistics.captureOverflowFrames = capture.droppedFrames
+        if let begun {
+            events.tell(.generationStarted(generation: begun.generation, timestamp: begun.timestamp))
+            self.begun = nil
+        }
     }
 
     private mutating func takeFromGate() -> BlockMoment? {
@@ -278,19 +310,20 @@ struct Uplink: ~Copyable {
         // What the pre-roll cuts out of a pause is no hole: the stream goes on without it.
         if preRoll.takeCut() { nextCaptureTime = nil }
         noteGap(before: moment.adcTime)
-        if moment.isSent {
+        let end = moment.adcTime.advanced(byFrames: blockFrames, sampleRate: 48_000)
+        if speech.reach(end) { cutFrame() }
+        if moment.isSent, !speech.isCut {
             frameIsAudible = frameIsAudible || moment.isAudible
             frameLevel = max(frameLevel, moment.level)
             frameHasVoice = frameHasVoice || moment.hasVoice
         }
         if frameFill == 0 { beginFrame(adcTime: moment.adcTime) }
-        for index in 0..<blockFrames { frame[frameFill + index] = block[index] }
+        for index in 0..<blockFrames { frame[frameFill + index] = speech.isCut ? 0 : block[index] }
         frameFill += blockFrames
         let frames = encoder.settings.frameDuration.frames
         guard frameFill >= frames else { return }
         if stream != nil {
-            let end = moment.adcTime.advanced(byFrames: blockFrames, sampleRate: 48_000)
-            if frameIsAudible { send(frames: frames, end: end, clock: clock) } else { pause() }
+            if frameIsAudible && !speech.isCut { send(frames: frames, end: end, clock: clock) } else { pause() }
             stream?.timestamp &+= UInt32(frames)
         }
         frameFill = 0
@@ -318,8 +351,8 @@ struct Uplink: ~Copyable {
 
     /// Writes a packet into the next slot of the send ring, with earlier ones up to `copies` back; nil where the ring is full or the codec fails.
     private static func write(
-        _ header: RTPHeader, _ level: AudioLevel, _ samples: Span<Float>, copies: Int, payloads: inout SentPayloads,
-        encoder: inout OpusEncoder, to sending: inout PacketProducer
+        _ header: RTPHeader, _ level: AudioLevel, _ origin: SpeechOrigin, _ samples: Span<Float>, copies: Int,
+        payloads: inout SentPayloads, encoder: inout OpusEncoder, to sending: inout PacketProducer
     ) -> SentPacket? {
         var slot = sending.acquire()
         guard !slot.isEmpty else { return nil }
@@ -329,7 +362,8 @@ struct Uplink: ~Copyable {
                 restoresNewest: encoder.settings.usesForwardErrorCorrection)
             var header = header
             if !repeated.isEmpty { header.payloadType = redundantPayloadType }
-            let headerBytes = try header.write(into: &slot, audioLevel: level, audioLevelID: audioLevelID)
+            let headerBytes = try header.write(
+                into: &slot, audioLevel: level, audioLevelID: audioLevelID, origin: origin, originID: originID)
             var payload = slot._mutatingExtracting(headerBytes...)
             var copyBytes = 0
             if !repeated.isEmpty {
@@ -353,11 +387,13 @@ struct Uplink: ~Copyable {
         let level = AudioLevel(voiceActivity: frameHasVoice, level: UInt8(min(max(-frameLevel, 0), 127)))
         let samples = frame.span.extracting(0..<frames)
         let written = Self.write(
-            header, level, samples, copies: plan.copies, payloads: &payloads, encoder: &encoder, to: &sending)
+            header, level, speech.origin(of: start.timestamp), samples, copies: plan.copies, payloads: &payloads,
+            encoder: &encoder, to: &sending)
         guard let written else {
             statistics.packetsDropped += 1
             return
         }
+        if speech.takeStart() { begun = (speech.generation, start.timestamp) }
         let length = written.byteCount
         sent.note(written)
         statistics.copyBytesSent += written.copyBytes

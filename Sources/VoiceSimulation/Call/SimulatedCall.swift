@@ -151,9 +151,19 @@ package final class SimulatedCallOver<Security: PeerSecurity> {
     /// The stream that a side publishes.
     package func ownStream(_ side: Side) -> StreamID? { participants[side.rawValue].media.ownStream?.stream }
 
-    /// Interrupts a stream on a side's behalf: the room tells everybody.
+    /// Interrupts a stream on a side's behalf: what waits of it there is dropped, and the room tells everybody.
     package func interrupt(_ stream: StreamID, by side: Side) throws {
-        try participants[side.rawValue].guest.session.interrupt(stream)
+        let participant = participants[side.rawValue]
+        let talker = participant.media.participants.keys.first { id in
+            participant.media.streams(of: id).contains { $0.id == stream }
+        }
+        for action in participant.media.interrupt(talker) { carryOut(action, of: participant) }
+        step()
+    }
+
+    /// Says that what a side's microphone delivers from now on is this utterance.
+    package func beginUtterance(_ utterance: UInt32?, _ side: Side) throws {
+        try participants[side.rawValue].core.send(.beginUtterance(utterance))
         step()
     }
 
@@ -326,7 +336,13 @@ package final class SimulatedCallOver<Security: PeerSecurity> {
 
     private func attend(to participant: Participant) {
         participant.guest.handleTimeout(now: now.sinceEpoch)
-        while let event = participant.core.nextEvent() { participant.events.append(EngineEvent(event)) }
+        while let event = participant.core.nextEvent() {
+            if case .generationStarted(let generation, let timestamp) = event {
+                let actions = participant.media.generationStarted(generation, timestamp: timestamp)
+                for action in actions { carryOut(action, of: participant) }
+            }
+            if let event = EngineEvent(event) { participant.events.append(event) }
+        }
         while let event = participant.guest.session.pollEvent() {
             for action in participant.media.handle(event) { carryOut(action, of: participant) }
             if case .ended(let reason) = event { participant.events.append(.left(.session(reason))) }
@@ -358,6 +374,7 @@ package final class SimulatedCallOver<Security: PeerSecurity> {
         case .publish(let stream): try? participant.guest.session.publish(stream, interruptibleBy: .anyone)
         case .tellMuted(let stream, let muted): try? participant.guest.session.setMuted(muted, stream: stream)
         case .tellInterrupted(let stream): try? participant.guest.session.interrupt(stream)
+        case .tellGeneration(let start): try? participant.guest.session.tellGeneration(start)
         case .command(let command): try? participant.core.send(command)
         case .post(let event): participant.events.append(event)
         }

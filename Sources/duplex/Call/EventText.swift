@@ -26,6 +26,7 @@ extension EngineEvent {
         case .linkQualityChanged: "link_quality"
         case .message: "message"
         case .interrupted: "interrupted"
+        case .generationStarted: "generation_started"
         case .connectionLost: "connection_lost"
         case .reconnected: "reconnected"
         case .requestRefused: "request_refused"
@@ -40,7 +41,8 @@ extension EngineEvent {
         switch self {
         case .participantJoined(let participant): participant.id
         case .participantLeft(let participant, _), .participantMuted(let participant, _), .message(let participant, _),
-            .interrupted(let participant, _, _), .participantUnreachable(let participant),
+            .interrupted(let participant, _, _), .generationStarted(let participant, _),
+            .participantUnreachable(let participant),
             .participantReachable(let participant), .streamStalled(let participant, _),
             .linkQualityChanged(let participant, _):
             participant
@@ -74,6 +76,7 @@ extension EngineEvent {
         case .message(let sender, let bytes): "\(name(sender)) says: \(String(decoding: bytes, as: UTF8.self))"
         case .interrupted(let talker, let participant, _):
             "\(name(participant)) interrupted \(talker == participant ? "what was said before" : name(talker))"
+        case .generationStarted(let talker, _): "\(name(talker)) speaks anew"
         case .connectionLost:
             "the room does not answer; trying to come back for up to \(RoomTimers.breakWindow.components.seconds) s"
         case .reconnected: "back in the room"

@@ -126,7 +126,7 @@ final class HostileMember {
     /// Tells the server in time what it need not keep.
     private func countHandled(_ message: RoomMessage) {
         switch message {
-        case .message, .interrupted, .requestRefused: handled &+= 1
+        case .message, .interrupted, .generationStarted, .requestRefused: handled &+= 1
         default: return
         }
         if handled % 16 == 0 { request(.handled(count: handled)) }
