@@ -183,4 +183,43 @@ struct ConversationTests {
         talk.run(for: .seconds(2))
         #expect(Self.loudness(talk, 4.6...5.4) > 0.01)
     }
+
+    @Test(
+        "Given an answer that is held since the person speaks, when it is cancelled, then it does not go on when the person falls silent, and what was heard of it is told once"
+    )
+    func cancelledWhileHeld() throws {
+        // Half a second of speech, after which what was held would go on
+        let talk = try Self.conversation([7...7.4])
+        talk.run(for: .milliseconds(500))
+        #expect(talk.answer(nil, Self.agent(12)))
+        func stages() -> [BargeInStage] {
+            talk.told.compactMap { if case .bargeIn(_, let change) = $0.event { change.stage } else { nil } }
+        }
+        talk.run(for: .seconds(6))
+        while !stages().contains(.held), talk.elapsed < .seconds(8) { talk.run(for: .milliseconds(10)) }
+        try #require(stages().contains(.held))
+        let held = talk.elapsed / .seconds(1)
+        // When it is cancelled, and the agent goes on giving sound of it
+        talk.run(for: .milliseconds(50))
+        try talk.conversation.perform { (machine, _) throws(TurnRefusal) in try machine.cancel() }
+        let before = talk.told.count
+        #expect(talk.conversation.farEnd.offer(Self.agent(1).span, utterance: 1) == 48_000)
+        talk.run(for: .seconds(5))
+        // Then the loudspeaker stays silent
+        #expect(Self.loudness(talk, held + 0.06...talk.elapsed / .seconds(1) - 0.1) < 1e-5)
+        // And its end is told once, with what had left the loudspeaker, and nothing else of it
+        let ends = talk.told.compactMap { if case .answerEnded(_, let heard) = $0.event { heard } else { nil } }
+        #expect(ends.count == 1)
+        let end = try #require(ends.first)
+        #expect(end.reason != .complete)
+        let heard = end.heard / .seconds(1)
+        #expect(abs(heard - (held - 0.5)) < 0.3, "\(heard) of what was held at \(held)")
+        let late = talk.told[before...].filter { if case .bargeIn = $0.event { true } else { false } }
+        #expect(late.isEmpty, "\(late)")
+        // And the next answer is heard
+        #expect(talk.answer(nil, Self.agent(1)))
+        let next = talk.elapsed / .seconds(1)
+        talk.run(for: .milliseconds(900))
+        #expect(Self.loudness(talk, next + 0.1...next + 0.8) > 0.01)
+    }
 }
