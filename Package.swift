@@ -87,6 +87,10 @@ let package = Package(
             "VoiceRooms",
             "VoiceProcessing", "VoiceCoding", "VoiceDevices", "VoiceTransport"),
         module("VoiceSimulation", "VoiceEngine", "VoiceSignal"),
+
+        // The library for C: its header, and what is behind it; tools/package-c links it
+        .target(name: "CDuplexVoice", cSettings: c),
+        module("DuplexVoiceC", "CDuplexVoice", "CSpeexDSP", "VoiceRealtime", "VoiceSignal", "VoiceProcessing"),
         .executableTarget(
             name: "duplex",
             dependencies: [
@@ -121,6 +125,9 @@ let package = Package(
             swiftSettings: swift),
         .executableTarget(
             name: "CustomDevice", dependencies: ["VoiceEngine"], path: "Examples/CustomDevice", swiftSettings: swift),
+        .executableTarget(
+            name: "CProcessor", dependencies: ["DuplexVoiceC", "CDuplexVoice", "CSndFile"], path: "Examples/CProcessor",
+            cSettings: c),
 
         // Tests
         .target(name: "TestCases", path: "Tests/TestCases", swiftSettings: swift),
@@ -144,6 +151,9 @@ let package = Package(
             "VoiceSimulation"),
         tests("CommandLine", "duplex", "VoiceEngine", "VoiceSimulation"),
         tests("VirtualCard", "CALSA", "CLinuxRealtime", "CAllocationCounter"),
+        tests(
+            "DuplexVoiceC", "DuplexVoiceC", "CProcessor", "CDuplexVoice", "VoiceDevices", "VoiceProcessing",
+            "VoiceRealtime", "CAllocationCounter"),
         tests("ImportRules"),
     ],
     swiftLanguageModes: [.v6],

@@ -17,7 +17,7 @@ enum ImportTable {
         ],
         "VoiceEngine": stages,
         "VoiceSimulation": stages.union(["VoiceEngine"]),
-        "DuplexVoiceC": ["VoiceEngine"],
+        "DuplexVoiceC": ["CDuplexVoice", "CSpeexDSP", "VoiceProcessing", "VoiceRealtime", "VoiceSignal"],
         "duplex": stages.union([
             "VoiceEngine", "VoiceSimulation", "ArgumentParser", "FlyingFox", "CPcap", "Foundation",
         ]),

@@ -1,0 +1,42 @@
+internal import CDuplexVoice
+
+/// An object that C holds by a number. The table of handles keeps it alive.
+protocol HandledObject: AnyObject {
+    static var handleKind: UInt8 { get }
+}
+
+extension HandledObject {
+    /// Gives it a number.
+    func named() throws(Failure) -> UInt64 {
+        let object = unsafe Unmanaged.passRetained(self)
+        let handle = unsafe dv_handle_make(Self.handleKind, object.toOpaque())
+        guard handle != 0 else {
+            unsafe object.release()
+            throw Failure(DV_TOO_MANY, "\(DV_HANDLE_SLOTS) objects exist, as many as there may be; destroy one")
+        }
+        return handle
+    }
+
+    /// Takes the number away, and the object with it.
+    static func destroy(_ handle: UInt64) -> dv_status {
+        var status = DV_OK
+        guard let object = unsafe dv_handle_retire(handle, handleKind, &status) else { return status }
+        unsafe Unmanaged<Self>.fromOpaque(object).release()
+        return DV_OK
+    }
+
+    /// Runs the body with the object, of which these sides are its own meanwhile.
+    @inline(__always)
+    static func with(_ handle: UInt64, sides: UInt32, _ body: (Self) -> dv_status) -> dv_status {
+        var status = DV_OK
+        guard let object = unsafe dv_handle_enter(handle, handleKind, sides, &status) else { return status }
+        defer { dv_handle_leave(handle, sides) }
+        return unsafe Unmanaged<Self>.fromOpaque(object)._withUnsafeGuaranteedRef { body($0) }
+    }
+}
+
+/// Of which side of an object a call is.
+enum Side {
+    static var sound: UInt32 { UInt32(DV_SIDE_SOUND) }
+    static var control: UInt32 { UInt32(DV_SIDE_CONTROL) }
+}

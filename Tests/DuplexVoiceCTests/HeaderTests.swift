@@ -1,0 +1,62 @@
+import CDuplexVoice
+import Foundation
+import Testing
+import VoiceDevices
+
+extension LibraryTests {
+    @Suite("Header and example")
+    struct HeaderTests {
+        private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+
+        /// The compiler checks each signature against the header (`@implementation`); tools/package-c, what the library exports.
+        @Test("Swift implements what the header declares, and nothing else")
+        func declarations() throws {
+            let header = try String(
+                contentsOf: Self.root.appending(path: "Sources/CDuplexVoice/include/duplexvoice.h"), encoding: .utf8)
+            let code = header.split(separator: "\n").filter { $0.first?.isLetter == true }
+            let declared = code.flatMap { $0.matches(of: /\b(dv_\w+)\(/).map { String($0.1) } }
+            let sources = Self.root.appending(path: "Sources/DuplexVoiceC")
+            var implemented: [String] = []
+            for name in try FileManager.default.contentsOfDirectory(atPath: sources.path()) {
+                let text = try String(contentsOf: sources.appending(path: name), encoding: .utf8)
+                implemented += text.matches(of: /@c @implementation\npublic func (\w+)\(/).map { String($0.1) }
+            }
+            #expect(declared.contains("dv_processor_run") && declared.count == Set(declared).count)
+            #expect(declared.sorted() == implemented.sorted())
+        }
+
+        @Test("the version is the header's")
+        func version() { #expect(dv_version() == 0x000100) }
+
+        @Test("Examples/CProcessor writes what the library gives")
+        func example() throws {
+            let folder = FileManager.default.temporaryDirectory.appending(path: "duplexvoice-\(UUID())")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(at: folder) }
+            func path(_ name: String) -> String { folder.appending(path: name).path() }
+            let played = (0..<48_000).map { 0.3 * sinf(Float($0 * $0 % 9_973)) }
+            let heard = played.indices.map { $0 < 900 ? 0 : 0.5 * played[$0 - 900] }
+            try AudioFile.write(heard, to: path("mic.wav"), encoding: .float32)
+            try AudioFile.write(played, to: path("ref.wav"), encoding: .float32)
+
+            let process = Process()
+            process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+                .deletingLastPathComponent()
+                .appending(path: "CProcessor")
+            process.arguments = [path("mic.wav"), path("ref.wav"), path("out.wav")]
+            process.standardOutput = FileHandle.nullDevice
+            try process.run()
+            process.waitUntilExit()
+            #expect(process.terminationStatus == 0)
+
+            let processor = try CProcessor(preset: DV_PRESET_VOICE_CHAT)
+            let delay = processor.delay
+            let silence = [Float](repeating: 0, count: delay)
+            let expected = processor.run(heard + silence, played + silence, calls: repeatElement(512, count: 200))
+            let written = try AudioFile.read(path("out.wav")).samples
+            #expect(written.count == heard.count)
+            #expect(written == Array(expected.dropFirst(delay)))
+        }
+    }
+}
