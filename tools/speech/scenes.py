@@ -170,7 +170,7 @@ def clip(seed, voices):
     noise = background(draw, voices)
     target, weight = np.zeros(FRAMES // BLOCK, bool), np.ones(FRAMES // BLOCK, np.float32)
     level = draw.uniform(-45, -12)
-    if draw.random() < 0.22:
+    if draw.random() < 0.3:
         sound = noise * 10 ** (draw.uniform(-70, -15) / 20)
     else:
         dry = voices.talk(draw, FRAMES, noises._log_uniform(draw, 0.1, 1.5), draw.exponential(1.5))
@@ -197,7 +197,9 @@ def clip(seed, voices):
     sound = np.clip(sound, -1, 1)
     if draw.random() < 0.5:
         sound = np.round(sound * 32_768) / 32_768
-    return features.features(np.asarray(sound, np.float32)), target, weight
+    looked = features.features(np.asarray(sound, np.float32))
+    assert np.isfinite(looked).all(), f"clip {seed} is no sound"
+    return looked, target, weight
 
 
 def weights(draw, speech, noise, target):
@@ -207,7 +209,11 @@ def weights(draw, speech, noise, target):
     loud = [np.mean(signal.sosfilt(band, sound).reshape(-1, BLOCK) ** 2, 1) for sound in (speech, noise)]
     local = [np.convolve(power, np.ones(9) / 9, "same") for power in loud]
     heard = 10 * np.log10((local[0] + 1e-9) / (local[1] + 1e-9))
-    weight[target & (heard < -9)] = 0.15
+    # What cannot be heard counts little; but between what can, speech goes on.
+    isHeard = heard > -9
+    weight[target & ~isHeard] = 0.15
+    since, until = (np.convolve(target & isHeard, side, "same") for side in (np.r_[np.zeros(20), np.ones(21)], np.r_[np.ones(21), np.zeros(20)]))
+    weight[target & ~isHeard & (since > 0) & (until > 0)] = 0.6
     for start, end in runs(target):
         weight[max(0, start - 2) : start] = 0.3
         # What went before can be told only afterwards.

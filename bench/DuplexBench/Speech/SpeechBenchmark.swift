@@ -107,7 +107,7 @@ private enum SpeechBenchmark {
     private static func description(_ voices: [SpeechVoice], _ ours: SpeechResult, _ cost: Double) -> String {
         """
         Recorded: \(voices.count) voices of asterisk-core-sounds (\(voices.map(\.name).joined(separator: ", "))), telephone \
-        band, of which nothing was learned. Simulated: all noises (bench/DuplexBench/Speech), other in kind and making than those that were learned from; \
+        band, of which nothing was learned. Simulated: all noises (bench/DuplexBench/Speech), made otherwise than those that were learned from; \
         no room. F1: of blocks of 10 ms, under white noise, traffic and a keyboard together, at so many dB of signal to noise; speech is what \
         is within 30 dB of a voice's active level before the noise, pauses under 300 ms included. False: beginnings told in \
         \(ours.alone.silentMinutes.fixed(0)) minutes of noise alone, \(SpeechNoise.allCases.count) kinds at \

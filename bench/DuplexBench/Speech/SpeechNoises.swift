@@ -2,10 +2,9 @@ import Foundation
 import VoiceSimulation
 
 /// Sounds that are nobody's speech, at 16 kHz, to judge by. Made otherwise than those of tools/speech/noises.py, from which the network learned: bursts of
-/// filtered noise for its ringing sines, pulses for its harmonics; and of kinds that are not among those.
+/// filtered noise for its ringing sines, pulses for its harmonics.
 enum SpeechNoise: String, CaseIterable {
     case white, traffic, keyboard
-    // Of these kinds nothing was learned.
     case pink, music, clock, dishes, footsteps, bell, bark, paper, cough, engine
 
     static let rate = 16_000.0
