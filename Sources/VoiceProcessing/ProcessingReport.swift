@@ -11,10 +11,10 @@ public struct ProcessingReport: BitwiseCopyable, Sendable {
     public var processedTime: Duration?
     /// RMS of what the echo canceller left, before noise suppression and gain, dBFS.
     public var cancelledLevel: Float?
-    /// Probability of near speech in the block, 0...1, what may be left of an echo discounted; nil with noise suppression,
-    /// gain and voice detection all off.
+    /// Probability of near speech in the block, 0...1, what may be left of an echo discounted; nil with gain and voice detection both off.
     public var speechProbability: Float?
-    /// Level of the near end's noise before its suppression, dBFS; nil as the probability is.
+    /// Level of the near end's noise before its suppression, dBFS; nil with noise suppression, gain and
+    /// voice detection all off.
     public var noiseLevel: Float?
     /// What the noise suppressor took of the block's power, dB.
     public var noiseSuppression: Float?

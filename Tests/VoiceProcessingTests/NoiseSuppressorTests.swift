@@ -125,17 +125,6 @@ struct NoiseSuppressorTests {
         #expect(talk.allSatisfy { $0.clicking == 0 })
     }
 
-    @Test("speech is probable where there is speech", arguments: cases(rates))
-    func probability(rate: Int) {
-        let hiss = noise(seconds: 6, rate: rate, seed: 12, level: -50)
-        let talk = [Float](repeating: 0, count: 3 * rate) + speech(seconds: 3, rate: rate, seed: 13, level: -26)
-        let evidence = Self.run(sum(hiss, talk), rate: rate, mode: .moderate).evidence
-        let loud = (300..<600).filter { rms(talk[$0 * rate / 100..<($0 + 1) * rate / 100]) > -32 }
-        let mean = loud.reduce(0) { $0 + evidence[$1].speechProbability } / Float(loud.count)
-        #expect(mean > 0.6)
-        #expect(evidence[100..<300].map(\.speechProbability).max() ?? 1 < 0.5)
-    }
-
     @Test("a change between levels, and from and to off, makes no click", arguments: cases(rates))
     func seamless(rate: Int) {
         let tone = (0..<3 * rate).map {

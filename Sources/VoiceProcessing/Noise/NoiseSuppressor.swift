@@ -1,10 +1,10 @@
 import Glibc
 import VoiceSignal
 
-/// Takes steady and slowly changing noise away from speech, 10 ms at a time, and tells how likely there is speech.
+/// Takes steady and slowly changing noise away from speech, 10 ms at a time.
 ///
 ///     block ─> frames of 20 ms every 5 ms ─> power ─> NoiseTracker ──> a-priori SNR ──> gain of least log-spectral error
-///                        │                                                 └─> in critical bands: probability of speech
+///                        │                                                 └─> in critical bands: presence of speech
 ///                        └──────────────── spectrum × gain ─> overlap-add ─> 5 ms later
 ///
 /// The a-priori SNR follows D. Ephraim's and Malah's decision-directed rule with a weight that grows with the SNR before, so
@@ -16,12 +16,8 @@ import VoiceSignal
 package struct NoiseSuppressor: ~Copyable {
     /// What a block told.
     package struct Evidence: BitwiseCopyable, Equatable, Sendable {
-        /// Probability, 0...1, that there is speech in the block.
-        package var speechProbability: Float
         /// Level of the noise, dBFS RMS.
         package var noiseLevel: Float
-        /// How periodic the block is at the pitch of a voice, 0 to 1.2.
-        package var voicing: Float
         /// How sure it is that there are clicks such as a keyboard's, 0...1.
         package var clicking: Float
         /// How much of the block's power was taken away, dB, 0 or more; 0 when off.
@@ -71,10 +67,7 @@ package struct NoiseSuppressor: ~Copyable {
     private var bandState: FixedArray<Band>
     private let estimator = LogSpectralGain()
     private var transients: TransientSuppressor
-    private var voicing: Voicing
     private var cleanPower: RealVector
-    /// Power that is taken for speech's, whatever the mode's floor.
-    private var speechPower: RealVector
     private var powers: RealVector
     private var noises: RealVector
     private var gains: RealVector
@@ -94,10 +87,7 @@ package struct NoiseSuppressor: ~Copyable {
         bands = CriticalBands(bins: bins, sampleRate: sampleRate)
         bandState = FixedArray(count: bands.count, repeating: Band())
         transients = TransientSuppressor(bands: bands)
-        voicing = Voicing(
-            window: frames.analysis, spectrum: frames.transform.length, sampleRate: sampleRate)
         cleanPower = RealVector(count: bins)
-        speechPower = RealVector(count: bins)
         powers = RealVector(count: bins)
         noises = RealVector(count: bins)
         gains = RealVector(count: bins, repeating: 1)
@@ -120,37 +110,19 @@ package struct NoiseSuppressor: ~Copyable {
     ///   back: followed down and up again it would be taken for the beginning of speech.
     package mutating func run(_ block: inout MutableSpan<Float>, isDamped: Bool = false) -> Evidence {
         precondition(block.count == sampleRate / 100, "a block is 10 ms")
-        var likeness: Float = 0
         var suppression: Float = 0
         var noise: Float = 0
         for start in stride(from: 0, to: block.count, by: frames.hop) {
             frames.analyse(block.span, from: start)
-            let frame = judge(isDamped: isDamped)
-            likeness = max(likeness, frame.likeness)
-            noise = frame.noise
+            noise = judge(isDamped: isDamped)
             guard mode != .off else { continue }
             suppression += 0.5 * applyGains()
             frames.synthesise(into: &block, at: start)
         }
         splice.run(&block)
-        let voicing = measureVoicing()
         return Evidence(
-            speechProbability: Self.speechProbability(likeness: likeness, voicing: voicing),
-            noiseLevel: max(silenceLevel, decibelsFullScale(ofPower: noise)), voicing: voicing,
-            clicking: transients.certainty, suppression: suppression)
-    }
-
-    /// Probability of speech in a block, from how far the bands rise above the noise and how periodic it is.
-    ///
-    /// A logistic regression over 11 000 blocks of speech and 1600 of noise alone (white, pink, fan, babble, keyboard; 0 to 15 dB).
-    private static func speechProbability(likeness: Float, voicing: Float) -> Float {
-        logistic(-3.6 + 1.34 * logf(likeness + 0.02) + 4.43 * voicing)
-    }
-
-    private mutating func measureVoicing() -> Float {
-        // A local, because a closure may not borrow all of self.
-        let speech = unsafe speechPower.start
-        return voicing.measure { bin in unsafe speech[bin] }
+            noiseLevel: max(silenceLevel, decibelsFullScale(ofPower: noise)), clicking: transients.certainty,
+            suppression: suppression)
     }
 
     /// Takes a block that nobody wants to know about, at next to no cost; the mode is off.
@@ -178,13 +150,13 @@ package struct NoiseSuppressor: ~Copyable {
     }
 
     /// Finds the noise, the SNRs and from them the gains of the frame that was analysed.
-    private mutating func judge(isDamped: Bool) -> (likeness: Float, noise: Float) {
+    private mutating func judge(isDamped: Bool) -> Float {
         let noise = gatherPowers(isDamped: isDamped)
         holdTransients()
-        let likeness = judgeBands()
+        judgeBands()
         for bin in 0..<gains.count { gains[bin] = gain(bin) }
         isFirstFrame = false
-        return (likeness, 2 * noise / (Float(frames.transform.length) * frames.windowEnergy))
+        return 2 * noise / (Float(frames.transform.length) * frames.windowEnergy)
     }
 
     private mutating func holdTransients() {
@@ -229,10 +201,9 @@ package struct NoiseSuppressor: ~Copyable {
         return (prior, over + 1)
     }
 
-    /// Gains and presence in the critical bands; returns the mean of their logarithmic SNR, nepers.
-    private mutating func judgeBands() -> Float {
+    /// Gains and presence in the critical bands.
+    private mutating func judgeBands() {
         var mean: Float = 0
-        var likeness: Float = 0
         for index in 0..<bands.count {
             var band = bandState[index]
             if isFirstFrame { band.clean = band.power }
@@ -241,10 +212,7 @@ package struct NoiseSuppressor: ~Copyable {
             band.gain = estimator.gain(prior: prior, posterior: posterior)
             let kept = band.gain * band.gain * band.power
             band.clean = Rule.cleanMemory * band.clean + (1 - Rule.cleanMemory) * kept
-            if index < bands.speechCount {
-                mean += band.ratio
-                likeness += log1pf(band.ratio)
-            }
+            if index < bands.speechCount { mean += band.ratio }
             // The likelihood of the observation, which the frame's presence is weighed into below.
             band.presence = (1 + prior) * expf(-min(prior / (1 + prior) * posterior, 50))
             bandState[index] = band
@@ -255,7 +223,6 @@ package struct NoiseSuppressor: ~Copyable {
             let prior = (0.1 + 0.899 * frame) * (0.199 + 0.8 * Self.presence(band.ratio))
             bandState[index].presence = 1 / (1 + (1 - prior) / prior * band.presence)
         }
-        return likeness / Float(bands.speechCount)
     }
 
     /// How sure speech is, 0...1, at an SNR.
@@ -273,8 +240,6 @@ package struct NoiseSuppressor: ~Copyable {
         let (prior, posterior) = ratios(power: power, noise: noises[bin], clean: clean)
         let estimate = min(estimator.gain(prior: prior, posterior: max(posterior, 1e-3)), Rule.peak * around)
         cleanPower[bin] = Rule.cleanMemory * clean + (1 - Rule.cleanMemory) * estimate * estimate * power
-        let speech = presence * estimate
-        speechPower[bin] = speech * speech * power
         // Square roots: nearer to loudness, in which the mean of two gains is heard as one between them.
         let root = presence * max(estimate, floor).squareRoot() + (1 - presence) * floor.squareRoot()
         let release = lower.release + place.upperShare * (upper.release - lower.release)

@@ -2,9 +2,10 @@ import VoiceSignal
 
 /// What is done to the near end behind an echo canceller, the same with every backend, as far as that leaves it to us.
 ///
-///     without echo ─> HighPass ─> NoiseSuppressor ─┬─> GainController ─┬─> near end
-///                                       │ evidence │                   └─> LoudnessMeter
-///                                       └──────────┴─> SpeechDetector ─> speechStarted, speechEnded
+///     without echo ─> HighPass ─┬─> NoiseSuppressor ──> GainController ─┬─> near end
+///                               │            noise level ─┘ │           └─> LoudnessMeter
+///                               └─> SpeechNetwork ──────────┴─> SpeechDetector ─> speechStarted, speechEnded
+///                                         less what is likely an echo
 ///
 /// One owner. Allocates when made and never after; its settings may change between any two blocks. Costs next to nothing when
 /// noise suppression, gain and voice detection are all off.
@@ -22,6 +23,7 @@ package struct NearEndStages: ~Copyable {
     private var depth: ProcessingSettings.NoiseSuppression
     private var splice: OutputSplice
     private var gain: GainController
+    private var network: SpeechNetwork
     private var detector: SpeechDetector
     private var meter: LoudnessMeter
     private var detection: ProcessingSettings.VoiceDetection
@@ -41,6 +43,7 @@ package struct NearEndStages: ~Copyable {
         depth = settings.noise
         splice = OutputSplice(rate: sampleRate)
         gain = GainController(settings.gain)
+        network = SpeechNetwork(sampleRate: sampleRate)
         detector = SpeechDetector(settings.detector)
         meter = LoudnessMeter(sampleRate: sampleRate)
         detection = settings.voiceDetection
@@ -81,6 +84,8 @@ package struct NearEndStages: ~Copyable {
             meter.take(block.span)
             return report.take(meter)
         }
+        // Before the noise is taken away: what is left of it then is harder to tell from speech.
+        let heard = gain.isActive || detection != .off ? network.run(block.span) : nil
         var evidence = noise.run(&block, isDamped: report.suppressionGain ?? 0 < Self.damping)
         if isNeural, let taken = neural?.run(&block, floor: NoiseSuppressor.floor(of: depth)) {
             evidence.suppression = taken
@@ -90,20 +95,25 @@ package struct NearEndStages: ~Copyable {
             residual.take(left: left, reference: reference, noise: evidence.noiseLevel)
         }
         report.residualEchoLikelihood = report.residualEchoLikelihood ?? reckoned
-        let echo = report.residualEchoLikelihood ?? 0
-        let speech = evidence.speechProbability * (1 - echo)
-        report.speechProbability = speech
         report.noiseLevel = evidence.noiseLevel
         report.noiseSuppression = evidence.suppression
-        if detection != .off { detect(speech, block.span, &report) }
-        if gain.isActive {
-            let done = gain.run(&block, speech: speech, noise: evidence.noiseLevel - evidence.suppression)
-            report.gain = done.gain
-            report.limiting = done.limiting
-            report.speechLevel = done.speechLevel
+        if let heard {
+            let speech = heard * (1 - (report.residualEchoLikelihood ?? 0))
+            report.speechProbability = speech
+            if detection != .off { detect(speech, block.span, &report) }
+            if gain.isActive { control(&block, speech, noise: evidence.noiseLevel - evidence.suppression, &report) }
         }
         meter.take(block.span)
         report.take(meter)
+    }
+
+    private mutating func control(
+        _ block: inout MutableSpan<Float>, _ speech: Float, noise: Float, _ report: inout ProcessingReport
+    ) {
+        let done = gain.run(&block, speech: speech, noise: noise)
+        report.gain = done.gain
+        report.limiting = done.limiting
+        report.speechLevel = done.speechLevel
     }
 
     private mutating func detect(_ speech: Float, _ block: Span<Float>, _ report: inout ProcessingReport) {
