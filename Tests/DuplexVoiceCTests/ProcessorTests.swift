@@ -197,11 +197,9 @@ extension LibraryTests {
             let processor = try CProcessor(rate: rate, preset: DV_PRESET_VOICE_CHAT)
             var agent = settings(of: DV_PRESET_VOICE_AGENT)
             let sound = ramp(512)
-            var output = sound
+            var output = [Float](repeating: 0, count: 512)
             var report = processor.report
             func call() -> dv_status { unsafe dv_processor_run(processor.handle, sound, sound, &output, 512) }
-            // What the first call makes, as the tables of a generic type, it makes once.
-            for _ in 0..<10 { #expect(call() == DV_OK) }
             var failures = 0
             let before = RealtimeWatch.allocations
             for round in 0..<100 {

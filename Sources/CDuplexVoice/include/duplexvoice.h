@@ -5,7 +5,8 @@
 //
 // Threads. Every object has two sides, said with each function: sound and control. Each side takes one call at a time, from any thread; one that
 // comes while another of its side runs returns DV_BUSY and does nothing. The two sides never wait for each other, so an audio callback
-// and a window may use the same object. Calls of the sound side neither allocate nor lock, wait or call the system.
+// and a window may use the same object. Calls of the sound side neither allocate nor lock, wait or call the system; with a backend of another
+// library's, as far as that keeps to it (WebRTC's module has mutexes of its own).
 //
 // Structures. `size` is set to `sizeof` by the caller. A library older than the caller takes a longer structure as long as what it does not know is
 // zero, and else returns DV_UNSUPPORTED; a newer one takes a shorter structure for one whose further fields are zero. Zero is the default of every
