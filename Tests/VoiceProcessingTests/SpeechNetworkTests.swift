@@ -126,12 +126,11 @@ struct SpeechNetworkTests {
     func allocations(rate: Int) {
         var network = SpeechNetwork(sampleRate: rate)
         let sound = noise(seconds: 1, rate: rate, seed: 1, level: -30)
-        var told: Float = network.run(sound.span.extracting(0..<rate / 100))
+        _ = network.run(sound.span.extracting(0..<rate / 100))
         let before = RealtimeWatch.allocations ?? 0
         for block in 1..<100 {
-            told += network.run(sound.span.extracting(block * rate / 100..<(block + 1) * rate / 100))
+            _ = network.run(sound.span.extracting(block * rate / 100..<(block + 1) * rate / 100))
         }
         #expect((RealtimeWatch.allocations ?? 0) - before == 0)
-        #expect(told >= 0)
     }
 }
