@@ -23,7 +23,7 @@ private let hasGStreamerSRTP: Bool = {
 }()
 
 /// Keys by one program, decoding by another, with an SRTP of its own: nothing of ours but the packets.
-@Suite("What we protect is decoded by others, with the keys that openssl exports", .timeLimit(.minutes(2)))
+@Suite("What we protect is decoded by others, with the keys that openssl exports", .serialized, .timeLimit(.minutes(2)))
 struct MediaInteroperationLiveTests {
     /// A path whose client is s_client, which tells the keys (RFC 5764 section 4.2).
     private final class Path {
