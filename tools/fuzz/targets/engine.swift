@@ -1,4 +1,4 @@
-// modules: CLinuxRealtime VoiceRealtime VoiceWire VoicePlayout VoicePeers VoiceRooms CDTLS CVoiceKernels CRNNoise CWebRTCAudio VoiceSignal VoiceProcessing VoiceCoding VoiceDevices VoiceTransport VoiceEngine
+// modules: CLinuxRealtime VoiceRealtime VoiceWire VoicePlayout VoiceTurns VoicePeers VoiceRooms CDTLS CVoiceKernels CRNNoise CWebRTCAudio VoiceSignal VoiceProcessing VoiceCoding VoiceDevices VoiceTransport VoiceEngine
 // plain: VoiceProcessing VoiceDevices
 // length: 800
 //
@@ -50,6 +50,7 @@ private struct Scene: ~Copyable {
     private var reports: ReportExchange
     private var events: MediaEventOutlet
     private var streams: StreamTable
+    private var farEnds: FarEndTable
     private var now = MonotonicTime(nanoseconds: 1_000_000_000)
     private var sequences = [UInt16](repeating: 65_500, count: talkers.count + 1)
     private var timestamps = [UInt32](repeating: 4_294_900_000, count: talkers.count + 1)
@@ -58,6 +59,9 @@ private struct Scene: ~Copyable {
         let received = PacketRing(minimumSlots: 1_024)
         let playout = try FrameRing(minimumCapacity: 4_096)
         let told = ValueRing<MediaEvent>(minimumCapacity: 16)
+        let rendered = ValueRing<RenderedSpan>(minimumCapacity: 16)
+        let news = ValueRing<FarEndNews>(minimumCapacity: 16)
+        let farEnds = FarEndTable(rendered: rendered.consumer, news: news.producer, wake: nil)
         let configuration = EngineConfiguration()
         let downlink = try Downlink(
             received: received.consumer, playout: playout.producer, configuration: configuration, devicePeriod: 480,
@@ -65,6 +69,7 @@ private struct Scene: ~Copyable {
         let streams = try StreamTable(count: 2, configuration: configuration.playout)
         self.downlink = downlink
         self.streams = streams
+        self.farEnds = farEnds
         packets = received.producer
         sound = playout.consumer
         events = MediaEventOutlet(told.producer, wake: nil)
@@ -77,7 +82,7 @@ private struct Scene: ~Copyable {
         switch choices.byte() & 15 {
         case 0:
             let source = talkers[choices.number(below: talkers.count)]
-            _ = downlink.addStream(source, of: source, isMuted: false)
+            _ = downlink.addStream(source, of: source, isMuted: false, generation: UInt32(choices.byte()))
             _ = streams.add(source)
         case 1, 2, 3: sendSound(&choices)
         case 4: sendReport(&choices)
@@ -185,7 +190,7 @@ private struct Scene: ~Copyable {
         for sample in target { precondition(sample.isFinite && abs(sample) <= 1.01, "sound beyond full scale") }
         running.spend {
             downlink.run(
-                RunClock(start: now, isLive: false), take: nil, playback: DirectionCounts(), reports: &reports,
+                RunClock(start: now, isLive: false), take: nil, playback: DirectionCounts(), farEnds: &farEnds, reports: &reports,
                 events: &events)
         }
     }
