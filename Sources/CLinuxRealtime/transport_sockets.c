@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <pthread.h>
@@ -368,6 +369,15 @@ uint32_t dv_poll_wait(int poll, int64_t timeout_nanoseconds) {
 // MARK: Secrets
 
 int dv_process_set_dumpable(int dumpable) { return prctl(PR_SET_DUMPABLE, dumpable ? 1 : 0, 0, 0, 0) ? -errno : 0; }
+
+int dv_process_set_core_filter(const char *bits) {
+    const int file = open("/proc/self/coredump_filter", O_WRONLY | O_CLOEXEC);
+    if (file < 0) return -errno;
+    const ssize_t written = write(file, bits, strlen(bits));
+    const int error = written < 0 ? -errno : 0;
+    close(file);
+    return error;
+}
 
 int dv_process_is_dumpable(void) { return prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 1; }
 

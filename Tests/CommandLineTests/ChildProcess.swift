@@ -90,6 +90,11 @@ struct ChildProcess {
     /// An event that never came.
     struct Missing: Error { var type: String }
 
+    /// What `/proc` tells of it while it runs.
+    func kernelFile(_ name: String) throws -> String {
+        try String(contentsOfFile: "/proc/\(process.processIdentifier)/\(name)", encoding: .utf8)
+    }
+
     /// Control-C.
     func interrupt() { kill(process.processIdentifier, SIGINT) }
 

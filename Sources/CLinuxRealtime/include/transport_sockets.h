@@ -97,6 +97,9 @@ uint32_t dv_poll_wait(int poll, int64_t timeout_nanoseconds);
 /// Whether the process's memory goes into core dumps, and its user's debuggers may read it (PR_SET_DUMPABLE, prctl(2)). 0 or -errno.
 int dv_process_set_dumpable(int dumpable);
 
+/// Which kinds of memory go into core dumps, as /proc/PID/coredump_filter has them (core(5)): a bit each, hexadecimal with 0x. 0 or -errno.
+int dv_process_set_core_filter(const char *bits);
+
 /// Whether a core dump of the process may be made.
 int dv_process_is_dumpable(void);
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import VoiceEngine
+import VoiceTransport
 
 /// Joins a room and talks.
 struct Call: AsyncParsableCommand {
@@ -133,6 +134,8 @@ struct Call: AsyncParsableCommand {
     }
 
     func run() async throws {
+        // Before there are keys and voices in it.
+        ProcessMemory.keepOutOfCoreDumps()
         try await reportingFailure { try await CallRun(self).run() }
     }
 
