@@ -74,19 +74,19 @@ let package = Package(
         module("VoiceTurns"),
         module("VoicePeers", "VoiceWire"),
         module("VoiceRooms", "VoiceWire", "VoicePeers"),
-        module(
-            "VoiceProcessing", "VoiceRealtime", "VoiceSignal", "CVoiceKernels", "CWebRTCAudio", "CSpeexDSP", "CRNNoise"),
+        module("VoiceProcessing", "VoiceSignal", "CVoiceKernels", "CWebRTCAudio", "CSpeexDSP", "CRNNoise"),
         module("VoiceCoding", "COpus"),
+        module("VoiceSimulation", "VoiceSignal", "VoiceCoding"),
         module("VoiceDevices", "VoiceRealtime", "CALSA", "CSndFile", "CSpeexDSP"),
         module(
             "VoiceTransport", "CLinuxRealtime", "VoiceRealtime", "VoiceWire", "VoicePeers", "VoiceRooms", "CJWT",
-            "CDTLS",
-            "COpenSSL"),
+            "CDTLS", "COpenSSL"),
         module(
             "VoiceEngine", "VoiceRealtime", "VoiceSignal", "VoiceWire", "VoicePlayout", "VoiceTurns", "VoicePeers",
-            "VoiceRooms",
-            "VoiceProcessing", "VoiceCoding", "VoiceDevices", "VoiceTransport"),
-        module("VoiceSimulation", "VoiceEngine", "VoiceSignal"),
+            "VoiceRooms", "VoiceProcessing", "VoiceCoding", "VoiceDevices", "VoiceTransport"),
+        module(
+            "SimulatedCalls", "VoiceEngine", "VoiceSimulation", "VoiceSignal", "VoiceWire", "VoicePeers", "VoiceRooms",
+            "VoiceProcessing", "VoiceDevices", "VoiceRealtime"),
 
         // The library for C: its header, and what is behind it; tools/package-c links it
         .target(name: "CDuplexVoice", cSettings: c),
@@ -94,7 +94,7 @@ let package = Package(
         .executableTarget(
             name: "duplex",
             dependencies: [
-                "VoiceEngine", "VoiceTransport", "VoiceSimulation", "CAllocationCounter", "CPcap",
+                "VoiceEngine", "VoiceTransport", "VoiceSimulation", "SimulatedCalls", "CAllocationCounter", "CPcap",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], swiftSettings: swift),
 
@@ -103,8 +103,8 @@ let package = Package(
         .executableTarget(
             name: "DuplexBench",
             dependencies: [
-                "VoiceEngine", "VoiceSimulation", "VoiceTransport", "VoicePeers", "CWebRTCAudio", "COpus", "CSRTP",
-                "CAllocationCounter", "CRing",
+                "VoiceEngine", "VoiceSimulation", "SimulatedCalls", "VoiceTransport", "VoicePeers", "CWebRTCAudio",
+                "COpus", "CSRTP", "CAllocationCounter", "CRing",
             ], path: "bench/DuplexBench", swiftSettings: swift),
 
         // What the residual echo's network learns from
@@ -137,19 +137,21 @@ let package = Package(
         tests("VoiceWire", "VoiceWire"),
         tests("VoicePlayout", "VoicePlayout", "VoiceCoding"),
         tests("VoiceTurns", "VoiceTurns"),
-        tests("VoicePeers", "VoicePeers"),
-        tests("VoiceRooms", "VoiceRooms", "VoicePeers", "ScriptedPeers"),
+        tests("VoicePeers", "VoicePeers", "VoiceSimulation"),
+        tests("VoiceRooms", "VoiceRooms", "VoicePeers", "VoiceSimulation", "ScriptedPeers"),
         tests("VoiceProcessing", "VoiceProcessing", "VoiceRealtime", "VoiceSignal", "CAllocationCounter"),
         tests("VoiceCoding", "VoiceCoding"),
         tests("VoiceDevices", "VoiceDevices"),
         tests("VoiceTransport", "VoiceTransport", "CLinuxRealtime", "CAllocationCounter", "CSRTP", "COpenSSL"),
-        tests("VoiceEngine", "VoiceEngine", "VoiceProcessing", "VoiceSimulation", "CAllocationCounter"),
+        tests(
+            "VoiceEngine", "VoiceEngine", "VoiceProcessing", "VoiceSimulation", "SimulatedCalls", "CAllocationCounter"),
         tests("VoiceSimulation", "VoiceSimulation"),
-        tests("EndToEnd", "VoiceEngine", "VoiceSimulation", "CAllocationCounter", "ScriptedPeers"),
+        tests(
+            "EndToEnd", "VoiceEngine", "VoiceSimulation", "SimulatedCalls", "CAllocationCounter", "ScriptedPeers"),
         tests(
             "Examples", "EchoAgent", "CustomBackend", "CustomDevice", "VoiceEngine", "VoiceProcessing",
-            "VoiceSimulation"),
-        tests("CommandLine", "duplex", "VoiceEngine", "VoiceSimulation"),
+            "VoiceSimulation", "SimulatedCalls"),
+        tests("CommandLine", "duplex", "VoiceEngine", "VoiceSimulation", "SimulatedCalls"),
         tests("VirtualCard", "CALSA", "CLinuxRealtime", "CAllocationCounter"),
         tests(
             "DuplexVoiceC", "DuplexVoiceC", "CProcessor", "CDuplexVoice", "VoiceDevices", "VoiceProcessing",

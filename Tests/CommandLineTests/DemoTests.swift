@@ -1,8 +1,9 @@
 import Testing
 import VoiceDevices
+import VoiceSimulation
 
+@testable import SimulatedCalls
 @testable import VoiceEngine
-@testable import VoiceSimulation
 @testable import duplex
 
 @Suite("The demo's script and its judge")

@@ -1,3 +1,4 @@
+import SimulatedCalls
 import Testing
 import VoiceEngine
 import VoiceSimulation

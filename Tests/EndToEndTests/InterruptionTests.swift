@@ -1,4 +1,5 @@
 import Glibc
+import SimulatedCalls
 import TestCases
 import Testing
 import VoiceEngine

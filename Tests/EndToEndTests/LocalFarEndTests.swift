@@ -1,6 +1,6 @@
+import SimulatedCalls
 import Testing
 import VoiceEngine
-import VoiceSimulation
 
 @Suite("A room and a far end in this process at once")
 struct LocalFarEndTests {

@@ -1,4 +1,5 @@
 import ScriptedPeers
+import SimulatedCalls
 import TestCases
 import Testing
 import VoiceEngine

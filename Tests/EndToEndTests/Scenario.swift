@@ -1,6 +1,6 @@
+import SimulatedCalls
 import Testing
 import VoiceEngine
-import VoiceSimulation
 
 /// What the scenarios of this folder ask of a call.
 enum Scenario {

@@ -1,3 +1,4 @@
+import SimulatedCalls
 import TestCases
 import Testing
 import VoiceEngine

@@ -1,3 +1,4 @@
+import SimulatedCalls
 import VoiceEngine
 import VoiceSimulation
 

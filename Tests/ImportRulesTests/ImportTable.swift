@@ -9,32 +9,35 @@ enum ImportTable {
         "VoiceTurns": [],
         "VoicePeers": ["VoiceWire"],
         "VoiceRooms": ["VoiceWire", "VoicePeers"],
-        "VoiceProcessing": ["VoiceRealtime", "VoiceSignal", "CVoiceKernels", "CWebRTCAudio", "CSpeexDSP", "CRNNoise"],
+        "VoiceProcessing": ["VoiceSignal", "CVoiceKernels", "CWebRTCAudio", "CSpeexDSP", "CRNNoise"],
         "VoiceCoding": ["COpus"],
+        "VoiceSimulation": ["VoiceSignal", "VoiceCoding"],
         "VoiceDevices": ["VoiceRealtime", "CALSA", "CSndFile", "CSpeexDSP"],
         "VoiceTransport": [
             "VoiceRealtime", "VoiceWire", "VoicePeers", "VoiceRooms", "CDTLS", "COpenSSL", "CJWT", "CLinuxRealtime",
         ],
-        "VoiceEngine": stages,
-        "VoiceSimulation": stages.union(["VoiceEngine"]),
+        "VoiceEngine": stages.union(["VoiceTurns"]),
+        "SimulatedCalls": [
+            "VoiceRealtime", "VoiceSignal", "VoiceWire", "VoicePeers", "VoiceRooms", "VoiceProcessing", "VoiceDevices",
+            "VoiceEngine", "VoiceSimulation",
+        ],
         "DuplexVoiceC": ["CDuplexVoice", "CSpeexDSP", "VoiceProcessing", "VoiceRealtime", "VoiceSignal"],
         "duplex": stages.union([
-            "VoiceEngine", "VoiceSimulation", "ArgumentParser", "FlyingFox", "CPcap", "Foundation",
+            "VoiceEngine", "VoiceSimulation", "SimulatedCalls", "ArgumentParser", "CPcap", "Foundation",
         ]),
     ]
 
     /// The stages of the sound's way, which the engine joins.
     private static let stages: Set<String> = [
-        "VoiceRealtime", "VoiceSignal", "VoiceWire", "VoicePlayout", "VoiceTurns", "VoicePeers", "VoiceRooms",
-        "VoiceProcessing",
+        "VoiceRealtime", "VoiceSignal", "VoiceWire", "VoicePlayout", "VoicePeers", "VoiceRooms", "VoiceProcessing",
         "VoiceCoding", "VoiceDevices", "VoiceTransport",
     ]
 
     /// Modules of the toolchain that every module may import.
     static let everywhere: Set<String> = ["Synchronization"]
 
-    /// Modules of the toolchain that touch the system, and those who may; never the pure ones. VoiceSignal, VoiceProcessing and VoiceSimulation take
-    /// Glibc for its mathematics alone: sines, exponentials, logarithms.
+    /// Modules of the toolchain that touch the system, and those who may; never the pure ones. VoiceSignal, VoiceProcessing
+    /// and VoiceSimulation take Glibc for its mathematics alone: sines, exponentials, logarithms.
     static let system: [String: Set<String>] = [
         "Glibc": [
             "VoiceRealtime", "VoiceSignal", "VoiceDevices", "VoiceTransport", "VoiceProcessing", "VoiceSimulation",

@@ -1,3 +1,4 @@
+import SimulatedCalls
 import Synchronization
 import VoiceRealtime
 import VoiceSimulation

@@ -1,3 +1,4 @@
+import SimulatedCalls
 import Synchronization
 import Testing
 import VoiceEngine

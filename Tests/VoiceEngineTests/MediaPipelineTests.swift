@@ -1,4 +1,5 @@
 import CAllocationCounter
+import SimulatedCalls
 import Testing
 import VoiceRealtime
 import VoiceSimulation

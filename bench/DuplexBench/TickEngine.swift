@@ -1,3 +1,4 @@
+import SimulatedCalls
 import VoiceDevices
 import VoiceEngine
 import VoiceRealtime

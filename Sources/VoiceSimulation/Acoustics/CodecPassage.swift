@@ -1,4 +1,4 @@
-internal import VoiceEngine
+internal import VoiceCoding
 
 /// Sound through Opus, as a wireless loudspeaker gets it.
 package enum CodecPassage {

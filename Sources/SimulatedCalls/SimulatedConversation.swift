@@ -2,6 +2,7 @@ internal import Synchronization
 internal import VoiceDevices
 package import VoiceEngine
 internal import VoiceRealtime
+package import VoiceSimulation
 
 /// An engine in a room with a person and a loudspeaker, and a conversation with an agent in the engine's own process, in simulated time: the same bits for the same
 /// seed on every run.

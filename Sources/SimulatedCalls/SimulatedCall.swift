@@ -3,6 +3,7 @@ package import VoiceEngine
 package import VoicePeers
 internal import VoiceRealtime
 package import VoiceRooms
+package import VoiceSimulation
 internal import VoiceWire
 
 /// Two engines, a room server and the network between them, in simulated time: the same bits for the same seed on every run.

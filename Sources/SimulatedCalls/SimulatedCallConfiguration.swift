@@ -1,6 +1,7 @@
 package import VoiceEngine
 package import VoicePeers
 package import VoiceRooms
+package import VoiceSimulation
 
 /// A call whose paths nothing protects: what is said and heard is the same.
 package typealias SimulatedCall = SimulatedCallOver<Plaintext>

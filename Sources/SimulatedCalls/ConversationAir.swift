@@ -1,4 +1,5 @@
 internal import VoiceDevices
+package import VoiceSimulation
 
 /// The air of one participant's room: what the loudspeaker and the near talker make of the microphone, with a record of all of it.
 ///
