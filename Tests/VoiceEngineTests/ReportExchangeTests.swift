@@ -61,6 +61,19 @@ final class ReportExchangeTests {
         #expect(exchange.statistics.reportsMalformed == 60 && exchange.statistics.reportsReceived == 30)
     }
 
+    @Test("One of three listeners who says in its own name that it hears nothing takes nothing from the others")
+    func lie() throws {
+        for second in 0..<60 {
+            now += .seconds(1)
+            for good in [9, 10] as [UInt32] { receive(try report(of: good, lost: false, roundTrip: .milliseconds(40))) }
+            receive(try report(of: 8, lost: true, roundTrip: second < 3 ? .milliseconds(5) : .seconds(2)))
+        }
+        let plan = exchange.adaptation.plan
+        #expect(exchange.listeners.count == 3 && exchange.statistics.reportsMalformed == 0)
+        #expect(plan.settings.bitratePerSecond == OpusEncoderSettings.voice.bitratePerSecond)
+        #expect(plan.settings.frameDuration == OpusEncoderSettings.voice.frameDuration && plan.copies == 0)
+    }
+
     @Test("A listener's word counts for the time between its reports, not for how often it says it")
     func flood() throws {
         // Given a good listener, and one that reports 1000 times a second what it told before

@@ -19,14 +19,19 @@ private struct Reporters {
         generator = SeededGenerator(seed: seed)
     }
 
-    /// Lets `seconds` pass, in which each listener loses as told, with this round trip in seconds.
+    /// Lets `seconds` pass, in which each listener loses as told, with this round trip in seconds;
+    /// the one at `silent` reports of no packet at all.
     mutating func report(
-        _ seconds: Int, _ losses: [PacketLoss], roundTrips: [Double] = [0.04],
+        _ seconds: Int, _ losses: [PacketLoss], roundTrips: [Double] = [0.04], silent: Int? = nil,
         each: (SenderPlan, Int) -> Void = { _, _ in }
     ) {
         for second in 0..<seconds {
             now += .seconds(1)
             for (index, loss) in losses.enumerated() {
+                guard index != silent else {
+                    adaptation.note(LossEvidence(), from: UInt32(index + 1), roundTrip: nil, now: now)
+                    continue
+                }
                 var pattern = LossPattern(firstSequenceNumber: 0)
                 var isBad = generator.chance(loss.longRunRatio)
                 for _ in 0..<50 {
@@ -153,18 +158,21 @@ struct SenderAdaptationTests {
         var large = Reporters(seed: 4)
         large.report(20, [.independent(0.05)] + [PacketLoss](repeating: clean, count: 11))
         #expect(!large.plan.settings.usesForwardErrorCorrection)
-        // One narrow path among many takes half the rate at most; among two all that it needs
+        // A path that is narrow for one of two or more is that listener's own: the others would queue behind the sender's
         let loss = PacketLoss.independent(0.08)
-        var many = Reporters(seed: 4)
-        many.report(5, [loss, clean, clean, clean], roundTrips: [0.04])
-        many.report(14, [loss, clean, clean, clean], roundTrips: [0.25, 0.04])
-        #expect(many.plan.settings.bitratePerSecond == 16_000)
-        var wide = OpusEncoderSettings.voice
-        wide.bitratePerSecond = 64_000
-        var generous = Reporters(wide, seed: 4)
-        generous.report(5, [loss, clean, clean, clean], roundTrips: [0.04])
-        generous.report(14, [loss, clean, clean, clean], roundTrips: [0.25, 0.04])
-        #expect(generous.plan.settings.bitratePerSecond == 32_000)
+        for others in 1...3 {
+            var one = Reporters(seed: 4)
+            let losses = [loss] + [PacketLoss](repeating: clean, count: others)
+            one.report(5, losses, roundTrips: [0.04])
+            one.report(14, losses, roundTrips: [0.25, 0.04])
+            #expect(one.plan.settings.bitratePerSecond == 32_000, "\(others) others")
+            #expect(one.plan.settings.frameDuration == .milliseconds20)
+        }
+        // One that is narrow for most is the sender's
+        var common = Reporters(seed: 4)
+        common.report(5, [loss, loss, clean], roundTrips: [0.04])
+        common.report(14, [loss, loss, clean], roundTrips: [0.25, 0.25, 0.04])
+        #expect(common.plan.settings.bitratePerSecond == 16_000)
     }
 
     @Test("switched off, or where FEC is not configured, what is configured stays")
@@ -215,6 +223,100 @@ struct SenderAdaptationTests {
             #expect((16_000...32_000).contains(plan.settings.bitratePerSecond), "seed \(seed)")
             #expect((960...1_920).contains(plan.settings.frameDuration.frames) && (0...3).contains(plan.copies))
         }
+    }
+}
+
+/// What a listener may say that is not so, where all others hear well.
+private enum Lie: CaseIterable {
+    /// It hears nothing, and a queue grows.
+    case hearsNothing
+    /// It loses every other packet.
+    case everySecond
+    /// It loses bursts of three, which copies repair.
+    case bursts
+    /// A queue grows, and nothing is lost.
+    case queue
+
+    var loss: PacketLoss {
+        switch self {
+        case .hearsNothing: .independent(1)
+        case .everySecond: .independent(0.5)
+        case .bursts: .bursts(0.3, meanBurst: 3)
+        case .queue: .none
+        }
+    }
+
+    var roundTrip: Double {
+        switch self {
+        case .hearsNothing, .queue: 2
+        case .everySecond, .bursts: 0.04
+        }
+    }
+}
+
+/// A member who lies, among listeners who hear well; see decision 039.
+@Suite("One listener who lies")
+struct LyingListenerTests {
+    private static let honest = PacketLoss.none
+
+    @Test("takes nothing from rate and packet length, and buys no copies and no more FEC than is configured")
+    func one() {
+        for (lie, others) in Lie.allCases.flatMap({ lie in [2, 3, 7, 15].map { (lie, $0) } }) {
+            var reporters = Reporters(seed: 6)
+            let listeners = [PacketLoss](repeating: Self.honest, count: others)
+            reporters.report(10, [Self.honest] + listeners)
+            reporters.report(60, [lie.loss] + listeners, roundTrips: [lie.roundTrip, 0.04]) { plan, second in
+                let when = "\(lie) among \(others), second \(second)"
+                #expect(plan.copies == 0, "\(when)")
+                #expect(plan.settings.bitratePerSecond == 32_000, "\(when)")
+                #expect(plan.settings.frameDuration == .milliseconds20, "\(when)")
+                #expect(plan.settings.expectedLossPercent <= OpusEncoderSettings.voice.expectedLossPercent, "\(when)")
+            }
+        }
+    }
+
+    @Test("takes nothing from rate and packet length where there is but one other")
+    func amongTwo() {
+        for lie in Lie.allCases {
+            var reporters = Reporters(seed: 6)
+            reporters.report(10, [Self.honest, Self.honest])
+            reporters.report(60, [lie.loss, Self.honest], roundTrips: [lie.roundTrip, 0.04]) { plan, second in
+                #expect(plan.settings.bitratePerSecond == 32_000, "\(lie), second \(second)")
+                #expect(plan.settings.frameDuration == .milliseconds20, "\(lie), second \(second)")
+            }
+        }
+    }
+
+    @Test("does not hide what the others need")
+    func hides() {
+        // Given two who lose bursts, and one who says that it hears all, or says nothing of what it hears
+        for silent in [nil, 2] {
+            let burst = PacketLoss.bursts(0.12, meanBurst: 3)
+            var reporters = Reporters(seed: 7)
+            reporters.report(30, [burst, burst, Self.honest], silent: silent)
+            #expect(reporters.plan.copies >= 2, "silent: \(String(describing: silent))")
+        }
+        // Given two behind a narrow path, and one who says that there is room
+        var narrow = Reporters(seed: 7)
+        let loss = PacketLoss.independent(0.08)
+        narrow.report(5, [loss, loss, Self.honest])
+        narrow.report(14, [loss, loss, Self.honest], roundTrips: [0.25, 0.25, 0.04])
+        #expect(narrow.plan.settings.bitratePerSecond == 16_000)
+    }
+
+    @Test("does not keep the rate down once there is room again")
+    func keepsDown() {
+        var reporters = Reporters(seed: 8)
+        let loss = PacketLoss.independent(0.08)
+        reporters.report(10, [.none, .none, .none])
+        reporters.report(14, [loss, loss, loss], roundTrips: [0.25])
+        #expect(reporters.plan.settings.bitratePerSecond == 16_000)
+        // When one says that there is still a queue, now and then, so that it is not taken for a longer route
+        for second in 0..<40 {
+            reporters.report(1, [.none, .none, .none], roundTrips: [second % 2 == 0 ? 0.15 : 0.04, 0.04])
+        }
+        #expect(reporters.plan.settings.bitratePerSecond == 32_000)
+        #expect(reporters.plan.settings.frameDuration == .milliseconds20)
     }
 }
 

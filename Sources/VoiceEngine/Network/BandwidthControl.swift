@@ -2,6 +2,9 @@ internal import VoiceCoding
 
 /// How much of the path a sender takes: bit rate, packet length, and whether there is room for copies.
 ///
+/// What is narrow for most listeners is what they have in common, the sender's own path; what is narrow for one of two or of many is that
+/// listener's, and takes nothing from the others (decision 039).
+///
 /// Loss alone says nothing about bandwidth: radio links lose without a queue. What says it is a round trip that grows while packets are lost,
 /// or one that grows very much. Then the rate falls by the factor of Google's congestion control, and rises again as that does
 /// (draft-ietf-rmcat-gcc-02, section 5.5). Longer packets come when the rate alone has not helped: at 20 ms the headers of IP, UDP and RTP
@@ -48,23 +51,21 @@ struct BandwidthControl: BitwiseCopyable, Sendable {
     /// Whether they mean a path with room.
     static func isClear(excess: Double) -> Bool { excess < clearExcess }
 
-    /// Takes how many of the paths are narrow now, and whether all are clear.
-    mutating func update(narrow: Int, of paths: Int, isClear: Bool, hadCopies: Bool, now: Duration) {
+    /// Takes how many of the paths are narrow now, and how many are clear.
+    mutating func update(narrow: Int, clear: Int, of paths: Int, hadCopies: Bool, now: Duration) {
         let full = Double(configured.bitratePerSecond)
-        if narrow > 0 {
+        if hadCopies ? 2 * narrow >= paths : 2 * narrow > paths {
             guard lastChange.map({ now - $0 >= Self.settling }) ?? true else { return }
             lastChange = now
-            // Copies go first; what is left may fit.
+            // Copies go first, as they came: as half of the listeners have it. What is left may fit.
             if hadCopies {
                 ban = min(max(ban * 2, Self.firstBan), Self.longestBan)
                 bannedUntil = now + ban
                 return
             }
             let least = min(Double(policy.minimumBitratePerSecond), full)
-            // One narrow path among many does not take more than half from the others.
-            let floor = 2 * narrow >= paths ? least : max(least, full / 2)
-            rate = min(rate, max(floor, rate * Self.decrease))
-        } else if isClear, rate < full {
+            rate = min(rate, max(least, rate * Self.decrease))
+        } else if 2 * clear >= paths, rate < full {
             guard lastChange.map({ now - $0 >= Self.pace }) ?? true else { return }
             lastChange = now
             rate = min(full, rate * Self.increase)

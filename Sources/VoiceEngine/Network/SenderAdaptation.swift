@@ -5,9 +5,12 @@ internal import VoiceCoding
 ///     loss patterns ─► cost to the ear ─► in-band FEC, copies (RED), expected loss ─┐
 ///     round trips ──► queue on the way ─► bit rate, packet length ──────────────────┴─► SenderPlan
 ///
-/// **Several listeners** get one stream. What a protection is worth is the mean of what it is worth to the listener who would gain most and
-/// what it is worth on average: one bad link in a small room is served, one slightly bad link in a large room is not at the others' expense.
-/// The bit rate follows the narrowest path, but not below half of what is configured while most paths have room.
+/// **Several listeners** get one stream, and one of them may lie (decision 039). The more a measure costs the others, the more listeners must need it:
+///
+///     bit rate, packet length   more than half: what they have in common is the sender's own path
+///     copies                    at least half
+///     in-band FEC               one who gains much, or all on average: the mean of the most that one gains and the average; beyond the loss that
+///                               is configured at least half
 ///
 /// Evidence fades with two time constants: protection comes with the fast one, and goes when both agree that it is not needed.
 struct SenderAdaptation: BitwiseCopyable, Sendable {
@@ -84,13 +87,13 @@ struct SenderAdaptation: BitwiseCopyable, Sendable {
     private static func kept(after seconds: Double, of constant: Double) -> Double { 1 / (1 + seconds / constant) }
 
     private mutating func decide(now: Duration) {
-        var (narrow, clear) = (0, true)
+        var (narrow, clear) = (0, 0)
         for index in 0..<listeners.count {
             let excess = listeners[index].path.excess ?? 0
             if BandwidthControl.isNarrow(excess: excess, loss: listeners[index].fast.lossRatio) { narrow += 1 }
-            clear = clear && BandwidthControl.isClear(excess: excess)
+            if BandwidthControl.isClear(excess: excess) { clear += 1 }
         }
-        bandwidth.update(narrow: narrow, of: listeners.count, isClear: clear, hadCopies: plan.copies > 0, now: now)
+        bandwidth.update(narrow: narrow, clear: clear, of: listeners.count, hadCopies: plan.copies > 0, now: now)
         var next = plan
         bandwidth.apply(to: &next.settings)
         next.copies = copies(now: now)
@@ -117,29 +120,35 @@ struct SenderAdaptation: BitwiseCopyable, Sendable {
     /// How many packets each is to repeat: the fewest that leave clearly less than FEC would.
     private func copies(now: Duration) -> Int {
         guard allowsCopies, knows(Self.leastBurstEvidence), bandwidth.allowsCopies(now: now) else { return 0 }
-        let left = weighed { $0.slow.cost(copies: 1) }
+        let left = reachedByHalf { $0.slow.cost(copies: 1) }
         guard left > (plan.copies > 0 ? Self.copiesGo : Self.copiesCome) else { return 0 }
         let most = min(policy.mostCopies, LossEvidence.mostCopies)
         if plan.copies > 0, plan.copies <= most,
-            weighed({ $0.slow.cost(copies: plan.copies) }) < Self.copiesKeep * left
+            reachedByHalf({ $0.slow.cost(copies: plan.copies) }) < Self.copiesKeep * left
         {
             return plan.copies
         }
         guard most >= 2 else { return 0 }
-        for copies in 2...most where weighed({ $0.slow.cost(copies: copies) }) < Self.copiesLeave * left {
+        for copies in 2...most where reachedByHalf({ $0.slow.cost(copies: copies) }) < Self.copiesLeave * left {
             return copies
         }
         return 0
     }
 
     private func expectedLoss(before: Int) -> Int {
-        let ratio = weighed { max($0.fast.lossRatio, $0.slow.lossRatio) }
+        let configuredRatio = Double(configured.expectedLossPercent) / 100
+        let ratio = max(
+            min(weighed(Self.lossRatio(of:)), configuredRatio), reachedByHalf(Self.lossRatio(of:)))
         // What was configured holds until something is known.
         guard knows(Self.leastEvidence) || ratio > 0 else { return before }
         let percent = Int((ratio * 100).rounded(.up))
         let step = (percent + Self.expectedLossStep - 1) / Self.expectedLossStep * Self.expectedLossStep
         let wanted = min(max(step, Self.expectedLossStep), Self.mostExpectedLoss)
         return wanted < before && percent > before - Self.expectedLossStep - 2 ? before : wanted
+    }
+
+    private static func lossRatio(of listener: Listener) -> Double {
+        max(listener.fast.lossRatio, listener.slow.lossRatio)
     }
 
     /// The mean of the largest and the average.
@@ -154,8 +163,20 @@ struct SenderAdaptation: BitwiseCopyable, Sendable {
         return (largest + sum / Double(listeners.count)) / 2
     }
 
+    /// The largest value that at least half of the listeners reach.
+    private func reachedByHalf(_ value: (Listener) -> Double) -> Double {
+        var largest = 0.0
+        for index in 0..<listeners.count {
+            let one = value(listeners[index])
+            var reaching = 0
+            for other in 0..<listeners.count where value(listeners[other]) >= one { reaching += 1 }
+            if 2 * reaching >= listeners.count { largest = max(largest, one) }
+        }
+        return largest
+    }
+
+    /// Whether at least half have told of so many packets.
     private func knows(_ packets: Double) -> Bool {
-        for index in 0..<listeners.count where listeners[index].slow.packets < packets { return false }
-        return listeners.count > 0
+        listeners.count > 0 && reachedByHalf { $0.slow.packets } >= packets
     }
 }
