@@ -35,12 +35,24 @@ public func fuzzOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 
 func makeSeeds() -> [[UInt8]] {
     let start: [UInt8] = [0, 0, 0, 1, 0, 2, 0, 3]
-    let talk = (0..<40).flatMap { _ in [1, 0, 1, 0, 0, 20, 0xF8, 1, 1, 1, 0, 0, 20, 0xF8, 15, 40] as [UInt8] }
-    let long = (0..<20).flatMap { _ in [1, 0, 255, 0, 60, 20, 0xE0, 15, 10] as [UInt8] }
+    let talk = (0..<40).flatMap { _ in
+        [1, 0, 1, 0, 20, 0, 3, 0xF8, 1, 1, 1, 1, 1, 0, 20, 2, 3, 0xF8, 1, 1, 15, 40] as [UInt8]
+    }
+    let long = (0..<20).flatMap { _ in [1, 0, 255, 0, 60, 0, 3, 0xE0, 1, 1, 15, 10] as [UInt8] }
+    // A talker of one generation, interrupted, who goes on in the next; and one whose packets are each of another.
+    let interrupted = (0..<40).flatMap { number in
+        [1, 0, 1, 0, 20, number < 20 ? 2 : 5, 3, 0xF8, 1, 1, 15, 20] + (number == 18 ? [10, 2, 0] : []) as [UInt8]
+    }
+    let restless: [UInt8] = [
+        11, 0, 1, 8, 50, 64, 2, 3, 0xF8, 1, 1, 15, 40, 11, 1, 1, 8, 255, 64, 255, 3, 0xF8, 1, 1, 15, 40,
+    ]
     let reports = (0..<20).flatMap { number in
         [4, UInt8(number), 3, 200, 5, UInt8(number), 60, 6, 0, 15, 255] as [UInt8]
     }
-    return [start + talk, start + long, start + reports, start + talk + reports + long]
+    return [
+        start + interrupted, start + restless + talk, start + talk, start + long, start + reports,
+        start + talk + reports + long,
+    ]
 }
 
 private struct Scene: ~Copyable {
@@ -82,7 +94,7 @@ private struct Scene: ~Copyable {
         switch choices.byte() & 15 {
         case 0:
             let source = talkers[choices.number(below: talkers.count)]
-            _ = downlink.addStream(source, of: source, isMuted: false, generation: UInt32(choices.byte()))
+            _ = downlink.addStream(source, of: source, isMuted: false, generation: generation(choices.byte()))
             _ = streams.add(source)
         case 1, 2, 3: sendSound(&choices)
         case 4: sendReport(&choices)
@@ -91,11 +103,15 @@ private struct Scene: ~Copyable {
         case 7: push([0x80 | choices.byte(), choices.byte()] + choices.bytes(Int(choices.byte())))
         case 8: push(choices.bytes(Int(choices.byte())))
         case 9: downlink.removeStream(talkers[choices.number(below: talkers.count)])
-        case 10: downlink.flush(generation: UInt32(choices.byte()), of: talkers[choices.number(below: talkers.count)])
+        case 10:
+            downlink.flush(generation: generation(choices.byte()), of: talkers[choices.number(below: talkers.count)])
         case 11: floodSound(&choices)
         default: run(milliseconds: Int(choices.byte()))
         }
     }
+
+    /// A generation among the first, or any at all.
+    private func generation(_ byte: UInt8) -> UInt32 { byte < 128 ? UInt32(byte) : UInt32(byte) << 24 | 5 }
 
     // MARK: What comes
 
@@ -111,18 +127,33 @@ private struct Scene: ~Copyable {
         let who = choices.number(below: talkers.count + 1)
         let step = choices.byte()
         let type: UInt8 = choices.byte() & 1 == 0 ? 111 : 112
-        sound(who, step: step, advance: UInt32(choices.byte()) * 48, type, choices.bytes(choices.number(below: 64)))
+        let advance = UInt32(choices.byte()) * 48
+        sound(who, step: step, advance: advance, type, origin(choices.byte()), choices.bytes(choices.number(below: 64)))
     }
 
-    /// As many packets as the ring holds between two runs.
+    /// Nothing, or a generation among the first or any, within an utterance or not.
+    private func origin(_ byte: UInt8) -> SpeechOrigin? {
+        guard byte != 0 else { return nil }
+        let place = SpeechOrigin.Place(utterance: UInt32(byte >> 5), position: UInt32(byte) << 20)
+        return SpeechOrigin(generation: byte < 64 ? byte >> 1 : byte, place: byte & 1 == 0 ? nil : place)
+    }
+
+    /// As many packets as the ring holds between two runs; of one generation, or each of another.
     private mutating func floodSound(_ choices: inout Choices) {
         let who = choices.number(below: talkers.count + 1)
         let (step, advance, count) = (choices.byte(), UInt32(choices.byte()) * 120, 4 * Int(choices.byte()))
+        let (first, rise) = (choices.byte(), choices.byte())
         let payload = choices.bytes(choices.number(below: 64))
-        for _ in 0..<count { sound(who, step: step, advance: advance, 111, payload) }
+        for index in 0..<count {
+            sound(
+                who, step: step, advance: advance, 111, origin(first &+ UInt8(truncatingIfNeeded: index) &* rise),
+                payload)
+        }
     }
 
-    private mutating func sound(_ who: Int, step: UInt8, advance: UInt32, _ type: UInt8, _ payload: [UInt8]) {
+    private mutating func sound(
+        _ who: Int, step: UInt8, advance: UInt32, _ type: UInt8, _ origin: SpeechOrigin?, _ payload: [UInt8]
+    ) {
         let isLong = step == 255
         sequences[who] &+= isLong ? 399 : UInt16(bitPattern: Int16(Int8(bitPattern: step)))
         timestamps[who] &+= isLong ? 399 * 120 : advance
@@ -131,9 +162,8 @@ private struct Scene: ~Copyable {
             synchronizationSource: who < talkers.count ? talkers[who] : 77)
         var bytes = [UInt8](repeating: 0, count: 1_500)
         var span = bytes.mutableSpan
-        guard
-            let length = try? header.write(into: &span, audioLevel: AudioLevel(voiceActivity: true, level: step & 127))
-        else { return }
+        let level = AudioLevel(voiceActivity: true, level: step & 127)
+        guard let length = try? header.write(into: &span, audioLevel: level, origin: origin) else { return }
         push(Array(bytes[..<length]) + payload)
     }
 
@@ -190,7 +220,8 @@ private struct Scene: ~Copyable {
         for sample in target { precondition(sample.isFinite && abs(sample) <= 1.01, "sound beyond full scale") }
         running.spend {
             downlink.run(
-                RunClock(start: now, isLive: false), take: nil, playback: DirectionCounts(), farEnds: &farEnds, reports: &reports,
+                RunClock(start: now, isLive: false), take: nil, playback: DirectionCounts(), farEnds: &farEnds,
+                reports: &reports,
                 events: &events)
         }
     }

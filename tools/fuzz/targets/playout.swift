@@ -12,17 +12,24 @@ private let pulling = Budget("a pull", limit: 1_600_000)
 
 /// Steps of each kind: an even stream, one with gaps, one whose numbers and timestamps step as far as they are believed.
 func makeSeeds() -> [[UInt8]] {
-    func stream(sequence: UInt8, frames: UInt16, first: UInt8, pulls: Int) -> [UInt8] {
-        (0..<60).flatMap { _ -> [UInt8] in
-            [1, sequence, UInt8(frames >> 8), UInt8(frames & 255), first]
-                + (0..<pulls).flatMap { _ -> [UInt8] in [40, 255, 0, 0, 0] }
+    func stream(sequence: UInt8, frames: UInt16, first: UInt8, pulls: Int, said: UInt8 = 0, rise: UInt8 = 0) -> [UInt8]
+    {
+        (0..<UInt8(60)).flatMap { number -> [UInt8] in
+            [1, sequence, UInt8(frames >> 8), UInt8(frames & 255), said &+ number &* rise, first]
+                + (0..<pulls).flatMap { _ -> [UInt8] in [40, 255, 0, 0, 0, 0] }
         }
     }
+    // The word that generation 1 is in force.
+    let interruption: [UInt8] = [3, 0xF1, 0, 1, 0, 0]
     return [
         stream(sequence: 1, frames: 960, first: 0xF8, pulls: 1),
         stream(sequence: 3, frames: 2_880, first: 0x48, pulls: 2),
         stream(sequence: 127, frames: 120, first: 0xE0, pulls: 0),
         stream(sequence: 100, frames: 12_000, first: 0xE0, pulls: 3),
+        stream(sequence: 1, frames: 960, first: 0xF8, pulls: 1, rise: 1),
+        stream(sequence: 1, frames: 120, first: 0xE0, pulls: 0, rise: 129),
+        stream(sequence: 1, frames: 960, first: 0xF8, pulls: 1) + interruption
+            + stream(sequence: 1, frames: 960, first: 0xF8, pulls: 1, said: 1),
     ]
 }
 
@@ -37,12 +44,14 @@ public func fuzzOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var sequence: UInt16 = 65_530
     var timestamp: UInt32 = 4_294_900_000
     var pulled = 0
-    // Five bytes are a step: what to do, a sequence step, a timestamp step of two bytes, the payload's first byte.
-    for step in 0..<min(input.count / 5, 4_000) {
-        let at = step * 5
+    // Six bytes are a step: what to do, a sequence step, a timestamp step of two bytes, the generation it says (255: none), the payload's first
+    // byte.
+    for step in 0..<min(input.count / 6, 4_000) {
+        let at = step * 6
         now += .microseconds(Int64(input[at] >> 2) * 500)
         if input[at] & 3 == 3, input[at + 1] & 0xF0 == 0xF0 {
-            control(&buffer, input[at + 1], &pulled)
+            let generation = UInt32(input[at + 2]) << 24 | UInt32(input[at + 3])
+            control(&buffer, input[at + 1], generation, &pulled)
         } else if input[at] & 3 != 0 {
             let step = Int16(Int8(bitPattern: input[at + 1]))
             let isLong = step == 127
@@ -53,11 +62,12 @@ public func fuzzOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
             let header = RTPHeader(
                 payloadType: 111, marker: input[at] & 128 != 0, sequenceNumber: sequence, timestamp: timestamp,
                 synchronizationSource: input[at] & 64 != 0 ? 1 : 2)
-            let payload = input.extracting(at + 4..<min(at + 40, input.count))
+            let generation = input[at + 4] == 255 ? nil : input[at + 4]
+            let payload = input.extracting(at + 5..<min(at + 40, input.count))
             if input[at] & 16 != 0, let audio = try? RedundantAudio(parsing: payload) {
-                inserting.spend { _ = buffer.insert(audio, header: header, now: now) }
+                inserting.spend { _ = buffer.insert(audio, header: header, generation: generation, now: now) }
             } else {
-                inserting.spend { _ = buffer.insert(payload, header: header, now: now) }
+                inserting.spend { _ = buffer.insert(payload, header: header, generation: generation, now: now) }
             }
         } else {
             let frames = 1 + Int(input[at + 1]) * 959 / 255
@@ -74,14 +84,14 @@ public func fuzzOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
-/// One of what an owner may do besides: flush, flush a generation, begin anew.
-private func control(_ buffer: inout PlayoutBuffer, _ byte: UInt8, _ pulled: inout Int) {
+/// One of what an owner may do besides: flush, put a generation in force, begin anew.
+private func control(_ buffer: inout PlayoutBuffer, _ byte: UInt8, _ generation: UInt32, _ pulled: inout Int) {
     switch byte & 3 {
     case 0: buffer.flush()
-    case 1: buffer.flush(generation: UInt32(byte >> 2) &* 0x0800_0000)
+    case 1: buffer.flush(generation: generation)
     case 2: while buffer.takeDecision() != nil {}
     default:
-        buffer.reset()
+        buffer.reset(generation: generation)
         pulled = 0
     }
 }

@@ -127,9 +127,14 @@ private final class Session {
         _ kind: MediaKind, _ number: UInt8, by table: inout PeerTable<DTLSSecurity>, for peer: PeerID, isForServer: Bool
     ) -> Sent {
         let source: [UInt8] = [1, 2, 3, 4]
+        // Sound as it is sent: with level and generation, every other pair of packets also with a place in an utterance.
+        let extensions: [UInt8] =
+            number & 2 == 0
+            ? [0xBE, 0xDE, 0, 1, 0x10, 0x85, 0x20, number]
+            : [0xBE, 0xDE, 0, 3, 0x10, 0x85, 0x28, number, 0, 0, 0, 1, 0, 0, 3, 0xC0]
         let clear: [UInt8] =
             kind == .sound
-            ? [0x80, 111, 0, number, 0, 0, 0, number] + source + [1, 2, 3] : [0x80, 201, 0, 1] + source
+            ? [0x90, 111, 0, number, 0, 0, 0, number] + source + extensions + [1, 2, 3] : [0x80, 201, 0, 1] + source
         var bytes = clear + [UInt8](repeating: 0, count: DTLSSecurity.mediaOverhead)
         var span = bytes.mutableSpan
         guard let (count, _) = table.protect(&span, count: clear.count, kind, for: peer) else {

@@ -27,20 +27,25 @@ public func fuzzOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 
 private let story = Story { Scene() }
 
+/// Kinds of steps.
+private let kinds: UInt8 = 17
+
 /// Each kind of step is taken, a few at a time.
 func makeSeeds() -> [[UInt8]] {
     var seeds: [[UInt8]] = []
-    for kind in 0..<UInt8(16) {
+    for kind in 0..<kinds {
         for number in 0..<UInt8(6) { seeds.append([kind, number, 1, 2, 3]) }
     }
+    // Interrupted, answered, and told that another's generation begins.
+    seeds.append([7, 0, 0, 11, 9, 0, 9, 1, 0, 8, 1, 4])
     // Silence of 10 s and more, a grant on the way back, silence again.
-    seeds.append([13, 255, 13, 255, 0, 3, 13, 255, 0, 2])
+    seeds.append([14, 255, 14, 255, 0, 3, 14, 255, 0, 2])
     // Forgotten by the server, silence until the doubt is over, and back.
-    seeds.append([14, 4, 0, 13, 20, 0, 2])
+    seeds.append([15, 4, 0, 14, 20, 0, 2])
     // Each record out of its place; then the server says nothing of its own, and the same again.
     for kind in 0..<UInt8(8) {
-        seeds.append([14, kind, 0, 14, kind, 1])
-        seeds.append([15, 1, 13, 255, 14, kind, 0, 14, kind, 1])
+        seeds.append([15, kind, 0, 15, kind, 1])
+        seeds.append([16, 1, 14, 255, 15, kind, 0, 15, kind, 1])
     }
     return seeds
 }
@@ -75,26 +80,26 @@ private final class Scene {
 
     func step(_ choices: inout Choices) {
         now += .microseconds(100)
-        let kind = choices.byte() & 15
+        let kind = choices.byte() % kinds
         switch kind {
         case 0: grant(others: choices.number(below: 8))
-        case 1...8:
+        case 1...9:
             let number = choices.byte()
             say([message(kind, number, choices.byte() & 3)])
-        case 9:
-            let (kind, number) = (choices.byte() % 8 + 1, choices.byte())
+        case 10:
+            let (kind, number) = (choices.byte() % 9 + 1, choices.byte())
             say((0..<1 + choices.number(below: 60)).map { message(kind, number &+ UInt8($0), UInt8($0) & 3) })
-        case 10: ask(choices.byte(), StreamID(rawValue: UInt32(choices.byte()) + 1))
-        case 11: deliver(choices.bytes(choices.number(below: 256)))
-        case 12: rawFrame(&choices)
-        case 13:
+        case 11: ask(choices.byte(), StreamID(rawValue: UInt32(choices.byte()) + 1))
+        case 12: deliver(choices.bytes(choices.number(below: 256)))
+        case 13: rawFrame(&choices)
+        case 14:
             now += .milliseconds(Int64(choices.byte()) * 40)
             handling.spend {
                 guest.handleTimeout(now: now)
                 drain()
             }
             read()
-        case 14: record(choices.byte(), choices.byte(), &choices)
+        case 15: record(choices.byte(), choices.byte(), &choices)
         default:
             if choices.byte() & 1 == 1 {
                 answersHellos.toggle()
@@ -130,14 +135,18 @@ private final class Scene {
         let participant = ParticipantID(rawValue: UInt32(number % 12) + 1)
         let stream = StreamID(rawValue: UInt32(number % 12) + 1)
         let assignment = StreamAssignment(stream: stream, synchronizationSource: UInt32(number))
+        let generation = UInt32(number) << (8 * UInt32(detail))
         return switch kind {
         case 1: .participantJoined(entry(participant.rawValue, number: Int(detail)))
         case 2: .participantLeft(participant, .left)
-        case 3: .published(participant, PublishedStream(assignment))
+        case 3: .published(participant, PublishedStream(assignment, generation: generation))
         case 4: .unpublished(participant, stream)
         case 5: .muteChanged(stream, MuteState(rawValue: detail & 3))
         case 6: .message(sender: participant, destination: nil, bytes: [UInt8](repeating: number, count: 4))
-        case 7: .interrupted(by: participant, stream, generation: UInt32(number) << (8 * UInt32(detail)))
+        case 7: .interrupted(by: participant, stream, generation: generation)
+        case 8:
+            .generationStarted(
+                participant, GenerationStart(stream: stream, generation: generation, timestamp: UInt32(number)))
         default:
             switch detail {
             case 3: .removed(.restarting)
@@ -150,7 +159,7 @@ private final class Scene {
 
     private func ask(_ kind: UInt8, _ stream: StreamID) {
         let own = guest.session.grant?.streams.first ?? StreamAssignment(stream: stream, synchronizationSource: 1)
-        switch kind % 9 {
+        switch kind % 10 {
         case 0: try? guest.session.publish(own)
         case 1: try? guest.session.unpublish(stream)
         case 2: try? guest.session.subscribe(to: stream)
@@ -159,6 +168,9 @@ private final class Scene {
         case 5: try? guest.session.send([UInt8](repeating: kind, count: Int(kind) * 4))
         case 6: try? guest.session.interrupt(stream)
         case 7: guest.session.leave(now: now)
+        case 8:
+            let start = GenerationStart(stream: own.stream, generation: stream.rawValue - 1, timestamp: UInt32(kind))
+            try? guest.session.tellGeneration(start)
         default: try? guest.session.renew(token: [4, 5, 6], now: now)
         }
         drain()

@@ -70,7 +70,11 @@ func makeSeeds() -> [[UInt8]] {
         }
     }
     // As many requests of a kind as fit into a datagram.
-    for kind in 0..<UInt8(9) { seeds.append([11, kind, 107, 1, 0, 11, kind, 107, 1, 0]) }
+    for kind in 0..<UInt8(9) {
+        for flag in 0..<UInt8(2) { seeds.append([11, kind, 107, 1, flag, 11, kind, 107, 1, flag]) }
+    }
+    // An interruption of each member, and its answer.
+    for member in 0..<UInt8(members) { seeds.append([8, member, 0, member << 4 | 8, 3, 1]) }
     return seeds
 }
 
@@ -167,6 +171,12 @@ private final class Scene {
                     .send(
                         destination: destination == 0 ? nil : ParticipantID(rawValue: UInt32(destination)),
                         bytes: [UInt8](repeating: number, count: copies == 1 ? Int(number) * 4 : 1)))
+            // The talker's answer to interruptions that were and to some that were not.
+            case 8 where flag:
+                let start = GenerationStart(
+                    stream: assignment.stream, generation: UInt32(number & 7) &+ UInt32(copy) &- 2,
+                    timestamp: UInt32(number))
+                messages.append(.tellGeneration(start))
             case 8: messages.append(.interrupt(stream))
             case 9: messages.append(copy == copies - 1 ? .leave : .subscribe(stream))
             // Its own token, that of another, or none.

@@ -52,7 +52,25 @@ private func checkPacket(_ datagram: Span<UInt8>) {
     for index in 0..<packet.contributingSourceCount {
         precondition(other.contributingSource(at: index) == packet.contributingSource(at: index))
     }
-    for id: UInt8 in 0...16 { precondition(other.audioLevel(id: id) == packet.audioLevel(id: id)) }
+    for id: UInt8 in 0...16 {
+        precondition(other.audioLevel(id: id) == packet.audioLevel(id: id))
+        precondition(other.speechOrigin(id: id) == packet.speechOrigin(id: id))
+        checkOrigin(packet, id)
+    }
+}
+
+/// What says where a packet belongs is read from a header that is written anew as it was.
+private func checkOrigin(_ packet: RTPPacket, _ id: UInt8) {
+    guard let origin = packet.speechOrigin(id: id), 1...14 ~= id else { return }
+    var bytes = [UInt8](repeating: 0, count: 28)
+    var span = bytes.mutableSpan
+    guard let length = try? packet.header.write(into: &span, origin: origin, originID: id) else {
+        fatalError("an origin that was read cannot be written")
+    }
+    guard let again = try? RTPPacket(parsing: bytes.span.extracting(first: length)) else {
+        fatalError("what was written cannot be read")
+    }
+    precondition(again.speechOrigin(id: id) == origin)
 }
 
 /// Writes the packet part by part; its extension without the padding between elements.
