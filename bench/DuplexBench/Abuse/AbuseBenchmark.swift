@@ -19,14 +19,14 @@ private enum AbuseBenchmark {
             "put out",
             "silenced ms", "talker/s", "newcomer ms", "log kB")
         var rows: [AbuseScene.Outcome] = []
-        for attack in Self.chosen {
-            let row = try measure(attack, duplex)
+        for (attack, isProtected) in Self.chosen {
+            let row = try measure(attack, isProtected, duplex)
             if attack != .nothing { rows.append(row) }
-            add(attack, row, to: &table)
+            add(attack, isProtected, row, to: &table)
         }
         return BenchmarkResult(
             description: """
-                Each attack for \(Int(AbuseScene.attackSeconds)) s at \(AbuseScene.rate) datagrams a second on a `duplex room serve`, with two calls \
+                "Protected": over DTLS and SRTP. Each attack for \(Int(AbuseScene.attackSeconds)) s at \(AbuseScene.rate) datagrams a second on a `duplex room serve`, with two calls \
                 (each two `duplex call` with files) going on: one in a room apart and one in the attacked room, which has \(AbuseScene.fullRoom) \
                 members where the attack is on messages. µs: CPU time of the server's thread for a hostile datagram, above what it needs \
                 without an attack: the mean, the mean of the worst quarter of a second, and the median of one datagram alone, its wake-up included; \
@@ -49,10 +49,21 @@ private enum AbuseBenchmark {
             ])
     }
 
-    /// All attacks, or those that `ABUSE_ONLY` names, with commas between.
-    private static var chosen: [Attack] {
-        guard let names = ProcessInfo.processInfo.environment["ABUSE_ONLY"] else { return Attack.allCases }
-        return Attack.allCases.filter { names.split(separator: ",").contains("\($0)") }
+    /// All attacks, or those that `ABUSE_ONLY` names, with commas between: on a plaintext server, then those of members on a protected one, or on the one
+    /// that `ABUSE_SECURITY` names, `plaintext` or `protected`.
+    private static var chosen: [(Attack, isProtected: Bool)] {
+        let environment = ProcessInfo.processInfo.environment
+        let names = environment["ABUSE_ONLY"]?.split(separator: ",")
+        let attacks = Attack.allCases.filter { names?.contains("\($0)") ?? true }
+        let security = environment["ABUSE_SECURITY"]
+        let plaintext = security == "protected" ? [] : attacks.map { ($0, isProtected: false) }
+        let protected =
+            security == "plaintext" ? [] : attacks.filter { !$0.isOfStrangers }.map { ($0, isProtected: true) }
+        return plaintext + protected
+    }
+
+    private static func name(_ attack: Attack, _ isProtected: Bool) -> String {
+        attack.name + (isProtected ? ", protected" : "")
     }
 
     /// The program under attack: `DUPLEX_PROGRAM`, or the one that was built beside this.
@@ -66,19 +77,24 @@ private enum AbuseBenchmark {
         return path
     }
 
-    private static func measure(_ attack: Attack, _ duplex: String) throws -> AbuseScene.Outcome {
+    private static func measure(
+        _ attack: Attack, _ isProtected: Bool, _ duplex: String
+    ) throws -> AbuseScene.Outcome {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("duplex-abuse-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        FileHandle.standardError.write(Data("attacking with \(attack.name)\n".utf8))
-        return try AbuseScene(attack, duplex: duplex, folder: folder).run()
+        FileHandle.standardError.write(Data("attacking with \(name(attack, isProtected))\n".utf8))
+        return try AbuseScene(attack, isProtected: isProtected, duplex: duplex, folder: folder).run()
     }
 
-    private static func add(_ attack: Attack, _ row: AbuseScene.Outcome, to table: inout MarkdownTable) {
+    private static func add(
+        _ attack: Attack, _ isProtected: Bool, _ row: AbuseScene.Outcome, to table: inout MarkdownTable
+    ) {
         let isAttack = attack != .nothing
         func micro(_ value: Double) -> String { isAttack ? value.fixed(1) : "" }
         let cells = [
-            attack.name, row.datagramsPerSecond.fixed(0), micro(row.meanMicroseconds), micro(row.worstMicroseconds),
+            name(attack, isProtected), row.datagramsPerSecond.fixed(0), micro(row.meanMicroseconds),
+            micro(row.worstMicroseconds),
             micro(row.aloneMicroseconds), micro(row.clientMicroseconds), String(row.dropped),
             String(row.packetsLostApart),
             String(row.packetsLostBeside), String(row.victimsLost), String(row.silencedMilliseconds),

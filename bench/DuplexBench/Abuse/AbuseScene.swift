@@ -47,14 +47,16 @@ struct AbuseScene {
     private static let callSeconds = 60.0
 
     private let attack: Attack
+    private let isProtected: Bool
     private let duplex: String
     private let folder: URL
     private let issuer: TokenIssuer
     private let forger: TokenIssuer
     private let secret: String
 
-    init(_ attack: Attack, duplex: String, folder: URL) throws {
-        (self.attack, self.duplex, self.folder) = (attack, duplex, folder)
+    /// - Parameter isProtected: whether all, the attacker too, speak by DTLS and SRTP.
+    init(_ attack: Attack, isProtected: Bool, duplex: String, folder: URL) throws {
+        (self.attack, self.isProtected, self.duplex, self.folder) = (attack, isProtected, duplex, folder)
         secret = String(repeating: "s3cret", count: 8)
         issuer = TokenIssuer(key: try TokenKey(name: "duplex", secret: Array(secret.utf8)))
         forger = TokenIssuer(key: try TokenKey(name: "duplex", secret: Array(secret.utf8.reversed())))
@@ -62,12 +64,19 @@ struct AbuseScene {
 
     func run() throws -> Outcome {
         let server = try ChildProgram(
-            duplex, ["room", "serve", "--port", "0", "--plaintext", "--json"],
+            duplex,
+            ["room", "serve", "--address", "127.0.0.1", "--port", "0", "--json"]
+                + (isProtected ? ["--state", folder.path] : ["--plaintext"]),
             environment: ["DUPLEX_ROOM_SECRET": secret],
             output: folder.appendingPathComponent("server.json"))
         defer { server.end() }
-        guard let port = server.line(ofType: "listening", within: 20)?.port else {
+        guard let listening = server.line(ofType: "listening", within: 20), let number = listening.port else {
             throw AbuseFailure("the server does not listen")
+        }
+        let port = AttackedPort(
+            number: number, fingerprint: listening.fingerprint.flatMap { CertificateFingerprint($0) })
+        guard (port.fingerprint != nil) == isProtected else {
+            throw AbuseFailure("the server does not say how it protects")
         }
         let others = attack.needsFullRoom ? Self.fullRoom - 3 : 0
         let bystanders = try Bystanders(
@@ -90,17 +99,17 @@ struct AbuseScene {
         }
         let datagrams = AttackDatagrams(
             attack, by: member, against: victim, strangers: AttackRun.strangers, forgedToken: try forged())
-        let run = try AttackRun(datagrams, by: member, port: port)
+        let run = try AttackRun(datagrams, by: member, port: number)
         run.observe(server, attacked)
         run.rest(seconds: Self.settlingSeconds)
         run.measureQuiet(seconds: 1)
         outcome.aloneMicroseconds = run.probe(Self.probes)
-        let dropped = ChildProgram.droppedDatagrams(at: port)
+        let dropped = ChildProgram.droppedDatagrams(at: number)
         run.flood(rate: Self.rate, seconds: Self.attackSeconds) { progress in
             if progress > 0.3 { bystanders.admitNewcomer() }
         }
         run.rest(seconds: 1)
-        outcome.dropped = ChildProgram.droppedDatagrams(at: port) - dropped
+        outcome.dropped = ChildProgram.droppedDatagrams(at: number) - dropped
         run.fill(&outcome)
 
         let outcomesApart = finish(apart, run)
@@ -148,7 +157,7 @@ struct AbuseScene {
         }
     }
 
-    private func calls(_ names: [String], room: String, port: UInt16) throws -> [MeasuredCall] {
+    private func calls(_ names: [String], room: String, port: AttackedPort) throws -> [MeasuredCall] {
         try zip(names, [(Self.tone, Self.otherTone), (Self.otherTone, Self.tone)]).map { name, tones in
             try MeasuredCall(
                 duplex, identity: name, token: try token(name, room), port: port, tone: tones.0, toneOfPeer: tones.1,

@@ -2,6 +2,7 @@ import Synchronization
 import VoicePeers
 import VoiceRealtime
 import VoiceRooms
+import VoiceTransport
 
 /// The other members of an attacked room: they follow the protocol, on a path of ordinary length, and speak no word. And one who comes later.
 final class Bystanders: Sendable {
@@ -28,12 +29,12 @@ final class Bystanders: Sendable {
     private let thread: RealtimeThread
 
     /// Members with these tokens join at once, the newcomer when ``admitNewcomer()`` says so.
-    init(tokens: [String], newcomer: String, port: UInt16) throws {
+    init(tokens: [String], newcomer: String, port: AttackedPort) throws {
         let state = State()
         self.state = state
         thread = try RealtimeThread(name: "bystanders", priority: 0) { stop in
-            guard let members = try? tokens.map({ try Bystander(token: $0, port: port) }),
-                let late = try? Bystander(token: newcomer, from: Self.newcomerAddress, port: port)
+            guard let members = try? tokens.map({ try port.bystander(token: $0, from: "127.0.0.1") }),
+                let late = try? port.bystander(token: newcomer, from: Self.newcomerAddress)
             else { return }
             var lateBegan: Duration?
             while !stop.isRaised {
@@ -62,14 +63,32 @@ final class Bystanders: Sendable {
 }
 
 /// One of them.
-private final class Bystander {
+private protocol Bystander: AnyObject {
+    var hasJoined: Bool { get }
+    var wasPutOut: Bool { get }
+    /// Takes what has come, and says what the protocol asks for.
+    func pump(now: Duration)
+}
+
+extension AttackedPort {
+    fileprivate func bystander(token: String, from address: String) throws -> any Bystander {
+        guard let fingerprint else {
+            return try SecuredBystander(
+                token: token, from: address, port: number, security: Plaintext(key: .random()))
+        }
+        return try SecuredBystander(
+            token: token, from: address, port: number, security: try DTLSSecurity(trusting: .fingerprint(fingerprint)))
+    }
+}
+
+private final class SecuredBystander<Security: PeerSecurity & ~Copyable>: Bystander {
     /// One way to the server and one back.
-    private static let travel: Duration = .milliseconds(50)
+    private static var travel: Duration { .milliseconds(50) }
 
     private let address: String
     private let port: UInt16
     private var socket: LoopbackSocket
-    private var guest: RoomGuest<Plaintext>
+    private var guest: RoomGuest<Security>
     private var hasBegun = false
     private var buffer = [UInt8](repeating: 0, count: 1_500)
     /// Datagrams on their way, with the time at which they arrive.
@@ -78,12 +97,12 @@ private final class Bystander {
     private(set) var hasJoined = false
     private(set) var wasPutOut = false
 
-    init(token: String, from address: String = "127.0.0.1", port: UInt16) throws {
+    init(token: String, from address: String, port: UInt16, security: consuming Security) throws {
         (self.address, self.port) = (address, port)
         socket = try LoopbackSocket(from: address, to: port)
         guest = RoomGuest(
             session: try RoomSession(token: Array(token.utf8)), server: .loopback(port: port),
-            security: Plaintext(key: .random()), cookieKey: .random())
+            security: security, cookieKey: .random())
     }
 
     func pump(now: Duration) {

@@ -45,6 +45,7 @@ final class ChildProgram {
         var type: String
         var url: String?
         var port: UInt16?
+        var fingerprint: String?
         var ending: String?
         var seconds: Double?
         var packetsSent: Int?

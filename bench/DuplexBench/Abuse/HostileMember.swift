@@ -4,7 +4,7 @@ import VoiceRooms
 /// put out. What it sends besides is an attack's.
 final class HostileMember {
     let socket: LoopbackSocket
-    let path: HostilePath
+    let path: any HostilePath
     private let token: [UInt8]
     private let capabilities: RoomCapabilities
 
@@ -37,11 +37,11 @@ final class HostileMember {
     /// What is not acknowledged for so long is sent again from there.
     private static let patience: Duration = .milliseconds(20)
 
-    init(token: String, capabilities: RoomCapabilities = .conversation, port: UInt16) throws {
-        socket = try LoopbackSocket(to: port)
+    init(token: String, capabilities: RoomCapabilities = .conversation, port: AttackedPort) throws {
+        socket = try LoopbackSocket(to: port.number)
         self.token = Array(token.utf8)
         self.capabilities = capabilities
-        path = HostilePath(port: port)
+        path = try port.path()
     }
 
     /// Whether it is in the room and speaks there, as far as it may.

@@ -1,36 +1,70 @@
 import VoicePeers
 import VoiceRooms
+import VoiceTransport
 
 /// A path to the server that is opened as the protocol has it; then anything is said through it.
-final class HostilePath {
-    private var peers: PeerTable<Plaintext>
+protocol HostilePath: AnyObject {
+    /// Whether control and media pass.
+    var isOpen: Bool { get }
+    /// Begins a conversation in the place of the one before.
+    func connect(now: Duration)
+    /// Says goodbye.
+    func close()
+    /// Takes what has arrived: the control datagrams in it.
+    func receive(_ datagram: [UInt8], now: Duration) -> [[UInt8]]
+    /// Repeats what may have been lost. Whether the conversation is over, or somebody at the server's address says so.
+    func hasEnded(now: Duration) -> Bool
+    /// A control datagram as a record of this path; nil while it is not open.
+    func record(of control: [UInt8]) -> [UInt8]?
+    /// A media packet as it goes through this path; nil while it is not open.
+    func protect(_ packet: [UInt8], _ kind: MediaKind) -> [UInt8]?
+    /// What the path itself has to say.
+    func takeRecords() -> [[UInt8]]
+}
+
+/// A server's port, and its certificate where it protects what is said.
+struct AttackedPort: Sendable {
+    let number: UInt16
+    let fingerprint: CertificateFingerprint?
+
+    /// What calls call.
+    var url: String {
+        fingerprint.map { "duplex://127.0.0.1:\(number)/?fingerprint=\($0)" } ?? "udp://127.0.0.1:\(number)"
+    }
+
+    /// A path to it.
+    func path() throws -> any HostilePath {
+        guard let fingerprint else {
+            return SecuredHostilePath(security: Plaintext(key: .random()), port: number)
+        }
+        return SecuredHostilePath(security: try DTLSSecurity(trusting: .fingerprint(fingerprint)), port: number)
+    }
+}
+
+private final class SecuredHostilePath<Security: PeerSecurity & ~Copyable>: HostilePath {
+    private var peers: PeerTable<Security>
     private var peer: PeerID?
     private let server: EndpointAddress
     private var buffer = [UInt8](repeating: 0, count: 1_500)
     private var unsent: [[UInt8]] = []
 
-    init(port: UInt16) {
+    init(security: consuming Security, port: UInt16) {
         server = .loopback(port: port)
-        peers = PeerTable(
-            security: Plaintext(key: .random()), cookieKey: .random(), capacity: 8, takesStrangers: false)
+        peers = PeerTable(security: security, cookieKey: .random(), capacity: 8, takesStrangers: false)
     }
 
-    /// Whether control and media pass.
     var isOpen: Bool { peer.map { peers.isOpen($0) } ?? false }
 
-    /// Begins a conversation in the place of the one before.
     func connect(now: Duration) {
         close()
         peer = peers.connect(to: server, now: now)
     }
 
-    /// Says goodbye.
     func close() {
         if let peer { peers.close(peer) }
         peer = nil
     }
 
-    /// Takes what has arrived: the control datagrams in it.
     func receive(_ datagram: [UInt8], now: Duration) -> [[UInt8]] {
         var datagram = datagram
         var bytes = datagram.mutableSpan
@@ -43,7 +77,6 @@ final class HostilePath {
         return sender == peer ? controls : []
     }
 
-    /// Repeats what may have been lost. Whether the conversation is over, or somebody at the server's address says so.
     func hasEnded(now: Duration) -> Bool {
         peers.handleTimeout(now: now)
         var hasEnded = false
@@ -57,7 +90,6 @@ final class HostilePath {
         return hasEnded
     }
 
-    /// A control datagram as a record of this path; nil while it is not open.
     func record(of control: [UInt8]) -> [UInt8]? {
         guard let peer, peers.send(control: control.span, to: peer) else { return nil }
         // What else there was to say waits for `takeRecords`.
@@ -69,7 +101,6 @@ final class HostilePath {
         return last
     }
 
-    /// A media packet as it goes through this path; nil while it is not open.
     func protect(_ packet: [UInt8], _ kind: MediaKind) -> [UInt8]? {
         guard let peer else { return nil }
         for index in packet.indices { buffer[index] = packet[index] }
@@ -78,7 +109,6 @@ final class HostilePath {
         return Array(buffer[..<count])
     }
 
-    /// What the path itself has to say.
     func takeRecords() -> [[UInt8]] {
         while let record = pollTransmit() { unsent.append(record) }
         defer { unsent = [] }

@@ -10,7 +10,7 @@ final class MeasuredCall {
 
     /// Calls from now on, with `tone` as its voice; what it hears is compared with `toneOfPeer`.
     init(
-        _ duplex: String, identity: String, token: String, port: UInt16, tone: MarkedTone, toneOfPeer: MarkedTone,
+        _ duplex: String, identity: String, token: String, port: AttackedPort, tone: MarkedTone, toneOfPeer: MarkedTone,
         folder: URL
     ) throws {
         self.identity = identity
@@ -21,7 +21,7 @@ final class MeasuredCall {
         program = try ChildProgram(
             duplex,
             [
-                "call", "--server", "udp://127.0.0.1:\(port)", "--input", voice.path, "--output", heard.path, "--wait",
+                "call", "--server", port.url, "--input", voice.path, "--output", heard.path, "--wait",
                 "30",
                 "--processing", "off", "--json",
             ], environment: ["DUPLEX_TOKEN": token], output: folder.appendingPathComponent("\(identity).json"))
