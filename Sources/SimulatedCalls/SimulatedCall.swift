@@ -27,8 +27,8 @@ package final class SimulatedCallOver<Security: PeerSecurity> {
         var address: EndpointAddress
         var guest: RoomGuest<Security>
         var media: RoomMedia
-        var uplink: SimulatedNetwork
-        var downlink: SimulatedNetwork
+        var uplink: SimulatedLink<[UInt8]>
+        var downlink: SimulatedLink<[UInt8]>
         var events: [EngineEvent] = []
         var isConnected = true
         /// When the engine must run next if its device does not move before.
@@ -56,8 +56,8 @@ package final class SimulatedCallOver<Security: PeerSecurity> {
                 server: simulatedServer,
                 security: security(key), cookieKey: key)
             media = RoomMedia(randomStart: generator.next())
-            uplink = try SimulatedNetwork(configuration.network, seed: generator.next())
-            downlink = try SimulatedNetwork(configuration.network, seed: generator.next())
+            uplink = try SimulatedLink(configuration.network, seed: generator.next())
+            downlink = try SimulatedLink(configuration.network, seed: generator.next())
         }
 
         /// Another socket, at another port, as the system gives one.
@@ -137,7 +137,7 @@ package final class SimulatedCallOver<Security: PeerSecurity> {
     package func events(_ side: Side) -> [EngineEvent] { participants[side.rawValue].events }
 
     /// What a side's links did.
-    package func network(_ side: Side) -> (up: SimulatedNetwork.Statistics, down: SimulatedNetwork.Statistics) {
+    package func network(_ side: Side) -> (up: LinkStatistics, down: LinkStatistics) {
         (participants[side.rawValue].uplink.statistics, participants[side.rawValue].downlink.statistics)
     }
 

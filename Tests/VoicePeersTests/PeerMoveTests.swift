@@ -9,8 +9,8 @@ struct PeerMoveTests {
     @Test("two round trips after the client knows, and nothing else of the peer changes")
     func move() throws {
         // Given a client that is followed, 20 ms from the server
-        let peers = MovingPeers()
-        let (client, guest) = try peers.join(1)
+        let peers = try MovingPeers()
+        let (client, guest) = try peers.join()
         peers.run(for: .seconds(5))
         #expect(peers.server.address(of: guest) == .of(1))
         // When its address changes
@@ -33,8 +33,8 @@ struct PeerMoveTests {
     @Test("also when nobody has told the client, within two seconds")
     func unnoticed() throws {
         for seed in 1...50 as ClosedRange<Int64> {
-            let peers = MovingPeers()
-            let (client, guest) = try peers.join(Int(seed))
+            let peers = try MovingPeers()
+            let (client, guest) = try peers.join(as: Int(seed))
             peers.run(for: .milliseconds(1_000 + 37 * seed))
             client.address = elsewhere
             peers.run(for: .seconds(2))
@@ -45,13 +45,13 @@ struct PeerMoveTests {
     @Test("at once when the server says that it knows nobody there, and the doubt is settled")
     func doubted() throws {
         // Given a client whose address has changed right after it asked
-        let peers = MovingPeers()
-        let (client, guest) = try peers.join(1)
+        let peers = try MovingPeers()
+        let (client, guest) = try peers.join()
         let peer = try #require(client.peer)
         peers.run(for: .milliseconds(200))
         client.address = elsewhere
         // When it says something, before it asks again
-        #expect(client.send([1, 2, 3]))
+        #expect(client.send([1, 2, 3], to: peer))
         peers.run(for: .milliseconds(40))
         #expect(client.events == [.opened(peer), .doubted(peer)])
         // Then it asks, and has an answer after one round trip, and has moved after two
@@ -60,7 +60,7 @@ struct PeerMoveTests {
         peers.run(for: .milliseconds(20))
         #expect(peers.server.address(of: guest) == elsewhere)
         // When the server is another one, which knows nobody, nobody settles it
-        let stranger = MovingPeers()
+        let stranger = try MovingPeers()
         for request in peers.requests(from: elsewhere) {
             let (received, answer) = stranger.server.take(request.bytes, from: elsewhere, now: peers.now)
             #expect(received == .dropped(.stranger) && answer.isEmpty)
@@ -69,8 +69,8 @@ struct PeerMoveTests {
 
     @Test("notices that anybody can forge make a client ask ten times a second at most")
     func forgedNotices() throws {
-        let peers = MovingPeers()
-        let (client, _) = try peers.join(1)
+        let peers = try MovingPeers()
+        let (client, _) = try peers.join()
         let start = peers.now
         for _ in 0..<5_000 {
             _ = client.take(RawRecord.unknownPeer, from: peers.server.address, now: peers.now)
@@ -82,8 +82,8 @@ struct PeerMoveTests {
 
     @Test("there and back again")
     func back() throws {
-        let peers = MovingPeers()
-        let (client, guest) = try peers.join(1)
+        let peers = try MovingPeers()
+        let (client, guest) = try peers.join()
         for round in 1...5 {
             for address in [EndpointAddress.of(500 + round), .of(1)] {
                 client.address = address
@@ -97,9 +97,9 @@ struct PeerMoveTests {
     @Test("never to an address where somebody is")
     func occupied() throws {
         // Given two clients
-        let peers = MovingPeers()
-        let (mover, moving) = try peers.join(1)
-        let (_, resident) = try peers.join(2)
+        let peers = try MovingPeers()
+        let (mover, moving) = try peers.join()
+        let (_, resident) = try peers.join()
         peers.run(for: .seconds(3))
         // When one asks from the other's address, by its own good signature
         mover.address = .of(2)
@@ -123,8 +123,8 @@ struct PeerMoveTests {
 
     @Test("not by a request that was recorded, changed, or made up")
     func forged() throws {
-        let peers = MovingPeers()
-        let (client, guest) = try peers.join(1)
+        let peers = try MovingPeers()
+        let (client, guest) = try peers.join()
         peers.run(for: .seconds(4))
         let recorded = peers.requests(from: .of(1))
         #expect(recorded.count > 2)
@@ -173,8 +173,8 @@ struct PeerMoveTests {
 
     @Test("not where the client cannot be shown to receive: a forged source gets one short answer, and no media")
     func forgedSource() throws {
-        let peers = MovingPeers()
-        let (client, guest) = try peers.join(1)
+        let peers = try MovingPeers()
+        let (client, guest) = try peers.join()
         peers.run(for: .seconds(4))
         // When somebody on the path sends the client's own requests on from another's address, first
         for _ in 0..<20 {
@@ -190,11 +190,11 @@ struct PeerMoveTests {
 
     @Test("a client asks at its intervals, as long as it is followed, and no more")
     func intervals() throws {
-        let peers = MovingPeers()
-        let (client, _) = try peers.join(1)
+        let peers = try MovingPeers()
+        let (client, _) = try peers.join()
         let start = peers.now
         peers.run(for: .seconds(120))
-        let times = peers.requests(from: .of(1), since: start).map(\.sent)
+        let times = peers.requests(from: .of(1), since: start).map(\.sentAt)
         let gaps = zip(times.dropFirst(), times).map { $0 - $1 }
         #expect(times.first == start)
         #expect(gaps.allSatisfy { $0 >= .milliseconds(960) && $0 <= .milliseconds(1_440) }, "\(gaps)")
@@ -216,8 +216,8 @@ struct PeerMoveTests {
 
     @Test("the time to come again lies ahead, however often the address changes, whatever is due")
     func timers() throws {
-        let peers = MovingPeers()
-        let (client, _) = try peers.join(1)
+        let peers = try MovingPeers()
+        let (client, _) = try peers.join()
         for step in 0..<500 {
             if step % 3 == 0 { client.table.addressChanged(now: peers.now) }
             if step % 7 == 0 { client.address = .of(2 + step % 5) }
@@ -232,7 +232,7 @@ struct PeerMoveTests {
 
     @Test("is not promised where nothing can be signed")
     func unsigned() throws {
-        let network = PeerNetwork()
+        let network = try PeerNetwork()
         let (client, peer) = try network.connect()
         network.run(for: .milliseconds(80))
         let guest = try #require(network.server.opened.first)
@@ -240,15 +240,8 @@ struct PeerMoveTests {
         // And a client that is told all the same sends nothing
         let told = STUNCredentials(
             fragment: UserFragment(peer: guest, salt: 0), password: STUNPassword(high: 1, low: 2))
-        client.follow(peer, told, now: network.now)
+        client.table.follow(peer, told, now: network.now)
         #expect(client.transmissions().isEmpty)
         #expect(client.nextTimeout == nil)
-    }
-}
-
-extension PeerEnd {
-    fileprivate func credentials(of peer: PeerID) -> STUNCredentials? { table.credentials(of: peer) }
-    fileprivate func follow(_ peer: PeerID, _ credentials: STUNCredentials, now: Duration) {
-        table.follow(peer, credentials, now: now)
     }
 }

@@ -1,31 +1,44 @@
-import TestCases
 import Testing
+import VoiceSimulation
 
 @testable import VoicePeers
 
+/// What protects the paths of these tests.
+protocol KeyedSecurity: PeerSecurity { init(key: CookieKey) }
+
+extension Plaintext: KeyedSecurity {}
+extension SignedPlaintext: KeyedSecurity {}
+
+typealias PeerEnd = PeerEndOver<Plaintext>
+typealias PeerNetwork = PeerNetworkOver<Plaintext>
+/// A network whose paths follow a client to another address.
+typealias MovingPeers = PeerNetworkOver<SignedPlaintext>
+
 /// A table of peers at an address, with what came out of it.
-final class PeerEnd {
-    var table: PeerTable<Plaintext>
-    let address: EndpointAddress
+final class PeerEndOver<Security: KeyedSecurity> {
+    var table: PeerTable<Security>
+    var address: EndpointAddress
     var events: [PeerEvent] = []
     var controls: [[UInt8]] = []
     var media: [[UInt8]] = []
     /// Whether it lets in whoever has a path.
     var acceptsAll = true
+    /// A client's path to the server of its network.
+    var peer: PeerID?
 
     init(_ address: EndpointAddress, seed: UInt64, capacity: Int = 1_024, takesStrangers: Bool) {
         self.address = address
         table = PeerTable(
-            security: Plaintext(key: CookieKey(high: seed, low: 1)), cookieKey: CookieKey(high: seed, low: 2),
+            security: Security(key: CookieKey(high: seed, low: 1)), cookieKey: CookieKey(high: seed, low: 2),
             capacity: capacity, takesStrangers: takesStrangers)
     }
 
-    static func server(capacity: Int = 1_024) -> PeerEnd {
-        PeerEnd(EndpointAddress(high: 0, low: 1, port: 7_900), seed: 1, capacity: capacity, takesStrangers: true)
+    static func server(capacity: Int = 1_024) -> PeerEndOver {
+        PeerEndOver(EndpointAddress(high: 0, low: 1, port: 7_900), seed: 1, capacity: capacity, takesStrangers: true)
     }
 
-    static func client(_ number: Int) -> PeerEnd {
-        PeerEnd(.of(number), seed: UInt64(1_000 + number), takesStrangers: false)
+    static func client(_ number: Int) -> PeerEndOver {
+        PeerEndOver(.of(number), seed: UInt64(1_000 + number), takesStrangers: false)
     }
 
     var opened: [PeerID] { events.compactMap { if case .opened(let peer) = $0 { peer } else { nil } } }
@@ -38,6 +51,7 @@ final class PeerEnd {
 
     func isOpen(_ peer: PeerID) -> Bool { table.isOpen(peer) }
     func address(of peer: PeerID) -> EndpointAddress? { table.address(of: peer) }
+    func credentials(of peer: PeerID) -> STUNCredentials? { table.credentials(of: peer) }
     func connect(to server: EndpointAddress, now: Duration) -> PeerID? { table.connect(to: server, now: now) }
     func send(_ control: [UInt8], to peer: PeerID) -> Bool { table.send(control: control.span, to: peer) }
     func close(_ peer: PeerID) { table.close(peer) }
@@ -103,56 +117,59 @@ extension EndpointAddress {
     }
 }
 
-/// Tables of peers on a simulated clock and network.
-final class PeerNetwork {
-    struct Weather {
-        var loss = 0.0
-        var duplication = 0.0
-        /// Milliseconds; more than one value reorders.
-        var delay: ClosedRange<Int64> = 20...20
+/// A server and its clients on a simulated clock, with a network between them.
+final class PeerNetworkOver<Security: KeyedSecurity> {
+    typealias End = PeerEndOver<Security>
 
-        static let calm = Weather()
-        static let stormy = Weather(loss: 0.3, duplication: 0.1, delay: 10...150)
-    }
-
-    struct Flight {
-        let arrival: Duration
-        let order: Int
+    struct Datagram: Sendable {
+        let sentAt: Duration
         let source: EndpointAddress
         let destination: EndpointAddress
         let bytes: [UInt8]
     }
 
     private(set) var now: Duration = .seconds(1_000)
-    let server: PeerEnd
-    private(set) var clients: [PeerEnd] = []
-    private let weather: Weather
-    private var random: SeededNumbers
-    private var flights: [Flight] = []
+    let server: End
+    private(set) var clients: [End] = []
+    private var link: SimulatedLink<Datagram>
     /// All that was ever sent.
-    private(set) var sent: [Flight] = []
+    private(set) var sent: [Datagram] = []
+    /// Whether what the server sends from now on is lost.
+    var isServerSilent = false
 
-    init(seed: UInt64 = 1, _ weather: Weather = .calm, capacity: Int = 1_024) {
-        self.weather = weather
-        random = SeededNumbers(seed: seed)
+    init(seed: UInt64 = 1, _ conditions: NetworkConditions = .steady, capacity: Int = 1_024) throws {
+        link = try SimulatedLink(conditions, seed: seed)
         server = .server(capacity: capacity)
     }
 
     /// Adds a client that begins a conversation with the server.
-    func connect() throws -> (end: PeerEnd, peer: PeerID) {
-        let client = PeerEnd.client(clients.count + 1)
+    func connect(as number: Int? = nil) throws -> (end: End, peer: PeerID) {
+        let client = End.client(number ?? clients.count + 1)
         clients.append(client)
-        return (client, try #require(client.connect(to: server.address, now: now)))
+        let peer = try #require(client.connect(to: server.address, now: now))
+        client.peer = peer
+        return (client, peer)
+    }
+
+    /// A client whose path is open and followed, and the server's peer.
+    func join(as number: Int? = nil) throws -> (client: End, guest: PeerID) {
+        let (client, peer) = try connect(as: number)
+        run(for: .milliseconds(80))
+        let guest = try #require(server.opened.last)
+        client.table.follow(peer, try #require(server.credentials(of: guest)), now: now)
+        return (client, guest)
     }
 
     func post(_ bytes: [UInt8], from source: EndpointAddress, to destination: EndpointAddress) {
-        sent.append(Flight(arrival: now, order: sent.count, source: source, destination: destination, bytes: bytes))
-        for _ in 0..<(random.chance(weather.duplication) ? 2 : 1) where !random.chance(weather.loss) {
-            let delay = Duration.milliseconds(Int64.random(in: weather.delay, using: &random))
-            flights.append(
-                Flight(
-                    arrival: now + delay, order: flights.count, source: source, destination: destination, bytes: bytes))
-        }
+        let datagram = Datagram(sentAt: now, source: source, destination: destination, bytes: bytes)
+        sent.append(datagram)
+        if isServerSilent, source == server.address { return }
+        link.send(datagram, byteCount: bytes.count, now: now)
+    }
+
+    /// The binding requests (RFC 8489 section 5) that came from an address since a time.
+    func requests(from address: EndpointAddress, since start: Duration = .zero) -> [Datagram] {
+        sent.filter { $0.source == address && $0.sentAt >= start && $0.bytes.starts(with: [0, 1]) }
     }
 
     /// Lets time pass. Each timer that was handled must lie ahead afterwards.
@@ -163,18 +180,13 @@ final class PeerNetwork {
             for one in ends {
                 for (bytes, destination) in one.transmissions() { post(bytes, from: one.address, to: destination) }
             }
-            guard let next = (ends.compactMap { $0.nextTimeout } + flights.map(\.arrival)).min(), next <= end else {
-                break
-            }
+            guard let next = (ends.map(\.nextTimeout) + [link.nextArrival]).compactMap({ $0 }).min(), next <= end
+            else { break }
             now = max(now, next)
-            let arrived = flights.filter { $0.arrival <= now }.sorted {
-                ($0.arrival, $0.order) < ($1.arrival, $1.order)
-            }
-            flights.removeAll { $0.arrival <= now }
-            for flight in arrived {
-                guard let destination = ends.first(where: { $0.address == flight.destination }) else { continue }
-                let (_, answer) = destination.take(flight.bytes, from: flight.source, now: now)
-                if !answer.isEmpty { post(answer, from: destination.address, to: flight.source) }
+            while let datagram = link.receive(now: now)?.datagram {
+                guard let destination = ends.first(where: { $0.address == datagram.destination }) else { continue }
+                let (_, answer) = destination.take(datagram.bytes, from: datagram.source, now: now)
+                if !answer.isEmpty { post(answer, from: destination.address, to: datagram.source) }
             }
             for one in ends {
                 one.handleTimeout(now: now)

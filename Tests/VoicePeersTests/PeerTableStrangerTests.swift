@@ -209,7 +209,7 @@ struct PeerTableStrangerTests {
 
     /// A conversation from the first hello to the goodbye, each datagram.
     private func recording() throws -> [[UInt8]] {
-        let network = PeerNetwork()
+        let network = try PeerNetwork()
         let (client, peer) = try network.connect()
         network.run(for: .milliseconds(80))
         _ = client.send([1, 2, 3], to: peer)

@@ -1,5 +1,6 @@
 import TestCases
 import Testing
+import VoiceSimulation
 
 @testable import VoicePeers
 
@@ -10,7 +11,7 @@ struct PeerTableTests {
     @Test("opens a path in two round trips, and carries control and media both ways")
     func opening() throws {
         // Given 20 ms each way
-        let network = PeerNetwork()
+        let network = try PeerNetwork()
         let (client, peer) = try network.connect()
         network.run(for: .milliseconds(59))
         #expect(network.server.count == 0)
@@ -42,7 +43,7 @@ struct PeerTableTests {
         let seeds = cases(1...2_000 as ClosedRange<UInt64>)
         var failed: [UInt64] = []
         for seed in seeds {
-            let network = PeerNetwork(seed: seed, .stormy)
+            let network = try PeerNetwork(seed: seed, .stormy)
             let (client, peer) = try network.connect()
             network.run(for: PeerTimers.handshake)
             switch client.events {
@@ -61,7 +62,8 @@ struct PeerTableTests {
     @Test("gives up after the handshake's time, and has asked five times a second until then")
     func handshakeTimeout() throws {
         // Given a server that never answers
-        let network = PeerNetwork(PeerNetwork.Weather(loss: 1))
+        let network = try PeerNetwork()
+        network.isServerSilent = true
         let (client, peer) = try network.connect()
         let start = network.now
         network.run(for: PeerTimers.handshake - .milliseconds(1))
@@ -70,7 +72,7 @@ struct PeerTableTests {
         #expect(client.events == [.closed(peer, .handshakeTimedOut)])
         #expect(client.count == 0)
         #expect(client.nextTimeout == nil)
-        let times = network.sent.map { $0.arrival - start }
+        let times = network.sent.filter { $0.source == client.address }.map { $0.sentAt - start }
         #expect(times == (0..<50).map { PeerTimers.retransmission * $0 })
     }
 
@@ -93,7 +95,7 @@ struct PeerTableTests {
 
     @Test("closes a path by the goodbye of either side", arguments: [true, false])
     func goodbye(byClient: Bool) throws {
-        let network = PeerNetwork()
+        let network = try PeerNetwork()
         let (client, peer) = try network.connect()
         network.run(for: .seconds(1))
         let guest = try #require(network.server.opened.first)
@@ -193,7 +195,7 @@ struct PeerTableTests {
 
     @Test("doubts an open peer alone")
     func doubt() throws {
-        let network = PeerNetwork()
+        let network = try PeerNetwork()
         let (client, peer) = try network.connect()
         let now = network.now
         func notice() -> Received { client.take(RawRecord.unknownPeer, from: network.server.address, now: now).outcome }

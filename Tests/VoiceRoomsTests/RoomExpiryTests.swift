@@ -1,6 +1,7 @@
 import TestCases
 import Testing
 import VoicePeers
+import VoiceSimulation
 
 @testable import VoiceRooms
 
@@ -157,7 +158,7 @@ struct RoomExpiryTests {
         // Given a network that loses a third
         var rooms = try kitchen(for: 150, seed: seed)
         rooms.clients[0].session.canRenewToken = true
-        rooms.weather = .stormy
+        rooms.conditions = .stormy
         // When alice renews whenever she is asked
         var asks = 0
         for _ in 0..<600 {
@@ -167,7 +168,7 @@ struct RoomExpiryTests {
             asks += 1
             try renew(token(for: 150, rooms), &rooms)
         }
-        rooms.weather = .calm
+        rooms.conditions = .steady
         rooms.run(for: .seconds(10))
         // Then nothing ever ends, and few are asked for
         #expect(rooms.clients[0].session.state == .joined, "seed \(seed)")
@@ -266,9 +267,9 @@ struct RoomExpiryTests {
         var rooms = try kitchen(for: 50)
         rooms.clients[0].session.canRenewToken = true
         rooms.run(for: .seconds(3))
-        rooms.weather.loss = 1
+        rooms.conditions.loss = .independent(1)
         rooms.run(for: .seconds(25))
-        rooms.weather.loss = 0
+        rooms.conditions.loss = .none
         rooms.run(for: .milliseconds(10_900))
         #expect(rooms.clients[0].session.state == .joined)
         #expect(!rooms.clients[0].events.contains(.tokenExpiring))
@@ -299,11 +300,11 @@ struct RoomExpiryTests {
         // Given alice in a break, who gets a newer token there
         var rooms = try kitchen(for: 60)
         let before = rooms.clients[0].participant
-        rooms.weather.loss = 1
+        rooms.conditions.loss = .independent(1)
         rooms.run(for: .seconds(10))
         #expect(rooms.clients[0].session.state == .reconnecting)
         try renew(token(for: 600, rooms), &rooms)
-        rooms.weather.loss = 0
+        rooms.conditions.loss = .none
         // When she comes back by her secret
         rooms.run(for: .seconds(8))
         #expect(rooms.clients[0].grant?.resumed == true)

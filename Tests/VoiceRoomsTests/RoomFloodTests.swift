@@ -1,5 +1,6 @@
 import Testing
 import VoicePeers
+import VoiceSimulation
 
 @testable import VoiceRooms
 
@@ -118,7 +119,7 @@ struct RoomFloodTests {
     @Test func muteTogglesPutNobodyOut() throws {
         // Given a room of eight on a slow network, and one who toggles its mute 600 times a second
         var rooms = try Self.crowd(8)
-        rooms.weather.delay = 150...150
+        rooms.conditions.baseDelay = .milliseconds(150)
         let stream = rooms.clients[0].stream.stream
         for _ in 0..<500 {
             Self.flood(&rooms, by: 0, with: (0..<12).map { .setMuted(stream, $0 % 2 == 0) } + [.setMuted(stream, true)])
@@ -139,7 +140,7 @@ struct RoomFloodTests {
     @Test func whoJoinsAndLeavesAgainAndAgainPutsNobodyOut() throws {
         // Given a room of eight on a slow network, and an identity that joins ten times a second
         var rooms = try Self.crowd(8)
-        rooms.weather.delay = 150...150
+        rooms.conditions.baseDelay = .milliseconds(150)
         let joins = rooms.directory.statistics.joins
         for _ in 0..<200 {
             let index = try rooms.addClient("guest99@kitchen")
@@ -158,7 +159,7 @@ struct RoomFloodTests {
     @Test func messagesOfOneDoNotHoldUpWhatOthersSay() throws {
         // Given a room of four on a slow network, and one who sends 2,000 messages a second
         var rooms = try Self.crowd(4)
-        rooms.weather.delay = 150...150
+        rooms.conditions.baseDelay = .milliseconds(150)
         for round in 0..<150 {
             for _ in 0..<2 {
                 Self.flood(&rooms, by: 0, with: (0..<20).map { _ in .send(destination: nil, bytes: [1, 2, 3]) })

@@ -2,6 +2,7 @@ import ScriptedPeers
 import TestCases
 import Testing
 import VoicePeers
+import VoiceSimulation
 
 @testable import VoiceRooms
 
@@ -135,7 +136,7 @@ struct RoomJoinTests {
 
     @Test(arguments: cases(1...60 as ClosedRange<UInt64>))
     func aJoinSucceedsUnderHeavyLoss(seed: UInt64) throws {
-        var rooms = SimulatedRooms(seed: seed, weather: .stormy)
+        var rooms = SimulatedRooms(seed: seed, .stormy)
         let timedOut = try joinUnderHeavyLoss(&rooms, calmFor: .seconds(3), seed)
         #expect(timedOut == 0, "seed \(seed)")
     }
@@ -143,7 +144,7 @@ struct RoomJoinTests {
     @Test(arguments: cases(1...60 as ClosedRange<UInt64>))
     func aJoinSucceedsUnderHeavyLossWithTheTimersOfDTLS(seed: UInt64) throws {
         // A round trip more, each repeated later and later: of 1,200 joins two had no time in their ten seconds
-        var rooms = RoomsOver<Scripted>(seed: seed, weather: .stormy)
+        var rooms = RoomsOver<Scripted>(seed: seed, .stormy)
         let timedOut = try joinUnderHeavyLoss(&rooms, calmFor: .seconds(15), seed)
         #expect(timedOut <= 1, "seed \(seed)")
     }
@@ -156,7 +157,7 @@ struct RoomJoinTests {
         // When they all join at once
         rooms.run(for: .seconds(20))
         // Then all are in, and know each other
-        rooms.weather = .calm
+        rooms.conditions = .steady
         rooms.run(for: calm)
         let isIn = { (client: SimulatedClient<Security>) in client.session.state != .ended(.joinTimedOut) }
         for client in rooms.clients where isIn(client) {

@@ -1,6 +1,7 @@
 import TestCases
 import Testing
 import VoicePeers
+import VoiceSimulation
 
 @testable import VoiceRooms
 
@@ -11,10 +12,10 @@ struct RoomRejoinTests {
         var rooms = try kitchen("alice", "bob")
         let before = (participant: rooms.clients[0].participant, stream: rooms.clients[0].stream)
         // When alice hears nothing for a while, and then does again
-        rooms.weather.loss = 1
+        rooms.conditions.loss = .independent(1)
         rooms.run(for: .seconds(seconds))
         #expect(rooms.clients[0].session.state == .reconnecting)
-        rooms.weather.loss = 0
+        rooms.conditions.loss = .none
         rooms.run(for: .seconds(3))
         // Then she is who she was, and bob has noticed nothing
         let alice = rooms.clients[0]
@@ -117,9 +118,9 @@ struct RoomRejoinTests {
         let before = rooms.clients[0].participant
         // When alice's network is gone for a while, and gives her another address when it is there again
         rooms.clients[0].home = SimulatedRooms.endpoint(66)
-        rooms.weather.loss = 1
+        rooms.conditions.loss = .independent(1)
         rooms.run(for: .seconds(outage))
-        rooms.weather.loss = 0
+        rooms.conditions.loss = .none
         rooms.clients[0].home = SimulatedRooms.endpoint(77)
         // Then she is back by her next path, as who she was
         rooms.run(for: RoomTimers.silenceLimit + .seconds(1))
@@ -164,17 +165,17 @@ struct RoomRejoinTests {
         let bob = rooms.clients[1].participant
         var sent = 0
         for _ in 0..<6 {
-            rooms.weather = Weather(loss: 0.3, duplication: 0.1, delay: 10...150)
+            rooms.conditions = .stormy
             for _ in 0..<20 {
                 sent += 1
                 try rooms.clients[0].session.send([UInt8(sent)], to: bob)
                 rooms.run(for: .milliseconds(Int64.random(in: 0...200, using: &rooms.random)))
             }
-            rooms.weather.loss = 1
+            rooms.conditions.loss = .independent(1)
             rooms.run(for: .seconds(Int64.random(in: 1...9, using: &rooms.random)))
         }
         // When it is good again
-        rooms.weather = .calm
+        rooms.conditions = .steady
         rooms.run(for: .seconds(15))
         // Then bob has each once, in order
         let received: [Int] = rooms.clients[1].events.compactMap {

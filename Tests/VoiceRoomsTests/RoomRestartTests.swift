@@ -1,4 +1,5 @@
 import Testing
+import VoiceSimulation
 
 @testable import VoiceRooms
 
@@ -35,12 +36,12 @@ struct RoomRestartTests {
     @Test(arguments: 1...20 as ClosedRange<UInt64>)
     func aPlannedRestartIsSurvivedInAStorm(seed: UInt64) throws {
         var rooms = try kitchen("alice", "bob", seed: seed)
-        rooms.weather = .stormy
+        rooms.conditions = .stormy
         rooms.directory.shutDown(telling: .restarting, now: rooms.now)
         rooms.run(for: RoomTimers.closingTime)
         rooms.restartServer()
         rooms.run(for: .seconds(15))
-        rooms.weather = .calm
+        rooms.conditions = .steady
         rooms.run(for: .seconds(10))
         #expect(rooms.clients.allSatisfy { $0.session.state == .joined }, "seed \(seed)")
     }
@@ -49,9 +50,9 @@ struct RoomRestartTests {
         var rooms = try kitchen("alice")
         let before = rooms.clients[0].participant
         rooms.tokenRefusal = .badSignature
-        rooms.weather.loss = 1
+        rooms.conditions.loss = .independent(1)
         rooms.run(for: .seconds(20))
-        rooms.weather.loss = 0
+        rooms.conditions.loss = .none
         rooms.run(for: .seconds(7))
         #expect(rooms.clients[0].session.state == .joined)
         #expect(rooms.clients[0].participant == before)

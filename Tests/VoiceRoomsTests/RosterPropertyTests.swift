@@ -1,5 +1,6 @@
 import TestCases
 import Testing
+import VoiceSimulation
 
 @testable import VoiceRooms
 
@@ -7,14 +8,14 @@ struct RosterPropertyTests {
     /// Random histories: joins, leaves, kills, breaks, publishing, muting, subscribing, removing.
     @Test(arguments: cases(1...24 as ClosedRange<UInt64>))
     func everyRosterIsTheDirectorysOnceQuiet(seed: UInt64) throws {
-        var rooms = SimulatedRooms(seed: seed, weather: .stormy, configuration: .init(streamsPerParticipant: 2))
+        var rooms = SimulatedRooms(seed: seed, .stormy, configuration: .init(streamsPerParticipant: 2))
         var names = 0
         for _ in 0..<60 {
             try act(&rooms, &names)
             rooms.run(for: .milliseconds(Int64.random(in: 0...1500, using: &rooms.random)))
         }
         // When all is quiet, longer than any break window
-        rooms.weather = .calm
+        rooms.conditions = .steady
         rooms.run(for: .seconds(80))
         // Then every client in a room sees what the server sees
         for client in rooms.clients where client.isAlive && client.session.state == .joined {
@@ -63,10 +64,10 @@ struct RosterPropertyTests {
             }
         case 10 where rooms.random.chance(0.2):
             // A blackout
-            let weather = rooms.weather
-            rooms.weather.loss = 1
+            let conditions = rooms.conditions
+            rooms.conditions.loss = .independent(1)
             rooms.run(for: .seconds(Int64.random(in: 1...12, using: &rooms.random)))
-            rooms.weather = weather
+            rooms.conditions = conditions
         default: for stream in streams { try? rooms.clients[index].session.publish(stream) }
         }
     }

@@ -2,18 +2,9 @@ import ScriptedPeers
 import TestCases
 import Testing
 import VoicePeers
+import VoiceSimulation
 
 @testable import VoiceRooms
-
-/// How the network between clients and server behaves.
-struct Weather {
-    var loss = 0.0
-    var duplication = 0.0
-    var delay: ClosedRange<Int64> = 20...20  // milliseconds
-
-    static let calm = Weather()
-    static let stormy = Weather(loss: 0.3, duplication: 0.1, delay: 10...150)
-}
 
 /// What protects the paths of the simulation.
 protocol SimulatedSecurity: PeerSecurity { init(key: CookieKey, seed: UInt64) }
@@ -73,9 +64,7 @@ final class SimulatedServer<Security: SimulatedSecurity> {
 /// Tokens are texts here, `identity@room` and then rights: `-join`, `-publish`, `-subscribe`, and their end: `until=1060`; or `!n` for a token that
 /// the verifier refuses with code n.
 struct RoomsOver<Security: SimulatedSecurity> {
-    struct Flight {
-        let arrival: Duration
-        let order: Int
+    struct Datagram: Sendable {
         let source: EndpointAddress
         let destination: EndpointAddress
         let bytes: [UInt8]
@@ -89,23 +78,34 @@ struct RoomsOver<Security: SimulatedSecurity> {
     /// From now on the verifier refuses every token so.
     var tokenRefusal: RoomRefusal?
     var clients: [SimulatedClient<Security>] = []
-    var weather: Weather
+    private var link: SimulatedLink<Datagram>
     var random: SeededNumbers
-    var flights: [Flight] = []
     var directoryEvents: [RoomDirectoryEvent] = []
-    var sent = 0
     /// Tokens that the verifier has looked at.
     var verifications = 0
     /// Whether the network keeps a copy of every datagram.
     var keepsCopies = false
-    var copies: [Flight] = []
-    private var order = 0
+    var copies: [Datagram] = []
 
-    init(seed: UInt64 = 1, weather: Weather = .calm, configuration: RoomDirectoryConfiguration = .init()) {
-        self.weather = weather
+    init(
+        seed: UInt64 = 1, _ conditions: NetworkConditions = .steady, configuration: RoomDirectoryConfiguration = .init()
+    ) {
+        link = SimulatedLink(seed: seed)
         random = SeededNumbers(seed: seed)
         serving = SimulatedServer(configuration, key: CookieKey(high: random.next(), low: random.next()))
+        self.conditions = conditions
     }
+
+    /// What the network does from now on.
+    var conditions: NetworkConditions {
+        get { link.conditions }
+        set {
+            do { try link.change(to: newValue) } catch { Issue.record(error) }
+        }
+    }
+
+    /// How many datagrams were ever sent.
+    var sent: Int { link.statistics.sent }
 
     var directory: RoomDirectory {
         get { serving.host.directory }
@@ -171,7 +171,7 @@ struct RoomsOver<Security: SimulatedSecurity> {
             let timers =
                 clients.filter(\.isAlive).compactMap { $0.guest.nextTimeout }
                 + (serverIsAlive ? [serving.host.nextTimeout].compactMap { $0 } : [])
-            let next = (timers + flights.map(\.arrival)).min() ?? end
+            let next = (timers + [link.nextArrival].compactMap { $0 }).min() ?? end
             guard next < end else { break }
             now = max(now, next)
             deliver()
@@ -249,23 +249,13 @@ struct RoomsOver<Security: SimulatedSecurity> {
     }
 
     mutating func post(_ bytes: [UInt8], from source: EndpointAddress, to destination: EndpointAddress) {
-        sent += 1
-        if keepsCopies {
-            copies.append(Flight(arrival: now, order: 0, source: source, destination: destination, bytes: bytes))
-        }
-        for _ in 0..<(random.chance(weather.duplication) ? 2 : 1) where !random.chance(weather.loss) {
-            order += 1
-            let delay = Duration.milliseconds(Int64.random(in: weather.delay, using: &random))
-            flights.append(
-                Flight(arrival: now + delay, order: order, source: source, destination: destination, bytes: bytes))
-        }
+        let datagram = Datagram(source: source, destination: destination, bytes: bytes)
+        if keepsCopies { copies.append(datagram) }
+        link.send(datagram, byteCount: bytes.count, now: now)
     }
 
     private mutating func deliver() {
-        let arrived = flights.filter { $0.arrival <= now }
-            .sorted { ($0.arrival, $0.order) < ($1.arrival, $1.order) }
-        flights.removeAll { $0.arrival <= now }
-        for flight in arrived {
+        while let flight = link.receive(now: now)?.datagram {
             var bytes = flight.bytes
             var datagram = bytes.mutableSpan
             if flight.destination == Self.server {
@@ -308,8 +298,10 @@ enum RTPPacketBytes {
 }
 
 /// A room "kitchen" with these members, all joined and publishing, whom everybody may interrupt.
-func kitchen(_ identities: String..., seed: UInt64 = 1, weather: Weather = .calm) throws -> SimulatedRooms {
-    var rooms = SimulatedRooms(seed: seed, weather: weather)
+func kitchen(_ identities: String..., seed: UInt64 = 1, conditions: NetworkConditions = .steady) throws
+    -> SimulatedRooms
+{
+    var rooms = SimulatedRooms(seed: seed, conditions)
     for identity in identities {
         let index = try rooms.addClient("\(identity)@kitchen")
         rooms.run(for: .seconds(1))

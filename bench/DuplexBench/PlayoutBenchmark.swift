@@ -67,7 +67,7 @@ private enum SpokenPackets {
         settings.expectedLossPercent = 10
         var speech = SyntheticSpeech(seed: seed, voice: .high)
         var encoder = try OpusEncoder(application: .voip, settings: settings)
-        var network = try SimulatedNetwork(conditions, seed: seed)
+        var network = try SimulatedLink<[UInt8]>(conditions, seed: seed)
         var block = [Float](repeating: 0, count: settings.frameDuration.frames)
         var room = [UInt8](repeating: 0, count: OpusEncoder.maximumPacketBytes)
         var payloads: [[UInt8]] = []

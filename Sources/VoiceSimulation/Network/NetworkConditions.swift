@@ -161,6 +161,17 @@ extension NetworkConditions {
         $0.rateLimit = RateLimit(bitsPerSecond: 256_000, longestWait: .milliseconds(300))
     }
 
+    /// Nothing but 20 ms, for what is not about the network.
+    package static let steady = NetworkConditions { $0.baseDelay = .milliseconds(20) }
+
+    /// Worse than calls are made over, for what must get through all the same: 10 to 150 ms in any order, 30 % lost, 10 % twice.
+    package static let stormy = NetworkConditions {
+        $0.baseDelay = .milliseconds(10)
+        $0.reordering = Reordering(probability: 1, hold: .zero ... .milliseconds(140))
+        $0.loss = .independent(0.3)
+        $0.duplication = Duplication(probability: 0.1, delay: .zero ... .milliseconds(140))
+    }
+
     private init(_ change: (inout NetworkConditions) -> Void) {
         self.init()
         change(&self)

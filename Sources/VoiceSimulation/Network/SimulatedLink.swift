@@ -3,13 +3,14 @@
 /// Pure: time comes in, nothing else is read, and one seed and one sequence of calls give the same arrivals on every run.
 /// A datagram goes through, in order: the bottleneck's queue, loss, the base delay with its jitter (in order), the route's
 /// extra delay and the holding back (which let others overtake), duplication. Each draws from a random stream of its own,
-/// so that changing one condition leaves what the others do as it was. Keeps a copy of every datagram on its way, in
-/// memory that grows with their number; for simulated time or a test's network thread, not for a real-time one.
-package struct SimulatedNetwork: Sendable {
+/// so that changing one condition leaves what the others do as it was. What a datagram is, is the caller's: bytes, or bytes
+/// with an address or a header beside them. Keeps a copy of every datagram on its way, in memory that grows with their
+/// number; for simulated time or a test's network thread, not for a real-time one.
+package struct SimulatedLink<Datagram: Sendable>: Sendable {
     /// A datagram at the far end of the link.
-    package struct Delivery: Equatable, Sendable {
+    package struct Delivery: Sendable {
         /// What was sent.
-        package let datagram: [UInt8]
+        package let datagram: Datagram
         /// When it was sent.
         package let sentAt: Duration
         /// When it arrived.
@@ -20,36 +21,20 @@ package struct SimulatedNetwork: Sendable {
         package let isDuplicate: Bool
     }
 
-    /// What has happened on the link so far. Every datagram sent is lost, dropped, delivered or still on its way.
-    package struct Statistics: Equatable, Sendable {
-        /// Datagrams given to `send`.
-        package var sent = 0
-        /// Lost after the bottleneck.
-        package var lost = 0
-        /// Dropped because the bottleneck's queue was full.
-        package var droppedByQueue = 0
-        /// Second copies made.
-        package var duplicated = 0
-        /// Handed out by `receive` or `poll`, second copies included.
-        package var delivered = 0
-        /// Delivered, as an original, after one that was sent later (RFC 4737 section 3.3, Type-P-Reordered).
-        package var reordered = 0
-    }
-
     private struct Flight: Sendable {
-        let datagram: [UInt8]
+        let datagram: Datagram
         let sentAt: Duration
         let sequence: Int
         let isDuplicate: Bool
     }
 
     /// IPv4 and UDP headers, which the bottleneck carries too (RFC 791, RFC 768), in bytes.
-    private static let headerBytes = 28
+    private static var headerBytes: Int { 28 }
 
     /// The conditions that hold now.
     package private(set) var conditions: NetworkConditions
     /// What has happened so far.
-    package private(set) var statistics = Statistics()
+    package private(set) var statistics = LinkStatistics()
 
     private var inFlight = TimedQueue<Flight>()
     private var loss: PacketLossProcess
@@ -62,16 +47,20 @@ package struct SimulatedNetwork: Sendable {
     private var latestSend: Duration?
     private var highestDelivered = -1
 
-    /// A link under `conditions`; throws when those cannot be simulated.
-    package init(_ conditions: NetworkConditions, seed: UInt64) throws(SimulationSettingError) {
-        try conditions.validate()
-        self.conditions = conditions
+    /// A perfect link.
+    package init(seed: UInt64) {
+        conditions = .perfect
         self.seed = seed
-        loss = PacketLossProcess(
-            loss: conditions.loss, generator: SeededGenerator(seed: seed, stream: "loss"))
-        jitter = JitterProcess(conditions.jitter, seed: seed)
+        loss = PacketLossProcess(loss: .none, generator: SeededGenerator(seed: seed, stream: "loss"))
+        jitter = JitterProcess(.none, seed: seed)
         holding = SeededGenerator(seed: seed, stream: "reordering")
         copying = SeededGenerator(seed: seed, stream: "duplication")
+    }
+
+    /// A link under `conditions`; throws when those cannot be simulated.
+    package init(_ conditions: NetworkConditions, seed: UInt64) throws(SimulationSettingError) {
+        self.init(seed: seed)
+        try change(to: conditions)
     }
 
     /// Datagrams on their way, second copies included.
@@ -91,14 +80,16 @@ package struct SimulatedNetwork: Sendable {
     }
 
     /// Puts a datagram on the link at `now`, which must not run back from call to call.
-    package mutating func send(_ datagram: [UInt8], now: Duration) {
+    ///
+    /// - Parameter byteCount: its size without the headers, which is what takes a bottleneck's time.
+    package mutating func send(_ datagram: Datagram, byteCount: Int, now: Duration) {
         precondition(now >= latestSend ?? now, "time runs forward")
         latestSend = now
         let sequence = statistics.sent
         statistics.sent += 1
         // The chain of losses steps for each datagram sent, so that it stays in step whatever the queue drops.
         let isLost = loss.losesNext()
-        guard let departure = passBottleneck(bytes: datagram.count + Self.headerBytes, now: now) else {
+        guard let departure = passBottleneck(bytes: byteCount + Self.headerBytes, now: now) else {
             statistics.droppedByQueue += 1
             return
         }
@@ -114,12 +105,6 @@ package struct SimulatedNetwork: Sendable {
             let copy = Flight(datagram: datagram, sentAt: now, sequence: sequence, isDuplicate: true)
             inFlight.insert(copy, at: arrival + copying.uniform(in: duplication.delay))
         }
-    }
-
-    /// Puts a copy of a borrowed datagram on the link at `now`.
-    package mutating func send(_ datagram: Span<UInt8>, now: Duration) {
-        let copy = unsafe datagram.withUnsafeBufferPointer { unsafe [UInt8]($0) }
-        send(copy, now: now)
     }
 
     /// The earliest datagram that has arrived at `now` and was not handed out yet; nil when there is none.
@@ -167,8 +152,39 @@ package struct SimulatedNetwork: Sendable {
     }
 }
 
+/// What has happened on a link so far. Every datagram sent is lost, dropped, delivered or still on its way.
+package struct LinkStatistics: Equatable, Sendable {
+    /// Datagrams given to `send`.
+    package var sent = 0
+    /// Lost after the bottleneck.
+    package var lost = 0
+    /// Dropped because the bottleneck's queue was full.
+    package var droppedByQueue = 0
+    /// Second copies made.
+    package var duplicated = 0
+    /// Handed out by `receive` or `poll`, second copies included.
+    package var delivered = 0
+    /// Delivered, as an original, after one that was sent later (RFC 4737 section 3.3, Type-P-Reordered).
+    package var reordered = 0
+}
+
 extension SeededGenerator {
     fileprivate mutating func uniform(in range: ClosedRange<Duration>) -> Duration {
         range.lowerBound + (range.upperBound - range.lowerBound) * uniform()
     }
 }
+
+extension SimulatedLink<[UInt8]> {
+    /// Puts a datagram on the link at `now`, which must not run back from call to call.
+    package mutating func send(_ datagram: [UInt8], now: Duration) {
+        send(datagram, byteCount: datagram.count, now: now)
+    }
+
+    /// Puts a copy of a borrowed datagram on the link at `now`.
+    package mutating func send(_ datagram: Span<UInt8>, now: Duration) {
+        let copy = unsafe datagram.withUnsafeBufferPointer { unsafe [UInt8]($0) }
+        send(copy, now: now)
+    }
+}
+
+extension SimulatedLink.Delivery: Equatable where Datagram: Equatable {}

@@ -1,7 +1,7 @@
 import Testing
 import VoiceSimulation
 
-@Suite struct SimulatedNetworkTests {
+@Suite struct SimulatedLinkTests {
     static let presets: [(name: String, conditions: NetworkConditions)] = [
         ("perfect", .perfect), ("lan", .lan), ("wifi", .wifi), ("wifiLossy", .wifiLossy), ("lte", .lte),
         ("badMobile", .badMobile),
@@ -11,9 +11,9 @@ import VoiceSimulation
     private func transmit(
         _ conditions: NetworkConditions, count: Int, every interval: Duration = .milliseconds(20), bytes: Int = 120,
         seed: UInt64 = 1
-    ) throws -> (network: SimulatedNetwork, deliveries: [SimulatedNetwork.Delivery]) {
-        var network = try SimulatedNetwork(conditions, seed: seed)
-        var deliveries: [SimulatedNetwork.Delivery] = []
+    ) throws -> (network: SimulatedLink<[UInt8]>, deliveries: [SimulatedLink<[UInt8]>.Delivery]) {
+        var network = try SimulatedLink<[UInt8]>(conditions, seed: seed)
+        var deliveries: [SimulatedLink<[UInt8]>.Delivery] = []
         for number in 0..<count {
             let now = interval * number
             network.send([UInt8](repeating: UInt8(truncatingIfNeeded: number), count: bytes), now: now)
@@ -84,7 +84,7 @@ import VoiceSimulation
     @Test func `a perfect link delivers at once and a base delay later`() throws {
         var conditions = NetworkConditions.perfect
         conditions.baseDelay = .milliseconds(35)
-        var network = try SimulatedNetwork(conditions, seed: 1)
+        var network = try SimulatedLink<[UInt8]>(conditions, seed: 1)
         network.send([1, 2, 3], now: .seconds(1))
         #expect(network.nextArrival == .milliseconds(1_035))
         let early = network.receive(now: .milliseconds(1_034))
@@ -179,7 +179,7 @@ import VoiceSimulation
     }
 
     @Test func `conditions change for what is sent later`() throws {
-        var network = try SimulatedNetwork(.perfect, seed: 1)
+        var network = try SimulatedLink<[UInt8]>(.perfect, seed: 1)
         network.send([1], now: .zero)
         var slow = NetworkConditions.perfect
         slow.baseDelay = .milliseconds(50)
