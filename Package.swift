@@ -139,7 +139,12 @@ let package = Package(
         tests("VoiceTurns", "VoiceTurns"),
         tests("VoicePeers", "VoicePeers", "VoiceSimulation"),
         tests("VoiceRooms", "VoiceRooms", "VoicePeers", "VoiceSimulation", "ScriptedPeers"),
-        tests("VoiceProcessing", "VoiceProcessing", "VoiceRealtime", "VoiceSignal", "CAllocationCounter"),
+        .target(
+            name: "CExclusionProbe", path: "Tests/CExclusionProbe",
+            cxxSettings: [.headerSearchPath("../../Sources/CWebRTCAudio")]),
+        tests(
+            "VoiceProcessing", "VoiceProcessing", "VoiceRealtime", "VoiceSignal", "CAllocationCounter",
+            "CExclusionProbe"),
         tests("VoiceCoding", "VoiceCoding"),
         tests("VoiceDevices", "VoiceDevices"),
         tests("VoiceTransport", "VoiceTransport", "CLinuxRealtime", "CAllocationCounter", "CSRTP", "COpenSSL"),

@@ -1,3 +1,5 @@
+import CExclusionProbe
+import Glibc
 import Testing
 
 @testable import VoiceProcessing
@@ -22,5 +24,13 @@ struct WebRTCExclusionTests {
             // Then nobody else was stopped.
             #expect(stage.exclusions == made)
         }
+    }
+
+    @Test(
+        "who waits for it lends its priority: a real-time thread does not wait for a thread that has none",
+        .enabled(if: unsafe access("/proc/self/syscall", R_OK) == 0, "the kernel tells what threads wait for"))
+    func inherits() {
+        #expect(exclusion_processing_wait() == EXCLUSION_INHERITED)
+        #expect(exclusion_alone_wait() == EXCLUSION_INHERITED)
     }
 }
