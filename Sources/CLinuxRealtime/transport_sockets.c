@@ -167,7 +167,9 @@ int dv_udp_open(const dv_address *local, const dv_address *remote, int buffer_by
 
     // Best effort, all of these: without them voice still flows, only less well.
     const int on = 1, off = 0, expedited = 46 << 2;
-    setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &buffer_bytes, sizeof buffer_bytes);
+    // Beyond net.core.rmem_max, which most systems have at 208 KiB, with CAP_NET_ADMIN alone.
+    if (setsockopt(descriptor, SOL_SOCKET, SO_RCVBUFFORCE, &buffer_bytes, sizeof buffer_bytes))
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &buffer_bytes, sizeof buffer_bytes);
     setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &buffer_bytes, sizeof buffer_bytes);
     setsockopt(descriptor, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on);
     if (family == AF_INET6) {

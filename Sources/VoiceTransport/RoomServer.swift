@@ -9,8 +9,9 @@ public import VoiceRooms
 ///
 /// All methods may be called from any thread; those that block say so.
 public final class RoomServer: Sendable {
-    /// Bytes that the kernel keeps each way: a second of a hundred talkers.
-    static let socketBufferSize: Int32 = 1 << 20
+    /// Bytes that the kernel keeps each way while the server's thread does not run. It takes twice that, for what it
+    /// keeps beside them: 360 ms of 10,000 datagrams a second of 1400 bytes, which the thread then reads in 15 ms.
+    static let socketBufferSize: Int32 = 4 << 20
 
     /// What happens in the rooms, for a log. Keeps the newest 1024; ends when the server has stopped.
     public let events: AsyncStream<RoomDirectoryEvent>
