@@ -47,6 +47,14 @@ struct dv_thread {
 // Which dv_thread the caller runs on. A pthread_t would not do: it is handed out anew once its thread has been joined.
 static _Thread_local const dv_thread *current_thread;
 
+// What the process was started with, by `nice` or a service manager, holds for this thread too. Its creator may be of a pool that
+// gives its threads a niceness of their own, as libdispatch does. Best effort: more than the creator's takes CAP_SYS_NICE.
+static void take_nice_of_process(void) {
+    errno = 0;
+    const int nice = getpriority(PRIO_PROCESS, (id_t)getpid());
+    if (errno == 0) setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), nice);
+}
+
 static void *run(void *argument) {
     dv_thread *thread = argument;
     // After its body has begun a thread may free its own structure, so nothing of it is read later.
@@ -54,6 +62,7 @@ static void *run(void *argument) {
     void *const context = thread->context;
     current_thread = thread;
     pthread_setname_np(pthread_self(), thread->name);
+    take_nice_of_process();
     if (thread->awaits_broker) {
         thread->identifier = (pid_t)syscall(SYS_gettid);
         sem_post(&thread->begun);

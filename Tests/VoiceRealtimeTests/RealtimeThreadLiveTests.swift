@@ -62,6 +62,33 @@ struct RealtimeThreadLiveTests {
         }
     }
 
+    /// How nice the calling thread is, or with 1 the thread that the process began with.
+    private static func nice(ofProcess: Bool = false) -> Int32 {
+        getpriority(Int32(PRIO_PROCESS.rawValue), ofProcess ? id_t(getpid()) : 0)
+    }
+
+    @Test(
+        "is as nice as its process, whatever the thread is that makes it",
+        .enabled(if: geteuid() == 0, "it may become less nice than its creator"))
+    func nice() throws {
+        // Given a thread that is nicer than the process
+        let made = Atomic<Int32>(-100)
+        let creator = Atomic<Int32>(-100)
+        let outer = try RealtimeThread(name: "nicer", priority: 0) { _ in
+            _ = setpriority(Int32(PRIO_PROCESS.rawValue), 0, Self.nice(ofProcess: true) + 3)
+            creator.store(Self.nice(), ordering: .releasing)
+            // When it makes another
+            let inner = try? RealtimeThread(name: "made", priority: 0) { _ in
+                made.store(Self.nice(), ordering: .releasing)
+            }
+            inner?.stop()
+        }
+        outer.stop()
+        // Then that one is as nice as the process
+        #expect(creator.load(ordering: .acquiring) == Self.nice(ofProcess: true) + 3)
+        #expect(made.load(ordering: .acquiring) == Self.nice(ofProcess: true))
+    }
+
     @Test("leaves the user's signals to other threads")
     func signals() throws {
         let report = Report()
