@@ -1,8 +1,9 @@
 // Tells ThreadSanitizer of the waits of Synchronization.Mutex.
 //
-// A Mutex that is free is taken and given back by atomics that are compiled into its user, where the sanitizer sees them. One that is held is
-// waited for within libswiftSynchronization, which is not instrumented: there, two threads that take turns look like a race. This
-// library, loaded first, stands before those three functions of Swift 6's Mutex for Linux and says what they do.
+// A Mutex that is free is taken and given back by atomics that are compiled into its user, where the sanitizer sees
+// them. One that is held is waited for within libswiftSynchronization, which is not instrumented: there, two threads
+// that take turns look like a race. This library, loaded first, stands before those three functions of Swift 6's Mutex
+// for Linux and says what they do.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdbool.h>

@@ -30,8 +30,8 @@ typedef struct {
 static inline int64_t dv_nanoseconds(snd_htimestamp_t time) DV_REALTIME_SAFE;
 static inline int64_t dv_nanoseconds(snd_htimestamp_t time) { return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec; }
 
-/// Position and delay with the time at which they were true. 0, or the negative errno that tells of the stream's state where it does not
-/// run. Real-time safe: hw: one ioctl, which synchronises the pointer first.
+/// Position and delay with the time at which they were true. 0, or the negative errno that tells of the stream's state
+/// where it does not run. Real-time safe: hw: one ioctl, which synchronises the pointer first.
 static inline int dv_pcm_observe(snd_pcm_t *pcm, snd_pcm_status_t *status, dv_pcm_moment *moment) DV_REALTIME_SAFE;
 static inline int dv_pcm_observe(snd_pcm_t *pcm, snd_pcm_status_t *status, dv_pcm_moment *moment) {
     int error = snd_pcm_status(pcm, status);

@@ -49,7 +49,8 @@ static int add_extension(X509 *certificate, int identifier, const char *value) {
     return is_added;
 }
 
-/// Gives it a number of its own, and a name with it: OpenSSL looks for authorities by name, and each of these is its own.
+/// Gives it a number of its own, and a name with it: OpenSSL looks for authorities by name, and each of these is its
+/// own.
 static int set_subject(X509 *certificate) {
     uint8_t bytes[16];
     if (RAND_bytes(bytes, sizeof bytes) != 1) return 0;

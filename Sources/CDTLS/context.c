@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Forward secrecy and authenticated encryption only (RFC 9325 section 4.2); AES-GCM alone, as in SRTP, so that the shortest record is known (DV_DTLS_SHORTEST).
+// Forward secrecy and authenticated encryption only (RFC 9325 section 4.2); AES-GCM alone, as in SRTP, so that the
+// shortest record is known (DV_DTLS_SHORTEST).
 static const char suites[] =
     "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:"
     "ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-RSA-AES256-GCM-SHA384";

@@ -9,8 +9,9 @@
 #include "bio.h"
 #include "context.h"
 
-// How long an answer is awaited before a flight is repeated, microseconds; twice as long each time. RFC 6347 section 4.2.4.1 recommends 1 s and allows less where time
-// matters: somebody waits to speak, and a handshake has 10 s. OpenSSL gives up after the 12th, which comes later.
+// How long an answer is awaited before a flight is repeated, microseconds; twice as long each time. RFC 6347 section
+// 4.2.4.1 recommends 1 s and allows less where time matters: somebody waits to speak, and a handshake has 10 s. OpenSSL
+// gives up after the 12th, which comes later.
 enum { FIRST_TIMEOUT = 200 * 1000, LONGEST_TIMEOUT = 1000 * 1000 };
 
 struct dv_dtls {

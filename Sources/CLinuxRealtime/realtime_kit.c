@@ -1,7 +1,9 @@
-// RealtimeKit: the desktop's way to real-time priority for who has no right to it. A service on the system bus that gives it to single threads, up to a
-// priority of 20, of processes that have limited how long such a thread may run without sleeping.
+// RealtimeKit: the desktop's way to real-time priority for who has no right to it. A service on the system bus that
+// gives it to single threads, up to a priority of 20, of processes that have limited how long such a thread may run
+// without sleeping.
 //
-// Spoken with through libdbus, which is loaded at run time: it is on every machine that has RealtimeKit, and servers need not have it.
+// Spoken with through libdbus, which is loaded at run time: it is on every machine that has RealtimeKit, and servers
+// need not have it.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -112,7 +114,8 @@ static int64_t property(const bus_library *bus, void *connection, const char *na
     return value;
 }
 
-// What the service demands: that a real-time thread which never sleeps is ended by the kernel, and does not end the machine.
+// What the service demands: that a real-time thread which never sleeps is ended by the kernel, and does not end the
+// machine.
 static int limit_running(int64_t microseconds) {
     struct rlimit limit;
     if (microseconds <= 0 || getrlimit(RLIMIT_RTTIME, &limit)) return 0;

@@ -7,8 +7,8 @@
 #include <openssl/sha.h>
 #include <openssl/ssl.h>
 
-// SHA-1 whose state is a plain value, which may be kept and begun from again. EVP's digests are the way that is not deprecated, but OpenSSL 3.0
-// allocates each time one begins or is copied.
+// SHA-1 whose state is a plain value, which may be kept and begun from again. EVP's digests are the way that is not
+// deprecated, but OpenSSL 3.0 allocates each time one begins or is copied.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 static inline int dv_sha1_begin(SHA_CTX *state) { return SHA1_Init(state); }

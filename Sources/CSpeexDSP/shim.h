@@ -16,8 +16,8 @@ static inline void dv_resample(
     speex_resampler_process_float(state, 0, input, input_count, output, output_count);
 }
 
-/// Forgets the past: the next output lies exactly at the next input. Real-time safe: it writes zeros into memory that is there (speexdsp 1.2,
-/// resample.c: speex_resampler_reset_mem and speex_resampler_skip_zeros).
+/// Forgets the past: the next output lies exactly at the next input. Real-time safe: it writes zeros into memory that
+/// is there (speexdsp 1.2, resample.c: speex_resampler_reset_mem and speex_resampler_skip_zeros).
 static inline void dv_resampler_reset(SpeexResamplerState *state) __attribute__((swift_attr("@_noLocks")))
 __attribute__((swift_attr("@_noAllocation")));
 static inline void dv_resampler_reset(SpeexResamplerState *state) {

@@ -44,7 +44,8 @@ VK_CLONES void vk_uncertainty(
 VK_CLONES void vk_mean_power(const float *real, const float *imaginary, size_t reach, float *mean) {
     float power[VK_REACH + VK_BINS + VK_REACH] = {0};
     for (size_t k = 0; k < VK_BINS; k++) power[reach + k] = real[k] * real[k] + imaginary[k] * imaginary[k];
-    // Sums of their own rather than one that slides: what is subtracted from a sum takes the quiet bins' last digits with it.
+    // Sums of their own rather than one that slides: what is subtracted from a sum takes the quiet bins' last digits
+    // with it.
     for (size_t k = 0; k < VK_BINS; k++) mean[k] = 0;
     for (size_t shift = 0; shift <= 2 * reach; shift++)
         for (size_t k = 0; k < VK_BINS; k++) mean[k] += power[k + shift];

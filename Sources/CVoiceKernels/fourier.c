@@ -1,6 +1,6 @@
-// The discrete Fourier transform of any power of two, pass by pass in Stockham's order, and the step between real signals and complex ones
-// of half the length; Swift has the passes' order and the tables. Without fused multiplications, so that a transform gives the same bits
-// on every machine and in every clone.
+// The discrete Fourier transform of any power of two, pass by pass in Stockham's order, and the step between real
+// signals and complex ones of half the length; Swift has the passes' order and the tables. Without fused
+// multiplications, so that a transform gives the same bits on every machine and in every clone.
 
 #include "include/CVoiceKernels.h"
 #include "simd.h"

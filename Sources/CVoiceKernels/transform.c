@@ -1,5 +1,6 @@
-// Real transforms of 320 frames, eight at once: a complex one of 160 by Stockham's self-sorting algorithm with radices 5, 4, 4, 2
-// and the usual separation of even and odd frames. The lanes are the vector: there is no shuffle and no bit reversal.
+// Real transforms of 320 frames, eight at once: a complex one of 160 by Stockham's self-sorting algorithm with radices
+// 5, 4, 4, 2 and the usual separation of even and odd frames. The lanes are the vector: there is no shuffle and no bit
+// reversal.
 
 #include <math.h>
 #include <string.h>

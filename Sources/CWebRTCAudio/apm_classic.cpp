@@ -54,10 +54,11 @@ public:
     int exclusions() const override { return exclusion.count(); }
 
 private:
-    // The library keeps the choice between its plain and its SSE2 routines in process-wide function pointers, and sets them anew, first to
-    // plain and then to SSE2, whenever it makes a canceller (WebRtcAec_CreateAec, aec_rdft_init), which it does when one is first switched on
-    // and at no other time. An instance that processes meanwhile would round differently for a block: inaudible, but a data race, and no two
-    // runs would be the same. So that one step stops all processing.
+    // The library keeps the choice between its plain and its SSE2 routines in process-wide function pointers, and sets
+    // them anew, first to plain and then to SSE2, whenever it makes a canceller (WebRtcAec_CreateAec, aec_rdft_init),
+    // which it does when one is first switched on and at no other time. An instance that processes meanwhile would
+    // round differently for a block: inaudible, but a data race, and no two runs would be the same. So that one step
+    // stops all processing.
     void makeCanceller() {
         exclusion.alone([&] { check(apm->echo_cancellation()->Enable(true)); });
     }

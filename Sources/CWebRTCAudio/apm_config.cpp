@@ -1,11 +1,12 @@
 // libwebrtc-audio-processing 1.x and 2.x: AudioProcessing::Config and AEC3.
 //
-// Tried: compiled and run against the AEC3 of Debian's libtgowt-dev (WebRTC of 2023). Not tried: the 1.x and 2.x packages
-// themselves, which Debian 12 does not have. Where their versions differ (scoped_refptr or raw pointer from Create(),
-// absl or std optional) the code asks the types.
+// Tried: compiled and run against the AEC3 of Debian's libtgowt-dev (WebRTC of 2023). Not tried: the 1.x and 2.x
+// packages themselves, which Debian 12 does not have. Where their versions differ (scoped_refptr or raw pointer from
+// Create(), absl or std optional) the code asks the types.
 //
-// Allocation, counted against libtgowt: 4 in the first seconds of webrtc_audio_process with a far end, 7 or more in each
-// webrtc_audio_apply (a log line is built even when nobody reads it), about 1500 when the canceller is switched on.
+// Allocation, counted against libtgowt: 4 in the first seconds of webrtc_audio_process with a far end, 7 or more in
+// each webrtc_audio_apply (a log line is built even when nobody reads it), about 1500 when the canceller is switched
+// on.
 #include "apm.h"
 
 #if WEBRTC_AUDIO_CONFIG

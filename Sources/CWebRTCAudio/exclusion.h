@@ -8,8 +8,8 @@
 #include <new>
 #include <vector>
 
-// A mutex whose owner runs with the priority of whoever waits for it, so that a real-time thread never waits for a thread that is
-// not running.
+// A mutex whose owner runs with the priority of whoever waits for it, so that a real-time thread never waits for a
+// thread that is not running.
 class InheritingMutex {
 public:
     InheritingMutex() {
@@ -31,8 +31,9 @@ private:
     pthread_mutex_t mutex;
 };
 
-// One instance's part. It holds its own mutex while it processes, which costs an uncontended lock and excludes nobody else; an exclusive
-// section holds all. A shared mutex would do the same, but has no owner who could inherit a priority while it is shared.
+// One instance's part. It holds its own mutex while it processes, which costs an uncontended lock and excludes nobody
+// else; an exclusive section holds all. A shared mutex would do the same, but has no owner who could inherit a priority
+// while it is shared.
 class Exclusion {
 public:
     Exclusion() {

@@ -19,8 +19,9 @@ namespace {
 // Longest delay that 0.3 accepts, ms; beyond it every call would return a warning.
 constexpr int32_t longestDelay = 500;
 
-// Silent blocks with everything switched on, so that switching a component on later allocates nothing in 0.3 (measured with a
-// counting malloc: 0 in webrtc_audio_process, 0 in webrtc_audio_apply; AEC3 allocates in both, see apm_config.cpp).
+// Silent blocks with everything switched on, so that switching a component on later allocates nothing in 0.3 (measured
+// with a counting malloc: 0 in webrtc_audio_process, 0 in webrtc_audio_apply; AEC3 allocates in both, see
+// apm_config.cpp).
 constexpr int warmUpBlocks = 8;
 constexpr webrtc_audio_settings everything{3, true};
 constexpr webrtc_audio_settings nothing{};

@@ -1,10 +1,11 @@
 internal import VoiceDevices
 package import VoiceSimulation
 
-/// The air of one participant's room: what the loudspeaker and the near talker make of the microphone, with a record of all of it.
+/// The air of one participant's room: what the loudspeaker and the near talker make of the microphone, with a record of
+/// all of it.
 ///
-/// Goes into a `SimulatedDevice`. The record's memory is taken when it is made, so that nothing is allocated while it runs; after its
-/// end nothing more is recorded.
+/// Goes into a `SimulatedDevice`. The record's memory is taken when it is made, so that nothing is allocated while it
+/// runs; after its end nothing more is recorded.
 package struct ConversationAir: AcousticAir, ~Copyable {
     /// What was heard and said so far.
     package private(set) var recording: AirRecording
@@ -25,8 +26,8 @@ package struct ConversationAir: AcousticAir, ~Copyable {
         echo = near
     }
 
-    /// How much weaker the echo is than what the loudspeaker is given, dB; a change takes effect with the next frame, as when somebody turns
-    /// the volume.
+    /// How much weaker the echo is than what the loudspeaker is given, dB; a change takes effect with the next frame,
+    /// as when somebody turns the volume.
     package var echoReturnLossDecibels: Double {
         get { acoustics.echoReturnLossDecibels }
         set { acoustics.echoReturnLossDecibels = newValue }

@@ -40,7 +40,8 @@ package struct SimulatedCallConfiguration: Sendable {
     /// How much of it is recorded at a time, until the recording is taken; nil for all. Memory is taken for this long.
     package var recorded: Duration?
 
-    /// Who may interrupt what is published with the join; nil: it is published behind it, which takes a round trip more.
+    /// Who may interrupt what is published with the join; nil: it is published behind it, which takes a round trip
+    /// more.
     package var publishing: InterruptionPolicy?
 
     /// A call between two talkers, one in each room.

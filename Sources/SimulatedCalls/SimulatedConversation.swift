@@ -4,8 +4,8 @@ package import VoiceEngine
 internal import VoiceRealtime
 package import VoiceSimulation
 
-/// An engine in a room with a person and a loudspeaker, and a conversation with an agent in the engine's own process, in simulated time: the same bits for the same
-/// seed on every run.
+/// An engine in a room with a person and a loudspeaker, and a conversation with an agent in the engine's own process,
+/// in simulated time: the same bits for the same seed on every run.
 ///
 ///     person ─► room ─► microphone ─► engine ─► conversation ─► events
 ///                 ▲                      │            ▲
@@ -117,7 +117,8 @@ package final class SimulatedConversation {
         EngineStatistics(core.statistics(), device: core.counters.counts, roundTrip: nil, room: nil)
     }
 
-    /// Gives an answer's sound to the engine all at once, and says that nothing more comes; false where it does not fit into the queue, or the answer is over.
+    /// Gives an answer's sound to the engine all at once, and says that nothing more comes; false where it does not fit
+    /// into the queue, or the answer is over.
     @discardableResult
     package func answer(_ turn: TurnID?, _ samples: [Float]) -> Bool {
         do {

@@ -6,8 +6,9 @@ internal import VoiceSignal
 
 /// A microphone and a loudspeaker with a clock each, in virtual time: two cards, or a loudspeaker over the air.
 ///
-/// The air between them keeps the microphone's time: it hears the loudspeaker resampled from one clock to the other. Everything else is as
-/// with a `SimulatedDevice`: periods, a playback buffer of N of them, two runs the same to the bit.
+/// The air between them keeps the microphone's time: it hears the loudspeaker resampled from one clock to the other.
+/// Everything else is as with a `SimulatedDevice`: periods, a playback buffer of N of them, two runs the same to the
+/// bit.
 package final class TwoClockDevice<Air: AcousticAir & ~Copyable>: AudioDevice {
     /// The shape of the device and the speeds of its clocks.
     package struct Configuration: Equatable, Sendable {
@@ -64,7 +65,8 @@ package final class TwoClockDevice<Air: AcousticAir & ~Copyable>: AudioDevice {
     @discardableResult
     package func advance(to time: MonotonicTime) -> Int { works.withLock { $0.advance(to: time) } }
 
-    /// Lets the loudspeaker stand still for `periods` periods from its next one on, as one does that ran dry and is started anew.
+    /// Lets the loudspeaker stand still for `periods` periods from its next one on, as one does that ran dry and is
+    /// started anew.
     package func interruptPlayback(periods: Int) { works.withLock { $0.missing += periods } }
 
     /// When the next period of either direction is due; nil where the device does not run.

@@ -12,8 +12,8 @@ import COpus
     /// States that can be saved at the same time.
     package static let savedStates = 2
 
-    /// The state in use, followed by the saved ones. libopus keeps no pointers into its own state, so that a copy of the
-    /// bytes is a copy of the decoder.
+    /// The state in use, followed by the saved ones. libopus keeps no pointers into its own state, so that a copy of
+    /// the bytes is a copy of the decoder.
     private let states: UnsafeMutableRawPointer
     private let stateBytes: Int
     private var isSaved = InlineArray<2, Bool>(repeating: false)

@@ -2,8 +2,8 @@ import COpus
 
 /// An Opus encoder for mono speech at 48 kHz.
 ///
-/// One thread at a time. Never blocks and allocates nothing after `init`; not real-time safe in the strict sense, because
-/// libopus takes up to a few milliseconds of CPU for a packet at high complexity. Source: RFC 6716, libopus.
+/// One thread at a time. Never blocks and allocates nothing after `init`; not real-time safe in the strict sense,
+/// because libopus takes up to a few milliseconds of CPU for a packet at high complexity. Source: RFC 6716, libopus.
 @safe package struct OpusEncoder: ~Copyable, @unchecked Sendable {
     /// A packet never needs more bytes (`opus_encode`: the recommended size of the output buffer).
     package static let maximumPacketBytes = 4000

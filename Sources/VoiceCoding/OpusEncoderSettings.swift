@@ -1,6 +1,7 @@
 /// What the encoder optimises for; fixed for an encoder's life, because libopus ties its state to it.
 public enum OpusApplication: Sendable, CaseIterable, BitwiseCopyable {
-    /// Speech: SILK, hybrid or CELT as the bit rate asks, with in-band FEC. Look-ahead 6.5 ms (`OPUS_APPLICATION_VOIP`).
+    /// Speech: SILK, hybrid or CELT as the bit rate asks, with in-band FEC. Look-ahead 6.5 ms
+    /// (`OPUS_APPLICATION_VOIP`).
     case voip
     /// CELT only: look-ahead 2.5 ms, but no in-band FEC (`OPUS_APPLICATION_RESTRICTED_LOWDELAY`).
     case lowDelay
@@ -8,7 +9,8 @@ public enum OpusApplication: Sendable, CaseIterable, BitwiseCopyable {
 
 /// How much sound one packet carries (RFC 6716, section 2.1.4).
 ///
-/// Below 10 ms the codec is CELT alone, as in ``OpusApplication/lowDelay``: without FEC, and dearer, since each packet has its headers.
+/// Below 10 ms the codec is CELT alone, as in ``OpusApplication/lowDelay``: without FEC, and dearer, since each packet
+/// has its headers.
 public enum OpusFrameDuration: Sendable, CaseIterable, BitwiseCopyable {
     case microseconds2500, milliseconds5, milliseconds10, milliseconds20, milliseconds40, milliseconds60
 
@@ -34,7 +36,8 @@ public struct OpusEncoderSettings: Equatable, Sendable, BitwiseCopyable {
     /// Expected packet losses that libopus accepts, per cent (`OPUS_SET_PACKET_LOSS_PERC`).
     public static let lossesPercent = 0...100
 
-    /// Target bit rate in bits per second, within ``bitratesPerSecond``; 16 000 to 40 000 is usual for wide-band speech.
+    /// Target bit rate in bits per second, within ``bitratesPerSecond``; 16 000 to 40 000 is usual for wide-band
+    /// speech.
     public var bitratePerSecond: Int
     /// Computational complexity, within ``complexities``; 10 sounds best and costs most.
     public var complexity: Int

@@ -2,8 +2,8 @@
 public enum DeviceError: Error, Equatable, Sendable {
     /// There is no device of that name. Choose one of `available`.
     case notFound(name: String, available: [String])
-    /// Another program, or another stream of this one, holds the device: one of `holders`, which are empty where the kernel does not tell.
-    /// Close it, or name a PCM that shares (dmix, dsnoop, PipeWire).
+    /// Another program, or another stream of this one, holds the device: one of `holders`, which are empty where the
+    /// kernel does not tell. Close it, or name a PCM that shares (dmix, dsnoop, PipeWire).
     case busy(name: String, holders: [ALSADeviceHolder])
     /// The process may not use the device. Add the user to the group `audio`, or grant access to /dev/snd.
     case permissionDenied(name: String)

@@ -1,5 +1,6 @@
-/// Proves that whoever has an address receives there: 128 bits that only the server can make, from the address, the time and a key, and that
-/// nobody keeps (RFC 6347 section 4.2.1). Good for at least ``period``, and at most twice as long.
+/// Proves that whoever has an address receives there: 128 bits that only the server can make, from the address, the
+/// time and a key, and that nobody keeps (RFC 6347 section 4.2.1). Good for at least ``period``, and at most twice as
+/// long.
 package struct AddressCookie: Sendable, BitwiseCopyable {
     /// Bytes on the wire.
     package static let size = 16
@@ -66,7 +67,8 @@ package struct CookieKey: Sendable, BitwiseCopyable, CustomStringConvertible {
         case identityMeters
     }
 
-    /// SipHash-2-4 (Aumasson and Bernstein 2012) of whole words: whoever has seen its results cannot foretell another. Allocates nothing.
+    /// SipHash-2-4 (Aumasson and Bernstein 2012) of whole words: whoever has seen its results cannot foretell another.
+    /// Allocates nothing.
     func hash<let count: Int>(_ words: InlineArray<count, UInt64>) -> UInt64 {
         var state = SipHash(low: low, high: high)
         for index in words.indices { state.absorb(words[index]) }

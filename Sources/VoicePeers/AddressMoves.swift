@@ -1,6 +1,8 @@
-/// A server's view of peers that move: judges the signed requests that have a path follow its peer (see ``ConsentServer``), and finds whose each is.
+/// A server's view of peers that move: judges the signed requests that have a path follow its peer (see
+/// ``ConsentServer``), and finds whose each is.
 ///
-/// Decides and writes the answer; whoever has the places carries the move out. Costs a lookup and two hashes a request, whatever is in it.
+/// Decides and writes the answer; whoever has the places carries the move out. Costs a lookup and two hashes a request,
+/// whatever is in it.
 struct AddressMoves: Sendable {
     /// What becomes of a request.
     enum Decision: Equatable, Sendable {

@@ -1,8 +1,8 @@
 /// A DTLS client's hello, as far as a server looks that keeps nothing of strangers (RFC 6347 section 4.2.1).
 ///
-/// Read by a parser of our own, since OpenSSL needs a connection for it. What OpenSSL would not go on with is none: a hello in fragments (every
-/// client of ours fits in one), a version below 1.2, a hello that answers more than one question for a cookie. Pure, allocates nothing, reads
-/// each byte at most twice.
+/// Read by a parser of our own, since OpenSSL needs a connection for it. What OpenSSL would not go on with is none: a
+/// hello in fragments (every client of ours fits in one), a version below 1.2, a hello that answers more than one
+/// question for a cookie. Pure, allocates nothing, reads each byte at most twice.
 package struct ClientHello {
     private enum Size {
         /// Type, length, number, offset and length of the fragment.
@@ -57,8 +57,8 @@ package struct ClientHello {
     /// Bytes of a question for a cookie: headers 13 and 12, version 2, length 1, cookie.
     package static let questionSize = DTLSRecord.headerSize + Size.messageHeader + 3 + AddressCookie.size
 
-    /// Writes the question for a cookie, a HelloVerifyRequest (RFC 6347 section 4.2.1); how long it is, nil where it has no room. Always shorter
-    /// than the hello.
+    /// Writes the question for a cookie, a HelloVerifyRequest (RFC 6347 section 4.2.1); how long it is, nil where it
+    /// has no room. Always shorter than the hello.
     package func ask(for cookie: AddressCookie, into answer: inout MutableSpan<UInt8>) -> Int? {
         guard answer.count >= Self.questionSize else { return nil }
         let body = 3 + AddressCookie.size

@@ -10,7 +10,8 @@ package struct DTLSRecord {
     package static let headerSize = 13
 
     package let content: Content
-    /// Whether it says that it is of DTLS 1.2 (FE FD); else it says 1.0 (FE FF), as a first hello does, whatever it asks for.
+    /// Whether it says that it is of DTLS 1.2 (FE FD); else it says 1.0 (FE FF), as a first hello does, whatever it
+    /// asks for.
     package let isVersion12: Bool
     /// How often keys have changed: 0 in the clear, 1 with the keys of the handshake.
     package let epoch: UInt16

@@ -1,4 +1,5 @@
-/// Deadlines by key, the earliest first: a binary heap that knows where each key stands. Setting and taking one costs the logarithm of their number.
+/// Deadlines by key, the earliest first: a binary heap that knows where each key stands. Setting and taking one costs
+/// the logarithm of their number.
 package struct DeadlineQueue<Key: Hashable & Sendable>: Sendable {
     private var heap: [(deadline: Duration, key: Key)] = []
     private var places: [Key: Int] = [:]

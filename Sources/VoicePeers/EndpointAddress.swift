@@ -1,4 +1,5 @@
-/// Where datagrams come from and go to, and by which of this machine's own addresses: what the state machines compare and never look into.
+/// Where datagrams come from and go to, and by which of this machine's own addresses: what the state machines compare
+/// and never look into.
 ///
 /// Wide enough for an IPv6 address (IPv4 goes in mapped, RFC 4291 section 2.5.5.2), its scope and port, so a server
 /// needs no table of addresses that strangers could fill.
@@ -11,8 +12,8 @@ package struct EndpointAddress: Hashable, Sendable, BitwiseCopyable {
     package let scope: UInt32
     /// The UDP port.
     package let port: UInt16
-    /// Which of this machine's addresses they talk with, as whoever has the socket numbers them: who asked at one takes an answer from nowhere else. 0:
-    /// the socket has only one, or the system chooses.
+    /// Which of this machine's addresses they talk with, as whoever has the socket numbers them: who asked at one takes
+    /// an answer from nowhere else. 0: the socket has only one, or the system chooses.
     package let local: UInt16
 
     /// Makes an address of its parts.
@@ -28,7 +29,8 @@ package struct EndpointAddress: Hashable, Sendable, BitwiseCopyable {
 extension EndpointAddress {
     /// What somebody may have all addresses of.
     enum NetworkWidth: Sendable {
-        /// A whole IPv4 address, which may have many clients behind it; an IPv6 /64, since who has one address has all of it.
+        /// A whole IPv4 address, which may have many clients behind it; an IPv6 /64, since who has one address has all
+        /// of it.
         case host
         /// An IPv4 /24, the narrowest that is routed; an IPv6 /48, as customers get it.
         case site

@@ -21,7 +21,8 @@ struct FollowedPath: Sendable {
     /// When the server is to be asked next.
     var nextTimeout: Duration { client.nextTimeout }
 
-    /// Somebody says that the server does not know this side. It may only be that this side's address has changed: the server is asked.
+    /// Somebody says that the server does not know this side. It may only be that this side's address has changed: the
+    /// server is asked.
     mutating func doubt(now: Duration) {
         isDoubted = true
         client.heardNothing(now: now)

@@ -1,12 +1,14 @@
-/// Who may begin a handshake, each of which costs a server some 190 µs of a processor with DTLS: nobody can use up what belongs to others.
+/// Who may begin a handshake, each of which costs a server some 190 µs of a processor with DTLS: nobody can use up what
+/// belongs to others.
 ///
 ///     coming back ─► a few for each member, at the network where it is or was a minute ago
 ///     sparing     ─► networks that ask for little
 ///     others      ─► networks that ask for more, as a hundred clients behind one router do
 ///
-/// The first share that has one left gives it. Within the last two, each address, each site and each provider's network has its limit: see
-/// ``EndpointAddress/NetworkWidth``. So one who has many addresses has as much as the network that they are in, and no more. Only addresses that have proved
-/// themselves by a cookie are asked about. A value, without a clock; costs and keeps a bounded amount, whoever comes.
+/// The first share that has one left gives it. Within the last two, each address, each site and each provider's network
+/// has its limit: see ``EndpointAddress/NetworkWidth``. So one who has many addresses has as much as the network that
+/// they are in, and no more. Only addresses that have proved themselves by a cookie are asked about. A value, without a
+/// clock; costs and keeps a bounded amount, whoever comes.
 struct HandshakeBudget: Sendable {
     /// The shares of newcomers.
     enum Share: CaseIterable, Sendable { case sparing, others }
@@ -18,7 +20,8 @@ struct HandshakeBudget: Sendable {
         let host: RateLimit
     }
 
-    /// What a share has, in all and for each network of a width. Together with those who come back: 400 a second, 8 % of a processor.
+    /// What a share has, in all and for each network of a width. Together with those who come back: 400 a second, 8 %
+    /// of a processor.
     static func limits(_ share: Share) -> Limits {
         switch share {
         case .sparing:
@@ -38,7 +41,8 @@ struct HandshakeBudget: Sendable {
 
     /// Handshakes of all who come back.
     static let comingBack = RateLimit(burst: 512, interval: .milliseconds(5))
-    /// What each member leaves its network: more than the paths that it tries while a break lasts, if each second one fails.
+    /// What each member leaves its network: more than the paths that it tries while a break lasts, if each second one
+    /// fails.
     static let ofEachMember = 16
     /// How long that is kept: a break window, and as much again.
     static let memory: Duration = .seconds(60)

@@ -1,6 +1,8 @@
-/// Handshake records that wait for their turn: asymmetric cryptography costs a server 0.1 ms a step with an EC key and 1 ms with RSA, and media shall not wait for many of them.
+/// Handshake records that wait for their turn: asymmetric cryptography costs a server 0.1 ms a step with an EC key and
+/// 1 ms with RSA, and media shall not wait for many of them.
 ///
-/// A turn ends with ``beginTurn()``. In the order of arrival; bounded. What comes beyond is lost, and repeated by its client.
+/// A turn ends with ``beginTurn()``. In the order of arrival; bounded. What comes beyond is lost, and repeated by its
+/// client.
 struct HandshakeQueue: Sendable {
     struct Record: Sendable {
         let bytes: [UInt8]

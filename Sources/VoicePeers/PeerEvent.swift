@@ -34,7 +34,8 @@ package enum PeerEvent: Equatable, Sendable {
     case spoke(PeerID)
     /// Its packets come from another address now, and go there.
     case moved(PeerID, to: EndpointAddress)
-    /// Someone at the peer's address says that it does not know this side. Anyone who can forge that address can say so: ask the peer.
+    /// Someone at the peer's address says that it does not know this side. Anyone who can forge that address can say
+    /// so: ask the peer.
     case doubted(PeerID)
     /// A doubted peer has shown that it knows this path: see ``PeerTable/follow(_:_:now:)``.
     case confirmed(PeerID)
@@ -56,16 +57,17 @@ package struct PeerTableStatistics: Equatable, Sendable {
 
 /// The times of a table.
 package enum PeerTimers {
-    /// From a peer's first datagram until the caller has accepted it at most: ten seconds of repetitions. A handshake that takes longer is given up.
+    /// From a peer's first datagram until the caller has accepted it at most: ten seconds of repetitions. A handshake
+    /// that takes longer is given up.
     package static let handshake: Duration = .seconds(10)
-    /// A handshake repeats what was not answered this often. Not later and later: who comes back has two seconds between two outages, the records are few, and
-    /// a handshake gives up after ``handshake``.
+    /// A handshake repeats what was not answered this often. Not later and later: who comes back has two seconds
+    /// between two outages, the records are few, and a handshake gives up after ``handshake``.
     package static let retransmission: Duration = .milliseconds(200)
 }
 
 /// How much strangers can have a table do; see ``HandshakeBudget`` too.
 enum PeerLimits {
-    /// Peers that the caller has not accepted yet, at most; each has 42 kB with DTLS. The oldest goes for one more: at 400 handshakes a second after 2.5 s, which is
-    /// time for the two round trips of a handshake and a join.
+    /// Peers that the caller has not accepted yet, at most; each has 42 kB with DTLS. The oldest goes for one more: at
+    /// 400 handshakes a second after 2.5 s, which is time for the two round trips of a handshake and a join.
     static let unaccepted = 1024
 }

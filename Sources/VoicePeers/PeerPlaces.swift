@@ -20,7 +20,8 @@ struct PeerPlaces: Sendable {
     private var slots: PeerSlots
     /// Who is at an address.
     private var residents: [EndpointAddress: UInt32] = [:]
-    /// Who shakes hands at an address where somebody is already: the older one stays until it is known who comes (RFC 6347 section 4.2.8).
+    /// Who shakes hands at an address where somebody is already: the older one stays until it is known who comes (RFC
+    /// 6347 section 4.2.8).
     private var newcomers: [EndpointAddress: UInt32] = [:]
     private var talking = FirstInFirstOut<UInt32>()
 

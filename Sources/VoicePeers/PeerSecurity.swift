@@ -1,21 +1,24 @@
 /// What protects the paths of one ``PeerTable``: plaintext, scripted in simulation, DTLS-SRTP in the world.
 ///
-/// The table owns addresses, time and limits; the security owns handshakes and keys, by the slot of each peer. A *record* is a datagram of the
-/// security's own: a handshake, an alert, or control inside. Not thread-safe; one owner. Nothing blocks.
+/// The table owns addresses, time and limits; the security owns handshakes and keys, by the slot of each peer. A
+/// *record* is a datagram of the security's own: a handshake, an alert, or control inside. Not thread-safe; one owner.
+/// Nothing blocks.
 ///
-/// Media calls allocate nothing once each SSRC of a peer has been seen. Its HMAC signs the requests by which a peer's path follows its address; where it gives none, paths stay where they were opened.
+/// Media calls allocate nothing once each SSRC of a peer has been seen. Its HMAC signs the requests by which a peer's
+/// path follows its address; where it gives none, paths stay where they were opened.
 package protocol PeerSecurity: STUNIntegrity, ~Copyable {
     /// First bytes of its records (RFC 7983 section 7 gives 20...63 to DTLS).
     static var recordBytes: ClosedRange<UInt8> { get }
     /// Bytes that protection adds to a media packet at most.
     static var mediaOverhead: Int { get }
-    /// Records of handshakes that a server takes before media has its turn again. As many as there are unless it says otherwise, where they cost nothing.
+    /// Records of handshakes that a server takes before media has its turn again. As many as there are unless it says
+    /// otherwise, where they cost nothing.
     static var handshakeStepsAtOnce: Int { get }
 
     // MARK: Strangers
 
-    /// Looks at the first record from an address that is no peer's. Keeps nothing: without `cookie` in it, the answer asks for it, and is
-    /// not longer than the record.
+    /// Looks at the first record from an address that is no peer's. Keeps nothing: without `cookie` in it, the answer
+    /// asks for it, and is not longer than the record.
     ///
     /// - Parameters:
     ///   - cookie: what only this address can have been told.
@@ -47,10 +50,11 @@ package protocol PeerSecurity: STUNIntegrity, ~Copyable {
 
     // MARK: Media
 
-    /// Protects the first `count` bytes in place; the new length. Nil when there are no keys, or when it would use one twice. Where only other keys could
-    /// protect it, the path is closed.
+    /// Protects the first `count` bytes in place; the new length. Nil when there are no keys, or when it would use one
+    /// twice. Where only other keys could protect it, the path is closed.
     mutating func protect(_ packet: inout MutableSpan<UInt8>, count: Int, _ kind: MediaKind, at slot: Int) -> Int?
-    /// Takes protection off the first `count` bytes in place; the new length. Nil when it is not genuine or was there before.
+    /// Takes protection off the first `count` bytes in place; the new length. Nil when it is not genuine or was there
+    /// before.
     mutating func unprotect(_ packet: inout MutableSpan<UInt8>, count: Int, _ kind: MediaKind, at slot: Int) -> Int?
 }
 

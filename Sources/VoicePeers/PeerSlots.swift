@@ -1,6 +1,7 @@
 /// The places of a table, and whose each is: an identity is never given twice.
 ///
-/// The place that has been free for longest is taken first, and one that has had as many peers as it can number is taken no more.
+/// The place that has been free for longest is taken first, and one that has had as many peers as it can number is
+/// taken no more.
 struct PeerSlots: Sendable {
     let capacity: Int
     private let firstGeneration: UInt32

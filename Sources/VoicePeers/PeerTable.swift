@@ -1,18 +1,20 @@
 internal import VoiceWire
 
-/// The peers behind one UDP socket: tells datagrams apart (RFC 7983), has strangers prove their address by a cookie before anything is
-/// kept of them, protects and unprotects media in place, and carries control datagrams.
+/// The peers behind one UDP socket: tells datagrams apart (RFC 7983), has strangers prove their address by a cookie
+/// before anything is kept of them, protects and unprotects media in place, and carries control datagrams.
 ///
 ///     socket ─► receive ─┬─ media ──► unprotected, in place ──────► caller
 ///                        ├─ record ─► security: handshake, control ► pollControl
 ///                        └─ stranger's record ─► cookie ─► answer
 ///     socket ◄─ protect ◄── media, in place            pollTransmit ◄─ send(control:), handshakes
 ///
-/// No clock, socket or random source. The driver gives what arrived and the time (`handleTimeout`), then empties `pollTransmit` and
-/// `pollEvent`, and sleeps until `nextTimeout`. `now` is the time since any fixed instant, and never goes back. One owner, one thread;
-/// nothing blocks. Media allocates nothing; a cookie allocates nothing and is never longer than what asked for it.
+/// No clock, socket or random source. The driver gives what arrived and the time (`handleTimeout`), then empties
+/// `pollTransmit` and `pollEvent`, and sleeps until `nextTimeout`. `now` is the time since any fixed instant, and never
+/// goes back. One owner, one thread; nothing blocks. Media allocates nothing; a cookie allocates nothing and is never
+/// longer than what asked for it.
 ///
-/// Both sides of a conversation use it: a server takes peers in (`Strangers`, `AddressMoves`), a client calls `connect` (and `follow`: `FollowedPath`).
+/// Both sides of a conversation use it: a server takes peers in (`Strangers`, `AddressMoves`), a client calls `connect`
+/// (and `follow`: `FollowedPath`).
 package struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
     /// The longest datagram that can be a question for a cookie, and its answer.
     private static var answerLimit: Int { 128 }
@@ -232,8 +234,9 @@ package struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
         leave(slot)
     }
 
-    /// Takes a peer for what the caller knows: its media passes, it may stay, and its network may come back. Before that it has ``PeerTimers/handshake``, and
-    /// ``deadline(of:)`` tells until when; to keep that after the handshake is the caller's. A server that a client has connected to is accepted.
+    /// Takes a peer for what the caller knows: its media passes, it may stay, and its network may come back. Before
+    /// that it has ``PeerTimers/handshake``, and ``deadline(of:)`` tells until when; to keep that after the handshake
+    /// is the caller's. A server that a client has connected to is accepted.
     package mutating func accept(_ peer: PeerID, now: Duration) {
         guard let slot = places.openSlot(of: peer), !places[slot].isAccepted else { return }
         places[slot].isAccepted = true
@@ -289,8 +292,9 @@ package struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
 
     // MARK: Sending
 
-    /// Protects a media packet in place: its first `count` bytes, in a buffer with room for `mediaOverhead` more. The new length, and where to
-    /// send it; nil while the path is not open. May end the path: then there is an event, and something to send.
+    /// Protects a media packet in place: its first `count` bytes, in a buffer with room for `mediaOverhead` more. The
+    /// new length, and where to send it; nil while the path is not open. May end the path: then there is an event, and
+    /// something to send.
     package mutating func protect(
         _ packet: inout MutableSpan<UInt8>, count: Int, _ kind: MediaKind, for peer: PeerID
     ) -> (count: Int, to: EndpointAddress)? {
@@ -368,8 +372,8 @@ package struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
 
     // MARK: Addresses that move: a server
 
-    /// What a client must sign its requests with to have this path follow it; to be told inside the path alone. Nil unless it is open, and
-    /// where the security cannot sign.
+    /// What a client must sign its requests with to have this path follow it; to be told inside the path alone. Nil
+    /// unless it is open, and where the security cannot sign.
     package func credentials(of peer: PeerID) -> STUNCredentials? {
         places.openSlot(of: peer).flatMap { moves.credentials(of: peer, at: $0) }
     }
@@ -400,7 +404,8 @@ package struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
 
     // MARK: Addresses that move: a client
 
-    /// On a client: has the server follow this path, with what the server has told. False where the path is not open, or the security cannot sign.
+    /// On a client: has the server follow this path, with what the server has told. False where the path is not open,
+    /// or the security cannot sign.
     @discardableResult
     package mutating func follow(_ peer: PeerID, _ credentials: STUNCredentials, now: Duration) -> Bool {
         guard canFollow, let slot = places.openSlot(of: peer) else { return false }
@@ -418,8 +423,9 @@ package struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
         list(slot)
     }
 
-    /// On a client: when the socket of the path that is followed had better be replaced, unless something comes until then: the server has answered through it, and answers no
-    /// more, however often it is asked. Nil as long as nothing speaks for that.
+    /// On a client: when the socket of the path that is followed had better be replaced, unless something comes until
+    /// then: the server has answered through it, and answers no more, however often it is asked. Nil as long as nothing
+    /// speaks for that.
     package var suspectsSocketAt: Duration? {
         guard let followed, isOpen(followed.peer) else { return nil }
         return followed.client.suspectsSocketAt

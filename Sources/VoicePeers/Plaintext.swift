@@ -8,8 +8,8 @@
 ///            ◄─ control (1), the nonce, datagram ────────►
 ///            ── goodbye (4), the nonce ──────────────────►  or the other way
 ///
-/// The nonce tells one conversation from the next at the same address, and makes it hard to put something in for whoever cannot read the path.
-/// Who can, reads everything and can end everything.
+/// The nonce tells one conversation from the next at the same address, and makes it hard to put something in for
+/// whoever cannot read the path. Who can, reads everything and can end everything.
 package struct Plaintext: PeerSecurity {
     private enum Kind {
         static let hello: UInt8 = 0
@@ -31,8 +31,8 @@ package struct Plaintext: PeerSecurity {
 
     /// Records and control datagrams that may wait for the driver; more are dropped, as by a network.
     static let queueLimit = 64
-    /// Conversations remembered, so that a copy of a hello does not bring back whoever has left: as long as its cookie is good, and at most as many as may begin
-    /// meanwhile (``HandshakeBudget``: 60 s of 400, and 1280 at once).
+    /// Conversations remembered, so that a copy of a hello does not bring back whoever has left: as long as its cookie
+    /// is good, and at most as many as may begin meanwhile (``HandshakeBudget``: 60 s of 400, and 1280 at once).
     static let rememberedConversations = 32_768
     static let memory = AddressCookie.period * 2
     static let helloSize = 26

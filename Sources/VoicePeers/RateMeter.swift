@@ -9,8 +9,8 @@ package struct RateLimit: Equatable, Sendable {
     }
 }
 
-/// Holds a stream of events to a ``RateLimit``: the token bucket, in the form that keeps a time instead of a level (generic cell rate
-/// algorithm, ITU-T I.371).
+/// Holds a stream of events to a ``RateLimit``: the token bucket, in the form that keeps a time instead of a level
+/// (generic cell rate algorithm, ITU-T I.371).
 package struct RateMeter: Sendable {
     /// When the whole burst will be free again.
     private var isWholeAt: Duration = .zero
@@ -38,8 +38,9 @@ package struct RateMeter: Sendable {
     }
 }
 
-/// As many meters as there are places, shared by all whose names fall on the same one: bounded, whoever comes (stochastic fairness,
-/// RFC 8290 section 4 for queues). Who does not have the key can neither choose a name that shares the meter of another, nor find one.
+/// As many meters as there are places, shared by all whose names fall on the same one: bounded, whoever comes
+/// (stochastic fairness, RFC 8290 section 4 for queues). Who does not have the key can neither choose a name that
+/// shares the meter of another, nor find one.
 package struct RateMeterTable: Sendable {
     private let key: CookieKey
     private let places: Int

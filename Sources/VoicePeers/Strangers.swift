@@ -1,4 +1,5 @@
-/// Who comes to a server and is not known yet: what each network may have it do, whose turn it is, and who waits to be accepted.
+/// Who comes to a server and is not known yet: what each network may have it do, whose turn it is, and who waits to be
+/// accepted.
 ///
 ///     hello with a cookie ─► admits ─► a step of a handshake: now, or waits ─► a peer ─► accepted, or out in its turn
 struct Strangers: Sendable {

@@ -16,8 +16,9 @@ struct Arrival: BitwiseCopyable {
 
 /// The arrivals of the last seconds, by sequence number; those older than a second are settled: their cost is final.
 ///
-/// Of a gap no more is kept than the packets of a second, because no farther arrival tells anything of one: the places of arrivals run on
-/// there, and sequence numbers do not. So a packet costs a bounded number of visits, whatever its sequence number.
+/// Of a gap no more is kept than the packets of a second, because no farther arrival tells anything of one: the places
+/// of arrivals run on there, and sequence numbers do not. So a packet costs a bounded number of visits, whatever its
+/// sequence number.
 @safe struct ArrivalHistory: ~Copyable {
     private(set) var isEmpty = true
     /// Places of the newest arrival, of the oldest that is remembered, and of the oldest whose cost is not final.
@@ -107,7 +108,8 @@ struct Arrival: BitwiseCopyable {
         return fate(of: oldestUnsettled, leasts: nil)
     }
 
-    /// Adds all that is not settled: as its window moves by one place at a time, the smallest offsets take one visit each.
+    /// Adds all that is not settled: as its window moves by one place at a time, the smallest offsets take one visit
+    /// each.
     mutating func addUnsettled(to staircase: inout CostStaircase, _ cost: PlayoutConfiguration.AudibleCost) {
         guard oldestUnsettled <= newest else { return }
         let reach = Int64(reach)
@@ -170,7 +172,8 @@ struct Arrival: BitwiseCopyable {
         )
     }
 
-    /// From which delays on a packet's sound is known; its baseline is the larger of the smallest offsets before and after it.
+    /// From which delays on a packet's sound is known; its baseline is the larger of the smallest offsets before and
+    /// after it.
     private mutating func fate(of place: Int64, leasts: (before: Int64, after: Int64)?) -> Fate {
         let arrival = self[place]
         var fate = Fate(frames: Int(arrival.frames))
@@ -188,8 +191,8 @@ struct Arrival: BitwiseCopyable {
         return fate
     }
 
-    /// The stored offset from which on a packet's sound is known by a copy: that in the first later packet that came, if it reaches back so
-    /// far.
+    /// The stored offset from which on a packet's sound is known by a copy: that in the first later packet that came,
+    /// if it reaches back so far.
     private mutating func copy(of place: Int64) -> Int64? {
         var distance: Int64 = 0
         var later = place + 1
@@ -203,7 +206,8 @@ struct Arrival: BitwiseCopyable {
         return nil
     }
 
-    /// The stored offset from which on it is known what follows a packet that has not come: the next one, or a copy of it.
+    /// The stored offset from which on it is known what follows a packet that has not come: the next one, or a copy of
+    /// it.
     private mutating func farEdge(of place: Int64) -> Int64? {
         guard place < newest else { return nil }
         entryVisits += 2

@@ -1,12 +1,12 @@
 /// The target delay: the one at which delay and concealment together cost a listener least.
 ///
-/// A packet's *offset* is its arrival minus its media position, both in frames; it is in time at playout offset `L` if its
-/// own is no greater. Clock differences are part of every offset, so that only differences mean something. Each packet gets
-/// its own baseline, the larger of the smallest offsets in the second before and after it: a stall does not move it, a
-/// change of route moves it at once, and a step never counts as jitter.
+/// A packet's *offset* is its arrival minus its media position, both in frames; it is in time at playout offset `L` if
+/// its own is no greater. Clock differences are part of every offset, so that only differences mean something. Each
+/// packet gets its own baseline, the larger of the smallest offsets in the second before and after it: a stall does not
+/// move it, a change of route moves it at once, and a step never counts as jitter.
 ///
-/// What a packet would have cost at each delay is a staircase of few steps, so that the history is one histogram of steps:
-/// adding a packet costs a few additions, finding the cheapest delay one pass over the bins.
+/// What a packet would have cost at each delay is a staircase of few steps, so that the history is one histogram of
+/// steps: adding a packet costs a few additions, finding the cheapest delay one pass over the bins.
 @safe struct AudibleCostTarget: ~Copyable {
     /// Target playout offset, frames; nil before the first packet.
     private(set) var offset: Int64?
@@ -14,7 +14,8 @@
     private(set) var baseline: Int64 = 0
     /// The newest packet's offset.
     private(set) var newestOffset: Int64 = 0
-    /// The largest offset of those packets, the newest the last of them, that came in a row later than the target knows.
+    /// The largest offset of those packets, the newest the last of them, that came in a row later than the target
+    /// knows.
     private(set) var unexpectedOffset: Int64?
 
     private let cost: PlayoutConfiguration.AudibleCost
@@ -29,7 +30,8 @@
     private var lowerSince: Int64 = 0
     private var lastLook: Int64 = 0
     private var changed = false
-    /// Whether what arrived may call for another delay at once: it was late, or sooner than any of late, or something before it is missing.
+    /// Whether what arrived may call for another delay at once: it was late, or sooner than any of late, or something
+    /// before it is missing.
     private var isUrgent = false
     private var lastUpdate: Int64 = 0
 

@@ -1,4 +1,5 @@
-/// Continues the sound in a gap by the decoder's own concealment, on a copy of its state: what the gap stands for is not known yet.
+/// Continues the sound in a gap by the decoder's own concealment, on a copy of its state: what the gap stands for is
+/// not known yet.
 struct Concealer: ~Copyable {
     /// How the sound goes on: what was asked for, and what of a packet's length was not.
     var sound = SoundStorage(capacity: PlayoutBuffer.longestPacketFrames)
@@ -7,9 +8,10 @@ struct Concealer: ~Copyable {
     /// Whether the decoder's true state is saved.
     private var hasSavedState = false
 
-    /// The least the decoder is asked to make up: 20 ms. Opus's speech layer makes up no less than 10 and drops what was not
-    /// asked for, so that the next piece would not join; and each call is a frame to it, after which it fades more (libopus
-    /// 1.3, `opus_decode_frame` and `silk_PLC_conceal`). Over pieces of 10 ms this gains 0.01 PLCMOS at 10 to 30 % of loss.
+    /// The least the decoder is asked to make up: 20 ms. Opus's speech layer makes up no less than 10 and drops what
+    /// was not asked for, so that the next piece would not join; and each call is a frame to it, after which it fades
+    /// more (libopus 1.3, `opus_decode_frame` and `silk_PLC_conceal`). Over pieces of 10 ms this gains 0.01 PLCMOS at
+    /// 10 to 30 % of loss.
     private static let leastAsked = 960
     /// How far sound is continued beyond a gap, for the phase search and the cross-fade: 12.5 ms.
     private static let continuationFrames = 600
@@ -56,7 +58,8 @@ struct Concealer: ~Copyable {
         return joint
     }
 
-    /// Decodes what follows to the front of ``sound`` and takes the decoder back; returns its frames, or nil where it refused.
+    /// Decodes what follows to the front of ``sound`` and takes the decoder back; returns its frames, or nil where it
+    /// refused.
     mutating func lookAhead<Decoder: SpeechDecoder & ~Copyable>(
         _ lead: PacketPlan.Lead, from store: borrowing PacketStore, _ decoder: inout Decoder
     ) -> Int? {

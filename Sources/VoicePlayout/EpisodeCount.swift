@@ -1,6 +1,7 @@
 /// How often needs rise above a level among the packets up to an end, which moves back as the level rises.
 ///
-/// Each packet comes in once and goes out once, so that looking costs a bounded number of visits, whatever needs there are.
+/// Each packet comes in once and goes out once, so that looking costs a bounded number of visits, whatever needs there
+/// are.
 struct EpisodeCount {
     /// How often needs rise above a level of late; how often they jump up above it in all.
     typealias Found = (recent: Int, jumps: Int)
@@ -10,7 +11,8 @@ struct EpisodeCount {
     /// What a need that jumps up rises by over that of the packet before, bins: 5 ms, or less where bins are finer.
     private static let jump = 5
 
-    /// Of the recent packets, how many rises begin at each bin, less how many end there: summed up to a level, how many cross it.
+    /// Of the recent packets, how many rises begin at each bin, less how many end there: summed up to a level, how many
+    /// cross it.
     private var crossings = InlineArray<513, Int16>(repeating: 0)
     /// Of all packets, how many jumps end at each bin.
     private var landings = InlineArray<513, Int16>(repeating: 0)
@@ -31,7 +33,8 @@ struct EpisodeCount {
         earliest = InlineArray(repeating: first)
     }
 
-    /// Counts the packets up to `end`, and those after `start` as recent. No call may go further forward than the one before.
+    /// Counts the packets up to `end`, and those after `start` as recent. No call may go further forward than the one
+    /// before.
     mutating func move(to end: Int64, recentSince start: Int64, in history: borrowing ArrivalHistory) {
         while last < end {
             last += 1
@@ -79,8 +82,8 @@ struct EpisodeCount {
         return found
     }
 
-    /// Within how many packets all are that need more than a level, of which there must be one: that of a height, no lower than it was there
-    /// before.
+    /// Within how many packets all are that need more than a level, of which there must be one: that of a height, no
+    /// lower than it was there before.
     mutating func span(above level: Int, _ height: Int, in history: borrowing ArrivalHistory) -> Int64 {
         latest[height] = min(latest[height], last)
         while Int(history[earliest[height]].need) <= level {

@@ -14,10 +14,11 @@ struct Gap {
     /// Where made-up sound begins and ends to fade, frames from the gap's beginning.
     private var fadeRange: (start: Int, end: Int)
 
-    /// Made-up sound is faded out between these, frames: 1.0 and 1.2 s. Codecs let speech sink to comfort noise by themselves, which the
-    /// sender of a pause renews every 400 ms.
+    /// Made-up sound is faded out between these, frames: 1.0 and 1.2 s. Codecs let speech sink to comfort noise by
+    /// themselves, which the sender of a pause renews every 400 ms.
     private static let usualFade = (start: 48_000, end: 57_600)
-    /// After this the next packet is played when it is due, not as soon as it comes, frames (250 ms): what was late is another syllable.
+    /// After this the next packet is played when it is due, not as soon as it comes, frames (250 ms): what was late is
+    /// another syllable.
     private static let longest = 12_000
     /// A gap in which no packet came for this long is a pause, frames (1 s).
     private static let idle = 48_000

@@ -1,7 +1,7 @@
 /// Which generation of a stream may be heard. Each interruption begins one, and what is said of older ones is over.
 ///
-/// Packets say the lowest 8 bits of theirs, which are taken for the nearest to the one in force: up to 128 generations back and 127 ahead. What is
-/// ahead is heard: the talker has learned of an interruption before us.
+/// Packets say the lowest 8 bits of theirs, which are taken for the nearest to the one in force: up to 128 generations
+/// back and 127 ahead. What is ahead is heard: the talker has learned of an interruption before us.
 struct GenerationInForce: BitwiseCopyable {
     private(set) var number: UInt32
 

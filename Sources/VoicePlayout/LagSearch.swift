@@ -2,8 +2,9 @@
 ///
 ///     similarity(a, b) = Σ a b / √((Σ a² + floor) (Σ b² + floor))
 ///
-/// A packet of 120 ms has 57 places with 120 lags each. So the stretch at a place is multiplied with four others in one go, and the energy of
-/// a stretch is summed up once for the places that have it in common. Each sum is that of ``Waveform/similarity(_:_:)``, to the bit.
+/// A packet of 120 ms has 57 places with 120 lags each. So the stretch at a place is multiplied with four others in one
+/// go, and the energy of a stretch is summed up once for the places that have it in common. Each sum is that of
+/// ``Waveform/similarity(_:_:)``, to the bit.
 struct LagSearch {
     /// Lags are tried in steps of so many frames, and then all next to the best of those.
     private static let coarseStep = 6
@@ -17,7 +18,8 @@ struct LagSearch {
     /// A search in one sound, that stays as it is.
     init(frames: Int) { self.frames = frames }
 
-    /// The lag in `lags` at which the stretch at `start` is most like the one a lag further on (`direction` 1) or back (-1).
+    /// The lag in `lags` at which the stretch at `start` is most like the one a lag further on (`direction` 1) or back
+    /// (-1).
     mutating func bestLag(
         in sound: borrowing SoundStorage, at start: Int, direction: Int, lags: ClosedRange<Int>
     ) -> (lag: Int, similarity: Float) {
@@ -51,7 +53,8 @@ struct LagSearch {
         }
     }
 
-    /// Products of a stretch with some that begin a step apart, in their order; those that are not there have the last one's.
+    /// Products of a stretch with some that begin a step apart, in their order; those that are not there have the last
+    /// one's.
     private static func products(_ a: Span<Float>, _ others: Span<Float>, step: Int, count: Int) -> SIMD4<Float> {
         precondition(count > 0 && others.count >= a.count + (count - 1) * step)
         var sums = (SIMD8<Float>(), SIMD8<Float>(), SIMD8<Float>(), SIMD8<Float>())

@@ -9,8 +9,8 @@ enum Merge {
     /// What follows is extended backwards where it has a pitch: where its similarity to itself is at least this.
     private static let voicedSimilarity: Float = 0.5
 
-    /// Where the made-up sound and the true one agree best: frames into the true one if positive, as far as that is later than wanted, or
-    /// frames further into the made-up one if negative.
+    /// Where the made-up sound and the true one agree best: frames into the true one if positive, as far as that is
+    /// later than wanted, or frames further into the made-up one if negative.
     static func lag(
         from made: borrowing SoundStorage, to real: borrowing SoundStorage, _ range: Range<Int>, lateness: Int
     ) -> Int {
@@ -43,8 +43,8 @@ enum Merge {
         frames <= PacketPlan.Lead.longest && frames > 2 * Waveform.fadeFrames
     }
 
-    /// Lets concealed sound run into what follows it, of which `known` frames lie at the front of `following`: that is extended backwards by
-    /// its own pitch, in the storage behind, and faded in where both agree.
+    /// Lets concealed sound run into what follows it, of which `known` frames lie at the front of `following`: that is
+    /// extended backwards by its own pitch, in the storage behind, and faded in where both agree.
     static func leadOut(
         frames: Int, of concealed: inout SoundStorage, to following: inout SoundStorage, known: Int
     ) {

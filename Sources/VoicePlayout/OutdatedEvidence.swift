@@ -1,15 +1,16 @@
 /// When a network has calmed down, what it did before is no evidence any more.
 ///
-/// What packets need jumps up as a burst of jitter, a loss, a held packet or a stall begins: an episode. Had they come at one
-/// rate all along, the chance that all `n` of the last `before + quiet` seconds fall into the first `before` of them would
-/// be `(before / (before + quiet))` to the `n`. Where that is less than one in ten thousand, the rate has changed: the levels
-/// above the largest need of the quiet time have had their day. Rare spikes, a few in that time, stay expected.
+/// What packets need jumps up as a burst of jitter, a loss, a held packet or a stall begins: an episode. Had they come
+/// at one rate all along, the chance that all `n` of the last `before + quiet` seconds fall into the first `before` of
+/// them would be `(before / (before + quiet))` to the `n`. Where that is less than one in ten thousand, the rate has
+/// changed: the levels above the largest need of the quiet time have had their day. Rare spikes, a few in that time,
+/// stay expected.
 ///
-/// A storm may be too short for so many, and is one event all the same. In it needs jump up again and again, each time because
-/// something else held a packet up. Had its `n` jumps come at one rate in all the time `t` that is remembered, the chance that
-/// they all fall within `span` of each other, wherever, would be at most `n (span / t)` to the `n - 1` (the scan statistic;
-/// Naus, JASA 60, 1965). Where that is as small, they are one storm that did not come back. Stalls that recur do not all lie
-/// within one span, and stay expected.
+/// A storm may be too short for so many, and is one event all the same. In it needs jump up again and again, each time
+/// because something else held a packet up. Had its `n` jumps come at one rate in all the time `t` that is remembered,
+/// the chance that they all fall within `span` of each other, wherever, would be at most `n (span / t)` to the `n - 1`
+/// (the scan statistic; Naus, JASA 60, 1965). Where that is as small, they are one storm that did not come back. Stalls
+/// that recur do not all lie within one span, and stay expected.
 extension ArrivalHistory {
     /// The time in which episodes are counted, and the quiet times after it that are tried, seconds.
     private static let before = 3.0

@@ -7,7 +7,8 @@ extension PlayoutPlanner {
     /// - Parameters:
     ///   - payload: One Opus packet, at most 1500 bytes; it is copied.
     ///   - header: Its RTP header; the timestamp counts at 48 kHz (RFC 7587).
-    ///   - generation: What it says of its generation, the lowest 8 bits; nil where it says nothing, which is taken for the one in force.
+    ///   - generation: What it says of its generation, the lowest 8 bits; nil where it says nothing, which is taken for
+    ///     the one in force.
     ///   - now: When it arrived.
     mutating func insert(
         _ payload: Span<UInt8>, header: RTPHeader, generation: UInt8?, now: Duration
@@ -17,8 +18,8 @@ extension PlayoutPlanner {
 
     /// Takes a packet that repeats earlier ones (RFC 2198).
     ///
-    /// Each repeated payload is kept for its own place, unless that was played or the packet itself has come. Blocks whose
-    /// payload type is not that of the primary one are passed over.
+    /// Each repeated payload is kept for its own place, unless that was played or the packet itself has come. Blocks
+    /// whose payload type is not that of the primary one are passed over.
     ///
     /// - Parameters:
     ///   - audio: The blocks; every one an Opus packet.
@@ -92,7 +93,8 @@ extension PlayoutPlanner {
         if framing.redundantFrames > 0 { statistics.fecPacketsReceived += 1 }
     }
 
-    /// Keeps a packet that has a place, if it is not of what was interrupted, its time has not passed and there is room.
+    /// Keeps a packet that has a place, if it is not of what was interrupted, its time has not passed and there is
+    /// room.
     private mutating func settle(
         _ packet: StoredPacket, _ payload: Span<UInt8>, at place: StreamTimeline.Place, now: Duration
     ) -> InsertOutcome {
@@ -124,7 +126,8 @@ extension PlayoutPlanner {
         return .stored
     }
 
-    /// Keeps a repeated payload that begins `offset` frames before the packet that carries it, if nothing better is there.
+    /// Keeps a repeated payload that begins `offset` frames before the packet that carries it, if nothing better is
+    /// there.
     private mutating func keepCopy(
         _ payload: Span<UInt8>, offset: Int, of carrier: StreamTimeline.Place, _ generation: UInt32, now: Duration
     ) {

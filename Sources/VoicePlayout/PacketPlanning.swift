@@ -1,8 +1,10 @@
-/// How the time of a packet is played: from the packet, from redundancy, or concealed; and what the decoder takes unheard before it.
+/// How the time of a packet is played: from the packet, from redundancy, or concealed; and what the decoder takes
+/// unheard before it.
 extension PlayoutPlanner {
     /// Unplayed packets that still go through the decoder, to keep its state true; older ones no longer matter to it.
     static let caughtUpPackets: Int64 = 8
-    /// So much of a sender is heard before anything is cut that is not in haste, frames (1 s): what its packets need shows only by then.
+    /// So much of a sender is heard before anything is cut that is not in haste, frames (1 s): what its packets need
+    /// shows only by then.
     private static let introduction: UInt64 = 48_000
 
     /// Plays a packet, without its first `skipped` frames.
@@ -43,7 +45,8 @@ extension PlayoutPlanner {
             lateness: lateness(start, skipped, moment))
     }
 
-    /// Plays one packet's time of lost sound, made up by the true decoder, and led over to what follows if that is here.
+    /// Plays one packet's time of lost sound, made up by the true decoder, and led over to what follows if that is
+    /// here.
     mutating func planLost(until end: Int64, next: StoredPacket, _ moment: Moment) -> PacketPlan {
         let gap = closeGap()
         var catchUp = CatchUp()
@@ -84,8 +87,8 @@ extension PlayoutPlanner {
 
     // MARK: After a packet
 
-    /// The packet to be appended to a piece of `frames` that is being played, so that there is enough to shorten; nil if there is none, or no
-    /// reason.
+    /// The packet to be appended to a piece of `frames` that is being played, so that there is enough to shorten; nil
+    /// if there is none, or no reason.
     mutating func planAppended(to frames: Int, excess: Int64) -> (packet: StoredPacket, decoding: PacketDecoding)? {
         guard excess >= Int64(TimeStretch.shortestSilentJump), frames < TimeStretch.pieceFrames,
             let packet = store[cursor.sequence], packet.position == cursor.position, !packet.startsStream,
@@ -110,7 +113,8 @@ extension PlayoutPlanner {
 
     // MARK: Unheard
 
-    /// Plans what lies before `position` to go through the decoder unheard, and stops at `last` at the latest; returns the frames of the packets.
+    /// Plans what lies before `position` to go through the decoder unheard, and stops at `last` at the latest; returns
+    /// the frames of the packets.
     private mutating func planCatchUp(to position: Int64, _ last: Int64, _ steps: inout CatchUp) -> Int {
         var passed = 0
         while cursor.sequence < last {
@@ -138,7 +142,8 @@ extension PlayoutPlanner {
         return true
     }
 
-    /// Plans the missing packets before `next`, as redundancy or concealed, as far as `position`, where they still matter at `last`.
+    /// Plans the missing packets before `next`, as redundancy or concealed, as far as `position`, where they still
+    /// matter at `last`.
     private mutating func planMissing(to position: Int64, _ next: StoredPacket, _ last: Int64, _ steps: inout CatchUp) {
         let unit = Int64(cursor.packetFrames)
         let restored = configuration.usesRedundancy ? Int64(next.framing.redundantFrames) : 0

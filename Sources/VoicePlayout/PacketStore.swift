@@ -23,8 +23,8 @@ struct StoredPacket: BitwiseCopyable {
 
 /// The packets that wait, by sequence number, in slots made once.
 ///
-/// Overflow: the owner lets the oldest go before it keeps one that is ``capacity`` or more ahead of it. The slots are looked through 64 at a
-/// time, so that the distance between two packets costs next to nothing.
+/// Overflow: the owner lets the oldest go before it keeps one that is ``capacity`` or more ahead of it. The slots are
+/// looked through 64 at a time, so that the distance between two packets costs next to nothing.
 @safe struct PacketStore: ~Copyable {
     /// No payload is longer: one Ethernet frame.
     static let payloadBytes = 1500

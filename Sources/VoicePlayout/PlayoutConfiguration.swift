@@ -4,15 +4,16 @@ public struct PlayoutConfiguration: Equatable, Sendable, BitwiseCopyable {
     ///
     ///     delayPerMillisecond * L + weighted mean over the packets of what each costs at L
     ///
-    /// A packet that came by `L` costs nothing; one restored by `L` from a copy costs `redundancy`, and `stopgap` of that if
-    /// the packet comes while the copy is played; any other costs `concealment`, and `burst` times that for each of the up to
-    /// four frames of its gap before it; of a single lost frame whose far edge is known by `L` only the share `knownFarEdge`.
-    /// Weights fall to 1/e in 15 s of sound; one second of sound in perfect time is added, so that first packets do not
-    /// overreact. The target rises where that gains `rise`, or by little; it falls at once where that gains `hysteresis`,
-    /// else after a few seconds. Where the network has calmed down, what it did before counts no more.
+    /// A packet that came by `L` costs nothing; one restored by `L` from a copy costs `redundancy`, and `stopgap` of
+    /// that if the packet comes while the copy is played; any other costs `concealment`, and `burst` times that for
+    /// each of the up to four frames of its gap before it; of a single lost frame whose far edge is known by `L` only
+    /// the share `knownFarEdge`. Weights fall to 1/e in 15 s of sound; one second of sound in perfect time is added, so
+    /// that first packets do not overreact. The target rises where that gains `rise`, or by little; it falls at once
+    /// where that gains `hysteresis`, else after a few seconds. Where the network has calmed down, what it did before
+    /// counts no more.
     ///
-    /// The unit of cost is one frame extrapolated, per frame sent. The factors were found by listening scores (PLCMOS) over
-    /// recorded and generated networks.
+    /// The unit of cost is one frame extrapolated, per frame sent. The factors were found by listening scores (PLCMOS)
+    /// over recorded and generated networks.
     public struct AudibleCost: Equatable, Sendable, BitwiseCopyable {
         /// Cost of one millisecond of delay: 24 ms are worth 1 % of the frames.
         public var delayPerMillisecond = 0.00042
@@ -45,8 +46,8 @@ public struct PlayoutConfiguration: Equatable, Sendable, BitwiseCopyable {
     public var skippedExcess: Duration = .milliseconds(250)
     /// Late sound is played, and the delay grows, up to this; beyond it is dropped. Zero keeps the conversation close.
     public var keptLateness: Duration = .zero
-    /// What comes after a freeze, a gap of more than 250 ms in which sound was due, is played as far as it is not later than this, and sped up
-    /// until the delay is as wanted; what is older is skipped. Nothing stood for it in the gap.
+    /// What comes after a freeze, a gap of more than 250 ms in which sound was due, is played as far as it is not later
+    /// than this, and sped up until the delay is as wanted; what is older is skipped. Nothing stood for it in the gap.
     public var keptAfterFreeze: Duration = .seconds(1)
     /// Packets that can wait at the same time, 16 to 4096; each takes 1500 bytes.
     public var packetCapacity = 256
@@ -62,8 +63,8 @@ public struct PlayoutConfiguration: Equatable, Sendable, BitwiseCopyable {
     /// For conversation: the smallest delay whose loss of sound listeners do not mind. Late sound is dropped.
     public static let conversation = PlayoutConfiguration()
 
-    /// For people who must be in time with each other, on a good network: a millisecond of delay is worth nearly five times as much, so that what
-    /// comes late now and then is concealed instead of waited for.
+    /// For people who must be in time with each other, on a good network: a millisecond of delay is worth nearly five
+    /// times as much, so that what comes late now and then is concealed instead of waited for.
     public static let lowDelay = {
         var configuration = PlayoutConfiguration()
         configuration.cost.delayPerMillisecond = 0.002
@@ -71,8 +72,8 @@ public struct PlayoutConfiguration: Equatable, Sendable, BitwiseCopyable {
         return configuration
     }()
 
-    /// For listening, transcription and recording: delay is worth two fifths as much, late sound is played up to 200 ms late,
-    /// nothing is skipped before half a second too much waits, and after a freeze up to 10 s are caught up with.
+    /// For listening, transcription and recording: delay is worth two fifths as much, late sound is played up to 200 ms
+    /// late, nothing is skipped before half a second too much waits, and after a freeze up to 10 s are caught up with.
     public static let robust = {
         var configuration = PlayoutConfiguration()
         configuration.cost.delayPerMillisecond = 0.00017

@@ -1,6 +1,7 @@
 /// When sound is to be played: the clock of the pulls, the delay that the network needs, and the offset steered for.
 ///
-/// Everything in it is an offset of that clock against the media timeline, so that where the clock jumps all of it moves together.
+/// Everything in it is an offset of that clock against the media timeline, so that where the clock jumps all of it
+/// moves together.
 struct PlayoutDelay: ~Copyable {
     private(set) var clock = PullClock()
     private(set) var target: AudibleCostTarget
@@ -70,7 +71,8 @@ struct PlayoutDelay: ~Copyable {
 
     /// Delay above what is wanted when a packet is played, frames; negative if it is too short.
     ///
-    /// While packets come later than the target knows, delay is not too much, as far as they need it when a pull begins.
+    /// While packets come later than the target knows, delay is not too much, as far as they need it when a pull
+    /// begins.
     func excess(_ packet: StoredPacket, _ moment: Moment) -> Int64 {
         let delay = moment.time - packet.position
         let excess = delay - offset.wanted

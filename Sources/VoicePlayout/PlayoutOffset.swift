@@ -1,7 +1,8 @@
 /// The playout offset to steer for: the target, rounded up to where no waiting is wasted.
 ///
-/// A packet whose sound begins inside a pull is needed when that pull begins, so that only offsets at which packets begin
-/// with a pull waste nothing. Where pulls and packets do not divide each other, the offset covers the worst position.
+/// A packet whose sound begins inside a pull is needed when that pull begins, so that only offsets at which packets
+/// begin with a pull waste nothing. Where pulls and packets do not divide each other, the offset covers the worst
+/// position.
 struct PlayoutOffset: BitwiseCopyable {
     /// The offset to steer for, frames.
     private(set) var wanted: Int64 = 0

@@ -88,7 +88,8 @@ struct GapEnd: BitwiseCopyable {
 
 /// What goes through the decoder unheard, so that its state is as true as can be where playout goes on.
 ///
-/// At most the last ``PlayoutPlanner/caughtUpPackets`` packets matter, each of which comes itself, as a copy, or concealed.
+/// At most the last ``PlayoutPlanner/caughtUpPackets`` packets matter, each of which comes itself, as a copy, or
+/// concealed.
 struct CatchUp: BitwiseCopyable {
     enum Step: BitwiseCopyable {
         case packet(PacketDecoding)

@@ -4,8 +4,9 @@
 ///                    └─ arrivals ─► PlayoutDelay ───────┘  ▲        │
 ///                                                          └────────┘ what became of it
 ///
-/// Nothing in it knows a sample: a plan is a value that can be tested, logged and replayed. What only the sound tells (whether the decoder took a packet, how
-/// far a merge was moved, what was stretched) comes back through ``record(_:of:)`` and ``record(_:)``.
+/// Nothing in it knows a sample: a plan is a value that can be tested, logged and replayed. What only the sound tells
+/// (whether the decoder took a packet, how far a merge was moved, what was stretched) comes back through
+/// ``record(_:of:)`` and ``record(_:)``.
 struct PlayoutPlanner: ~Copyable {
     let configuration: PlayoutConfiguration
     var delay: PlayoutDelay
@@ -79,7 +80,8 @@ struct PlayoutPlanner: ~Copyable {
                 gap.becomePause()
                 let remaining = remainingWait(moment)
                 guard remaining == 0 else { return bridge(atMost: min(remaining, needed), moment) }
-                // The wait may have ended for a later packet; where its position contradicts its sequence number, the pause would not.
+                // The wait may have ended for a later packet; where its position contradicts its sequence number, the
+                // pause would not.
                 if cursor.position < next.position {
                     (cursor.position, cursor.timestamp) = (next.position, next.timestamp)
                 }

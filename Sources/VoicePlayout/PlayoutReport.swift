@@ -19,8 +19,8 @@ package enum InsertOutcome: Equatable, Sendable {
 
 /// What one pull delivered.
 package struct PullReport: Equatable, Sendable {
-    /// Unwrapped RTP timestamp of the first sample; nil before the first packet. It stands still while sound is made up, and
-    /// goes back only when another stream begins.
+    /// Unwrapped RTP timestamp of the first sample; nil before the first packet. It stands still while sound is made
+    /// up, and goes back only when another stream begins.
     package internal(set) var firstTimestamp: Int64?
     /// Sound that waits after this pull, decoded or not, frames.
     package internal(set) var bufferedFrames = 0

@@ -1,7 +1,7 @@
 /// Counts of a playout buffer since it was made.
 ///
-/// Names and meanings of the first part are those of W3C `RTCInboundRtpStreamStats` (webrtc-stats); durations in seconds and
-/// sums in sample-seconds as there. The second part is our own.
+/// Names and meanings of the first part are those of W3C `RTCInboundRtpStreamStats` (webrtc-stats); durations in
+/// seconds and sums in sample-seconds as there. The second part is our own.
 public struct PlayoutStatistics: Equatable, Sendable, BitwiseCopyable {
     /// Sum over played samples of the time from their packet's arrival to their playout, seconds.
     public internal(set) var jitterBufferDelay = 0.0

@@ -1,7 +1,8 @@
 /// Sound that was put into the queue in place of a packet which may still come while it is played.
 ///
-/// It was restored from a copy, or concealed. Where the packet comes before the next one is decoded, the decoder goes back and takes it, so that what follows
-/// is decoded from the sender's true state, and what of the sound is not yet played is led over to the packet's own.
+/// It was restored from a copy, or concealed. Where the packet comes before the next one is decoded, the decoder goes
+/// back and takes it, so that what follows is decoded from the sender's true state, and what of the sound is not yet
+/// played is led over to the packet's own.
 struct ProvisionalFrame: BitwiseCopyable {
     /// The packet.
     let sequence: Int64

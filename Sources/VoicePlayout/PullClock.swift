@@ -26,7 +26,8 @@ struct PullClock: BitwiseCopyable {
         return Int64((anchor.frames + Self.frames(now - anchor.now)).rounded(.down))
     }
 
-    /// Notes a pull of `count` frames; returns by how much times told before must be moved to fit those told from now on.
+    /// Notes a pull of `count` frames; returns by how much times told before must be moved to fit those told from now
+    /// on.
     mutating func willPull(_ count: Int, now: Duration) -> Int64 {
         guard let anchor else {
             self.anchor = (now, Double(pulled))
@@ -46,7 +47,8 @@ struct PullClock: BitwiseCopyable {
         return 0
     }
 
-    /// Takes note that playback has stood still for the time of `frames` frames; times told before must be moved back by as much.
+    /// Takes note that playback has stood still for the time of `frames` frames; times told before must be moved back
+    /// by as much.
     mutating func standStill(_ frames: Int) {
         guard let anchor else { return }
         self.anchor = (anchor.now, anchor.frames - Double(frames))

@@ -1,7 +1,7 @@
 /// The smallest value of any run of slots in a ring: a tournament tree.
 ///
-/// The leaves are the slots; every other node holds the smaller of its two children. Changing a slot and asking for a run each visit a number of
-/// nodes that grows with the logarithm of the ring alone.
+/// The leaves are the slots; every other node holds the smaller of its two children. Changing a slot and asking for a
+/// run each visit a number of nodes that grows with the logarithm of the ring alone.
 @safe struct RangeMinimum: ~Copyable {
     /// Slots, a power of two.
     let capacity: Int
@@ -38,7 +38,8 @@
         }
     }
 
-    /// The smallest value of the slots from `first` through `last`, across the end of the ring where `last` lies before `first`.
+    /// The smallest value of the slots from `first` through `last`, across the end of the ring where `last` lies before
+    /// `first`.
     mutating func minimum(from first: Int, through last: Int) -> Int64 {
         precondition(first >= 0 && first < capacity && last >= 0 && last < capacity)
         if first <= last { return subtrees(first, last) }

@@ -157,7 +157,8 @@ struct SoundMaker: ~Copyable {
         (made.frames, made.extendedFrames) = (frames + extended, extended)
     }
 
-    /// Lets concealed sound run into what follows it: that is extended backwards by its own pitch, and faded in where both agree.
+    /// Lets concealed sound run into what follows it: that is extended backwards by its own pitch, and faded in where
+    /// both agree.
     private mutating func leadOut<Decoder: SpeechDecoder & ~Copyable>(
         frames: Int, to lead: PacketPlan.Lead, from store: borrowing PacketStore, _ decoder: inout Decoder
     ) {

@@ -1,7 +1,7 @@
 /// What the playout buffer asks of a codec at 48 kHz, mono.
 ///
-/// The buffer calls it once or twice a packet on the thread that pulls, through a witness table: a few nanoseconds against
-/// tens of microseconds of decoding. A conforming type allocates and blocks nowhere.
+/// The buffer calls it once or twice a packet on the thread that pulls, through a witness table: a few nanoseconds
+/// against tens of microseconds of decoding. A conforming type allocates and blocks nowhere.
 package protocol SpeechDecoder: ~Copyable {
     /// Why a packet could not be decoded; the buffer counts it and conceals the packet.
     associatedtype DecodingError: Error
@@ -26,7 +26,8 @@ package protocol SpeechDecoder: ~Copyable {
     /// Forgets all sound so far: another stream begins.
     mutating func reset()
 
-    /// Keeps a copy of the state, so that sound can be made up while it is unknown what it stands for; it replaces what that place held.
+    /// Keeps a copy of the state, so that sound can be made up while it is unknown what it stands for; it replaces what
+    /// that place held.
     ///
     /// - Parameter place: 0 or 1.
     mutating func saveState(at place: Int)

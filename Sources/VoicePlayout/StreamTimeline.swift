@@ -2,11 +2,12 @@ internal import VoiceWire
 
 /// Puts the packets of one sender after another on one continuous count of packets and one media timeline.
 ///
-/// A new synchronization source, a jump in sequence numbers that the next packet confirms, or timestamps that contradict
-/// the arrival begin another stream; it is spliced behind the last one, so that nothing that waits is lost.
+/// A new synchronization source, a jump in sequence numbers that the next packet confirms, or timestamps that
+/// contradict the arrival begin another stream; it is spliced behind the last one, so that nothing that waits is lost.
 ///
-/// A leap of the timestamps is believed only where the next packet agrees with it. Where that goes on from before the leap instead, the packet
-/// between was wrong: the timeline is as before, and the packet belongs where its sequence number says.
+/// A leap of the timestamps is believed only where the next packet agrees with it. Where that goes on from before the
+/// leap instead, the packet between was wrong: the timeline is as before, and the packet belongs where its sequence
+/// number says.
 struct StreamTimeline {
     struct Place: BitwiseCopyable {
         let sequence: Int64
@@ -125,7 +126,8 @@ struct StreamTimeline {
         return Place(sequence: sequence, position: position, timestamp: timestamp, startsStream: false)
     }
 
-    /// Goes back to the mapping before the newest packet's leap, if a packet fits that better; returns where the newest one then belongs.
+    /// Goes back to the mapping before the newest packet's leap, if a packet fits that better; returns where the newest
+    /// one then belongs.
     private mutating func correctNewest(_ header: RTPHeader, step: Int64) -> (sequence: Int64, position: Int64)? {
         guard let doubted, doubted.deviation(of: header) < mapping.deviation(of: header) else { return nil }
         self.doubted = nil
@@ -137,8 +139,8 @@ struct StreamTimeline {
         return (newest.sequence, newest.position)
     }
 
-    /// Whether a talkspurt's timestamp goes on as if there had been no silence before it: a sender that counts only what it
-    /// sends. Taken at its word, the whole silence would be delay.
+    /// Whether a talkspurt's timestamp goes on as if there had been no silence before it: a sender that counts only
+    /// what it sends. Taken at its word, the whole silence would be delay.
     private func isTimedAnew(_ position: Int64, arrival: Int64, baseline: Int64) -> Bool {
         arrival - lastArrival > Self.talkspurtLateness && arrival - position - baseline > Self.talkspurtLateness
     }

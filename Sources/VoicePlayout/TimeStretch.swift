@@ -16,7 +16,8 @@ struct Stretched: BitwiseCopyable {
     var isSilence: Bool
 }
 
-/// Moves playout towards the wanted delay by jumps of whole pitch periods: in pauses freely, in speech where it is alike.
+/// Moves playout towards the wanted delay by jumps of whole pitch periods: in pauses freely, in speech where it is
+/// alike.
 ///
 /// Source: waveform-similarity overlap-add (Verhelst and Roelands, ICASSP 1993), one jump a piece.
 struct TimeStretch: ~Copyable {
@@ -44,8 +45,8 @@ struct TimeStretch: ~Copyable {
     private static let silence: Float = 2.5e-3
     private static let aboveNoise: Float = 2
 
-    /// Delay that must be too much before speech is shortened, frames (15 ms), and how fast that falls while no pause comes:
-    /// by one frame in so many, 15 ms in 1.5 s. Two jumps are 40 ms apart, except in haste.
+    /// Delay that must be too much before speech is shortened, frames (15 ms), and how fast that falls while no pause
+    /// comes: by one frame in so many, 15 ms in 1.5 s. Two jumps are 40 ms apart, except in haste.
     private static let patience: Int64 = 720
     private static let impatience: Int64 = 100
     private static let rest: Int64 = 1920

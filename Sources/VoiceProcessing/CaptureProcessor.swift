@@ -6,8 +6,8 @@ import VoiceSignal
 ///     capture ───> bounds ─> EchoStage ─> OutputSplice ─> NearEndStages ─> out
 ///     reference ─> bounds ───────┘             noise, gain, speech
 ///
-/// One owner: the thread that calls ``run(capture:reference:delay:)`` also calls `apply` and reads the properties; for this engine the media thread.
-/// Nothing is allocated per block.
+/// One owner: the thread that calls ``run(capture:reference:delay:)`` also calls `apply` and reads the properties; for
+/// this engine the media thread. Nothing is allocated per block.
 public final class CaptureProcessor {
     /// Frames per second of both signals: 16 000, 32 000 or 48 000.
     public let sampleRate: Int
@@ -60,7 +60,8 @@ public final class CaptureProcessor {
         splice = OutputSplice(rate: sampleRate)
     }
 
-    /// Whether ``NeuralSuppressor`` can be chosen: RNNoise is installed, the rate is 48 kHz, and the backend leaves the noise to us.
+    /// Whether ``NeuralSuppressor`` can be chosen: RNNoise is installed, the rate is 48 kHz, and the backend leaves the
+    /// noise to us.
     public let hasNeuralNoise: Bool
 
     /// Frames of the shortest block that it takes: those of 10 ms, or 1.
@@ -76,7 +77,8 @@ public final class CaptureProcessor {
 
     /// Changes what is done, from the next block on, without a gap or a click.
     ///
-    /// - Throws: ``ProcessingError/invalidSetting(_:)`` or ``ProcessingError/libraryRefused(code:)``; the old settings stay.
+    /// - Throws: ``ProcessingError/invalidSetting(_:)`` or ``ProcessingError/libraryRefused(code:)``; the old settings
+    ///   stay.
     public func apply(_ settings: ProcessingSettings) throws(ProcessingError) {
         let requested = try settings.validated()
         let next = resolved(requested)
@@ -89,14 +91,17 @@ public final class CaptureProcessor {
 
     /// Processes a block in place.
     ///
-    /// In digital silence the memories of filters fade to subnormal numbers, with which a block takes up to ten times as long, the
-    /// libraries' too. So the whole block is processed with such numbers taken for 0; the thread's own mode is restored.
+    /// In digital silence the memories of filters fade to subnormal numbers, with which a block takes up to ten times
+    /// as long, the libraries' too. So the whole block is processed with such numbers taken for 0; the thread's own
+    /// mode is restored.
     ///
     /// - Parameters:
-    ///   - capture: `sampleRate / 100` frames of microphone, or as few as ``shortestBlock``, full scale ±1; holds the output on return. In both
+    ///   - capture: `sampleRate / 100` frames of microphone, or as few as ``shortestBlock``, full scale ±1; holds the
+    ///     output on return. In both
     ///     signals what is no number is taken for silence, and what is beyond ±2 for ±2.
     ///   - reference: as many frames of what was played; silence when nothing was.
-    ///   - delay: frames from a reference frame's entry here to the arrival of its echo in `capture`, as far as it is known; 0 where it is
+    ///   - delay: frames from a reference frame's entry here to the arrival of its echo in `capture`, as far as it is
+    ///     known; 0 where it is
     ///     not. A backend that finds the echo by itself takes it for a hint, until it has found the echo; others go by it.
     public func run(capture: inout MutableSpan<Float>, reference: Span<Float>, delay: Int) -> ProcessingReport {
         precondition(

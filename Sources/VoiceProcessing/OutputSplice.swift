@@ -3,9 +3,9 @@ import VoiceSignal
 
 /// Continues the output over a change of the processing, so that the listener hears neither a gap nor a click.
 ///
-/// A component that is switched on starts with empty buffers: the module's output is silent for that component's delay and
-/// then fades in. One that is switched off makes the output jump ahead. Either way the old output is continued for a moment
-/// by repeating its last pitch period, as packet loss concealment does, and cross-faded into the new.
+/// A component that is switched on starts with empty buffers: the module's output is silent for that component's delay
+/// and then fades in. One that is switched off makes the output jump ahead. Either way the old output is continued for
+/// a moment by repeating its last pitch period, as packet loss concealment does, and cross-faded into the new.
 ///
 ///     old output ──────┐ repeated period ─────╲ fade out
 ///                      ·  hold                ╲╱
@@ -74,8 +74,9 @@ struct OutputSplice: ~Copyable {
         history.push(block.span)
     }
 
-    /// Cuts the last period out of the history. Its last quarter is faded into what came before its first frame, so that it
-    /// can be repeated (as in G.711 Appendix I); what its first frame misses to the history's end becomes a decaying step.
+    /// Cuts the last period out of the history. Its last quarter is faded into what came before its first frame, so
+    /// that it can be repeated (as in G.711 Appendix I); what its first frame misses to the history's end becomes a
+    /// decaying step.
     private mutating func makeCycle() {
         let end = history.count
         let seam = period / 4

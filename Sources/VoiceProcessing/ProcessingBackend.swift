@@ -1,7 +1,7 @@
 /// Who cancels the echo: what makes an ``EchoStage``.
 public struct ProcessingBackend: Sendable, CustomStringConvertible {
-    /// Makes a stage for a rate of 16 000, 32 000 or 48 000 Hz and the settings that are requested at first; those that it can do are applied
-    /// before the first block. May allocate and take its time.
+    /// Makes a stage for a rate of 16 000, 32 000 or 48 000 Hz and the settings that are requested at first; those that
+    /// it can do are applied before the first block. May allocate and take its time.
     public typealias MakeStage =
         @Sendable (_ sampleRate: Int, _ settings: ProcessingSettings) throws(ProcessingError) -> any EchoStage
 
@@ -30,7 +30,8 @@ public struct ProcessingBackend: Sendable, CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - extendedFilter: models 128 ms of echo tail instead of 48 ms; costs half as much time again.
-    ///   - delayAgnostic: the module also searches the delay itself. Not needed behind ``ReferenceAligner`` or ``ProcessingChain``.
+    ///   - delayAgnostic: the module also searches the delay itself. Not needed behind ``ReferenceAligner`` or
+    ///     ``ProcessingChain``.
     public static func webRTC(extendedFilter: Bool, delayAgnostic: Bool) -> ProcessingBackend {
         custom("webRTC") { rate, settings throws(ProcessingError) in
             try WebRTCStage(

@@ -8,21 +8,22 @@ import VoiceSignal
 ///
 /// A processor that finds the echo by itself gets both signals as they are, and the expected delay as a hint.
 ///
-/// For files and for clients that own their devices and know no times; with times, ``ReferenceAligner`` does this part. The
-/// two inputs may be up to 0.6 s apart, reference first, and the distance may jump. Nothing is allocated per block.
+/// For files and for clients that own their devices and know no times; with times, ``ReferenceAligner`` does this part.
+/// The two inputs may be up to 0.6 s apart, reference first, and the distance may jump. Nothing is allocated per block.
 public struct ProcessingChain: ~Copyable {
     /// How the reference is re-timed.
     public struct Configuration: BitwiseCopyable, Equatable, Sendable {
-        /// What the canceller is left to see of the delay, in seconds: room for an early reflection of the estimate's error.
+        /// What the canceller is left to see of the delay, in seconds: room for an early reflection of the estimate's
+        /// error.
         public var lead: Double
         /// The reference is re-timed when the delay is found to be off by more than this, in seconds.
         public var tolerance: Double
-        /// The delay to go by until one is found, in seconds: what the devices' buffers add up to. Nil: none is known. Once
-        /// one is found and has held, only that counts.
+        /// The delay to go by until one is found, in seconds: what the devices' buffers add up to. Nil: none is known.
+        /// Once one is found and has held, only that counts.
         public var expectedDelay: Double?
-        /// Seconds of far-end speech without a trace of it in the microphone after which there is taken to be no echo path, at
-        /// first and once there was one. The canceller then gets silence as its reference, so that it leaves the near end
-        /// alone, as with a headset. A trace brings the reference back at once.
+        /// Seconds of far-end speech without a trace of it in the microphone after which there is taken to be no echo
+        /// path, at first and once there was one. The canceller then gets silence as its reference, so that it leaves
+        /// the near end alone, as with a headset. A trace brings the reference back at once.
         public var patience: Patience
 
         /// Seconds; see ``Configuration/patience``.
@@ -57,7 +58,8 @@ public struct ProcessingChain: ~Copyable {
         public var processing: ProcessingReport
         /// The delay that is believed, nil as long as none was found.
         public var echoDelay: EchoDelayEstimator.Estimate?
-        /// How often the reference was re-timed so far, the first time included; nil where the processor finds the echo by itself.
+        /// How often the reference was re-timed so far, the first time included; nil where the processor finds the echo
+        /// by itself.
         public var retimings: Int?
         /// Whether the canceller gets the reference: there is an echo, or it is too early to say.
         public var echoPathAssumed: Bool

@@ -18,6 +18,7 @@ public enum ProcessingError: Error, Equatable, Sendable {
     case invalidSetting(Field)
     /// The library could not allocate. Free memory and try again.
     case outOfMemory
-    /// The library refused with a code of its own, or threw (code 0). Use ``ProcessingBackend/bypass``; this is worth a report.
+    /// The library refused with a code of its own, or threw (code 0). Use ``ProcessingBackend/bypass``; this is worth a
+    /// report.
     case libraryRefused(code: Int32)
 }

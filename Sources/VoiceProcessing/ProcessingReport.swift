@@ -2,16 +2,19 @@
 public struct ProcessingReport: BitwiseCopyable, Sendable {
     /// Whether somebody at the near end speaks, by ``SpeechDetector``; nil without voice detection.
     public var voiceActivity: Bool?
-    /// The beginning or end of speech that this block made certain, in time of processed signal since the processor was made.
+    /// The beginning or end of speech that this block made certain, in time of processed signal since the processor was
+    /// made.
     public var speech: SpeechDetector.Event?
-    /// RMS, dBFS, of the talker over the speech of ``speech``: since it began, as it came, without noise and before the gain; nil
-    /// while nobody speaks.
+    /// RMS, dBFS, of the talker over the speech of ``speech``: since it began, as it came, without noise and before the
+    /// gain; nil while nobody speaks.
     public var utteranceLevel: Float?
-    /// Time of processed signal since the processor was made, at the end of this block; nil without a near end's stages.
+    /// Time of processed signal since the processor was made, at the end of this block; nil without a near end's
+    /// stages.
     public var processedTime: Duration?
     /// RMS of what the echo canceller left, before noise suppression and gain, dBFS.
     public var cancelledLevel: Float?
-    /// Probability of near speech in the block, 0...1, what may be left of an echo discounted; nil with gain and voice detection both off.
+    /// Probability of near speech in the block, 0...1, what may be left of an echo discounted; nil with gain and voice
+    /// detection both off.
     public var speechProbability: Float?
     /// Level of the near end's noise before its suppression, dBFS; nil with noise suppression, gain and
     /// voice detection all off.
@@ -38,18 +41,22 @@ public struct ProcessingReport: BitwiseCopyable, Sendable {
     public var echoReturnLoss: Float?
     /// Echo return loss enhancement, dB: the echo's power over that of what is left.
     public var echoReturnLossEnhancement: Float?
-    /// Frames from a reference frame's entry into the processor to its echo's arrival, where the processor finds it itself.
+    /// Frames from a reference frame's entry into the processor to its echo's arrival, where the processor finds it
+    /// itself.
     public var echoDelay: Int?
-    /// ppm by which that delay grows: how much slower the playback's clock runs than the microphone's; nil while no drift was found.
+    /// ppm by which that delay grows: how much slower the playback's clock runs than the microphone's; nil while no
+    /// drift was found.
     public var echoDriftPPM: Float?
-    /// 0...1: how sure it is that the microphone hears the loudspeaker, and so how much of the canceller's output is used.
+    /// 0...1: how sure it is that the microphone hears the loudspeaker, and so how much of the canceller's output is
+    /// used.
     public var echoPresence: Float?
-    /// 0...1: how far what is left after cancelling can be taken for the near end, so that an interruption can be told from an echo;
-    /// nil while the far end was not heard yet.
+    /// 0...1: how far what is left after cancelling can be taken for the near end, so that an interruption can be told
+    /// from an echo; nil while the far end was not heard yet.
     public var echoReadiness: Float?
     /// RMS of the echo in the microphone's block as it is estimated, dBFS.
     public var echoLevel: Float?
-    /// How hard the residual is suppressed in this block, which `auto` chooses; nil where the canceller is off or does not tell.
+    /// How hard the residual is suppressed in this block, which `auto` chooses; nil where the canceller is off or does
+    /// not tell.
     public var echoSuppression: ProcessingSettings.EchoSuppression?
     /// Mean gain, dB, that the residual suppressor applied to the bins of speech.
     public var suppressionGain: Float?
@@ -67,7 +74,8 @@ public struct ProcessingReport: BitwiseCopyable, Sendable {
     public var residualEchoLikelihood: Float?
     /// Frames by which the output lags the input in the active settings: the constant that was measured for them.
     public var processingDelay: Int
-    /// False when the library failed on this block and it passed unprocessed; ``CaptureProcessor/failedBlocks`` counts them.
+    /// False when the library failed on this block and it passed unprocessed; ``CaptureProcessor/failedBlocks`` counts
+    /// them.
     public var processed: Bool
 
     /// A report of levels only.

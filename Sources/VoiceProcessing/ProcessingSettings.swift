@@ -1,10 +1,10 @@
 /// What is done to the microphone signal: echo, noise, level, voice detection.
 ///
-/// A plain value: build it on any thread, hand it to the media thread, apply it between two blocks. Every combination of the
-/// enumerations is meaningful; the numbers of ``Gain`` have ranges that ``validated()`` checks.
+/// A plain value: build it on any thread, hand it to the media thread, apply it between two blocks. Every combination
+/// of the enumerations is meaningful; the numbers of ``Gain`` have ranges that ``validated()`` checks.
 public struct ProcessingSettings: BitwiseCopyable, Equatable, Sendable {
-    /// How hard the echo canceller suppresses what its filter leaves. More suppression removes more echo and damages more of a
-    /// talker who speaks at the same time.
+    /// How hard the echo canceller suppresses what its filter leaves. More suppression removes more echo and damages
+    /// more of a talker who speaks at the same time.
     public enum EchoSuppression: UInt8, BitwiseCopyable, CaseIterable, Sendable {
         /// No echo canceller: for headsets, and where the echo is cancelled elsewhere.
         case off
@@ -14,12 +14,14 @@ public struct ProcessingSettings: BitwiseCopyable, Equatable, Sendable {
         case medium
         /// Most suppression.
         case aggressive
-        /// As much as there is need for: `soft` where the filter alone removes most of the echo, more where it cannot, as with a loudspeaker that
-        /// distorts. ``ProcessingReport/echoSuppression`` tells which it is. Only the native canceller chooses; others take it for `medium`.
+        /// As much as there is need for: `soft` where the filter alone removes most of the echo, more where it cannot,
+        /// as with a loudspeaker that distorts. ``ProcessingReport/echoSuppression`` tells which it is. Only the native
+        /// canceller chooses; others take it for `medium`.
         case auto
     }
 
-    /// How much of a noise is taken away at most; see ``NoiseSuppressor``. Of white noise 10, 16, 20 and 24 dB were measured.
+    /// How much of a noise is taken away at most; see ``NoiseSuppressor``. Of white noise 10, 16, 20 and 24 dB were
+    /// measured.
     public enum NoiseSuppression: UInt8, BitwiseCopyable, CaseIterable, Sendable {
         /// No noise suppressor and none of its delay.
         case off
@@ -37,7 +39,8 @@ public struct ProcessingSettings: BitwiseCopyable, Equatable, Sendable {
     public enum NoiseMethod: UInt8, BitwiseCopyable, CaseIterable, Sendable {
         /// ``NoiseSuppressor``: steady and slowly changing noise, 5 ms of delay.
         case spectral
-        /// ``NeuralSuppressor``: all that is not speech, 10 or 20 ms of delay; at 48 kHz where RNNoise is installed, and else as `spectral`.
+        /// ``NeuralSuppressor``: all that is not speech, 10 or 20 ms of delay; at 48 kHz where RNNoise is installed,
+        /// and else as `spectral`.
         case neural
     }
 
@@ -104,7 +107,8 @@ public struct ProcessingSettings: BitwiseCopyable, Equatable, Sendable {
     public var highPass: Bool
     /// Voice detection.
     public var voiceDetection: VoiceDetection
-    /// When speech is told to have begun and ended; nil for what goes with ``voiceDetection``. Without effect while that is off.
+    /// When speech is told to have begun and ended; nil for what goes with ``voiceDetection``. Without effect while
+    /// that is off.
     public var speechDetector: SpeechDetector.Configuration?
 
     /// Settings from their parts; everything not named is off.
@@ -122,7 +126,8 @@ public struct ProcessingSettings: BitwiseCopyable, Equatable, Sendable {
         self.speechDetector = speechDetector
     }
 
-    /// For a talk with a speaking agent that can be interrupted: the least suppression, so that the interruption is heard.
+    /// For a talk with a speaking agent that can be interrupted: the least suppression, so that the interruption is
+    /// heard.
     public static let voiceAgent = ProcessingSettings(
         echo: .soft, noise: .moderate, gain: .conversation, highPass: true, voiceDetection: .moderate)
 

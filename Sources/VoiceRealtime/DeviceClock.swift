@@ -1,26 +1,29 @@
-/// Follows a device's own clock: from the jittery times at which periods were seen to a smooth map of frames to times, and to the rate's
-/// deviation in ppm.
+/// Follows a device's own clock: from the jittery times at which periods were seen to a smooth map of frames to times,
+/// and to the rate's deviation in ppm.
 ///
-/// Two delay-locked loops of second order (F. Adriaensen, "Using a DLL to filter time", 2005) run on the same observations. A quick one
-/// gives times: it forgives the monotonic clock being slewed. A slow one gives the drift, which needs a minute of averaging to be worth
-/// a few ppm under a millisecond of jitter. Both begin as the least-squares line does, with a bandwidth that falls with the time observed, and
-/// stop falling at their floors; when the two come apart by more than jitter explains, the rate has changed, and the slow one starts over from
-/// the quick one. Value type; every method is real-time safe.
+/// Two delay-locked loops of second order (F. Adriaensen, "Using a DLL to filter time", 2005) run on the same
+/// observations. A quick one gives times: it forgives the monotonic clock being slewed. A slow one gives the drift,
+/// which needs a minute of averaging to be worth a few ppm under a millisecond of jitter. Both begin as the
+/// least-squares line does, with a bandwidth that falls with the time observed, and stop falling at their floors; when
+/// the two come apart by more than jitter explains, the rate has changed, and the slow one starts over from the quick
+/// one. Value type; every method is real-time safe.
 public struct DeviceClock: BitwiseCopyable, Sendable {
     /// Nominal frames per second.
     public let sampleRate: Int
-    /// The widest error that still counts as jitter; a larger one is a jump, and times start anew from it while the rate is kept.
+    /// The widest error that still counts as jitter; a larger one is a jump, and times start anew from it while the
+    /// rate is kept.
     public static let jumpNanoseconds: Double = 20_000_000
 
     /// Below this the quick loop does not go, in Hz: 3 s of memory, 6 % of the jitter left at 10 ms periods.
     private static var timeFloorHertz: Double { @_noLocks @_noAllocation get { 0.05 } }
     /// Below this the slow loop does not go, in Hz: half a minute of memory.
     private static var rateFloorHertz: Double { @_noLocks @_noAllocation get { 0.005 } }
-    /// For how long after a jump the slow loop runs free, to learn the new offset without taking it for a change of rate.
+    /// For how long after a jump the slow loop runs free, to learn the new offset without taking it for a change of
+    /// rate.
     private static var settlingSeconds: Double { @_noLocks @_noAllocation get { 2 } }
 
-    /// How far the slow loop's time may be from the quick one's, as a part of the mean jitter: seven times what white jitter leaves between
-    /// them, and a floor in nanoseconds for devices without any.
+    /// How far the slow loop's time may be from the quick one's, as a part of the mean jitter: seven times what white
+    /// jitter leaves between them, and a floor in nanoseconds for devices without any.
     private static var disagreement: Double { @_noLocks @_noAllocation get { 0.5 } }
     private static var disagreementNanoseconds: Double { @_noLocks @_noAllocation get { 50_000 } }
 
@@ -44,8 +47,8 @@ public struct DeviceClock: BitwiseCopyable, Sendable {
         rate = Loop(period: nominal)
     }
 
-    /// Takes note that the device's frame counter stood at `frame` at `time`, and returns the smoothed time of that frame. A counter that has
-    /// not moved changes nothing.
+    /// Takes note that the device's frame counter stood at `frame` at `time`, and returns the smoothed time of that
+    /// frame. A counter that has not moved changes nothing.
     @_noLocks @_noAllocation
     public mutating func update(frame: Int, time seen: MonotonicTime) -> MonotonicTime {
         guard isRunning else {
@@ -78,8 +81,8 @@ public struct DeviceClock: BitwiseCopyable, Sendable {
         return time(ofFrame: frame)
     }
 
-    /// Counts the device's frames anew: `frame` passes at `time`. The rate stays as it was learnt, since the crystal is the same. For a
-    /// stream that is started anew, whose first frame's time is known; not counted in ``jumps``.
+    /// Counts the device's frames anew: `frame` passes at `time`. The rate stays as it was learnt, since the crystal is
+    /// the same. For a stream that is started anew, whose first frame's time is known; not counted in ``jumps``.
     @_noLocks @_noAllocation
     public mutating func restart(frame: Int, time seen: MonotonicTime) {
         anchor(frame: frame, at: seen)
@@ -87,26 +90,29 @@ public struct DeviceClock: BitwiseCopyable, Sendable {
         isRunning = true
     }
 
-    /// The smoothed time of `frame`, which may lie a little ahead of or behind the last update. Meaningless before the first.
+    /// The smoothed time of `frame`, which may lie a little ahead of or behind the last update. Meaningless before the
+    /// first.
     @_noLocks @_noAllocation
     public func time(ofFrame frame: Int) -> MonotonicTime {
         MonotonicTime(nanoseconds: origin &+ Int64(time.predicted + Double(frame &- self.frame) * time.period))
     }
 
-    /// How much faster than nominal the device runs, in parts per million of the monotonic clock. 0 at first; under 2 ms of jitter at 10 ms
-    /// periods its standard deviation is 1 ppm after one minute and below that later.
+    /// How much faster than nominal the device runs, in parts per million of the monotonic clock. 0 at first; under 2
+    /// ms of jitter at 10 ms periods its standard deviation is 1 ppm after one minute and below that later.
     public var driftPPM: Double {
         @_noLocks @_noAllocation get { (nominal / rate.period - 1) * 1e6 }
     }
 
-    /// One standard deviation of ``driftPPM``, as the jitter and the length of the observation let expect; infinite at first.
+    /// One standard deviation of ``driftPPM``, as the jitter and the length of the observation let expect; infinite at
+    /// first.
     ///
-    /// That of a least-squares line's slope through as many observations, sqrt(12 / n) / T times their jitter: what the slow loop comes
-    /// to until its bandwidth stops falling, and stays at then. Real-time safe, though the compiler cannot prove the square root.
+    /// That of a least-squares line's slope through as many observations, sqrt(12 / n) / T times their jitter: what the
+    /// slow loop comes to until its bandwidth stops falling, and stays at then. Real-time safe, though the compiler
+    /// cannot prove the square root.
     public var driftUncertaintyPPM: Double { rate.slopeError * 1e6 }
 
-    /// For how long the rate has been learnt, in seconds, up to where its bandwidth stops falling (78 s); starts over when the rate is seen
-    /// to have changed.
+    /// For how long the rate has been learnt, in seconds, up to where its bandwidth stops falling (78 s); starts over
+    /// when the rate is seen to have changed.
     public var ageSeconds: Double { @_noLocks @_noAllocation get { rate.seconds } }
 
     /// The mean distance between the times at which periods were seen and the smoothed ones, in nanoseconds.
@@ -137,8 +143,8 @@ extension DeviceClock {
 
         /// Where the bandwidth starts, in Hz: a quarter of a second of memory.
         private static var openingHertz: Double { @_noLocks @_noAllocation get { 0.5 } }
-        /// Bandwidth times the time observed with which the loop's gains come closest to those of a least-squares line over all of it:
-        /// sqrt(6) / (2 pi), from the line's rate gain of 6 / k^2 after k observations.
+        /// Bandwidth times the time observed with which the loop's gains come closest to those of a least-squares line
+        /// over all of it: sqrt(6) / (2 pi), from the line's rate gain of 6 / k^2 after k observations.
         private static var leastSquares: Double { @_noLocks @_noAllocation get { 0.39 } }
         /// sqrt(2): the loop settles without ringing (Adriaensen, section 2).
         private static var damping: Double { @_noLocks @_noAllocation get { 1.414_213_562_373_095 } }

@@ -7,9 +7,9 @@ public import Synchronization
 
 /// A ring of Float frames with the time of each, from one thread to one other.
 ///
-/// Overflow: the producer gets less room than it asked for; what it then leaves out is the *newest*, and it counts that with
-/// ``FrameProducer/drop(_:)``. The memory is mapped twice in a row, so that an acquired span is never split at the end of the ring.
-/// Both ends are `~Copyable`: a second producer or consumer does not compile.
+/// Overflow: the producer gets less room than it asked for; what it then leaves out is the *newest*, and it counts that
+/// with ``FrameProducer/drop(_:)``. The memory is mapped twice in a row, so that an acquired span is never split at the
+/// end of the ring. Both ends are `~Copyable`: a second producer or consumer does not compile.
 @frozen
 public struct FrameRing: ~Copyable {
     /// The end that writes. Move it to its thread.
@@ -17,8 +17,8 @@ public struct FrameRing: ~Copyable {
     /// The end that reads. Move it to its thread.
     public var consumer: FrameConsumer
 
-    /// A ring that holds at least `minimumCapacity` frames of `sampleRate` Hz; the capacity is a power of two and at least a page. Not
-    /// real-time safe.
+    /// A ring that holds at least `minimumCapacity` frames of `sampleRate` Hz; the capacity is a power of two and at
+    /// least a page. Not real-time safe.
     public init(minimumCapacity: Int, sampleRate: Int = 48_000) throws(RingError) {
         precondition(minimumCapacity > 0 && sampleRate > 0)
         let pageFrames = dv_page_size() / MemoryLayout<Float>.stride
@@ -53,7 +53,8 @@ public struct FrameRing: ~Copyable {
 /// Which time belongs to which frame of the ring: one mark for each commit.
 @usableFromInline
 struct FrameMark: BitwiseCopyable {
-    /// How many commits may lie unread before further marks are left out: 512 of the shortest usual period, 32 frames, are 16,384 frames.
+    /// How many commits may lie unread before further marks are left out: 512 of the shortest usual period, 32 frames,
+    /// are 16,384 frames.
     @inlinable static var slots: Int { @_noLocks @_noAllocation get { 512 } }
 
     @usableFromInline var frame = 0
@@ -61,7 +62,8 @@ struct FrameMark: BitwiseCopyable {
     @usableFromInline init() {}
 }
 
-/// The writing end of a ``FrameRing``. Every method but the initializer and deinitializer is real-time safe and wait-free.
+/// The writing end of a ``FrameRing``. Every method but the initializer and deinitializer is real-time safe and
+/// wait-free.
 @safe @frozen
 public struct FrameProducer: ~Copyable, @unchecked Sendable {
     @usableFromInline let indices: UnsafeMutablePointer<RingIndices>
@@ -103,7 +105,8 @@ public struct FrameProducer: ~Copyable, @unchecked Sendable {
         @_noLocks @_noAllocation get { written }
     }
 
-    /// Room for up to `frames` frames, to be filled and then handed over with ``commit(_:time:)``; shorter where the ring is nearly full.
+    /// Room for up to `frames` frames, to be filled and then handed over with ``commit(_:time:)``; shorter where the
+    /// ring is nearly full.
     @_noLocks @_noAllocation
     @_lifetime(&self)
     @inlinable
@@ -123,8 +126,8 @@ public struct FrameProducer: ~Copyable, @unchecked Sendable {
         return min(max(frames, 0), capacity &- (written &- readSeen))
     }
 
-    /// Hands the first `frames` acquired frames to the consumer. `time` is that of the first of them. To commit more than was acquired is a
-    /// programming error.
+    /// Hands the first `frames` acquired frames to the consumer. `time` is that of the first of them. To commit more
+    /// than was acquired is a programming error.
     @_noLocks @_noAllocation
     @inlinable
     public mutating func commit(_ frames: Int, time: MonotonicTime) {
@@ -150,7 +153,8 @@ public struct FrameProducer: ~Copyable, @unchecked Sendable {
     public mutating func write(_ frames: Span<Float>, time: MonotonicTime) -> Int {
         let taken = room(frames.count)
         if taken > 0 {
-            // The span is not the ring's own memory, so the copy cannot overlap; its pointer is used before the borrow ends.
+            // The span is not the ring's own memory, so the copy cannot overlap; its pointer is used before the borrow
+            // ends.
             let source = unsafe frames.withUnsafeBufferPointer { $0.baseAddress }
             let target = unsafe UnsafeMutableRawPointer(samples + (written & (capacity - 1)))
             unsafe target.copyMemory(from: source.unsafelyUnwrapped, byteCount: taken * MemoryLayout<Float>.stride)
@@ -220,7 +224,8 @@ public struct FrameConsumer: ~Copyable, @unchecked Sendable {
 
     /// The next frames, up to `frames`; they stay in the ring until ``release(_:)`` and may be worked on in place.
     ///
-    /// Mutable also because the compiler's real-time checks reject an owned `Span`, which is copyable, and accept a `MutableSpan`.
+    /// Mutable also because the compiler's real-time checks reject an owned `Span`, which is copyable, and accept a
+    /// `MutableSpan`.
     @_noLocks @_noAllocation
     @_lifetime(&self)
     @inlinable
@@ -239,8 +244,8 @@ public struct FrameConsumer: ~Copyable, @unchecked Sendable {
         return min(max(frames, 0), writtenSeen &- read)
     }
 
-    /// The next frames, up to `frames`, to look at only; they stay in the ring until ``release(_:)``. Wait-free, but not for
-    /// code that the compiler is to prove: see ``acquire(_:)``.
+    /// The next frames, up to `frames`, to look at only; they stay in the ring until ``release(_:)``. Wait-free, but
+    /// not for code that the compiler is to prove: see ``acquire(_:)``.
     @_lifetime(borrow self)
     @inlinable
     public func peek(_ frames: Int) -> Span<Float> {
@@ -249,7 +254,8 @@ public struct FrameConsumer: ~Copyable, @unchecked Sendable {
         return unsafe _overrideLifetime(span, borrowing: self)
     }
 
-    /// Gives the first `frames` acquired frames back to the producer. To give back more than was acquired is a programming error.
+    /// Gives the first `frames` acquired frames back to the producer. To give back more than was acquired is a
+    /// programming error.
     @_noLocks @_noAllocation
     @inlinable
     public mutating func release(_ frames: Int) {
@@ -274,10 +280,11 @@ public struct FrameConsumer: ~Copyable, @unchecked Sendable {
         return count
     }
 
-    /// The time of the next unread frame: its commit's time, advanced at the nominal rate. Meaningful once a frame is available.
+    /// The time of the next unread frame: its commit's time, advanced at the nominal rate. Meaningful once a frame is
+    /// available.
     ///
-    /// It also gives the marks of frames already read back to the producer, so ask at least once in 512 commits: marks that find no room
-    /// are left out, and the times of their frames are reckoned from an older one.
+    /// It also gives the marks of frames already read back to the producer, so ask at least once in 512 commits: marks
+    /// that find no room are left out, and the times of their frames are reckoned from an older one.
     @_noLocks @_noAllocation
     @inlinable
     public mutating func nextTime() -> MonotonicTime {

@@ -1,6 +1,7 @@
 internal import CLinuxRealtime
 
-/// Memory for rings: on pages of its own, touched, and locked where the limit allows it, so that no page fault interrupts who uses it.
+/// Memory for rings: on pages of its own, touched, and locked where the limit allows it, so that no page fault
+/// interrupts who uses it.
 enum LockedPages {
     /// Room for `count` values, not initialized. Not real-time safe.
     static func allocate<Value: BitwiseCopyable>(_ type: Value.Type, count: Int) -> UnsafeMutablePointer<Value> {

@@ -2,8 +2,8 @@ internal import CLinuxRealtime
 
 /// A point on the system's monotonic clock (CLOCK_MONOTONIC), in nanoseconds.
 ///
-/// Every timestamp of a frame is one of these, and its name says which point of the path it marks: the ADC for captured frames, the
-/// DAC for played ones.
+/// Every timestamp of a frame is one of these, and its name says which point of the path it marks: the ADC for captured
+/// frames, the DAC for played ones.
 @frozen
 public struct MonotonicTime: Comparable, Hashable, BitwiseCopyable, Sendable {
     /// Nanoseconds since the clock's own, arbitrary epoch.
@@ -26,8 +26,8 @@ public struct MonotonicTime: Comparable, Hashable, BitwiseCopyable, Sendable {
     @inlinable
     public var sinceEpoch: Duration { .nanoseconds(nanoseconds) }
 
-    /// The time at which a frame `frames` later (negative: earlier) is due at the nominal `sampleRate`, rounded down. Exact over any span
-    /// of time. Real-time safe.
+    /// The time at which a frame `frames` later (negative: earlier) is due at the nominal `sampleRate`, rounded down.
+    /// Exact over any span of time. Real-time safe.
     @_noLocks @_noAllocation
     @inlinable
     public func advanced(byFrames frames: Int, sampleRate: Int) -> MonotonicTime {

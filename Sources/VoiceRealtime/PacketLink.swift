@@ -1,4 +1,5 @@
-/// The network's ends of the packet rings between the media thread and the network, and the signal that there is something to send.
+/// The network's ends of the packet rings between the media thread and the network, and the signal that there is
+/// something to send.
 ///
 /// Held by reference, so that one network thread after another can use it; at any time only one thread may.
 public final class PacketLink: @unchecked Sendable {

@@ -22,7 +22,8 @@ public struct PacketTag: BitwiseCopyable, Sendable {
 
 /// A ring of datagrams in fixed slots, from one thread to one other.
 ///
-/// Overflow: ``PacketProducer/acquire()`` answers an empty span when every slot is taken; the *newest* packet is dropped and counted.
+/// Overflow: ``PacketProducer/acquire()`` answers an empty span when every slot is taken; the *newest* packet is
+/// dropped and counted.
 @frozen
 public struct PacketRing: ~Copyable {
     /// The end that writes. Move it to its thread.
@@ -30,7 +31,8 @@ public struct PacketRing: ~Copyable {
     /// The end that reads. Move it to its thread.
     public var consumer: PacketConsumer
 
-    /// A ring of at least `minimumSlots` slots, each of `slotBytes` bytes: 1,500 hold any packet of an Ethernet path. Not real-time safe.
+    /// A ring of at least `minimumSlots` slots, each of `slotBytes` bytes: 1,500 hold any packet of an Ethernet path.
+    /// Not real-time safe.
     public init(minimumSlots: Int, slotBytes: Int = 1_500) {
         precondition(minimumSlots > 0 && slotBytes > 0)
         let slots = minimumSlots.roundedUpToPowerOfTwo
@@ -112,7 +114,8 @@ public struct PacketProducer: ~Copyable, @unchecked Sendable {
         return false
     }
 
-    /// Hands the acquired slot over with its first `length` bytes. To commit more than was acquired is a programming error.
+    /// Hands the acquired slot over with its first `length` bytes. To commit more than was acquired is a programming
+    /// error.
     @_noLocks @_noAllocation
     @inlinable
     public mutating func commit(length: Int, tag: PacketTag) {
@@ -125,7 +128,8 @@ public struct PacketProducer: ~Copyable, @unchecked Sendable {
         unsafe indices.pointee.written.store(written, ordering: .releasing)
     }
 
-    /// Copies `packet` into the next slot. False where the ring is full or the packet longer than a slot; both count as dropped.
+    /// Copies `packet` into the next slot. False where the ring is full or the packet longer than a slot; both count as
+    /// dropped.
     @_noLocks @_noAllocation
     @inlinable
     public mutating func push(_ packet: Span<UInt8>, tag: PacketTag) -> Bool {
@@ -189,8 +193,8 @@ public struct PacketConsumer: ~Copyable, @unchecked Sendable {
         unsafe headers[(read + offset) & mask].tag
     }
 
-    /// The bytes of the packet `offset` places ahead; `offset` is below ``available``. They stay until ``release(_:)`` and may be worked on in
-    /// place.
+    /// The bytes of the packet `offset` places ahead; `offset` is below ``available``. They stay until ``release(_:)``
+    /// and may be worked on in place.
     @_noLocks @_noAllocation
     @_lifetime(&self)
     @inlinable
@@ -200,8 +204,8 @@ public struct PacketConsumer: ~Copyable, @unchecked Sendable {
         return unsafe _overrideLifetime(span, mutating: &self)
     }
 
-    /// The bytes of the packet `offset` places ahead, to look at only; they stay until ``release(_:)``. Wait-free, but not for code that
-    /// the compiler is to prove, which takes ``acquire(ahead:)``.
+    /// The bytes of the packet `offset` places ahead, to look at only; they stay until ``release(_:)``. Wait-free, but
+    /// not for code that the compiler is to prove, which takes ``acquire(ahead:)``.
     @_lifetime(borrow self)
     @inlinable
     public func peek(ahead offset: Int = 0) -> Span<UInt8> {

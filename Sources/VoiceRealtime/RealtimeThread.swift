@@ -13,7 +13,8 @@ public enum ThreadError: Error, Equatable, Sendable {
 
 /// How a thread is scheduled, as granted and not as asked.
 public enum ThreadScheduling: Equatable, Sendable {
-    /// SCHED_FIFO at the priority that was asked for, 1 to 99; or, where the kernel did not permit that and RealtimeKit did, SCHED_RR at this lower one.
+    /// SCHED_FIFO at the priority that was asked for, 1 to 99; or, where the kernel did not permit that and RealtimeKit
+    /// did, SCHED_RR at this lower one.
     case realtime(priority: Int)
     /// The ordinary scheduler, because nothing else was asked for.
     case ordinary
@@ -21,10 +22,11 @@ public enum ThreadScheduling: Equatable, Sendable {
     case ordinaryAfterRefusal(errno: Int32)
 }
 
-/// A thread of its own for work that has deadlines: named, at SCHED_FIFO where that is granted, stopped and joined with its owner.
+/// A thread of its own for work that has deadlines: named, at SCHED_FIFO where that is granted, stopped and joined with
+/// its owner.
 ///
-/// The body runs once; it loops until ``StopFlag/isRaised``, and must look at the flag at least every few hundred milliseconds, because
-/// ``stop()`` and `deinit` wait for it.
+/// The body runs once; it loops until ``StopFlag/isRaised``, and must look at the flag at least every few hundred
+/// milliseconds, because ``stop()`` and `deinit` wait for it.
 @safe
 public final class RealtimeThread: Sendable {
     /// How the thread is scheduled, as granted.
@@ -34,8 +36,9 @@ public final class RealtimeThread: Sendable {
     // Made before the object is shared and freed in deinit; what C does with it in between is guarded there.
     private nonisolated(unsafe) let thread: OpaquePointer
 
-    /// Starts the thread. `priority` 1 to 99 asks for SCHED_FIFO; 0 does not. Where the kernel does not permit it, RealtimeKit is asked, which desktops have, and
-    /// which has the process limit how long such threads run without sleeping (`RLIMIT_RTTIME`). `wake` is signalled when the thread is to stop. Not real-time safe.
+    /// Starts the thread. `priority` 1 to 99 asks for SCHED_FIFO; 0 does not. Where the kernel does not permit it,
+    /// RealtimeKit is asked, which desktops have, and which has the process limit how long such threads run without
+    /// sleeping (`RLIMIT_RTTIME`). `wake` is signalled when the thread is to stop. Not real-time safe.
     public convenience init(
         name: String, priority: Int, wake: WakeSignal? = nil, body: @escaping @Sendable (StopFlag) -> Void
     ) throws(ThreadError) {
@@ -43,8 +46,9 @@ public final class RealtimeThread: Sendable {
         try self.init(name: name, priority: priority, wake: wake, flag: flag) { body(flag) }
     }
 
-    /// Starts the thread and moves `state` to it: the ends of rings, which cannot be copied and which a closure could not give up. The body
-    /// works on it in place; when the body returns it is destroyed, on the thread. Else as ``init(name:priority:wake:body:)``.
+    /// Starts the thread and moves `state` to it: the ends of rings, which cannot be copied and which a closure could
+    /// not give up. The body works on it in place; when the body returns it is destroyed, on the thread. Else as
+    /// ``init(name:priority:wake:body:)``.
     public convenience init<State: ~Copyable & Sendable>(
         name: String, priority: Int, wake: WakeSignal? = nil, state: consuming State,
         body: @escaping @Sendable (inout State, StopFlag) -> Void
@@ -95,7 +99,8 @@ public final class RealtimeThread: Sendable {
     /// Tells the calling thread, whoever made it, from all others that run now; never 0.
     package static var callerIdentity: UInt { UInt(pthread_self()) }
 
-    /// Asks the thread to stop and waits until it has. Safe to call again, and from any thread; from the thread itself it only asks.
+    /// Asks the thread to stop and waits until it has. Safe to call again, and from any thread; from the thread itself
+    /// it only asks.
     public func stop() {
         flag.raise()
         wake?.signal()

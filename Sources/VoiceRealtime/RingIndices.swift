@@ -2,8 +2,9 @@ public import Synchronization
 
 /// What the two ends of a single-producer, single-consumer ring share: one index each, on cache lines of its own.
 ///
-/// Both indices count up for ever, which 64 bits allow, so the arithmetic on them needs no overflow checks; their difference is the fill. The producer writes `written` with release after the data, the consumer
-/// reads it with acquire before the data, and the other way round for `read` (Lamport, "Proving the Correctness of Multiprocess
+/// Both indices count up for ever, which 64 bits allow, so the arithmetic on them needs no overflow checks; their
+/// difference is the fill. The producer writes `written` with release after the data, the consumer reads it with
+/// acquire before the data, and the other way round for `read` (Lamport, "Proving the Correctness of Multiprocess
 /// Programs", 1977; the memory orders are those of the Linux kernel's `kfifo`, in C11's terms).
 @usableFromInline
 @safe

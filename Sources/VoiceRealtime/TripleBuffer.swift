@@ -2,8 +2,8 @@ public import Synchronization
 
 /// The latest value of something, from one thread to one other, without either ever waiting: statistics.
 ///
-/// The writer fills a slot that nobody else sees and swaps it with the one in the middle; the reader swaps the middle with its own
-/// when the middle is newer. Values in between are lost, which is the point.
+/// The writer fills a slot that nobody else sees and swaps it with the one in the middle; the reader swaps the middle
+/// with its own when the middle is newer. Values in between are lost, which is the point.
 @frozen
 public struct TripleBuffer<Value: BitwiseCopyable & Sendable>: ~Copyable {
     /// The end that publishes. Move it to its thread.

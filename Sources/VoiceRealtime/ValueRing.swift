@@ -2,8 +2,8 @@ public import Synchronization
 
 /// A ring of small values, from one thread to one other: commands to the media thread, events from it.
 ///
-/// Overflow: ``ValueProducer/push(_:)`` answers false and counts; the *newest* value is dropped. Generic, and so not provable by the
-/// compiler; specialised to a concrete element it neither locks nor allocates.
+/// Overflow: ``ValueProducer/push(_:)`` answers false and counts; the *newest* value is dropped. Generic, and so not
+/// provable by the compiler; specialised to a concrete element it neither locks nor allocates.
 @frozen
 public struct ValueRing<Value: BitwiseCopyable & Sendable>: ~Copyable {
     /// The end that writes. Move it to its thread.

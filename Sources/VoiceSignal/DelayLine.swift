@@ -6,9 +6,9 @@ import Glibc
 ///     memory    ........|--- what was heard before ---|--- the newest `count` frames ---|----- room -----|
 ///                                                                               push ──>
 ///
-/// A block is written once where the last one ended. Only when there is no room left are the newest frames moved to the beginning: a line whose
-/// room is as long as itself moves a frame once while it is in the line, where moving all in each block would do so `count / block` times.
-/// Nothing is allocated after `init`.
+/// A block is written once where the last one ended. Only when there is no room left are the newest frames moved to the
+/// beginning: a line whose room is as long as itself moves a frame once while it is in the line, where moving all in
+/// each block would do so `count / block` times. Nothing is allocated after `init`.
 @safe
 @usableFromInline
 package struct DelayLine: ~Copyable {

@@ -1,8 +1,8 @@
 import CVoiceKernels
 import Glibc
 
-/// A fixed number of plain values at a fixed place in memory, aligned for the kernels: state that is touched every block and never grows.
-/// Its one owner alone touches it, so it may go from thread to thread with its owner.
+/// A fixed number of plain values at a fixed place in memory, aligned for the kernels: state that is touched every
+/// block and never grows. Its one owner alone touches it, so it may go from thread to thread with its owner.
 @safe
 @usableFromInline
 package struct FixedArray<Element: BitwiseCopyable>: ~Copyable, @unchecked Sendable {
@@ -21,7 +21,8 @@ package struct FixedArray<Element: BitwiseCopyable>: ~Copyable, @unchecked Senda
 
     deinit { unsafe UnsafeMutableRawPointer(start).deallocate() }
 
-    // Transparent, so that it costs no call by generic metadata where nothing is optimised: debug builds process sound up to twice as fast.
+    // Transparent, so that it costs no call by generic metadata where nothing is optimised: debug builds process sound
+    // up to twice as fast.
     @inlinable package subscript(index: Int) -> Element {
         @_transparent get {
             precondition(UInt(bitPattern: index) < UInt(bitPattern: count), "within the array")

@@ -1,8 +1,9 @@
 import CVoiceKernels
 import Glibc
 
-/// Complex discrete Fourier transform of a power of two, Stockham's self-sorting form (no bit reversal, inner loops run over contiguous
-/// memory), radix 4 with a last pass of radix 2 where needed, on separate real and imaginary arrays. The same bits on every machine.
+/// Complex discrete Fourier transform of a power of two, Stockham's self-sorting form (no bit reversal, inner loops run
+/// over contiguous memory), radix 4 with a last pass of radix 2 where needed, on separate real and imaginary arrays.
+/// The same bits on every machine.
 package struct FourierTransform: ~Copyable, Sendable {
     package let size: Int
 
@@ -33,7 +34,8 @@ package struct FourierTransform: ~Copyable, Sendable {
         }
     }
 
-    /// Transforms in place, X[k] = Σ x[n] exp(-2πi kn / size). Exchange the two arrays for the inverse, without its 1/size.
+    /// Transforms in place, X[k] = Σ x[n] exp(-2πi kn / size). Exchange the two arrays for the inverse, without its
+    /// 1/size.
     @unsafe
     package mutating func forward(real: UnsafeMutablePointer<Float>, imaginary: UnsafeMutablePointer<Float>) {
         var from = unsafe (real: real, imaginary: imaginary)

@@ -11,7 +11,8 @@ package func decibelsFullScale(of block: Span<Float>) -> Float {
     return min(0, max(silenceLevel, 10 * log10f(power)))
 }
 
-/// Decibels of a power (mean square), where full scale has 0; -200 of none, which is less than a float's rounding in any sound.
+/// Decibels of a power (mean square), where full scale has 0; -200 of none, which is less than a float's rounding in
+/// any sound.
 @inlinable
 package func decibelsFullScale(ofPower power: Float) -> Float { 10 * log10f(power + 1e-20) }
 

@@ -1,11 +1,11 @@
 import CVoiceKernels
 import Glibc
 
-/// Reads a signal at fractional, evenly spaced positions: a windowed sinc, 32 taps for each of 256 fractions and straight lines
-/// between the fractions' taps.
+/// Reads a signal at fractional, evenly spaced positions: a windowed sinc, 32 taps for each of 256 fractions and
+/// straight lines between the fractions' taps.
 ///
-/// Flat to 0.1 dB up to 0.88 of half the sample rate, its error there below -80 dB; the positions may be anything, so a clock's drift is
-/// followed without a step. Real-time safe after `init`.
+/// Flat to 0.1 dB up to 0.88 of half the sample rate, its error there below -80 dB; the positions may be anything, so a
+/// clock's drift is followed without a step. Real-time safe after `init`.
 @usableFromInline
 package struct SincInterpolator: ~Copyable {
     /// Frames on each side of a position that are read.
@@ -15,8 +15,8 @@ package struct SincInterpolator: ~Copyable {
     private static let phases = 256
     /// Kaiser's window parameter for 80 dB beyond the transition (Kaiser, 1974: 0.1102 (80 - 8.7)).
     private static let kaiser = 7.86
-    /// Cut-off as a share of half the sample rate; what reaches the transition band above is let through as it is, since the step is
-    /// within a thousandth of 1 and nothing can alias.
+    /// Cut-off as a share of half the sample rate; what reaches the transition band above is let through as it is,
+    /// since the step is within a thousandth of 1 and nothing can alias.
     private static let cutoff = 1.0
 
     private var rows: RealVector

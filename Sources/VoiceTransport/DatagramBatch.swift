@@ -74,8 +74,8 @@ struct DatagramBatch: ~Copyable {
             from: start, byteCount: min(bytes.count, Self.bufferSize))
     }
 
-    /// Takes the packet that is the first `count` bytes of the same buffer of `other`, without the earlier ones that it repeats (RFC 2198).
-    /// Returns its length; nil where it is not as it should be.
+    /// Takes the packet that is the first `count` bytes of the same buffer of `other`, without the earlier ones that it
+    /// repeats (RFC 2198). Returns its length; nil where it is not as it should be.
     mutating func takeWithoutCopies(_ index: Int, from other: borrowing DatagramBatch, count: Int) -> Int? {
         copy(index, from: other, index, count: count)
         var packet = buffer(index, count: count)
@@ -102,7 +102,8 @@ struct DatagramBatch: ~Copyable {
         unsafe dv_batch_place(batch, Int32(index), start, count, nil)
     }
 
-    /// Places the first `count` bytes of a buffer here, to leave from that one of this machine's addresses by which the destination talks with it.
+    /// Places the first `count` bytes of a buffer here, to leave from that one of this machine's addresses by which the
+    /// destination talks with it.
     mutating func place(_ index: Int, count: Int, to destination: EndpointAddress, from locals: LocalAddresses) {
         unsafe place(index, buffers + index * Self.bufferSize, count: count, to: destination, from: locals)
     }

@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// Events on their way from a thread to one reader. Bounded: what finds no room is refused, and its writer counts that; the last event always finds
-/// room. Any thread may write. Nothing blocks.
+/// Events on their way from a thread to one reader. Bounded: what finds no room is refused, and its writer counts that;
+/// the last event always finds room. Any thread may write. Nothing blocks.
 final class EventQueue<Event: Sendable>: Sendable {
     private struct State {
         var waiting: [Event] = []

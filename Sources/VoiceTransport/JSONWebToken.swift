@@ -47,8 +47,8 @@ struct JSONWebToken: ~Copyable {
 
     // MARK: Reading
 
-    /// Whether it was read with a key, and signed with HS256. The library forgets the algorithm of a token that was read
-    /// without a key.
+    /// Whether it was read with a key, and signed with HS256. The library forgets the algorithm of a token that was
+    /// read without a key.
     var isHS256: Bool { unsafe jwt_get_alg(token) == JWT_ALG_HS256 }
 
     func has(_ claim: String) -> Bool { json(claim) != nil }

@@ -1,9 +1,11 @@
 internal import VoicePeers
 
-/// The addresses of this machine by which datagrams came to a socket that is bound to all of them, numbered from 1 in the order in which they were seen.
+/// The addresses of this machine by which datagrams came to a socket that is bound to all of them, numbered from 1 in
+/// the order in which they were seen.
 ///
-/// A machine has few. Of one that has more than ``limit``, the further ones are 0: the system chooses what answers leave from, as it does where a socket is
-/// bound to one address. Allocates when made, and never again; looking one up compares ``limit`` at most.
+/// A machine has few. Of one that has more than ``limit``, the further ones are 0: the system chooses what answers
+/// leave from, as it does where a socket is bound to one address. Allocates when made, and never again; looking one up
+/// compares ``limit`` at most.
 struct LocalAddresses {
     /// Addresses at most.
     static let limit = 64

@@ -28,7 +28,8 @@ extension EndpointAddress {
         return address
     }
 
-    /// A numeric IPv4 or IPv6 address, or `localhost`, which is this machine whatever a name server says (RFC 6761, section 6.3); nil for a name.
+    /// A numeric IPv4 or IPv6 address, or `localhost`, which is this machine whatever a name server says (RFC 6761,
+    /// section 6.3); nil for a name.
     init?(numeric host: String, port: UInt16) {
         var address = dv_address()
         let host = host.lowercased() == "localhost" ? "127.0.0.1" : host

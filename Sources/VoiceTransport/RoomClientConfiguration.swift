@@ -8,10 +8,11 @@ public struct RoomClientConfiguration: Sendable {
     public var room: String
     /// What to ask for.
     public var capabilities: RoomCapabilities
-    /// Whether its first stream is published with the join, so that media may follow at once. Otherwise, by `RoomClient.publish`.
+    /// Whether its first stream is published with the join, so that media may follow at once. Otherwise, by
+    /// `RoomClient.publish`.
     public var publishing: Bool
-    /// Who may interrupt what this client publishes: nobody else, as people in a room want it, or whoever hears it, as a speaking agent wants
-    /// it.
+    /// Who may interrupt what this client publishes: nobody else, as people in a room want it, or whoever hears it, as
+    /// a speaking agent wants it.
     public var interruptibleBy: InterruptionPolicy
     /// SCHED_FIFO priority of the network thread, 0 for none.
     public var threadPriority: Int
@@ -46,7 +47,8 @@ public enum RoomClientEnd: Error, Equatable, Sendable {
     case nameServiceUnavailable(String)
     /// Whom to trust cannot be told. Remedy: that of the reason.
     case noTrust(ServerTrustError)
-    /// The host is beyond loopback and plaintext is not allowed. Remedy: a server with a certificate, or `allowPlaintext` on a network of yours.
+    /// The host is beyond loopback and plaintext is not allowed. Remedy: a server with a certificate, or
+    /// `allowPlaintext` on a network of yours.
     case plaintextRefused(String)
     /// The system refused (`errno`): out of descriptors, threads or memory, or no route to the host.
     case system(errno: Int32)
@@ -62,8 +64,8 @@ public enum RoomClientEvent: Equatable, Sendable {
     case room(RoomSessionEvent)
     /// A request could not even be sent.
     case requestFailed(RoomSessionError)
-    /// So many events were dropped here, because they were read too slowly: messages and interruptions are gone. This is the grant in force, and who
-    /// is there now.
+    /// So many events were dropped here, because they were read too slowly: messages and interruptions are gone. This
+    /// is the grant in force, and who is there now.
     case eventsDropped(Int, JoinGrant, RoomRoster)
     /// It is over; nothing follows.
     case ended(RoomClientEnd)

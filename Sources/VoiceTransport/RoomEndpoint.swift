@@ -10,10 +10,12 @@ public enum RoomEndpointError: Error, Equatable, Sendable {
 
 /// A room server and the token that opens a room there.
 ///
-/// A token that was given holds as long as it says: a client that comes back after the server has forgotten it (a restart, or a break of more than
-/// 30 s) needs one that is valid then. A token provider is asked for one at the join, and again when a rejoin finds that it has expired.
+/// A token that was given holds as long as it says: a client that comes back after the server has forgotten it (a
+/// restart, or a break of more than 30 s) needs one that is valid then. A token provider is asked for one at the join,
+/// and again when a rejoin finds that it has expired.
 ///
-/// - `duplex://host:7900/?fingerprint=sha256:…`: protected; the server with this certificate. The port is 7900 unless it is told.
+/// - `duplex://host:7900/?fingerprint=sha256:…`: protected; the server with this certificate. The port is 7900 unless
+///   it is told.
 /// - `duplex://host`: protected; the server whose certificate an authority of this system has signed for the host.
 /// - `udp://host:port`: plaintext; for loopback, unless `RoomClientConfiguration.allowPlaintext` says otherwise.
 ///
@@ -38,9 +40,10 @@ public struct RoomEndpoint: Sendable, CustomStringConvertible, CustomDebugString
 
     /// An endpoint from a URL and whoever makes access tokens for it: the application's own server, most often.
     ///
-    /// - Parameter tokenProvider: called on a task of its own: once at the join, which waits for it; at four fifths of a token's time, and again each tenth
-    ///   while none comes, because a stay ends with its token; and once in each break in which a token has expired, when it has what is left of
-    ///   `RoomTimers.breakWindow`. What it throws ends the join, or the coming back, and so does a token longer than `RoomProtocol.tokenLimit`.
+    /// - Parameter tokenProvider: called on a task of its own: once at the join, which waits for it; at four fifths of
+    ///   a token's time, and again each tenth while none comes, because a stay ends with its token; and once in each
+    ///   break in which a token has expired, when it has what is left of `RoomTimers.breakWindow`. What it throws ends
+    ///   the join, or the coming back, and so does a token longer than `RoomProtocol.tokenLimit`.
     public init(url: String, tokenProvider: @escaping TokenProvider) throws(RoomEndpointError) {
         try self.init(url: url, tokens: .provided(tokenProvider))
     }
@@ -54,7 +57,8 @@ public struct RoomEndpoint: Sendable, CustomStringConvertible, CustomDebugString
         self.tokens = tokens
     }
 
-    /// The URL of a room server, as people paste it; without a fingerprint for one whose certificate an authority has signed.
+    /// The URL of a room server, as people paste it; without a fingerprint for one whose certificate an authority has
+    /// signed.
     public static func url(host: String, port: UInt16 = defaultPort, fingerprint: CertificateFingerprint?) -> String {
         let trust = fingerprint.map(ServerTrust.fingerprint) ?? .authorities(host: host)
         return RoomURL(host: host, port: port, security: .protected(trust)).description

@@ -44,7 +44,8 @@ public enum RoomServerError: Error, Equatable, Sendable {
     case invalidAddress(String)
     /// The certificate or its key cannot be had. Remedy: that of the reason.
     case identity(ServerIdentityError)
-    /// The address is beyond loopback and plaintext is not allowed. Remedy: protection, or `allowPlaintext` on a network of yours.
+    /// The address is beyond loopback and plaintext is not allowed. Remedy: protection, or `allowPlaintext` on a
+    /// network of yours.
     case plaintextRefused(String)
     /// Another socket has the port. Remedy: another port, or end the other process.
     case portInUse(UInt16)

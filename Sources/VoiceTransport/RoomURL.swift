@@ -103,7 +103,8 @@ public enum RoomSecurity: Equatable, Sendable {
 public enum RoomURLFault: Error, Equatable, Sendable, CustomStringConvertible {
     /// It begins with neither `duplex://` nor `udp://`. Remedy: `duplex://HOST`.
     case scheme
-    /// It names no host, or one with characters that no host has. Remedy: a name, an IPv4 address, an IPv6 address in brackets.
+    /// It names no host, or one with characters that no host has. Remedy: a name, an IPv4 address, an IPv6 address in
+    /// brackets.
     case host
     /// The port is no number of 1 to 65535, or missing behind `udp://`. Remedy: the port that the server prints.
     case port

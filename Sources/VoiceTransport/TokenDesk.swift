@@ -3,9 +3,11 @@ internal import Synchronization
 internal import VoiceRealtime
 internal import VoiceRooms
 
-/// Looks at tokens on a thread of its own: up to 160 µs each, which would be taken from everybody's sound on the server's.
+/// Looks at tokens on a thread of its own: up to 160 µs each, which would be taken from everybody's sound on the
+/// server's.
 final class TokenDesk: Sendable {
-    /// Tokens that wait: as many as a directory awaits verdicts on. More are dropped, and their joins repeated by their clients.
+    /// Tokens that wait: as many as a directory awaits verdicts on. More are dropped, and their joins repeated by their
+    /// clients.
     static let queueLimit = 256
 
     /// What the two threads share; a class of its own, so that the thread does not hold the desk that owns it.

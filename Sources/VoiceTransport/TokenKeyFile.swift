@@ -1,6 +1,7 @@
 /// Why a key file says nothing. Lines count from 1. Nothing of a line is repeated, since it may be a secret.
 public enum TokenKeyFileError: Error, Equatable, Sendable {
-    /// No `name: secret`: no colon, no name or secret, white space or quotes in them, or bytes that are no visible ASCII.
+    /// No `name: secret`: no colon, no name or secret, white space or quotes in them, or bytes that are no visible
+    /// ASCII.
     case malformed(line: Int)
     /// The secret is shorter than ``TokenKey/minimumSecretSize``.
     case secretTooShort(line: Int)
@@ -12,7 +13,8 @@ public enum TokenKeyFileError: Error, Equatable, Sendable {
     case tooLong
 }
 
-/// A file with several keys, as LiveKit's: a line `name: secret` for each; blank lines and lines that begin with `#` are passed over.
+/// A file with several keys, as LiveKit's: a line `name: secret` for each; blank lines and lines that begin with `#`
+/// are passed over.
 ///
 /// Secrets are taken as they stand: no quotes, no escapes, nothing behind them.
 public enum TokenKeyFile {

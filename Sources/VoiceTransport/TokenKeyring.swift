@@ -1,9 +1,10 @@
 internal import Synchronization
 
-/// The keys whose tokens a server takes, replaceable while it runs: whoever re-reads a key file puts what it says in here.
+/// The keys whose tokens a server takes, replaceable while it runs: whoever re-reads a key file puts what it says in
+/// here.
 ///
-/// To rotate a key: add the new one, issue tokens of it, and take the old one out when its last token has expired. Who is in a room already
-/// stays. All methods may be called from any thread; none blocks for longer than a copy.
+/// To rotate a key: add the new one, issue tokens of it, and take the old one out when its last token has expired. Who
+/// is in a room already stays. All methods may be called from any thread; none blocks for longer than a copy.
 public final class TokenKeyring: Sendable {
     private let stored: Mutex<[TokenKey]>
 

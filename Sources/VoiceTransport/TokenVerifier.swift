@@ -2,16 +2,16 @@ public import VoiceRooms
 
 /// Tells whether an access token is genuine, in time, and what it grants.
 ///
-/// Only HS256 is taken: a token without a signature (`alg` none) or with another algorithm is a bad signature, whatever else it says
-/// (RFC 8725 section 3.1). **Which key:** the one that the header's `kid` names; where there is no `kid`, the one that `iss` names. A `kid`
-/// that is unknown is a bad signature, whatever `iss` says, so that a key that was taken out is out; beside a `kid`, `iss` may be anything.
-/// LiveKit's server looks at `iss` alone, as its own libraries write it: their tokens are taken here, and those of a
-/// ``TokenIssuer`` without an issuer of its own are taken there.
+/// Only HS256 is taken: a token without a signature (`alg` none) or with another algorithm is a bad signature, whatever
+/// else it says (RFC 8725 section 3.1). **Which key:** the one that the header's `kid` names; where there is no `kid`,
+/// the one that `iss` names. A `kid` that is unknown is a bad signature, whatever `iss` says, so that a key that was
+/// taken out is out; beside a `kid`, `iss` may be anything. LiveKit's server looks at `iss` alone, as its own libraries
+/// write it: their tokens are taken here, and those of a ``TokenIssuer`` without an issuer of its own are taken there.
 ///
 /// Any thread. Allocates. Two readings and one HMAC for a token, however many keys there are.
 public struct TokenVerifier: Sendable {
-    /// By how much the clocks of who issues and who serves may differ, unless told: a token is taken so much earlier and later than it says.
-    /// Clocks that are kept by NTP differ by far less; LiveKit takes a minute.
+    /// By how much the clocks of who issues and who serves may differ, unless told: a token is taken so much earlier
+    /// and later than it says. Clocks that are kept by NTP differ by far less; LiveKit takes a minute.
     public static let leeway: Duration = .seconds(10)
     /// Bytes of the claim `metadata` at most.
     public static let metadataLimit = 512

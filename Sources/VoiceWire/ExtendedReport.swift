@@ -1,4 +1,5 @@
-/// Writes an extended report with loss patterns, block by block: a cursor over a datagram (RFC 3611 sections 2 and 4.1).
+/// Writes an extended report with loss patterns, block by block: a cursor over a datagram (RFC 3611 sections 2 and
+/// 4.1).
 ///
 /// Each call gets the same buffer. Lock-free and without allocation.
 package struct ExtendedReportWriter: Sendable {
@@ -94,7 +95,8 @@ package struct LossPatterns: ~Escapable {
 
     /// The patterns of an extended report.
     ///
-    /// - Throws: ``WireError/unexpectedPacketType(_:)`` when the packet is none, ``WireError/truncated(_:)`` without a sender.
+    /// - Throws: ``WireError/unexpectedPacketType(_:)`` when the packet is none, ``WireError/truncated(_:)`` without a
+    ///   sender.
     @_lifetime(copy packet)
     package init(parsing packet: RTCPPacket) throws(WireError) {
         try packet.require(.extendedReport)
@@ -103,8 +105,8 @@ package struct LossPatterns: ~Escapable {
         synchronizationSource = packet.body.loadUInt32(at: 0)
     }
 
-    /// The next pattern that tells of every packet (not thinned, section 4.1), or nil after the last; of a longer one the first
-    /// ``LossPattern/capacity`` packets.
+    /// The next pattern that tells of every packet (not thinned, section 4.1), or nil after the last; of a longer one
+    /// the first ``LossPattern/capacity`` packets.
     ///
     /// - Throws: ``WireError/truncated(_:)`` when a block reaches beyond the packet.
     package mutating func next() throws(WireError) -> Element? {

@@ -1,7 +1,7 @@
 /// The elements of an RTP header extension, read one after the other (RFC 8285).
 ///
-/// A view of the datagram: copies nothing, allocates nothing, and cannot outlive the bytes. Padding is skipped. A header
-/// extension of a profile that is neither of the two of RFC 8285 has no elements.
+/// A view of the datagram: copies nothing, allocates nothing, and cannot outlive the bytes. Padding is skipped. A
+/// header extension of a profile that is neither of the two of RFC 8285 has no elements.
 package struct HeaderExtensions: ~Escapable {
     /// How the elements are laid out.
     package enum Form: Equatable, Sendable {

@@ -1,5 +1,5 @@
-/// Which of some packets in a row came, and which were lost: what a receiver says of them in an extended report (RFC 3611 section 4.1), and
-/// what tells a sender whether losses come alone or in bursts. A value of fixed size.
+/// Which of some packets in a row came, and which were lost: what a receiver says of them in an extended report (RFC
+/// 3611 section 4.1), and what tells a sender whether losses come alone or in bursts. A value of fixed size.
 package struct LossPattern: Equatable, Sendable, BitwiseCopyable {
     /// The most packets that a pattern tells of: five seconds of 20 ms packets.
     package static let capacity = 256

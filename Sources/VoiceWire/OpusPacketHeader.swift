@@ -160,8 +160,8 @@ package struct OpusPacketHeader: Equatable, Sendable, BitwiseCopyable {
         throw .truncated(.opusFrames)
     }
 
-    /// The LBRR flags. A SILK frame's header bits are equally likely, and so stand as plain bits, most significant first:
-    /// for each channel one voice flag for every 20 ms, then one LBRR flag (sections 4.2.3 and 4.2.4).
+    /// The LBRR flags. A SILK frame's header bits are equally likely, and so stand as plain bits, most significant
+    /// first: for each channel one voice flag for every 20 ms, then one LBRR flag (sections 4.2.3 and 4.2.4).
     private static func hasRedundancy(firstByte: UInt8, silkFrames: Int, channels: Int) -> Bool {
         let middle = firstByte & (0x80 >> UInt8(silkFrames))
         let side = channels == 2 ? firstByte & (0x80 >> UInt8(2 * silkFrames + 1)) : 0

@@ -1,7 +1,7 @@
 /// The packets of an RTCP datagram, one after the other (RFC 3550 section 6.1).
 ///
-/// Takes both full compound packets, which begin with a report, and reduced-size ones, which may hold a single packet of
-/// any type (RFC 5506). A view of the datagram: copies nothing, allocates nothing, and cannot outlive the bytes.
+/// Takes both full compound packets, which begin with a report, and reduced-size ones, which may hold a single packet
+/// of any type (RFC 5506). A view of the datagram: copies nothing, allocates nothing, and cannot outlive the bytes.
 package struct RTCPCompound: ~Escapable {
     private let datagram: Span<UInt8>
     private var offset = 0
@@ -14,8 +14,9 @@ package struct RTCPCompound: ~Escapable {
 
     /// Whom all packets of a datagram are from, and all that they say of senders is about.
     ///
-    /// A participant reports for itself alone (RFC 3550 section 6.1; only mixers collect what others say). So a forwarder that knows whose SSRC
-    /// comes from which address has checked every packet with this one answer, and nobody can report in another's name.
+    /// A participant reports for itself alone (RFC 3550 section 6.1; only mixers collect what others say). So a
+    /// forwarder that knows whose SSRC comes from which address has checked every packet with this one answer, and
+    /// nobody can report in another's name.
     ///
     /// - Throws: ``WireError`` when a packet is malformed or from somebody else, or there is none. Drop the datagram.
     package static func sender(of datagram: Span<UInt8>) throws(WireError) -> UInt32 {
@@ -119,7 +120,8 @@ package struct RTCPPacket: ~Escapable {
         body = datagram.extracting(Self.headerByteCount..<bodyEnd)
     }
 
-    /// The words at the beginning of the body that name senders: as many as it counts where they leave or are described, else one.
+    /// The words at the beginning of the body that name senders: as many as it counts where they leave or are
+    /// described, else one.
     fileprivate var namedSources: Range<Int> {
         kind == .goodbye || kind == .sourceDescription ? 0..<count : 0..<1
     }

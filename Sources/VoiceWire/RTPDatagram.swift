@@ -1,8 +1,8 @@
 /// Single fields of an RTP datagram, read without parsing the packet.
 ///
 /// For a forwarder that looks up the stream before it decides whether the packet is worth parsing or decrypting; SRTP
-/// leaves these fields in the clear (RFC 3711 section 3.1). Each is nil when the datagram is shorter than a fixed header;
-/// nothing else is checked, so ask ``DatagramKind`` first.
+/// leaves these fields in the clear (RFC 3711 section 3.1). Each is nil when the datagram is shorter than a fixed
+/// header; nothing else is checked, so ask ``DatagramKind`` first.
 package enum RTPDatagram {
     /// The payload type, 0 to 127.
     package static func payloadType(of datagram: Span<UInt8>) -> UInt8? {

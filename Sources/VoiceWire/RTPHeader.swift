@@ -36,10 +36,12 @@ package struct RTPHeader: Equatable, Sendable, BitwiseCopyable {
             synchronizationSource: datagram.loadUInt32(at: 8))
     }
 
-    /// Writes the header, with an audio level and an origin in a one-byte header extension where they are given; the payload follows it.
+    /// Writes the header, with an audio level and an origin in a one-byte header extension where they are given; the
+    /// payload follows it.
     ///
-    /// The whole of a voice packet's header in one call: 12 bytes without either, 20 with a level or with both, 28 where the origin is in an
-    /// utterance. Lock-free and without allocation. ``RTPWriter`` writes what else a packet can have.
+    /// The whole of a voice packet's header in one call: 12 bytes without either, 20 with a level or with both, 28
+    /// where the origin is in an utterance. Lock-free and without allocation. ``RTPWriter`` writes what else a packet
+    /// can have.
     ///
     /// - Parameters:
     ///   - datagram: where the packet begins; the bytes after the header are left as they are.
@@ -89,8 +91,8 @@ package struct RTPHeader: Equatable, Sendable, BitwiseCopyable {
     /// What a forwarder needs to send a packet on under another source, number or payload type. Lock-free and without
     /// allocation.
     ///
-    /// - Throws: ``WireError/truncated(_:)`` of a datagram shorter than a header, ``WireError/unrepresentable(_:)`` of a
-    ///   payload type above 127.
+    /// - Throws: ``WireError/truncated(_:)`` of a datagram shorter than a header, ``WireError/unrepresentable(_:)`` of
+    ///   a payload type above 127.
     package func replace(in datagram: inout MutableSpan<UInt8>) throws(WireError) {
         guard datagram.count >= Self.byteCount else { throw .truncated(.fixedHeader) }
         let flags = datagram[0]

@@ -45,8 +45,8 @@ package struct RTPWriter: Sendable {
 
     /// Adds an extension element (RFC 8285); the first decides the form, and all must have the same.
     ///
-    /// - Throws: ``WireError/unrepresentable(_:)`` when the id or the length does not exist in this form (one-byte: ids 1
-    ///   to 14, 1 to 16 bytes; two-byte: ids 1 to 255, up to 255 bytes), when the form changes, or after the payload.
+    /// - Throws: ``WireError/unrepresentable(_:)`` when the id or the length does not exist in this form (one-byte: ids
+    ///   1 to 14, 1 to 16 bytes; two-byte: ids 1 to 255, up to 255 bytes), when the form changes, or after the payload.
     package mutating func append(
         extensionID id: UInt8, data: Span<UInt8>, form: HeaderExtensions.Form = .oneByte,
         to datagram: inout MutableSpan<UInt8>
@@ -93,7 +93,8 @@ package struct RTPWriter: Sendable {
         byteCount += payload.count
     }
 
-    /// Pads the packet to a length of `byteCount`, once, as the last part; does nothing when it already has that length.
+    /// Pads the packet to a length of `byteCount`, once, as the last part; does nothing when it already has that
+    /// length.
     ///
     /// - Throws: ``WireError/invalidPadding`` when the packet is longer, was padded before, or would need more than the
     ///   255 bytes that the padding can state.

@@ -1,8 +1,8 @@
 /// What a receiver counts about one source, and reports back to it (RFC 3550 appendices A.1, A.3 and A.8).
 ///
 /// One owner; lock-free, without allocation. Times are the caller's, from any fixed epoch, but all from the same clock.
-/// The probation of appendix A.1, which guards against strays from other sessions, is left out: a packet comes here only
-/// after SRTP accepted it.
+/// The probation of appendix A.1, which guards against strays from other sessions, is left out: a packet comes here
+/// only after SRTP accepted it.
 package struct ReceptionStatistics: Sendable {
     /// The source that the statistics are about.
     package let synchronizationSource: UInt32
@@ -55,7 +55,8 @@ package struct ReceptionStatistics: Sendable {
         lastSenderReport = (report.networkTime.compact, arrival)
     }
 
-    /// The highest sequence number received in the low 16 bits, the count of its wraps in the high; nil before the first.
+    /// The highest sequence number received in the low 16 bits, the count of its wraps in the high; nil before the
+    /// first.
     package var extendedHighestSequenceNumber: UInt32? { unwrapper.highest.map { UInt32(truncatingIfNeeded: $0) } }
 
     /// Packets that should have come, from the first to the highest sequence number.
@@ -70,7 +71,8 @@ package struct ReceptionStatistics: Sendable {
     /// Whether a packet was counted since the last block: a report is only about sources that were heard (section 6.4).
     package var hasNews: Bool { receivedCount > receivedAtReport || expectedCount > expectedAtReport }
 
-    /// Which packets came and which did not since this was last taken, at most the last ``LossPattern/capacity``; nil where none was due.
+    /// Which packets came and which did not since this was last taken, at most the last ``LossPattern/capacity``; nil
+    /// where none was due.
     package mutating func takeLossPattern() -> LossPattern? { window.takePattern() }
 
     /// The block for the next report, or nil before the first packet; begins a new interval for the fraction lost.

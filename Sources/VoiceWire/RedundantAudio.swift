@@ -1,8 +1,8 @@
 /// The blocks of an RTP payload with redundant audio (RFC 2198), read where they lie.
 ///
-/// The primary block is what a packet would carry without redundancy; each redundant one is the copy of an earlier packet's
-/// payload. A view of the payload: copies nothing, allocates nothing, takes no lock, and cannot outlive the bytes. All lengths
-/// are checked once, when it is made; its accessors cannot fail.
+/// The primary block is what a packet would carry without redundancy; each redundant one is the copy of an earlier
+/// packet's payload. A view of the payload: copies nothing, allocates nothing, takes no lock, and cannot outlive the
+/// bytes. All lengths are checked once, when it is made; its accessors cannot fail.
 package struct RedundantAudio: ~Escapable {
     /// How many redundant blocks there are; the oldest usually comes first.
     package let redundantBlockCount: Int
@@ -11,16 +11,18 @@ package struct RedundantAudio: ~Escapable {
     private let dataOffset: Int
     private let primaryOffset: Int
 
-    /// A redundant block's header: follow-up bit, payload type, 14 bits of timestamp offset, 10 bits of length (section 3).
+    /// A redundant block's header: follow-up bit, payload type, 14 bits of timestamp offset, 10 bits of length (section
+    /// 3).
     private static let headerBytes = 4
     private static let followUp: UInt8 = 0x80
-    /// The most redundant blocks that are read: each costs the receiver work, and more than this repeats half a second of 20 ms packets.
+    /// The most redundant blocks that are read: each costs the receiver work, and more than this repeats half a second
+    /// of 20 ms packets.
     package static let maximumBlocks = 32
 
     /// Checks and reads a payload.
     ///
-    /// - Throws: ``WireError/truncated(_:)`` of the payload when headers or blocks reach beyond it, ``WireError/malformed(_:)`` where there are
-    ///   more than ``maximumBlocks``. Drop the packet.
+    /// - Throws: ``WireError/truncated(_:)`` of the payload when headers or blocks reach beyond it,
+    ///   ``WireError/malformed(_:)`` where there are more than ``maximumBlocks``. Drop the packet.
     @_lifetime(copy payload)
     package init(parsing payload: Span<UInt8>) throws(WireError) {
         var (offset, dataBytes, blocks) = (0, 0, 0)
@@ -73,7 +75,8 @@ package struct RedundantAudio: ~Escapable {
     }
 }
 
-/// Writes a payload with redundant audio: headers and copies first, then the primary block behind them (RFC 2198 section 3).
+/// Writes a payload with redundant audio: headers and copies first, then the primary block behind them (RFC 2198
+/// section 3).
 package enum RedundantAudioWriter {
     /// The most that a copy may be earlier than the packet, in units of the timestamp: 14 bits (section 3).
     package static let longestOffset: UInt32 = 0x3FFF
@@ -99,7 +102,8 @@ package enum RedundantAudioWriter {
         payload[at + 3] = UInt8(byteCount & 0xFF)
     }
 
-    /// Writes the primary block's header behind those of `copies` copies; the copies' bytes follow it, then the primary block.
+    /// Writes the primary block's header behind those of `copies` copies; the copies' bytes follow it, then the primary
+    /// block.
     ///
     /// - Returns: where the first copy begins.
     package static func writePrimaryHeader(
@@ -112,12 +116,13 @@ package enum RedundantAudioWriter {
         return at + primaryHeaderBytes
     }
 
-    /// Turns an RTP datagram with redundant audio, where it lies, into one with the primary block alone, under that block's payload type.
+    /// Turns an RTP datagram with redundant audio, where it lies, into one with the primary block alone, under that
+    /// block's payload type.
     ///
     /// What a forwarder does for a receiver that does not take redundancy. Without allocation.
     ///
-    /// - Parameter payloadType: what the primary block must be. Any other is refused: with the marker bit 64 to 95 would make the datagram an
-    ///   RTCP packet (RFC 5761 section 4), and redundancy may lie in redundancy.
+    /// - Parameter payloadType: what the primary block must be. Any other is refused: with the marker bit 64 to 95
+    ///   would make the datagram an RTCP packet (RFC 5761 section 4), and redundancy may lie in redundancy.
     /// - Returns: how long the datagram now is; it has no padding.
     /// - Throws: ``WireError`` when it is no RTP packet, or its payload not as RFC 2198 has it; it is then as it was.
     package static func removeCopies(

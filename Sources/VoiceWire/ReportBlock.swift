@@ -38,8 +38,8 @@ package struct ReportBlock: Equatable, Sendable, BitwiseCopyable {
     /// The time a packet takes to the receiver and back, seen by the sender of the report that the block quotes.
     ///
     /// - Parameter arrival: when the block arrived, on the clock that stamped the sender report.
-    /// - Returns: the round trip, with a resolution of 15 us; nil when the block quotes no report, or when the clocks or
-    ///   the receiver's delay make it negative (RFC 3550 section 6.4.1).
+    /// - Returns: the round trip, with a resolution of 15 us; nil when the block quotes no report, or when the clocks
+    ///   or the receiver's delay make it negative (RFC 3550 section 6.4.1).
     package func roundTripTime(arrival: NetworkTime) -> Duration? {
         guard lastSenderReport != 0 else { return nil }
         let elapsed = arrival.compact &- lastSenderReport &- delaySinceLastSenderReport
@@ -83,8 +83,8 @@ package struct ReportBlocks: ~Escapable {
 
     /// The blocks of a report.
     ///
-    /// - Throws: ``WireError/unexpectedPacketType(_:)`` when the packet is no report, ``WireError/truncated(_:)`` when its
-    ///   body is shorter than its count of blocks.
+    /// - Throws: ``WireError/unexpectedPacketType(_:)`` when the packet is no report, ``WireError/truncated(_:)`` when
+    ///   its body is shorter than its count of blocks.
     @_lifetime(copy packet)
     package init(parsing packet: RTCPPacket) throws(WireError) {
         switch packet.kind {

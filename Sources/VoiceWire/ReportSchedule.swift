@@ -1,9 +1,9 @@
 /// When a participant sends its next RTCP report (RFC 3550 sections 6.2 and 6.3, with timer reconsideration).
 ///
-/// Reports of all participants together take a twentieth of the session's bandwidth, at most one a second from each: the 5 s that RFC 3550
-/// has for the least interval are too long for an encoder that is to follow the network, and RFC 4585 (section 3.4) does without. Intervals
-/// are spread by half to one and a half of their length, so that participants do not fall into step. Time and chance come from the caller;
-/// one owner, without allocation.
+/// Reports of all participants together take a twentieth of the session's bandwidth, at most one a second from each:
+/// the 5 s that RFC 3550 has for the least interval are too long for an encoder that is to follow the network, and RFC
+/// 4585 (section 3.4) does without. Intervals are spread by half to one and a half of their length, so that
+/// participants do not fall into step. Time and chance come from the caller; one owner, without allocation.
 package struct ReportSchedule: Sendable, BitwiseCopyable {
     /// Who takes part, as far as is known: this participant and those it hears.
     package struct Session: Equatable, Sendable, BitwiseCopyable {
@@ -24,7 +24,8 @@ package struct ReportSchedule: Sendable, BitwiseCopyable {
     package static let shortestInterval: Duration = .seconds(1)
     /// The share of the session's bandwidth that is for reports (section 6.2).
     private static let bandwidthShare = 0.05
-    /// Below this share of senders they get ``senderBandwidthShare`` of the reports' bandwidth among themselves (section 6.2).
+    /// Below this share of senders they get ``senderBandwidthShare`` of the reports' bandwidth among themselves
+    /// (section 6.2).
     private static let senderShare = 0.25
     private static let senderBandwidthShare = 0.25
     /// Reconsideration makes intervals longer than asked for by e - 3/2 (section 6.3.1).
@@ -57,7 +58,8 @@ package struct ReportSchedule: Sendable, BitwiseCopyable {
         averageBytes += (Double(bytes) + Self.lowerLayerBytes - averageBytes) / 16
     }
 
-    /// Whether a report must go now. Asked often; the first is due after half an interval (section 6.2). Answers `true` once an interval.
+    /// Whether a report must go now. Asked often; the first is due after half an interval (section 6.2). Answers `true`
+    /// once an interval.
     package mutating func isDue(_ session: Session, now: Duration) -> Bool {
         guard let last, let next else {
             self.last = now

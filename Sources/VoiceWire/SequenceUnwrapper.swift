@@ -1,8 +1,8 @@
 /// Extends 16-bit sequence numbers to 64 bits that never wrap.
 ///
-/// Each number is placed at the distance from the highest one so far that is shorter, so numbers may come late or out of
-/// order, as long as by less than half the range (32 768 packets). A distance of exactly half the range is taken as late.
-/// The first number keeps its value; numbers older than it may become negative.
+/// Each number is placed at the distance from the highest one so far that is shorter, so numbers may come late or out
+/// of order, as long as by less than half the range (32 768 packets). A distance of exactly half the range is taken as
+/// late. The first number keeps its value; numbers older than it may become negative.
 package struct SequenceUnwrapper: Sendable, BitwiseCopyable {
     /// The highest number so far, or nil before the first.
     package private(set) var highest: Int64?

@@ -1,10 +1,11 @@
-/// Which generation of its stream a packet is of, and where in which utterance it lies: the data of an element of its header extension (RFC 8285).
+/// Which generation of its stream a packet is of, and where in which utterance it lies: the data of an element of its
+/// header extension (RFC 8285).
 ///
 ///     1 byte:  generation, its lowest 8 bits
 ///     9 bytes: the same, utterance (4), position of the packet's first frame in it in frames of 48 kHz (4)
 ///
-/// A stream's generation rises when it is interrupted, so that what was said before is told from what is said after. The short form fits into the padding
-/// behind an audio level (RFC 6464): it costs nothing.
+/// A stream's generation rises when it is interrupted, so that what was said before is told from what is said after.
+/// The short form fits into the padding behind an audio level (RFC 6464): it costs nothing.
 package struct SpeechOrigin: Equatable, Sendable, BitwiseCopyable {
     /// A place in an utterance.
     package struct Place: Equatable, Sendable, BitwiseCopyable {
@@ -56,7 +57,8 @@ package struct SpeechOrigin: Equatable, Sendable, BitwiseCopyable {
 }
 
 extension HeaderExtensions {
-    /// The origin that the session signalled under this id, or nil when the packet carries none, or one of another length.
+    /// The origin that the session signalled under this id, or nil when the packet carries none, or one of another
+    /// length.
     package func speechOrigin(id: UInt8) -> SpeechOrigin? {
         guard let data = data(of: id) else { return nil }
         return SpeechOrigin(data: data)
@@ -64,6 +66,7 @@ extension HeaderExtensions {
 }
 
 extension RTPPacket {
-    /// The origin that the session signalled under this id, or nil when the packet carries none, or one of another length.
+    /// The origin that the session signalled under this id, or nil when the packet carries none, or one of another
+    /// length.
     package func speechOrigin(id: UInt8) -> SpeechOrigin? { headerExtensions.speechOrigin(id: id) }
 }

@@ -1,8 +1,8 @@
 /// Extends 32-bit RTP timestamps to 64 bits that never wrap.
 ///
-/// Each timestamp is placed at the distance from the highest one so far that is shorter, so packets may come late or out
-/// of order, as long as by less than half the range (12 hours at 48 kHz). A distance of exactly half the range is taken
-/// as late. The first timestamp keeps its value; timestamps older than it may become negative.
+/// Each timestamp is placed at the distance from the highest one so far that is shorter, so packets may come late or
+/// out of order, as long as by less than half the range (12 hours at 48 kHz). A distance of exactly half the range is
+/// taken as late. The first timestamp keeps its value; timestamps older than it may become negative.
 package struct TimestampUnwrapper: Sendable, BitwiseCopyable {
     /// The highest timestamp so far, in ticks of the payload's clock, or nil before the first.
     package private(set) var highest: Int64?

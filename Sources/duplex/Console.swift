@@ -1,12 +1,15 @@
 import Foundation
 import Synchronization
 
-/// Where a command's words go: results to stdout, complaints to stderr, progress to stderr and only where somebody watches.
+/// Where a command's words go: results to stdout, complaints to stderr, progress to stderr and only where somebody
+/// watches.
 ///
-/// Everything is escaped here, and only here, so that no name, message or path can carry control sequences to a terminal (``PlainText``).
+/// Everything is escaped here, and only here, so that no name, message or path can carry control sequences to a
+/// terminal (``PlainText``).
 ///
-/// From any thread; blocks while the reader of a pipe does. A stdout that cannot be written ends no command by itself: a call that is being
-/// recorded goes on. It is complained of once, and ``reportingFailure(_:)`` turns it into the exit code.
+/// From any thread; blocks while the reader of a pipe does. A stdout that cannot be written ends no command by itself:
+/// a call that is being recorded goes on. It is complained of once, and ``reportingFailure(_:)`` turns it into the exit
+/// code.
 enum Console {
     /// Whether stderr is a terminal.
     static let isWatched = isatty(STDERR_FILENO) == 1
@@ -16,8 +19,9 @@ enum Console {
     /// Whether a line could not be put as JSON.
     private static let hasLostLine = Mutex(false)
 
-    /// Readies the process: a reader that goes away and a file that grows too large are errors to report and not signals to die of, and a standard stream that is closed
-    /// is /dev/null, so that no file of ours is opened under its number and mixed with our words.
+    /// Readies the process: a reader that goes away and a file that grows too large are errors to report and not
+    /// signals to die of, and a standard stream that is closed is /dev/null, so that no file of ours is opened under
+    /// its number and mixed with our words.
     static func prepare() {
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
@@ -85,7 +89,8 @@ func systemReason(_ number: Int32) -> String {
     return unsafe String(cString: text)
 }
 
-/// A line of NDJSON: a summary or an event. Its keys are in snake case, with the unit last; what is unknown is left out.
+/// A line of NDJSON: a summary or an event. Its keys are in snake case, with the unit last; what is unknown is left
+/// out.
 protocol JSONLine: Encodable {
     /// Name and version of the line's shape: `duplexvoice.aec/1`.
     var schema: String { get }

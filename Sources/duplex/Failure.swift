@@ -20,7 +20,8 @@ struct Failure: Error {
     }
 }
 
-/// Runs a command's work; a failure is printed as one line on stderr and becomes the exit code, as does a result that could not be written.
+/// Runs a command's work; a failure is printed as one line on stderr and becomes the exit code, as does a result that
+/// could not be written.
 func reportingFailure(_ work: () async throws -> Void) async throws {
     do {
         try await work()

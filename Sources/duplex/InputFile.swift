@@ -2,8 +2,8 @@ import Glibc
 
 /// A file that a command is going to read.
 enum InputFile {
-    /// Throws where `path` is a folder, which the readers have no good word for; and where it is a pipe or a device, unless the reader
-    /// goes through it only once.
+    /// Throws where `path` is a folder, which the readers have no good word for; and where it is a pipe or a device,
+    /// unless the reader goes through it only once.
     static func check(_ path: String, isReadOnce: Bool = false) throws {
         var status = stat()
         guard unsafe stat(path, &status) == 0 else { return }

@@ -1,7 +1,8 @@
 import Dispatch
 import Glibc
 
-/// Control-C, SIGTERM and a terminal that is closed as the end of a task instead of the process, so that files are closed and rooms are left.
+/// Control-C, SIGTERM and a terminal that is closed as the end of a task instead of the process, so that files are
+/// closed and rooms are left.
 ///
 /// Unchecked: the sources are set once and are thread-safe, which Dispatch does not declare.
 final class Interruption: @unchecked Sendable {

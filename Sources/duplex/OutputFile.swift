@@ -2,7 +2,8 @@ import Glibc
 
 /// A file that a command is going to write.
 enum OutputFile {
-    /// Throws where it is plain beforehand that `path` cannot be written, before the work is done in vain; writes nothing.
+    /// Throws where it is plain beforehand that `path` cannot be written, before the work is done in vain; writes
+    /// nothing.
     static func check(_ path: String, option: String) throws {
         guard !path.isEmpty else { throw Failure(.usage, "\(option) is empty; name a file") }
         var status = stat()

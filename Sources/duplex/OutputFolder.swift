@@ -2,7 +2,8 @@ import Foundation
 
 /// A folder that a command is going to write files into.
 enum OutputFolder {
-    /// Makes the folder and those above it, and throws where it is plain beforehand that one of `files` cannot be written there.
+    /// Makes the folder and those above it, and throws where it is plain beforehand that one of `files` cannot be
+    /// written there.
     static func make(_ path: String, option: String, for files: [String]) throws {
         guard !path.isEmpty else { throw Failure(.usage, "\(option) is empty; name a folder") }
         do {

@@ -1,5 +1,5 @@
-/// Text as it may go to a terminal: what others wrote, a name or a message or a file's path, must not move the cursor, colour or hide what stands there,
-/// answer in the user's name, or make one line look like two.
+/// Text as it may go to a terminal: what others wrote, a name or a message or a file's path, must not move the cursor,
+/// colour or hide what stands there, answer in the user's name, or make one line look like two.
 enum PlainText {
     /// `text` with every character that is not shown but obeyed written out: `\n`, `\u{1B}`.
     static func escaped(_ text: String) -> String {
@@ -24,8 +24,9 @@ enum PlainText {
         return result
     }
 
-    /// Whether a terminal may do something else with it than show it: C0 and C1 controls, DEL, separators of lines, and the invisible formats, above all those
-    /// that turn the direction of writing (Unicode's UAX #9). The two joiners are spelling in many scripts and in emoji.
+    /// Whether a terminal may do something else with it than show it: C0 and C1 controls, DEL, separators of lines, and
+    /// the invisible formats, above all those that turn the direction of writing (Unicode's UAX #9). The two joiners
+    /// are spelling in many scripts and in emoji.
     private static func isObeyed(_ scalar: Unicode.Scalar) -> Bool {
         if scalar.isASCII { return scalar.value < 0x20 || scalar.value == 0x7F }
         switch scalar.properties.generalCategory {

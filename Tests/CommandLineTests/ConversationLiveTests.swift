@@ -64,8 +64,9 @@ struct ConversationLiveTests {
             "--processing", "off")
     }
 
-    /// Of each quarter of a second of what is said, whether it is heard within a second. The delay may change from one to the next, as a jitter
-    /// buffer's does: nothing is lost by that, but a quarter in which it changes is not like what was said.
+    /// Of each quarter of a second of what is said, whether it is heard within a second. The delay may change from one
+    /// to the next, as a jitter buffer's does: nothing is lost by that, but a quarter in which it changes is not like
+    /// what was said.
     private static func pieces(of said: [Float], in heard: [Float]) -> [Bool] {
         let length = 12_000
         return stride(from: 0, to: said.count - length + 1, by: length).compactMap { start in

@@ -56,7 +56,8 @@ struct LoopbackCardTests {
 
     @Test("a round that an xrun meets is done again, and told")
     func xrun() throws {
-        // Given an xrun 2.2 s after each start of the card, when a first round is over: 0.5 s of settling, 0.4 s until the pulse, 1 s of listening
+        // Given an xrun 2.2 s after each start of the card, when a first round is over: 0.5 s of settling, 0.4 s until
+        // the pulse, 1 s of listening
         let result = try measure(",XRUN_AFTER_S=2.2")
         #expect(result.exitCode == 0, "\(result.standardError)")
         let summary = try summary(result)

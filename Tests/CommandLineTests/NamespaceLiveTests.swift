@@ -44,7 +44,8 @@ struct NamespaceLiveTests {
         let server = try RunningServer(in: folder, address: "0.0.0.0", through: network.command(in: .middle))
         let fingerprint = try #require(server.url.split(separator: "?").last)
         try folder.speak("in.wav", seconds: 0.5, seed: 1)
-        // When it is called by the address of its cable to the other caller, which is not the one that it would answer from by itself
+        // When it is called by the address of its cable to the other caller, which is not the one that it would answer
+        // from by itself
         for (place, address) in [(TestNetwork.Place.left, network.otherAddress), (.right, network.address)] {
             let call = try ChildProcess(
                 [

@@ -1,7 +1,8 @@
 import Glibc
 import VoiceSimulation
 
-/// Sends a thousand datagrams of random bytes and lengths to a port of this machine, most of them with a first byte that the server looks at.
+/// Sends a thousand datagrams of random bytes and lengths to a port of this machine, most of them with a first byte
+/// that the server looks at.
 func sendNoise(to port: UInt16, seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)

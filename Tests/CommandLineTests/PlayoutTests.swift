@@ -83,7 +83,8 @@ struct PlayoutTests {
 
     @Test("with the packets that repeat earlier ones, bursts of loss restored from them")
     func redundant() throws {
-        // Given our own call: plain packets, and from the 50th on each with copies of the two before; then every fifth and sixth lost
+        // Given our own call: plain packets, and from the 50th on each with copies of the two before; then every fifth
+        // and sixth lost
         let folder = try TestFolder()
         let silence: [UInt8] = [0xF8, 0xFF, 0xFE]
         let packets = (0..<200).compactMap { number -> Captured? in

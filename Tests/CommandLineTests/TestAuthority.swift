@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// A certificate authority of a test's own, and what it signs; by the `openssl` program, as an operator would have them.
+/// A certificate authority of a test's own, and what it signs; by the `openssl` program, as an operator would have
+/// them.
 struct TestAuthority {
     static let isAvailable = FileManager.default.isExecutableFile(atPath: "/usr/bin/openssl")
 

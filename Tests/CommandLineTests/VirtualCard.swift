@@ -2,7 +2,8 @@ import Foundation
 import Glibc
 import Testing
 
-/// The virtual sound card of tools/virtual-card, for children: their PCMs `vcard:ID=...`. Its cards go away with the test.
+/// The virtual sound card of tools/virtual-card, for children: their PCMs `vcard:ID=...`. Its cards go away with the
+/// test.
 final class VirtualCard {
     private let folder: TestFolder
     /// Where the card was built.

@@ -3,8 +3,8 @@ import Testing
 import VoiceEngine
 import VoiceSimulation
 
-/// What is left of a talker while the far end talks too, in rooms. The talkers are synthetic: like none that the canceller's network has learned
-/// from, which is what anything that has learned may fail on.
+/// What is left of a talker while the far end talks too, in rooms. The talkers are synthetic: like none that the
+/// canceller's network has learned from, which is what anything that has learned may fail on.
 @Suite("A talker through the far end")
 struct TalkerTests {
     struct Room: Sendable, CustomTestStringConvertible {

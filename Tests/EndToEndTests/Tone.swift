@@ -1,7 +1,8 @@
 import Glibc
 import VoiceSimulation
 
-/// A steady tone, and what becomes of it on the way: its phase tells of every frame that is left out, made up or shifted.
+/// A steady tone, and what becomes of it on the way: its phase tells of every frame that is left out, made up or
+/// shifted.
 struct Tone {
     /// A tone in whose period there are whole frames.
     static let hertz = 1_000.0
@@ -27,8 +28,8 @@ struct Tone {
         }
     }
 
-    /// The largest change of phase from one 20 ms to the next beyond the steady one that a difference of clocks makes, in degrees: 7.5 are
-    /// one frame.
+    /// The largest change of phase from one 20 ms to the next beyond the steady one that a difference of clocks makes,
+    /// in degrees: 7.5 are one frame.
     var largestStep: Double {
         let steps = zip(phases, phases.dropFirst()).map { Self.wrapped($1 - $0) }
         guard !steps.isEmpty else { return .infinity }

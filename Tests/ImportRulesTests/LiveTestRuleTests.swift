@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// A test that needs real time may fail for a busy machine's sake, and slow down those beside it: `tools/test` runs such suites by themselves.
+/// A test that needs real time may fail for a busy machine's sake, and slow down those beside it: `tools/test` runs
+/// such suites by themselves.
 @Suite("Only suites named ...LiveTests run in real time")
 struct LiveTestRuleTests {
     /// Words in a test's file that say that it runs in real time.

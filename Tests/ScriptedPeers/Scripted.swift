@@ -1,6 +1,7 @@
 package import VoicePeers
 
-/// A security in simulated time, with the flights, the sizes and the timers of our DTLS 1.2, and a toy in the place of its cryptography.
+/// A security in simulated time, with the flights, the sizes and the timers of our DTLS 1.2, and a toy in the place of
+/// its cryptography.
 ///
 ///     client ── hello 180 ──────────────────────────► server
 ///            ◄─ question for the cookie 44 ──────────          nothing is kept
@@ -9,9 +10,10 @@ package import VoicePeers
 ///            ── key, finished 133 ───────────────────►         open
 ///     open   ◄─ finished 75 ─────────────────────────
 ///
-/// As OpenSSL: each end repeats its last flight by its own timer, 200 ms at first, twice as long each time up to 1 s, anew with each flight that has come; a copy of
-/// an earlier flight is not answered, but for the last of the client's, which the open server answers again; twelve repetitions are enough. Each flight is
-/// one datagram. Keys come of both ends' numbers; what is protected has a tag that is checked. Copies of media pass, unlike SRTP's.
+/// As OpenSSL: each end repeats its last flight by its own timer, 200 ms at first, twice as long each time up to 1 s,
+/// anew with each flight that has come; a copy of an earlier flight is not answered, but for the last of the client's,
+/// which the open server answers again; twelve repetitions are enough. Each flight is one datagram. Keys come of both
+/// ends' numbers; what is protected has a tag that is checked. Copies of media pass, unlike SRTP's.
 package struct Scripted: PeerSecurity {
     /// As those of DTLS.
     package static let recordBytes: ClosedRange<UInt8> = 20...63

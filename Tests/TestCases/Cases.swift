@@ -1,5 +1,5 @@
-/// Of the cases that a statistical test holds for, those to run: all in an optimised build, the first in a debug build, which takes some ten
-/// times as long.
+/// Of the cases that a statistical test holds for, those to run: all in an optimised build, the first in a debug build,
+/// which takes some ten times as long.
 public func cases<All: Sequence>(_ all: All) -> [All.Element] {
     #if DEBUG
         Array(all.prefix(1))

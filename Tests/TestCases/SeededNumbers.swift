@@ -1,5 +1,5 @@
-/// Numbers that look random and are the same each time, so that a failure that names its seed can be repeated: SplitMix64 (G. Steele,
-/// D. Lea, C. Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
+/// Numbers that look random and are the same each time, so that a failure that names its seed can be repeated:
+/// SplitMix64 (G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
 public struct SeededNumbers: RandomNumberGenerator, Sendable {
     private var state: UInt64
 

@@ -21,7 +21,8 @@ struct Shape: Sendable {
     var buffer: Int { period * periods }
 }
 
-/// One direction of a card through libasound's own functions, as a test wants them: nothing waits longer than ten seconds.
+/// One direction of a card through libasound's own functions, as a test wants them: nothing waits longer than ten
+/// seconds.
 @safe
 final class CardStream: @unchecked Sendable {
     private static let waitMilliseconds: Int32 = 10_000

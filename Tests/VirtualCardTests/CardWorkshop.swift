@@ -24,8 +24,8 @@ func expectFailure(_ code: Int32, _ location: SourceLocation = #_sourceLocation,
     }
 }
 
-/// The virtual card, built from its sources, and a configuration of libasound's that has it: no environment variable, and
-/// none of the process's own configuration, so that other tests may have theirs.
+/// The virtual card, built from its sources, and a configuration of libasound's that has it: no environment variable,
+/// and none of the process's own configuration, so that other tests may have theirs.
 enum CardWorkshop {
     static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()

@@ -82,7 +82,8 @@ struct RoomTests {
                 try playback.wait()
                 let capture = try CardStream(card.pcm, .capture)
                 try capture.start()
-                // Its frame 0 is frame 480 of what was played, and of that it hears what left the speaker 700 frames before.
+                // Its frame 0 is frame 480 of what was played, and of that it hears what left the speaker 700 frames
+                // before.
                 let heard = try capture.read(960)
                 #expect(heard == [Float](repeating: 0, count: 220) + signal[..<740])
             }

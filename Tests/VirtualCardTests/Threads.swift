@@ -8,8 +8,8 @@ struct Hang: Error, CustomStringConvertible {
     var description: String { "the threads still run after \(seconds) s" }
 }
 
-/// Runs bodies on threads of their own until all have returned; throws what the first of them threw, or Hang. Threads that
-/// hang are left behind, so that the test at least ends.
+/// Runs bodies on threads of their own until all have returned; throws what the first of them threw, or Hang. Threads
+/// that hang are left behind, so that the test at least ends.
 func onThreads(seconds: Double = 60, _ bodies: [@Sendable () throws -> Void]) throws {
     let group = DispatchGroup()
     let failure = Failure()

@@ -5,7 +5,8 @@ import Testing
 struct OpusRecoveryTests {
     private static let frames = 960
 
-    /// Mean signal-to-noise over the lost packets alone, decibels, of a decode of a lossy copy against the lossless one.
+    /// Mean signal-to-noise over the lost packets alone, decibels, of a decode of a lossy copy against the lossless
+    /// one.
     private func quality(
         of packets: [[UInt8]], lost: Set<Int>,
         replace: (Int, inout OpusDecoder, inout MutableSpan<Float>) throws -> Void

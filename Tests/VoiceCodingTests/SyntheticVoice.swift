@@ -1,6 +1,7 @@
 import Glibc
 
-/// A voiced sound with gliding pitch, two formants' worth of spectral tilt and syllables: enough like speech for a codec.
+/// A voiced sound with gliding pitch, two formants' worth of spectral tilt and syllables: enough like speech for a
+/// codec.
 func syntheticVoice(frames: Int, level: Float = 0.1, startFrame: Int = 0) -> [Float] {
     var phase = 0.0
     return (startFrame..<startFrame + frames).map { frame in

@@ -7,8 +7,8 @@ import VoiceRealtime
 /// In real time, where a loaded machine may add an xrun of its own: so what is asserted holds with more of them, too.
 @Suite("Sound card in real time", .serialized, .enabled(if: VirtualCard.isThere, VirtualCard.absence))
 struct CardLiveTests {
-    /// What is heard must be what is played at the same time, from soon after the last event on. `slack`: how far off the times may be,
-    /// frames; `offset`: the way through the air.
+    /// What is heard must be what is played at the same time, from soon after the last event on. `slack`: how far off
+    /// the times may be, frames; `offset`: the way through the air.
     private func expectAligned(_ run: CardRun, slack: Int = 2, offset: Int = 0) {
         // A quarter of a second after the mishap that the test has asked for, and after any other.
         let settled = max((run.log.lines.last?.captured ?? 0) + 4_800, 60_000)
@@ -55,8 +55,8 @@ struct CardLiveTests {
         #expect(run.counts.playback.gapFrames > 0 && run.counts.capture.gapFrames > 0)
         try expectLatency(run)
         expectAligned(run)
-        // The gap is in the reference as the silence that it was, so that its times go on without a jump. On a machine so loaded that the
-        // test itself has not kept up, there are others.
+        // The gap is in the reference as the silence that it was, so that its times go on without a jump. On a machine
+        // so loaded that the test itself has not kept up, there are others.
         guard run.counts.playback.overflowFrames == 0 else { return }
         let jumps = zip(run.played.marks, run.played.marks.dropFirst()).map { before, after in
             after.time.nanoseconds

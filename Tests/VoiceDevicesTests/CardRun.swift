@@ -7,8 +7,8 @@ import VoiceRealtime
 
 /// A sound card while a test runs it: noise goes out, and what comes back, with all times, is kept.
 ///
-/// The virtual card's loudspeaker sounds into its microphone at once. So what the microphone heard at a time must be what the loudspeaker
-/// played at that time, to the frame; where it is not, a time is wrong.
+/// The virtual card's loudspeaker sounds into its microphone at once. So what the microphone heard at a time must be
+/// what the loudspeaker played at that time, to the frame; where it is not, a time is wrong.
 final class CardRun {
     /// Frames of one direction with their times.
     struct Track {
@@ -112,8 +112,8 @@ final class CardRun {
 }
 
 extension CardRun {
-    /// Where in the heard frames a look was taken, and how far the times are off there: positive where the microphone's times are early, or
-    /// the loudspeaker's late. In frames; nil where nothing alike was found.
+    /// Where in the heard frames a look was taken, and how far the times are off there: positive where the microphone's
+    /// times are early, or the loudspeaker's late. In frames; nil where nothing alike was found.
     struct Misalignment {
         var frame: Int
         var error: Int?

@@ -8,7 +8,8 @@ import VoiceRealtime
     import Glibc
 #endif
 
-/// The virtual sound card of tools/virtual-card, built from its sources for these tests; ``CardlessALSA`` puts it into the configuration.
+/// The virtual sound card of tools/virtual-card, built from its sources for these tests; ``CardlessALSA`` puts it into
+/// the configuration.
 struct VirtualCard {
     static let absence: Comment = "the virtual sound card does not build; see tools/virtual-card/build"
 

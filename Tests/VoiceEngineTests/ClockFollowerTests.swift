@@ -69,7 +69,8 @@ struct ClockFollowerTests {
                 consumer.release(1)
             }
         }
-        // The second difference of a tone is its negative, times the square of the angle of a frame: a step would stand out.
+        // The second difference of a tone is its negative, times the square of the angle of a frame: a step would stand
+        // out.
         let angle = 2 * Double.pi * Self.hertz / 48_000
         let bound = Float(0.5 * angle * angle * 1.02)
         for index in 40..<heard.count - 1 {

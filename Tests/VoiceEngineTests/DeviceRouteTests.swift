@@ -6,7 +6,8 @@ import VoiceWire
 
 @testable import VoiceEngine
 
-/// An engine's core on the cards of a bench, in virtual time, whose packets come back to it as those of one other talker.
+/// An engine's core on the cards of a bench, in virtual time, whose packets come back to it as those of one other
+/// talker.
 final class RouteRig {
     static let talker: UInt32 = 100
     static let step = Duration.milliseconds(1)
@@ -89,7 +90,8 @@ final class RouteRig {
         EngineStatistics(core.statistics(), device: core.counters.counts, roundTrip: nil, room: nil)
     }
 
-    /// From a packet's arrival to its playout, over what is played from now on for so long, in milliseconds; nil where nothing is.
+    /// From a packet's arrival to its playout, over what is played from now on for so long, in milliseconds; nil where
+    /// nothing is.
     func playoutDelay(over duration: Duration) -> Double? {
         let before = playout
         run(duration)
@@ -355,8 +357,8 @@ struct DeviceRouteTests {
             #expect(rig.core.route.playback?.format != nil, "round \(round)")
         }
         #expect(rig.takeRouteEvents().count == 60)
-        // Then there is no more delay than so many disturbances make the jitter buffer careful of, for a minute: each shifts the pulls by up
-        // to a period or two, and none of the seconds that the card was away is left
+        // Then there is no more delay than so many disturbances make the jitter buffer careful of, for a minute: each
+        // shifts the pulls by up to a period or two, and none of the seconds that the card was away is left
         rig.run(.seconds(10))
         let after = try #require(rig.playoutDelay(over: .seconds(1)))
         #expect(after < before + 12, "\(before) ms before, \(after) ms after")

@@ -57,7 +57,8 @@ struct MixLimiterTests {
         let signal = sine(0.5, frames: 4_800) + sine(3, frames: 4_800) + sine(0.5, frames: 48_000)
         var limiter = MixLimiter()
         let out = limit(signal, blockFrames: 480, &limiter)
-        // Then the gain that was applied, where it can be told, changes by at most a 48th of the whole way from frame to frame
+        // Then the gain that was applied, where it can be told, changes by at most a 48th of the whole way from frame
+        // to frame
         var last: (index: Int, gain: Float)?
         for index in signal.indices where abs(signal[index]) > 0.1 && abs(out[index]) < 1 {
             let gain = out[index] / signal[index]

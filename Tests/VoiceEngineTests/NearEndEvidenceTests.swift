@@ -6,7 +6,8 @@ import VoiceRealtime
 
 @Suite("Whether an interruption can be trusted")
 struct NearEndEvidenceTests {
-    /// Feeds two seconds in which near and far end are heard at once, and nothing of either is taken away; returns the states that were told.
+    /// Feeds two seconds in which near and far end are heard at once, and nothing of either is taken away; returns the
+    /// states that were told.
     private func states(cancelsEcho: [Bool]) -> (told: [EchoReadiness.State], last: EchoReadiness.State) {
         var ring = ValueRing<MediaEvent>(minimumCapacity: 256)
         var events = MediaEventOutlet(ring.producer, wake: nil)

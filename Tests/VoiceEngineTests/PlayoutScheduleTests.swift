@@ -7,7 +7,8 @@ import VoiceRealtime
 struct PlayoutScheduleTests {
     private static let millisecond: Int64 = 1_000_000
 
-    /// A device that takes `period` frames on time, `lead` before they leave the DAC, and a media thread that is late as told.
+    /// A device that takes `period` frames on time, `lead` before they leave the DAC, and a media thread that is late
+    /// as told.
     private struct Rig {
         var schedule: PlayoutSchedule
         let period: Int
@@ -26,7 +27,8 @@ struct PlayoutScheduleTests {
             MonotonicTime(nanoseconds: 1_000_000_000).advanced(byFrames: takes * period, sampleRate: 48_000)
         }
 
-        /// The device takes a period; then what is due is pulled, `late` after it was. Returns how long before the next take that was due.
+        /// The device takes a period; then what is due is pulled, `late` after it was. Returns how long before the next
+        /// take that was due.
         mutating func cycle(late: Int64 = 0) -> Int64 {
             let now = takeTime
             if fill < period { underruns += period - fill }

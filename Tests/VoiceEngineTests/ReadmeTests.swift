@@ -12,7 +12,8 @@ struct ReadmeTests {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The lines strictly between the first line that is `begin` and the next that is `end`; nil where there are no such lines.
+    /// The lines strictly between the first line that is `begin` and the next that is `end`; nil where there are no
+    /// such lines.
     private static func lines(_ text: String, from begin: String, to end: String) -> [Substring]? {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         guard let first = lines.firstIndex(of: begin[...]),

@@ -4,7 +4,8 @@ import Testing
 
 @Suite("When a lost device is opened again")
 struct RouteMachineTests {
-    /// Asks the machine every 10 ms from `now` until `end`, answering each time that nothing can be opened. The times of the attempts.
+    /// Asks the machine every 10 ms from `now` until `end`, answering each time that nothing can be opened. The times
+    /// of the attempts.
     private func attempts(_ machine: inout RouteMachine, from start: Duration, until end: Duration) -> [Duration] {
         var now = start
         var times: [Duration] = []

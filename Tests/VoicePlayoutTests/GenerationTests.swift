@@ -164,7 +164,8 @@ struct GenerationTests {
     }
 }
 
-/// A talker who is interrupted now and then: its packets as they arrive, and the words that put a generation in force, before or after them.
+/// A talker who is interrupted now and then: its packets as they arrive, and the words that put a generation in force,
+/// before or after them.
 private struct Talker {
     struct Word {
         var milliseconds: Double

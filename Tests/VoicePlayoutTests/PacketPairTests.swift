@@ -29,7 +29,8 @@ struct PacketPairTests {
         }
     }
 
-    /// Plays a sender whose pieces are complete every `period` ms, the first of them that share of it after the sender began.
+    /// Plays a sender whose pieces are complete every `period` ms, the first of them that share of it after the sender
+    /// began.
     private func played(seconds: Double, period: Double, phase: Double, pull: Int) -> PlayoutStatistics {
         var trace = Trace(seconds: seconds, network: .clean, seed: 1)
         for index in trace.packets.indices {

@@ -11,7 +11,8 @@ struct StopgapTests {
     enum Delivery { case inTime, whilePlayed(milliseconds: Int), never }
 
     private static let frames = 960
-    /// The target delay, held, so that nothing is stretched; with pulls of 5 ms packets begin to be played after ``delay``.
+    /// The target delay, held, so that nothing is stretched; with pulls of 5 ms packets begin to be played after
+    /// ``delay``.
     private static let target: Duration = .milliseconds(24)
     private static let delay: Duration = .milliseconds(25)
 

@@ -119,7 +119,8 @@ struct OutdatedEvidenceTests {
 
     @Test("A storm of half a second is forgotten within six seconds", arguments: cases(1...10), [false, true])
     func stormEnds(seed: UInt64, keepsOrder: Bool) {
-        // Given a clean link on which every packet of half a second is late by 0 to 200 ms, through a queue or past each other
+        // Given a clean link on which every packet of half a second is late by 0 to 200 ms, through a queue or past
+        // each other
         var random = SeededNumbers(seed: seed)
         var trace = Trace(seconds: 10, network: Network(jitterMilliseconds: 0.2), seed: seed)
         for index in trace.packets.indices where (3000..<3500).contains(trace.packets[index].milliseconds) {
@@ -175,7 +176,8 @@ struct OutdatedEvidenceTests {
 
     @Test("A target that would gain next to nothing by rising stays, and less is stretched for it")
     func idleRises() {
-        // Given a network on which a wide range of delays costs nearly the same: one packet in twelve is held, and each has a copy
+        // Given a network on which a wide range of delays costs nearly the same: one packet in twelve is held, and each
+        // has a copy
         var network = Network(jitterMilliseconds: 0.3)
         network.reorderRatio = 0.08
         var eager = PlayoutConfiguration.conversation

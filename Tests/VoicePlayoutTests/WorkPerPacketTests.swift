@@ -7,7 +7,8 @@ import VoiceWire
 /// What a packet costs, counted in entries and nodes visited: packets come from people who may wish you ill.
 @Suite("Work per packet")
 struct WorkPerPacketTests {
-    /// Visits that a packet costs at most on average: to note and to settle each of the most packets that are kept of a gap, some 20 each.
+    /// Visits that a packet costs at most on average: to note and to settle each of the most packets that are kept of a
+    /// gap, some 20 each.
     private static let mostVisits = 20 * ArrivalHistory.baselinePackets
     /// Visits that finding the target anew costs at most: some 10 for each packet of the last second.
     private static let mostUpdateVisits = 10 * ArrivalHistory.baselinePackets
@@ -58,7 +59,8 @@ struct WorkPerPacketTests {
 
     @Test("is bounded where it is looked for evidence that is outdated")
     func outdated() {
-        // Given two slow stretches among calm ones: a target far above what came of late, and no storm that would explain it
+        // Given two slow stretches among calm ones: a target far above what came of late, and no storm that would
+        // explain it
         var target = AudibleCostTarget(.conversation)
         var most = 0
         for index in 0..<1400 as Range<Int64> {

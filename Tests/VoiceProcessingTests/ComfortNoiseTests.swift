@@ -10,7 +10,8 @@ struct ComfortNoiseTests {
     private static let rate = 16_000
     private static let block = ComfortNoise.block
 
-    /// A suppressor of fixed gains that takes and lets others put back: what ``ResidualEchoSuppressor`` does, in the least form.
+    /// A suppressor of fixed gains that takes and lets others put back: what ``ResidualEchoSuppressor`` does, in the
+    /// least form.
     private struct Suppressor: ~Copyable {
         var comfort: ComfortNoise
         var batch = TransformBatch()
@@ -138,8 +139,8 @@ struct ComfortNoiseTests {
         let room = Self.room("low", seconds: 8, seed: 7, level: -50)
         var suppressor = Suppressor()
         let output = suppressor.run(room, hearsEcho: { $0 > 300 }) { number, _ in number > 300 ? 0.05 : 1 }
-        /// Kurtosis of short spectra's power within each bin: 2 for noise, whose power is exponential; isolated tones and a
-        /// level that moves raise it.
+        /// Kurtosis of short spectra's power within each bin: 2 for noise, whose power is exponential; isolated tones
+        /// and a level that moves raise it.
         func peakiness(_ signal: ArraySlice<Float>) -> Float {
             var transform = RealTransform(length: 512)
             var frame = RealVector(count: 512)

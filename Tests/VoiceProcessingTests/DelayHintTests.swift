@@ -3,8 +3,8 @@ import Testing
 
 @testable import VoiceProcessing
 
-/// The native canceller with somebody's word for where the echo is, in a room of 0.3 s. Without the network of its suppressor, which makes up for some of
-/// what a hint is to do.
+/// The native canceller with somebody's word for where the echo is, in a room of 0.3 s. Without the network of its
+/// suppressor, which makes up for some of what a hint is to do.
 @Suite("A hint of the echo's delay")
 struct DelayHintTests {
     /// A far end, its echo `delay` seconds later in a quiet room, and when that is heard first.
@@ -42,7 +42,8 @@ struct DelayHintTests {
             return rms(mic[range]) - rms(run.output[range.lowerBound + lag..<range.upperBound + lag])
         }
 
-        /// By how much the microphone exceeds the filter's estimate of the echo, in each block after the echo was found, dB.
+        /// By how much the microphone exceeds the filter's estimate of the echo, in each block after the echo was
+        /// found, dB.
         func missed(by run: ProcessorRun, blocks: Int) throws -> [Float] {
             let found = try #require(run.reports.firstIndex { $0.echoDelay != nil })
             return try (found..<found + blocks).map { number in
@@ -62,7 +63,8 @@ struct DelayHintTests {
         var rate = 16_000
     }
 
-    // The echo of seed 561 is held back by 45 dB without a hint: its far end begins softly, which is not taken for speech.
+    // The echo of seed 561 is held back by 45 dB without a hint: its far end begins softly, which is not taken for
+    // speech.
     @Test(
         "the first second of a late echo is cancelled better, though the hint be not exact",
         arguments: cases([

@@ -3,8 +3,8 @@ import VoiceSignal
 
 @Suite("A line of the newest frames")
 struct DelayLineTests {
-    /// Given a line and blocks of all lengths, when each is pushed, then it holds the end of all that came, oldest first, as a list does
-    /// that keeps everything; through many moves of its memory.
+    /// Given a line and blocks of all lengths, when each is pushed, then it holds the end of all that came, oldest
+    /// first, as a list does that keeps everything; through many moves of its memory.
     @Test("holds the newest frames, however they come", arguments: [1, 7, 160, 320, 2_181])
     func newest(count: Int) {
         var line = DelayLine(count: count)

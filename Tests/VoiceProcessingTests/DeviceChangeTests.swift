@@ -18,8 +18,9 @@ struct DeviceChangeTests {
         var isTold: Bool
     }
 
-    /// Plays frames that hold their own number, through a change of devices after 10 s. The largest distance, in frames, between what was
-    /// given for a block and what was in the air, from 20 ms after the new device is first heard on; and the jumps that were noticed.
+    /// Plays frames that hold their own number, through a change of devices after 10 s. The largest distance, in
+    /// frames, between what was given for a block and what was in the air, from 20 ms after the new device is first
+    /// heard on; and the jumps that were noticed.
     private func run(_ change: Change) -> (error: Float, jumps: Int) {
         var aligner = ReferenceAligner(sampleRate: 48_000)
         var reference = [Float](repeating: 0, count: Self.block)

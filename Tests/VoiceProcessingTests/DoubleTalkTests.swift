@@ -4,8 +4,8 @@ import Testing
 
 @testable import VoiceProcessing
 
-/// What the linear stage leaves of an echo while both talk. The suppressor is told to let everything pass, so the output less the near end is
-/// what is left.
+/// What the linear stage leaves of an echo while both talk. The suppressor is told to let everything pass, so the
+/// output less the near end is what is left.
 @Suite("Both talk")
 struct DoubleTalkTests {
     private struct Call {
@@ -24,8 +24,8 @@ struct DoubleTalkTests {
             try self.init(far: speech(seconds: Double(Self.end), rate: Self.rate, seed: seed), talk: talk, seed: seed)
         }
 
-        /// A far end that holds a tone while both talk, and a near end that holds another one as loud as the echo: they are opposite to one
-        /// another `beats` times a second.
+        /// A far end that holds a tone while both talk, and a near end that holds another one as loud as the echo: they
+        /// are opposite to one another `beats` times a second.
         init(beats: Float, seed: UInt64) throws {
             let voice = speech(seconds: Double(Self.alone), rate: Self.rate, seed: seed)
             try self.init(far: voice + Self.tone(250, level: -26), talk: Self.tone(250 + beats, level: -32), seed: seed)
@@ -54,7 +54,8 @@ struct DoubleTalkTests {
             left = zip(output.dropFirst(lag), near).map { $0 - $1 } + [Float](repeating: 0, count: lag)
         }
 
-        /// Echo over what is left of it, dB, in each of the blocks of `length` frames of double talk in which it is heard.
+        /// Echo over what is left of it, dB, in each of the blocks of `length` frames of double talk in which it is
+        /// heard.
         func reductions(length: Int) -> [Float] {
             stride(from: Self.alone * Self.rate, to: Self.end * Self.rate - length, by: length).compactMap { start in
                 let heard = rms(echo[start..<start + length])
@@ -78,7 +79,8 @@ struct DoubleTalkTests {
         let reductions = try [-32, -26].flatMap { (level: Float) in
             try [UInt64(11), 21, 31].flatMap { try Call(nearLevel: level, seed: $0).reductions(length: 8_000) }
         }.sorted()
-        // Then. Measured: 26 and 22 dB; 22 and 16 where the noise of each bin is taken for itself and the path forgotten ten times as fast
+        // Then. Measured: 26 and 22 dB; 22 and 16 where the noise of each bin is taken for itself and the path
+        // forgotten ten times as fast
         #expect(reductions[reductions.count / 2] > 24.5)
         #expect(reductions[0] > 19)
     }

@@ -8,8 +8,8 @@ struct EchoPresenceTests {
     private static let room: Float = 3e-7
     private static let sound: Float = 1e-3
 
-    /// Runs blocks of far-end speech and returns what is assumed after each. The only proof may be an estimate that is a `share` of what is heard, and
-    /// peaks that go on agreeing.
+    /// Runs blocks of far-end speech and returns what is assumed after each. The only proof may be an estimate that is
+    /// a `share` of what is heard, and peaks that go on agreeing.
     private static func run(
         _ presence: inout EchoPresence, microphone: Float, blocks: Int, reference: Float = sound,
         share: Float = 0, isPersistent: Bool = false

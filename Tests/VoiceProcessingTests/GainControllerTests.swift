@@ -53,8 +53,8 @@ struct GainControllerTests {
         let (output, _) = Self.run(sum(talk, hiss), ProcessingSettings(gain: .conversation))
         let half = 6 * Self.rate
         #expect(abs(Self.activeLevel(output[half...], where: talk) + 20) < 6)
-        // And already in the first three seconds, but where the synthetic talker is so quiet that it takes longer to pass for a voice;
-        // recorded ones are heard as often at -50 dBFS as at -26.
+        // And already in the first three seconds, but where the synthetic talker is so quiet that it takes longer to
+        // pass for a voice; recorded ones are heard as often at -50 dBFS as at -26.
         if input > -50 {
             #expect(abs(Self.activeLevel(output[Self.rate / 2..<3 * Self.rate], where: talk) + 20) < 8)
         }

@@ -38,7 +38,8 @@ struct LiveSwitchTests {
         #endif
     }()
 
-    /// A vowel: ten harmonics of 150 Hz, in a little noise, with a slow swell so that the noise suppressor takes it for speech.
+    /// A vowel: ten harmonics of 150 Hz, in a little noise, with a slow swell so that the noise suppressor takes it for
+    /// speech.
     private static func vowel(seconds: Double, rate: Int) -> [Float] {
         let hiss = noise(seconds: seconds, rate: rate, seed: 21, level: -70)
         return hiss.indices.map { index in
@@ -65,7 +66,8 @@ struct LiveSwitchTests {
             for at in [120, 180] {
                 let around = run.output[(at - 1) * block..<(at + 6) * block]
                 let steady = roughness(run.output[(at - 40) * block..<at * block])
-                // Then no second difference stands out from the signal's own by more than half (2x gain is a change of level).
+                // Then no second difference stands out from the signal's own by more than half (2x gain is a change of
+                // level).
                 let after = roughness(run.output[(at + 12) * block..<(at + 40) * block])
                 #expect(roughness(around) < 1.6 * max(steady, after), "\(name), block \(at)")
                 // And no stretch of 5 ms falls more than 10 dB below the quieter side.

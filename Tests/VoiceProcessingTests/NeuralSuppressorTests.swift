@@ -3,7 +3,8 @@ import Testing
 
 @testable import VoiceProcessing
 
-/// A shared object with RNNoise's functions, made with the C compiler: halves what it gets, LAG frames later, and is sure of speech.
+/// A shared object with RNNoise's functions, made with the C compiler: halves what it gets, LAG frames later, and is
+/// sure of speech.
 private enum StubLibrary {
     private static let source = """
         #include <stdlib.h>
@@ -166,7 +167,8 @@ struct NeuralSuppressorTests {
         #expect(rms(try Self.installed(hiss, floor: 0).output[96_000...]) < -55)
     }
 
-    /// Vowels of a gliding pitch about 190 Hz, one after the other: a voice to RNNoise, which takes much of ``speech(seconds:rate:seed:level:)``.
+    /// Vowels of a gliding pitch about 190 Hz, one after the other: a voice to RNNoise, which takes much of
+    /// ``speech(seconds:rate:seed:level:)``.
     private static func vowels(seconds: Double) -> [Float] {
         var phase: Float = 0
         let sound = (0..<Int(seconds * 48_000)).map { index -> Float in

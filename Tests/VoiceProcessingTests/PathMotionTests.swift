@@ -8,8 +8,8 @@ import VoiceSignal
 struct PathMotionTests {
     private static let block = 160
 
-    /// What is told after five seconds. The main filter is wrong by `lag` and the quick one by its unrest, of an echo of power 1; both hear
-    /// the near end.
+    /// What is told after five seconds. The main filter is wrong by `lag` and the quick one by its unrest, of an echo
+    /// of power 1; both hear the near end.
     private static func motion(lag: Float, unrest: Float, near: Float, seed: UInt64) -> PathMotion {
         var generator = SeededNumbers(seed: seed)
         var motion = PathMotion()

@@ -22,7 +22,8 @@ struct PathRestartTests {
         }
     }
 
-    /// What a loudspeaker makes of the far end whose cone hardly moves beyond a tenth of full scale, and less one way than the other.
+    /// What a loudspeaker makes of the far end whose cone hardly moves beyond a tenth of full scale, and less one way
+    /// than the other.
     private static func distorted(_ far: [Float]) -> [Float] {
         far.map { sample in
             let reach: Float = sample > 0 ? 0.06 : 0.12

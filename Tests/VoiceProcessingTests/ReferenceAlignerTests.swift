@@ -45,8 +45,8 @@ private struct SimulatedDuplex: ~Copyable {
     private var lastError: Double?
     /// The last mark of the block before.
     private var lastMark: Float?
-    /// How far the distance of two neighbours ever was from one frame, over blocks that continue each other: the drift, the correction
-    /// and a Float's resolution near 100 000.
+    /// How far the distance of two neighbours ever was from one frame, over blocks that continue each other: the drift,
+    /// the correction and a Float's resolution near 100 000.
     private(set) var roughness: Float = 0
 
     /// Playback does not come for a while: an underrun, a pause, a longer buffer.
@@ -206,7 +206,8 @@ struct ReferenceAlignerTests {
             recorded += 1
             if recorded > 2_900 { heard += reference }
         }
-        // Then it comes out at its pitch by the microphone's clock, whole: what a rotation by that pitch does not predict is 50 dB down.
+        // Then it comes out at its pitch by the microphone's clock, whole: what a rotation by that pitch does not
+        // predict is 50 dB down.
         let omega = 2 * Double.pi * frequency * (1 + ppm * 1e-6) / Double(rate)
         let twiceCosine = Float(2 * cos(omega))
         let residue = (2..<heard.count).map { heard[$0] - twiceCosine * heard[$0 - 1] + heard[$0 - 2] }
@@ -288,8 +289,8 @@ struct ReferenceAlignerTests {
         "playback that is handed over only just ahead is never read before it is there",
         arguments: cases([-600.0, 600]))
     func shortLead(ppm: Double) throws {
-        // Given a playback of 2.5 ms periods, two ahead, whose clock wanders through all phases of the microphone's: at 48 kHz, and an
-        // echo of it in a room
+        // Given a playback of 2.5 ms periods, two ahead, whose clock wanders through all phases of the microphone's: at
+        // 48 kHz, and an echo of it in a room
         let rate = 48_000
         let (block, period) = (rate / 100, rate / 400)
         let far = speech(seconds: 20, rate: rate, seed: 67)
@@ -330,7 +331,8 @@ struct ReferenceAlignerTests {
             _ = processor.run(capture: &output, reference: reference.span, delay: alignment.delay)
             if number > 500 { left += rms(heard).power }
         }
-        // Then it lacks nothing, was moved a few times only and runs at the clocks' ratio, and the echo is gone throughout
+        // Then it lacks nothing, was moved a few times only and runs at the clocks' ratio, and the echo is gone
+        // throughout
         #expect(missingLate == 0)
         #expect(worstError < 1, "\(worstError) frames")
         #expect(moves <= 3)

@@ -33,7 +33,8 @@ struct ReferenceIntegrityTests {
         }
     }
 
-    /// An echo from `delay` on, louder by `step` dB after 5 s, and from `laterDelay` on after 6 s; a near end of `nearLevel` dBFS from 3 s on.
+    /// An echo from `delay` on, louder by `step` dB after 5 s, and from `laterDelay` on after 6 s; a near end of
+    /// `nearLevel` dBFS from 3 s on.
     private static func call(
         seconds: Double = 10, delay: Int = 640, laterDelay: Int? = nil, step: Float = 0, nearLevel: Float? = nil,
         bend: Float = 0, seed: UInt64

@@ -39,7 +39,8 @@ struct SampleBoundsTests {
                         }
                     }
                 }
-                // Then there is sound, and the gain control at most is not yet over the loud moment: measured up to 4.2 dB
+                // Then there is sound, and the gain control at most is not yet over the loud moment: measured up to 4.2
+                // dB
                 let isSound = output.allSatisfy { $0.isFinite }
                 #expect(isSound, "\(value) in the \(place)")
                 let change = rms(output[last]) - rms(clean[last])

@@ -7,7 +7,8 @@ import VoiceSignal
 
 @Suite("Who talks")
 struct TalkStateTests {
-    /// Blocks of white spectra whose levels are given, dB; the same sound makes the echo and, as far as it goes, what is left of it.
+    /// Blocks of white spectra whose levels are given, dB; the same sound makes the echo and, as far as it goes, what
+    /// is left of it.
     private struct Scene: ~Copyable {
         var talk = TalkState()
         var scattered = ScatteredEcho()

@@ -4,7 +4,8 @@ import VoiceRealtime
 
 @Suite("Ring code allocates nothing")
 struct AllocationTests {
-    /// How many allocations `body` makes on this thread once it has run before; nil where they cannot be counted (under a sanitizer).
+    /// How many allocations `body` makes on this thread once it has run before; nil where they cannot be counted (under
+    /// a sanitizer).
     private func allocations(_ body: () -> Void) -> Int64? {
         body()
         guard let before = RealtimeWatch.allocations else { return nil }

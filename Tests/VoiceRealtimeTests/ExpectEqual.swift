@@ -1,6 +1,7 @@
 import Testing
 
-/// `#expect` takes the expression apart, which a mutating call on a ~Copyable value does not allow; this compares values already computed.
+/// `#expect` takes the expression apart, which a mutating call on a ~Copyable value does not allow; this compares
+/// values already computed.
 func expectEqual<Value: Equatable>(
     _ actual: Value, _ expected: Value, _ comment: @autoclosure () -> Comment? = nil,
     sourceLocation: SourceLocation = #_sourceLocation

@@ -7,8 +7,8 @@ import Testing
     import Glibc
 #endif
 
-/// Both ends of every ring are ~Copyable: `let second = ring.producer` after the first is a compile error, so a second producer needs no test at
-/// run time. What is left to test is that two ends free one ring once.
+/// Both ends of every ring are ~Copyable: `let second = ring.producer` after the first is a compile error, so a second
+/// producer needs no test at run time. What is left to test is that two ends free one ring once.
 @Suite("The ends of a ring free it once", .serialized)
 struct RingOwnershipLiveTests {
     /// A size that no other test uses, by which the ring's two mappings are told apart from others of this process.

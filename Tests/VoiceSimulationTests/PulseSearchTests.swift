@@ -8,7 +8,8 @@ private func find(_ pulse: ProbePulse, in recording: [Float]) -> PulseDetection?
     PulseSearch(pulse).find(in: recording.span)
 }
 
-/// `pulse` at `position`, between frames as well, in a recording of `frames`; band-limited interpolation with a windowed sinc.
+/// `pulse` at `position`, between frames as well, in a recording of `frames`; band-limited interpolation with a
+/// windowed sinc.
 private func recording(of pulse: ProbePulse, at position: Double, frames: Int, gain: Float = 1) -> [Float] {
     let whole = Int(position.rounded(.down))
     let part = position - Double(whole)

@@ -103,7 +103,8 @@ import VoiceSimulation
         var room = try RoomAcoustics(conditions, seed: 1)
         let speaker = whiteNoise(96_000, seed: 1)
         let echo = render(&room, speaker: speaker).echo
-        // Then it is longest after a quarter of that, shortest after three quarters, and 69.9 frames of flight are beside it
+        // Then it is longest after a quarter of that, shortest after three quarters, and 69.9 frames of flight are
+        // beside it
         for (second, expected) in [(0.5, 4_890.0), (1, 4_870), (1.5, 4_850)] {
             let middle = Int(second * 48_000)
             let lead = 6_000

@@ -44,7 +44,8 @@ struct AddressChangeLiveTests {
             try alice.client.subscribe(to: stream)
         }
 
-        /// All speak until alice has heard bob, and bob alice, what was said from now on. What alice has heard of others than bob.
+        /// All speak until alice has heard bob, and bob alice, what was said from now on. What alice has heard of
+        /// others than bob.
         func converse() async throws -> Int {
             let from = sequence &+ 1
             let source = Array(bob.packet(0, payload: [])[8..<12])

@@ -45,7 +45,8 @@ final class DTLSEnd {
 
     var state: PeerSecurityState { security.state(at: slot) }
 
-    /// Gives it a datagram as a table does: to the peer, else to be greeted. What is to be answered at once to a stranger, and whether it was taken.
+    /// Gives it a datagram as a table does: to the peer, else to be greeted. What is to be answered at once to a
+    /// stranger, and whether it was taken.
     @discardableResult
     func receive(_ datagram: [UInt8], now: Duration = .zero) -> (isTaken: Bool, answer: [UInt8]?) {
         if hasPeer, security.receive(datagram.span, at: slot, now: now) { return (true, nil) }

@@ -46,7 +46,8 @@ struct DTLSMemoryLiveTests {
         #expect(clientBytes > 1000 && serverBytes > 1000)
         #expect(clientBytes <= 60_000)
         #expect(serverBytes <= 60_000)
-        // Nothing is left behind by those that come and go. What glibc keeps ready of small pieces counts as used, and varies.
+        // Nothing is left behind by those that come and go. What glibc keeps ready of small pieces counts as used, and
+        // varies.
         let before = dv_heap_bytes()
         for slot in 0..<count { try open(slot) }
         _ = (end(client), end(server))

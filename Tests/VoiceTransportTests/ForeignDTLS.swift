@@ -4,7 +4,8 @@ import Testing
 
 @testable import VoiceTransport
 
-/// The far end of a DTLS path as somebody else might have written it: OpenSSL used plainly, over a pair of sockets that carries datagrams.
+/// The far end of a DTLS path as somebody else might have written it: OpenSSL used plainly, over a pair of sockets that
+/// carries datagrams.
 @safe
 final class ForeignDTLS {
     /// What it wants of the other end.

@@ -6,8 +6,8 @@ import VoiceRealtime
 
 @testable import VoiceTransport
 
-/// A router with address translation between one client and a server on loopback: the server sees a port of the router for each port of the
-/// client, and the router can forget which.
+/// A router with address translation between one client and a server on loopback: the server sees a port of the router
+/// for each port of the client, and the router can forget which.
 final class Relay: Sendable {
     private struct State {
         /// The socket towards the server, by the client's port.
@@ -41,7 +41,8 @@ final class Relay: Sendable {
         }.start()
     }
 
-    /// Forgets the server's side: the client's packets leave from another port, and what comes to the former one is lost.
+    /// Forgets the server's side: the client's packets leave from another port, and what comes to the former one is
+    /// lost.
     func rebind() {
         state.withLock {
             for socket in $0.outward.values { dv_udp_close(socket) }
@@ -84,7 +85,8 @@ final class Relay: Sendable {
         }
     }
 
-    /// Waits until there is something to carry; looks again after some time, whether it is to stop or its sockets are others.
+    /// Waits until there is something to carry; looks again after some time, whether it is to stop or its sockets are
+    /// others.
     private func waitForDatagrams() {
         var all = ([front] + state.withLock { Array($0.outward.values) }).map {
             pollfd(fd: $0, events: Int16(POLLIN), revents: 0)

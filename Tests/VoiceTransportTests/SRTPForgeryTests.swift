@@ -66,7 +66,8 @@ struct SRTPForgeryTests {
             }
             #expect(receiver.unprotected(packet, kind) == nil, "seed \(seed), round \(round), packet \(place)")
         }
-        // Then nothing was accepted, nothing is left behind for who asks OpenSSL for errors, and nobody else became known
+        // Then nothing was accepted, nothing is left behind for who asks OpenSSL for errors, and nobody else became
+        // known
         #expect(ERR_peek_error() == 0)
         #expect(receiver.receiver.streams.count == 3)
         // And what is genuine still comes through

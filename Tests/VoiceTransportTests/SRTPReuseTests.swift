@@ -144,7 +144,8 @@ struct SRTPReuseTests {
     @Test("headers that lie about their length are refused", arguments: SRTPProfile.allCases)
     func lies(profile: SRTPProfile) throws {
         var session = try session(profile)
-        // 15 CSRCs that are not there; an extension that is cut; one that is longer than the packet; version 1; too short
+        // 15 CSRCs that are not there; an extension that is cut; one that is longer than the packet; version 1; too
+        // short
         var csrcs = sound(1, 1)
         csrcs[0] = 0x8F
         var cut = sound(1, 1)

@@ -41,7 +41,8 @@ struct ExtendedReportTests {
         // Given 20 packets received, then one lost and two received
         let given = pattern([Bool](repeating: true, count: 20) + [false, true, true], first: 5)
         let bytes = try roundTrip([given]).bytes
-        // Then: header, sender, block type 1 of 3 words and one, source, begin 5, end 28 (one behind the last), a run of 20 ones, a vector
+        // Then: header, sender, block type 1 of 3 words and one, source, begin 5, end 28 (one behind the last), a run
+        // of 20 ones, a vector
         #expect(
             bytes == [
                 0x80, 207, 0, 5, 0, 0, 0, 7, 1, 0, 0, 3, 0, 0, 0, 100, 0, 5, 0, 28, 0x40, 20, 0x80 | 0x30, 0,

@@ -5,7 +5,8 @@ import VoiceWire
 struct RedundantAudioTests {
     @Test("The blocks of RFC 2198's example are found where they lie")
     func blocks() throws {
-        // Given a payload with two redundant blocks of 3 and 1 bytes, and a primary one of 4 (RFC 2198 section 4 with short blocks)
+        // Given a payload with two redundant blocks of 3 and 1 bytes, and a primary one of 4 (RFC 2198 section 4 with
+        // short blocks)
         let payload: [UInt8] = [
             0x80 | 111, 30, 0, 3, 0x80 | 111, 15, 0, 1, 111,
             1, 2, 3, 9, 21, 22, 23, 24,

@@ -37,7 +37,8 @@ struct HardRoom {
         change(&self)
     }
 
-    /// The echo return loss in dB by which a compressor's echo is as loud as another's: it takes some 12 dB from speech.
+    /// The echo return loss in dB by which a compressor's echo is as loud as another's: it takes some 12 dB from
+    /// speech.
     private static let compressedLoss = -4.0
 
     static let all: [HardRoom] = [

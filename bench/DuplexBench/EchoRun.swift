@@ -11,7 +11,8 @@ struct EchoRun {
     /// The output, moved to where the microphone's frames were; shorter by the backend's delay.
     let output: [Float]
     let delayFrames: Int
-    /// CPU time of each block after the first ones: the least of all passes, since what another process or the host took is not the block's.
+    /// CPU time of each block after the first ones: the least of all passes, since what another process or the host
+    /// took is not the block's.
     let microseconds: [Double]
 
     init(_ recording: EchoRecording, through backend: ProcessingBackend, passes: Int = 1) throws {

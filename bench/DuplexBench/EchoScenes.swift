@@ -20,7 +20,8 @@ struct EchoScene {
 
     static let seconds = 12.0
     static let frames = Int(seconds * 48_000)
-    /// When the near talker of ``Kind/doubleTalk`` begins, and what of every scene with one is judged from there on, in frames.
+    /// When the near talker of ``Kind/doubleTalk`` begins, and what of every scene with one is judged from there on, in
+    /// frames.
     static let nearStart = 4 * 48_000
     /// When the path changes, in frames.
     static let change = 6 * 48_000

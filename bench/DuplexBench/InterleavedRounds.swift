@@ -7,7 +7,8 @@ struct Candidate {
     let work: (_ iterations: Int) -> Void
 }
 
-/// Which time is taken: of the calling thread's CPU, which other processes disturb little, or of the wall, where several threads work.
+/// Which time is taken: of the calling thread's CPU, which other processes disturb little, or of the wall, where
+/// several threads work.
 enum BenchmarkClock {
     case threadCPU
     case wall
@@ -20,7 +21,8 @@ enum BenchmarkClock {
     }
 }
 
-/// Runs candidates in turn, round after round, in changing order, so that whatever changes on the machine meanwhile meets all of them alike.
+/// Runs candidates in turn, round after round, in changing order, so that whatever changes on the machine meanwhile
+/// meets all of them alike.
 struct InterleavedRounds {
     /// Nanoseconds per iteration, by candidate and round.
     private var nanoseconds: [[Double]]

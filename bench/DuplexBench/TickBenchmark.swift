@@ -51,7 +51,8 @@ private enum TickBenchmark {
             ])
     }
 
-    /// The preset with the libraries' canceller and codec, and without what the engine does itself: what is compared is the same work.
+    /// The preset with the libraries' canceller and codec, and without what the engine does itself: what is compared is
+    /// the same work.
     private static func librariesAlone(_ preset: EngineConfiguration) -> EngineConfiguration {
         var configuration = preset
         configuration.backend = .webRTC

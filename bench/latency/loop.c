@@ -1,6 +1,7 @@
-// A plain C loop over alsa-lib, the yardstick for duplex loopback: one thread that reads a period and writes a period, with two periods of
-// playback buffer and nothing else. Its round trip is counted in frames: a pulse that is the w-th frame written and is heard as the r-th
-// frame read took r - w frames. The silence that fills the buffer before the start is not counted.
+// A plain C loop over alsa-lib, the yardstick for duplex loopback: one thread that reads a period and writes a period,
+// with two periods of playback buffer and nothing else. Its round trip is counted in frames: a pulse that is the w-th
+// frame written and is heard as the r-th frame read took r - w frames. The silence that fills the buffer before the
+// start is not counted.
 //
 // usage: loop PLAYBACK CAPTURE PERIOD_FRAMES ROUNDS      48 kHz, one channel, 16 bits; SCHED_FIFO 72 where it is granted
 // Prints one JSON object. An xrun starts both streams anew; what was on its way is measured again.
@@ -113,7 +114,8 @@ static int start(snd_pcm_t *playback, snd_pcm_t *capture, const int16_t *silence
     return error;
 }
 
-// Waits until a whole period is there: a blocking read would take the first few frames of it and then wait for a period more.
+// Waits until a whole period is there: a blocking read would take the first few frames of it and then wait for a period
+// more.
 static int wait_for_period(snd_pcm_t *capture, snd_pcm_uframes_t period) {
     for (;;) {
         const snd_pcm_sframes_t available = snd_pcm_avail_update(capture);

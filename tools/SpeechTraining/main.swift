@@ -2,8 +2,8 @@ import Glibc
 import VoiceDevices
 import VoiceSimulation
 
-// SpeechTraining FOLDER: the simulation's synthetic talkers, which every other test and benchmark speaks with, as WAV files that
-// tools/speech/voices.py cuts into phrases: 16 voices of 90 s.
+// SpeechTraining FOLDER: the simulation's synthetic talkers, which every other test and benchmark speaks with, as WAV
+// files that tools/speech/voices.py cuts into phrases: 16 voices of 90 s.
 guard CommandLine.arguments.count == 2 else {
     print("usage: SpeechTraining FOLDER")
     exit(64)

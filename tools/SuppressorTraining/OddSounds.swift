@@ -1,7 +1,8 @@
 import Glibc
 import VoiceSimulation
 
-/// What is heard in a room and is nobody's voice: tones with harmonics that glide, hisses, clicks and thuds, one after another with gaps.
+/// What is heard in a room and is nobody's voice: tones with harmonics that glide, hisses, clicks and thuds, one after
+/// another with gaps.
 enum OddSounds {
     static func samples(frames: Int, decibels: Double, _ draw: inout SeededGenerator) -> [Float] {
         var sound = [Float](repeating: 0, count: frames)

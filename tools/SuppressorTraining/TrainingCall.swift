@@ -1,7 +1,8 @@
 import Glibc
 import VoiceSimulation
 
-/// A call of 16 s that is drawn at random: who talks when, through which devices, in which room. 16 kHz, all of one length.
+/// A call of 16 s that is drawn at random: who talks when, through which devices, in which room. 16 kHz, all of one
+/// length.
 ///
 /// Everything is drawn wider than calls are, so that a real one lies within.
 struct TrainingCall {
@@ -33,8 +34,8 @@ struct TrainingCall {
 
     // Who talks.
 
-    /// Who is in a call. Now and then both ends are synthetic, or nothing sounds like a voice: a near end is to be known by how it goes with the echo, and not
-    /// by being of another kind.
+    /// Who is in a call. Now and then both ends are synthetic, or nothing sounds like a voice: a near end is to be
+    /// known by how it goes with the echo, and not by being of another kind.
     private enum Cast {
         case usual, synthetic, odd
 

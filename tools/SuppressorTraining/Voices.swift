@@ -16,8 +16,8 @@ struct Voices {
         recordings = try names.sorted().map { try AudioFile.read("\(folder)/\($0)").samples }
     }
 
-    /// Somebody talks without end: a synthetic voice by this probability, or a recorded one. Played faster or slower and with a tilted
-    /// spectrum, a recording is another person's.
+    /// Somebody talks without end: a synthetic voice by this probability, or a recorded one. Played faster or slower
+    /// and with a tilted spectrum, a recording is another person's.
     func talk(frames: Int, decibels: Double, synthetic: Double, _ draw: inout SeededGenerator) -> [Float] {
         if draw.chance(synthetic) {
             let voice = SyntheticSpeech.Voice(

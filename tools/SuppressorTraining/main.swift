@@ -1,8 +1,8 @@
 import Glibc
 import VoiceProcessing
 
-// SuppressorTraining VOICES FIRST COUNT FILE: what the residual's suppressor is to learn from, of the simulated calls FIRST ..< FIRST + COUNT.
-// FILE: 16-bit floats, a record for each block of 10 ms; see SuppressorLesson.
+// SuppressorTraining VOICES FIRST COUNT FILE: what the residual's suppressor is to learn from, of the simulated calls
+// FIRST ..< FIRST + COUNT. FILE: 16-bit floats, a record for each block of 10 ms; see SuppressorLesson.
 let arguments = CommandLine.arguments
 guard arguments.count == 5, let first = UInt64(arguments[2]), let count = UInt64(arguments[3]) else {
     print("usage: SuppressorTraining VOICES FIRST COUNT FILE")

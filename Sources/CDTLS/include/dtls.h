@@ -1,7 +1,9 @@
-// DTLS 1.2 (RFC 6347) by OpenSSL 3, over datagrams that the caller carries: no socket, no thread. What OpenSSL writes as macros or wants as callbacks is wrapped here.
+// DTLS 1.2 (RFC 6347) by OpenSSL 3, over datagrams that the caller carries: no socket, no thread. What OpenSSL writes
+// as macros or wants as callbacks is wrapped here.
 //
-// A context holds what the connections of one end share; it is made once and may be shared by threads. A connection belongs to one thread at a time. No call blocks, prints
-// or leaves anything in OpenSSL's queue of errors; but contexts read files, and connections of clients that trust authorities look into the folder of authorities.
+// A context holds what the connections of one end share; it is made once and may be shared by threads. A connection
+// belongs to one thread at a time. No call blocks, prints or leaves anything in OpenSSL's queue of errors; but contexts
+// read files, and connections of clients that trust authorities look into the folder of authorities.
 #pragma once
 
 #include <stddef.h>
@@ -48,11 +50,12 @@ typedef enum {
 dv_dtls_result dv_dtls_server_create(
     dv_dtls_context **out, const void *certificates, size_t certificates_count, const void *key, size_t key_count);
 
-/// A client's context that takes the one server whose leaf certificate has this SHA-256; nothing else of the certificate counts.
+/// A client's context that takes the one server whose leaf certificate has this SHA-256; nothing else of the
+/// certificate counts.
 dv_dtls_result dv_dtls_pinned_client_create(dv_dtls_context **out, const uint8_t fingerprint[32]);
 
-/// A client's context that takes servers whose certificate an authority has signed for `host`: a name, or a numeric address. `authorities` is a file in PEM, or NULL for those
-/// of the system (and of SSL_CERT_FILE and SSL_CERT_DIR).
+/// A client's context that takes servers whose certificate an authority has signed for `host`: a name, or a numeric
+/// address. `authorities` is a file in PEM, or NULL for those of the system (and of SSL_CERT_FILE and SSL_CERT_DIR).
 dv_dtls_result dv_dtls_trusting_client_create(dv_dtls_context **out, const char *host, const char *authorities);
 
 /// SHA-256 of the leaf certificate of a server's context.
@@ -84,15 +87,18 @@ void dv_dtls_free(dv_dtls *connection);
 /// Gives a server's new connection the client's hello, whose cookie the caller has checked. Whether it is taken.
 int dv_dtls_admit(dv_dtls *connection, const uint8_t *hello, size_t count);
 
-/// Takes a datagram of whole records: protected ones of DV_DTLS_SHORTEST bytes, and all of the version of DTLS 1.2 once the connection is open. OpenSSL 3.0 ends the connection
-/// over a shorter one, whoever has sent it, and looks for records inside of one of another version. Whether anything in it was taken: a message of the handshake that was due,
+/// Takes a datagram of whole records: protected ones of DV_DTLS_SHORTEST bytes, and all of the version of DTLS 1.2 once
+/// the connection is open. OpenSSL 3.0 ends the connection over a shorter one, whoever has sent it, and looks for
+/// records inside of one of another version. Whether anything in it was taken: a message of the handshake that was due,
 /// or what only the peer can have made.
 int dv_dtls_receive(dv_dtls *connection, const uint8_t *bytes, size_t count);
 
-/// Has a datagram sent as one record. 0 when the connection is not open, the datagram empty or too long, or the queue full.
+/// Has a datagram sent as one record. 0 when the connection is not open, the datagram empty or too long, or the queue
+/// full.
 int dv_dtls_send(dv_dtls *connection, const uint8_t *bytes, size_t count);
 
-/// The next datagram to send, and the next that the peer has sent: the bytes in `out`, or 0 when there is none. One that does not fit is dropped.
+/// The next datagram to send, and the next that the peer has sent: the bytes in `out`, or 0 when there is none. One
+/// that does not fit is dropped.
 size_t dv_dtls_poll_record(dv_dtls *connection, uint8_t *out, size_t capacity);
 size_t dv_dtls_poll_datagram(dv_dtls *connection, uint8_t *out, size_t capacity);
 
@@ -112,16 +118,18 @@ void dv_dtls_close(dv_dtls *connection);
 /// Bytes of keying material at most: two keys of 16 bytes, two salts of 14.
 #define DV_DTLS_KEYING_LIMIT 60
 
-/// The SRTP protection profile that was agreed on (RFC 5764 section 4.1.2), by its number; 0 before the connection is open.
+/// The SRTP protection profile that was agreed on (RFC 5764 section 4.1.2), by its number; 0 before the connection is
+/// open.
 uint16_t dv_dtls_srtp_profile(const dv_dtls *connection);
 
-/// Keying material for SRTP (RFC 5764 section 4.2), in its order: client's key, server's key, client's salt, server's salt. Whether there is any.
+/// Keying material for SRTP (RFC 5764 section 4.2), in its order: client's key, server's key, client's salt, server's
+/// salt. Whether there is any.
 int dv_dtls_export_keys(const dv_dtls *connection, uint8_t *out, size_t count);
 
 // MARK: Certificates
 
-/// Makes a self-signed certificate of a new EC key on P-256 for names and addresses, each with a NUL behind it, good between two times in seconds since 1970. Both in PEM,
-/// to be freed by dv_dtls_text_free. 0, or -1.
+/// Makes a self-signed certificate of a new EC key on P-256 for names and addresses, each with a NUL behind it, good
+/// between two times in seconds since 1970. Both in PEM, to be freed by dv_dtls_text_free. 0, or -1.
 int dv_dtls_certificate_make(
     const char *names, size_t names_count, int64_t not_before, int64_t not_after, char **certificate, char **key);
 

@@ -1,10 +1,10 @@
 // The inner loops of the echo canceller: pure functions over memory of the caller, for the media thread.
 //
-// Nothing here allocates, locks, blocks or keeps state. On x86-64 each is compiled for AVX2 with FMA and for the baseline, and
-// the loader chooses; elsewhere the compiler's vectors are the machine's.
+// Nothing here allocates, locks, blocks or keeps state. On x86-64 each is compiled for AVX2 with FMA and for the
+// baseline, and the loader chooses; elsewhere the compiler's vectors are the machine's.
 //
-// "Lanes" are numbers that the same is done to: eight signals that are transformed at once, or the partitions of a filter. They
-// lie side by side, a row of lanes for each frame or frequency bin, so that no loop needs a shuffle.
+// "Lanes" are numbers that the same is done to: eight signals that are transformed at once, or the partitions of a
+// filter. They lie side by side, a row of lanes for each frame or frequency bin, so that no loop needs a shuffle.
 #pragma once
 
 #include <stddef.h>
@@ -15,8 +15,8 @@
 /// Frames of a transform, its bins from 0 to half the sample rate, and the signals that are transformed at once.
 enum { VK_FRAMES = 320, VK_BINS = 161, VK_LANES = 8 };
 
-/// Lets the calling thread take numbers too small for a Float's full precision as 0, which averages decay to in silence and which
-/// take a processor a hundred times longer. Returns what vk_restore_rounding() puts back.
+/// Lets the calling thread take numbers too small for a Float's full precision as 0, which averages decay to in silence
+/// and which take a processor a hundred times longer. Returns what vk_restore_rounding() puts back.
 unsigned long vk_flush_subnormals(void) VK_SAFE;
 
 /// Puts back what vk_flush_subnormals() found.
@@ -28,7 +28,8 @@ enum { VK_TABLES = 4 * VK_FRAMES };
 /// Fills `tables`, VK_TABLES floats. Not real-time safe: sines by the hundred.
 void vk_prepare_tables(float *tables);
 
-/// Transforms eight real signals. `time` has VK_FRAMES rows of VK_LANES; `real` and `imaginary` have VK_BINS such rows. Unscaled.
+/// Transforms eight real signals. `time` has VK_FRAMES rows of VK_LANES; `real` and `imaginary` have VK_BINS such rows.
+/// Unscaled.
 void vk_forward(const float *tables, const float *time, float *real, float *imaginary) VK_SAFE;
 
 /// The inverse of vk_forward, scaled by 1/VK_FRAMES.
@@ -46,7 +47,8 @@ void vk_fourier_last_pass2(const float *in_re, const float *in_im, float *out_re
 void vk_real_to_complex(const float *signal, float *re, float *im, size_t half) VK_SAFE;
 void vk_complex_to_real(const float *re, const float *im, float scale, float *signal, size_t half) VK_SAFE;
 
-/// The spectrum of a real signal, bins 0 ... `half`, from the complex transform of its vk_real_to_complex; and back, times 2. The tables are cosine and sine of pi bin / `half`. Input and output do not overlap.
+/// The spectrum of a real signal, bins 0 ... `half`, from the complex transform of its vk_real_to_complex; and back,
+/// times 2. The tables are cosine and sine of pi bin / `half`. Input and output do not overlap.
 void vk_split_spectrum(
     const float *cosines, const float *sines, const float *re, const float *im, float *out_re, float *out_im, size_t half) VK_SAFE;
 void vk_join_spectrum(
@@ -55,8 +57,8 @@ void vk_join_spectrum(
 /// Cuts the second half off the impulse responses whose spectra are the `lanes` (a multiple of 8) lanes, in place.
 void vk_constrain(const float *tables, float *real, float *imaginary, size_t lanes) VK_SAFE;
 
-/// Puts `values` (one for each row) in lane `first` of `rows` rows of `stride` lanes, after moving the lanes from `first` on up by
-/// one; lane `first + count - 1` drops out.
+/// Puts `values` (one for each row) in lane `first` of `rows` rows of `stride` lanes, after moving the lanes from
+/// `first` on up by one; lane `first + count - 1` drops out.
 void vk_push_lane(float *rows, size_t row_count, size_t stride, size_t first, size_t count, const float *values) VK_SAFE;
 
 /// output = sum over lanes of x * w, for VK_BINS bins; x has rows of `x_stride`, w of `lanes` (a multiple of 8).
@@ -71,7 +73,8 @@ void vk_uncertainty(
 /// Most bins to each side that vk_mean_power averages over.
 enum { VK_REACH = 16 };
 
-/// mean[k] = mean power of those bins from k - reach to k + reach that there are, for VK_BINS bins; reach is at most VK_REACH.
+/// mean[k] = mean power of those bins from k - reach to k + reach that there are, for VK_BINS bins; reach is at most
+/// VK_REACH.
 void vk_mean_power(const float *real, const float *imaginary, size_t reach, float *mean) VK_SAFE;
 
 /// Kalman step before the constraint: dw = variance * conj(x) * e * gain, for VK_BINS bins.
@@ -84,12 +87,14 @@ void vk_kalman_apply(
     const float *x_real, const float *x_imaginary, size_t x_stride, const float *dw_real, const float *dw_imaginary,
     const float *gain, float memory, float *w_real, float *w_imaginary, float *variance, size_t lanes) VK_SAFE;
 
-/// sum <- memory * sum + d * conj(u), for `rows` bins from `first` on; u and the sum have rows of `lanes` (a multiple of 8).
+/// sum <- memory * sum + d * conj(u), for `rows` bins from `first` on; u and the sum have rows of `lanes` (a multiple
+/// of 8).
 void vk_correlate(
     const float *u_real, const float *u_imaginary, const float *d_real, const float *d_imaginary, float memory, float *sum_real,
     float *sum_imaginary, size_t lanes, size_t first, size_t rows) VK_SAFE;
 
-/// For each of eight lanes of `time`: the largest magnitude of its first VK_FRAMES / 2 rows, the row that has it, and the sum of all.
+/// For each of eight lanes of `time`: the largest magnitude of its first VK_FRAMES / 2 rows, the row that has it, and
+/// the sum of all.
 void vk_peaks(const float *time, float *largest, float *row, float *sum) VK_SAFE;
 
 /// output[i] = sum of taps[j] * input[i * step + j] over `tap_count`.
@@ -99,9 +104,10 @@ void vk_fir(const float *input, size_t step, const float *taps, size_t tap_count
 void vk_fir_crossfade(
     const float *input, const float *old_taps, const float *new_taps, size_t tap_count, float *output, size_t count) VK_SAFE;
 
-/// Reads `input` at the positions start, start + step, ... : `phases + 1` rows of `tap_count` (a multiple of 8) taps are the
-/// interpolator for the fractions 0, 1/phases, ... 1; between rows the taps are interpolated. A position p takes the frames from
-/// floor(p) - tap_count / 2 + 1 to floor(p) + tap_count / 2: the caller sees to it that they are there.
+/// Reads `input` at the positions start, start + step, ... : `phases + 1` rows of `tap_count` (a multiple of 8) taps
+/// are the interpolator for the fractions 0, 1/phases, ... 1; between rows the taps are interpolated. A position p
+/// takes the frames from floor(p) - tap_count / 2 + 1 to floor(p) + tap_count / 2: the caller sees to it that they are
+/// there.
 void vk_resample(
     const float *input, double start, double step, const float *rows, size_t phases, size_t tap_count, float *output, size_t count)
     VK_SAFE;
@@ -109,19 +115,22 @@ void vk_resample(
 /// Sum of a * b.
 float vk_dot(const float *a, const float *b, size_t count) VK_SAFE;
 
-/// A layer of a neural network: output = bias + scale * (weights * input). `weights` has a row of `outputs` (a multiple of 8) for each input.
+/// A layer of a neural network: output = bias + scale * (weights * input). `weights` has a row of `outputs` (a multiple
+/// of 8) for each input.
 void vk_dense(
     const int8_t *weights, const float *scale, const float *bias, const float *input, size_t inputs, float *output,
     size_t outputs) VK_SAFE;
 
-/// The same small network for each bin: output += own * features + exit * max(0, bias + weights * features). `features` and `own` have
-/// `rows` rows of `bins` (a multiple of 8), `weights` as many of `units`.
+/// The same small network for each bin: output += own * features + exit * max(0, bias + weights * features). `features`
+/// and `own` have `rows` rows of `bins` (a multiple of 8), `weights` as many of `units`.
 void vk_each_bin(
     const float *features, size_t rows, const float *own, const float *weights, const float *bias, const float *exit, size_t units,
     float *output, size_t bins) VK_SAFE;
 
-/// The weights of the network that judges what is left of an echo, as tools/suppressor/train.py writes them, and how many bytes they are.
+/// The weights of the network that judges what is left of an echo, as tools/suppressor/train.py writes them, and how
+/// many bytes they are.
 const void *vk_residual_echo_network(size_t *bytes) VK_SAFE;
 
-/// The weights of the network that hears whether somebody speaks, as tools/speech/train.py writes them, and how many bytes they are.
+/// The weights of the network that hears whether somebody speaks, as tools/speech/train.py writes them, and how many
+/// bytes they are.
 const void *vk_speech_network(size_t *bytes) VK_SAFE;

@@ -1,16 +1,17 @@
-// A C face on the echo canceller and the high-pass filter of WebRTC's audio processing module (APM); mono, 10 ms blocks.
+// A C face on the echo canceller and the high-pass filter of WebRTC's audio processing module (APM); mono, 10 ms
+// blocks.
 //
-// The library exists in two generations that share a name and little else. Which one is compiled against is found out by
-// __has_include in apm.h; what it can do is told by webrtc_audio_capabilities(), so that a caller can say what it asked for
-// and what it got.
+// The library exists in two generations that share a name and little else. Which one is compiled against is found out
+// by __has_include in apm.h; what it can do is told by webrtc_audio_capabilities(), so that a caller can say what it
+// asked for and what it got.
 //
 //   0.3      (Debian 12)   "classic": separate components, three suppression levels, extended filter, delay-agnostic mode
 //   1.x/2.x                "config":  AudioProcessing::Config and AEC3, which finds the delay itself and has no levels
 //
-// Threads: an instance has one owner. webrtc_audio_process() and webrtc_audio_apply() must not run at the same time. With 0.3 the making of
-// an instance's canceller stops the processing of all others for some 0.25 ms, once, inside webrtc_audio_create(); the thread that makes it
-// inherits the priority of those that wait.
-// Nothing throws across this border: every function catches and returns a status.
+// Threads: an instance has one owner. webrtc_audio_process() and webrtc_audio_apply() must not run at the same time.
+// With 0.3 the making of an instance's canceller stops the processing of all others for some 0.25 ms, once, inside
+// webrtc_audio_create(); the thread that makes it inherits the priority of those that wait. Nothing throws across this
+// border: every function catches and returns a status.
 #pragma once
 
 #include <stdbool.h>
@@ -54,7 +55,8 @@ typedef struct webrtc_audio_report {
     float residual_echo;         // 0...1, likelihood of residual echo (config generation)
 } webrtc_audio_report;
 
-/// Makes an instance and processes silence until the library has allocated what it needs. Allocates; not for a media thread.
+/// Makes an instance and processes silence until the library has allocated what it needs. Allocates; not for a media
+/// thread.
 webrtc_audio_status webrtc_audio_create(
     int32_t rate, webrtc_audio_options options, const webrtc_audio_settings *settings, webrtc_audio **instance);
 
@@ -63,15 +65,15 @@ void webrtc_audio_destroy(webrtc_audio *instance);
 
 /// Changes settings between two blocks. All or nothing: on WEBRTC_AUDIO_BAD_SETTING nothing has changed.
 ///
-/// 0.3: a few microseconds, no allocation. Levels change in place and reset nothing. Switching a component on clears its state and no
-/// other's, and changes the delay through the module (VoiceProcessing has the table), so the output skips or falls silent
-/// for that long; VoiceProcessing's CaptureProcessor splices over it.
-/// AEC3: ApplyConfig allocates; switching the canceller on builds it anew.
+/// 0.3: a few microseconds, no allocation. Levels change in place and reset nothing. Switching a component on clears
+/// its state and no other's, and changes the delay through the module (VoiceProcessing has the table), so the output
+/// skips or falls silent for that long; VoiceProcessing's CaptureProcessor splices over it. AEC3: ApplyConfig
+/// allocates; switching the canceller on builds it anew.
 webrtc_audio_status webrtc_audio_apply(webrtc_audio *instance, const webrtc_audio_settings *settings);
 
 /// Processes 10 ms: `capture` (rate / 100 frames, full scale +-1) in place against `reference` (as many frames).
-/// `delay` is the time in ms from a reference frame's entry here to its echo's arrival in `capture`, 0...500; it is clamped.
-/// `report` may be NULL.
+/// `delay` is the time in ms from a reference frame's entry here to its echo's arrival in `capture`, 0...500; it is
+/// clamped. `report` may be NULL.
 webrtc_audio_status webrtc_audio_process(
     webrtc_audio *instance, float *capture, const float *reference, int32_t delay, webrtc_audio_report *report);
 

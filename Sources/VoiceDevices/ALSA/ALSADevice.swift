@@ -5,13 +5,14 @@ internal import Synchronization
 /// Mono Float32 at 48 kHz where the device has it; other sample formats and channel counts are converted here, other
 /// rates by speexdsp's resampler. Gains and mixers are left as they are.
 ///
-/// Playback begins with ``ALSADeviceConfiguration/playbackPeriods`` periods of silence, and both directions are started together, so that
-/// the way from loudspeaker to microphone is that many periods, and is reported in every frame's time. The queue before the DAC is kept
-/// that long: an xrun makes it a period longer, quiet shorter again (``DeviceEvent/fillTargetChanged(frames:)``).
+/// Playback begins with ``ALSADeviceConfiguration/playbackPeriods`` periods of silence, and both directions are started
+/// together, so that the way from loudspeaker to microphone is that many periods, and is reported in every frame's
+/// time. The queue before the DAC is kept that long: an xrun makes it a period longer, quiet shorter again
+/// (``DeviceEvent/fillTargetChanged(frames:)``).
 ///
-/// An xrun or a suspend starts the direction anew, by itself, with right times from the first frame on; a capture backlog too old to be of
-/// use is skipped. Failures in a row are met with longer and longer waits, and in the end with ``DeviceEvent/failed(_:_:)``; a device that
-/// is pulled out with ``DeviceEvent/disconnected(_:)``.
+/// An xrun or a suspend starts the direction anew, by itself, with right times from the first frame on; a capture
+/// backlog too old to be of use is skipped. Failures in a row are met with longer and longer waits, and in the end with
+/// ``DeviceEvent/failed(_:_:)``; a device that is pulled out with ``DeviceEvent/disconnected(_:)``.
 ///
 /// The loops are proved free of locks and allocation up to alsa-lib. On `hw` PCMs that in turn only makes system calls;
 /// inside its plugins (`default`, `plug`, `dmix`, and those of sound servers) that is up to the plugin.

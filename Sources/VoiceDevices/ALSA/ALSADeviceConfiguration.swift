@@ -8,16 +8,17 @@ public struct ALSADeviceConfiguration: Equatable, Sendable {
     public var periodFrames = 240
     /// Periods that are queued before the DAC, at least 2. The way through the card is this many periods.
     public var playbackPeriods = 2
-    /// The most periods that the latency tuning may queue after xruns, where the device's buffer holds them; no more than
-    /// ``playbackPeriods`` turns it off.
+    /// The most periods that the latency tuning may queue after xruns, where the device's buffer holds them; no more
+    /// than ``playbackPeriods`` turns it off.
     public var maximumPlaybackPeriods = 8
-    /// How long it must be quiet before the latency tuning takes a period away again; doubled each time that it was missed soon after, up
-    /// to 64 times. At least a second.
+    /// How long it must be quiet before the latency tuning takes a period away again; doubled each time that it was
+    /// missed soon after, up to 64 times. At least a second.
     public var latencyTuningQuiet = LatencyTuner.usualQuiet
     /// Periods of the capture buffer, at least 2. A period is read as soon as it is there, so that a longer buffer adds
     /// no delay: it only keeps what comes while the thread is late.
     public var capturePeriods = 40
-    /// Sound that the capture thread is too late for by more than this is skipped; what is younger is still handed on, in a burst.
+    /// Sound that the capture thread is too late for by more than this is skipped; what is younger is still handed on,
+    /// in a burst.
     ///
     /// 40 ms: two frames of the codec, which a far end conceals; what comes later still it has no use for.
     public var captureBacklogLimit = Duration.milliseconds(40)
@@ -32,7 +33,8 @@ public struct ALSADeviceConfiguration: Equatable, Sendable {
     /// SCHED_FIFO priority of the capture thread, 0 to 99. 71: one below playback, whose deadline is shorter.
     public var capturePriority = 71
 
-    /// Whether a device that runs ahead of the monotonic clock is held back to it. False for one whose time is not ours: a simulated one.
+    /// Whether a device that runs ahead of the monotonic clock is held back to it. False for one whose time is not
+    /// ours: a simulated one.
     var holdsToMonotonicClock = true
 
     /// Both directions of `name`, in periods of 5 ms.
@@ -47,8 +49,9 @@ public struct ALSADeviceConfiguration: Equatable, Sendable {
         playbackName = playback
     }
 
-    /// Both directions of `default`, as short as a sound card can be held without gaps: periods of 2.5 ms, and a second of quiet before a
-    /// period that an xrun has added is taken away again. A machine that stalls now and then has a gap each time, and no lasting delay.
+    /// Both directions of `default`, as short as a sound card can be held without gaps: periods of 2.5 ms, and a second
+    /// of quiet before a period that an xrun has added is taken away again. A machine that stalls now and then has a
+    /// gap each time, and no lasting delay.
     public static let lowDelay: ALSADeviceConfiguration = {
         var card = ALSADeviceConfiguration()
         card.periodFrames = 120

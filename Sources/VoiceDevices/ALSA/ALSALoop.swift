@@ -60,8 +60,8 @@ struct ALSACycle: BitwiseCopyable {
 /// | `ioctl(READI_FRAMES)` or `(WRITEI_FRAMES)` | moves the period |
 /// | `write` to an eventfd | wakes the media thread |
 ///
-/// The clock is read through the vDSO. An ioplug (a sound server's, or the tests' virtual card) adds what it does inside: a `timerfd`
-/// where it keeps time with one.
+/// The clock is read through the vDSO. An ioplug (a sound server's, or the tests' virtual card) adds what it does
+/// inside: a `timerfd` where it keeps time with one.
 struct ALSARunner: ~Copyable {
     /// No device leaves its thread waiting this long for a period; one that does has stopped working.
     private static let stallLimitNanoseconds: Int64 = 1_000_000_000

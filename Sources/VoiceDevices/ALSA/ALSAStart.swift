@@ -2,8 +2,8 @@ internal import CALSA
 internal import Synchronization
 internal import VoiceRealtime
 
-/// Starts the streams of a card together: to the sample where the device can link them, else on the thread that serves the first of them,
-/// at its priority, one call right after the other, while the other thread waits at a gate.
+/// Starts the streams of a card together: to the sample where the device can link them, else on the thread that serves
+/// the first of them, at its priority, one call right after the other, while the other thread waits at a gate.
 ///
 /// The link is undone once they run: linked, an xrun of the loudspeaker would stop the microphone too.
 final class ALSAStart: Sendable {

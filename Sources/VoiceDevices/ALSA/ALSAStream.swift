@@ -76,8 +76,8 @@ struct ALSAStream: BitwiseCopyable, @unchecked Sendable {
     /// How long one period lasts, in nanoseconds.
     var periodNanoseconds: Int64 { Int64(format.periodFrames) * 1_000_000_000 / Int64(format.sampleRate) }
 
-    /// Makes the stream ready to be started: prepared, and for playback with `silence` frames of silence queued and the next wake-up due
-    /// when a period of them has been played. 0 or a negative errno. Not real-time safe.
+    /// Makes the stream ready to be started: prepared, and for playback with `silence` frames of silence queued and the
+    /// next wake-up due when a period of them has been played. 0 or a negative errno. Not real-time safe.
     func prime(silence: Int = 0) -> Int32 {
         let error = unsafe snd_pcm_prepare(pcm)
         guard error == 0, direction == .playback else { return error }
@@ -95,7 +95,8 @@ struct ALSAStream: BitwiseCopyable, @unchecked Sendable {
         return 0
     }
 
-    /// Has the playback thread woken whenever fewer than `frames` less a period are queued. Not real-time safe: hw: one ioctl.
+    /// Has the playback thread woken whenever fewer than `frames` less a period are queued. Not real-time safe: hw: one
+    /// ioctl.
     func setTarget(_ frames: Int) {
         let available = format.bufferFrames - frames + format.periodFrames
         // A plugin that refuses wakes too early or too late, which the loop sees from what is queued.
@@ -110,7 +111,8 @@ struct ALSAStream: BitwiseCopyable, @unchecked Sendable {
     /// True while frames pass.
     var isRunning: Bool { unsafe snd_pcm_state(pcm) == SND_PCM_STATE_RUNNING }
 
-    /// When the stream was started: as the driver tells, or now where it tells nothing that can be. To be asked right after the start.
+    /// When the stream was started: as the driver tells, or now where it tells nothing that can be. To be asked right
+    /// after the start.
     func startTime() -> MonotonicTime {
         var moment = dv_pcm_moment()
         _ = unsafe dv_pcm_observe(pcm, status, &moment)

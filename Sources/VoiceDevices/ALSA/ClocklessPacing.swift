@@ -9,9 +9,9 @@ struct ClocklessPacing {
 
     let format: StreamFormat
 
-    /// How long to wait, in nanoseconds, after `frames` frames within `elapsedNanoseconds` of the stream's start, of which `lead` may be
-    /// moved ahead of their time (playback: those that are queued); 0 for every device with a clock, however long it runs and however late
-    /// it is served.
+    /// How long to wait, in nanoseconds, after `frames` frames within `elapsedNanoseconds` of the stream's start, of
+    /// which `lead` may be moved ahead of their time (playback: those that are queued); 0 for every device with a
+    /// clock, however long it runs and however late it is served.
     func pause(frames: Int, lead: Int, elapsedNanoseconds: Int64) -> Int64 {
         let due = nanoseconds(of: frames - lead)
         let jitter = 2 * nanoseconds(of: format.periodFrames)

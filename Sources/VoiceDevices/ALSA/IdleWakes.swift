@@ -1,7 +1,7 @@
 /// Keeps a thread at real-time priority from spinning on a device that wakes it for nothing.
 ///
-/// Devices should wake when a period can be moved. Some plugins wake earlier, or at any room at all, or leave a descriptor readable for no
-/// reason that they tell; to wait for them in poll would then be to run in a circle.
+/// Devices should wake when a period can be moved. Some plugins wake earlier, or at any room at all, or leave a
+/// descriptor readable for no reason that they tell; to wait for them in poll would then be to run in a circle.
 ///
 /// Pure: reads no clock.
 struct IdleWakes: Equatable, BitwiseCopyable, Sendable {
@@ -26,7 +26,8 @@ struct IdleWakes: Equatable, BitwiseCopyable, Sendable {
         return min(max(earlyNanoseconds, Self.shortestNanoseconds), longest)
     }
 
-    /// How long to sleep, in nanoseconds, after a wake-up for which the device gave no reason; 0 to wait in poll as ever.
+    /// How long to sleep, in nanoseconds, after a wake-up for which the device gave no reason; 0 to wait in poll as
+    /// ever.
     mutating func pauseWithoutReason() -> Int64 {
         inARow += 1
         return inARow > Self.tolerated ? max(periodNanoseconds / 4, Self.shortestNanoseconds) : 0

@@ -1,19 +1,23 @@
 internal import VoiceRealtime
 
-/// Decides how many periods lie queued before the DAC: as few as this machine's scheduling lets be, found while playing.
+/// Decides how many periods lie queued before the DAC: as few as this machine's scheduling lets be, found while
+/// playing.
 ///
-/// An xrun adds a period, up to the limit. Quiet takes one away, down to what was configured. Quiet is some time, at first ten seconds,
-/// without an xrun and without a wake-up so late that half of what the smaller buffer can bear would have been used up. A period that was
-/// taken away and is missed within as long doubles that time, up to ``longestQuiet`` times; the longest quiet at the configured length
-/// forgets the doubling. A stall that no permitted length could have borne is no evidence and changes nothing.
+/// An xrun adds a period, up to the limit. Quiet takes one away, down to what was configured. Quiet is some time, at
+/// first ten seconds, without an xrun and without a wake-up so late that half of what the smaller buffer can bear would
+/// have been used up. A period that was taken away and is missed within as long doubles that time, up to
+/// ``longestQuiet`` times; the longest quiet at the configured length forgets the doubling. A stall that no permitted
+/// length could have borne is no evidence and changes nothing.
 ///
-/// (Oboe's `LatencyTuner` adds on each xrun as well; it comes down only when asked, and cannot know what it would risk.)
+/// (Oboe's `LatencyTuner` adds on each xrun as well; it comes down only when asked, and cannot know what it would
+/// risk.)
 ///
 /// Pure: reads no clock. One owner, the playback thread.
 struct LatencyTuner: Equatable, BitwiseCopyable, Sendable {
     /// Ten seconds: a thousand wake-ups and more, so that a machine's regular disturbances have all shown.
     static let usualQuiet = Duration.seconds(10)
-    /// The longest quiet is 64 times the first: a machine that needs the period has then one gap in ten minutes for trying.
+    /// The longest quiet is 64 times the first: a machine that needs the period has then one gap in ten minutes for
+    /// trying.
     static let longestQuiet: Int64 = 64
 
     /// Device frames in a period.
@@ -52,7 +56,8 @@ struct LatencyTuner: Equatable, BitwiseCopyable, Sendable {
         if late > latest { latest = late }
     }
 
-    /// Takes note of an xrun, noticed `late` frames after the wake-up was due that would have prevented it. True if the target has changed.
+    /// Takes note of an xrun, noticed `late` frames after the wake-up was due that would have prevented it. True if the
+    /// target has changed.
     mutating func noteXrun(late: Int, at now: MonotonicTime) -> Bool {
         if let shrankAt, now.nanoseconds - shrankAt.nanoseconds < quietNanoseconds {
             quietNanoseconds = min(2 * quietNanoseconds, Self.longestQuiet * firstQuiet)

@@ -1,7 +1,8 @@
 /// Says how long to wait before a stream is started anew, and when to give it up.
 ///
-/// The first restarts in a row follow at once, which costs the least silence. From then on something is amiss that haste does not cure,
-/// and a thread at real-time priority that hurries stops the machine. A second of sound forgives all.
+/// The first restarts in a row follow at once, which costs the least silence. From then on something is amiss that
+/// haste does not cure, and a thread at real-time priority that hurries stops the machine. A second of sound forgives
+/// all.
 ///
 /// Pure: reads no clock.
 struct RestartBackoff: Equatable, BitwiseCopyable, Sendable {

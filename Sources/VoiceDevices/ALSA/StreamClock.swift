@@ -2,12 +2,14 @@ internal import VoiceRealtime
 
 /// The times of one direction's frames on the monotonic clock, right from the first frame of each start on.
 ///
-/// Where a stream starts anew after an xrun, its first times would be as wrong as the first wake-up is late, by milliseconds on a machine
-/// that has just stalled. But the time of the start is known, and how long after it the first frame passes the converter is the device's
-/// own and was learnt before: so both together, and the rate as learnt, give the times at once.
+/// Where a stream starts anew after an xrun, its first times would be as wrong as the first wake-up is late, by
+/// milliseconds on a machine that has just stalled. But the time of the start is known, and how long after it the first
+/// frame passes the converter is the device's own and was learnt before: so both together, and the rate as learnt, give
+/// the times at once.
 ///
-/// While it runs, an observation far from what is expected is a late look at a coarse position, which is left aside, or a jump of the
-/// device's position, which the next one confirms; then the times are right again at once, and the rate has not heard of it.
+/// While it runs, an observation far from what is expected is a late look at a coarse position, which is left aside, or
+/// a jump of the device's position, which the next one confirms; then the times are right again at once, and the rate
+/// has not heard of it.
 struct StreamClock: BitwiseCopyable, Sendable {
     /// A first observation farther than this from a start that nothing was learnt from yet is believed instead of it.
     private static var startTolerance: Double { @_noLocks @_noAllocation get { 2_000_000 } }

@@ -7,15 +7,18 @@ package struct AudioFile: Equatable, Sendable {
     /// Channels in the file.
     package var channels: Int
 
-    /// How far the mix of the file's channels lies below the loudest of them, dB: what is lost because they cancel each other. Nil for one channel.
+    /// How far the mix of the file's channels lies below the loudest of them, dB: what is lost because they cancel each
+    /// other. Nil for one channel.
     package var mixLossDecibels: Double?
 
-    /// The sample rates that can be read and written. Half the telephone's, below which nothing is speech, so that a small file cannot ask for a large
-    /// memory at 48 kHz; up to what the fastest converters take.
+    /// The sample rates that can be read and written. Half the telephone's, below which nothing is speech, so that a
+    /// small file cannot ask for a large memory at 48 kHz; up to what the fastest converters take.
     package static let sampleRates = 4_000...768_000
-    /// The most channels of a file: an ambisonic recording of the seventh order; larger arrays are rare and their mix is no voice.
+    /// The most channels of a file: an ambisonic recording of the seventh order; larger arrays are rare and their mix
+    /// is no voice.
     package static let maximumChannels = 64
-    /// The longest sound that ``read(_:convertedTo:channels:)`` takes into memory: 2.8 GB at 48 kHz. ``AudioFileReader`` has no such limit.
+    /// The longest sound that ``read(_:convertedTo:channels:)`` takes into memory: 2.8 GB at 48 kHz.
+    /// ``AudioFileReader`` has no such limit.
     package static let longest = Duration.seconds(4 * 3_600)
 
     /// A sound of `sampleRate` Hz and `channels` channels that has been brought to 48 kHz mono.

@@ -12,7 +12,8 @@ public enum AudioFileError: Error, Equatable, Sendable {
     case unwritable(path: String, reason: String)
     /// The disk is full. Free some space; what was written before may be incomplete.
     case diskFull(path: String)
-    /// The file's rate, or the one asked for, is not one that can be converted: ``AudioFile/sampleRates``. Choose another.
+    /// The file's rate, or the one asked for, is not one that can be converted: ``AudioFile/sampleRates``. Choose
+    /// another.
     case unsupportedRate(path: String, sampleRate: Int)
     /// The file has more channels than ``AudioFile/maximumChannels``. Extract those that are meant.
     case tooManyChannels(path: String, channels: Int)

@@ -4,8 +4,9 @@ internal import VoiceRealtime
 /// The air of a ``FileDevice``: the microphone hears the input file, and what the loudspeaker sounds goes to the output
 /// file, both by way of rings, so that the device's thread never waits for the disk.
 ///
-/// Frame n of the output file sounded while frame n of the input was to be heard, whatever happens: input that comes too late is skipped, and
-/// output that is not there, because the device stood still or the ring to the disk is full, is a gap that the writer fills with silence.
+/// Frame n of the output file sounded while frame n of the input was to be heard, whatever happens: input that comes
+/// too late is skipped, and output that is not there, because the device stood still or the ring to the disk is full,
+/// is a gap that the writer fills with silence.
 struct FileAir: AcousticAir, ~Copyable {
     private var input: FrameConsumer
     private var output: FrameProducer

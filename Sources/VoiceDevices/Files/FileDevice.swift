@@ -4,9 +4,10 @@ public import VoiceRealtime
 /// Sound files in place of a sound card: the input becomes the microphone, and what is played becomes the output.
 ///
 /// Frame `n` of the output sounded while frame `n` of the input was heard: the output begins with the silence of the
-/// card's buffer, silence stands where the device stood still or the disk did not keep up, and input that is late is skipped. In real time the disk is read ahead and written behind on a thread of its own; in virtual time
-/// ``step()`` does everything on the calling thread, as fast as it can. ``stop()`` writes everything that was rendered,
-/// and completes the file.
+/// card's buffer, silence stands where the device stood still or the disk did not keep up, and input that is late is
+/// skipped. In real time the disk is read ahead and written behind on a thread of its own; in virtual time ``step()``
+/// does everything on the calling thread, as fast as it can. ``stop()`` writes everything that was rendered, and
+/// completes the file.
 public final class FileDevice: AudioDevice {
     /// As given.
     public let configuration: FileDeviceConfiguration

@@ -1,8 +1,9 @@
 internal import CALSA
 
 extension ALSADevice {
-    /// Whether every PCM that `configuration` names can be opened now: opens and closes each, without ports. Never plays or records. Throws
-    /// what stands in the way. Blocks, as ``start(capture:playback:events:)`` does while it opens; not real-time safe.
+    /// Whether every PCM that `configuration` names can be opened now: opens and closes each, without ports. Never
+    /// plays or records. Throws what stands in the way. Blocks, as ``start(capture:playback:events:)`` does while it
+    /// opens; not real-time safe.
     public static func probe(_ configuration: ALSADeviceConfiguration) throws(DeviceError) {
         let playback = configuration.playbackName.map { (name: $0, direction: DeviceDirection.playback) }
         let capture = configuration.captureName.map { (name: $0, direction: DeviceDirection.capture) }

@@ -92,8 +92,8 @@ struct ALSACardAddress: Equatable {
     /// Nil where the name leaves it open.
     var device: Int?
 
-    /// Reads `hw:1,0`, `plughw:CARD=PCH,DEV=0`, `sysdefault:CARD=PCH` and their like; nil for a name that tells of no card, such as
-    /// `default`.
+    /// Reads `hw:1,0`, `plughw:CARD=PCH,DEV=0`, `sysdefault:CARD=PCH` and their like; nil for a name that tells of no
+    /// card, such as `default`.
     init?(pcm name: String) {
         guard let colon = name.firstIndex(of: ":") else { return nil }
         let arguments = name[name.index(after: colon)...].split(separator: ",", omittingEmptySubsequences: false)

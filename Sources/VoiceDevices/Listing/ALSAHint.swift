@@ -14,8 +14,8 @@ struct ALSAHint: Equatable, Sendable {
 
     func has(_ wanted: DeviceDirection) -> Bool { direction == nil || direction == wanted }
 
-    /// All of them, in alsa-lib's order; nil where it cannot tell. Reads the configuration and asks every card for its names, which takes
-    /// milliseconds; opens no PCM.
+    /// All of them, in alsa-lib's order; nil where it cannot tell. Reads the configuration and asks every card for its
+    /// names, which takes milliseconds; opens no PCM.
     static func all() -> [ALSAHint]? {
         var list: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
         guard unsafe dv_pcm_hints(&list) == 0, let hints = unsafe list else { return nil }

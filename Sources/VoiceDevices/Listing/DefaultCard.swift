@@ -12,7 +12,8 @@ internal import CALSA
 package struct DefaultCard: ~Copyable, @unchecked Sendable {
     /// What stands behind `default`.
     package enum Meaning: Equatable, Sendable {
-        /// A sound card of the kernel's, by its identifier, such as `PCH`; nil where the one that is meant is not there.
+        /// A sound card of the kernel's, by its identifier, such as `PCH`; nil where the one that is meant is not
+        /// there.
         case card(identifier: String?)
         /// The plugin of this type, such as `pipewire` or `pulse`, which moves streams between cards by itself.
         case server(type: String)
@@ -43,7 +44,8 @@ package struct DefaultCard: ~Copyable, @unchecked Sendable {
         unsafe update.map { _ = unsafe snd_config_update_free($0) }
     }
 
-    /// What `default` means now; nil where alsa-lib's configuration cannot be read. The files are read again only when they have changed.
+    /// What `default` means now; nil where alsa-lib's configuration cannot be read. The files are read again only when
+    /// they have changed.
     package mutating func look() -> Meaning? {
         guard unsafe dv_config_update(&configuration, &update, files) >= 0, let top = unsafe configuration else {
             return nil
@@ -88,7 +90,8 @@ enum ALSACards {
         return unsafe information(control) { unsafe snd_ctl_card_info_get_id($0) }
     }
 
-    /// What a card calls itself at length: `Logitech USB Headset at usb-0000:00:14.0-3, full speed`; nil where there is no such card.
+    /// What a card calls itself at length: `Logitech USB Headset at usb-0000:00:14.0-3, full speed`; nil where there is
+    /// no such card.
     static func description(of card: String) -> String? {
         guard let control = unsafe open(card) else { return nil }
         defer { unsafe snd_ctl_close(control) }
@@ -113,8 +116,8 @@ enum ALSACards {
 }
 
 extension ALSADevice {
-    /// What the device behind a PCM's name calls itself; nil where it does not tell, as behind a sound server. Opens no PCM; takes a few
-    /// milliseconds. Not real-time safe.
+    /// What the device behind a PCM's name calls itself; nil where it does not tell, as behind a sound server. Opens no
+    /// PCM; takes a few milliseconds. Not real-time safe.
     public static func description(of name: String) -> String? {
         if let address = ALSACardAddress(pcm: name) { return ALSACards.description(of: address.card) }
         var standard = DefaultCard()

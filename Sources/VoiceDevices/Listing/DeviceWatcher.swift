@@ -9,15 +9,16 @@ internal import VoiceRealtime
 public enum DeviceChange: Equatable, Sendable {
     /// A device is there that was not. It has been opened for a moment, to see what it can do.
     case arrived(ALSADeviceDescription)
-    /// The device of that name is no longer listed. Whoever runs it gets ``DeviceEvent/disconnected(_:)`` besides, and sooner.
+    /// The device of that name is no longer listed. Whoever runs it gets ``DeviceEvent/disconnected(_:)`` besides, and
+    /// sooner.
     case departed(name: String)
 }
 
 /// Tells of sound devices that arrive and depart, until it is stopped or let go.
 ///
-/// New cards show within milliseconds, by inotify on /dev/snd; what has no node there (the PCMs of a configuration file or of a sound
-/// server), and every device where inotify is refused, within `interval`. A device that goes and comes back under its name between two
-/// looks is not told of.
+/// New cards show within milliseconds, by inotify on /dev/snd; what has no node there (the PCMs of a configuration file
+/// or of a sound server), and every device where inotify is refused, within `interval`. A device that goes and comes
+/// back under its name between two looks is not told of.
 public final class DeviceWatcher: Sendable {
     /// How long after the last news from /dev/snd the list is read: by then udev has set the new nodes' permissions.
     private static let settlingMilliseconds: Int32 = 200
@@ -28,10 +29,10 @@ public final class DeviceWatcher: Sendable {
 
     /// Takes stock, and tells `handler` of every change from then on, on one thread of its own at ordinary priority.
     ///
-    /// What is there already is not told: make the watcher first and ask ``ALSADevice/list()`` then, so that nothing falls between; a
-    /// device that arrives meanwhile may then show in both. The handler may block, which delays further news, and may call ``stop()``.
-    /// Throws where the system has no thread or descriptor left. Blocks for one reading of the list, some milliseconds; not real-time
-    /// safe.
+    /// What is there already is not told: make the watcher first and ask ``ALSADevice/list()`` then, so that nothing
+    /// falls between; a device that arrives meanwhile may then show in both. The handler may block, which delays
+    /// further news, and may call ``stop()``. Throws where the system has no thread or descriptor left. Blocks for one
+    /// reading of the list, some milliseconds; not real-time safe.
     public convenience init(
         interval: Duration = .seconds(1), handler: @escaping @Sendable (DeviceChange) -> Void
     ) throws(DeviceError) {
@@ -70,7 +71,8 @@ public final class DeviceWatcher: Sendable {
         }
     }
 
-    /// Ends the watch; once it has returned the handler is not called again. From within the handler it only asks. Safe to call again.
+    /// Ends the watch; once it has returned the handler is not called again. From within the handler it only asks. Safe
+    /// to call again.
     public func stop() { thread.stop() }
 
     /// From 10 ms to an hour.

@@ -27,7 +27,8 @@ struct SoundNodeWatch: ~Copyable {
 
     deinit { if inotify >= 0 { close(inotify) } }
 
-    /// Reads all events, without waiting, and takes the folder up where it has come into being. Then all that is in it is new.
+    /// Reads all events, without waiting, and takes the folder up where it has come into being. Then all that is in it
+    /// is new.
     mutating func news() -> News {
         guard isAttached else {
             attach()

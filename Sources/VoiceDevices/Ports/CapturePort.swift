@@ -77,16 +77,16 @@ public struct CapturePort: ~Copyable, @unchecked Sendable {
     @_noLocks @_noAllocation
     public func recordDrift(ppm: Double) { cells.setDrift(ppm: ppm) }
 
-    /// Publishes how well the device's clock is known: one standard deviation of its drift, for how long its rate has been learnt, and the
-    /// mean jitter of its times. Real-time safe.
+    /// Publishes how well the device's clock is known: one standard deviation of its drift, for how long its rate has
+    /// been learnt, and the mean jitter of its times. Real-time safe.
     @_noLocks @_noAllocation
     public func recordClock(uncertaintyPPM: Double, ageSeconds: Double, jitterNanoseconds: Double) {
         cells.setClock(
             uncertaintyPPM: uncertaintyPPM, ageSeconds: ageSeconds, jitterNanoseconds: jitterNanoseconds)
     }
 
-    /// Counts frames that the microphone heard and that will not be delivered; with `trimmed` because they were too old to be of use. To
-    /// be counted before the next delivery, whose time shows the gap. Real-time safe.
+    /// Counts frames that the microphone heard and that will not be delivered; with `trimmed` because they were too old
+    /// to be of use. To be counted before the next delivery, whose time shows the gap. Real-time safe.
     @_noLocks @_noAllocation
     public func recordGap(frames: Int, trimmed: Bool = false) {
         cells.addGap(frames)

@@ -59,25 +59,25 @@ public struct DirectionCounts: Equatable, BitwiseCopyable, Sendable {
     public var worstLatenessNanoseconds: Int64 = 0
     /// How often the stream was started anew after an xrun, a suspend or an error.
     public var restarts = 0
-    /// Capture: frames that the microphone heard and that did not arrive, because the device ran over, was suspended, or had a backlog too
-    /// old to be of use. Playback: frames of silence that sounded because the device had run dry and was started anew. The frames' times
-    /// show each of these gaps.
+    /// Capture: frames that the microphone heard and that did not arrive, because the device ran over, was suspended,
+    /// or had a backlog too old to be of use. Playback: frames of silence that sounded because the device had run dry
+    /// and was started anew. The frames' times show each of these gaps.
     public var gapFrames = 0
     /// Capture: how often a backlog was skipped.
     public var trims = 0
-    /// Playback: frames that lie queued before the DAC after each wake-up, as the latency tuning wants it now; nil for a device without
-    /// such a queue.
+    /// Playback: frames that lie queued before the DAC after each wake-up, as the latency tuning wants it now; nil for
+    /// a device without such a queue.
     public var fillTargetFrames: Int?
     /// Playback: how often that target was changed since the counters were made.
     public var fillTargetChanges = 0
     /// How much faster than nominal the device's clock runs, in parts per million of the monotonic clock; nil until it
     /// is known.
     public var driftPPM: Double?
-    /// One standard deviation of ``driftPPM``; nil until it is known. Below 20 it is worth resampling by, below 2 it is all there is to
-    /// know.
+    /// One standard deviation of ``driftPPM``; nil until it is known. Below 20 it is worth resampling by, below 2 it is
+    /// all there is to know.
     public var driftUncertaintyPPM: Double?
-    /// For how long the clock's rate has been learnt, in seconds, up to some 80, where it does not matter any more; starts over when the
-    /// rate is seen to have changed, and not at a restart.
+    /// For how long the clock's rate has been learnt, in seconds, up to some 80, where it does not matter any more;
+    /// starts over when the rate is seen to have changed, and not at a restart.
     public var clockAgeSeconds = 0.0
     /// The mean distance between the times at which periods were seen and the smoothed ones, in nanoseconds.
     public var clockJitterNanoseconds = 0.0

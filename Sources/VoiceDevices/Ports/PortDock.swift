@@ -4,8 +4,8 @@ internal import Synchronization
 /// device after the other.
 ///
 /// A lent port returns by itself when it is destroyed, wherever that happens: in `stop()`, in a start that failed, or
-/// much later, when a thread that hung in a driver ends at last. Until then nobody else can have it, which is what keeps
-/// the rings at one writer. Any thread may call; nothing here is real-time safe.
+/// much later, when a thread that hung in a driver ends at last. Until then nobody else can have it, which is what
+/// keeps the rings at one writer. Any thread may call; nothing here is real-time safe.
 package final class PortDock<Port: ~Copyable & Sendable>: Sendable {
     private let port: Mutex<Port?>
 

@@ -5,8 +5,9 @@ package protocol AcousticAir: ~Copyable, Sendable {
     /// reverberation.
     mutating func process(speaker: Span<Float>, into microphone: inout MutableSpan<Float>)
 
-    /// So many frames pass, a whole number of periods of `period` frames, in which the loudspeaker sounds nothing and nobody listens to the microphone: the
-    /// device stood still. What ``process(speaker:into:)`` does with silence, unless the air has a shorter way.
+    /// So many frames pass, a whole number of periods of `period` frames, in which the loudspeaker sounds nothing and
+    /// nobody listens to the microphone: the device stood still. What ``process(speaker:into:)`` does with silence,
+    /// unless the air has a shorter way.
     mutating func pass(frames: Int, period: Int)
 }
 

@@ -86,8 +86,8 @@ struct DuplexClockwork<Air: AcousticAir & ~Copyable>: ~Copyable {
         return false
     }
 
-    /// The room goes on while the device has run dry: what was queued sounds, then silence, in whole periods up to `now`, and nobody hears
-    /// the microphone. So the air's frames stay in step with the clock.
+    /// The room goes on while the device has run dry: what was queued sounds, then silence, in whole periods up to
+    /// `now`, and nobody hears the microphone. So the air's frames stay in step with the clock.
     private mutating func soundThrough(_ now: MonotonicTime) {
         let passed = periods(until: now)
         for _ in 0..<min(configuration.periods, passed - periodsDone) {

@@ -65,8 +65,8 @@ package final class SimulatedDevice<Air: AcousticAir & ~Copyable>: AudioDevice {
     @discardableResult
     package func advance(to time: MonotonicTime) -> Int { core.advance(to: time) }
 
-    /// When the first frame of the air sounded, at the last start; nil before any. Frame n of the air sounds n frames of the device's clock
-    /// later.
+    /// When the first frame of the air sounded, at the last start; nil before any. Frame n of the air sounds n frames
+    /// of the device's clock later.
     package var startTime: MonotonicTime? { core.startTime }
 
     /// When the next period is due; nil where the device does not run.

@@ -3,10 +3,11 @@ public import VoiceProcessing
 public import VoiceRooms
 public import VoiceTransport
 
-/// What an engine is doing at one moment: what its events have told so far, in one value. From ``VoiceEngine/snapshot``.
+/// What an engine is doing at one moment: what its events have told so far, in one value. From
+/// ``VoiceEngine/snapshot``.
 ///
-/// A listener that was told ``EngineEvent/eventsDropped(_:)`` begins anew: it takes another ``VoiceEngine/events``, then a snapshot, and goes on from
-/// these two. What that stream brings is as new as the snapshot or newer.
+/// A listener that was told ``EngineEvent/eventsDropped(_:)`` begins anew: it takes another ``VoiceEngine/events``,
+/// then a snapshot, and goes on from these two. What that stream brings is as new as the snapshot or newer.
 public struct EngineSnapshot: Equatable, Sendable {
     /// Whether the sound runs.
     public var isRunning: Bool
@@ -20,7 +21,8 @@ public struct EngineSnapshot: Equatable, Sendable {
     public var isSpeaking: Bool
     /// Whether an interruption can be trusted not to be an echo; nil before the canceller has told.
     public var echoReadiness: EchoReadiness?
-    /// The far ends in this process that are open, in the order of their opening; ``EngineStatistics/farEnds`` has their counts.
+    /// The far ends in this process that are open, in the order of their opening; ``EngineStatistics/farEnds`` has
+    /// their counts.
     public var farEnds: [FarEndID]
     /// Whether a conversation is under way.
     public var isConversing: Bool

@@ -1,9 +1,10 @@
 internal import Synchronization
 
-/// The engine's events, for one listener: an `AsyncSequence` that keeps the newest ones. Where the listener was too slow,
-/// ``EngineEvent/eventsDropped(_:)`` stands where others are missing.
+/// The engine's events, for one listener: an `AsyncSequence` that keeps the newest ones. Where the listener was too
+/// slow, ``EngineEvent/eventsDropped(_:)`` stands where others are missing.
 ///
-/// Every access to ``VoiceEngine/events`` gives a listener of its own, from that moment on. Dropping the stream ends the listening.
+/// Every access to ``VoiceEngine/events`` gives a listener of its own, from that moment on. Dropping the stream ends
+/// the listening.
 public struct EventStream: AsyncSequence, Sendable {
     /// How many events wait for a slow listener before the oldest are dropped.
     public static let capacity = 256

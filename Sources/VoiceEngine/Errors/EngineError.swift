@@ -33,7 +33,8 @@ public enum EngineError: Error, Sendable {
     case alreadyConversing
     /// The conversation's turn does not allow what was asked; nothing has changed. The refusal says why.
     case turn(TurnRefusal)
-    /// A call that waits came from a thread of the engine's, as callbacks do, and would never end. Make it from another thread.
+    /// A call that waits came from a thread of the engine's, as callbacks do, and would never end. Make it from another
+    /// thread.
     case calledFromEngineThread
 }
 

@@ -20,7 +20,8 @@ public enum ErrorOrigin: String, Sendable, CaseIterable {
     case turn
 }
 
-/// What went wrong, as a name that stays the same from version to version: for logs, for scripts, for languages without Swift's enumerations. docs/errors.md is the table of all.
+/// What went wrong, as a name that stays the same from version to version: for logs, for scripts, for languages without
+/// Swift's enumerations. docs/errors.md is the table of all.
 public enum ErrorCode: String, Sendable, CaseIterable {
     case configurationInvalid = "configuration.invalid"
 

@@ -6,9 +6,9 @@ package import VoiceRealtime
 
 /// The engine without its threads: rings, pipeline and a running device.
 ///
-/// Whoever drives it, the media thread or a simulation, calls ``run(now:)``, from one thread at a time; and so does the route thread, or a
-/// simulation, with ``attendToDevices(now:report:)``. Commands may be sent from any thread. Everything else is for the control side, one
-/// caller at a time.
+/// Whoever drives it, the media thread or a simulation, calls ``run(now:)``, from one thread at a time; and so does the
+/// route thread, or a simulation, with ``attendToDevices(now:report:)``. Commands may be sent from any thread.
+/// Everything else is for the control side, one caller at a time.
 package final class EngineCore: @unchecked Sendable {
     /// 340 ms at 48 kHz: what the media thread may be late by before microphone frames are lost.
     private static let captureFrames = 16_384
@@ -16,7 +16,8 @@ package final class EngineCore: @unchecked Sendable {
     private static let playoutFrames = 16_384
     /// Half a second of 10 ms packets from each of the most talkers.
     private static let packets = 1_024
-    /// What the media thread may be late by before it is not known any more when a far end was heard: 340 ms of the shortest periods, 32 frames.
+    /// What the media thread may be late by before it is not known any more when a far end was heard: 340 ms of the
+    /// shortest periods, 32 frames.
     private static let renderedSpans = 512
     /// Commands between two runs of the media thread.
     private static let commandCapacity = 256
@@ -43,11 +44,13 @@ package final class EngineCore: @unchecked Sendable {
     let conversation = Mutex<ConversationReference>(ConversationReference())
     private var reader: TripleBufferReader<MediaStatistics>
 
-    /// Starts the configured device and makes the pipeline for what it granted. Allocates, and blocks while the device starts.
+    /// Starts the configured device and makes the pipeline for what it granted. Allocates, and blocks while the device
+    /// starts.
     ///
     /// - Parameters:
     ///   - surroundings: of the routes; nil for this machine.
-    ///   - keepsDeadlines: whether whoever drives the core calls ``run(now:)`` when that has said, and not only when a device has moved. If not,
+    ///   - keepsDeadlines: whether whoever drives the core calls ``run(now:)`` when that has said, and not only when a
+    ///     device has moved. If not,
     ///     what is played is pulled a device period earlier.
     ///   - eventWake: signalled when ``nextEvent()`` has something; must outlive the core.
     ///   - deviceEvents: called on a thread of the device's.
@@ -118,15 +121,16 @@ package final class EngineCore: @unchecked Sendable {
 
     deinit { stopDevice() }
 
-    /// Does all the media work that is due, in simulated time. Returns when it must be called next if no device moves before; nil where
-    /// nothing becomes due by time alone.
+    /// Does all the media work that is due, in simulated time. Returns when it must be called next if no device moves
+    /// before; nil where nothing becomes due by time alone.
     @discardableResult
     package func run(now: MonotonicTime) -> MonotonicTime? { pipeline.run(RunClock(start: now, isLive: false)) }
 
     /// Does all the media work that is due; the media thread's. Returns as ``run(now:)``.
     func run() -> MonotonicTime? { pipeline.run(RunClock(start: .now(), isLive: true)) }
 
-    /// Stops the devices and waits for their threads. Safe to call again; nobody may be in ``attendToDevices(now:report:)``.
+    /// Stops the devices and waits for their threads. Safe to call again; nobody may be in
+    /// ``attendToDevices(now:report:)``.
     package func stopDevice() {
         routes.stop()
         farEnds.end()
@@ -139,7 +143,8 @@ package final class EngineCore: @unchecked Sendable {
         mediaWake.signal()
     }
 
-    /// The oldest event of the media thread that has not been looked at. What there is of far ends in this process goes to them.
+    /// The oldest event of the media thread that has not been looked at. What there is of far ends in this process goes
+    /// to them.
     package func nextEvent() -> MediaEvent? {
         while let news = farEndNews.pop() { farEnds.handle(news) }
         let event = events.pop()

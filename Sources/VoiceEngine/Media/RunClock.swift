@@ -2,7 +2,8 @@ internal import VoiceRealtime
 
 /// The time of one run of the pipeline: when it began, and how far it has come.
 ///
-/// On the media thread a run takes real time, which is part of the latency. In simulated time it takes none, and no clock is read.
+/// On the media thread a run takes real time, which is part of the latency. In simulated time it takes none, and no
+/// clock is read.
 struct RunClock: BitwiseCopyable {
     /// When the run began.
     let start: MonotonicTime

@@ -1,7 +1,9 @@
-/// Which generation of a stream is in force here: the one that the room has told, and one more for each interruption of ours that it has not answered.
+/// Which generation of a stream is in force here: the one that the room has told, and one more for each interruption of
+/// ours that it has not answered.
 ///
-/// Whoever interrupts does not wait for the room: the generation that it will most likely number is in force at once. Where another was first, the
-/// room's number is higher and its message says so; where the room refuses, the one before is in force again.
+/// Whoever interrupts does not wait for the room: the generation that it will most likely number is in force at once.
+/// Where another was first, the room's number is higher and its message says so; where the room refuses, the one before
+/// is in force again.
 struct StreamGeneration: Equatable {
     /// The room's last number.
     private(set) var told: UInt32

@@ -26,8 +26,8 @@ enum RouteCards: Sendable {
 ///     playout ring ──► dock ──► card, or stand-in   ├─ one leg for each card
 ///     reference ring ◄─┘                            ┘
 ///
-/// Whoever drives it, the engine's route thread or a simulation, calls ``attend(now:report:)`` when ``wake`` is signalled or
-/// the time that it returned has come. One caller at a time; nothing here is real-time safe.
+/// Whoever drives it, the engine's route thread or a simulation, calls ``attend(now:report:)`` when ``wake`` is
+/// signalled or the time that it returned has come. One caller at a time; nothing here is real-time safe.
 final class DeviceRoutes {
     private let inbox: RouteInbox
     private let ports: RoutePorts
@@ -40,8 +40,8 @@ final class DeviceRoutes {
     /// Of the next leg: none is used twice, so that late news of an old one are not taken for another's.
     private var nextNumber = 0
 
-    /// Routes at rest. `ports` are those of the engine's rings; `accepts` throws where the engine cannot serve a device with these formats;
-    /// `events` is called on the devices' threads for all that they tell.
+    /// Routes at rest. `ports` are those of the engine's rings; `accepts` throws where the engine cannot serve a device
+    /// with these formats; `events` is called on the devices' threads for all that they tell.
     init(
         _ configuration: EngineConfiguration, ports: RoutePorts, surroundings: RouteSurroundings,
         events: @escaping @Sendable (DeviceEvent) -> Void,
@@ -98,8 +98,8 @@ final class DeviceRoutes {
     /// Ends all devices. Blocks, for at most their ``AudioDevice/stopLimit``.
     func stop() { for leg in legs { leg.stop() } }
 
-    /// Deals with all that has happened, and opens what is due. Blocks while a device opens. Returns when it is to be called again at the
-    /// latest; nil where that is not necessary.
+    /// Deals with all that has happened, and opens what is due. Blocks while a device opens. Returns when it is to be
+    /// called again at the latest; nil where that is not necessary.
     func attend(now: Duration, report: (RouteEvent) -> Void) -> Duration? {
         for selection in inbox.takeSelections() {
             selection.answer.give(Result { () throws(DeviceError) in try select(selection.devices, now: now, report) })
@@ -119,8 +119,8 @@ final class DeviceRoutes {
         return legs.compactMap(\.deadline).min()
     }
 
-    /// Goes over to other devices. What stays is not disturbed, unless it was opened together with what goes. Where a new one cannot be opened the old ones
-    /// run again, and it throws why. Blocks, as ``start()``.
+    /// Goes over to other devices. What stays is not disturbed, unless it was opened together with what goes. Where a
+    /// new one cannot be opened the old ones run again, and it throws why. Blocks, as ``start()``.
     @discardableResult
     func select(_ devices: DeviceSelection, now: Duration, _ report: (RouteEvent) -> Void) throws(DeviceError)
         -> AudioRoute

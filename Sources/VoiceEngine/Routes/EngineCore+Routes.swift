@@ -20,8 +20,9 @@ extension EngineCore {
     /// What there is to watch for.
     var cards: RouteCards { routes.cards }
 
-    /// Deals with lost devices, and opens others where that is due; the call goes on meanwhile. Blocks while a device opens. Returns when it
-    /// is to be called again at the latest; nil where that is not necessary. One caller at a time.
+    /// Deals with lost devices, and opens others where that is due; the call goes on meanwhile. Blocks while a device
+    /// opens. Returns when it is to be called again at the latest; nil where that is not necessary. One caller at a
+    /// time.
     package func attendToDevices(now: Duration, report: (RouteEvent) -> Void) -> Duration? {
         routes.attend(now: now) { event in
             note(event)

@@ -5,7 +5,8 @@ internal import VoiceRealtime
 /// What those who attend to the routes have to know, from whatever thread notices it.
 final class RouteInbox: Sendable {
     enum News: Equatable, Sendable {
-        /// A device of a leg has gone. Told by its own session, so that what an earlier one says late is not taken for news.
+        /// A device of a leg has gone. Told by its own session, so that what an earlier one says late is not taken for
+        /// news.
         case lost(leg: Int, session: Int, DeviceError)
         /// A device has arrived somewhere.
         case arrived

@@ -161,7 +161,8 @@ final class RouteLeg {
         }
     }
 
-    /// Keeps the microphone's silence and the loudspeaker's pace. Where even that is not to be had the rings stand still.
+    /// Keeps the microphone's silence and the loudspeaker's pace. Where even that is not to be had the rings stand
+    /// still.
     private func standInForDevice() {
         guard let capture = ports.capture.lend(), let playback = ports.playback.lend() else { return }
         do throws(DeviceError) {

@@ -2,8 +2,8 @@ internal import VoiceDevices
 
 /// One sound card's part in a route: what is opened together, lost together, and opened again together.
 ///
-/// A headset is one leg of both directions. A microphone and a loudspeaker of different names are two, so that the loss of
-/// one does not disturb the other.
+/// A headset is one leg of both directions. A microphone and a loudspeaker of different names are two, so that the loss
+/// of one does not disturb the other.
 struct RouteLegPlan: Sendable {
     /// What the leg is used for.
     let directions: [DeviceDirection]
@@ -19,8 +19,8 @@ struct RouteLegPlan: Sendable {
     /// ALSA's name for the device that the system's user has chosen.
     static let defaultName = "default"
 
-    /// The legs of a choice. A policy that is not given is ``RoutePolicy/followDefault`` for `default`, ``RoutePolicy/pinned``
-    /// for another PCM, and ``RoutePolicy/fixed`` for a device of the client's own.
+    /// The legs of a choice. A policy that is not given is ``RoutePolicy/followDefault`` for `default`,
+    /// ``RoutePolicy/pinned`` for another PCM, and ``RoutePolicy/fixed`` for a device of the client's own.
     static func legs(of choice: DeviceChoice, policy: RoutePolicy?) -> [RouteLegPlan] {
         switch choice {
         case .systemDefault: return legs(of: ALSADeviceConfiguration(defaultName), policy: policy)

@@ -1,6 +1,7 @@
 /// When to open which device: the decisions of one leg of a route, without the devices.
 ///
-/// Pure: time comes in as `now`, since any epoch. Whoever drives it opens what ``poll(now:)`` asks for and says how that went.
+/// Pure: time comes in as `now`, since any epoch. Whoever drives it opens what ``poll(now:)`` asks for and says how
+/// that went.
 struct RouteMachine: Equatable, Sendable {
     /// Which device is meant.
     enum Target: Equatable, Sendable {

@@ -5,8 +5,8 @@ internal import VoiceProcessing
 /// Behind a loudspeaker the canceller is needed. In a headset there is next to nothing to cancel, and a canceller that
 /// runs all the same damages the voice while both speak.
 public enum RouteProfile: String, CaseIterable, Sendable {
-    /// By the device's name: a headset where it has one of ``headsetWords`` and none of ``speakerWords``; else a loudspeaker.
-    /// Names are all there is to go by, and a name may mislead: set the profile where you know better.
+    /// By the device's name: a headset where it has one of ``headsetWords`` and none of ``speakerWords``; else a
+    /// loudspeaker. Names are all there is to go by, and a name may mislead: set the profile where you know better.
     case automatic
     /// Headphones or a headset: the canceller is transparent.
     case headset
@@ -33,7 +33,8 @@ public enum RouteProfile: String, CaseIterable, Sendable {
 }
 
 extension RouteProfile {
-    /// What is done to the microphone when the client wishes for `settings` and the loudspeaker is found to be `guessed`.
+    /// What is done to the microphone when the client wishes for `settings` and the loudspeaker is found to be
+    /// `guessed`.
     ///
     /// The one place where a route's kind becomes a canceller's. A guess only takes the canceller away, and never adds
     /// one that was not asked for.

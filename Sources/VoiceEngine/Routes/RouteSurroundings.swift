@@ -4,11 +4,11 @@ package import VoiceDevices
 package struct RouteSurroundings: Sendable {
     /// Makes a sound card, at rest.
     package var makeCard: @Sendable (ALSADeviceConfiguration) -> any AudioDevice
-    /// Throws where a sound card cannot be opened now. Asked before the stand-in for a lost one is stopped, so that an attempt that comes to
-    /// nothing disturbs nothing.
+    /// Throws where a sound card cannot be opened now. Asked before the stand-in for a lost one is stopped, so that an
+    /// attempt that comes to nothing disturbs nothing.
     package var probe: @Sendable (ALSADeviceConfiguration) throws(DeviceError) -> Void
-    /// Makes the device that stands in for a lost one: it hears nothing, plays to nobody, and keeps the pace. Takes the length of
-    /// a period in frames of 48 kHz.
+    /// Makes the device that stands in for a lost one: it hears nothing, plays to nobody, and keeps the pace. Takes the
+    /// length of a period in frames of 48 kHz.
     package var makeStandIn: @Sendable (_ periodFrames: Int) throws(DeviceError) -> any AudioDevice
     /// What a device calls itself; empty where it does not tell.
     package var describe: @Sendable (_ name: String, DeviceDirection) -> String

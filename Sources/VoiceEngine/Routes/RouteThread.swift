@@ -48,7 +48,8 @@ private struct RouteLookout: ~Copyable, Sendable {
         standard = cards == .followingDefault ? DefaultCard() : nil
     }
 
-    /// Notices that `default` means another card that is there. What a sound server does with its cards is its own business.
+    /// Notices that `default` means another card that is there. What a sound server does with its cards is its own
+    /// business.
     mutating func look() {
         guard let found = standard?.look(), found != meaning else { return }
         let isFirst = meaning == nil

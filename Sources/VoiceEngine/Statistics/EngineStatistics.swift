@@ -5,7 +5,8 @@ public import VoiceProcessing
 public import VoiceRooms
 public import VoiceTransport
 
-/// All that the engine counts and measures. Names follow the W3C's webrtc-stats where it has them; what is unknown is nil, never 0.
+/// All that the engine counts and measures. Names follow the W3C's webrtc-stats where it has them; what is unknown is
+/// nil, never 0.
 public struct EngineStatistics: Sendable {
     /// The microphone's way.
     public var uplink: Uplink
@@ -86,7 +87,8 @@ public struct EngineStatistics: Sendable {
         public var packetsMalformed: Int
         /// RTP of streams that nobody announced.
         public var packetsOfUnknownStreams: Int
-        /// RTP of talkers who are not played, because ``EngineConfiguration/maximumStreams`` others are audible or they are not.
+        /// RTP of talkers who are not played, because ``EngineConfiguration/maximumStreams`` others are audible or they
+        /// are not.
         public var packetsWithoutSlot: Int
         /// RTP that is not Opus as this engine sends it.
         public var packetsOfUnknownPayload: Int
@@ -96,7 +98,8 @@ public struct EngineStatistics: Sendable {
         public var playoutMargin: Duration
         /// How often that has changed.
         public var playoutMarginChanges: Int
-        /// The drift of the playback device's clock that the sound is resampled for, in ppm; nil while it is played as it is.
+        /// The drift of the playback device's clock that the sound is resampled for, in ppm; nil while it is played as
+        /// it is.
         public var followedDriftPPM: Double?
     }
 
@@ -132,10 +135,11 @@ public struct EngineStatistics: Sendable {
         public var allocations: Int64?
     }
 
-    /// The stages of a frame's way that lie in this engine, each measured here; smoothed over about a second. ``LatencyBudget`` joins those
-    /// of two engines.
+    /// The stages of a frame's way that lie in this engine, each measured here; smoothed over about a second.
+    /// ``LatencyBudget`` joins those of two engines.
     public struct Latency: Sendable {
-        /// From the ADC of a packet's last frame to the media thread: the device's period, two wake-ups, the capture ring.
+        /// From the ADC of a packet's last frame to the media thread: the device's period, two wake-ups, the capture
+        /// ring.
         public var capture: Duration?
         /// From the first frame of a packet to the end of its last, by the times of the ADC.
         public var frame: Duration?

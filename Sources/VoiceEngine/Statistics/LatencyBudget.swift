@@ -3,13 +3,14 @@
 ///     ADC ─► capture ─► frame ─► processing ─► encoding ─► codecLookahead ─► network ─┐
 ///     DAC ◄─ playbackDevice ◄─ playoutRing ◄─ resampling ◄─ jitterBuffer ◄────────────┘
 ///
-/// Each stage is measured by the engine that it lies in and smoothed over about a second; together they are the way of a packet's first
-/// frame from the air before the one's microphone to the air before the other's loudspeaker. A stage that is not known yet is nil, and then
-/// so is the ``total``.
+/// Each stage is measured by the engine that it lies in and smoothed over about a second; together they are the way of
+/// a packet's first frame from the air before the one's microphone to the air before the other's loudspeaker. A stage
+/// that is not known yet is nil, and then so is the ``total``.
 public struct LatencyBudget: Equatable, Sendable {
     /// A part of the way.
     public enum Stage: String, CaseIterable, Sendable, CustomStringConvertible {
-        /// From the ADC of a packet's last frame to the media thread: the device's period, two wake-ups, the capture ring.
+        /// From the ADC of a packet's last frame to the media thread: the device's period, two wake-ups, the capture
+        /// ring.
         case capture
         /// The packet itself: its first frame waits for its last.
         case frame
@@ -43,7 +44,8 @@ public struct LatencyBudget: Equatable, Sendable {
     ///
     /// - Parameters:
     ///   - source: whose stream it is that the listener hears; nil for the first that is played.
-    ///   - network: the time from engine to engine, where the caller knows it; else it is half a round trip to the room from each of the two.
+    ///   - network: the time from engine to engine, where the caller knows it; else it is half a round trip to the room
+    ///     from each of the two.
     public init(
         from talker: EngineStatistics, to listener: EngineStatistics, source: UInt32? = nil, network: Duration? = nil
     ) {

@@ -120,7 +120,8 @@ struct DownlinkStatistics: BitwiseCopyable, Sendable {
 struct StreamStatistics: BitwiseCopyable, Sendable {
     var synchronizationSource: UInt32 = 0
     var bytesReceived = 0
-    /// Variation of the packets' transit times (RFC 3550, appendix A.8), in frames of 48 kHz; nil before the first packet.
+    /// Variation of the packets' transit times (RFC 3550, appendix A.8), in frames of 48 kHz; nil before the first
+    /// packet.
     var jitterTicks: UInt32?
     /// -dBov (RFC 6464).
     var audioLevel: UInt8?

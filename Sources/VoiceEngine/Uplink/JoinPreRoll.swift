@@ -5,12 +5,14 @@
 ///     in:        the delay line from the first sound on ─► sent, each block when another comes; pauses are cut until the line is empty
 ///     caught up: block ─► sent at once
 ///
-/// What was said is sent as fast as it was said, so that a listener's jitter buffer sees a stream like any other: sent faster, it would be taken for delay, and
-/// skipped beyond 250 ms. Time is made up where nothing is said. Whoever was silent is not delayed at all. All memory is allocated in `init`.
+/// What was said is sent as fast as it was said, so that a listener's jitter buffer sees a stream like any other: sent
+/// faster, it would be taken for delay, and skipped beyond 250 ms. Time is made up where nothing is said. Whoever was
+/// silent is not delayed at all. All memory is allocated in `init`.
 struct JoinPreRoll: ~Copyable {
     /// The longest that is kept, 1 s at 48 kHz: four round trips of 200 ms, and some more.
     static let longestFrames = 48_000
-    /// What is left of a pause after a word and before the next, and what a speech detector may take to be sure of speech: 100 ms at 48 kHz.
+    /// What is left of a pause after a word and before the next, and what a speech detector may take to be sure of
+    /// speech: 100 ms at 48 kHz.
     static let leadFrames = 4_800
     /// What is quieter is no word, dBFS.
     static let quietLevel: Float = -55
@@ -37,7 +39,8 @@ struct JoinPreRoll: ~Copyable {
     private var sinceExtra = 0
     /// Blocks without a sound since the last one with it.
     private var quietBlocks = 0
-    /// The loudest of late that the speech detector took for no speech, dBFS; without the newest, which may be the beginning of a word.
+    /// The loudest of late that the speech detector took for no speech, dBFS; without the newest, which may be the
+    /// beginning of a word.
     private var noiseLevel: Float = -127
     /// The loudest of the newest blocks, and of as many before.
     private var newest: (loudest: Float, before: Float, blocks: Int) = (-127, -127, 0)

@@ -1,8 +1,8 @@
 internal import VoiceProcessing
 internal import VoiceRealtime
 
-/// What the processor's reports tell of the near end, as events: when somebody speaks, whether to believe it, and what is
-/// wrong with the canceller's reference.
+/// What the processor's reports tell of the near end, as events: when somebody speaks, whether to believe it, and what
+/// is wrong with the canceller's reference.
 ///
 /// One owner, the media thread; allocates nothing.
 struct NearEndEvidence: BitwiseCopyable {
@@ -16,15 +16,16 @@ struct NearEndEvidence: BitwiseCopyable {
 
     /// How far an interruption can be trusted not to be an echo.
     ///
-    /// Who asks for no canceller says that there is no way for an echo, as with a headset. That is believed until the far end is heard to come
-    /// back; a talker who speaks while it does is no proof.
+    /// Who asks for no canceller says that there is no way for an echo, as with a headset. That is believed until the
+    /// far end is heard to come back; a talker who speaks while it does is no proof.
     var readiness: EchoReadiness {
         var readiness = judge.readiness
         if !cancelsEcho, readiness.evidence.farEndHeard <= Self.doubt { readiness.state = .ready }
         return readiness
     }
 
-    /// Takes the report of a block whose end was at the ADC at `end`; `cancelsEcho` says whether a canceller was at work.
+    /// Takes the report of a block whose end was at the ADC at `end`; `cancelsEcho` says whether a canceller was at
+    /// work.
     mutating func take(
         _ report: ProcessingReport, end: MonotonicTime, cancelsEcho: Bool, events: inout MediaEventOutlet
     ) {

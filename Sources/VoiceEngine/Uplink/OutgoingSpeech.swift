@@ -3,8 +3,9 @@ internal import VoiceWire
 
 /// What the packets of our stream say of their origin: the generation, and where in which utterance.
 ///
-/// An interruption begins a generation. What was captured before it is not sent any more, nor what is left of the utterance that was being said: that ends
-/// only when the client names another, or says that there is none. Times are those of the ADC, since what is sent may have waited.
+/// An interruption begins a generation. What was captured before it is not sent any more, nor what is left of the
+/// utterance that was being said: that ends only when the client names another, or says that there is none. Times are
+/// those of the ADC, since what is sent may have waited.
 struct OutgoingSpeech: BitwiseCopyable {
     private(set) var generation: UInt32
     private var utterance: UInt32?

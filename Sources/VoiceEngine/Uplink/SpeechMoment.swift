@@ -2,8 +2,9 @@ public import VoiceProcessing
 
 /// The beginning or the end of what the near talker says.
 public struct SpeechMoment: BitwiseCopyable, Equatable, Sendable {
-    /// When the first or the last of it was at the microphone's ADC, to a detector's frame, on the monotonic clock since its epoch. It lies
-    /// before the event: by what the detector takes to be certain: ``SpeechDetector/Configuration/onsetConfirmation`` and ``SpeechDetector/Configuration/minimumSpeech``, or
+    /// When the first or the last of it was at the microphone's ADC, to a detector's frame, on the monotonic clock
+    /// since its epoch. It lies before the event: by what the detector takes to be certain:
+    /// ``SpeechDetector/Configuration/onsetConfirmation`` and ``SpeechDetector/Configuration/minimumSpeech``, or
     /// ``SpeechDetector/Configuration/minimumSilence``, at least.
     public var time: Duration
     /// RMS of the talker since the beginning, as the microphone heard it, without echo and noise, dBFS.

@@ -4,8 +4,8 @@
 ///     open:            the delay line, up to four times as fast as it came ─► sent; then each block at once
 ///     closing: one block more ─► sent
 ///
-/// Every block goes through it once, in order. What is sent begins and ends with a fade of 5 ms. All memory is allocated in `init`; where the gate was never closed,
-/// nothing is copied.
+/// Every block goes through it once, in order. What is sent begins and ends with a fade of 5 ms. All memory is
+/// allocated in `init`; where the gate was never closed, nothing is copied.
 struct TalkGate: ~Copyable {
     /// The longest pre-roll, 500 ms at 48 kHz, and a block.
     private static let capacityFrames = 24_480
@@ -43,7 +43,8 @@ struct TalkGate: ~Copyable {
     /// Sends from now on what was kept, as far as that is kept now.
     mutating func open() { state = .open }
 
-    /// Sends nothing more after the next block, with which it fades out, and keeps so many frames for the next opening, at most 500 ms.
+    /// Sends nothing more after the next block, with which it fades out, and keeps so many frames for the next opening,
+    /// at most 500 ms.
     mutating func close(keeping frames: Int) {
         preRoll = min(max(frames, 0) / blockFrames, line.capacity - 1)
         state = wasSent ? .closing : .closed

@@ -1,24 +1,27 @@
-/// The client's end of a path: asks the server again and again by signed binding requests, which tell the server where this side is, and judges
-/// by what comes back whether its socket still lives.
+/// The client's end of a path: asks the server again and again by signed binding requests, which tell the server where
+/// this side is, and judges by what comes back whether its socket still lives.
 ///
 ///     undisturbed              a request each 1.2 s ± 20 %
 ///     hurried                  requests at 0, 0.1, 0.3, 0.7, 1.5 s, then as before; the first answer ends the hurry
 ///     silence of 1.5 s         hurried requests
 ///     and one second more      the socket is suspected, where requests are answered on this path at all
 ///
-/// Whether the server still wants what it is sent is no question of these (RFC 7675 would have it): control that it has signed within the last seconds is a better answer, and
-/// a session without it ends.
-/// There is no retransmission: each request is a new one, with a number of its own. A value, without a clock or a random source: one for each
-/// path, of the network thread. Allocates nothing.
+/// Whether the server still wants what it is sent is no question of these (RFC 7675 would have it): control that it has
+/// signed within the last seconds is a better answer, and a session without it ends. There is no retransmission: each
+/// request is a new one, with a number of its own. A value, without a clock or a random source: one for each path, of
+/// the network thread. Allocates nothing.
 package struct ConsentClient: Sendable {
-    /// Mean time between two requests. A request has a path follow an address that changed unnoticed, which shall take less than 2 s: the longest of the intervals is
-    /// 1.44 s, and the proof of the address takes two round trips.
+    /// Mean time between two requests. A request has a path follow an address that changed unnoticed, which shall take
+    /// less than 2 s: the longest of the intervals is 1.44 s, and the proof of the address takes two round trips.
     package static let interval: Duration = .milliseconds(1_200)
-    /// After this silence the server is asked in a hurry: longer than an interval, so that something has been asked for in vain.
+    /// After this silence the server is asked in a hurry: longer than an interval, so that something has been asked for
+    /// in vain.
     static let patience: Duration = .milliseconds(1_500)
-    /// How long several hurried requests may go unanswered. In all it leaves time to move before the session takes the server for lost.
+    /// How long several hurried requests may go unanswered. In all it leaves time to move before the session takes the
+    /// server for lost.
     static let lastPatience: Duration = .seconds(1)
-    /// So many requests without an answer, while other things come: a network drops requests, and silence says nothing of the socket.
+    /// So many requests without an answer, while other things come: a network drops requests, and silence says nothing
+    /// of the socket.
     private static let ignoredLimit = 8
 
     /// Time between a hurried request and the next one; doubles with each.
@@ -80,7 +83,8 @@ package struct ConsentClient: Sendable {
         if unanswered >= Self.ignoredLimit { isAnswered = false }
     }
 
-    /// The address of this side has changed, or may have, with its socket: hurry, from the beginning. At most ten requests a second, however often it is called.
+    /// The address of this side has changed, or may have, with its socket: hurry, from the beginning. At most ten
+    /// requests a second, however often it is called.
     package mutating func addressChanged(now: Duration) {
         (lastHeard, doubtBegan) = (now, nil)
         hurry(now: now)
@@ -178,7 +182,8 @@ package struct ConsentEntropy: Sendable, BitwiseCopyable {
 package enum ConsentAnswer: Equatable, Sendable {
     /// The server has consented, and sees this side at this address.
     case confirmed(seenAt: EndpointAddress, roundTrip: Duration)
-    /// The server sees this side at this address, where it has not proved itself yet: the next request, due at once, does.
+    /// The server sees this side at this address, where it has not proved itself yet: the next request, due at once,
+    /// does.
     case askedForProof(seenAt: EndpointAddress)
     /// The server refuses, with this code.
     case refused(Int?)

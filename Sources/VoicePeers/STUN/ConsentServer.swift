@@ -5,9 +5,10 @@
 ///     from another address                        ──► unproved, answered with that address's cookie
 ///     from another address, with its cookie       ──► moved, answered: send there from now on
 ///
-/// The cookie shows that whoever asks receives there: else a peer could have media sent to whomever it likes, by a forged address. The requests' numbers must rise,
-/// else whoever recorded one could send it again from his own address and have the path follow him. Whoever stands on the path can still do so, until the client's next
-/// request: he gets protected media, which he cannot read.
+/// The cookie shows that whoever asks receives there: else a peer could have media sent to whomever it likes, by a
+/// forged address. The requests' numbers must rise, else whoever recorded one could send it again from his own address
+/// and have the path follow him. Whoever stands on the path can still do so, until the client's next request: he gets
+/// protected media, which he cannot read.
 ///
 /// A value, without a clock: one for each peer, of the thread that has the peer's socket. Allocates nothing.
 package struct ConsentServer: Sendable {
@@ -36,7 +37,8 @@ package struct ConsentServer: Sendable {
         guard message.unknownAttributes.count == 0 else { return .refused(.unknownAttributes) }
         guard let number = message.requestNumber else { return .refused(.outOfOrder) }
         guard number > lastNumber else {
-            // The network may have doubled it. Another address is somebody else, or an old request overtaken by one that moved the peer.
+            // The network may have doubled it. Another address is somebody else, or an old request overtaken by one
+            // that moved the peer.
             return source == address ? .same : .refused(.outOfOrder)
         }
         lastNumber = number
@@ -46,8 +48,8 @@ package struct ConsentServer: Sendable {
         return .moved(from: address)
     }
 
-    /// Writes the answer to a message that ``handle(_:from:now:by:)`` has found worth one: its length, never more than the message's. Nil
-    /// when it would be longer, or when the buffer is too small.
+    /// Writes the answer to a message that ``handle(_:from:now:by:)`` has found worth one: its length, never more than
+    /// the message's. Nil when it would be longer, or when the buffer is too small.
     package func answer<Integrity: STUNIntegrity & ~Copyable>(
         _ message: STUNMessage, from source: EndpointAddress, askingFor cookie: AddressCookie?,
         by integrity: borrowing Integrity, into answer: inout MutableSpan<UInt8>

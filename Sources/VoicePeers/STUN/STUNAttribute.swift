@@ -17,10 +17,11 @@ package struct STUNAttribute: RawRepresentable, Hashable, Sendable, BitwiseCopya
     package static let fingerprint = STUNAttribute(rawValue: 0x8028)
     package static let iceControlled = STUNAttribute(rawValue: 0x8029)
     package static let iceControlling = STUNAttribute(rawValue: 0x802A)
-    /// Ours, of the range that is given out first come, first served (RFC 8489 section 18.3): a number of 32 bits that rises with each request
-    /// of a ``ConsentClient``. An agent that does not know it passes over it.
+    /// Ours, of the range that is given out first come, first served (RFC 8489 section 18.3): a number of 32 bits that
+    /// rises with each request of a ``ConsentClient``. An agent that does not know it passes over it.
     package static let requestNumber = STUNAttribute(rawValue: 0xC7A0)
-    /// Ours: the ``AddressCookie`` of the address that a request comes from, as the server has told it there; zeros before.
+    /// Ours: the ``AddressCookie`` of the address that a request comes from, as the server has told it there; zeros
+    /// before.
     package static let addressCookie = STUNAttribute(rawValue: 0xC7A1)
 
     /// Bytes of type and length before each value.

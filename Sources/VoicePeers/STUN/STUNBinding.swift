@@ -7,12 +7,14 @@
 /// | 420, signed | 64 + 2 for each unknown attribute, at most 4, in fours: at most 72 |
 /// | 400, 401, not signed | 36 |
 ///
-/// No answer is longer than its request: ``ConsentServer`` gives none that would be. A request with a good signature may be one that somebody
-/// recorded, sent again from a forged address; that address then gets at most what its forger spent.
+/// No answer is longer than its request: ``ConsentServer`` gives none that would be. A request with a good signature
+/// may be one that somebody recorded, sent again from a forged address; that address then gets at most what its forger
+/// spent.
 ///
-/// **Requests without a good signature are to be dropped and counted, not answered**, although RFC 8489 section 9.1.3 has a 400 or a 401 for
-/// them. A bare request has 20 bytes, its refusal 36, and anybody can send it in another's name; no peer of ours sends such a request, so the
-/// answer would help only who tries out user fragments. ``refusal(_:_:into:)`` is for ends that have to say it.
+/// **Requests without a good signature are to be dropped and counted, not answered**, although RFC 8489 section 9.1.3
+/// has a 400 or a 401 for them. A bare request has 20 bytes, its refusal 36, and anybody can send it in another's name;
+/// no peer of ours sends such a request, so the answer would help only who tries out user fragments.
+/// ``refusal(_:_:into:)`` is for ends that have to say it.
 package enum STUNBinding {
     /// A request of a client.
     package static func request<Integrity: STUNIntegrity & ~Copyable>(
@@ -29,8 +31,8 @@ package enum STUNBinding {
         return writer.byteCount
     }
 
-    /// A response that tells where the request came from. `password` is the one that the request was signed with, `cookie` what the next
-    /// request must bring where the address has to prove itself.
+    /// A response that tells where the request came from. `password` is the one that the request was signed with,
+    /// `cookie` what the next request must bring where the address has to prove itself.
     package static func success<Integrity: STUNIntegrity & ~Copyable>(
         _ transaction: STUNTransaction, seenAt address: EndpointAddress, cookie: AddressCookie?, password: Span<UInt8>,
         by integrity: borrowing Integrity, into message: inout MutableSpan<UInt8>

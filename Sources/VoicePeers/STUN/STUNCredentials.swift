@@ -1,4 +1,5 @@
-/// The short-term credentials of one peer (RFC 8489 section 9.1): the server makes them and tells them to the peer alone, inside a protected path.
+/// The short-term credentials of one peer (RFC 8489 section 9.1): the server makes them and tells them to the peer
+/// alone, inside a protected path.
 public struct STUNCredentials: Equatable, Sendable, BitwiseCopyable {
     /// Whom a request is for.
     public let fragment: UserFragment
@@ -14,7 +15,8 @@ public struct STUNCredentials: Equatable, Sendable, BitwiseCopyable {
 
 /// One end's part of a USERNAME: 96 bits, 16 characters of those that ICE allows (RFC 8839 section 5.4).
 ///
-/// A server's names the peer, so that a request from an unknown address is found a peer for without a table of addresses. It is no secret.
+/// A server's names the peer, so that a request from an unknown address is found a peer for without a table of
+/// addresses. It is no secret.
 public struct UserFragment: Hashable, Sendable, BitwiseCopyable {
     /// Characters on the wire.
     public static let size = 16
@@ -64,7 +66,8 @@ public struct UserFragment: Hashable, Sendable, BitwiseCopyable {
     }
 }
 
-/// The key of one peer's binding requests: 128 bits that only the server and the peer know; 22 characters of those that ICE allows.
+/// The key of one peer's binding requests: 128 bits that only the server and the peer know; 22 characters of those that
+/// ICE allows.
 public struct STUNPassword: Equatable, Sendable, BitwiseCopyable, CustomStringConvertible, CustomDebugStringConvertible
 {
     /// Characters on the wire, as many as ICE asks for at least (RFC 8839 section 5.4).

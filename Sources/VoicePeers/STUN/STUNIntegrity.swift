@@ -1,11 +1,14 @@
-/// Who computes the HMAC of STUN's short-term credentials: the system's cryptography in the world, one of their own in tests.
+/// Who computes the HMAC of STUN's short-term credentials: the system's cryptography in the world, one of their own in
+/// tests.
 ///
 /// Stateless to the caller; an implementation may keep a context. Not thread-safe.
 package protocol STUNIntegrity: ~Copyable {
-    /// HMAC-SHA1 (RFC 2104) of two pieces one behind the other; nil when it cannot be computed, which makes no message genuine.
+    /// HMAC-SHA1 (RFC 2104) of two pieces one behind the other; nil when it cannot be computed, which makes no message
+    /// genuine.
     ///
     /// In pieces because MESSAGE-INTEGRITY is over a message whose header has another length than the one on the wire
-    /// (RFC 8489 section 14.5): the corrected header's first bytes are one, the rest of the message, where it lies, the other.
+    /// (RFC 8489 section 14.5): the corrected header's first bytes are one, the rest of the message, where it lies, the
+    /// other.
     func hmacSHA1(key: Span<UInt8>, _ first: Span<UInt8>, _ second: Span<UInt8>) -> InlineArray<20, UInt8>?
 }
 

@@ -1,10 +1,11 @@
 /// A STUN message as it was received (RFC 8489 section 5).
 ///
-/// A view of the datagram: copies nothing, allocates nothing, and cannot outlive the bytes. Its shape and its FINGERPRINT are checked when it
-/// is read; who sent it is not known before ``isSigned(with:by:)``.
+/// A view of the datagram: copies nothing, allocates nothing, and cannot outlive the bytes. Its shape and its
+/// FINGERPRINT are checked when it is read; who sent it is not known before ``isSigned(with:by:)``.
 ///
-/// What follows MESSAGE-INTEGRITY is not covered by it and not looked at, but for FINGERPRINT (section 14.5). Of attributes that come twice the
-/// first counts (section 14). Reading looks once at each byte and at most at ``maximumAttributes`` attributes.
+/// What follows MESSAGE-INTEGRITY is not covered by it and not looked at, but for FINGERPRINT (section 14.5). Of
+/// attributes that come twice the first counts (section 14). Reading looks once at each byte and at most at
+/// ``maximumAttributes`` attributes.
 package struct STUNMessage: ~Escapable {
     /// What a message is, of its type's bits 4 and 8 (section 5).
     package enum Class: UInt16, Sendable {

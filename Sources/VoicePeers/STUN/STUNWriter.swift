@@ -1,7 +1,8 @@
-/// Writes a binding message into a buffer, attribute by attribute in the order of the wire (RFC 8489 sections 5 and 14).
+/// Writes a binding message into a buffer, attribute by attribute in the order of the wire (RFC 8489 sections 5 and
+/// 14).
 ///
-/// It is a cursor: every call gets the same buffer, and fails without effect when the attribute does not fit or comes too late. What has been
-/// written is a whole message after each call. Allocates nothing.
+/// It is a cursor: every call gets the same buffer, and fails without effect when the attribute does not fit or comes
+/// too late. What has been written is a whole message after each call. Allocates nothing.
 package struct STUNWriter: Sendable {
     private enum Stage { case open, signed, closed }
 

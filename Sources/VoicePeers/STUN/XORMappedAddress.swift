@@ -1,4 +1,5 @@
-// XOR-MAPPED-ADDRESS (RFC 8489 section 14.2): an address that routers which rewrite what looks like one do not recognise.
+// XOR-MAPPED-ADDRESS (RFC 8489 section 14.2): an address that routers which rewrite what looks like one do not
+// recognise.
 
 extension EndpointAddress {
     private static let familyIPv4: UInt8 = 1

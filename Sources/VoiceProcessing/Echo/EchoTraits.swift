@@ -8,8 +8,8 @@ public struct EchoTraits: Equatable, Sendable {
     public var hasLevels = false
     /// Whether it can choose the level by itself; if not, `.auto` is active as `.medium`.
     public var choosesLevel = false
-    /// Whether it finds the echo by itself however late it comes, follows jumps and drift, and leaves the near end alone where there is
-    /// no echo: the reference needs no re-timing.
+    /// Whether it finds the echo by itself however late it comes, follows jumps and drift, and leaves the near end
+    /// alone where there is no echo: the reference needs no re-timing.
     public var findsEcho = false
     /// Whether it removes by itself what lies below 80 Hz.
     public var hasHighPass = false
@@ -20,7 +20,8 @@ public struct EchoTraits: Equatable, Sendable {
     /// Whether it takes blocks of fewer than 10 ms. Only without the near end, whose stages do not.
     public var takesShortBlocks = false
 
-    /// Traits of a canceller of one level that wants a re-timed reference and has the near end cared for behind it; change what differs.
+    /// Traits of a canceller of one level that wants a re-timed reference and has the near end cared for behind it;
+    /// change what differs.
     public init(library: String) { self.library = library }
 
     /// What of `requested` is done with such a stage.

@@ -9,10 +9,12 @@ import VoiceSignal
 ///          └─> DelayControl ─┘   └─ Evidence ─> EchoPresence, PathBelief ────┘<───────┘
 ///              where it is                      whether there is one, and what is believed of it
 ///
-/// This type conducts: in each block it asks the delay control where the echo is, lets the linear stage cancel, hears what the block shows of
-/// presence and path, has the stages do what follows from it, and passes all of it to the suppressor. The arithmetic is theirs.
+/// This type conducts: in each block it asks the delay control where the echo is, lets the linear stage cancel, hears
+/// what the block shows of presence and path, has the stages do what follows from it, and passes all of it to the
+/// suppressor. The arithmetic is theirs.
 ///
-/// Its only delay is the suppressor's 4 ms. The work is nearly the same in each block and nothing is allocated after `init`. One owner.
+/// Its only delay is the suppressor's 4 ms. The work is nearly the same in each block and nothing is allocated after
+/// `init`. One owner.
 struct NativeEchoCanceller: ~Copyable {
     /// Choices that are measured rather than derived.
     struct Tuning {
@@ -62,13 +64,15 @@ struct NativeEchoCanceller: ~Copyable {
         presence = EchoPresence(tuning: tuning.presence)
     }
 
-    /// Frames from the reference to its echo, as they are said to be; 0: nobody says. It counts until the echo was found.
+    /// Frames from the reference to its echo, as they are said to be; 0: nobody says. It counts until the echo was
+    /// found.
     var hint: Int {
         get { delays.hint }
         set { delays.hint = newValue }
     }
 
-    /// Cancels in place. Both are 160 frames; `far` is what was played in the same 10 ms or, if buffered, up to 0.6 s before it is heard.
+    /// Cancels in place. Both are 160 frames; `far` is what was played in the same 10 ms or, if buffered, up to 0.6 s
+    /// before it is heard.
     mutating func run(capture: inout MutableSpan<Float>, far: Span<Float>) {
         mic.write(capture.span)
         played.write(far)
@@ -101,8 +105,8 @@ extension NativeEchoCanceller {
             linear.restart()
             belief.restartLevel()
         case .hintConfirmed:
-            // A few sounds taught the filter, so the suppressor is to doubt it as it does any new path: else one room of 48 had 10 dB more
-            // echo in its first second.
+            // A few sounds taught the filter, so the suppressor is to doubt it as it does any new path: else one room
+            // of 48 had 10 dB more echo in its first second.
             suppressor.expectAnotherPath()
             belief.restartLevel()
         case .found(let offset, let level):
@@ -165,7 +169,8 @@ extension NativeEchoCanceller {
         linear.adjust(by: step.frames, drift: step.drift)
     }
 
-    /// The level that a new path is expected to have was a guess from before its echo was heard; mends it while the path does not show.
+    /// The level that a new path is expected to have was a guess from before its echo was heard; mends it while the
+    /// path does not show.
     private mutating func mendExpectation() {
         let power = linear.reference.power
         // What a hint speaks of begins when the reference gets there.
@@ -253,7 +258,8 @@ extension NativeEchoCanceller {
     /// Likelihood, 0...1, that what is left of the last block is echo.
     var residualEcho: Float { presence.isLive ? suppressor.echoShare : 0 }
 
-    /// Between 4 and 7 kHz: the share of the microphone's amplitude that is left, 0...1, and the echo's power over the reference's.
+    /// Between 4 and 7 kHz: the share of the microphone's amplitude that is left, 0...1, and the echo's power over the
+    /// reference's.
     var upperBand: (passed: Float, coupling: Float) {
         (suppressor.upperPassed, suppressor.upperEcho / (linear.reference.upperPower + 1e-9))
     }

@@ -6,17 +6,18 @@ import VoiceSignal
 ///     far ─────┤                                       │
 ///              └─> above 8 kHz ─> HighBand ────────────┘   (32 and 48 kHz)
 ///
-/// It finds the echo by itself, anywhere from 0 to 0.65 s after the reference, so the reference needs no re-timing. The canceller
-/// lags by 4 ms, at 32 and 48 kHz by 5 ms. Nothing is allocated after `init`.
+/// It finds the echo by itself, anywhere from 0 to 0.65 s after the reference, so the reference needs no re-timing. The
+/// canceller lags by 4 ms, at 32 and 48 kHz by 5 ms. Nothing is allocated after `init`.
 ///
-/// `delay` is a hint, used until the echo was found for the first time, and not needed: the filter then begins 20 ms before the
-/// hinted delay instead of at 0 and cancels from the first sounds on, where without a hint it begins anew when the echo was found,
-/// some 0.1 s after it is heard first and sometimes 0.5 s. What it has learned is kept if the echo is found within 10 ms of the
-/// hint; otherwise it begins anew at the place found, as without a hint. One that is too late by more than the room's echo leaves nothing
-/// to cancel with until then: the echo is turned down by 30 dB where it is first heard, as any that nothing is known of, but no more.
-/// A hint is no proof of an echo: whether there is one is judged as ever. One of 30 ms or less changes nothing, as the filter spans it
-/// from 0 on; so a reference that was re-timed by time stamps, whose remaining delay is a few ms, is processed as it is. A hint of more than
-/// 0.65 s is taken for that.
+/// `delay` is a hint, used until the echo was found for the first time, and not needed: the filter then begins 20 ms
+/// before the hinted delay instead of at 0 and cancels from the first sounds on, where without a hint it begins anew
+/// when the echo was found, some 0.1 s after it is heard first and sometimes 0.5 s. What it has learned is kept if the
+/// echo is found within 10 ms of the hint; otherwise it begins anew at the place found, as without a hint. One that is
+/// too late by more than the room's echo leaves nothing to cancel with until then: the echo is turned down by 30 dB
+/// where it is first heard, as any that nothing is known of, but no more. A hint is no proof of an echo: whether there
+/// is one is judged as ever. One of 30 ms or less changes nothing, as the filter spans it from 0 on; so a reference
+/// that was re-timed by time stamps, whose remaining delay is a few ms, is processed as it is. A hint of more than 0.65
+/// s is taken for that.
 final class NativeStage: EchoStage {
     let traits = {
         var traits = EchoTraits(library: "native")
@@ -45,7 +46,8 @@ final class NativeStage: EchoStage {
 
     var delay: Int { echo == .off ? 0 : highBand?.delay ?? NativeEchoCanceller.delay }
 
-    /// The echo's level changes in place; what the canceller knows survives being off, though it learns nothing meanwhile.
+    /// The echo's level changes in place; what the canceller knows survives being off, though it learns nothing
+    /// meanwhile.
     func apply(_ settings: ProcessingSettings) -> Int? {
         let isSwitch = (echo == .off) != (settings.echo == .off)
         echo = settings.echo

@@ -6,9 +6,9 @@ import VoiceSignal
 ///     block ─┬─> is it speech? ─> SpeechLevel ─> gain for the talker ─> bound in pauses ─> ramp ─> PeakLimiter ─> block
 ///            └─────────────────────────────────────────────────────────────────────────────┘
 ///
-/// The gain moves only while there is speech, so nothing pumps. A gain of more than 11 dB is for a talker's speech only: in pauses it
-/// sinks to that, so that a quiet talker's room is not lifted, and it does not rise above it before the level has swung as a talker's
-/// does and a crowd's does not. No delay. One owner; allocates nothing.
+/// The gain moves only while there is speech, so nothing pumps. A gain of more than 11 dB is for a talker's speech
+/// only: in pauses it sinks to that, so that a quiet talker's room is not lifted, and it does not rise above it before
+/// the level has swung as a talker's does and a crowd's does not. No delay. One owner; allocates nothing.
 package struct GainController: BitwiseCopyable, Sendable {
     /// What a block told.
     package struct Report: BitwiseCopyable, Equatable, Sendable {
@@ -20,7 +20,8 @@ package struct GainController: BitwiseCopyable, Sendable {
         package var speechLevel: Float?
     }
 
-    /// Most gain, dB, where there is no speech: 12 dB less what filters before it may add, the ripple of WebRTC's above all.
+    /// Most gain, dB, where there is no speech: 12 dB less what filters before it may add, the ripple of WebRTC's above
+    /// all.
     private static let mostInPauses: Float = 11
     /// Least gain, dB: a talker who shouts into the microphone.
     private static let leastGain: Float = -20

@@ -2,9 +2,10 @@ import VoiceSignal
 
 /// The level that a signal falls to in its pauses: what stands out of it is somebody, what does not is the room.
 ///
-/// The level, smoothed over 50 ms, that a tenth of the last three seconds lay below. One talker pauses between words and
-/// syllables for more than that, so it is the room's level; a crowd never does, so it is nearly the crowd's own. (The least level, as in
-/// R. Martin's minimum statistics, IEEE Trans. SAP 9, 2001, is a chance moment of the crowd's, or what was before it.)
+/// The level, smoothed over 50 ms, that a tenth of the last three seconds lay below. One talker pauses between words
+/// and syllables for more than that, so it is the room's level; a crowd never does, so it is nearly the crowd's own.
+/// (The least level, as in R. Martin's minimum statistics, IEEE Trans. SAP 9, 2001, is a chance moment of the crowd's,
+/// or what was before it.)
 struct LevelFloor: BitwiseCopyable {
     /// Weight of a block of 10 ms.
     private static let weight: Float = 0.2
@@ -21,7 +22,8 @@ struct LevelFloor: BitwiseCopyable {
     private var next = 0
     private var taken = 0
 
-    /// Takes a block's power (mean square) and returns the floor, dBFS. Digital silence before the first sound is no room's and is left out.
+    /// Takes a block's power (mean square) and returns the floor, dBFS. Digital silence before the first sound is no
+    /// room's and is left out.
     mutating func take(power: Float) -> Float {
         let last = smooth ?? power
         let level = last + Self.weight * (power - last)

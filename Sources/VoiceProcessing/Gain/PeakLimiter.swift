@@ -2,8 +2,9 @@ import Glibc
 
 /// Keeps a block below full scale without look-ahead of its own: it looks at the whole block of 10 ms that it is given.
 ///
-/// The gain is found for each millisecond and runs in straight lines between them, down in time for the peak and up again
-/// slowly. Only a peak in a block's first millisecond can come before the gain is down; a soft knee below full scale takes it.
+/// The gain is found for each millisecond and runs in straight lines between them, down in time for the peak and up
+/// again slowly. Only a peak in a block's first millisecond can come before the gain is down; a soft knee below full
+/// scale takes it.
 struct PeakLimiter: BitwiseCopyable {
     /// Where limiting begins, -1 dBFS.
     private static let threshold: Float = 0.891

@@ -1,7 +1,7 @@
 import VoiceSignal
 
-/// The level of the deepest pause of late: within a second a talker has one, however short, and a crowd that has just begun has none any
-/// more.
+/// The level of the deepest pause of late: within a second a talker has one, however short, and a crowd that has just
+/// begun has none any more.
 ///
 /// Least level, smoothed over 50 ms, over two windows that take turns.
 struct RecentPause: BitwiseCopyable {

@@ -2,8 +2,9 @@ import VoiceSignal
 
 /// The level of the talker's speech, from blocks that are known to be speech; pauses and noise do not move it.
 ///
-/// Power is averaged over stretches of speech and the stretches' levels over time, so that one loud word weighs little and a
-/// talker who steps back is followed within seconds. The first stretches are short, so that the first words already count.
+/// Power is averaged over stretches of speech and the stretches' levels over time, so that one loud word weighs little
+/// and a talker who steps back is followed within seconds. The first stretches are short, so that the first words
+/// already count.
 struct SpeechLevel: BitwiseCopyable {
     /// Blocks of 10 ms in a stretch: the first three and all others.
     private static let stretch = (first: 10, usual: 40)

@@ -38,7 +38,8 @@ struct LogSpectralGain: ~Copyable {
         return min(1, ratio * (table[step] + fraction * (table[step + 1] - table[step])))
     }
 
-    /// E₁(x) for x > 0: the power series below 1, Lentz's continued fraction above (Abramowitz and Stegun, 5.1.11, 5.1.22).
+    /// E₁(x) for x > 0: the power series below 1, Lentz's continued fraction above (Abramowitz and Stegun, 5.1.11,
+    /// 5.1.22).
     static func exponentialIntegral(_ x: Double) -> Double {
         if x <= 1 {
             var sum = -0.577_215_664_901_532_9 - log(x)

@@ -4,8 +4,9 @@ import VoiceSignal
 
 /// RNNoise's shared library, found at run time.
 ///
-/// The installed one is looked for once in a process, by whoever makes the first processor at 48 kHz: that reads files and takes
-/// milliseconds. Switching to it later does neither. Nothing changes in it once it is made, so any thread may use it.
+/// The installed one is looked for once in a process, by whoever makes the first processor at 48 kHz: that reads files
+/// and takes milliseconds. Switching to it later does neither. Nothing changes in it once it is made, so any thread may
+/// use it.
 @safe
 final class NeuralLibrary: @unchecked Sendable {
     /// Frames that it takes at a time.

@@ -1,10 +1,12 @@
 import Glibc
 import VoiceSignal
 
-/// RNNoise as a noise suppressor, where it is installed: a recurrent net that takes away what is not speech, babble and keyboards too.
+/// RNNoise as a noise suppressor, where it is installed: a recurrent net that takes away what is not speech, babble and
+/// keyboards too.
 ///
-/// J.-M. Valin, "A hybrid DSP/deep learning approach to real-time full-band speech enhancement", MMSP 2018. It works at 48 kHz only and lags
-/// by 10 or 20 ms, by its version. The library is looked for when the first is made; allocates then and never after. One owner.
+/// J.-M. Valin, "A hybrid DSP/deep learning approach to real-time full-band speech enhancement", MMSP 2018. It works at
+/// 48 kHz only and lags by 10 or 20 ms, by its version. The library is looked for when the first is made; allocates
+/// then and never after. One owner.
 @safe
 package struct NeuralSuppressor: ~Copyable {
     /// The library cannot be used. Install librnnoise, or do without: ``ProcessingSettings/NoiseMethod/spectral``.

@@ -7,10 +7,10 @@ import VoiceSignal
 ///                        │                                                 └─> in critical bands: presence of speech
 ///                        └──────────────── spectrum × gain ─> overlap-add ─> 5 ms later
 ///
-/// The a-priori SNR follows D. Ephraim's and Malah's decision-directed rule with a weight that grows with the SNR before, so
-/// that onsets are not smeared and noise does not sing; presence in critical bands and in the whole frame then decides
-/// between the gain and the floor, as in speexdsp's `preprocess.c` (I. Cohen, B. Berdugo, "Speech enhancement for
-/// non-stationary noise environments", Signal Processing 81, 2001, for the idea).
+/// The a-priori SNR follows D. Ephraim's and Malah's decision-directed rule with a weight that grows with the SNR
+/// before, so that onsets are not smeared and noise does not sing; presence in critical bands and in the whole frame
+/// then decides between the gain and the floor, as in speexdsp's `preprocess.c` (I. Cohen, B. Berdugo, "Speech
+/// enhancement for non-stationary noise environments", Signal Processing 81, 2001, for the idea).
 ///
 /// One owner. Allocates when made and never after. Its mode may change between any two blocks.
 package struct NoiseSuppressor: ~Copyable {
@@ -56,7 +56,8 @@ package struct NoiseSuppressor: ~Copyable {
 
     /// Frames per second.
     package let sampleRate: Int
-    /// How much is taken away. Between levels the change fades; from and to `off` it is spliced over, as the delay changes.
+    /// How much is taken away. Between levels the change fades; from and to `off` it is spliced over, as the delay
+    /// changes.
     package var mode: ProcessingSettings.NoiseSuppression {
         didSet { if (mode == .off) != (oldValue == .off) { switchOver() } }
     }
@@ -106,8 +107,8 @@ package struct NoiseSuppressor: ~Copyable {
 
     /// Processes `sampleRate / 100` frames in place. When off, listens only and leaves the block as it is.
     ///
-    /// - Parameter isDamped: an echo suppressor took of the block. The room's noise has not fallen then, and has not risen when it comes
-    ///   back: followed down and up again it would be taken for the beginning of speech.
+    /// - Parameter isDamped: an echo suppressor took of the block. The room's noise has not fallen then, and has not
+    ///   risen when it comes back: followed down and up again it would be taken for the beginning of speech.
     package mutating func run(_ block: inout MutableSpan<Float>, isDamped: Bool = false) -> Evidence {
         precondition(block.count == sampleRate / 100, "a block is 10 ms")
         var suppression: Float = 0

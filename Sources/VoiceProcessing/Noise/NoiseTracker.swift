@@ -3,9 +3,10 @@ import VoiceSignal
 
 /// The noise's power in each bin, followed through speech.
 ///
-/// Each bin is taken for noise with the probability that it is, given the noise so far and a fixed SNR of speech (T. Gerkmann,
-/// R. C. Hendriks, "Unbiased MMSE-based noise power estimation with low complexity and low tracking delay", IEEE Trans. ASLP 20,
-/// 2012). It needs no pause to follow a noise that falls or that rises slowly; a sudden rise of 15 dB takes it three seconds.
+/// Each bin is taken for noise with the probability that it is, given the noise so far and a fixed SNR of speech (T.
+/// Gerkmann, R. C. Hendriks, "Unbiased MMSE-based noise power estimation with low complexity and low tracking delay",
+/// IEEE Trans. ASLP 20, 2012). It needs no pause to follow a noise that falls or that rises slowly; a sudden rise of 15
+/// dB takes it three seconds.
 struct NoiseTracker: ~Copyable {
     struct Bin: BitwiseCopyable {
         var power: Float = 0
@@ -41,7 +42,8 @@ struct NoiseTracker: ~Copyable {
 
     /// Begins a frame.
     ///
-    /// - Parameter isDamped: something before took of the frame, noise and all; then no bin's noise is believed to have fallen.
+    /// - Parameter isDamped: something before took of the frame, noise and all; then no bin's noise is believed to have
+    ///   fallen.
     mutating func beginFrame(isDamped: Bool = false) {
         frames = min(frames + 1, Self.learning + 1)
         self.isDamped = isDamped && frames > Self.learning

@@ -3,10 +3,11 @@ import VoiceSignal
 
 /// Cuts a signal into overlapping frames for the spectrum and puts them together again, with little delay.
 ///
-/// The analysis looks back over 20 ms with a window that rises slowly and falls in the last 5 ms; the synthesis uses only the
-/// last 10 ms, with the window that makes the product of the two a raised cosine, so that unchanged frames add up to the
-/// signal (D. Mauler, R. Martin, "A low delay, variable resolution, perfect reconstruction spectral analysis-synthesis system
-/// for speech enhancement", EUSIPCO 2007). Resolution of a long window, delay of a short one: one hop, 5 ms.
+/// The analysis looks back over 20 ms with a window that rises slowly and falls in the last 5 ms; the synthesis uses
+/// only the last 10 ms, with the window that makes the product of the two a raised cosine, so that unchanged frames add
+/// up to the signal (D. Mauler, R. Martin, "A low delay, variable resolution, perfect reconstruction spectral
+/// analysis-synthesis system for speech enhancement", EUSIPCO 2007). Resolution of a long window, delay of a short one:
+/// one hop, 5 ms.
 ///
 ///     analysis   ___------‾‾‾‾‾‾‾‾\        20 ms, zero-padded to a power of two
 ///     synthesis            /‾‾\            last 10 ms
@@ -21,7 +22,8 @@ struct ShortDelayFrames: ~Copyable {
     let hop: Int
     /// Spectrum of the last frame.
     var transform: RealTransform
-    /// Sum of the squared analysis window: a spectrum's power over this and over the transform's length is a mean square.
+    /// Sum of the squared analysis window: a spectrum's power over this and over the transform's length is a mean
+    /// square.
     let windowEnergy: Float
 
     private let window: Int

@@ -2,10 +2,11 @@ import VoiceSignal
 
 /// Takes clicks away where there are many: a keyboard's, mostly.
 ///
-/// One click cannot be told from a plosive without waiting for what follows it. Many can: what rises by 9 dB within 5 ms and has
-/// fallen by 14 dB 25 ms later is counted, speech has such an event now and then, typing several in a second. Only while the rate
-/// is that high are the upper bands held to twice their power before a jump. Speech without clicks is touched where its own plosives come that
-/// fast, which is seldom: a talker's rate stays below where the suppression begins but for moments.
+/// One click cannot be told from a plosive without waiting for what follows it. Many can: what rises by 9 dB within 5
+/// ms and has fallen by 14 dB 25 ms later is counted, speech has such an event now and then, typing several in a
+/// second. Only while the rate is that high are the upper bands held to twice their power before a jump. Speech without
+/// clicks is touched where its own plosives come that fast, which is seldom: a talker's rate stays below where the
+/// suppression begins but for moments.
 struct TransientSuppressor: ~Copyable {
     /// Where clicks are looked for and taken away, Hz: above most of a voice's harmonics.
     private static let lowest = 1200.0

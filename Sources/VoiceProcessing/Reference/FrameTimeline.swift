@@ -1,8 +1,9 @@
 /// The times of a stream's frames through its interruptions: one ``FrameClock`` for each stretch without one.
 ///
-/// A time stamp far from what is expected is either late scheduling, which ends by itself, or a jump: an underrun, a pause, a
-/// device that changed its buffer. It is taken for a jump when several in a row agree with each other; until then the old
-/// clock goes on. The stretch then begins at the first of them, so nothing between is placed wrongly in hindsight.
+/// A time stamp far from what is expected is either late scheduling, which ends by itself, or a jump: an underrun, a
+/// pause, a device that changed its buffer. It is taken for a jump when several in a row agree with each other; until
+/// then the old clock goes on. The stretch then begins at the first of them, so nothing between is placed wrongly in
+/// hindsight.
 struct FrameTimeline: ~Copyable {
     /// A stretch without interruption.
     struct Stretch: BitwiseCopyable {
@@ -26,7 +27,8 @@ struct FrameTimeline: ~Copyable {
 
     /// Least distance, nanoseconds, that can be a jump, and how many times the jitter it must be.
     private static let jump = (least: 3e6, jitters: 6.0)
-    /// A distance, nanoseconds, that scheduling hardly explains, and the time stamps in a row that prove it or a lesser one.
+    /// A distance, nanoseconds, that scheduling hardly explains, and the time stamps in a row that prove it or a lesser
+    /// one.
     private static let large = 20e6
     private static let proof = (large: 2, lesser: 6)
     /// Stretches that are remembered; with a second of history more than enough.
@@ -76,8 +78,8 @@ struct FrameTimeline: ~Copyable {
         begin(suspected)
     }
 
-    /// Another device has taken the stream over: its first time stamp begins a new stretch, however close it is to what is expected, and
-    /// its crystal is another.
+    /// Another device has taken the stream over: its first time stamp begins a new stretch, however close it is to what
+    /// is expected, and its crystal is another.
     mutating func breakOff() { isBroken = count > 0 }
 
     /// Where a time falls, nil before the first time stamp.

@@ -2,32 +2,34 @@ import VoiceSignal
 
 /// Gives each microphone block the reference block that was in the air when it was recorded.
 ///
-/// It knows when each reference frame left the DAC and when each microphone frame entered the ADC, both on one monotonic
-/// clock, and smooths both with a delay-locked loop. So the canceller sees an echo path that begins at a small constant
-/// delay, whatever the buffers in between do: a playback that pauses, an underrun, a device that re-buffers by 120 ms.
+/// It knows when each reference frame left the DAC and when each microphone frame entered the ADC, both on one
+/// monotonic clock, and smooths both with a delay-locked loop. So the canceller sees an echo path that begins at a
+/// small constant delay, whatever the buffers in between do: a playback that pauses, an underrun, a device that
+/// re-buffers by 120 ms.
 ///
 ///     played(frames, DAC time) ──> history, FrameTimeline ──┐
 ///                                                           ├──> block, remaining delay
 ///     recorded(ADC time) ────────> FrameTimeline ───────────┘
 ///
-/// The two clocks never agree. The reading position is a fraction of a frame and moves by their ratio, so the reference is
-/// resampled continuously: there is no slip and no step while the clocks drift, and blocks join without a seam. What is left of
-/// the timing error is taken out by bending the step by at most ``Configuration/steepestCorrection``; only an error beyond
-/// ``Configuration/slipThreshold``, which no drift explains, moves the position at once.
+/// The two clocks never agree. The reading position is a fraction of a frame and moves by their ratio, so the reference
+/// is resampled continuously: there is no slip and no step while the clocks drift, and blocks join without a seam. What
+/// is left of the timing error is taken out by bending the step by at most ``Configuration/steepestCorrection``; only
+/// an error beyond ``Configuration/slipThreshold``, which no drift explains, moves the position at once.
 ///
 /// Pure: reads no clock. One owner; nothing is allocated after `init`.
 public struct ReferenceAligner: ~Copyable {
     /// What is chosen at the start.
     public struct Configuration: BitwiseCopyable, Equatable, Sendable {
-        /// How far the block runs ahead of what was in the air, so that it is causal whatever the timing error: more than
-        /// `slipThreshold`. Seconds. Where the playback is handed over less far ahead than that, the lead shrinks by itself.
+        /// How far the block runs ahead of what was in the air, so that it is causal whatever the timing error: more
+        /// than `slipThreshold`. Seconds. Where the playback is handed over less far ahead than that, the lead shrinks
+        /// by itself.
         public var lead: Double
         /// Timing error at which the reading position is moved at once, seconds.
         public var slipThreshold: Double
         /// Blocks in a row for which it must be exceeded.
         public var slipPatience: Int
-        /// How much faster or slower than the clocks' ratio the reference is read to take out a timing error; 0.001 is 1000 ppm, less
-        /// than two cents of pitch.
+        /// How much faster or slower than the clocks' ratio the reference is read to take out a timing error; 0.001 is
+        /// 1000 ppm, less than two cents of pitch.
         public var steepestCorrection: Double
         /// Reference that is kept, seconds: longer than the playback and capture buffers together.
         public var history: Double
@@ -47,8 +49,8 @@ public struct ReferenceAligner: ~Copyable {
 
     /// What came with a block.
     public struct Alignment: BitwiseCopyable, Equatable, Sendable {
-        /// Frames from the entry of a reference frame to the earliest arrival of its echo: the lead less the timing error.
-        /// The sound's way through the air comes on top.
+        /// Frames from the entry of a reference frame to the earliest arrival of its echo: the lead less the timing
+        /// error. The sound's way through the air comes on top.
         public var delay: Int
         /// Frames of the block that were not known or not played, and are silence.
         public var missing: Int
@@ -66,7 +68,8 @@ public struct ReferenceAligner: ~Copyable {
         public var missingFrames: Int64 = 0
         /// Frames of the last block's timing error: positive when the block is older than it should be.
         public var timingError: Double = 0
-        /// Seconds by which the blocks run ahead at present: ``Configuration/lead``, or less where playback is handed over later.
+        /// Seconds by which the blocks run ahead at present: ``Configuration/lead``, or less where playback is handed
+        /// over later.
         public var lead = 0.0
         /// How much faster the playback's clock runs than the microphone's, ppm; nil before it is worth reading.
         public var driftPPM: Double?
@@ -81,16 +84,18 @@ public struct ReferenceAligner: ~Copyable {
     private static let settledAge = 1.0
     /// Blocks over which the share of missing reference is averaged, for the confidence.
     private static let presenceWeight: Float = 0.02
-    /// Share of the timing error that is taken out in each block: a time constant of 0.2 s, quicker than the clocks' own loops move.
+    /// Share of the timing error that is taken out in each block: a time constant of 0.2 s, quicker than the clocks'
+    /// own loops move.
     private static let followWeight = 0.05
     /// Most that two crystals differ: twice the ±300 ppm of the worst that were measured.
     private static let largestDrift = 0.0006
 
-    /// Blocks in a row whose end was not handed over yet, until the lead shrinks; and the lead that is not worth halving, seconds.
+    /// Blocks in a row whose end was not handed over yet, until the lead shrinks; and the lead that is not worth
+    /// halving, seconds.
     private static let shortPatience = 2
     private static let leastLead = 0.000_25
-    /// What should be left between a block's end and the end of what was handed over, when the reading position is found anew: a period, by
-    /// whose phase it varies. And the lead that is not given up for it. Seconds.
+    /// What should be left between a block's end and the end of what was handed over, when the reading position is
+    /// found anew: a period, by whose phase it varies. And the lead that is not given up for it. Seconds.
     private static let reserve = 0.003
     private static let worthwhileLead = 0.001
 
@@ -185,8 +190,9 @@ public struct ReferenceAligner: ~Copyable {
         return finish(&reference, missing: missing, delay: delay, discontinuity: moved || shrunk)
     }
 
-    /// Runs less far ahead where the end of the block has not been handed over yet: a reference that ends in silence every now and then
-    /// is worse than one that moves once. What lacks more than the lead is no such thing, but a playback that has stopped.
+    /// Runs less far ahead where the end of the block has not been handed over yet: a reference that ends in silence
+    /// every now and then is worse than one that moves once. What lacks more than the lead is no such thing, but a
+    /// playback that has stopped.
     ///
     /// Where the position was found anew it costs nothing, so then some is kept in reserve.
     ///

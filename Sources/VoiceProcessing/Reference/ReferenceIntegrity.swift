@@ -6,7 +6,8 @@ public struct ReferenceIntegrity: BitwiseCopyable, Equatable, Sendable {
     public enum Problem: UInt8, BitwiseCopyable, CaseIterable, Sendable {
         /// Parts of it are missing: it breaks off amid sound, as where frames are lost. Their echo cannot be cancelled.
         case gaps
-        /// It is at full scale too often: an echo of what was clipped after the reference was taken is none of a linear path. Lower the level.
+        /// It is at full scale too often: an echo of what was clipped after the reference was taken is none of a linear
+        /// path. Lower the level.
         case clipping
         /// It may come too late: an echo that precedes it cannot be cancelled. Take it earlier.
         case lateness
@@ -18,7 +19,8 @@ public struct ReferenceIntegrity: BitwiseCopyable, Equatable, Sendable {
         case began(Problem)
         /// or no more.
         case ended(Problem)
-        /// The echo has become so much louder, dB, at once, as by a volume control behind the reference; it is followed.
+        /// The echo has become so much louder, dB, at once, as by a volume control behind the reference; it is
+        /// followed.
         case gainChanged(decibels: Float)
         /// The echo comes so much later than before, or sooner where that is negative; the reference was re-timed.
         case shifted(by: Duration)
@@ -38,8 +40,8 @@ public struct ReferenceIntegrity: BitwiseCopyable, Equatable, Sendable {
     public var lastShift: Duration?
     /// Times that it broke off into digital silence amid sound and went on within 0.1 s.
     public var gaps = 0
-    /// Times that the echo's gain changed by more than 2.3 dB while its path stayed the same. Each is told once it is certain: after a second of
-    /// the far end, later while both talk.
+    /// Times that the echo's gain changed by more than 2.3 dB while its path stayed the same. Each is told once it is
+    /// certain: after a second of the far end, later while both talk.
     public var gainChanges = 0
     /// Times that the echo was found elsewhere once its path was known, and the reference was re-timed.
     public var shifts = 0

@@ -1,6 +1,7 @@
 import Glibc
 
-/// Whether what is heard at the near end can be taken for the near talker, so that an interruption can be told from an echo.
+/// Whether what is heard at the near end can be taken for the near talker, so that an interruption can be told from an
+/// echo.
 public struct EchoReadiness: BitwiseCopyable, Equatable, Sendable {
     /// How far it is.
     public enum State: UInt8, BitwiseCopyable, Sendable {
@@ -8,8 +9,9 @@ public struct EchoReadiness: BitwiseCopyable, Equatable, Sendable {
         case unknown
         /// The far end is heard, and more of it comes back than a talker could be told from.
         case learning
-        /// What comes back of the far end is gone, or there is no way for it to come back, as with a headset: trust an interruption. An engine
-        /// that is to cancel no echo is told so, and believes it until the far end is heard to come back.
+        /// What comes back of the far end is gone, or there is no way for it to come back, as with a headset: trust an
+        /// interruption. An engine that is to cancel no echo is told so, and believes it until the far end is heard to
+        /// come back.
         case ready
     }
 
@@ -17,8 +19,9 @@ public struct EchoReadiness: BitwiseCopyable, Equatable, Sendable {
     public struct Evidence: BitwiseCopyable, Equatable, Sendable {
         /// How long the far end was heard since the beginning, or since the path is another.
         public var farEndHeard = Duration.zero
-        /// Share, 0...1, of the far end's last second or so in which nothing of it was left: weighted so that a canceller which has
-        /// converged is believed soon, and is doubted only where the far end comes through for a second on end.
+        /// Share, 0...1, of the far end's last second or so in which nothing of it was left: weighted so that a
+        /// canceller which has converged is believed soon, and is doubted only where the far end comes through for a
+        /// second on end.
         public var cleanShare: Float = 0
         /// By how much the far end was weakened where it was heard at all, dB; nil as long as it was not.
         public var enhancement: Float?
@@ -40,9 +43,9 @@ public struct EchoReadiness: BitwiseCopyable, Equatable, Sendable {
 
 /// Judges by a processor's reports whether its canceller can be trusted with an interruption; for every backend.
 ///
-/// A block in which the far end is heard is clean where what is left is at the level of the room's noise, or far below what the
-/// microphone heard. A talker's blocks are not clean, and cannot be told from an echo's by that alone; so clean blocks weigh much and others
-/// little. Pure, one owner.
+/// A block in which the far end is heard is clean where what is left is at the level of the room's noise, or far below
+/// what the microphone heard. A talker's blocks are not clean, and cannot be told from an echo's by that alone; so
+/// clean blocks weigh much and others little. Pure, one owner.
 package struct EchoReadinessJudge: BitwiseCopyable, Sendable {
     /// The far end is heard above this, dBFS,
     private static let audible: Float = -50

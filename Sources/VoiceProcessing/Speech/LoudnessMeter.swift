@@ -1,10 +1,11 @@
 import Glibc
 import VoiceSignal
 
-/// Loudness as a listener hears it: momentary over 400 ms and short-term over 3 s (ITU-R BS.1770-4, EBU Tech 3341), mono.
+/// Loudness as a listener hears it: momentary over 400 ms and short-term over 3 s (ITU-R BS.1770-4, EBU Tech 3341),
+/// mono.
 ///
-/// The K-weighting is the two second-order filters of the recommendation; away from 48 kHz they are made from the analogue
-/// filters that libebur128 (`ebur128.c`, MIT) found behind its coefficients. One owner; allocates when made.
+/// The K-weighting is the two second-order filters of the recommendation; away from 48 kHz they are made from the
+/// analogue filters that libebur128 (`ebur128.c`, MIT) found behind its coefficients. One owner; allocates when made.
 package struct LoudnessMeter: ~Copyable {
     /// Blocks of 10 ms in the two windows.
     private static let blocks = (momentary: 40, shortTerm: 300)

@@ -7,8 +7,8 @@ import VoiceSignal
 ///                               └─> SpeechNetwork ──────────┴─> SpeechDetector ─> speechStarted, speechEnded
 ///                                         less what is likely an echo
 ///
-/// One owner. Allocates when made and never after; its settings may change between any two blocks. Costs next to nothing when
-/// noise suppression, gain and voice detection are all off.
+/// One owner. Allocates when made and never after; its settings may change between any two blocks. Costs next to
+/// nothing when noise suppression, gain and voice detection are all off.
 package struct NearEndStages: ~Copyable {
     /// Length of a block.
     private static let block = Duration.milliseconds(10)
@@ -70,8 +70,9 @@ package struct NearEndStages: ~Copyable {
 
     /// Processes 10 ms in place and completes the report.
     ///
-    /// What is left of an echo is no speech: its likelihood is ``ProcessingReport/residualEchoLikelihood`` where the canceller told it, and
-    /// else is reckoned from ``ProcessingReport/referenceLevel``, which must then be that of the far end as it goes with this block.
+    /// What is left of an echo is no speech: its likelihood is ``ProcessingReport/residualEchoLikelihood`` where the
+    /// canceller told it, and else is reckoned from ``ProcessingReport/referenceLevel``, which must then be that of the
+    /// far end as it goes with this block.
     package mutating func run(_ block: inout MutableSpan<Float>, report: inout ProcessingReport) {
         elapsed += Self.block
         report.processedTime = elapsed

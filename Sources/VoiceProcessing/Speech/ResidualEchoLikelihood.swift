@@ -3,9 +3,9 @@ import VoiceSignal
 
 /// How likely it is that what an echo canceller left is echo, by how loud it is for what was played.
 ///
-/// What is left of an echo lies about as far below the far end as it did before: that distance is learned, loosely at first, so that
-/// an echo before the canceller has converged is taken for one. A talker is louder than what is to be expected, and moves it little. It
-/// knows levels only, so it holds for every canceller. One owner; pure.
+/// What is left of an echo lies about as far below the far end as it did before: that distance is learned, loosely at
+/// first, so that an echo before the canceller has converged is taken for one. A talker is louder than what is to be
+/// expected, and moves it little. It knows levels only, so it holds for every canceller. One owner; pure.
 struct ResidualEchoLikelihood: BitwiseCopyable {
     /// The far end is heard above this, dBFS.
     private static let audible: Float = -60
@@ -19,8 +19,8 @@ struct ResidualEchoLikelihood: BitwiseCopyable {
     private static let margin = (even: Float(6), width: Float(2))
     /// What is louder by this than expected is the near end, unless it goes on: dB.
     private static let surprise: Float = 9
-    /// How fast what is expected follows, dB per block: up through echo, up through what goes on being louder, and down, in shares of the
-    /// distance and at most.
+    /// How fast what is expected follows, dB per block: up through echo, up through what goes on being louder, and
+    /// down, in shares of the distance and at most.
     private static let following = (
         up: Float(0.5), surprised: Float(0.03), downShare: Float(0.02), downMost: Float(0.4)
     )

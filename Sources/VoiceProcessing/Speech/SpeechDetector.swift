@@ -2,24 +2,27 @@
 ///
 ///     silent ──(probable for `onsetConfirmation`, and begun `minimumSpeech` ago)──> speaking ──(improbable for `minimumSilence`)──> silent
 ///
-/// The probabilities are evidence, as ``SpeechNetwork`` has it; what is made of them is decided here, and here alone. Two thresholds, so that a
-/// probability between them changes nothing. Pure: time comes in and events go out as values.
+/// The probabilities are evidence, as ``SpeechNetwork`` has it; what is made of them is decided here, and here alone.
+/// Two thresholds, so that a probability between them changes nothing. Pure: time comes in and events go out as values.
 public struct SpeechDetector: BitwiseCopyable, Sendable {
     /// How readily speech is taken to begin and to end.
     public struct Configuration: BitwiseCopyable, Equatable, Sendable {
-        /// Time over which probabilities are averaged before they are judged, 10 to 100 ms. It need not be a whole number of blocks: of a block that is in
-        /// two frames, each has its share.
+        /// Time over which probabilities are averaged before they are judged, 10 to 100 ms. It need not be a whole
+        /// number of blocks: of a block that is in two frames, each has its share.
         public var frame: Duration
         /// Probability at and above which a frame is speech, 0...1.
         public var threshold: Float
         /// How far the probability must sink below the threshold for a frame to be silence, 0...1.
         public var hysteresis: Float
-        /// Frames of speech that must have been heard, those of silence among them taken off, before a beginning is told, up to 2 s. It keeps clicks out, and
-        /// delays the telling; the time that is told is that of the first frame.
+        /// Frames of speech that must have been heard, those of silence among them taken off, before a beginning is
+        /// told, up to 2 s. It keeps clicks out, and delays the telling; the time that is told is that of the first
+        /// frame.
         public var onsetConfirmation: Duration
-        /// Time from the beginning to the end of a frame of speech, pauses included, before a beginning is told, up to 2 s: what is shorter is nothing.
+        /// Time from the beginning to the end of a frame of speech, pauses included, before a beginning is told, up to
+        /// 2 s: what is shorter is nothing.
         public var minimumSpeech: Duration
-        /// Silence that must have lasted before the end of speech is told, up to 10 s: what is shorter is a pause within it.
+        /// Silence that must have lasted before the end of speech is told, up to 10 s: what is shorter is a pause
+        /// within it.
         public var minimumSilence: Duration
 
         /// A configuration.
@@ -36,8 +39,8 @@ public struct SpeechDetector: BitwiseCopyable, Sendable {
             self.minimumSilence = minimumSilence
         }
 
-        /// Whether every number is in its range: a frame of 10 to 100 ms, a threshold and a hysteresis below it, a confirmation and least speech of
-        /// up to 2 s, least silence of up to 10 s.
+        /// Whether every number is in its range: a frame of 10 to 100 ms, a threshold and a hysteresis below it, a
+        /// confirmation and least speech of up to 2 s, least silence of up to 10 s.
         public var isValid: Bool {
             (.milliseconds(10) ... .milliseconds(100)).contains(frame) && threshold > 0 && threshold <= 1
                 && hysteresis >= 0 && hysteresis < threshold && (.zero ... .seconds(2)).contains(onsetConfirmation)
@@ -94,7 +97,8 @@ public struct SpeechDetector: BitwiseCopyable, Sendable {
     ///
     /// - Parameters:
     ///   - probability: 0...1.
-    ///   - residualEcho: the canceller's likelihood, 0...1, that what is heard is left of an echo; it discounts the probability.
+    ///   - residualEcho: the canceller's likelihood, 0...1, that what is heard is left of an echo; it discounts the
+    ///     probability.
     ///   - duration: the block's length, no more than a frame's.
     ///   - end: the time of the block's end, on any clock.
     public mutating func take(

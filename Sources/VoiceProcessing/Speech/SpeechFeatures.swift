@@ -1,15 +1,17 @@
 import Glibc
 import VoiceSignal
 
-/// What ``SpeechNetwork`` looks at, of a block of 10 ms at 16 kHz: levels in bands, periodicity in ranges of pitch, and the level's course.
+/// What ``SpeechNetwork`` looks at, of a block of 10 ms at 16 kHz: levels in bands, periodicity in ranges of pitch, and
+/// the level's course.
 ///
 ///     newest 32 ms × window ─> power ─┬─> 29 bands ─> log10
 ///                                     ├─> 62 Hz...1 kHz ─> autocorrelation ─> its maximum in 7 ranges of lags
 ///                                     └─> ⁴√, 94 Hz...4 kHz ─> autocorrelation ─> its maximum in the same
 ///     newest 10 ms ─> power of its quarters, and of all of it ─> log10
 ///
-/// The first autocorrelation finds a voice under hiss, as most of its power lies below 1 kHz; the compressed one finds it under rumble. The window
-/// falls over its last 5 ms only, so that the newest frames count. tools/speech/features.py computes the same; a test compares the two.
+/// The first autocorrelation finds a voice under hiss, as most of its power lies below 1 kHz; the compressed one finds
+/// it under rumble. The window falls over its last 5 ms only, so that the newest frames count. tools/speech/features.py
+/// computes the same; a test compares the two.
 struct SpeechFeatures: ~Copyable {
     static let sampleRate = 16_000
     static let block = 160

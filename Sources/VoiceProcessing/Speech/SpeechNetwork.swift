@@ -6,8 +6,9 @@ import VoiceSignal
 ///     48, 32 or 16 kHz ─> Decimator ─> SpeechFeatures ─┬──────────────┬─> dense, tanh ─> recurrent ─┬─> recurrent ─┬─> dense ─> logistic
 ///                                                      └─ bands' rise ┘                             └──────────────┘
 ///
-/// Evidence only: when speech begins and ends is ``SpeechDetector``'s decision. It hears the past alone, so it delays nothing; what it heard is remembered for
-/// seconds, so a steady hum is soon known for one. Trained by tools/train-speech. Allocates when made and never after. One owner.
+/// Evidence only: when speech begins and ends is ``SpeechDetector``'s decision. It hears the past alone, so it delays
+/// nothing; what it heard is remembered for seconds, so a steady hum is soon known for one. Trained by
+/// tools/train-speech. Allocates when made and never after. One owner.
 package struct SpeechNetwork: ~Copyable {
     private static let mark = 0x4e53_5644
 

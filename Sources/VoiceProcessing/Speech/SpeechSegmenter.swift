@@ -1,11 +1,12 @@
 /// Cuts a recording into the stretches in which somebody speaks, from the probabilities of its blocks.
 ///
-/// A ``SpeechDetector`` decides; this keeps what it decided, with the probability and the sound that is to be kept before it. Pure, and bounded: it remembers
-/// one segment.
+/// A ``SpeechDetector`` decides; this keeps what it decided, with the probability and the sound that is to be kept
+/// before it. Pure, and bounded: it remembers one segment.
 package struct SpeechSegmenter: Sendable {
     /// A stretch of speech.
     package struct Segment: Equatable, Sendable {
-        /// Its beginning and end in the recording; the beginning is earlier by the pre-roll than what was heard, as far as there is sound.
+        /// Its beginning and end in the recording; the beginning is earlier by the pre-roll than what was heard, as far
+        /// as there is sound.
         package var start: Duration
         package var end: Duration
         /// Mean probability, 0...1, from the first speech to the last.

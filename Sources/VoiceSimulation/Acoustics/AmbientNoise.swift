@@ -42,7 +42,8 @@ struct AmbientNoiseProcess {
         case .white:
             (shape, denominator) = ([1, 0, 0, 0], [1, 0, 0, 0])
         case .pink:
-            // Poles and zeros on a logarithmic grid (J. O. Smith, "Spectral Audio Signal Processing", example 1/f noise).
+            // Poles and zeros on a logarithmic grid (J. O. Smith, "Spectral Audio Signal Processing", example 1/f
+            // noise).
             shape = [0.049922035, -0.095993537, 0.050612699, -0.004408786]
             denominator = [1, -2.494956002, 2.017265875, -0.522189400]
         case .brown:

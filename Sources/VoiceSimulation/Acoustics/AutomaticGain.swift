@@ -2,7 +2,8 @@ import Glibc
 
 /// A gain control in the capture path, in front of everything that the engine sees: it follows the level over seconds.
 ///
-/// Operating systems, sound cards and conference microphones have one. An echo canceller behind it sees an echo path whose gain moves.
+/// Operating systems, sound cards and conference microphones have one. An echo canceller behind it sees an echo path
+/// whose gain moves.
 package struct AutomaticGain: Equatable, Sendable {
     /// Where it brings the level to, in dB relative to full scale (an RMS of 1): -60...0.
     package var targetDecibels: Double

@@ -21,7 +21,8 @@ package struct CapturePath: Sendable {
         self.automaticGain = automaticGain.map { AutomaticGainProcess($0) }
     }
 
-    /// Changes the next frames of the microphone, and what the echo and the near talker are of them. All have the same length.
+    /// Changes the next frames of the microphone, and what the echo and the near talker are of them. All have the same
+    /// length.
     package mutating func process(
         microphone: inout MutableSpan<Float>, echo: inout MutableSpan<Float>, near: inout MutableSpan<Float>
     ) {

@@ -2,7 +2,8 @@ import Glibc
 
 /// What makes a small device's playback loud and spares its driver: above a threshold the level grows more slowly.
 ///
-/// It sits behind the tap of the reference, so that an echo canceller sees an echo path whose gain changes from word to word.
+/// It sits behind the tap of the reference, so that an echo canceller sees an echo path whose gain changes from word to
+/// word.
 package struct Compressor: Equatable, Sendable {
     /// Level from which on it acts, in dB relative to full scale (an RMS of 1): -80...0.
     package var thresholdDecibels: Double

@@ -1,6 +1,7 @@
 internal import VoiceSignal
 
-/// The way from the loudspeaker's driver to the microphone: one response, or four that are faded into each other in turn.
+/// The way from the loudspeaker's driver to the microphone: one response, or four that are faded into each other in
+/// turn.
 struct EchoPath: ~Copyable, Sendable {
     private var places: InlineArray<4, PartitionedConvolver>
     /// Of the four; the others are not used.

@@ -1,6 +1,7 @@
 import Glibc
 
-/// A second-order Butterworth high-pass (R. Bristow-Johnson, "Cookbook formulae for audio EQ biquad filter coefficients").
+/// A second-order Butterworth high-pass (R. Bristow-Johnson, "Cookbook formulae for audio EQ biquad filter
+/// coefficients").
 struct HighPassFilter: Equatable, Sendable {
     /// States below this are noise that costs denormal arithmetic; 1e-20 is -400 dB.
     private static let negligible = 1e-20

@@ -4,11 +4,13 @@ import Glibc
 package struct Loudspeaker: Equatable, Sendable {
     /// Corner of its second-order high-pass in Hz, 20 to 1,000; with a ``cone``, the cone's resonance.
     package var lowestHertz: Double
-    /// How soon it saturates: the curve is tanh(saturation * x) / saturation. 0 is linear; 1 loses 2.4 dB at full scale.
+    /// How soon it saturates: the curve is tanh(saturation * x) / saturation. 0 is linear; 1 loses 2.4 dB at full
+    /// scale.
     package var saturation: Float
     /// The part of x squared that is added: asymmetry of the suspension, heard as second harmonic. 0...1.
     package var secondHarmonic: Float
-    /// The amplitude at which its amplifier cuts the sound off, before everything else; 0.001 and more, full scale 1; nil: never.
+    /// The amplitude at which its amplifier cuts the sound off, before everything else; 0.001 and more, full scale 1;
+    /// nil: never.
     package var amplifierCeiling: Float?
     /// How its cone moves, where that is to be followed: distortion with a memory. Nil: only the curves above.
     package var cone: LoudspeakerCone?

@@ -2,22 +2,25 @@
 ///
 /// The lumped-parameter model of a driver in a closed box at low frequencies: stiffness and force factor depend on the
 /// excursion, and the sound is the cone's acceleration (W. Klippel, "Loudspeaker Nonlinearities - Causes, Parameters,
-/// Symptoms", JAES 2006). What it adds depends on what was played before: bass modulates the treble above it, which no curve
-/// applied to each sample does. Hardly driven it is a Butterworth high-pass of second order at its resonance.
+/// Symptoms", JAES 2006). What it adds depends on what was played before: bass modulates the treble above it, which no
+/// curve applied to each sample does. Hardly driven it is a Butterworth high-pass of second order at its resonance.
 package struct LoudspeakerCone: Equatable, Sendable {
-    /// Amplitude of a tone far below the resonance that moves a linear cone to its rated excursion, full scale 1; 0.001...100.
+    /// Amplitude of a tone far below the resonance that moves a linear cone to its rated excursion, full scale 1;
+    /// 0.001...100.
     package var ratedAmplitude: Double
     /// By how much of itself the suspension is stiffer at the rated excursion, to either side: 0...2.
     package var stiffening: Double
     /// By how much of itself the motor is weaker at the rated excursion, to either side: 0...1.
     package var forceLoss: Double
-    /// By how much of themselves stiffness and force factor are larger at the rated excursion outwards than at rest, and smaller inwards: 0...0.5.
+    /// By how much of themselves stiffness and force factor are larger at the rated excursion outwards than at rest,
+    /// and smaller inwards: 0...0.5.
     package var asymmetry: Double
     /// Something loose that the cone strikes; nil: nothing.
     package var rattle: Rattle?
 
-    /// A cone with the given limits. By the defaults the rated excursion is that of 10 % of distortion: 75 % of the compliance
-    /// and 82 % of the force factor are left (W. Klippel, "Assessment of Voice-Coil Peak Displacement Xmax", JAES 2003).
+    /// A cone with the given limits. By the defaults the rated excursion is that of 10 % of distortion: 75 % of the
+    /// compliance and 82 % of the force factor are left (W. Klippel, "Assessment of Voice-Coil Peak Displacement Xmax",
+    /// JAES 2003).
     package init(
         ratedAmplitude: Double, stiffening: Double = 0.33, forceLoss: Double = 0.18, asymmetry: Double = 0.1,
         rattle: Rattle? = nil
@@ -67,7 +70,8 @@ struct LoudspeakerConeProcess {
         rattle = model.rattle.map { RattleProcess($0, seed: seed) }
     }
 
-    /// One step of the equation of motion (semi-implicit Euler: stable, as a step is far shorter than the resonance's period).
+    /// One step of the equation of motion (semi-implicit Euler: stable, as a step is far shorter than the resonance's
+    /// period).
     mutating func process(_ sample: Float) -> Float {
         let square = excursion * excursion
         let tilt = 1 + model.asymmetry * excursion

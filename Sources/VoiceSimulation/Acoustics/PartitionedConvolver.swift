@@ -3,9 +3,9 @@ internal import VoiceSignal
 /// Convolution of a stream with a long impulse response, without delay and at little cost.
 ///
 /// The response is cut into partitions of equal length. The first is applied sample by sample, so that the output lacks
-/// nothing of the newest input; the others act on the spectra of past blocks, by overlap-save with a frequency-domain delay
-/// line (F. Wefers, "Partitioned convolution algorithms for real-time auralization", 2015, section 5). Creating one
-/// allocates; processing does not. In one thread's hands at a time.
+/// nothing of the newest input; the others act on the spectra of past blocks, by overlap-save with a frequency-domain
+/// delay line (F. Wefers, "Partitioned convolution algorithms for real-time auralization", 2015, section 5). Creating
+/// one allocates; processing does not. In one thread's hands at a time.
 @safe package struct PartitionedConvolver: ~Copyable, Sendable {
     /// Frames per partition: 2.7 ms at 48 kHz. Measured cheapest of 64, 128, 256 and 512 for a response of 0.3 s.
     private static let partition = 128

@@ -13,7 +13,8 @@ package enum PathMovement: Equatable, Sendable {
 
     /// How many places there are.
     static let places = 4
-    /// Where a walker's reflections are taken from, relative to the room's size: far from each other and from the walls.
+    /// Where a walker's reflections are taken from, relative to the room's size: far from each other and from the
+    /// walls.
     private static let spots: InlineArray<3, SIMD3<Double>> = [
         [0.23, 0.31, 0.62], [0.69, 0.78, 0.47], [0.81, 0.27, 0.71],
     ]

@@ -4,7 +4,8 @@ import Glibc
 package struct Rattle: Equatable, Sendable {
     /// How far the cone has to move outwards or inwards to strike it, in rated excursions: 0.05...4.
     package var excursion: Double
-    /// Amplitude of a burst, full scale 1, by a cone that passes at the speed of one rated excursion a millisecond: 0...1.
+    /// Amplitude of a burst, full scale 1, by a cone that passes at the speed of one rated excursion a millisecond:
+    /// 0...1.
     package var level: Double
 
     /// A loose part.

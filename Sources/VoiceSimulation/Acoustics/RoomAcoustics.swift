@@ -4,8 +4,8 @@ internal import VoiceSignal
 /// What lies between a loudspeaker and a microphone:
 /// `speaker -> buffers -> compressor -> loudspeaker -> room -> + near + noise -> clipping`.
 ///
-/// A stream at 48 kHz in blocks of any length; the output lacks nothing of the newest input. Deterministic: one seed and
-/// the same input give the same bits, however the input is cut into blocks. Creating one computes the room and
+/// A stream at 48 kHz in blocks of any length; the output lacks nothing of the newest input. Deterministic: one seed
+/// and the same input give the same bits, however the input is cut into blocks. Creating one computes the room and
 /// allocates; `process` does neither, nor blocks, and costs a small part of real time. In one thread's hands at a time.
 package struct RoomAcoustics: ~Copyable, Sendable {
     /// Frames per second.
@@ -15,8 +15,8 @@ package struct RoomAcoustics: ~Copyable, Sendable {
 
     /// The conditions it was made for; `bulkDelayFrames` and `echoReturnLossDecibels` may have changed since.
     package let conditions: RoomConditions
-    /// From the loudspeaker's driver to the microphone, the initial echo return loss included; empty without echo path. Where the
-    /// path moves: as it begins.
+    /// From the loudspeaker's driver to the microphone, the initial echo return loss included; empty without echo path.
+    /// Where the path moves: as it begins.
     package let impulseResponse: [Float]
     /// Microphone frames that were cut off at full scale so far.
     package private(set) var clippedFrames = 0
@@ -69,8 +69,8 @@ package struct RoomAcoustics: ~Copyable, Sendable {
         didSet { echoGain = Float(pow(10, (conditions.echoReturnLossDecibels - echoReturnLossDecibels) / 20)) }
     }
 
-    /// From the loudspeaker's input to the direct sound at the microphone, in frames: buffers, slip of the clocks and flight;
-    /// nil without echo path.
+    /// From the loudspeaker's input to the direct sound at the microphone, in frames: buffers, slip of the clocks and
+    /// flight; nil without echo path.
     package var echoDelayFrames: Double? {
         guard let room = conditions.echoPath else { return nil }
         return delay.currentFrames + room.distance / RoomImpulseResponse.speedOfSound * Self.sampleRate
@@ -128,7 +128,8 @@ package struct RoomAcoustics: ~Copyable, Sendable {
         return min(max(sum, -1), 1)
     }
 
-    /// The responses scaled so that speech comes out weaker by the echo return loss, at the first place; one without movement.
+    /// The responses scaled so that speech comes out weaker by the echo return loss, at the first place; one without
+    /// movement.
     private static func makeResponses(
         _ conditions: RoomConditions, seed: UInt64
     ) throws(SimulationSettingError) -> [[Float]] {

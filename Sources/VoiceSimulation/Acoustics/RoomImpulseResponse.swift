@@ -2,11 +2,12 @@ import Glibc
 
 /// The impulse response from the loudspeaker to the microphone of a `ShoeboxRoom`.
 ///
-/// Image-source method (J. B. Allen, D. A. Berkley, "Image method for efficiently simulating small-room acoustics", JASA
-/// 1979) with one reflection coefficient for all walls, images placed between samples by windowed sincs (P. M. Peterson,
-/// JASA 1986), and the high-pass of the first paper against the bias of images that all have one sign. Eyring's formula
-/// gives a first coefficient; as real image fields decay more slowly than it says (E. A. Lehmann, A. M. Johansson, JASA
-/// 2008), the coefficient is then corrected until the images' own energy decays in the time asked for.
+/// Image-source method (J. B. Allen, D. A. Berkley, "Image method for efficiently simulating small-room acoustics",
+/// JASA 1979) with one reflection coefficient for all walls, images placed between samples by windowed sincs (P. M.
+/// Peterson, JASA 1986), and the high-pass of the first paper against the bias of images that all have one sign.
+/// Eyring's formula gives a first coefficient; as real image fields decay more slowly than it says (E. A. Lehmann, A.
+/// M. Johansson, JASA 2008), the coefficient is then corrected until the images' own energy decays in the time asked
+/// for.
 package struct RoomImpulseResponse: Equatable, Sendable {
     /// Metres per second in air at 20 degrees Celsius.
     package static let speedOfSound = 343.2
@@ -22,8 +23,8 @@ package struct RoomImpulseResponse: Equatable, Sendable {
     /// Index of the direct sound.
     package let directFrame: Int
 
-    /// Computes the response of `room`, cut after `length` (1 ms to 2 s) with a short fade. Takes milliseconds to tenths of
-    /// a second: the number of images grows with the third power of the length.
+    /// Computes the response of `room`, cut after `length` (1 ms to 2 s) with a short fade. Takes milliseconds to
+    /// tenths of a second: the number of images grows with the third power of the length.
     package init(
         of room: ShoeboxRoom, length: Duration, sampleRate: Int = 48_000
     ) throws(SimulationSettingError) {
@@ -46,8 +47,9 @@ package struct RoomImpulseResponse: Equatable, Sendable {
         taps = response
     }
 
-    /// Reverberation time by Schroeder's backward integration (JASA 1965), from the slope between -5 and -25 dB (ISO 3382-2,
-    /// T20) of everything that comes 2.5 ms after the direct sound; nil when the response is too short to see it.
+    /// Reverberation time by Schroeder's backward integration (JASA 1965), from the slope between -5 and -25 dB (ISO
+    /// 3382-2, T20) of everything that comes 2.5 ms after the direct sound; nil when the response is too short to see
+    /// it.
     package func reverberationTime() -> Duration? {
         let start = directFrame + sampleRate / 400
         guard start < taps.count else { return nil }

@@ -1,4 +1,5 @@
-/// What a microphone in a room records, and what of it is echo and what is talk; 48 kHz, all of one length. For preparing recordings: allocates.
+/// What a microphone in a room records, and what of it is echo and what is talk; 48 kHz, all of one length. For
+/// preparing recordings: allocates.
 package struct RoomRecording: Sendable {
     private static let block = 480
 

@@ -1,7 +1,8 @@
 import Glibc
 internal import VoiceSignal
 
-/// A delay of whole frames that may jump, that shrinks or grows steadily when the clocks at its ends differ, and that may swing.
+/// A delay of whole frames that may jump, that shrinks or grows steadily when the clocks at its ends differ, and that
+/// may swing.
 @safe struct SlippingDelay: ~Copyable, Sendable {
     /// Frames that interpolation between samples needs ahead of the point it reads.
     static let shortestSlipping = Double(SincTable.reach)
@@ -20,7 +21,8 @@ internal import VoiceSignal
     /// The delay at the start or after the last jump, in frames, slip not included.
     var bulkFrames: Int
 
-    /// A delay whose output's clock is `ppm` parts per million slower than its input's when positive, so that it shrinks.
+    /// A delay whose output's clock is `ppm` parts per million slower than its input's when positive, so that it
+    /// shrinks.
     init(bulkFrames: Int, longestFrames: Int, inputFasterByPPM ppm: Double, swing: DelaySwing? = nil) {
         self.bulkFrames = bulkFrames
         slipPerFrame = ppm * 1e-6

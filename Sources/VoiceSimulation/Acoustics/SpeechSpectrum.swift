@@ -14,8 +14,8 @@ enum SpeechSpectrum {
         return pow(10, decibels / 10)
     }
 
-    /// By what factor a system changes the power of speech: its impulse response, and `alsoThrough` a filter of the given
-    /// squared magnitude.
+    /// By what factor a system changes the power of speech: its impulse response, and `alsoThrough` a filter of the
+    /// given squared magnitude.
     static func powerGain(of response: [Float], sampleRate: Double, alsoThrough filter: (Double) -> Double) -> Double {
         // At least 8,192 samples: 6 Hz per bin at 48 kHz, fine enough to integrate the spectrum's slope at 100 Hz.
         var length = 8_192

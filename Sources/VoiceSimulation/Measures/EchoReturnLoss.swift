@@ -1,7 +1,7 @@
 import Glibc
 
-/// How much less echo is left after a canceller than came in (echo return loss enhancement, ITU-T G.168), measured over the
-/// 20 ms frames in which there is echo.
+/// How much less echo is left after a canceller than came in (echo return loss enhancement, ITU-T G.168), measured over
+/// the 20 ms frames in which there is echo.
 package struct EchoReturnLoss: Equatable, Sendable {
     /// Frames that activity is judged over: 20 ms at 48 kHz.
     package static let frameLength = 960

@@ -1,11 +1,12 @@
 import Glibc
 
-/// A short sound that is easy to find again in a recording, however faint: a sweep of constant loudness whose autocorrelation is one narrow
-/// peak with next to nothing beside it.
+/// A short sound that is easy to find again in a recording, however faint: a sweep of constant loudness whose
+/// autocorrelation is one narrow peak with next to nothing beside it.
 ///
-/// The sweep is a non-linear one: it passes each frequency at the speed that gives the whole a Hamming-shaped power spectrum (principle of
-/// stationary phase; C. E. Cook, M. Bernfeld, "Radar Signals", 1967, chapter 3), which is what keeps the side lobes down without giving up
-/// loudness. It is band-limited, so that loudspeakers, codecs and suppressors pass it, and its ends are faded.
+/// The sweep is a non-linear one: it passes each frequency at the speed that gives the whole a Hamming-shaped power
+/// spectrum (principle of stationary phase; C. E. Cook, M. Bernfeld, "Radar Signals", 1967, chapter 3), which is what
+/// keeps the side lobes down without giving up loudness. It is band-limited, so that loudspeakers, codecs and
+/// suppressors pass it, and its ends are faded.
 package struct ProbePulse: Equatable, Sendable {
     /// Frames per second of ``samples``.
     package static let sampleRate = 48_000.0
@@ -23,8 +24,8 @@ package struct ProbePulse: Equatable, Sendable {
     /// For the way through a voice codec and a noise suppressor: within the telephone band, 85 ms.
     package static let voice = ProbePulse(band: 300...3_800, frames: 4_096)
 
-    /// A pulse that sweeps `band`, in Hz and below 24 kHz, within `frames` frames, at an amplitude of `amplitude` (0 to 1). Allocates; takes a
-    /// millisecond.
+    /// A pulse that sweeps `band`, in Hz and below 24 kHz, within `frames` frames, at an amplitude of `amplitude` (0 to
+    /// 1). Allocates; takes a millisecond.
     package init(band: ClosedRange<Double>, frames: Int, amplitude: Float = 0.25) {
         precondition(band.lowerBound > 0 && band.upperBound < Self.sampleRate / 2, "a band lies between 0 and 24 kHz")
         precondition(
@@ -40,7 +41,8 @@ package struct ProbePulse: Equatable, Sendable {
         }
     }
 
-    /// How far the sweep has come, 0 to 1, when `part` of its time is over: where the integral of the Hamming window reaches `part`.
+    /// How far the sweep has come, 0 to 1, when `part` of its time is over: where the integral of the Hamming window
+    /// reaches `part`.
     private static func progress(at part: Double) -> Double {
         var (low, high) = (0.0, 1.0)
         // Each step halves the interval; 40 reach a millionth of a hertz.

@@ -1,7 +1,7 @@
 /// Where a ``ProbePulse`` was found in a recording, and how surely.
 package struct PulseDetection: Equatable, Sendable {
-    /// The frame of the recording, 48 kHz, at which the pulse begins, between frames as well: to a hundredth of a frame where there is little
-    /// noise, to within a frame down to the faintest pulse that is trusted.
+    /// The frame of the recording, 48 kHz, at which the pulse begins, between frames as well: to a hundredth of a frame
+    /// where there is little noise, to within a frame down to the faintest pulse that is trusted.
     package let position: Double
     /// Correlation coefficient within the pulse's band, -1...1; its sign tells inverted polarity.
     package let correlation: Double

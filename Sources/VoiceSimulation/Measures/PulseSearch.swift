@@ -1,16 +1,17 @@
 import Glibc
 internal import VoiceSignal
 
-/// Finds a ``ProbePulse`` in recordings: a matched filter, normalised by the sound that it is compared with, so that a loud noise is no
-/// better a candidate than a quiet one.
+/// Finds a ``ProbePulse`` in recordings: a matched filter, normalised by the sound that it is compared with, so that a
+/// loud noise is no better a candidate than a quiet one.
 ///
-/// What lies outside the pulse's band does not count. Not for real-time threads: a search allocates some twenty times the recording's size
-/// and takes about 20 ms for a second of sound.
+/// What lies outside the pulse's band does not count. Not for real-time threads: a search allocates some twenty times
+/// the recording's size and takes about 20 ms for a second of sound.
 package struct PulseSearch: Sendable {
     /// What is looked for.
     package let pulse: ProbePulse
 
-    /// Correlations this many standard deviations of noise's are no noise: one search in a million, over a second of it.
+    /// Correlations this many standard deviations of noise's are no noise: one search in a million, over a second of
+    /// it.
     private static let significance = 6.5
     /// What lies this far below the loudest sound is the arithmetic's own noise, as a ratio of powers.
     private static let arithmeticNoise = 1e-9
@@ -22,8 +23,8 @@ package struct PulseSearch: Sendable {
     /// A search for `pulse`.
     package init(_ pulse: ProbePulse) { self.pulse = pulse }
 
-    /// What the correlation coefficient must be at least for the pulse to be there. That of the pulse with noise of its band is normal, with
-    /// a variance of one over twice the time-bandwidth product.
+    /// What the correlation coefficient must be at least for the pulse to be there. That of the pulse with noise of its
+    /// band is normal, with a variance of one over twice the time-bandwidth product.
     package var leastCorrelation: Double {
         let seconds = Double(pulse.samples.count) / ProbePulse.sampleRate
         let width = pulse.band.upperBound - pulse.band.lowerBound
@@ -46,7 +47,8 @@ package struct PulseSearch: Sendable {
             peakRatio: second > 0 ? peak.height / Double(second) : .infinity, leastCorrelation: leastCorrelation)
     }
 
-    /// The correlation coefficient of the pulse with what begins at each frame of the recording; nil where that is silent.
+    /// The correlation coefficient of the pulse with what begins at each frame of the recording; nil where that is
+    /// silent.
     private func scores(of recording: Span<Float>) -> [Float]? {
         let (filtered, products, pulseEnergy) = correlate(recording)
         let span = pulse.samples.count
@@ -64,7 +66,8 @@ package struct PulseSearch: Sendable {
         }
     }
 
-    /// The recording within the pulse's band, its products with the pulse at each place, and the pulse's energy within its band.
+    /// The recording within the pulse's band, its products with the pulse at each place, and the pulse's energy within
+    /// its band.
     private func correlate(_ recording: Span<Float>) -> (filtered: [Float], products: [Float], pulseEnergy: Double) {
         var length = 8
         while length < recording.count + 2 * pulse.samples.count { length *= 2 }

@@ -1,23 +1,27 @@
 import Glibc
 
-/// How much of an estimate is not the reference, whatever its gain, delay and, as far as a short filter goes, its colour.
+/// How much of an estimate is not the reference, whatever its gain, delay and, as far as a short filter goes, its
+/// colour.
 ///
-/// With one tap this is the scale-invariant SDR (J. Le Roux et al., "SDR - half-baked or well done?", ICASSP 2019); with more, the
-/// SDR of BSS Eval (E. Vincent et al., IEEE TASLP 2006), which forgives a filter of that length, such as a high-pass.
+/// With one tap this is the scale-invariant SDR (J. Le Roux et al., "SDR - half-baked or well done?", ICASSP 2019);
+/// with more, the SDR of BSS Eval (E. Vincent et al., IEEE TASLP 2006), which forgives a filter of that length, such as
+/// a high-pass.
 package enum ScaleInvariantDistortion {
     /// Taps that forgive the filters of an ordinary capture path: 2.7 ms at 48 kHz.
     package static let usualTaps = 128
     /// What the reference's power is raised by to keep the fit stable: -120 dB.
     private static let regularisation = 1e-12
 
-    /// Signal-to-distortion ratio in dB: energy of the best filtered reference over energy of what it leaves of the estimate.
+    /// Signal-to-distortion ratio in dB: energy of the best filtered reference over energy of what it leaves of the
+    /// estimate.
     ///
     /// Nil when either is silent where they overlap; at most about 120 dB. Pure; allocates a few
     /// values per tap; time grows with length times taps.
     /// - Parameters:
     ///   - estimate: the signal to be judged.
     ///   - reference: what it should be.
-    ///   - delayFrames: how much later the estimate is, as `SignalAlignment` finds it. The fitted filter is centred on it.
+    ///   - delayFrames: how much later the estimate is, as `SignalAlignment` finds it. The fitted filter is centred on
+    ///     it.
     ///   - taps: length of the fitted filter; 1 fits a gain only.
     package static func ratioDecibels(
         estimate: Span<Float>, reference: Span<Float>, delayFrames: Int = 0, taps: Int = 1

@@ -1,14 +1,15 @@
 import Glibc
 internal import VoiceSignal
 
-/// By how much one signal comes later than another of the same content, found by cross-correlation over Fourier transforms.
+/// By how much one signal comes later than another of the same content, found by cross-correlation over Fourier
+/// transforms.
 package struct SignalAlignment: Equatable, Sendable {
     /// What the correlation is taken of.
     package enum Weighting: Equatable, Sendable {
         /// The signals as they are. Best against noise.
         case none
-        /// Their phases only (generalised cross-correlation with phase transform; C. H. Knapp, G. C. Carter, IEEE TASSP 1976).
-        /// Sharp even for voiced speech and behind a reverberant or coloured path.
+        /// Their phases only (generalised cross-correlation with phase transform; C. H. Knapp, G. C. Carter, IEEE TASSP
+        /// 1976). Sharp even for voiced speech and behind a reverberant or coloured path.
         case phaseTransform
     }
 
@@ -31,8 +32,8 @@ package struct SignalAlignment: Equatable, Sendable {
         abs(correlation) >= Self.trustedCorrelation && peakRatio >= Self.trustedPeakRatio
     }
 
-    /// Searches delays from `-longestDelayFrames` to `longestDelayFrames`. Nil when a signal is silent or shorter than 8
-    /// frames. Allocates some ten times the signals' size; takes about 0.1 s for 10 s of sound.
+    /// Searches delays from `-longestDelayFrames` to `longestDelayFrames`. Nil when a signal is silent or shorter than
+    /// 8 frames. Allocates some ten times the signals' size; takes about 0.1 s for 10 s of sound.
     package init?(
         of later: Span<Float>, after earlier: Span<Float>, longestDelayFrames: Int, weighting: Weighting = .none
     ) {

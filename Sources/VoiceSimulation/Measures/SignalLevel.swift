@@ -2,8 +2,8 @@ import Glibc
 
 /// How loud a signal is, in dB relative to full scale: 0 dB is an RMS of 1 (the dBov of RFC 6464).
 ///
-/// `active` is a simple stand-in for the active speech level of ITU-T P.56: the RMS over those 20 ms frames that are at most
-/// 35 dB below the loudest one. Unknown is nil: a silent signal has no level.
+/// `active` is a simple stand-in for the active speech level of ITU-T P.56: the RMS over those 20 ms frames that are at
+/// most 35 dB below the loudest one. Unknown is nil: a silent signal has no level.
 package struct SignalLevel: Equatable, Sendable {
     /// Frames that activity is judged over: 20 ms at 48 kHz.
     package static let frameLength = 960

@@ -16,7 +16,8 @@ struct Drums: Sendable {
     private var hat = 0.0
     private var highPass = HighPassFilter(cutoffHertz: 5_000, sampleRate: RoomAcoustics.sampleRate)
 
-    /// Plays what belongs to the eighth note of a bar, 0 to 7: bass on one and three, snare on two and four, hi-hat on each.
+    /// Plays what belongs to the eighth note of a bar, 0 to 7: bass on one and three, snare on two and four, hi-hat on
+    /// each.
     mutating func strike(eighth: Int) {
         hat = 0.25
         if eighth % 4 == 0 {

@@ -1,5 +1,5 @@
-/// A plucked string: noise that goes round a delay line and loses its treble on the way (K. Karplus, A. Strong, "Digital
-/// synthesis of plucked-string and drum timbres", Computer Music Journal 1983).
+/// A plucked string: noise that goes round a delay line and loses its treble on the way (K. Karplus, A. Strong,
+/// "Digital synthesis of plucked-string and drum timbres", Computer Music Journal 1983).
 struct PluckedString: Sendable {
     /// The lowest tone's period fits in here: 40 Hz at 48 kHz.
     private static let longestPeriod = 1_200

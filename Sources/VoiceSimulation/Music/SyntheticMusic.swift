@@ -2,8 +2,8 @@ import Glibc
 
 /// An endless piece of simple music from a seed: plucked chords, a bass and drums, in a steady beat without any pause.
 ///
-/// For what music does to an echo canceller and speech does not: it goes on all the time, tones repeat themselves, and bass and
-/// treble sound together. 48 kHz; reading does not allocate.
+/// For what music does to an echo canceller and speech does not: it goes on all the time, tones repeat themselves, and
+/// bass and treble sound together. 48 kHz; reading does not allocate.
 package struct SyntheticMusic: Sendable {
     /// Level in dB of the instruments before the final gain; measured over 30 s of seeds 1 to 8.
     private static let nativeLevelDecibels = -14.0

@@ -1,11 +1,11 @@
 /// One direction of a link: datagrams go in with the time of sending and come out with the time of arrival.
 ///
-/// Pure: time comes in, nothing else is read, and one seed and one sequence of calls give the same arrivals on every run.
-/// A datagram goes through, in order: the bottleneck's queue, loss, the base delay with its jitter (in order), the route's
-/// extra delay and the holding back (which let others overtake), duplication. Each draws from a random stream of its own,
-/// so that changing one condition leaves what the others do as it was. What a datagram is, is the caller's: bytes, or bytes
-/// with an address or a header beside them. Keeps a copy of every datagram on its way, in memory that grows with their
-/// number; for simulated time or a test's network thread, not for a real-time one.
+/// Pure: time comes in, nothing else is read, and one seed and one sequence of calls give the same arrivals on every
+/// run. A datagram goes through, in order: the bottleneck's queue, loss, the base delay with its jitter (in order), the
+/// route's extra delay and the holding back (which let others overtake), duplication. Each draws from a random stream
+/// of its own, so that changing one condition leaves what the others do as it was. What a datagram is, is the caller's:
+/// bytes, or bytes with an address or a header beside them. Keeps a copy of every datagram on its way, in memory that
+/// grows with their number; for simulated time or a test's network thread, not for a real-time one.
 package struct SimulatedLink<Datagram: Sendable>: Sendable {
     /// A datagram at the far end of the link.
     package struct Delivery: Sendable {

@@ -2,9 +2,10 @@ import Glibc
 
 /// An endless stream of babble that voice activity detectors, codecs and cancellers take for speech, made from a seed.
 ///
-/// A formant synthesiser (D. H. Klatt, "Software for a cascade/parallel formant synthesizer", JASA 1980): a glottal pulse of
-/// moving pitch through five resonators whose frequencies glide from vowel to vowel, noise bursts and frication for
-/// consonants, about four syllables a second, and pauses between phrases. It says nothing. 48 kHz; no call allocates.
+/// A formant synthesiser (D. H. Klatt, "Software for a cascade/parallel formant synthesizer", JASA 1980): a glottal
+/// pulse of moving pitch through five resonators whose frequencies glide from vowel to vowel, noise bursts and
+/// frication for consonants, about four syllables a second, and pauses between phrases. It says nothing. 48 kHz; no
+/// call allocates.
 package struct SyntheticSpeech: Sendable {
     /// Whose voice it is.
     package struct Voice: Equatable, Sendable {

@@ -1,7 +1,8 @@
 /// A sound device's sample clock, which runs a fixed amount fast or slow against the simulated time.
 ///
 /// Frame `n` begins at `start + n / rate` with the true rate `nominal * (1 + offset)`; all arithmetic is on 128-bit
-/// integers, so nothing accumulates: frame counts and times stay exact, and inverse to each other, for 40 days at 48 kHz.
+/// integers, so nothing accumulates: frame counts and times stay exact, and inverse to each other, for 40 days at 48
+/// kHz.
 package struct SampleClock: Equatable, Sendable {
     private static let billion: Int128 = 1_000_000_000
     private static let attosecondsPerSecond: Int128 = 1_000_000_000_000_000_000
@@ -13,8 +14,8 @@ package struct SampleClock: Equatable, Sendable {
     /// How much faster than that it really runs, in parts per billion of the nominal rate; negative is slower.
     package let offsetPartsPerBillion: Int
 
-    /// A clock `offsetPPM` parts per million fast (kept in whole parts per billion). Rates up to 192 kHz and offsets up to
-    /// 10,000 ppm either way are ours to ask for; more is a bug of the caller.
+    /// A clock `offsetPPM` parts per million fast (kept in whole parts per billion). Rates up to 192 kHz and offsets up
+    /// to 10,000 ppm either way are ours to ask for; more is a bug of the caller.
     package init(nominalRate: Int = 48_000, offsetPPM: Double = 0, start: Duration = .zero) {
         precondition((1...192_000).contains(nominalRate), "sample rate out of range")
         precondition(abs(offsetPPM) <= 10_000, "clock offset out of range")
@@ -26,7 +27,8 @@ package struct SampleClock: Equatable, Sendable {
     /// The true rate in frames per second.
     package var trueRate: Double { Double(nominalRate) * (1 + Double(offsetPartsPerBillion) * 1e-9) }
 
-    /// How many whole frames have passed at `time`: the number of frames that a device has captured or needs to have played.
+    /// How many whole frames have passed at `time`: the number of frames that a device has captured or needs to have
+    /// played.
     package func frames(at time: Duration) -> Int64 {
         let elapsed = (time - start).attoseconds
         let (whole, rest) = (elapsed * framesPerGigasecond).quotientAndRemainder(

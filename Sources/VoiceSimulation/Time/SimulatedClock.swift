@@ -1,7 +1,8 @@
 /// Time that moves only when told to, and the events that wait for it.
 ///
-/// Time is a `Duration` since an epoch of the caller's choice. Events leave in order of time, those of equal time in the
-/// order they were scheduled, so a run is the same each time. Not for a real-time thread: the queue grows as needed.
+/// Time is a `Duration` since an epoch of the caller's choice. Events leave in order of time, those of equal time in
+/// the order they were scheduled, so a run is the same each time. Not for a real-time thread: the queue grows as
+/// needed.
 package struct SimulatedClock<Event> {
     /// Tells a scheduled event from all others of its clock.
     package struct Ticket: Hashable, Sendable {
@@ -41,7 +42,8 @@ package struct SimulatedClock<Event> {
         queue.remove(order: ticket.order)?.element
     }
 
-    /// Moves time to the next event due at `end` or before and hands it out; nil, with time at `end`, when there is none.
+    /// Moves time to the next event due at `end` or before and hands it out; nil, with time at `end`, when there is
+    /// none.
     package mutating func nextEvent(until end: Duration) -> Event? {
         guard let entry = queue.popFirst(dueBy: end) else {
             now = max(now, end)
@@ -51,7 +53,8 @@ package struct SimulatedClock<Event> {
         return entry.element
     }
 
-    /// Handles every event due at `end` or before, those included that the handler schedules on the way; then it is `end`.
+    /// Handles every event due at `end` or before, those included that the handler schedules on the way; then it is
+    /// `end`.
     package mutating func run(until end: Duration, handling handle: (inout Self, Event) -> Void) {
         while let event = nextEvent(until: end) {
             handle(&self, event)

@@ -1,6 +1,7 @@
 /// SHA-256 of a server's certificate (its DER form): `sha256:` and 64 hexadecimal digits as text.
 ///
-/// Whoever has it has the server, whatever else its certificate says: who reaches for that server with it needs no authority, no name and no date.
+/// Whoever has it has the server, whatever else its certificate says: who reaches for that server with it needs no
+/// authority, no name and no date.
 public struct CertificateFingerprint: Hashable, Sendable, CustomStringConvertible, LosslessStringConvertible {
     private static let prefix = "sha256:"
     /// Bytes of a SHA-256.

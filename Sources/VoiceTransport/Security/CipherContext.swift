@@ -1,6 +1,7 @@
 internal import COpenSSL
 
-/// A cipher of OpenSSL's EVP that keeps its key schedule: each packet only brings an initialisation vector. Its memory is wiped when it goes.
+/// A cipher of OpenSSL's EVP that keeps its key schedule: each packet only brings an initialisation vector. Its memory
+/// is wiped when it goes.
 ///
 /// One owner. Once made, it neither allocates nor blocks.
 @safe

@@ -3,7 +3,8 @@ internal import VoicePeers
 
 /// AES_CM_128_HMAC_SHA1_80 for SRTP and SRTCP (RFC 3711 section 4).
 ///
-/// SRTP: header in clear | ciphertext | tag, which covers the roll-over counter too. SRTCP: 8 bytes in clear | ciphertext | E flag and index | tag.
+/// SRTP: header in clear | ciphertext | tag, which covers the roll-over counter too. SRTCP: 8 bytes in clear |
+/// ciphertext | E flag and index | tag.
 struct CounterTransform: ~Copyable {
     static let tagLength = 10
     static let authenticationKeyLength = 20
@@ -42,7 +43,8 @@ struct CounterTransform: ~Copyable {
         return true
     }
 
-    /// Decrypts the `count` bytes of a packet behind its header, where what comes behind them is genuine; else it stays as it is.
+    /// Decrypts the `count` bytes of a packet behind its header, where what comes behind them is genuine; else it stays
+    /// as it is.
     @unsafe
     func open(_ packet: UnsafeMutablePointer<UInt8>, header: Int, count: Int, at place: SRTPPlace) -> Bool {
         let covered = count + (place.kind == .report ? SRTPPlace.reportWordLength : 0)
@@ -54,7 +56,8 @@ struct CounterTransform: ~Copyable {
     }
 
     private func begin(at place: SRTPPlace) -> Bool {
-        // RFC 3711 section 4.1.1: the salt, with the SSRC from octet 4 and 48 bits of index from octet 8, and two octets that count blocks.
+        // RFC 3711 section 4.1.1: the salt, with the SSRC from octet 4 and 48 bits of index from octet 8, and two
+        // octets that count blocks.
         let mask = unsafe UnsafePointer(salt.start)
         unsafe vector.start.update(from: mask, count: Self.saltLength)
         unsafe vector.start.store(mask.word(at: 4) ^ place.source, at: 4)

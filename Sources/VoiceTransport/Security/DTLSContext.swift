@@ -1,6 +1,7 @@
 internal import CDTLS
 
-/// What the connections of one end share: a server's certificate and key, or whom a client trusts. Any thread; never changed.
+/// What the connections of one end share: a server's certificate and key, or whom a client trusts. Any thread; never
+/// changed.
 @safe
 final class DTLSContext: Sendable {
     nonisolated(unsafe) let pointer: OpaquePointer

@@ -4,7 +4,8 @@ internal import VoicePeers
 /// One place of ``DTLSSecurity``: a peer's DTLS connection, and the keys that came of it.
 @safe
 struct DTLSPeer: ~Copyable {
-    /// Datagrams with protected records that are looked at before there are keys for them. OpenSSL keeps each in 17 kB until then.
+    /// Datagrams with protected records that are looked at before there are keys for them. OpenSSL keeps each in 17 kB
+    /// until then.
     private static let earlyLimit = 8
 
     private var connection: OpaquePointer?
@@ -134,10 +135,11 @@ struct DTLSPeer: ~Copyable {
         return isTaken
     }
 
-    /// How many bytes of records OpenSSL may see, and whether there are some in the clear that a handshake has, and protected ones.
+    /// How many bytes of records OpenSSL may see, and whether there are some in the clear that a handshake has, and
+    /// protected ones.
     ///
-    /// OpenSSL 3.0 closes an open connection over a protected record that is too short for its tag, whoever has sent it, and goes on inside of a
-    /// record that has another version.
+    /// OpenSSL 3.0 closes an open connection over a protected record that is too short for its tag, whoever has sent
+    /// it, and goes on inside of a record that has another version.
     private func contents(of datagram: Span<UInt8>) -> (count: Int, hasClear: Bool, hasProtected: Bool) {
         var count = 0
         var hasClear = false

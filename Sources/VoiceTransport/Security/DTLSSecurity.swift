@@ -1,7 +1,8 @@
 internal import CDTLS
 package import VoicePeers
 
-/// Peers over DTLS-SRTP (RFC 5764): DTLS 1.2 by OpenSSL for handshakes and control, SRTP with the keys of the handshake for media.
+/// Peers over DTLS-SRTP (RFC 5764): DTLS 1.2 by OpenSSL for handshakes and control, SRTP with the keys of the handshake
+/// for media.
 ///
 ///     stranger's hello ─► greet ─► ClientHello: cookie asked for, nothing kept
 ///                                  │ with the cookie
@@ -9,11 +10,13 @@ package import VoicePeers
 ///                                  │  keys (exporter)
 ///     media ───► unprotect, protect: SRTP
 ///
-/// Both ends must name `duplex-room/1` (RFC 7301) and an SRTP profile. Nothing is resumed or renegotiated. A control datagram has 1 to 1200 bytes and is one
-/// record. Up to 64 records and datagrams wait each way for each peer; what comes beyond is lost.
+/// Both ends must name `duplex-room/1` (RFC 7301) and an SRTP profile. Nothing is resumed or renegotiated. A control
+/// datagram has 1 to 1200 bytes and is one record. Up to 64 records and datagrams wait each way for each peer; what
+/// comes beyond is lost.
 ///
-/// OpenSSL measures by the system's clock how long an answer is awaited: deadlines are that much later than `now`. Allocates for records, never for media. One owner;
-/// nothing blocks, but files of authorities are read when a server's certificate is looked at.
+/// OpenSSL measures by the system's clock how long an answer is awaited: deadlines are that much later than `now`.
+/// Allocates for records, never for media. One owner; nothing blocks, but files of authorities are read when a server's
+/// certificate is looked at.
 @safe
 package struct DTLSSecurity: ~Copyable, PeerSecurity {
     /// Content types of DTLS (RFC 7983 section 7).

@@ -3,7 +3,8 @@ internal import VoicePeers
 
 /// AEAD_AES_128_GCM for SRTP and SRTCP (RFC 7714).
 ///
-/// SRTP: header in clear | ciphertext | tag. SRTCP: 8 bytes in clear | ciphertext | tag | E flag and index, the last authenticated too.
+/// SRTP: header in clear | ciphertext | tag. SRTCP: 8 bytes in clear | ciphertext | tag | E flag and index, the last
+/// authenticated too.
 struct GaloisTransform: ~Copyable {
     static let tagLength = 16
     private static let vectorLength = 12
@@ -42,7 +43,8 @@ struct GaloisTransform: ~Copyable {
         return unsafe cipher.finish(expecting: packet + count, Self.tagLength)
     }
 
-    /// Puts back what ``open(_:header:count:at:)`` has scrambled: the mode adds a key stream, which added again is gone.
+    /// Puts back what ``open(_:header:count:at:)`` has scrambled: the mode adds a key stream, which added again is
+    /// gone.
     @unsafe
     func restore(_ packet: UnsafeMutablePointer<UInt8>, header: Int, count: Int, at place: SRTPPlace) -> Bool {
         unsafe begin(packet, header: header, at: place) && cipher.transform(packet + header, count - header)

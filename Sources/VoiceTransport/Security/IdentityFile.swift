@@ -25,7 +25,8 @@ struct IdentityFile {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else { throw .unreadable(path: path, errno: errno) }
         guard status.st_mode & S_IFMT == S_IFREG, status.st_size <= Self.sizeLimit else { throw .notAFile(path: path) }
-        // Asked of the file that was opened, not of its name, which may be another's by now. A group may read it, as Debian's ssl-cert does.
+        // Asked of the file that was opened, not of its name, which may be another's by now. A group may read it, as
+        // Debian's ssl-cert does.
         guard !asSecret || status.st_mode & 0o007 == 0 else { throw .keyReadableByAll(path: path) }
 
         var bytes = [UInt8](repeating: 0, count: Int(status.st_size))

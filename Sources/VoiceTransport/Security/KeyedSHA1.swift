@@ -1,6 +1,7 @@
 internal import COpenSSL
 
-/// HMAC-SHA1 (RFC 2104), as SRTP's fallback profile uses it: H(outer pad | H(inner pad | message)). Both pads are hashed once, when the key is set.
+/// HMAC-SHA1 (RFC 2104), as SRTP's fallback profile uses it: H(outer pad | H(inner pad | message)). Both pads are
+/// hashed once, when the key is set.
 ///
 /// By hand, since OpenSSL 3.0's own HMAC allocates for each message. One owner; allocates nothing once made.
 struct KeyedSHA1: ~Copyable {
@@ -34,7 +35,8 @@ struct KeyedSHA1: ~Copyable {
         unsafe begin(outer, 0x5C)
     }
 
-    /// The code of `count` bytes and, where there is a `suffix`, of its four bytes behind them: ``length`` bytes, good until the next is made.
+    /// The code of `count` bytes and, where there is a `suffix`, of its four bytes behind them: ``length`` bytes, good
+    /// until the next is made.
     @unsafe
     func code(of bytes: UnsafePointer<UInt8>, _ count: Int, suffix: UInt32?) -> UnsafePointer<UInt8> {
         unsafe work.update(from: inner, count: 1)

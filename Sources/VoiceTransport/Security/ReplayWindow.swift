@@ -1,5 +1,5 @@
-/// Which of the newest indices have been there (RFC 3711 section 3.3.2), so that none comes twice: a bit for each, in a ring of words that the
-/// newest moves over.
+/// Which of the newest indices have been there (RFC 3711 section 3.3.2), so that none comes twice: a bit for each, in a
+/// ring of words that the newest moves over.
 ///
 /// `words` are one more than the width needs, since the newest index stands anywhere in its word.
 struct ReplayWindow<let words: Int>: BitwiseCopyable, Sendable {

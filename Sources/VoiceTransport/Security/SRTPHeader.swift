@@ -8,7 +8,8 @@ struct SRTPHeader: BitwiseCopyable {
     /// 0 for RTCP.
     let sequenceNumber: UInt16
 
-    /// Bytes of the longest packet: a datagram's. Counter mode counts 65536 blocks, 1 MB, before it would come to the next packet's.
+    /// Bytes of the longest packet: a datagram's. Counter mode counts 65536 blocks, 1 MB, before it would come to the
+    /// next packet's.
     static let packetLimit = 65_535
     private static let fixedLength = 12
     private static let reportLength = 8

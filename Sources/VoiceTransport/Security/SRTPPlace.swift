@@ -22,8 +22,8 @@ struct SRTPPlace: BitwiseCopyable {
 
     init(report source: UInt32, index: UInt64) { (kind, self.source, self.index) = (.report, source, index) }
 
-    /// The place of a report that states `word`. Nil where it says that it is not encrypted: both profiles encrypt SRTCP, and a peer who does not
-    /// would speak in clear without anybody's knowing.
+    /// The place of a report that states `word`. Nil where it says that it is not encrypted: both profiles encrypt
+    /// SRTCP, and a peer who does not would speak in clear without anybody's knowing.
     init?(report source: UInt32, word: UInt32) {
         guard word & Self.encryptedFlag != 0 else { return nil }
         self.init(report: source, index: UInt64(word & ~Self.encryptedFlag))

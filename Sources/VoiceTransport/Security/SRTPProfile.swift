@@ -1,6 +1,7 @@
 package import VoicePeers
 
-/// How media is protected: the profiles of DTLS-SRTP that this project speaks (RFC 5764 section 4.1.2, RFC 7714 section 14.2), best first.
+/// How media is protected: the profiles of DTLS-SRTP that this project speaks (RFC 5764 section 4.1.2, RFC 7714 section
+/// 14.2), best first.
 package enum SRTPProfile: UInt16, CaseIterable, Sendable {
     /// AES-128 in Galois/Counter Mode for both.
     case aeadAES128GCM = 0x0007

@@ -48,8 +48,9 @@ struct SRTPReceiver: ~Copyable {
         return length
     }
 
-    /// Where a packet of sound is genuine: at `place`, or a lap later where it is the first that came of its stream. What was sent before it, and
-    /// lost, may have been the end of a lap: the sender has counted that, the receiver could not, and would refuse all that follows.
+    /// Where a packet of sound is genuine: at `place`, or a lap later where it is the first that came of its stream.
+    /// What was sent before it, and lost, may have been the end of a lap: the sender has counted that, the receiver
+    /// could not, and would refuse all that follows.
     @unsafe
     private func open(
         _ packet: UnsafeMutablePointer<UInt8>, _ header: SRTPHeader, count: Int, at place: SRTPPlace, isFirst: Bool

@@ -1,7 +1,8 @@
 internal import VoicePeers
 
-/// Protects the packets to one peer, and sees to it that no key stream is used twice, whoever made the packets: a server protects what publishers
-/// number, and two packets at one place would give both away, and with GCM the authentication key as well (RFC 7714 section 8.4).
+/// Protects the packets to one peer, and sees to it that no key stream is used twice, whoever made the packets: a
+/// server protects what publishers number, and two packets at one place would give both away, and with GCM the
+/// authentication key as well (RFC 7714 section 8.4).
 struct SRTPSender: ~Copyable {
     private let profile: SRTPProfile
     private let sound: SRTPTransform

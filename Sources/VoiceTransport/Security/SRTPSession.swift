@@ -7,8 +7,9 @@ package import VoicePeers
 ///     protect:    header -> index (roll-over counter, window: never twice) -> encrypt in place -> tag
 ///     unprotect:  header -> index (roll-over counter, window: not a replay) -> verify, decrypt in place -> remember
 ///
-/// Header, CSRCs and header extensions stay in clear and are authenticated; padding stays as it is. One owner; nothing blocks. Allocates for the
-/// first packet of an SSRC, and never for another. Keys are wiped when it goes, and cannot be printed: what cannot be copied cannot be described.
+/// Header, CSRCs and header extensions stay in clear and are authenticated; padding stays as it is. One owner; nothing
+/// blocks. Allocates for the first packet of an SSRC, and never for another. Keys are wiped when it goes, and cannot be
+/// printed: what cannot be copied cannot be described.
 package struct SRTPSession: ~Copyable, Sendable {
     /// How packets are protected.
     package let profile: SRTPProfile
@@ -16,7 +17,8 @@ package struct SRTPSession: ~Copyable, Sendable {
     var receiver: SRTPReceiver
 
     /// - Parameters:
-    ///   - keyingMaterial: what the exporter gives for the label `EXTRACTOR-dtls_srtp`: client key, server key, client salt, server salt. The caller
+    ///   - keyingMaterial: what the exporter gives for the label `EXTRACTOR-dtls_srtp`: client key, server key, client
+    ///     salt, server salt. The caller
     ///     wipes it.
     ///   - isClient: whether this end is the client of DTLS.
     /// - Returns: nil where the material is not ``SRTPProfile/keyingMaterialLength`` long, or OpenSSL cannot do it.
@@ -39,8 +41,9 @@ package struct SRTPSession: ~Copyable, Sendable {
     /// Protects the first `count` bytes of a packet in place.
     ///
     /// - Parameter packet: its count is the room; ``SRTPProfile/overhead(_:)`` bytes are added.
-    /// - Returns: the new length. Nil, with the packet as it was, where it is no packet of that kind, where there is no room, where its SSRC and
-    ///   sequence number have been used or are 512 packets behind, where there are 4096 other SSRCs, and where the keys are used up.
+    /// - Returns: the new length. Nil, with the packet as it was, where it is no packet of that kind, where there is no
+    ///   room, where its SSRC and sequence number have been used or are 512 packets behind, where there are 4096 other
+    ///   SSRCs, and where the keys are used up.
     package mutating func protect(_ packet: inout MutableSpan<UInt8>, count: Int, _ kind: MediaKind) -> Int? {
         unsafe packet.withUnsafeMutableBufferPointer { packet in
             guard let start = packet.baseAddress else { return nil }
@@ -50,8 +53,9 @@ package struct SRTPSession: ~Copyable, Sendable {
 
     /// Takes the protection off the first `count` bytes in place.
     ///
-    /// - Returns: the new length. Nil where the packet is not genuine, was there before, is 512 packets (128 reports) behind the newest of its SSRC,
-    ///   or is of a 4097th SSRC. Nothing is remembered of such a packet, but what was behind its header may be scrambled: drop it.
+    /// - Returns: the new length. Nil where the packet is not genuine, was there before, is 512 packets (128 reports)
+    ///   behind the newest of its SSRC, or is of a 4097th SSRC. Nothing is remembered of such a packet, but what was
+    ///   behind its header may be scrambled: drop it.
     package mutating func unprotect(_ packet: inout MutableSpan<UInt8>, count: Int, _ kind: MediaKind) -> Int? {
         unsafe packet.withUnsafeMutableBufferPointer { packet in
             guard let start = packet.baseAddress else { return nil }

@@ -1,7 +1,7 @@
 /// What is remembered of one SSRC in one direction.
 struct SRTPStream: BitwiseCopyable {
-    /// 512 packets. What more have overtaken is of no use to a listener: it is 1.3 s late with the shortest packets, of 2.5 ms, and 10 s with those
-    /// of 20 ms. A freeze of the network overtakes nothing, however long it is.
+    /// 512 packets. What more have overtaken is of no use to a listener: it is 1.3 s late with the shortest packets, of
+    /// 2.5 ms, and 10 s with those of 20 ms. A freeze of the network overtakes nothing, however long it is.
     var sound = ReplayWindow<9>()
     /// 128 reports, of which there are a few in a second.
     var reports = ReplayWindow<3>()
@@ -13,9 +13,11 @@ struct SRTPStream: BitwiseCopyable {
     /// The most reports under one key.
     static let reportLimit: UInt64 = 1 << 31
 
-    /// The index of the packet with this sequence number: the one that is nearest to the newest (RFC 3711 appendix A). Nil beyond the last there is.
+    /// The index of the packet with this sequence number: the one that is nearest to the newest (RFC 3711 appendix A).
+    /// Nil beyond the last there is.
     ///
-    /// Where the nearest would be below 0, it is the next above, as in libsrtp: a stream that leaps ahead at its beginning goes on.
+    /// Where the nearest would be below 0, it is the next above, as in libsrtp: a stream that leaps ahead at its
+    /// beginning goes on.
     func index(of sequenceNumber: UInt16) -> UInt64? {
         let number = UInt64(sequenceNumber)
         guard let newest = sound.newest else { return number }
@@ -31,8 +33,8 @@ struct SRTPStream: BitwiseCopyable {
     }
 }
 
-/// What is remembered of the SSRCs of one direction. Nothing is ever forgotten while the keys live: a forgotten SSRC could be used, or replayed,
-/// from its beginning.
+/// What is remembered of the SSRCs of one direction. Nothing is ever forgotten while the keys live: a forgotten SSRC
+/// could be used, or replayed, from its beginning.
 struct SRTPStreams {
     /// SSRCs at most, each with 112 bytes. A client has a few; a room's server one for each talker.
     static let limit = 4096

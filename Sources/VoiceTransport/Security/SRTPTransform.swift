@@ -24,7 +24,8 @@ enum SRTPTransform: ~Copyable {
         }
     }
 
-    /// Protects the first `count` bytes of a packet, of which `header` stay in clear. The caller has seen to room for the overhead.
+    /// Protects the first `count` bytes of a packet, of which `header` stay in clear. The caller has seen to room for
+    /// the overhead.
     @unsafe
     func seal(_ packet: UnsafeMutablePointer<UInt8>, header: Int, count: Int, at place: SRTPPlace) -> Bool {
         switch self {
@@ -33,7 +34,8 @@ enum SRTPTransform: ~Copyable {
         }
     }
 
-    /// Takes the protection off, so that `count` bytes are left. What is behind the header may be scrambled where it returns false.
+    /// Takes the protection off, so that `count` bytes are left. What is behind the header may be scrambled where it
+    /// returns false.
     @unsafe
     func open(_ packet: UnsafeMutablePointer<UInt8>, header: Int, count: Int, at place: SRTPPlace) -> Bool {
         switch self {

@@ -1,6 +1,7 @@
 internal import COpenSSL
 
-/// Bytes that stay at one place in memory and are wiped when they go. A value of Swift's own would leave copies wherever it was moved.
+/// Bytes that stay at one place in memory and are wiped when they go. A value of Swift's own would leave copies
+/// wherever it was moved.
 ///
 /// It cannot be copied, hence cannot be printed either.
 @safe

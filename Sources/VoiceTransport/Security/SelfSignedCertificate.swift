@@ -33,7 +33,8 @@ struct SelfSignedCertificate {
         unsafe text.append(contentsOf: UnsafeRawBufferPointer(start: key, count: strlen(key)))
     }
 
-    /// What a certificate may name (RFC 5280 section 4.2.1.6): letters, digits, hyphens and dots; colons of an IPv6 address; a star.
+    /// What a certificate may name (RFC 5280 section 4.2.1.6): letters, digits, hyphens and dots; colons of an IPv6
+    /// address; a star.
     private static func isName(_ name: String) -> Bool {
         let isASCII = name.utf8.allSatisfy { byte in
             switch byte {

@@ -1,7 +1,8 @@
 internal import CDTLS
 internal import Glibc
 
-/// Who a room server is: a certificate and its private key. The key is not printed, and stays in OpenSSL's memory alone.
+/// Who a room server is: a certificate and its private key. The key is not printed, and stays in OpenSSL's memory
+/// alone.
 public struct ServerIdentity: Sendable, CustomStringConvertible {
     /// What a client pins that shall take this server and no other.
     public let fingerprint: CertificateFingerprint
@@ -38,11 +39,13 @@ public struct ServerIdentity: Sendable, CustomStringConvertible {
     public var description: String { "ServerIdentity(\(fingerprint))" }
 }
 
-/// Where a server's identity comes from. Loading it again shows what has changed there since: a certificate that was renewed.
+/// Where a server's identity comes from. Loading it again shows what has changed there since: a certificate that was
+/// renewed.
 public enum ServerIdentitySource: Equatable, Sendable {
     /// Files in PEM: the certificate with those of its authorities behind it, and the key.
     case files(certificates: String, key: String)
-    /// A self-signed certificate that is made the first time, for these names and addresses, and kept in this folder: in `identity.pem`.
+    /// A self-signed certificate that is made the first time, for these names and addresses, and kept in this folder:
+    /// in `identity.pem`.
     case kept(directory: String, names: [String])
 
     /// Reads the identity, or makes it. Blocks. Allocates.
@@ -80,17 +83,21 @@ public enum ServerIdentityError: Error, Equatable, Sendable, CustomStringConvert
     case keyReadableByAll(path: String)
     /// Others may put their own key into the folder. Remedy: `chmod 700`.
     case folderWritableByOthers(path: String)
-    /// There is no certificate in PEM in it. Remedy: the file that the authority gave, the server's own certificate first.
+    /// There is no certificate in PEM in it. Remedy: the file that the authority gave, the server's own certificate
+    /// first.
     case notACertificate(path: String)
-    /// There is no private key in PEM in it, or one behind a password. Remedy: the key without a password, in a file that only the server may read.
+    /// There is no private key in PEM in it, or one behind a password. Remedy: the key without a password, in a file
+    /// that only the server may read.
     case notAKey(path: String)
     /// The key is not the certificate's. Remedy: the two that were made together.
     case otherKey(path: String)
-    /// OpenSSL takes the certificate for too weak. Remedy: one of an EC key on P-256, or an RSA key of 2048 bits, signed with SHA-256.
+    /// OpenSSL takes the certificate for too weak. Remedy: one of an EC key on P-256, or an RSA key of 2048 bits,
+    /// signed with SHA-256.
     case weakCertificate(path: String)
     /// It is neither a host name nor an address. Remedy: ASCII letters, digits, dots and hyphens.
     case invalidName(String)
-    /// There is no memory, or OpenSSL is not as it should be. Remedy: raise the limits of the process; install libssl3 anew.
+    /// There is no memory, or OpenSSL is not as it should be. Remedy: raise the limits of the process; install libssl3
+    /// anew.
     case outOfMemory
 
     /// What is wrong, and what to do.

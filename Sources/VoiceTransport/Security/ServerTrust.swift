@@ -4,8 +4,8 @@ internal import CDTLS
 public enum ServerTrust: Equatable, Sendable {
     /// The one with this certificate. Nothing else of the certificate counts: no authority, no host, no date.
     case fingerprint(CertificateFingerprint)
-    /// One whose certificate is of this host, in time, and signed by an authority: the system's (as OpenSSL finds them, by `SSL_CERT_FILE` and
-    /// `SSL_CERT_DIR` too), or those in a file in PEM.
+    /// One whose certificate is of this host, in time, and signed by an authority: the system's (as OpenSSL finds them,
+    /// by `SSL_CERT_FILE` and `SSL_CERT_DIR` too), or those in a file in PEM.
     case authorities(host: String, file: String? = nil)
 
     /// What connections of a client share. Reads files.
@@ -30,10 +30,12 @@ public enum ServerTrust: Equatable, Sendable {
 
 /// Why nobody can be trusted as asked.
 public enum ServerTrustError: Error, Equatable, Sendable {
-    /// The file of authorities, or the system's (nil), cannot be read. Remedy: a file in PEM; Debian's package `ca-certificates`.
+    /// The file of authorities, or the system's (nil), cannot be read. Remedy: a file in PEM; Debian's package
+    /// `ca-certificates`.
     case authoritiesUnreadable(file: String?)
     /// It is neither a host name nor an address.
     case invalidHost(String)
-    /// There is no memory, or OpenSSL is not as it should be. Remedy: raise the limits of the process; install libssl3 anew.
+    /// There is no memory, or OpenSSL is not as it should be. Remedy: raise the limits of the process; install libssl3
+    /// anew.
     case outOfMemory
 }

@@ -2,11 +2,11 @@ import Foundation
 
 /// Recordings to process one after another: those that a folder holds or a manifest lists.
 ///
-/// A folder: each folder in it with `mic.wav` and `ref.wav` or `far.wav`, and `near.wav` if the talker is known; and each file
-/// `NAME_mic.wav` with `NAME_ref.wav`, `NAME_far.wav` or `NAME_lpb.wav` beside it.
+/// A folder: each folder in it with `mic.wav` and `ref.wav` or `far.wav`, and `near.wav` if the talker is known; and
+/// each file `NAME_mic.wav` with `NAME_ref.wav`, `NAME_far.wav` or `NAME_lpb.wav` beside it.
 ///
-/// A manifest: CSV with the heading `mic,ref,out,near` (the last two may be missing or empty), or a JSON object of these keys on
-/// each line. Paths are relative to the manifest. No output may be written twice, nor over an input.
+/// A manifest: CSV with the heading `mic,ref,out,near` (the last two may be missing or empty), or a JSON object of
+/// these keys on each line. Paths are relative to the manifest. No output may be written twice, nor over an input.
 enum AecManifest {
     /// One recording.
     struct Item: Decodable, Equatable {

@@ -11,7 +11,8 @@ struct AecRun {
     /// The rate at which everything is processed.
     private let rate: Int
 
-    /// Two files may differ this much in length before it is told, and less than this of a far end says nothing, seconds.
+    /// Two files may differ this much in length before it is told, and less than this of a far end says nothing,
+    /// seconds.
     private static let second = 1.0
 
     /// - Parameter outputOption: what names the item's output, for a complaint.

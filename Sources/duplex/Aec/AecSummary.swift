@@ -17,13 +17,13 @@ struct AecSummary: JSONLine {
     var farAloneErleDb: Double?
     /// From playing to recording.
     var delayMs: Double?
-    /// From the reference to its echo's strongest arrival by the recordings alone, negative where the echo precedes the reference and cannot
-    /// be cancelled; nil where none stands out within 600 ms to either side.
+    /// From the reference to its echo's strongest arrival by the recordings alone, negative where the echo precedes the
+    /// reference and cannot be cancelled; nil where none stands out within 600 ms to either side.
     var echoLagMs: Double?
     /// How often the reference broke off amid sound; nil where the backend does not look.
     var referenceGaps: Int?
-    /// How often the echo's gain changed while its path stayed the same, and by how much the last time; how often the echo was found elsewhere
-    /// once its path was known. Nil where the backend does not look, or where there was none.
+    /// How often the echo's gain changed while its path stayed the same, and by how much the last time; how often the
+    /// echo was found elsewhere once its path was known. Nil where the backend does not look, or where there was none.
     var gainChanges: Int?
     var lastGainChangeDb: Double?
     var delayShifts: Int?
@@ -38,7 +38,8 @@ struct AecSummary: JSONLine {
     /// Shares of samples at full scale.
     var microphoneClippedRatio: Double
     var referenceClippedRatio: Double
-    /// Of the near talker, where their file was given: distortion ratios before and after, and the share of speech lost.
+    /// Of the near talker, where their file was given: distortion ratios before and after, and the share of speech
+    /// lost.
     var nearSdrBeforeDb: Double?
     var nearSdrDb: Double?
     var nearLostRatio: Double?

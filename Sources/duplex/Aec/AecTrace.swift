@@ -84,7 +84,8 @@ struct AecTrace {
         }
     }
 
-    /// Who talks in each block: the far end by its reference, which arrives `delay` ms later, the near end where it is said to.
+    /// Who talks in each block: the far end by its reference, which arrives `delay` ms later, the near end where it is
+    /// said to.
     func talk(delay: Double, nearTalks: [Bool]) -> [Talk] {
         let shift = delay.isFinite ? Int((delay / 10).rounded()) : 0
         let loudest = blocks.map(\.referenceLevel).max() ?? -127
@@ -105,9 +106,9 @@ struct AecTrace {
     /// Between the two ends of a slope, ms: a delay is known in steps of about 0.1 ms.
     private static let leastSpan = 2_000.0
 
-    /// Change per time, ppm, of `delays`, the delay in ms for each block, NaN where unknown: the median of its slopes (H. Theil, P. K. Sen,
-    /// 1968) between points without a jump between them, each stretch's first tenth left out while the delay settles. Nil where no
-    /// stretch without a jump is 5 s long.
+    /// Change per time, ppm, of `delays`, the delay in ms for each block, NaN where unknown: the median of its slopes
+    /// (H. Theil, P. K. Sen, 1968) between points without a jump between them, each stretch's first tenth left out
+    /// while the delay settles. Nil where no stretch without a jump is 5 s long.
     static func driftPPM(of delays: [Double]) -> Double? {
         var stretches: [[(time: Double, delay: Double)]] = []
         for (block, delay) in delays.enumerated() where delay.isFinite {

@@ -1,14 +1,15 @@
 import Foundation
 
-/// What two recordings and their result tell of the echo: measured over the 10 ms blocks in which the far end was heard.
+/// What two recordings and their result tell of the echo: measured over the 10 ms blocks in which the far end was
+/// heard.
 ///
-/// A near talker's energy counts on both sides, so what is measured over all of these blocks is a lower bound for the echo removed. It is measured
-/// again over those in which the far end was alone.
+/// A near talker's energy counts on both sides, so what is measured over all of these blocks is a lower bound for the
+/// echo removed. It is measured again over those in which the far end was alone.
 struct EchoEvidence {
     /// How long the far end was heard.
     let heardSeconds: Double
-    /// Energy of the microphone over energy of the output while the far end was heard, dB; nil where it never was, and where the samples
-    /// are too large for an energy.
+    /// Energy of the microphone over energy of the output while the far end was heard, dB; nil where it never was, and
+    /// where the samples are too large for an energy.
     let enhancementDecibels: Double?
     /// The same of the blocks in which the near end did not talk.
     let aloneSeconds: Double

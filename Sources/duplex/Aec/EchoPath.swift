@@ -4,14 +4,15 @@ import VoiceSimulation
 
 /// The way from the played signal to the microphone, as a linear system fitted to the two recordings.
 ///
-/// Welch's averages over windows in which the far end was heard: H = Sxy / Sxx, and the coherence, which is the share of the
-/// microphone's power that a linear, constant path explains. A near talker, noise, a loudspeaker that distorts and a path that
-/// moves or drifts all lower it. Where the echo is, is searched first. Both recordings must be at one rate.
+/// Welch's averages over windows in which the far end was heard: H = Sxy / Sxx, and the coherence, which is the share
+/// of the microphone's power that a linear, constant path explains. A near talker, noise, a loudspeaker that distorts
+/// and a path that moves or drifts all lower it. Where the echo is, is searched first. Both recordings must be at one
+/// rate.
 struct EchoPath {
     /// Reference power over the power of its linear echo, dB; nil where there is next to none.
     let returnLossDecibels: Double?
-    /// From the reference to its echo's strongest arrival, ms, negative where the echo precedes it; nil where none stands out within
-    /// 600 ms to either side.
+    /// From the reference to its echo's strongest arrival, ms, negative where the echo precedes it; nil where none
+    /// stands out within 600 ms to either side.
     let lagMilliseconds: Double?
     /// From the strongest arrival until 99 % of the echo's energy has come, ms; nil where the fit is too poor to tell.
     let tailMilliseconds: Double?
@@ -27,16 +28,20 @@ struct EchoPath {
     private static let fewestWindows = 4
     /// Windows whose reference is this far below the loudest one's do not count, dB.
     private static let range = 20.0
-    /// A path that explains less of the microphone than this is chance, and than that has no tail that could be measured.
+    /// A path that explains less of the microphone than this is chance, and than that has no tail that could be
+    /// measured.
     private static let leastShare = (path: 0.02, tail: 0.1)
-    /// What is left of the lag, seconds: room for what arrives before the strongest. The windows must hold the lag, or they lose echo.
+    /// What is left of the lag, seconds: room for what arrives before the strongest. The windows must hold the lag, or
+    /// they lose echo.
     private static let lead = 0.02
     /// How far to either side an echo is searched, seconds.
     private static let reach = 0.6
-    /// An arrival stands out where it is this many times the root mean square of the correlation; of chance, 5 are rare.
+    /// An arrival stands out where it is this many times the root mean square of the correlation; of chance, 5 are
+    /// rare.
     private static let prominence: Float = 8
 
-    /// Nil where the far end was hardly heard, or the samples are too large for a power. Allocates; takes about 2 ms per second of 16 kHz.
+    /// Nil where the far end was hardly heard, or the samples are too large for a power. Allocates; takes about 2 ms
+    /// per second of 16 kHz.
     init?(reference: [Float], microphone: [Float], rate: Int) {
         var length = 4_096
         while Double(length) < Self.windowSeconds * Double(rate) { length *= 2 }
@@ -96,7 +101,8 @@ struct EchoPath {
         return zip(starts, powers).filter { $0.1 >= threshold }.map(\.0)
     }
 
-    /// Frames from the reference to its strongest arrival, by the cross-correlation of both signals made white; nil where none stands out.
+    /// Frames from the reference to its strongest arrival, by the cross-correlation of both signals made white; nil
+    /// where none stands out.
     private static func lag(_ reference: [Float], _ microphone: [Float], length: Int, rate: Int) -> Int? {
         var sums = Spectra(bins: length / 2 + 1)
         var transform = RealTransform(length: length)
@@ -205,8 +211,8 @@ private struct Spectra {
         return signal(&transform) { 1 / (referencePower[$0] + least) }
     }
 
-    /// The cross-correlation of both signals with their spectra made white, as far as they rise above nothing (G. C. Carter, A. H. Nuttall,
-    /// P. G. Cable, "The smoothed coherence transform", 1973).
+    /// The cross-correlation of both signals with their spectra made white, as far as they rise above nothing (G. C.
+    /// Carter, A. H. Nuttall, P. G. Cable, "The smoothed coherence transform", 1973).
     func correlation(_ transform: inout RealTransform) -> [Float] {
         let least = regularisation
         let power = microphonePower.reduce(0, +) / Double(microphonePower.count)

@@ -2,10 +2,11 @@ import Foundation
 
 /// Where the near end talks, block of 10 ms by block, so that the echo can be judged where it does not.
 enum NearActivity {
-    /// A talker who is known is heard within this of the loudest, dB: what is softer does not count beside an echo that is removed.
+    /// A talker who is known is heard within this of the loudest, dB: what is softer does not count beside an echo that
+    /// is removed.
     private static let range = 40.0
-    /// What speech a detector finds is the near end's where the microphone holds this many times the power of the linear echo, 1 dB more; else it is echo
-    /// that was left.
+    /// What speech a detector finds is the near end's where the microphone holds this many times the power of the
+    /// linear echo, 1 dB more; else it is echo that was left.
     private static let beyondEcho = 1.26
     /// Blocks before and after speech that may hold some of it too: its beginning, the room's echo of it.
     private static let margin = (before: 25, after: 30)
@@ -21,7 +22,8 @@ enum NearActivity {
     ///
     /// - Parameters:
     ///   - isSpeaking: for each block, whether there is speech in what the canceller left.
-    ///   - echo: the linear echo in the microphone; nil where there is none to speak of, and all speech is the near end's.
+    ///   - echo: the linear echo in the microphone; nil where there is none to speak of, and all speech is the near
+    ///     end's.
     static func blocks(isSpeaking: [Bool], microphone: [Float], echo: [Float]?, rate: Int) -> [Bool] {
         var near = isSpeaking
         for utterance in utterances(isSpeaking) {

@@ -52,7 +52,8 @@ struct CallEvent: JSONLine {
     var timeS = 0.0
     /// Whom it is about, by the identity of their token; left out where that is this call's own.
     var participant: String?
-    /// Of an interruption: whether it was this call's own speech that was interrupted; and who did it, unless it was this call.
+    /// Of an interruption: whether it was this call's own speech that was interrupted; and who did it, unless it was
+    /// this call.
     var isOwn: Bool?
     var by: String?
     /// What was sent, as text.

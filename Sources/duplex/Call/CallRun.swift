@@ -11,7 +11,8 @@ struct CallRun {
     private let tally = CallTally()
     private let log: CallLog
 
-    /// What the last words need to get from the microphone to the others: the way through processing, codec and a bad network.
+    /// What the last words need to get from the microphone to the others: the way through processing, codec and a bad
+    /// network.
     private static let lastWords = Duration.milliseconds(500)
 
     init(_ options: Call) throws {

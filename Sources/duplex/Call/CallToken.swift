@@ -74,7 +74,8 @@ final class TokenFile: Sendable {
         }
     }
 
-    /// The token that is there; once one was given, the next that is another. Waits for that until the task is cancelled.
+    /// The token that is there; once one was given, the next that is another. Waits for that until the task is
+    /// cancelled.
     func next() async throws -> String {
         while true {
             // Where it cannot be read, somebody may just be writing it anew.

@@ -1,7 +1,8 @@
 import Synchronization
 import VoiceEngine
 
-/// Sound files in place of a sound card that begin when they are told to, so that nothing of the input is spoken before anybody can hear it.
+/// Sound files in place of a sound card that begin when they are told to, so that nothing of the input is spoken before
+/// anybody can hear it.
 ///
 /// Until ``begin()`` the engine runs with a device that neither captures nor plays.
 final class DeferredFileDevice: AudioDevice {

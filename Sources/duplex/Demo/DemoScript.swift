@@ -1,6 +1,7 @@
 import VoiceSimulation
 
-/// Who says what when: long enough alone for the canceller to learn, alone again to judge it, and both at once, which is the hard part.
+/// Who says what when: long enough alone for the canceller to learn, alone again to judge it, and both at once, which
+/// is the hard part.
 struct DemoScript {
     /// A stretch of time in seconds.
     typealias Seconds = ClosedRange<Double>
@@ -19,7 +20,8 @@ struct DemoScript {
     /// When each side speaks.
     func speaking(_ side: Int) -> [Seconds] { side == 0 ? [onlyA, both] : [learning, both, onlyB] }
 
-    /// A talker's part, in frames of 48 kHz: `speech` laid into the stretches in which the side speaks, silence between.
+    /// A talker's part, in frames of 48 kHz: `speech` laid into the stretches in which the side speaks, silence
+    /// between.
     func part(of side: Int, speech: [Float]) -> [Float] {
         var part = [Float](repeating: 0, count: Int(length * 48_000))
         var position = 0

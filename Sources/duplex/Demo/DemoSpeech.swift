@@ -2,7 +2,8 @@ import Foundation
 import VoiceDevices
 import VoiceSimulation
 
-/// Two talkers' speech: real recordings where Debian's `asterisk-core-sounds-en-wav` is installed, else synthetic speech.
+/// Two talkers' speech: real recordings where Debian's `asterisk-core-sounds-en-wav` is installed, else synthetic
+/// speech.
 struct DemoSpeech {
     /// Where the speech is from, for people.
     let origin: String

@@ -2,14 +2,17 @@ import VoiceEngine
 import VoiceRealtime
 import VoiceSimulation
 
-/// What a loudspeaker's sound becomes on its way into a microphone, and what the canceller makes of it: speech is played and recorded.
+/// What a loudspeaker's sound becomes on its way into a microphone, and what the canceller makes of it: speech is
+/// played and recorded.
 struct EchoExamination {
     let capture: String
     let playback: String
 
-    /// How long is played, how long the device runs before, and for how long the room is left to ring, in frames of 48 kHz.
+    /// How long is played, how long the device runs before, and for how long the room is left to ring, in frames of 48
+    /// kHz.
     private static let frames = (played: 480_000, settling: 24_000, ringing: 48_000)
-    /// Loud enough to stand out of a room's noise, quiet enough for a loudspeaker on a desk; ITU-T P.56 active level, dBFS.
+    /// Loud enough to stand out of a room's noise, quiet enough for a loudspeaker on a desk; ITU-T P.56 active level,
+    /// dBFS.
     private static let level = -20.0
     private static let seed: UInt64 = 1
     /// Between two looks at the device.

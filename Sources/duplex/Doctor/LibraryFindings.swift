@@ -1,7 +1,8 @@
 import VoiceEngine
 import VoiceRealtime
 
-/// The libraries of the sound's way: which are really loaded, which a package's version does not tell, and what newer ones have.
+/// The libraries of the sound's way: which are really loaded, which a package's version does not tell, and what newer
+/// ones have.
 extension Finding {
     static var libraries: [Finding] {
         let files = loadedFiles

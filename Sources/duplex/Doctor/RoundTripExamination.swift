@@ -19,8 +19,8 @@ struct RoundTripExamination {
         self.pulses = pulses
     }
 
-    /// `default`, and each card through its hardware PCMs: the first that captures and the first that plays now. The many other names of a
-    /// card lead to the same converters.
+    /// `default`, and each card through its hardware PCMs: the first that captures and the first that plays now. The
+    /// many other names of a card lead to the same converters.
     static func pairs(of devices: [ALSADeviceDescription], includingDefault: Bool) -> [Pair] {
         var pairs = includingDefault ? [Pair(capture: "default", playback: "default")] : []
         var cards: [Substring] = []

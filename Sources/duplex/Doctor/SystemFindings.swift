@@ -123,7 +123,8 @@ extension Finding {
             return Finding(
                 .ok, "CPU governor", "none; the clock is not the kernel's to change, as in a virtual machine")
         }
-        // These two do it in hardware, and call the balanced way powersave (Documentation/admin-guide/pm/intel_pstate.rst).
+        // These two do it in hardware, and call the balanced way powersave
+        // (Documentation/admin-guide/pm/intel_pstate.rst).
         let inHardware = driver == "intel_pstate" || driver == "amd-pstate-epp"
         guard !inHardware, !slowGovernors.isDisjoint(with: governors) else {
             return Finding(.ok, "CPU governor", "\(names) (\(driver))")

@@ -3,7 +3,8 @@ import Synchronization
 import VoiceEngine
 import VoiceRealtime
 
-/// How late the scheduler wakes threads that sleep until a deadline: one at SCHED_FIFO, as a device's, and an ordinary one.
+/// How late the scheduler wakes threads that sleep until a deadline: one at SCHED_FIFO, as a device's, and an ordinary
+/// one.
 struct WakeUpExamination {
     /// How far apart the deadlines are.
     static let period = Duration.milliseconds(1)
@@ -43,8 +44,8 @@ struct WakeUpExamination {
             : "; close what keeps the processors busy"
     }
 
-    /// The time that the host of a virtual machine gave to others, of all processors together (proc(5), /proc/stat); nil where the kernel
-    /// does not tell.
+    /// The time that the host of a virtual machine gave to others, of all processors together (proc(5), /proc/stat);
+    /// nil where the kernel does not tell.
     private static var stolenMilliseconds: Double? {
         guard let line = SystemFile.text("/proc/stat")?.split(separator: "\n").first else { return nil }
         let fields = line.split(separator: " ").dropFirst().compactMap { Double($0) }

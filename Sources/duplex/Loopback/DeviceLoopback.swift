@@ -40,8 +40,8 @@ struct DeviceLoopback {
 }
 
 extension DeviceLoopback.Result {
-    /// Where the round trip is spent. Each stage is known or measured by itself; their sum is the round trip, but for the moment between the
-    /// starts of the two directions.
+    /// Where the round trip is spent. Each stage is known or measured by itself; their sum is the round trip, but for
+    /// the moment between the starts of the two directions.
     var stages: [LatencyStage] {
         guard let playback = formats.playback?.active, let unreported = tally.unreportedMilliseconds else { return [] }
         let conversion = [formats.capture, formats.playback].compactMap { $0?.conversionDelay.milliseconds }.reduce(

@@ -1,7 +1,8 @@
 import VoiceEngine
 import VoiceSimulation
 
-/// The way from a mouth to an ear: through A's microphone and processing, Opus, RTP over a room on loopback, B's jitter buffer and loudspeaker.
+/// The way from a mouth to an ear: through A's microphone and processing, Opus, RTP over a room on loopback, B's jitter
+/// buffer and loudspeaker.
 ///
 ///     mouth ~~air~~> A's microphone ─► engine A ─► room ─► engine B ─► B's loudspeaker ~~air~~> ear
 ///
@@ -74,8 +75,8 @@ struct EngineLoopback {
         do throws(EngineError) { return try await engine.statistics() } catch { throw Failure(loopback: error) }
     }
 
-    /// The mean of each stage over the middle half of the rounds, those around the median; empty where a stage was never known, for then
-    /// there is no sum.
+    /// The mean of each stage over the middle half of the rounds, those around the median; empty where a stage was
+    /// never known, for then there is no sum.
     static func stages(_ rounds: [(milliseconds: Double, budget: LatencyBudget)]) -> [LatencyStage] {
         let quarter = rounds.count / 4
         let middle = rounds.sorted { $0.milliseconds < $1.milliseconds }.dropFirst(quarter).dropLast(quarter)

@@ -3,28 +3,29 @@ import VoiceSimulation
 
 /// One pulse that was sent on its way.
 struct LoopbackRound: Equatable {
-    /// From the frames that an application has written before the pulse to those that it has read before it, or from loudspeaker to
-    /// microphone; see ``LoopbackProbe/Scale``. Nil where the pulse was not found.
+    /// From the frames that an application has written before the pulse to those that it has read before it, or from
+    /// loudspeaker to microphone; see ``LoopbackProbe/Scale``. Nil where the pulse was not found.
     var milliseconds: Double?
     /// How well what was found is the pulse, -1 to 1; nil where nothing is like it.
     var correlation: Double?
-    /// By how much later the pulse came than the device's own times say: converters, cable and air, which no time stamp tells of.
+    /// By how much later the pulse came than the device's own times say: converters, cable and air, which no time stamp
+    /// tells of.
     var unreportedMilliseconds: Double?
 }
 
 /// Sends pulses through a device one by one, at random distances, and finds them in what the device captures.
 ///
-/// The distances are random so that no pulse falls on the same point of a period, or of a codec's frame, as the one before. Reads no clock:
-/// whoever owns it calls ``step()`` at least ten times a second.
+/// The distances are random so that no pulse falls on the same point of a period, or of a codec's frame, as the one
+/// before. Reads no clock: whoever owns it calls ``step()`` at least ten times a second.
 struct LoopbackProbe: ~Copyable {
     /// What a way is measured in.
     enum Scale {
-        /// In frames as an application counts them: written before the pulse, read before the pulse. Both counts begin at the device's
-        /// start; the silence that playback starts with is not written by the application. It is what a loop that writes each period as soon
-        /// as it has read one is later by than a wire.
+        /// In frames as an application counts them: written before the pulse, read before the pulse. Both counts begin
+        /// at the device's start; the silence that playback starts with is not written by the application. It is what a
+        /// loop that writes each period as soon as it has read one is later by than a wire.
         case frames
-        /// From the DAC time to the ADC time of the device's own time stamps: the way from one device's loudspeaker, through whatever lies
-        /// between, to another's microphone.
+        /// From the DAC time to the ADC time of the device's own time stamps: the way from one device's loudspeaker,
+        /// through whatever lies between, to another's microphone.
         case times
     }
 
@@ -43,7 +44,8 @@ struct LoopbackProbe: ~Copyable {
     private let search: PulseSearch
     /// The longest way that is looked for, in frames.
     private let longestWay: Int
-    /// The way that is looked for now, in frames: after a find not much more than that, so that rounds do not take a second each.
+    /// The way that is looked for now, in frames: after a find not much more than that, so that rounds do not take a
+    /// second each.
     private var reach: Int
     private var random: SeededGenerator
     private(set) var stream: ProbeStream
@@ -58,14 +60,16 @@ struct LoopbackProbe: ~Copyable {
         case listening(pulse: Double, from: Int, until: Int, disturbances: Int)
     }
 
-    /// The most that a pulse comes later than it would in time with the one before: longer than any period and any codec's frame.
+    /// The most that a pulse comes later than it would in time with the one before: longer than any period and any
+    /// codec's frame.
     private static let spread = 0..<9_600
     /// What is added to twice the way found before: 100 ms, for ways that grow.
     private static let leastReach = 4_800
     /// How far before its cause a sound is looked for: time stamps may be wrong by as much. 5 ms.
     private static let foresight = 240
 
-    /// Pulses through `stream`, once it has played for `settling` frames, found where their way is up to `longestWay` frames.
+    /// Pulses through `stream`, once it has played for `settling` frames, found where their way is up to `longestWay`
+    /// frames.
     init(
         _ stream: consuming ProbeStream, pulse: ProbePulse, scale: Scale, settling: Int, longestWay: Int = 48_000,
         seed: UInt64
@@ -92,7 +96,8 @@ struct LoopbackProbe: ~Copyable {
             send()
             return .underWay
         case .sending(let end, let playedFrom, let disturbances):
-            // The device hands over what it played in the moment in which it fetches it, but the two are looked at one after the other.
+            // The device hands over what it played in the moment in which it fetches it, but the two are looked at one
+            // after the other.
             guard stream.framesFetched >= end, stream.played.endFrame >= playedFrom + pulse.samples.count else {
                 return .underWay
             }

@@ -131,7 +131,8 @@ struct LoopbackReport: JSONLine {
         return Figure(title: title, panels: panels)
     }
 
-    /// Beyond this, in ppm, the two clocks move a round trip counted in frames by a tenth of a millisecond within ten seconds.
+    /// Beyond this, in ppm, the two clocks move a round trip counted in frames by a tenth of a millisecond within ten
+    /// seconds.
     private static let noticeableDrift = 10.0
 
     private var notes: [String] {

@@ -6,7 +6,8 @@ struct LoopbackRounds {
     let wanted: Int
     /// Whether a disturbance makes the frames' counts worthless, so that the device is to be started anew.
     let restartsAfterDisturbance: Bool
-    /// How often frames are moved: often enough for the shortest rings, seldom enough to leave the processor to what is measured.
+    /// How often frames are moved: often enough for the shortest rings, seldom enough to leave the processor to what is
+    /// measured.
     private static let pace = Duration.milliseconds(10)
     /// A device that moves nothing for this many paces has stopped: 2 s.
     private static let stallLimit = 200

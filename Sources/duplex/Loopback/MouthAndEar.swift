@@ -1,7 +1,8 @@
 import VoiceEngine
 import VoiceSimulation
 
-/// A sound card that speaks into one place and listens at another, to measure whatever lies between: an engine, another program, a network.
+/// A sound card that speaks into one place and listens at another, to measure whatever lies between: an engine, another
+/// program, a network.
 struct MouthAndEar {
     /// The PCM that speaks and the one that listens.
     let card: ALSADeviceConfiguration
@@ -12,8 +13,8 @@ struct MouthAndEar {
 
     /// The longest way that is looked for: 2 s, far beyond what a conversation bears.
     private static let longestWay = 96_000
-    /// 10 ms. The way does not depend on it, since time stamps tell when the pulse was in the air; so the probe wakes seldom, and has buffers
-    /// that outlast a busy moment.
+    /// 10 ms. The way does not depend on it, since time stamps tell when the pulse was in the air; so the probe wakes
+    /// seldom, and has buffers that outlast a busy moment.
     private static let periodFrames = 480
     private static let playbackPeriods = 8
 

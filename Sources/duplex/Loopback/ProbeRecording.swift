@@ -1,6 +1,7 @@
 import VoiceRealtime
 
-/// What has passed one port of a device: samples counted from the device's start, with the time that each was in the air.
+/// What has passed one port of a device: samples counted from the device's start, with the time that each was in the
+/// air.
 struct ProbeRecording {
     private(set) var samples: [Float] = []
     /// The number of the first of ``samples``.
@@ -26,7 +27,8 @@ struct ProbeRecording {
         if let first = marks.lastIndex(where: { $0.frame <= firstFrame }) { marks.removeFirst(first) }
     }
 
-    /// When the sound at `position`, between frames as well, was in the air, in nanoseconds of the monotonic clock; nil before any sound.
+    /// When the sound at `position`, between frames as well, was in the air, in nanoseconds of the monotonic clock; nil
+    /// before any sound.
     func nanoseconds(at position: Double) -> Double? {
         guard let mark = marks.last(where: { Double($0.frame) <= position }) ?? marks.first else { return nil }
         return Double(mark.time.nanoseconds) + (position - Double(mark.frame)) * 1e9 / 48_000

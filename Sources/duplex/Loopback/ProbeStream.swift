@@ -1,7 +1,8 @@
 import VoiceEngine
 import VoiceRealtime
 
-/// A running device whose every frame is kept: what it was given to play, when and how it played it, and what it captured.
+/// A running device whose every frame is kept: what it was given to play, when and how it played it, and what it
+/// captured.
 ///
 /// For one thread, which calls ``exchange()`` at least ten times a second.
 struct ProbeStream: ~Copyable {
@@ -63,7 +64,8 @@ struct ProbeStream: ~Copyable {
 
     deinit { device.stop() }
 
-    /// What keeps what was counted from being the way through the device: xruns, restarts, frames that came too late or were lost.
+    /// What keeps what was counted from being the way through the device: xruns, restarts, frames that came too late or
+    /// were lost.
     var disturbances: Int {
         let counts = counters.counts
         let (capture, playback) = (counts.capture, counts.playback)
@@ -83,8 +85,8 @@ struct ProbeStream: ~Copyable {
         return counts.capture.driftPPM.flatMap { capture in counts.playback.driftPPM.map { capture - $0 } }
     }
 
-    /// Plays `sound` after `gap` frames of silence, behind what was given before. Returns how many frames the device will have been given at
-    /// its end.
+    /// Plays `sound` after `gap` frames of silence, behind what was given before. Returns how many frames the device
+    /// will have been given at its end.
     mutating func play(_ sound: [Float], after gap: Int) -> Int {
         upcoming += [Float](repeating: 0, count: gap) + sound
         return framesGiven + upcoming.count

@@ -108,7 +108,8 @@ struct PlayoutCapture {
         return "no RTP of payload type \(choice.payloadType) in it\(broken); \(hint)"
     }
 
-    /// Lets go what comes after a leap of the capture's clock that no call has: it would be played as silence, for years perhaps.
+    /// Lets go what comes after a leap of the capture's clock that no call has: it would be played as silence, for
+    /// years perhaps.
     private mutating func endBeforeLeap() {
         guard let first = packets.first else { return }
         var last = first.time

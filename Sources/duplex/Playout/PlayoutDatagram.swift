@@ -1,7 +1,8 @@
 /// Finds the UDP payload in a captured packet.
 ///
-/// Link layers: raw IP, Ethernet with VLAN tags, Linux cooked v1 and v2, BSD loopback (the registry at tcpdump.org/linktypes.html).
-/// Network layers: IPv4 (RFC 791), whole datagrams only; IPv6 with extension headers (RFC 8200).
+/// Link layers: raw IP, Ethernet with VLAN tags, Linux cooked v1 and v2, BSD loopback (the registry at
+/// tcpdump.org/linktypes.html). Network layers: IPv4 (RFC 791), whole datagrams only; IPv6 with extension headers (RFC
+/// 8200).
 enum PlayoutDatagram {
     /// The link layers that are understood, by libpcap's `DLT_` number.
     enum Link: Int32, CaseIterable {

@@ -41,8 +41,8 @@ struct Figure {
     }
 }
 
-/// The colours that tell series and parts apart: eight that people with any colour vision can (M. Okabe, K. Ito, "Color Universal Design",
-/// 2008), then four darker ones.
+/// The colours that tell series and parts apart: eight that people with any colour vision can (M. Okabe, K. Ito, "Color
+/// Universal Design", 2008), then four darker ones.
 enum PlotColor {
     private static let all = [
         "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#999999", "#004166", "#805800",

@@ -15,7 +15,8 @@ struct LocalRoom {
     /// Starts the server on a port that the system chooses.
     init() throws {
         key = try TokenKey.made(name: Self.name)
-        // As the engines' own network threads: what is shown and measured are they, and elsewhere a server does not share their processors.
+        // As the engines' own network threads: what is shown and measured are they, and elsewhere a server does not
+        // share their processors.
         let configuration = RoomServerConfiguration(threadPriority: EngineConfiguration().networkPriority)
         server = RoomServer(configuration: configuration, verifier: TokenVerifier(keys: [key]))
         do throws(RoomServerError) {

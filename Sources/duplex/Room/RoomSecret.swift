@@ -48,7 +48,8 @@ struct RoomSecret: ParsableArguments {
         return keys[0]
     }
 
-    /// What signs: in the name of `--key`, and where that is not the key's own name or `--key-id` was given, with the key's in the header.
+    /// What signs: in the name of `--key`, and where that is not the key's own name or `--key-id` was given, with the
+    /// key's in the header.
     func loadIssuer() throws -> TokenIssuer {
         let signing = try load()
         return TokenIssuer(key: signing, issuer: keyID == nil && signing.name == key ? nil : key)

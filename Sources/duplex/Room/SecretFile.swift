@@ -3,7 +3,8 @@ import Foundation
 /// The bytes of a file that holds secrets, and who else can have them.
 struct SecretFile {
     let bytes: [UInt8]
-    /// Whether every user of the machine can read it or write to it. Of a file; what comes through a pipe is whose it is.
+    /// Whether every user of the machine can read it or write to it. Of a file; what comes through a pipe is whose it
+    /// is.
     let isOpenToAll: Bool
 
     /// Reads at most `limit` bytes, and no further than the first line where that is asked for. Blocks.

@@ -104,7 +104,8 @@ struct ConsentTests {
     @Test("whoever forges the address it asks from has nothing sent there")
     func forged() throws {
         let path = Path()
-        // A peer of ill will that asks from the victim's address, never hears the answers, and has cookies of its own addresses
+        // A peer of ill will that asks from the victim's address, never hears the answers, and has cookies of its own
+        // addresses
         _ = try path.move(to: Path.thief, at: .seconds(1))
         for _ in 0..<100 {
             let time = path.client.nextTimeout

@@ -1,7 +1,7 @@
 // The frame ring of VoiceRealtime written in C11, as well as C can: what the Swift ring is measured against.
 //
-// Same memory (mapped twice in a row), same cache lines, same memory orders, same mark with a time for every commit. It checks nothing:
-// where Swift stops the program on misuse, this corrupts the ring, as C rings do.
+// Same memory (mapped twice in a row), same cache lines, same memory orders, same mark with a time for every commit. It
+// checks nothing: where Swift stops the program on misuse, this corrupts the ring, as C rings do.
 #pragma once
 
 #include <stddef.h>
@@ -13,11 +13,12 @@ typedef struct cring cring;
 cring *cring_create(size_t capacity, int64_t sample_rate);
 void cring_destroy(cring *ring);
 
-/// Pushes `block` and pops it into `out`, `count` times; each commit carries a time, which is asked for before each pop. Returns the sum of
-/// these times.
+/// Pushes `block` and pops it into `out`, `count` times; each commit carries a time, which is asked for before each
+/// pop. Returns the sum of these times.
 int64_t cring_push_pop(cring *ring, const float *block, float *out, size_t frames, int64_t count);
 
-/// The two halves for two threads: each spins until it has moved `count` blocks. The reader returns the sum of the times.
+/// The two halves for two threads: each spins until it has moved `count` blocks. The reader returns the sum of the
+/// times.
 void cring_push(cring *ring, const float *block, size_t frames, int64_t count);
 int64_t cring_pop(cring *ring, float *out, size_t frames, int64_t count);
 

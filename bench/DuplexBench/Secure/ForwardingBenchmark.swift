@@ -1,7 +1,8 @@
 import Foundation
 import VoiceRealtime
 
-/// A full room behind a server with DTLS-SRTP, and behind one without protection: what forwarding a packet costs, and how long one is on its way.
+/// A full room behind a server with DTLS-SRTP, and behind one without protection: what forwarding a packet costs, and
+/// how long one is on its way.
 enum ForwardingBenchmark {
     private static let rounds = 41
     private static let packetsPerRound = 200

@@ -2,7 +2,8 @@ import VoicePeers
 import VoiceRooms
 import VoiceTransport
 
-/// A room server and its members over DTLS-SRTP in one memory, without sockets or time: what one end has to say is one flight, and arrives whole.
+/// A room server and its members over DTLS-SRTP in one memory, without sockets or time: what one end has to say is one
+/// flight, and arrives whole.
 final class RoomsInMemory {
     /// What went one way in one trip.
     struct Flight {

@@ -1,8 +1,8 @@
 import Foundation
 import VoiceSimulation
 
-/// Sounds that are nobody's speech, at 16 kHz, to judge by. Made otherwise than those of tools/speech/noises.py, from which the network learned: bursts of
-/// filtered noise for its ringing sines, pulses for its harmonics.
+/// Sounds that are nobody's speech, at 16 kHz, to judge by. Made otherwise than those of tools/speech/noises.py, from
+/// which the network learned: bursts of filtered noise for its ringing sines, pulses for its harmonics.
 enum SpeechNoise: String, CaseIterable {
     case white, traffic, keyboard
     case pink, music, clock, dishes, footsteps, bell, bark, paper, cough, engine
@@ -103,7 +103,8 @@ enum SpeechNoise: String, CaseIterable {
 
     // MARK: Sounds that come and go
 
-    /// Somebody types in bursts: a finger's tap, the key's bottom, its spring; each a burst of noise through the keyboard's case.
+    /// Somebody types in bursts: a finger's tap, the key's bottom, its spring; each a burst of noise through the
+    /// keyboard's case.
     private static func keyboard(_ sound: inout [Double], _ draw: inout SeededGenerator) {
         let (body, click) = (draw.uniform(in: 150...500), draw.uniform(in: 1_800...4_500))
         var at = 0.2

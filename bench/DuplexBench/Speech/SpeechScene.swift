@@ -16,7 +16,8 @@ struct SpeechScene {
     private static let level = -26.0
     /// What is this far below it is no speech, dB.
     private static let depth = 30.0
-    /// Silence that does not end speech, and speech that is none, in blocks: a detector's own rules, so that nobody is blamed for them.
+    /// Silence that does not end speech, and speech that is none, in blocks: a detector's own rules, so that nobody is
+    /// blamed for them.
     private static let pause = 30
     private static let least = 6
 

@@ -2,8 +2,8 @@ import CVoiceKernels
 import Glibc
 import VoiceSignal
 
-/// Lowers the sample rate by a small integer with a windowed-sinc low-pass filter, for the delay search: the same for both
-/// signals, so its own delay drops out.
+/// Lowers the sample rate by a small integer with a windowed-sinc low-pass filter, for the delay search: the same for
+/// both signals, so its own delay drops out.
 struct Decimator: ~Copyable {
     /// Cut-off as a share of the new Nyquist frequency.
     private static let cutoff = 0.9

@@ -1,24 +1,27 @@
 import VoiceSignal
 
-/// Where the echo is: by how much the reference is to be delayed so that the filter begins just before its echo, and how that moves.
+/// Where the echo is: by how much the reference is to be delayed so that the filter begins just before its echo, and
+/// how that moves.
 ///
 ///     played, recorded ─> SearchInputs ─┬─> EchoDelayTracker ── the echo's delay, found without knowing the path ──┐
 ///                                       └─> PathMemory ──────── where the known path is now, after a jump ─────────┼──> Decision
 ///     what the caller says ─> hint ───────────────────────────────────────────────────────────────────────────────┘
 ///     e⁻, y⁻ ─> DriftLoop ───────────── by how much it moves from frame to frame ──────────────────────────────────> Step
 ///
-/// Three searches of different reach, because no single one is quick, exact and sure at once: the tracker needs no filter and sees 0 to 640 ms
-/// to 4 frames; the memory needs a filter that was once good, and is exact to the frame after 0.1 s of speech; the loop needs one that is
-/// good now, and follows hundredths of a frame. A hint counts only until the tracker has found the echo.
+/// Three searches of different reach, because no single one is quick, exact and sure at once: the tracker needs no
+/// filter and sees 0 to 640 ms to 4 frames; the memory needs a filter that was once good, and is exact to the frame
+/// after 0.1 s of speech; the loop needs one that is good now, and follows hundredths of a frame. A hint counts only
+/// until the tracker has found the echo.
 ///
-/// It moves nothing itself: it returns what is to be done and the caller does it. Offsets are frames of 16 kHz. One owner; nothing is allocated
-/// after `init`.
+/// It moves nothing itself: it returns what is to be done and the caller does it. Offsets are frames of 16 kHz. One
+/// owner; nothing is allocated after `init`.
 struct DelayControl: ~Copyable {
     /// What is to be done about the reference's delay.
     enum Decision: Equatable {
         /// The echo is said to be there, and nobody knows better yet: move, and begin a path of which nothing is known.
         case hinted(offset: Int)
-        /// It was found for the first time, where it was said to be: what the filter has learned since holds, but from a few sounds only.
+        /// It was found for the first time, where it was said to be: what the filter has learned since holds, but from
+        /// a few sounds only.
         case hintConfirmed
         /// It was found, and no path is known: move, and begin one of which the power over the reference's is known.
         case found(offset: Int, level: Float)
@@ -53,9 +56,11 @@ struct DelayControl: ~Copyable {
     /// Frames by which the reference is delayed because of the hint.
     private var hintedOffset = 0
 
-    /// Frames from the reference to its echo, as they are said to be; 0: nobody says. It counts until the echo was found.
+    /// Frames from the reference to its echo, as they are said to be; 0: nobody says. It counts until the echo was
+    /// found.
     var hint = 0
-    /// Frames from the reference to that arrival of its echo by which the reference was delayed; other arrivals may stand out later.
+    /// Frames from the reference to that arrival of its echo by which the reference was delayed; other arrivals may
+    /// stand out later.
     private(set) var echoDelay: Int?
 
     /// - Parameter filter: the tuning of the filter whose path is remembered.
@@ -100,7 +105,8 @@ struct DelayControl: ~Copyable {
         return isFirst || !memory.isKnown ? .found(offset: wanted, level: inputs.levelRatio) : .moved(offset: wanted)
     }
 
-    /// Where the echo is said to be, at once and whenever that changes; until it is found, or cancelled so well that it need not be found.
+    /// Where the echo is said to be, at once and whenever that changes; until it is found, or cancelled so well that it
+    /// need not be found.
     private mutating func followHint() -> Decision? {
         let wanted = max(0, hint - lead)
         guard tracker.delay == nil, !memory.isKnown, abs(wanted - hintedOffset) > Self.block else { return nil }
@@ -110,7 +116,8 @@ struct DelayControl: ~Copyable {
 
     /// Keeps the path while it is good, and looks for it elsewhere where it is lost; nil while it is where it was.
     ///
-    /// - Returns: the offset at which the echo of the remembered path is now; ``finishJump(by:in:)`` follows the move there.
+    /// - Returns: the offset at which the echo of the remembered path is now; ``finishJump(by:in:)`` follows the move
+    ///   there.
     mutating func lookForJump(
         of filter: borrowing EchoPathFilter, offset: Int, unexplained: Float, _ batch: inout TransformBatch
     ) -> Int? {
@@ -118,7 +125,8 @@ struct DelayControl: ~Copyable {
         return memory.lookForJump(unexplained: unexplained, offset: offset, &batch)
     }
 
-    /// The reference was moved by `frames` after a jump: gives the remembered path back, and begins the search for its echo anew.
+    /// The reference was moved by `frames` after a jump: gives the remembered path back, and begins the search for its
+    /// echo anew.
     mutating func finishJump(by frames: Int, in stage: inout LinearStage) {
         echoDelay = echoDelay.map { $0 + frames }
         stage.restore(from: &memory)

@@ -1,14 +1,15 @@
 import Glibc
 import VoiceSignal
 
-/// Follows the drift of the playback's clock against the microphone's, from how the echo is ahead of or behind its estimate.
+/// Follows the drift of the playback's clock against the microphone's, from how the echo is ahead of or behind its
+/// estimate.
 ///
-/// A delay-locked loop: the error holds a share of the estimate's derivative as large as the timing error, -⟨e, y'⟩ / ⟨y', y'⟩ frames.
-/// The loop opens only once that stays on one side, for without drift there is nothing to follow but noise; it then
-/// moves the reference by a part of the error and its drift by an integral of it.
+/// A delay-locked loop: the error holds a share of the estimate's derivative as large as the timing error, -⟨e, y'⟩ /
+/// ⟨y', y'⟩ frames. The loop opens only once that stays on one side, for without drift there is nothing to follow but
+/// noise; it then moves the reference by a part of the error and its drift by an integral of it.
 struct DriftLoop {
-    /// Frames: mean timing error that opens the loop, and the share of the mean magnitude that it must be. In simulated rooms without
-    /// drift the mean stayed below 0.011; it was 0.02 to 0.11 at 50 to 200 ppm.
+    /// Frames: mean timing error that opens the loop, and the share of the mean magnitude that it must be. In simulated
+    /// rooms without drift the mean stayed below 0.011; it was 0.02 to 0.11 at 50 to 200 ppm.
     private static let opening: (frames: Double, share: Double) = (0.04, 0.8)
     /// Share of the timing error that the reference is moved by in each block.
     private static let proportional = 0.05

@@ -3,13 +3,14 @@ import VoiceSignal
 
 /// Finds by how much the echo in the microphone lags the reference, from the two signals alone.
 ///
-/// Generalised cross-correlation with phase transform (Knapp and Carter, 1976) at 8 kHz: the last 0.4 s of microphone against
-/// the last 1.02 s of reference, over lags of 0 to 624 ms, the cross-spectrum averaged exponentially over estimates. The
-/// phase transform makes the loudest direct path a peak however coloured the speech is; the ratio of the peak to the median of
-/// all lags says whether there is an echo at all. A sharper peak needs fewer agreeing estimates to be believed.
+/// Generalised cross-correlation with phase transform (Knapp and Carter, 1976) at 8 kHz: the last 0.4 s of microphone
+/// against the last 1.02 s of reference, over lags of 0 to 624 ms, the cross-spectrum averaged exponentially over
+/// estimates. The phase transform makes the loudest direct path a peak however coloured the speech is; the ratio of the
+/// peak to the median of all lags says whether there is an echo at all. A sharper peak needs fewer agreeing estimates
+/// to be believed.
 ///
-/// The work is cut in steps, one per block: two transforms of 8192 points fall on different blocks. Nothing is estimated
-/// while the far end is silent. Nothing is allocated after `init`.
+/// The work is cut in steps, one per block: two transforms of 8192 points fall on different blocks. Nothing is
+/// estimated while the far end is silent. Nothing is allocated after `init`.
 public struct EchoDelayEstimator: ~Copyable {
     /// A delay that was found.
     public struct Estimate: BitwiseCopyable, Equatable, Sendable {
@@ -31,15 +32,15 @@ public struct EchoDelayEstimator: ~Copyable {
     private static let band = (low: 200.0, high: 3_600.0)
     /// Mean square of the reference, over the window's last 0.2 s, above which the far end is talking: -60 dBFS.
     private static let activePower: Float = 1e-6
-    /// Peak over median of a believable echo. It tells echo from chance, and the higher it is the fewer estimates in a row
-    /// must agree (`votesToFind`, `votesToMove`). A middling first peak must also grow: as the window fills, the peak of an
-    /// echo grows and that of a chance likeness fades. Measured in simulated rooms and on a simulated headset with 6 seeds:
-    /// chance reached 185 in the first 0.3 s of two talkers who began together and was gone in each case 1.7 s later; echoes
-    /// began at 42 to 148 and reached 80 to 340.
+    /// Peak over median of a believable echo. It tells echo from chance, and the higher it is the fewer estimates in a
+    /// row must agree (`votesToFind`, `votesToMove`). A middling first peak must also grow: as the window fills, the
+    /// peak of an echo grows and that of a chance likeness fades. Measured in simulated rooms and on a simulated
+    /// headset with 6 seeds: chance reached 185 in the first 0.3 s of two talkers who began together and was gone in
+    /// each case 1.7 s later; echoes began at 42 to 148 and reached 80 to 340.
     private static let believablePeak: Float = 28
     private static let growth: Float = 1.1
-    /// Blocks of far-end speech before which a peak may be chance (two talkers who begin together are alike for 0.3 s), and
-    /// after which a delay that was found earlier must have been seen again.
+    /// Blocks of far-end speech before which a peak may be chance (two talkers who begin together are alike for 0.3 s),
+    /// and after which a delay that was found earlier must have been seen again.
     private static let probation = 50
     /// Peak over median that still speaks for a delay that is believed already.
     private static let weakPeak: Float = 12
@@ -74,7 +75,8 @@ public struct EchoDelayEstimator: ~Copyable {
     private var activeBlocks = 0
     private var confirmedAt = 0
     private var foundAt = 0
-    /// Whether the delay was seen with enough speech to be no chance. Until then ``estimate`` is a guess, worth following.
+    /// Whether the delay was seen with enough speech to be no chance. Until then ``estimate`` is a guess, worth
+    /// following.
     public private(set) var isProven = false
 
     /// The delay that is believed, nil as long as none was found.
@@ -239,7 +241,8 @@ public struct EchoDelayEstimator: ~Copyable {
         }
     }
 
-    /// Agreeing estimates that it takes to believe that a proven echo has moved: the window is full, so chance is rarer.
+    /// Agreeing estimates that it takes to believe that a proven echo has moved: the window is full, so chance is
+    /// rarer.
     private static func votesToMove(_ peak: Float) -> Int {
         switch peak {
         case 60...: 1
@@ -249,7 +252,8 @@ public struct EchoDelayEstimator: ~Copyable {
         }
     }
 
-    /// Whether the new peak speaks for the delay that is believed; one that was found early and finds no proof is dropped.
+    /// Whether the new peak speaks for the delay that is believed; one that was found early and finds no proof is
+    /// dropped.
     private mutating func judgePresent(_ delay: Int, peak: Float) {
         guard let present = estimate else { return }
         let agrees = abs(delay - present.delay) <= Self.agreement * factor

@@ -6,8 +6,9 @@ struct EchoDelayTracker: ~Copyable {
     private static let memoryBlocks: Float = 50
     /// Frames within which two peaks agree.
     private static let agreement = 4
-    /// What a peak must be to count, and how many in a row must agree. In simulated rooms and with a headset chance reached a
-    /// likeness of 0.02 in the first quarter of a second and a prominence of 6 later; echoes grew to 0.04 and 10 and more in that time.
+    /// What a peak must be to count, and how many in a row must agree. In simulated rooms and with a headset chance
+    /// reached a likeness of 0.02 in the first quarter of a second and a prominence of 6 later; echoes grew to 0.04 and
+    /// 10 and more in that time.
     private static let plain: (prominence: Float, likeness: Float, votes: Int) = (12, 0.03, 2)
     private static let faint: (prominence: Float, likeness: Float, votes: Int) = (8.5, 0.022, 4)
     /// Rounds that must agree to leave a delay at which the path is known.

@@ -4,10 +4,10 @@ import VoiceSignal
 
 /// Finds by how much one signal lags another, anywhere from 0 to 640 ms, with the same small work in each block.
 ///
-/// Generalised cross-correlation with phase transform (Knapp and Carter, 1976), block by block: the whitened spectrum of the
-/// microphone's newest 10 ms times those of 20 ms of the other signal 0, 10, 20 ... 630 ms ago, each product averaged
-/// exponentially. Each of these 64 lanes holds 10 ms of lags without a wrap; two of the eight groups of lanes are transformed
-/// back in each block. A peak that stands out of the mean of all lags is an echo.
+/// Generalised cross-correlation with phase transform (Knapp and Carter, 1976), block by block: the whitened spectrum
+/// of the microphone's newest 10 ms times those of 20 ms of the other signal 0, 10, 20 ... 630 ms ago, each product
+/// averaged exponentially. Each of these 64 lanes holds 10 ms of lags without a wrap; two of the eight groups of lanes
+/// are transformed back in each block. A peak that stands out of the mean of all lags is an echo.
 struct LagSearch: ~Copyable {
     /// What a round of all lags showed.
     struct Peak {
@@ -70,7 +70,8 @@ struct LagSearch: ~Copyable {
     /// The lag that is of interest.
     mutating func watch(_ lag: Int) { watched.lag = lag }
 
-    /// Takes the newest spectra: of 20 ms of the one signal, of a block of silence and the newest block of the microphone.
+    /// Takes the newest spectra: of 20 ms of the one signal, of a block of silence and the newest block of the
+    /// microphone.
     mutating func add(other: borrowing Spectrum, power: Float, microphone: borrowing Spectrum) {
         let isActive = power >= Self.silence
         active = active << 1 | (isActive ? 1 : 0)

@@ -1,6 +1,7 @@
 /// The drift of two clocks from where the echo's peak wanders: a straight line through the lags of the last seconds.
 ///
-/// Coarser than ``DriftLoop``, which needs a filter that fits; but this sees through double talk and needs no filter at all.
+/// Coarser than ``DriftLoop``, which needs a filter that fits; but this sees through double talk and needs no filter at
+/// all.
 struct LagTrend {
     /// Time constant of the line, in rounds of 20 ms: 6 s.
     private static let memory = 300.0

@@ -1,7 +1,8 @@
 import Glibc
 import VoiceSignal
 
-/// The spectra that the searches for the delay work on: pre-emphasised, so that the loud low vowels do not drown the rest, and windowed.
+/// The spectra that the searches for the delay work on: pre-emphasised, so that the loud low vowels do not drown the
+/// rest, and windowed.
 struct SearchInputs: ~Copyable {
     private static let block = 160
     private static let frames = TransformBatch.frames

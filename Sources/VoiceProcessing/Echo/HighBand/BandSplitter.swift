@@ -2,14 +2,16 @@ import CVoiceKernels
 import Glibc
 import VoiceSignal
 
-/// Parts a signal of 32 or 48 kHz into what lies below 8 kHz, at 16 kHz, and the rest, so that the two add up to it again.
+/// Parts a signal of 32 or 48 kHz into what lies below 8 kHz, at 16 kHz, and the rest, so that the two add up to it
+/// again.
 ///
 ///     in ─┬─> low-pass, every 2nd or 3rd ─┬─────────> low (16 kHz)
 ///         │                               └─> up ─┐
 ///         └─> delay ──────────────────────────> − ┴─> high
 ///
-/// The rest is what the low band does not give back, so with an untouched low band the sum is the input, delayed by 1 ms, exactly. The
-/// low-pass is 3 kHz wide around 8 kHz and 50 dB down beyond: what folds over lies above 6.6 kHz. What is no sound is kept out by ``SampleBounds``.
+/// The rest is what the low band does not give back, so with an untouched low band the sum is the input, delayed by 1
+/// ms, exactly. The low-pass is 3 kHz wide around 8 kHz and 50 dB down beyond: what folds over lies above 6.6 kHz. What
+/// is no sound is kept out by ``SampleBounds``.
 struct BandSplitter: ~Copyable {
     private static let lowRate = 16_000
     private static let lowBlock = 160

@@ -3,9 +3,9 @@ import VoiceSignal
 
 /// What lies above the canceller's 8 kHz: delayed to meet its output, and turned down while it is echo.
 ///
-/// There is no filter up here. Two things must agree before anything is turned down: the canceller takes away most of what it hears just
-/// below, between 4 and 7 kHz, and the far end's own high band, by the attenuation that the filter found for the octave
-/// below, is loud enough to matter in the microphone's.
+/// There is no filter up here. Two things must agree before anything is turned down: the canceller takes away most of
+/// what it hears just below, between 4 and 7 kHz, and the far end's own high band, by the attenuation that the filter
+/// found for the octave below, is loud enough to matter in the microphone's.
 struct HighBand: ~Copyable {
     /// The echo's power is taken for this many times what it is expected to be.
     private static let caution: Float = 30

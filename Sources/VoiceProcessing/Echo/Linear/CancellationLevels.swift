@@ -6,8 +6,8 @@ struct CancellationLevels {
     private static let weight: Float = 0.033
     /// How surely the far end must be alone.
     private static let alone: Float = 0.8
-    /// Enhancement by the filter alone, dB, from which what is left can be told from an echo, and to where it surely can: suppression
-    /// then hides no talker.
+    /// Enhancement by the filter alone, dB, from which what is left can be told from an echo, and to where it surely
+    /// can: suppression then hides no talker.
     private static let trust: (from: Float, to: Float) = (4, 16)
 
     private var came: Float = 0

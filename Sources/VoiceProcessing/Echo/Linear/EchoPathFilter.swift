@@ -3,19 +3,21 @@ import VoiceSignal
 
 /// The linear stage: estimates the echo and learns the path from what is left.
 ///
-/// A partitioned-block frequency-domain Kalman filter (Enzner and Vary, "Frequency-domain adaptive Kalman filter for acoustic
-/// echo control in hands-free telephones", Signal Processing 86, 2006; partitions after Soo and Pang, "Multidelay block
-/// frequency domain adaptive filter", 1990), every partition constrained in every block. Partition m and bin k have a weight
-/// W and the variance P of its error; the observation noise S is what the near end and the unmodelled echo put into the error:
+/// A partitioned-block frequency-domain Kalman filter (Enzner and Vary, "Frequency-domain adaptive Kalman filter for
+/// acoustic echo control in hands-free telephones", Signal Processing 86, 2006; partitions after Soo and Pang,
+/// "Multidelay block frequency domain adaptive filter", 1990), every partition constrained in every block. Partition m
+/// and bin k have a weight W and the variance P of its error; the observation noise S is what the near end and the
+/// unmodelled echo put into the error:
 ///
 ///     Y = Σ X·W        E = D − Y        S ← |E|², averaged       U = ½ Σ P|X|²
 ///     W += constrain(P X* E / (U + S))
 ///     P ← A² (1 − ½ P|X|² / (U + S)) P + (1 − A²)|W|²
 ///
-/// There is no step size to choose and no double-talk detector: while the near end talks S is large and the filter learns the
-/// less. S is averaged over time and over the bins around: of one bin alone it is large just where the filter is wrong, which then learns
-/// the slower. U is the power of its own error in the echo estimate, as it sees it; the suppressor is driven by it. The partitions
-/// are lanes of ``ReferenceSpectra``: linear and, after those, of the loudspeaker's cubic distortion.
+/// There is no step size to choose and no double-talk detector: while the near end talks S is large and the filter
+/// learns the less. S is averaged over time and over the bins around: of one bin alone it is large just where the
+/// filter is wrong, which then learns the slower. U is the power of its own error in the echo estimate, as it sees it;
+/// the suppressor is driven by it. The partitions are lanes of ``ReferenceSpectra``: linear and, after those, of the
+/// loudspeaker's cubic distortion.
 struct EchoPathFilter: ~Copyable {
     /// How it learns.
     struct Tuning {
@@ -104,8 +106,8 @@ struct EchoPathFilter: ~Copyable {
         }
     }
 
-    /// Any path of the same level and decay may be the true one, up to lane `end`: expects in each bin the error of two paths, this and
-    /// another, that have the power which this one has over the neighbouring bins.
+    /// Any path of the same level and decay may be the true one, up to lane `end`: expects in each bin the error of two
+    /// paths, this and another, that have the power which this one has over the neighbouring bins.
     mutating func expectAnotherPath(upTo end: Int) {
         let reach = Self.similar
         for lane in 0..<end {
@@ -135,8 +137,8 @@ struct EchoPathFilter: ~Copyable {
         variance.copy(from: other.variance)
     }
 
-    /// Takes over the lanes that a shorter filter has, with its variances, and expects the longer part to have changed in the
-    /// share `changed` of its power, up to lane `end`.
+    /// Takes over the lanes that a shorter filter has, with its variances, and expects the longer part to have changed
+    /// in the share `changed` of its power, up to lane `end`.
     mutating func adopt(_ other: borrowing EchoPathFilter, changed: Float, upTo end: Int) {
         for bin in 0..<Spectrum.bins {
             for lane in 0..<other.lanes {

@@ -3,22 +3,24 @@ import Glibc
 /// Whether the microphone hears the loudspeaker at all, by proof.
 ///
 /// Without an echo path, as with a headset, a canceller can only do harm. Proof is a peak in the correlation of the two
-/// signals, or an estimate y that explains part of the microphone d: a true one has ⟨d, y⟩ / ⟨y, y⟩ near 1 however loud the near end is, and
-/// explains a share (2⟨d, y⟩ − ⟨y, y⟩) / ⟨d, d⟩ > 0; without echo that share is negative. For the first moments of far-end speech an
-/// echo is assumed; without proof it is then taken to be none, until there is some.
+/// signals, or an estimate y that explains part of the microphone d: a true one has ⟨d, y⟩ / ⟨y, y⟩ near 1 however loud
+/// the near end is, and explains a share (2⟨d, y⟩ − ⟨y, y⟩) / ⟨d, d⟩ > 0; without echo that share is negative. For the
+/// first moments of far-end speech an echo is assumed; without proof it is then taken to be none, until there is some.
 struct EchoPresence {
     struct Tuning {
         /// Share of the microphone's power explained, with the ratio near 1, that proves one.
         var share: Float = 0.03
         var ratio: Float = 0.5
-        /// The share that proves one in the first half second of far-end speech, when a filter explains much of anything it has just learned
-        /// from: with 0.5 a headset's wearer who speaks at the same time had 14 dB of SDR instead of 17 in one call of 30.
+        /// The share that proves one in the first half second of far-end speech, when a filter explains much of
+        /// anything it has just learned from: with 0.5 a headset's wearer who speaks at the same time had 14 dB of SDR
+        /// instead of 17 in one call of 30.
         var earlyShare: Float = 0.7
         /// Seconds of far-end speech without proof after which there is no echo: once proven for a while, and before.
         var patience: (proven: Float, unproven: Float) = (3, 0.4)
-        /// Seconds of the first far-end speech during which an echo is assumed without proof. It trades a headset's first words for the first
-        /// moments of an echo: with 0.05, 0.1, 0.15, 0.25, 0.35 s a headset's PESQ was 4.15, 4.09, 4.05, 3.90, 3.74 (seed 1; seed 3: 3.89 to
-        /// 3.48; seed 7: 4.11 to 3.67) and what was removed of the echo in its first 2 s 18, 25, 30, 37, 37 dB.
+        /// Seconds of the first far-end speech during which an echo is assumed without proof. It trades a headset's
+        /// first words for the first moments of an echo: with 0.05, 0.1, 0.15, 0.25, 0.35 s a headset's PESQ was 4.15,
+        /// 4.09, 4.05, 3.90, 3.74 (seed 1; seed 3: 3.89 to 3.48; seed 7: 4.11 to 3.67) and what was removed of the echo
+        /// in its first 2 s 18, 25, 30, 37, 37 dB.
         var benefit: Float = 0.07
         /// Seconds of it in which faint peaks that go on agreeing are proof too; later chance has had its time.
         var beginning: Float = 0.3
@@ -29,14 +31,17 @@ struct EchoPresence {
     private static let block: Float = 0.01
     /// What may be an echo: mean square of the microphone above -60 dBFS, and so many times the room's.
     private static let audible: (power: Float, overRoom: Float) = (1e-6, 4)
-    /// Growth per block of the least power heard, which is the room's or the reference's own, and what it starts to grow from: -100 dBFS.
+    /// Growth per block of the least power heard, which is the room's or the reference's own, and what it starts to
+    /// grow from: -100 dBFS.
     private static let room: (growth: Float, least: Float) = (1.003, 1e-10)
     /// Mean square of the reference that counts as playing: -70 dBFS.
     static let playing: Float = 1e-7
-    /// Mean square of the reference whose echo may be heard: so many times its own floor, but never below -50 dBFS nor above -35: hiss that a
-    /// reference was recorded with is no far-end speech, and music that never pauses is. Recorded references have up to -43 dBFS of it.
+    /// Mean square of the reference whose echo may be heard: so many times its own floor, but never below -50 dBFS nor
+    /// above -35: hiss that a reference was recorded with is no far-end speech, and music that never pauses is.
+    /// Recorded references have up to -43 dBFS of it.
     private static let speech: (overFloor: Float, range: ClosedRange<Float>) = (100, 1e-5...3e-4)
-    /// Seconds of far-end speech after which an estimate can be proof: if it explains nearly all, and if it explains some.
+    /// Seconds of far-end speech after which an estimate can be proof: if it explains nearly all, and if it explains
+    /// some.
     private static let proof: (early: Float, late: Float) = (0.1, 0.5)
     /// Seconds after it within which its echo may come.
     private static let longestDelay: Float = 0.6
@@ -115,8 +120,8 @@ struct EchoPresence {
         quickEstimate = 0
     }
 
-    /// Takes the energies of a block in which the far end talks: microphone, error, estimate, product of microphone and estimate; and
-    /// whether the correlation shows an echo.
+    /// Takes the energies of a block in which the far end talks: microphone, error, estimate, product of microphone and
+    /// estimate; and whether the correlation shows an echo.
     mutating func judge(
         microphone: Float, error: Float, estimate: Float, product: Float, isEvident: Bool,
         isPersistent: Bool

@@ -16,19 +16,21 @@ import VoiceSignal
 /// | y, e | `echo`, `error` | the same by the filter that has learned from this block: less echo is left in it | 160 frames |
 /// | U | `uncertainty` | power of the filter's own error in y⁻ | 161 bins, squared spectrum |
 ///
-/// W (``EchoPathFilter``) is a long filter with a long memory, V a short one that forgets fast. V follows a room that has changed within 0.1 s, and
-/// follows a near end as well; so W takes V's weights over only while V's error is much the smaller one and much smaller than the microphone
-/// (two-path filtering after K. Ochiai, T. Araseki and T. Ogihara, "Echo canceler with two echo path models", IEEE Transactions on Communications 25, 1977).
+/// W (``EchoPathFilter``) is a long filter with a long memory, V a short one that forgets fast. V follows a room that
+/// has changed within 0.1 s, and follows a near end as well; so W takes V's weights over only while V's error is much
+/// the smaller one and much smaller than the microphone (two-path filtering after K. Ochiai, T. Araseki and T. Ogihara,
+/// "Echo canceler with two echo path models", IEEE Transactions on Communications 25, 1977).
 ///
-/// It decides nothing about calls: what a block shows of the path is returned as ``Evidence``, and what to do about it is the caller's to say. One owner;
-/// nothing is allocated after `init`.
+/// It decides nothing about calls: what a block shows of the path is returned as ``Evidence``, and what to do about it
+/// is the caller's to say. One owner; nothing is allocated after `init`.
 struct LinearStage: ~Copyable {
     /// Choices that are measured rather than derived.
     struct Tuning {
         /// The memory is that of a path that stays; ``PathMotion`` shortens it.
         var main = EchoPathFilter.Tuning(memory: PathMotion.longest, noiseMemory: 0.7, noiseReach: 8)
         var shadow = EchoPathFilter.Tuning(memory: 0.985, noiseMemory: 0.8, noiseReach: 0)
-        /// Error variance that is expected of an unknown path's first partition, by its decay time in partitions; of the cubic path's.
+        /// Error variance that is expected of an unknown path's first partition, by its decay time in partitions; of
+        /// the cubic path's.
         var expectation: (linear: Float, cubic: Float, decay: Float) = (0.2, 0.05, 5)
         /// The same for the shadow filter.
         var shadowExpectation: Float = 0.1
@@ -36,7 +38,8 @@ struct LinearStage: ~Copyable {
         var expectedLevel: Float = 4
     }
 
-    /// What a block shows of the path that was believed in before it. Energies are sums of squares over the block, under emphasis.
+    /// What a block shows of the path that was believed in before it. Energies are sums of squares over the block,
+    /// under emphasis.
     struct Evidence {
         /// ⟨d, d⟩ and ⟨y⁻, y⁻⟩.
         var microphone: Float
@@ -49,15 +52,16 @@ struct LinearStage: ~Copyable {
 
     private static let block = ReferenceSpectra.block
     private static let shadowLanes = 24
-    /// Energies over 60 ms: the shadow filter takes over when its error is below this share of the main filter's and this share of the
-    /// microphone for so many blocks; it starts over from the main filter when it is worse by the last.
+    /// Energies over 60 ms: the shadow filter takes over when its error is below this share of the main filter's and
+    /// this share of the microphone for so many blocks; it starts over from the main filter when it is worse by the
+    /// last.
     private static let shadowWins: (ofMain: Float, ofMic: Float, blocks: Int, loses: Float) = (0.7, 0.5, 5, 1.5)
     /// Weight of a block in these energies.
     private static let quick: Float = 0.1535
     /// Share of the path beyond the shadow filter that has changed, after it took over.
     private static let changedShare: Float = 1
-    /// From which ratio of energies to the microphone on an error is not taken for what is left of it; and the weight of a block in them: 30 ms,
-    /// where the far end alone does not let it count by itself.
+    /// From which ratio of energies to the microphone on an error is not taken for what is left of it; and the weight
+    /// of a block in them: 30 ms, where the far end alone does not let it count by itself.
     private static let worse: (ratio: Float, weight: Float) = (1.5, 0.3)
     /// Range of the scale of what is expected of a path.
     private static let scales: ClosedRange<Float> = 0.05...20
@@ -141,9 +145,9 @@ extension LinearStage {
         error.copy(from: microphone)
     }
 
-    /// The microphone is better than an error that is louder. With the far end alone a block of it is enough: the path has jumped. While both talk
-    /// it says nothing: an echo and a near end that happen to be opposite are together softer than either, so 10 ms of the echo got through
-    /// several times in ten seconds.
+    /// The microphone is better than an error that is louder. With the far end alone a block of it is enough: the path
+    /// has jumped. While both talk it says nothing: an echo and a near end that happen to be opposite are together
+    /// softer than either, so 10 ms of the echo got through several times in ten seconds.
     mutating func refuseWorse(isFarAlone: Bool) {
         let weight = isFarAlone ? 1 : Self.worse.weight
         recent.error += weight * (error.energy - recent.error)
@@ -181,7 +185,8 @@ extension LinearStage {
         }
     }
 
-    /// Each filter learns from its own error, whose spectrum is that of a block of silence followed by it (overlap-save).
+    /// Each filter learns from its own error, whose spectrum is that of a block of silence followed by it
+    /// (overlap-save).
     private mutating func learn(_ batch: inout TransformBatch) {
         batch.clearFirstHalf(0)
         batch.clearFirstHalf(1)
@@ -200,7 +205,8 @@ extension LinearStage {
         filter.tuning.memory = pathMotion.memory
     }
 
-    /// The quick filter follows a room that has changed. It follows the near end too, so in double talk it is no better.
+    /// The quick filter follows a room that has changed. It follows the near end too, so in double talk it is no
+    /// better.
     ///
     /// - Returns: whether its path was taken over.
     private mutating func compareShadow() -> Bool {

@@ -2,8 +2,9 @@ import VoiceSignal
 
 /// A loudspeaker's cubic distortion of what it plays, the second reference of the echo path's filter.
 ///
-/// A small loudspeaker plays no bass, so the cube is taken of the signal above 200 Hz (measured in simulated rooms: 120 and
-/// 350 Hz were 1 to 2 dB worse). The filter finds the distortion's share; here it only gets a level near the signal's.
+/// A small loudspeaker plays no bass, so the cube is taken of the signal above 200 Hz (measured in simulated rooms: 120
+/// and 350 Hz were 1 to 2 dB worse). The filter finds the distortion's share; here it only gets a level near the
+/// signal's.
 struct LoudspeakerDistortion {
     private static let highPass = 200.0
     /// Amplitude at which the cube is as loud as the signal.

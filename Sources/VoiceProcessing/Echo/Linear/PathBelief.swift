@@ -2,9 +2,10 @@ import VoiceSignal
 
 /// What is believed of the echo path, and what of that a block calls into doubt.
 ///
-/// A filter can be wrong in ways that want opposite remedies: the path is another one (forget what was measured of it), only the room's
-/// volume control was turned (scale it), or it was never heard before (expect what its level says). Each question has a judge of its own; here they are
-/// asked, and answer by a ``Doubt``, a gain or a level. It changes no filter. One owner; nothing is allocated after `init`.
+/// A filter can be wrong in ways that want opposite remedies: the path is another one (forget what was measured of it),
+/// only the room's volume control was turned (scale it), or it was never heard before (expect what its level says).
+/// Each question has a judge of its own; here they are asked, and answer by a ``Doubt``, a gain or a level. It changes
+/// no filter. One owner; nothing is allocated after `init`.
 struct PathBelief: ~Copyable {
     /// What of the path does not hold any more.
     enum Doubt: Equatable {
@@ -40,7 +41,8 @@ struct PathBelief: ~Copyable {
         // Better weights are no other path, unless what they replace was wrong as never before.
         let isReplaced = evidence.isReplaced && isFarAlone && usualError.isAnotherPath(unexplained: unexplained)
         guard isPlaying else { return isReplaced ? .measures : .none }
-        // Where the estimate is no part of the microphone any more, everything about the path may be otherwise but its level and decay.
+        // Where the estimate is no part of the microphone any more, everything about the path may be otherwise but its
+        // level and decay.
         let isOther = change.observe(
             microphone: evidence.microphone, estimate: evidence.estimate, product: evidence.product)
         if isOther, isKnown { return .weights }
@@ -50,7 +52,8 @@ struct PathBelief: ~Copyable {
     /// Takes what is left of a block in which the far end alone is heard.
     mutating func observe(unexplained: Float) { usualError.observe(unexplained: unexplained) }
 
-    /// The power of a new path's echo over the reference's, whenever it is time to look at it again; energies of a block with a far end.
+    /// The power of a new path's echo over the reference's, whenever it is time to look at it again; energies of a
+    /// block with a far end.
     ///
     /// - Returns: the level, and whether it is the first look since the path began.
     mutating func newLevel(microphone: Float, reference: Float) -> (value: Float, isFirst: Bool)? {
@@ -58,7 +61,8 @@ struct PathBelief: ~Copyable {
         return (value, level.isFirstLook)
     }
 
-    /// By how much the echo has become louder or softer at once, if it has, as by a volume control behind the reference.
+    /// By how much the echo has become louder or softer at once, if it has, as by a volume control behind the
+    /// reference.
     ///
     /// Told where the far end is heard alone and its echo is as like its estimate as before.
     ///

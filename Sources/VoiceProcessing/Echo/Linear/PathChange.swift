@@ -1,8 +1,9 @@
-/// Tells a path that is another one from a near end that talks: the first takes the echo out of the microphone that the estimate y speaks of,
-/// the second only adds to it.
+/// Tells a path that is another one from a near end that talks: the first takes the echo out of the microphone that the
+/// estimate y speaks of, the second only adds to it.
 ///
-/// However loud the near end is, ⟨d, y⟩ / ⟨y, y⟩ stays near 1 while the path d = y + … holds: the near end is no part of y, so it
-/// only scatters the ratio, by √(⟨d, d⟩ / ⟨y, y⟩ / N) for N independent frames. A ratio that is low beyond this scatter is another path.
+/// However loud the near end is, ⟨d, y⟩ / ⟨y, y⟩ stays near 1 while the path d = y + … holds: the near end is no part
+/// of y, so it only scatters the ratio, by √(⟨d, d⟩ / ⟨y, y⟩ / N) for N independent frames. A ratio that is low beyond
+/// this scatter is another path.
 struct PathChange {
     /// Weight of a block in the averages: 80 ms.
     private static let weight: Float = 0.125

@@ -1,11 +1,12 @@
 import Glibc
 import VoiceSignal
 
-/// Tells that the echo has become louder or softer while its path stayed the same, as by a volume control behind the reference.
+/// Tells that the echo has become louder or softer while its path stayed the same, as by a volume control behind the
+/// reference.
 ///
-/// The path W of now is set against the same path some time ago, W₀, each bin weighted with what the reference has had there of
-/// late: the gain is ⟨W₀, W⟩ / ⟨W₀, W₀⟩, and ⟨W₀, W⟩² / (⟨W₀, W₀⟩ ⟨W, W⟩) says how like the two are otherwise. A filter needs a
-/// moment to learn a new gain, so one counts that holds. One owner; allocates nothing after `init`.
+/// The path W of now is set against the same path some time ago, W₀, each bin weighted with what the reference has had
+/// there of late: the gain is ⟨W₀, W⟩ / ⟨W₀, W₀⟩, and ⟨W₀, W⟩² / (⟨W₀, W₀⟩ ⟨W, W⟩) says how like the two are otherwise.
+/// A filter needs a moment to learn a new gain, so one counts that holds. One owner; allocates nothing after `init`.
 struct PathGainMonitor: ~Copyable {
     /// Partitions that are compared, which hold most of a path: 120 ms.
     private static let partitions = 12
@@ -21,7 +22,8 @@ struct PathGainMonitor: ~Copyable {
     private static let change: (least: Float, steady: Float) = (2.3, 0.5)
     /// A path that is none of the one before has this gain, -60 dB.
     private static let leastGain: Float = 1e-3
-    /// Looks for which a path must be another to be compared with from then on: while a filter learns a new gain, it seems another too.
+    /// Looks for which a path must be another to be compared with from then on: while a filter learns a new gain, it
+    /// seems another too.
     private static let patience = 10
     /// Looks for which a gain must hold.
     private static let looks = 4

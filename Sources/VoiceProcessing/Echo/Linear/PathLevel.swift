@@ -1,4 +1,5 @@
-/// The power of a new path's echo over the reference's: a guess when the path begins, it is looked at again while its echo is heard first.
+/// The power of a new path's echo over the reference's: a guess when the path begins, it is looked at again while its
+/// echo is heard first.
 struct PathLevel {
     /// Blocks after the beginning when it is looked at: the first and its multiples.
     private static let looks = 8...40

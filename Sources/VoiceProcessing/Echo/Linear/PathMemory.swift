@@ -2,23 +2,23 @@ import VoiceSignal
 
 /// The echo path as it was when it was last known well, and what it says of where the echo is now.
 ///
-/// When playback jumps, by an underrun or a device that re-buffers, the room stays the same and only the delay changes. So the
-/// filter of a moment before is kept, run over the reference as it is played, and the microphone is searched for the result:
-/// a matched filter that needs some 0.1 s of speech and is exact to the frame. Then the path is put back where it belongs.
-/// In double talk the best lag remains the present one, so nothing happens.
+/// When playback jumps, by an underrun or a device that re-buffers, the room stays the same and only the delay changes.
+/// So the filter of a moment before is kept, run over the reference as it is played, and the microphone is searched for
+/// the result: a matched filter that needs some 0.1 s of speech and is exact to the frame. Then the path is put back
+/// where it belongs. In double talk the best lag remains the present one, so nothing happens.
 struct PathMemory: ~Copyable {
     private static let block = 160
     /// Blocks between two snapshots; the older of the two kept is used, so it is from before whatever rang the alarm.
     private static let interval = 25
     /// Blocks over which the match is averaged.
     private static let memoryBlocks: Float = 8
-    /// Share of the microphone's power left unexplained: below it the path is known well enough to be kept, below the second it
-    /// was once known so well that its loss is noticed; above the third the alarm rings.
+    /// Share of the microphone's power left unexplained: below it the path is known well enough to be kept, below the
+    /// second it was once known so well that its loss is noticed; above the third the alarm rings.
     private static let kept: Float = 0.06
     private static let known: Float = 0.03
     private static let alarming: Float = 0.35
-    /// What a match must be: prominent, like the microphone and more so than at the present lag. With the 8 blocks of memory
-    /// chance reached a prominence of 6 over all lags.
+    /// What a match must be: prominent, like the microphone and more so than at the present lag. With the 8 blocks of
+    /// memory chance reached a prominence of 6 over all lags.
     private static let prominence: Float = 8.5
     private static let likeness: Float = 0.13
     private static let advantage: Float = 1.3
@@ -49,7 +49,8 @@ struct PathMemory: ~Copyable {
         match = LagSearch(memoryBlocks: Self.memoryBlocks)
     }
 
-    /// What was played at the offset 0 in the last 20 ms, for the remembered path; writes its echo's spectrum for the inverse transform.
+    /// What was played at the offset 0 in the last 20 ms, for the remembered path; writes its echo's spectrum for the
+    /// inverse transform.
     mutating func predict(_ played: borrowing Spectrum, into output: inout Spectrum) -> Bool {
         reference.push(played, first: 0, count: ReferenceSpectra.linear)
         guard held > 1 else { return false }

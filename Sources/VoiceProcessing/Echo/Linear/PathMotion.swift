@@ -1,13 +1,15 @@
 import Glibc
 import VoiceSignal
 
-/// Tells a path that moves from one that stays, by two filters of which one forgets fast: where it moves, that one is nearer to it.
+/// Tells a path that moves from one that stays, by two filters of which one forgets fast: where it moves, that one is
+/// nearer to it.
 ///
-/// The difference δ of their estimates is set against the slow one's error e, both from before they learned of the block: ⟨e, δ⟩ / ⟨δ, δ⟩ is the
-/// quick one's share in the best mixture of both (J. Arenas-García, A. R. Figueiras-Vidal and A. H. Sayed, "Mean-square performance of a convex
-/// combination of two adaptive filters", IEEE Transactions on Signal Processing 54, 2006). A near end is part of neither estimate and averages
-/// out. The share was 0 to 0.2 in an office, while both talked too, and 0.3 to 0.9 with a microphone that sways, somebody who walks or a
-/// delay that swings.
+/// The difference δ of their estimates is set against the slow one's error e, both from before they learned of the
+/// block: ⟨e, δ⟩ / ⟨δ, δ⟩ is the quick one's share in the best mixture of both (J. Arenas-García, A. R. Figueiras-Vidal
+/// and A. H. Sayed, "Mean-square performance of a convex combination of two adaptive filters", IEEE Transactions on
+/// Signal Processing 54, 2006). A near end is part of neither estimate and averages out. The share was 0 to 0.2 in an
+/// office, while both talked too, and 0.3 to 0.9 with a microphone that sways, somebody who walks or a delay that
+/// swings.
 struct PathMotion {
     /// A filter's memory per 10 ms: of a path that stays, and of one that moves as fast as any.
     static let longest: Float = 1 - 2e-5

@@ -5,8 +5,8 @@ import VoiceSignal
 ///     far ──┬────────────> history ──┐ read at now − offset − fraction, resampled by the drift
 ///           └─> distortion ─> history ┘──> spectra of 20 ms ──> lanes: linear, then cubic
 ///
-/// The offset can be set at any time: all lanes are then computed anew from the histories, which costs about as much as a
-/// block's other work.
+/// The offset can be set at any time: all lanes are then computed anew from the histories, which costs about as much as
+/// a block's other work.
 struct ReferenceSpectra: ~Copyable {
     /// Partitions of 10 ms.
     static let linear = 40

@@ -1,9 +1,11 @@
 import Glibc
 
-/// What the filter usually leaves of an echo, so that a path that is another one can be told from one that no filter fits well.
+/// What the filter usually leaves of an echo, so that a path that is another one can be told from one that no filter
+/// fits well.
 ///
-/// A loudspeaker that distorts leaves a tenth to a half of the echo at any time, more in some words than in others; then the quick filter
-/// is the better one now and then, and the path is still the same. Where the path has changed, what is left rises far above the usual.
+/// A loudspeaker that distorts leaves a tenth to a half of the echo at any time, more in some words than in others;
+/// then the quick filter is the better one now and then, and the path is still the same. Where the path has changed,
+/// what is left rises far above the usual.
 struct UsualError {
     /// Weight of a block in the average: 1 s of the far end alone.
     private static let weight: Float = 0.01

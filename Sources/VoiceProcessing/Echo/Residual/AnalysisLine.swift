@@ -1,7 +1,8 @@
 import Glibc
 import VoiceSignal
 
-/// The newest frames of a signal, a spectrum of them in each block. The window falls over its last 5 ms only: the newest frames count.
+/// The newest frames of a signal, a spectrum of them in each block. The window falls over its last 5 ms only: the
+/// newest frames count.
 struct AnalysisLine: ~Copyable {
     static let block = 160
     static let frames = TransformBatch.frames

@@ -1,7 +1,8 @@
 import CVoiceKernels
 import VoiceSignal
 
-/// The same small network for each bin, which looks at that bin alone and at what the bins have in common; and weights of each bin's own.
+/// The same small network for each bin, which looks at that bin alone and at what the bins have in common; and weights
+/// of each bin's own.
 struct BinLayer: ~Copyable {
     private let own: RealVector
     private let weights: RealVector

@@ -6,9 +6,10 @@ import VoiceSignal
 ///     the suppressor's gains g ────────────────────────────────────────────────> √(N (1 − g²)) ─> filter
 ///                                                                       white noise ────────────────┴─> added
 ///
-/// What passes of the room's noise, g² N, and what is added make N in every bin, whatever the gains do: nothing pumps, and where
-/// nothing was taken nothing is added. The noise is white noise through a filter that changes from block to block without a step, so no
-/// tone of it ever stands alone. It is the same in every run. Allocates when made and never after. One owner.
+/// What passes of the room's noise, g² N, and what is added make N in every bin, whatever the gains do: nothing pumps,
+/// and where nothing was taken nothing is added. The noise is white noise through a filter that changes from block to
+/// block without a step, so no tone of it ever stands alone. It is the same in every run. Allocates when made and never
+/// after. One owner.
 struct ComfortNoise: ~Copyable {
     static let block = 160
     /// Frames on each side of the filter's middle: it resolves about 170 Hz.
@@ -43,8 +44,8 @@ struct ComfortNoise: ~Copyable {
     /// Whether the room was heard for long enough to be known.
     var isKnown: Bool { heard >= Self.learning }
 
-    /// Takes a block's spectrum of what the linear stage leaves, of a block in which there can be no echo: the far end is silent and its
-    /// last echo has faded. A near talker does no harm.
+    /// Takes a block's spectrum of what the linear stage leaves, of a block in which there can be no echo: the far end
+    /// is silent and its last echo has faded. A near talker does no harm.
     mutating func listen(_ left: borrowing Spectrum) {
         var total: Float = 0
         for bin in 0..<Self.bins { total += left.power(bin) }
@@ -56,7 +57,8 @@ struct ComfortNoise: ~Copyable {
         }
     }
 
-    /// Puts into a lane the spectrum of the filter that makes good what `gains` take, an amplitude's factor for each bin.
+    /// Puts into a lane the spectrum of the filter that makes good what `gains` take, an amplitude's factor for each
+    /// bin.
     ///
     /// - Parameter most: power of what the linear stage leaves, smoothed: the room's noise cannot be more.
     mutating func shape(
@@ -79,7 +81,8 @@ struct ComfortNoise: ~Copyable {
         for index in 0..<Self.block { output[index] += added[index] }
     }
 
-    /// Numbers of a linear congruential generator (W. H. Press et al., "Numerical Recipes", 3rd ed., section 7.1.7, ranqd1), the upper bits.
+    /// Numbers of a linear congruential generator (W. H. Press et al., "Numerical Recipes", 3rd ed., section 7.1.7,
+    /// ranqd1), the upper bits.
     private mutating func makeWhiteNoise() {
         for index in 0..<Self.block {
             random = random &* 1_664_525 &+ 1_013_904_223

@@ -2,7 +2,8 @@ import CVoiceKernels
 import Glibc
 import VoiceSignal
 
-/// A linear-phase filter made anew of gains in each block: from one block to the next it is faded over, so that nothing is heard to change.
+/// A linear-phase filter made anew of gains in each block: from one block to the next it is faded over, so that nothing
+/// is heard to change.
 ///
 /// Its only delay is ``reach``. Allocates when made and never after.
 struct CrossfadedFilter: ~Copyable {

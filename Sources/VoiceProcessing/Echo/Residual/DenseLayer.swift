@@ -1,7 +1,8 @@
 import CVoiceKernels
 import VoiceSignal
 
-/// A layer of a neural network in which every output depends on every input. The weights are bytes, with a scale for each output.
+/// A layer of a neural network in which every output depends on every input. The weights are bytes, with a scale for
+/// each output.
 struct DenseLayer: ~Copyable {
     private let bias: RealVector
     private let scale: RealVector

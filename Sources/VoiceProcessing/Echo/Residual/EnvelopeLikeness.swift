@@ -3,8 +3,9 @@ import VoiceSignal
 
 /// Whether what is left rises and falls with the echo, as what a loudspeaker distorts does and a near talker does not.
 ///
-/// The mean, over bands of 400 Hz, of the correlation of two levels in decibels over the last second. In simulated calls with the loudspeakers of
-/// phones and laptops the median was 0.5 to 0.9 while the far end was alone and -0.2 to 0.4 while both talked.
+/// The mean, over bands of 400 Hz, of the correlation of two levels in decibels over the last second. In simulated
+/// calls with the loudspeakers of phones and laptops the median was 0.5 to 0.9 while the far end was alone and -0.2 to
+/// 0.4 while both talked.
 struct EnvelopeLikeness: ~Copyable {
     private static let bands = 12
     private static let width = 8

@@ -1,7 +1,8 @@
 import CVoiceKernels
 import VoiceSignal
 
-/// Takes apart what tools/suppressor/train.py or tools/speech/train.py wrote: numbers one after the other, little-endian, four bytes or one each.
+/// Takes apart what tools/suppressor/train.py or tools/speech/train.py wrote: numbers one after the other,
+/// little-endian, four bytes or one each.
 @safe
 struct NetworkFile {
     private let memory: UnsafeRawBufferPointer

@@ -1,8 +1,8 @@
 import Glibc
 import VoiceSignal
 
-/// A layer with a memory: a gated recurrent unit (K. Cho et al., "Learning phrase representations using RNN encoder-decoder", EMNLP 2014), the
-/// reset gate on the memory's part of what is new.
+/// A layer with a memory: a gated recurrent unit (K. Cho et al., "Learning phrase representations using RNN
+/// encoder-decoder", EMNLP 2014), the reset gate on the memory's part of what is new.
 struct RecurrentLayer: ~Copyable {
     private let ofInput: DenseLayer
     private let ofState: DenseLayer

@@ -1,9 +1,11 @@
 import Glibc
 import VoiceSignal
 
-/// What ``ResidualEchoNetwork`` looks at, of a block: powers, coherence and the statistical estimate, in bands and in bins.
+/// What ``ResidualEchoNetwork`` looks at, of a block: powers, coherence and the statistical estimate, in bands and in
+/// bins.
 ///
-/// Powers are common logarithms, of other things than the error relative to the error's: how loud a call is hardly shows.
+/// Powers are common logarithms, of other things than the error relative to the error's: how loud a call is hardly
+/// shows.
 struct ResidualEchoFeatures: ~Copyable {
     /// The bands' first bins: 100 Hz wide, from 1.2 kHz on ever wider.
     private static let edges: [Int] = [

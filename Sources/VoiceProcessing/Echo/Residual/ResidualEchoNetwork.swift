@@ -7,8 +7,8 @@ import VoiceSignal
 ///                           └──────────────┴─> dense ─> ┐                  │
 ///     bins ───────────────────────────────────────────> the same for each ─┘
 ///
-/// It does not see waveforms, nor the far end: it has learned how ``ResidualEchoFeatures`` go together, not what speech is. From simulated calls, by
-/// tools/train-suppressor. Allocates when made and never after. One owner.
+/// It does not see waveforms, nor the far end: it has learned how ``ResidualEchoFeatures`` go together, not what speech
+/// is. From simulated calls, by tools/train-suppressor. Allocates when made and never after. One owner.
 struct ResidualEchoNetwork: ~Copyable {
     private static let mark = 0x4e52_5644
     /// Of the network that is the same for each bin.

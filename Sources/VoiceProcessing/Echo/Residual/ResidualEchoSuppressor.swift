@@ -3,47 +3,54 @@ import VoiceSignal
 
 /// Removes what the linear stage leaves, by a gain for each bin of 50 Hz of which there are two opinions.
 ///
-/// One is an estimate. The residual echo's power is taken from two things that the linear stage knows: the power of its own error, U, and a
-/// leakage that is learned, how much of the echo estimate's power stays in the error. The leakage falls with what is seen and
-/// rises only while the far end alone is heard, so a near talker cannot raise it and suppress themselves:
+/// One is an estimate. The residual echo's power is taken from two things that the linear stage knows: the power of its
+/// own error, U, and a leakage that is learned, how much of the echo estimate's power stays in the error. The leakage
+/// falls with what is seen and rises only while the far end alone is heard, so a near talker cannot raise it and
+/// suppress themselves:
 ///
 ///     R = max(0.6 R, leak · (1 + o f²) |Y|² + μ U + s f² Q)        f: far end alone, 0...1 (``TalkState``); Q: ``ScatteredEcho``
 ///     Wiener gain, decision-directed (Ephraim and Malah, 1984), never below the noise floor
 ///
-/// The other is ``ResidualEchoNetwork``'s, which looks at this estimate among other things. It knows what loudspeakers leave that no such
-/// estimate expects, so it can take away more. But where it hears a near end itself, the estimate alone says what of each bin is theirs: that is finer, and
-/// as sure of a talker who is like nobody that the network has learned from.
+/// The other is ``ResidualEchoNetwork``'s, which looks at this estimate among other things. It knows what loudspeakers
+/// leave that no such estimate expects, so it can take away more. But where it hears a near end itself, the estimate
+/// alone says what of each bin is theirs: that is finer, and as sure of a talker who is like nobody that the network
+/// has learned from.
 ///
-/// The gains are put to work as a linear-phase filter of 129 taps: 4 ms of delay, no musical noise, no blocks to be heard.
+/// The gains are put to work as a linear-phase filter of 129 taps: 4 ms of delay, no musical noise, no blocks to be
+/// heard.
 struct ResidualEchoSuppressor: ~Copyable {
     /// How much is suppressed.
     struct Tuning {
-        /// Over-estimation while the far end alone is heard: of the leakage, and of what is scattered. The second trades a quiet talker for the echo
-        /// of bad loudspeakers: with 0, 2, 4, 8 double talk at -10 dB had 9.3, 9.0, 8.9, 8.7 dB of SDR (evaluation seeds 1, 3, 7, 11), and the echo of
-        /// the far end alone an AECMOS of 4.14, 4.26, 4.30, 4.33 (20 scenes with hard loudspeakers and rooms).
+        /// Over-estimation while the far end alone is heard: of the leakage, and of what is scattered. The second
+        /// trades a quiet talker for the echo of bad loudspeakers: with 0, 2, 4, 8 double talk at -10 dB had 9.3, 9.0,
+        /// 8.9, 8.7 dB of SDR (evaluation seeds 1, 3, 7, 11), and the echo of the far end alone an AECMOS of 4.14,
+        /// 4.26, 4.30, 4.33 (20 scenes with hard loudspeakers and rooms).
         var farOnly: Float = 30
         var scattered: Float = 4
         /// Likelihood of a near end below which the leakage may rise.
         var nearRise: Float = 0.5
         /// Weight of the filter's own error, μ.
         var uncertainty: Float = 1
-        /// The weight is so much higher where the path is new, and falls by its tenth in so many blocks: while it learns quickly the filter takes
-        /// its error for 7 dB less than it is.
+        /// The weight is so much higher where the path is new, and falls by its tenth in so many blocks: while it
+        /// learns quickly the filter takes its error for 7 dB less than it is.
         var doubt: Float = 5
         var doubtBlocks: Float = 60
         /// Lowest gain of the estimate, and of all.
         var floor: (estimate: Float, all: Float) = (0.01, 0.001)
-        /// Power of the network's gain in the product of both while it hears no near end. With 0.5, 0.7, 1 the echo of the far end alone had an
-        /// AECMOS of 4.56, 4.61, 4.64 with hard loudspeakers and rooms (37 scenes), and the near end's degradation one of 3.67, 3.65, 3.61.
+        /// Power of the network's gain in the product of both while it hears no near end. With 0.5, 0.7, 1 the echo of
+        /// the far end alone had an AECMOS of 4.56, 4.61, 4.64 with hard loudspeakers and rooms (37 scenes), and the
+        /// near end's degradation one of 3.67, 3.65, 3.61.
         var network: Float = 0.7
-        /// Share of what is left, in amplitude, that the network takes for a near end, from which on the estimate alone counts.
+        /// Share of what is left, in amplitude, that the network takes for a near end, from which on the estimate alone
+        /// counts.
         var nearShare: Float = 0.5
         var talk = TalkState.Tuning()
         /// Weight of the past in the decision-directed estimate.
         var decision: Float = 0.85
-        /// Amplitude of the room's noise that is put back where it was suppressed with the echo: 10 dB below it. With 0, 0.35, 0.5, 0.7 the echo of the far
-        /// end alone had an AECMOS of 4.63, 4.635, 4.645, 4.645 in the evaluation's rooms (seeds 1, 7), and of 3.7, 4.1, 4.1, and 4.4 with 1, with a loudspeaker
-        /// driven hard; ERLE, which takes the noise for echo, fell from 41.3 to 38.9, 37.4, 35.5 dB.
+        /// Amplitude of the room's noise that is put back where it was suppressed with the echo: 10 dB below it. With
+        /// 0, 0.35, 0.5, 0.7 the echo of the far end alone had an AECMOS of 4.63, 4.635, 4.645, 4.645 in the
+        /// evaluation's rooms (seeds 1, 7), and of 3.7, 4.1, 4.1, and 4.4 with 1, with a loudspeaker driven hard; ERLE,
+        /// which takes the noise for echo, fell from 41.3 to 38.9, 37.4, 35.5 dB.
         var comfortNoise: Float = 0.33
         /// Gain while an echo is assumed of which nothing is known.
         var unsure: Float = 0.03
@@ -104,7 +111,8 @@ struct ResidualEchoSuppressor: ~Copyable {
     var farOnly: Float { talk.farOnly }
     /// Bins from 4 to 7 kHz, where it is judged what is to be done above 8 kHz.
     static let upper = 80..<140
-    /// Share of the microphone's amplitude that is left there, 0...1, of the last block; and the echo's power there, smoothed.
+    /// Share of the microphone's amplitude that is left there, 0...1, of the last block; and the echo's power there,
+    /// smoothed.
     private(set) var upperPassed: Float = 1
     private(set) var upperEcho: Float = 0
     /// 0...1: the share of the output's power over the bins of speech that is expected to be echo.
@@ -126,8 +134,8 @@ struct ResidualEchoSuppressor: ~Copyable {
     /// What was taken for a new path was a known one, elsewhere.
     mutating func expectKnownPath() { estimate.doubt = 1 }
 
-    /// Suppresses in a block. `error` is what the linear stage leaves, `echo` its estimate, both after it learned; `presence` says how much of all
-    /// this is to be heard; `isUnsure`, that nothing is known of the echo.
+    /// Suppresses in a block. `error` is what the linear stage leaves, `echo` its estimate, both after it learned;
+    /// `presence` says how much of all this is to be heard; `isUnsure`, that nothing is known of the echo.
     mutating func run(
         error newError: borrowing RealVector, echo newEcho: borrowing RealVector, mic newMic: borrowing RealVector,
         uncertainty: borrowing RealVector, presence: borrowing EchoPresence, isUnsure: Bool,

@@ -1,11 +1,11 @@
 import VoiceSignal
 
-/// What a loudspeaker scatters of the echo to where the echo has nothing: the harmonics, buzz and intermodulation that no filter of each bin
-/// for itself can expect.
+/// What a loudspeaker scatters of the echo to where the echo has nothing: the harmonics, buzz and intermodulation that
+/// no filter of each bin for itself can expect.
 ///
-/// Learned as a share of the echo's mean power, in the bins where the echo is weak, while what is left goes up and down with the echo and
-/// no near end is heard. In simulated rooms with loudspeakers of 3 to 20 % distortion, 20 scenes: the echo of a far end alone 4.27 instead of 4.00
-/// (AECMOS), ERLE 34.4 instead of 30.6 dB.
+/// Learned as a share of the echo's mean power, in the bins where the echo is weak, while what is left goes up and down
+/// with the echo and no near end is heard. In simulated rooms with loudspeakers of 3 to 20 % distortion, 20 scenes: the
+/// echo of a far end alone 4.27 instead of 4.00 (AECMOS), ERLE 34.4 instead of 30.6 dB.
 struct ScatteredEcho {
     /// Below this share of the mean power a bin is weak.
     private static let weak: Float = 0.1

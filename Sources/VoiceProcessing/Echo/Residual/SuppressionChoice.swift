@@ -1,4 +1,5 @@
-/// What ``ProcessingSettings/EchoSuppression/auto`` stands for: as much suppression as the filter alone leaves need for.
+/// What ``ProcessingSettings/EchoSuppression/auto`` stands for: as much suppression as the filter alone leaves need
+/// for.
 struct SuppressionChoice {
     /// Enhancement by the filter alone, dB, below which there is need for more than the least, and for the most.
     private static let needed: (medium: Float, aggressive: Float) = (10, 5)

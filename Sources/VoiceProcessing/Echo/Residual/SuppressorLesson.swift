@@ -1,13 +1,15 @@
 import Glibc
 import VoiceSignal
 
-/// What ``ResidualEchoNetwork`` is to learn from: block by block what it looks at in a call, and what it should have made of it.
+/// What ``ResidualEchoNetwork`` is to learn from: block by block what it looks at in a call, and what it should have
+/// made of it.
 ///
 /// For tools/train-suppressor; nothing in a call uses it.
 package struct SuppressorLesson: ~Copyable {
     /// Frames of a block at 16 kHz.
     package static let block = NativeEchoCanceller.block
-    /// Numbers of a record: the network's features, those of each bin, and the common logarithm of the near end's power in each bin.
+    /// Numbers of a record: the network's features, those of each bin, and the common logarithm of the near end's power
+    /// in each bin.
     package static let record = ResidualEchoFeatures.inBands + ofBins + Spectrum.bins
 
     private static let leastPower: Float = 1e-6

@@ -3,15 +3,18 @@ import VoiceSignal
 
 /// Who talks, as the residual's suppressor has to know: 0...1 each, the far end alone and the near end.
 ///
-/// The far end alone shows in the coherence of microphone and echo estimate. The near end shows in an error above what is expected to be left of the
-/// echo, long before it shows in the coherence. But a loudspeaker that is driven hard leaves more at its loud moments than was ever
-/// expected. Where what is left goes up and down with the echo (``EnvelopeLikeness``) that excess is learned, and the near end must stand
-/// out of it; once it has done so plainly, less will do for a while.
+/// The far end alone shows in the coherence of microphone and echo estimate. The near end shows in an error above what
+/// is expected to be left of the echo, long before it shows in the coherence. But a loudspeaker that is driven hard
+/// leaves more at its loud moments than was ever expected. Where what is left goes up and down with the echo
+/// (``EnvelopeLikeness``) that excess is learned, and the near end must stand out of it; once it has done so plainly,
+/// less will do for a while.
 struct TalkState: ~Copyable {
     struct Tuning {
-        /// Excess of the error over what is expected to be left, dB, from which the near end is heard, and to where it surely is.
+        /// Excess of the error over what is expected to be left, dB, from which the near end is heard, and to where it
+        /// surely is.
         var near: (from: Float, range: Float) = (2, 3)
-        /// Likeness of the envelopes from which the excess is a distorted echo's, and the most of it that is learned, dB.
+        /// Likeness of the envelopes from which the excess is a distorted echo's, and the most of it that is learned,
+        /// dB.
         var distorted: (likeness: Float, most: Float) = (0.45, 3)
         /// Excess beyond what was learned that shows a conversation, dB, and seconds for which it is one.
         var conversation: (excess: Float, seconds: Float) = (10, 1.5)

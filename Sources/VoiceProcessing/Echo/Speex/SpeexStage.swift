@@ -2,11 +2,12 @@ import CSpeexDSP
 import Glibc
 import VoiceSignal
 
-/// speexdsp's echo canceller, a multidelay block frequency-domain filter (Valin, "On adjusting the learning rate in frequency
-/// domain echo cancellation with double-talk", 2007), with its preprocessor for the residual echo and the noise.
+/// speexdsp's echo canceller, a multidelay block frequency-domain filter (Valin, "On adjusting the learning rate in
+/// frequency domain echo cancellation with double-talk", 2007), with its preprocessor for the residual echo and the
+/// noise.
 ///
-/// Models 250 ms from the reference on, so the reference must be re-timed and free of drift. The preprocessor lags by a block. Allocates at
-/// creation only.
+/// Models 250 ms from the reference on, so the reference must be re-timed and free of drift. The preprocessor lags by a
+/// block. Allocates at creation only.
 @safe
 final class SpeexStage: EchoStage {
     /// Length of the filter, seconds.

@@ -8,8 +8,8 @@
 ///     echo                     112      228      382     7 ms and splitting
 ///     echo, AEC3 (libtgowt)    128      260      430     8 ms and splitting
 ///
-/// The extended filter and the delay-agnostic mode add nothing. 32 kHz splits with an all-pass pair, whose delay depends on
-/// the frequency: 0 to 4 frames, so the table's sums are good to 2. `WebRTCStageTests` measures them again.
+/// The extended filter and the delay-agnostic mode add nothing. 32 kHz splits with an all-pass pair, whose delay
+/// depends on the frequency: 0 to 4 frames, so the table's sums are good to 2. `WebRTCStageTests` measures them again.
 enum ModuleDelay {
     /// Frames by which the output lags with these components.
     static func frames(echo: Bool, highPass: Bool, rate: Int, library03: Bool) -> Int {

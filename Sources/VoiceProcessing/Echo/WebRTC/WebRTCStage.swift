@@ -4,10 +4,11 @@ import CWebRTCAudio
 ///
 /// Of the module itself: band splitting, high-pass filter, echo canceller, merging. Blocks of 10 ms, mono.
 ///
-/// Allocates at creation only: with library 0.3 neither `run` nor `apply` calls malloc or free (watched with an interposed malloc
-/// over 2000 blocks at 48 kHz, a setting switched every 50). AEC3 allocates a few times early on and in `apply`. The library
-/// locks mutexes of its own instance, which nobody else holds; ours is held by others only while the canceller of another instance is
-/// made, once for each, some 0.25 ms, by a thread that then has this one's priority. `run` takes about 50 µs at 48 kHz.
+/// Allocates at creation only: with library 0.3 neither `run` nor `apply` calls malloc or free (watched with an
+/// interposed malloc over 2000 blocks at 48 kHz, a setting switched every 50). AEC3 allocates a few times early on and
+/// in `apply`. The library locks mutexes of its own instance, which nobody else holds; ours is held by others only
+/// while the canceller of another instance is made, once for each, some 0.25 ms, by a thread that then has this one's
+/// priority. `run` takes about 50 µs at 48 kHz.
 @safe
 final class WebRTCStage: EchoStage {
     let traits: EchoTraits = WebRTCStage.libraryTraits
@@ -17,7 +18,8 @@ final class WebRTCStage: EchoStage {
     private let sampleRate: Int
     private var settings: webrtc_audio_settings
 
-    /// Frames after a switch in which the module's output is still fading in beyond its delay: half of its longest window.
+    /// Frames after a switch in which the module's output is still fading in beyond its delay: half of its longest
+    /// window.
     private static let fadeInSeconds = 0.008
 
     /// Makes the module and warms it up. Takes milliseconds and allocates; not real-time safe.
@@ -51,8 +53,8 @@ final class WebRTCStage: EchoStage {
         return traits
     }()
 
-    /// Levels change in place; nothing is reset and nothing is heard. Switching the canceller or the high-pass filter resets that alone and
-    /// changes ``delay``. With 0.3 it takes microseconds.
+    /// Levels change in place; nothing is reset and nothing is heard. Switching the canceller or the high-pass filter
+    /// resets that alone and changes ``delay``. With 0.3 it takes microseconds.
     func apply(_ settings: ProcessingSettings) throws(ProcessingError) -> Int? {
         var next = webrtc_audio_settings(settings)
         let status = unsafe webrtc_audio_apply(module, &next)
