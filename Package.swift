@@ -72,6 +72,7 @@ let package = Package(
         module("VoiceWire"),
         module("VoicePlayout", "VoiceWire"),
         module("VoiceTurns"),
+        module("VoiceText"),
         module("VoicePeers", "VoiceWire"),
         module("VoiceRooms", "VoiceWire", "VoicePeers"),
         module("VoiceProcessing", "VoiceSignal", "CVoiceKernels", "CWebRTCAudio", "CSpeexDSP", "CRNNoise"),
@@ -82,7 +83,7 @@ let package = Package(
             "VoiceTransport", "CLinuxRealtime", "VoiceRealtime", "VoiceWire", "VoicePeers", "VoiceRooms", "CJWT",
             "CDTLS", "COpenSSL"),
         module(
-            "VoiceEngine", "VoiceRealtime", "VoiceSignal", "VoiceWire", "VoicePlayout", "VoiceTurns", "VoicePeers",
+            "VoiceEngine", "VoiceRealtime", "VoiceSignal", "VoiceWire", "VoicePlayout", "VoiceTurns", "VoiceText", "VoicePeers",
             "VoiceRooms", "VoiceProcessing", "VoiceCoding", "VoiceDevices", "VoiceTransport"),
         module(
             "SimulatedCalls", "VoiceEngine", "VoiceSimulation", "VoiceSignal", "VoiceWire", "VoicePeers", "VoiceRooms",
@@ -137,6 +138,7 @@ let package = Package(
         tests("VoiceWire", "VoiceWire"),
         tests("VoicePlayout", "VoicePlayout", "VoiceCoding"),
         tests("VoiceTurns", "VoiceTurns"),
+        tests("VoiceText", "VoiceText"),
         tests("VoicePeers", "VoicePeers", "VoiceSimulation"),
         tests("VoiceRooms", "VoiceRooms", "VoicePeers", "VoiceSimulation", "ScriptedPeers"),
         .target(

@@ -4,6 +4,7 @@
 @_exported public import VoicePlayout
 @_exported public import VoiceProcessing
 @_exported public import VoiceRooms
+@_exported public import VoiceText
 @_exported public import VoiceTurns
 // Of the transport, what a client names; the server is a product of its own.
 @_exported public import struct VoiceTransport.CertificateFingerprint

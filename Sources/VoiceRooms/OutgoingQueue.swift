@@ -45,7 +45,7 @@ struct OutgoingQueue: Sendable {
     /// Takes a message; false when its sender's share is full.
     mutating func append(_ message: RoomMessage) -> Bool {
         switch message {
-        case .message(let sender, _, _):
+        case .message(let sender, _, _, _):
             let isFull = letters.count >= Self.messageLimit || lettersOf[sender, default: 0] >= Self.messagesPerSender
             guard !isFull else { return false }
             lettersOf[sender, default: 0] += 1
@@ -78,7 +78,7 @@ struct OutgoingQueue: Sendable {
         } else {
             // What it wrote is read before it has gone.
             lettersOf[participant] = nil
-            let last = letters.takeAll { if case .message(participant, _, _) = $0 { true } else { false } }
+            let last = letters.takeAll { if case .message(participant, _, _, _) = $0 { true } else { false } }
             for letter in last { push(nil, letter) }
         }
         // Its arrival, if that still waits, keeps its place before what it wrote.
@@ -138,7 +138,7 @@ struct OutgoingQueue: Sendable {
 
     private mutating func popLetter() -> RoomMessage? {
         let letter = letters.popFirst()
-        if case .message(let sender, _, _)? = letter, let count = lettersOf[sender] {
+        if case .message(let sender, _, _, _)? = letter, let count = lettersOf[sender] {
             lettersOf[sender] = count > 1 ? count - 1 : nil
         }
         return letter

@@ -42,7 +42,7 @@ extension RoomDirectory {
         case .setMuted(let stream, let muted):
             guard let index = participants[id]?.publishedIndex(of: stream) else { throw .unknownStream }
             setMute(.byPublisher, muted, of: id, at: index)
-        case .send(let destination, let bytes): try relay(bytes, from: id, to: destination)
+        case .send(let destination, let kind, let bytes): try relay(bytes, kind, from: id, to: destination)
         case .interrupt(let stream): try interrupt(stream, from: id, now: now)
         case .tellGeneration(let start): try beginGeneration(start, from: id)
         case .renew(let token): try askForVerdict(on: token, of: id, now: now)
@@ -131,10 +131,10 @@ extension RoomDirectory {
     // MARK: Messages
 
     private mutating func relay(
-        _ bytes: [UInt8], from id: ParticipantID, to destination: ParticipantID?
+        _ bytes: [UInt8], _ kind: MessageKind, from id: ParticipantID, to destination: ParticipantID?
     ) throws(RoomRefusal) {
         guard let sender = participants[id] else { return }
-        let message = RoomMessage.message(sender: id, destination: destination, bytes: bytes)
+        let message = RoomMessage.message(sender: id, destination: destination, kind: kind, bytes: bytes)
         guard let destination else {
             let others = members(of: sender.room).filter { $0 != id }
             return try deliver(message, to: others)
@@ -196,7 +196,7 @@ extension RoomMessage {
             .interrupt(let stream):
             stream.rawValue
         case .tellGeneration(let start): start.stream.rawValue
-        case .send(let destination, _): destination?.rawValue ?? 0
+        case .send(let destination, _, _): destination?.rawValue ?? 0
         default: 0
         }
     }

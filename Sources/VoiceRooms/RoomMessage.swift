@@ -11,7 +11,7 @@ package enum RoomMessage: Equatable, Sendable {
     case unsubscribe(StreamID)
     case setMuted(StreamID, Bool)
     /// To a participant, or to the whole room (`nil`).
-    case send(destination: ParticipantID?, bytes: [UInt8])
+    case send(destination: ParticipantID?, kind: MessageKind = .application, bytes: [UInt8])
     case interrupt(StreamID)
     /// The first packet of a generation that the room has numbered was sent, with this RTP timestamp.
     case tellGeneration(GenerationStart)
@@ -25,7 +25,8 @@ package enum RoomMessage: Equatable, Sendable {
     case published(ParticipantID, PublishedStream)
     case unpublished(ParticipantID, StreamID)
     case muteChanged(StreamID, MuteState)
-    case message(sender: ParticipantID, destination: ParticipantID?, bytes: [UInt8])
+    case message(
+        sender: ParticipantID, destination: ParticipantID?, kind: MessageKind = .application, bytes: [UInt8])
     case interrupted(by: ParticipantID, StreamID, generation: UInt32)
     case generationStarted(ParticipantID, GenerationStart)
     /// A request was refused: its type, the stream or participant it named (0: none), and why.
@@ -43,6 +44,16 @@ package enum RoomMessage: Equatable, Sendable {
     /// The sender's clock in microseconds, which `pong` returns untouched.
     case ping(microseconds: UInt64)
     case pong(microseconds: UInt64)
+}
+
+/// Whose a message's bytes are.
+public enum MessageKind: UInt8, Sendable, CaseIterable {
+    /// The application's own.
+    case application = 0
+    /// An edit of a text stream; docs/protocol.md, section 11.
+    case text = 1
+    /// A reader of a text stream asks for it whole.
+    case textRequest = 2
 }
 
 /// What can be refused by `RoomMessage.requestRefused`. The raw values are the types of the messages.

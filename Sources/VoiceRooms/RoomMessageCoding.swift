@@ -77,8 +77,9 @@ extension RoomMessage {
         case .setMuted(let stream, let muted):
             writer.write(stream.rawValue)
             writer.write(flag: muted)
-        case .send(let destination, let bytes):
+        case .send(let destination, let kind, let bytes):
             writer.write(destination?.rawValue ?? 0)
+            writer.write(kind.rawValue)
             writer.write(bytes: bytes, limit: RoomProtocol.messageLimit)
         case .renew(let token): writer.write(bytes: token, limit: RoomProtocol.tokenLimit)
         case .tellGeneration(let start): start.write(into: &writer)
@@ -97,9 +98,10 @@ extension RoomMessage {
         case .muteChanged(let stream, let mute):
             writer.write(stream.rawValue)
             writer.write(mute.rawValue)
-        case .message(let sender, let destination, let bytes):
+        case .message(let sender, let destination, let kind, let bytes):
             writer.write(sender.rawValue)
             writer.write(destination?.rawValue ?? 0)
+            writer.write(kind.rawValue)
             writer.write(bytes: bytes, limit: RoomProtocol.messageLimit)
         case .interrupted(let participant, let stream, let generation):
             writer.write(participant.rawValue)
@@ -134,7 +136,8 @@ extension RoomMessage {
         case .setMuted: self = .setMuted(try reader.stream(), try reader.flag())
         case .send:
             self = .send(
-                destination: try reader.destination(), bytes: try reader.bytes(limit: RoomProtocol.messageLimit))
+                destination: try reader.destination(), kind: try reader.code(),
+                bytes: try reader.bytes(limit: RoomProtocol.messageLimit))
         case .interrupt: self = .interrupt(try reader.stream())
         case .renew: self = .renew(token: try reader.bytes(limit: RoomProtocol.tokenLimit))
         case .tellGeneration: self = .tellGeneration(try GenerationStart(from: &reader))
@@ -147,7 +150,7 @@ extension RoomMessage {
         case .muteChanged: self = .muteChanged(try reader.stream(), try reader.mute())
         case .message:
             self = .message(
-                sender: try reader.participant(), destination: try reader.destination(),
+                sender: try reader.participant(), destination: try reader.destination(), kind: try reader.code(),
                 bytes: try reader.bytes(limit: RoomProtocol.messageLimit))
         case .interrupted:
             self = .interrupted(by: try reader.participant(), try reader.stream(), generation: try reader.number())

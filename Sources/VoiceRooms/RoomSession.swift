@@ -125,9 +125,11 @@ package struct RoomSession: Sendable {
     }
 
     /// Sends bytes to a participant, or to everyone else in the room (`nil`).
-    package mutating func send(_ bytes: [UInt8], to destination: ParticipantID? = nil) throws(RoomSessionError) {
+    package mutating func send(
+        _ bytes: [UInt8], _ kind: MessageKind = .application, to destination: ParticipantID? = nil
+    ) throws(RoomSessionError) {
         guard bytes.count <= RoomProtocol.messageLimit else { throw .messageTooLong }
-        try ask(.send(destination: destination, bytes: bytes))
+        try ask(.send(destination: destination, kind: kind, bytes: bytes))
     }
 
     /// Asks that everyone who hears a stream, and its publisher, drop what was said so far. The room numbers the generation that

@@ -185,8 +185,8 @@ extension RoomSession {
         case .muteChanged(let stream, let mute):
             guard let participant = roster.setMute(mute, stream: stream) else { throw .invalidValue }
             events.append(.muteChanged(participant, stream, mute))
-        case .message(let sender, let destination, let bytes):
-            events.append(.message(sender: sender, destination: destination, bytes: bytes))
+        case .message(let sender, let destination, let kind, let bytes):
+            events.append(.message(sender: sender, destination: destination, kind: kind, bytes: bytes))
         case .interrupted(let participant, let stream, let generation):
             roster.setGeneration(generation, stream: stream)
             events.append(.interrupted(by: participant, stream, generation: generation))

@@ -76,7 +76,8 @@ public enum RoomSessionEvent: Equatable, Sendable {
     /// A stream was muted or unmuted.
     case muteChanged(ParticipantID, StreamID, MuteState)
     /// A message from a participant, to us or (`destination` nil) to the whole room.
-    case message(sender: ParticipantID, destination: ParticipantID?, bytes: [UInt8])
+    case message(
+        sender: ParticipantID, destination: ParticipantID?, kind: MessageKind = .application, bytes: [UInt8])
     /// Someone, perhaps this client, interrupted a stream: everything of older generations is to be dropped.
     case interrupted(by: ParticipantID, StreamID, generation: UInt32)
     /// A talker has begun a generation: what follows is of it.

@@ -9,7 +9,8 @@ package enum ProcessMemory {
     @discardableResult
     package static func hide() -> Bool { dv_process_set_dumpable(0) == 0 }
 
-    /// Keeps it out of core dumps (`/proc/PID/coredump_filter`, core(5)), which then hold registers and no memory. False
+    /// Keeps it out of core dumps (`/proc/PID/coredump_filter`, core(5)), which then hold registers and no memory.
+    /// False
     /// where the system refuses.
     @discardableResult
     package static func keepOutOfCoreDumps() -> Bool { unsafe dv_process_set_core_filter("0x0") == 0 }

@@ -72,8 +72,14 @@ public final class RoomClient: Sendable {
 
     /// Sends bytes, at most `RoomProtocol.messageLimit`, to a participant or to everyone else (`nil`).
     public func send(_ bytes: [UInt8], to destination: ParticipantID? = nil) throws(RoomSessionError) {
+        try send(bytes, .application, to: destination)
+    }
+
+    package func send(
+        _ bytes: [UInt8], _ kind: MessageKind, to destination: ParticipantID?
+    ) throws(RoomSessionError) {
         guard bytes.count <= RoomProtocol.messageLimit else { throw .messageTooLong }
-        try ask(.send(bytes, destination))
+        try ask(.send(bytes, kind, destination))
     }
 
     /// Has everything that was said on a stream so far dropped, by everyone; the room numbers the generation that begins.
@@ -121,7 +127,7 @@ final class RoomClientShared: Sendable {
         case subscribe(StreamID)
         case unsubscribe(StreamID)
         case setMuted(StreamID, Bool)
-        case send([UInt8], ParticipantID?)
+        case send([UInt8], MessageKind, ParticipantID?)
         case interrupt(StreamID)
         case tellGeneration(GenerationStart)
         case leave

@@ -273,7 +273,7 @@ final class RoomClientLoop<Security: PeerSecurity & ~Copyable> {
             case .subscribe(let stream): try guest.session.subscribe(to: stream)
             case .unsubscribe(let stream): try guest.session.unsubscribe(from: stream)
             case .setMuted(let stream, let muted): try guest.session.setMuted(muted, stream: stream)
-            case .send(let bytes, let destination): try guest.session.send(bytes, to: destination)
+            case .send(let bytes, let kind, let destination): try guest.session.send(bytes, kind, to: destination)
             case .interrupt(let stream): try guest.session.interrupt(stream)
             case .tellGeneration(let start): try guest.session.tellGeneration(start)
             case .leave: guest.session.leave(now: now)

@@ -7,6 +7,7 @@ enum ImportTable {
         "VoiceWire": [],
         "VoicePlayout": ["VoiceWire"],
         "VoiceTurns": [],
+        "VoiceText": [],
         "VoicePeers": ["VoiceWire"],
         "VoiceRooms": ["VoiceWire", "VoicePeers"],
         "VoiceProcessing": ["VoiceSignal", "CVoiceKernels", "CWebRTCAudio", "CSpeexDSP", "CRNNoise"],
@@ -16,7 +17,7 @@ enum ImportTable {
         "VoiceTransport": [
             "VoiceRealtime", "VoiceWire", "VoicePeers", "VoiceRooms", "CDTLS", "COpenSSL", "CJWT", "CLinuxRealtime",
         ],
-        "VoiceEngine": stages.union(["VoiceTurns"]),
+        "VoiceEngine": stages.union(["VoiceTurns", "VoiceText"]),
         "SimulatedCalls": [
             "VoiceRealtime", "VoiceSignal", "VoiceWire", "VoicePeers", "VoiceRooms", "VoiceProcessing", "VoiceDevices",
             "VoiceEngine", "VoiceSimulation",

@@ -19,6 +19,8 @@ struct ErrorCodeTests {
             .alreadyConversing, .calledFromEngineThread,
         ] + devices.map(EngineError.device) + ends.map { .room(.session($0)) } + clientEnds.map(EngineError.room)
         + requests.map(EngineError.requestRefused) + turns.map(EngineError.turn)
+        + [TextError.invalidName, .textTooLong(bytes: 1), .extrasTooLong(bytes: 1), .tooManyStreams].map(
+            EngineError.text)
 
     private static let devices: [DeviceError] =
         [

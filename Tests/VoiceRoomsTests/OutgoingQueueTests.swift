@@ -29,7 +29,7 @@ struct OutgoingQueueTests {
             case .interrupted(_, let stream, let generation):
                 #expect(generation > generations[stream, default: 0], "seed \(seed)")
                 generations[stream] = generation
-            case .message(let sender, _, let bytes):
+            case .message(let sender, _, _, let bytes):
                 #expect(known[sender] != nil, "seed \(seed): a message of nobody")
                 lettersOut[sender.rawValue, default: []] += bytes
             default: break

@@ -41,7 +41,7 @@ struct ProtocolVectorTests {
         "subscribe": one(.subscribe(other), 4, after: 4),
         "unsubscribe": one(.unsubscribe(other), 5, after: 4),
         "setMuted": one(.setMuted(assignment.stream, true), 6, after: 4),
-        "send": one(.send(destination: nil, bytes: Array("grüß dich".utf8)), 7, after: 4),
+        "send": one(.send(destination: nil, kind: .text, bytes: Array("grüß dich".utf8)), 7, after: 4),
         "interrupt": one(.interrupt(other), 8, after: 4),
         "renew": one(.renew(token: Array("d.e.f".utf8)), 9, after: 4),
         "tellGeneration": one(.tellGeneration(generationStart), 9, after: 4),

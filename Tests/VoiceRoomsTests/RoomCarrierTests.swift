@@ -148,7 +148,7 @@ struct RoomCarrierTests {
             for (other, writer) in rooms.members.enumerated() where other != index {
                 let id = try #require(writer.session.grant?.participant)
                 let read = member.events.compactMap { event -> [UInt8]? in
-                    if case .message(id, _, let bytes) = event { bytes } else { nil }
+                    if case .message(id, _, _, let bytes) = event { bytes } else { nil }
                 }
                 #expect(
                     read == (1...max(1, written[other])).prefix(Int(written[other])).map(Self.bytes), "seed \(seed)")

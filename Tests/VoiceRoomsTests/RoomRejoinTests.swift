@@ -179,7 +179,7 @@ struct RoomRejoinTests {
         rooms.run(for: .seconds(15))
         // Then bob has each once, in order
         let received: [Int] = rooms.clients[1].events.compactMap {
-            if case .message(_, _, let bytes) = $0 { Int(bytes[0]) } else { nil }
+            if case .message(_, _, _, let bytes) = $0 { Int(bytes[0]) } else { nil }
         }
         #expect(received == Array(1...sent), "seed \(seed)")
     }

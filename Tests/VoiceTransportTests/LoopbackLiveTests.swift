@@ -169,7 +169,7 @@ struct LoopbackLiveTests {
         let stream = try #require(alice.grant?.streams.first?.stream)
         try bob.client.send(Array("hello".utf8))
         let message = await alice.next { event -> [UInt8]? in
-            if case .room(.message(sender, nil, let bytes)) = event { bytes } else { nil }
+            if case .room(.message(sender, nil, _, let bytes)) = event { bytes } else { nil }
         }
         #expect(message == Array("hello".utf8))
         // Only now: an interruption does not wait behind messages.

@@ -2,17 +2,21 @@ public import VoiceDevices
 public import VoiceProcessing
 internal import VoiceRealtime
 public import VoiceRooms
+internal import VoiceText
 public import VoiceTransport
 
-/// A duplex voice engine: microphone in, echo cancelled, noise suppressed, level controlled, to a room; the room's voices back, played, and
+/// A duplex voice engine: microphone in, echo cancelled, noise suppressed, level controlled, to a room; the room's
+/// voices back, played, and
 /// what is played fed to the canceller.
 ///
 ///     let engine = VoiceEngine(.voiceChat)
 ///     try await engine.start()
 ///     try await engine.join(RoomEndpoint(url: url, token: token))
 ///
-/// The actor is the control side: every method may be called from any task, and none of them touches audio. It runs on a thread of its own, which may
-/// wait for a device, so that Swift's cooperative pool never does. Sound runs on others (capture, playback, media, network), which the actor starts
+/// The actor is the control side: every method may be called from any task, and none of them touches audio. It runs on
+/// a thread of its own, which may
+/// wait for a device, so that Swift's cooperative pool never does. Sound runs on others (capture, playback, media,
+/// network), which the actor starts
 /// and stops. Letting the engine go stops everything.
 public actor VoiceEngine {
     /// What was asked for at the start.
@@ -23,6 +27,8 @@ public actor VoiceEngine {
     private var room: RoomMembership?
     /// Carries the room's events here.
     private var follower: Task<Void, Never>?
+    /// Waits until more of the texts may be sent.
+    private var textTimer: Task<Void, Never>?
     private var isMuted = false
 
     /// What exists between `start()` and `stop()`.
@@ -54,10 +60,12 @@ public actor VoiceEngine {
     /// The control thread.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe control.asUnownedSerialExecutor() }
 
-    /// Does `body` on the control thread and holds the caller's own thread up until it is done: for callers without Swift's concurrency, as those of the
+    /// Does `body` on the control thread and holds the caller's own thread up until it is done: for callers without
+    /// Swift's concurrency, as those of the
     /// C library.
     ///
-    /// - Throws: ``EngineError/calledFromEngineThread`` on a thread of an engine's, as callbacks are, and ``EngineError/resourcesExhausted(_:)`` where no
+    /// - Throws: ``EngineError/calledFromEngineThread`` on a thread of an engine's, as callbacks are, and
+    /// ``EngineError/resourcesExhausted(_:)`` where no
     ///   descriptor is left to wait with; with nothing done.
     package nonisolated func wait<Outcome: Sendable>(
         for body: @escaping @Sendable (isolated VoiceEngine) -> Outcome
@@ -87,7 +95,8 @@ public actor VoiceEngine {
 
     /// Opens the device and starts the sound. Returns what the device granted, requested and active.
     ///
-    /// - Throws: ``EngineError/device(_:)``, ``EngineError/invalidConfiguration(_:)``, ``EngineError/resourcesExhausted(_:)``,
+    /// - Throws: ``EngineError/device(_:)``, ``EngineError/invalidConfiguration(_:)``,
+    /// ``EngineError/resourcesExhausted(_:)``,
     ///   ``EngineError/alreadyStarted``.
     @discardableResult
     public func start() throws(EngineError) -> DeviceFormats {
@@ -119,7 +128,8 @@ public actor VoiceEngine {
         return core.formats
     }
 
-    /// Leaves the room, stops the sound and gives the device back. Does nothing where the engine is not running. Takes at most the device's
+    /// Leaves the room, stops the sound and gives the device back. Does nothing where the engine is not running. Takes
+    /// at most the device's
     /// ``AudioDevice/stopLimit`` and the room's closing time.
     public func stop() async {
         // A join that was asked for meanwhile is left as well.
@@ -133,12 +143,15 @@ public actor VoiceEngine {
 
     /// Joins a room: publishes the microphone there and plays everybody else.
     ///
-    /// Devices and processing run since `start()`, and what is said from this call on is kept, the last second of it, and sent once the room is there: the
-    /// first word is whole. It is heard that much later, until the first pauses have made up for it; whoever says nothing while joining is not delayed.
+    /// Devices and processing run since `start()`, and what is said from this call on is kept, the last second of it,
+    /// and sent once the room is there: the
+    /// first word is whole. It is heard that much later, until the first pauses have made up for it; whoever says
+    /// nothing while joining is not delayed.
     /// Muting forgets what was kept.
     ///
     /// - Returns: the participants who are there already.
-    /// - Throws: ``EngineError/room(_:)`` with the refusal or failure, ``EngineError/notStarted``, ``EngineError/alreadyJoined``.
+    /// - Throws: ``EngineError/room(_:)`` with the refusal or failure, ``EngineError/notStarted``,
+    /// ``EngineError/alreadyJoined``.
     @discardableResult
     public func join(
         _ endpoint: RoomEndpoint, configuration: RoomClientConfiguration = RoomClientConfiguration()
@@ -172,38 +185,102 @@ public actor VoiceEngine {
     }
 
     /// Of the room that the engine is in, or has just left.
-    private func handle(_ event: RoomClientEvent) { room?.handle(event) }
+    private func handle(_ event: RoomClientEvent) {
+        room?.handle(event)
+        carryTexts()
+    }
+
+    /// Sends what is due of texts, and sees to it that it is called when more is.
+    private func carryTexts() {
+        textTimer?.cancel()
+        textTimer = nil
+        guard let pause = room?.carryTexts() else { return }
+        textTimer = Task { [weak self] in
+            do { try await Task.sleep(for: pause) } catch { return }
+            await self?.carryTexts()
+        }
+    }
 
     private func generationStarted(_ generation: UInt32, timestamp: UInt32) {
         room?.generationStarted(generation, timestamp: timestamp)
     }
 
-    /// Sends up to 1,024 bytes to one participant, or to all others in the room; delivered in order, and again after a break.
+    /// Sends up to 1,024 bytes to one participant, or to all others in the room; delivered in order, and again after a
+    /// break.
     public func send(_ bytes: [UInt8], to participant: ParticipantID? = nil) throws(EngineError) {
         guard let room else { throw .notJoined }
         try room.send(bytes, to: participant)
     }
 
+    /// Has the text of a stream of this engine's be `text` from now on, for everybody in the room: what a recogniser
+    /// has heard so far, say.
+    ///
+    /// A stream has a name and one text at a time; the first change after a final one begins the next, a round. Others
+    /// are told by
+    /// ``EngineEvent/text(from:_:)``, whoever comes later too. Only what differs is sent, and of states that follow
+    /// each other faster than
+    /// 40 a second, or than the room takes them, only the last; the last text is the same for all, whatever was lost or
+    /// sent again.
+    /// Ends with the stay in the room.
+    ///
+    /// - Parameters:
+    ///   - stream: up to 32 bytes of UTF-8; eight streams at most.
+    ///   - text: up to 64 KiB of UTF-8.
+    ///   - isFinal: whether it stays as it is.
+    ///   - extras: up to 512 bytes that come with it, JSON by custom.
+    /// - Throws: ``EngineError/notJoined``, ``EngineError/text(_:)``.
+    public func setText(
+        _ stream: String, to text: String, isFinal: Bool = false, extras: String = ""
+    ) throws(EngineError) {
+        try changeText(stream, .replace(text), isFinal: isFinal, extras: extras)
+    }
+
+    /// Puts `text` behind the text of a stream, as a model's tokens come; see ``setText(_:to:isFinal:extras:)``.
+    public func appendText(
+        _ stream: String, _ text: String, isFinal: Bool = false, extras: String = ""
+    ) throws(EngineError) {
+        try changeText(stream, .append(text), isFinal: isFinal, extras: extras)
+    }
+
+    /// Gives up the text of a stream where it is, as that of an answer that was interrupted: the next change begins the
+    /// next round.
+    public func abandonText(_ stream: String) { room?.abandonText(stream) }
+
+    private func changeText(
+        _ stream: String, _ change: TextChange, isFinal: Bool, extras: String
+    ) throws(EngineError) {
+        guard let room else { throw .notJoined }
+        try room.changeText(stream, change, isFinal: isFinal, extras: extras)
+        carryTexts()
+    }
+
     /// Interrupts a participant, or where none is given this engine's own speech.
     ///
-    /// Of what was said before nothing more is heard: here it fades out within 5 ms of the media thread's next block, at every other listener when
-    /// the room's message comes; what is still under way is dropped by its generation, which every packet says. The talker, and
+    /// Of what was said before nothing more is heard: here it fades out within 5 ms of the media thread's next block,
+    /// at every other listener when
+    /// the room's message comes; what is still under way is dropped by its generation, which every packet says. The
+    /// talker, and
     /// everybody else, is told by ``EngineEvent/interrupted(_:by:generation:)``; when the talker speaks again, by
     /// ``EngineEvent/generationStarted(_:generation:)``.
     ///
-    /// Another may be interrupted only who joined with ``RoomClientConfiguration/interruptibleBy`` `.anyone`, as an agent does; else, and beyond twice a
+    /// Another may be interrupted only who joined with ``RoomClientConfiguration/interruptibleBy`` `.anyone`, as an
+    /// agent does; else, and beyond twice a
     /// second, the room refuses, and what is said is heard again from then on.
     ///
-    /// - Throws: ``EngineError/notJoined``, ``EngineError/unknownParticipant(_:)``, ``EngineError/overloaded``, ``EngineError/requestRefused(_:)``.
+    /// - Throws: ``EngineError/notJoined``, ``EngineError/unknownParticipant(_:)``, ``EngineError/overloaded``,
+    /// ``EngineError/requestRefused(_:)``.
     public func interrupt(_ participant: ParticipantID? = nil) throws(EngineError) {
         guard let room else { throw .notJoined }
         try room.interrupt(participant)
     }
 
-    /// Says that what is captured from now on is this utterance, as an agent does whose device is its synthesiser; nil: none.
+    /// Says that what is captured from now on is this utterance, as an agent does whose device is its synthesiser; nil:
+    /// none.
     ///
-    /// Each packet then tells the utterance and its place in it. Where it is interrupted (``EngineEvent/interrupted(_:by:generation:)``) the rest of it is
-    /// not sent, until the next utterance is named or this is called with nil: what the synthesiser still delivers is heard by nobody. It counts by the
+    /// Each packet then tells the utterance and its place in it. Where it is interrupted
+    /// (``EngineEvent/interrupted(_:by:generation:)``) the rest of it is
+    /// not sent, until the next utterance is named or this is called with nil: what the synthesiser still delivers is
+    /// heard by nobody. It counts by the
     /// ADC's time, also where what is said waits before it is sent.
     ///
     /// - Throws: ``EngineError/notStarted``, ``EngineError/overloaded``.
@@ -214,7 +291,8 @@ public actor VoiceEngine {
 
     // MARK: While it runs
 
-    /// Stops or resumes sending the microphone, with a 5 ms fade; the room is told. Nothing is sent while muted, and the canceller goes on
+    /// Stops or resumes sending the microphone, with a 5 ms fade; the room is told. Nothing is sent while muted, and
+    /// the canceller goes on
     /// learning. May be called before `start()`.
     public func setMuted(_ muted: Bool) throws(EngineError) {
         isMuted = muted
@@ -243,19 +321,24 @@ public actor VoiceEngine {
         try core.setProcessing(settings)
     }
 
-    /// Says what kind of loudspeaker is in use, which switches the echo canceller; see ``RouteProfile``. From the next block on and without a
+    /// Says what kind of loudspeaker is in use, which switches the echo canceller; see ``RouteProfile``. From the next
+    /// block on and without a
     /// gap. It holds until the engine stops; ``EngineConfiguration/routeProfile`` is what it starts with.
     public func setRouteProfile(_ profile: RouteProfile) throws(EngineError) {
         guard let core = running?.core else { throw .notStarted }
         try core.setProfile(profile)
     }
 
-    /// Goes over to other sound cards, by the names that ``AudioRoute/End/name`` and `duplex devices` show; what is not named stays. The call goes on: the
-    /// loudspeaker is silent while it is opened, some 50 ms as a rule, and the canceller learns the new echo. ``EngineEvent/routeChanged(_:_:)`` follows.
+    /// Goes over to other sound cards, by the names that ``AudioRoute/End/name`` and `duplex devices` show; what is not
+    /// named stays. The call goes on: the
+    /// loudspeaker is silent while it is opened, some 50 ms as a rule, and the canceller learns the new echo.
+    /// ``EngineEvent/routeChanged(_:_:)`` follows.
     ///
-    /// What has a name of its own is waited for when it is lost, and `default` is followed, unless ``EngineConfiguration/routePolicy`` says otherwise.
+    /// What has a name of its own is waited for when it is lost, and `default` is followed, unless
+    /// ``EngineConfiguration/routePolicy`` says otherwise.
     ///
-    /// - Throws: ``EngineError/device(_:)`` where a card cannot be opened, and then the old ones run again; ``EngineError/notStarted``.
+    /// - Throws: ``EngineError/device(_:)`` where a card cannot be opened, and then the old ones run again;
+    /// ``EngineError/notStarted``.
     @discardableResult
     public func selectDevices(capture: String? = nil, playback: String? = nil) throws(EngineError) -> AudioRoute {
         guard let core = running?.core else { throw .notStarted }

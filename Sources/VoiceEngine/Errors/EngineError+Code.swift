@@ -1,6 +1,7 @@
 public import VoiceDevices
 internal import VoicePeers
 public import VoiceRooms
+public import VoiceText
 public import VoiceTransport
 public import VoiceTurns
 
@@ -21,6 +22,7 @@ extension EngineError {
         case .overloaded: .engineOverloaded
         case .alreadyConversing: .turnConversing
         case .turn(let refusal): refusal.code
+        case .text(let error): error.code
         case .calledFromEngineThread: .engineCalledFromItsThread
         }
     }
@@ -145,6 +147,18 @@ extension RoomSessionError {
         case .messageTooLong: .roomMessageTooLong
         case .tokenTooLong: .tokenTooLong
         case .roomNameTooLong: .roomNameTooLong
+        }
+    }
+}
+
+extension TextError {
+    /// What went wrong, as a name for programs.
+    public var code: ErrorCode {
+        switch self {
+        case .invalidName: .textInvalidName
+        case .textTooLong: .textTooLong
+        case .extrasTooLong: .textExtrasTooLong
+        case .tooManyStreams: .textTooManyStreams
         }
     }
 }

@@ -2,6 +2,7 @@ internal import VoiceCoding
 public import VoiceDevices
 internal import VoiceProcessing
 public import VoiceRooms
+public import VoiceText
 public import VoiceTransport
 public import VoiceTurns
 
@@ -33,6 +34,8 @@ public enum EngineError: Error, Sendable {
     case alreadyConversing
     /// The conversation's turn does not allow what was asked; nothing has changed. The refusal says why.
     case turn(TurnRefusal)
+    /// A text cannot be sent, and stays as it was.
+    case text(TextError)
     /// A call that waits came from a thread of the engine's, as callbacks do, and would never end. Make it from another
     /// thread.
     case calledFromEngineThread

@@ -96,6 +96,11 @@ public enum ErrorCode: String, Sendable, CaseIterable {
     case roomMessageTooLong = "room.messageTooLong"
     case roomNameTooLong = "room.nameTooLong"
 
+    case textInvalidName = "text.invalidName"
+    case textTooLong = "text.tooLong"
+    case textExtrasTooLong = "text.extrasTooLong"
+    case textTooManyStreams = "text.tooManyStreams"
+
     case turnConversing = "turn.conversing"
     case turnNotInThisMode = "turn.notInThisMode"
     case turnAlreadyListening = "turn.alreadyListening"
@@ -193,6 +198,10 @@ extension ErrorCode {
         case .roomQueueFull: (.room, true, "send less often, or again later")
         case .roomMessageTooLong: (.configuration, false, "send a shorter message, or several")
         case .roomNameTooLong: (.configuration, false, "use a shorter name for the room")
+        case .textInvalidName: (.configuration, false, "choose another name")
+        case .textTooLong: (.configuration, false, "begin the next round, or send less")
+        case .textExtrasTooLong: (.configuration, false, "send less along with the text")
+        case .textTooManyStreams: (.configuration, false, "use those that there are")
         case .turnConversing: (.usage, false, "close the conversation before another begins")
         case .turnNotInThisMode: (.turn, false, "switch to a mode in which turns begin and end by a call")
         case .turnAlreadyListening: (.turn, false, "nothing: the near talker has the turn")

@@ -141,7 +141,9 @@ package struct RoomMedia {
         case .muteChanged(let participant, let stream, let mute):
             guard participant != own else { return [] }
             return expectSilence(!mute.isEmpty, on: stream) + noteMute(!mute.isEmpty, of: participant)
-        case .message(let sender, _, let bytes): return [.post(.message(from: sender, bytes))]
+        case .message(let sender, _, .application, let bytes): return [.post(.message(from: sender, bytes))]
+        // For RoomTexts.
+        case .message: return []
         case .interrupted(let participant, let stream, let generation):
             return interrupted(stream, generation, by: participant)
         case .generationStarted(let participant, let start):

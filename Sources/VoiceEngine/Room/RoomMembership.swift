@@ -1,8 +1,10 @@
 internal import VoiceRealtime
 internal import VoiceRooms
+internal import VoiceText
 internal import VoiceTransport
 
-/// The engine's stay in one room: carries the room's events to the media thread and the listeners, and requests to the room. The engine's own: only on
+/// The engine's stay in one room: carries the room's events to the media thread and the listeners, and requests to the
+/// room. The engine's own: only on
 /// its control thread.
 final class RoomMembership {
     private let core: EngineCore
@@ -11,6 +13,7 @@ final class RoomMembership {
     private var media: RoomMedia
     private var end: RoomClientEnd?
     private var isIn = false
+    private var texts = RoomTexts()
     /// Whoever waits for the join to be decided.
     private var entry: CheckedContinuation<RoomClientEnd?, Never>?
 
@@ -32,10 +35,12 @@ final class RoomMembership {
 
     // MARK: Coming in, and going
 
-    /// The room's events, each of which goes to ``handle(_:)``. They do not hold the client, whose thread must be able to end while somebody waits.
+    /// The room's events, each of which goes to ``handle(_:)``. They do not hold the client, whose thread must be able
+    /// to end while somebody waits.
     var events: AsyncStream<RoomClientEvent> { client.events }
 
-    /// Waits until the join is decided; nil where the engine is in. Takes at most the look-up's and the join's time-outs.
+    /// Waits until the join is decided; nil where the engine is in. Takes at most the look-up's and the join's
+    /// time-outs.
     nonisolated(nonsending) func decision() async -> RoomClientEnd? {
         if isIn || isOver { return end }
         return await withCheckedContinuation { entry = $0 }
@@ -124,16 +129,54 @@ final class RoomMembership {
         do throws(RoomSessionError) { try request(client) } catch { throw EngineError(error) }
     }
 
+    // MARK: Texts
+
+    func changeText(
+        _ stream: String, _ change: TextChange, isFinal: Bool, extras: String
+    ) throws(EngineError) {
+        guard !isOver else { throw .notJoined }
+        do throws(TextError) {
+            try texts.change(stream, change, isFinal: isFinal, extras: extras)
+        } catch { throw .text(error) }
+    }
+
+    func abandonText(_ stream: String) { texts.abandon(stream) }
+
+    /// Tells and sends what is due of texts; returns in how long it is to be called again, nil where that is after the
+    /// next event.
+    func carryTexts() -> Duration? {
+        guard isIn, !isOver else { return nil }
+        while let event = texts.pollEvent() { broadcast.post(event) }
+        let now = MonotonicTime.now().sinceEpoch
+        while let letter = texts.pollLetter(now: now) {
+            do throws(RoomSessionError) {
+                try client.send(letter.bytes, letter.kind, to: letter.destination)
+            } catch {
+                texts.startAgain(now: now)
+            }
+        }
+        return texts.nextTimeout.map { max($0 - now, .zero) }
+    }
+
+    private func post(_ event: EngineEvent) {
+        texts.follow(event, now: MonotonicTime.now().sinceEpoch)
+        broadcast.post(event)
+    }
+
     // MARK: Events
 
-    /// What follows from an event of the room.
+    /// What follows from an event of the room; ``carryTexts()`` is to be called after it.
     func handle(_ event: RoomClientEvent) {
         switch event {
+        case .room(.message(let sender, _, let kind, let bytes)) where kind != .application:
+            texts.handle(bytes, kind, from: sender, now: MonotonicTime.now().sinceEpoch)
         case .room(let event):
             if case .joined = event { isIn = true }
+            let before = media.stay?.own.id
             carryOut(media.handle(event))
+            if let before, before != media.stay?.own.id { texts.startAgain(now: MonotonicTime.now().sinceEpoch) }
             if case .joined = event { decide(nil) }
-        case .requestFailed(let error): broadcast.post(.requestFailed(error))
+        case .requestFailed(let error): post(.requestFailed(error))
         case .eventsDropped(let count, let grant, let roster):
             broadcast.post(.degraded(.eventsLost(count)))
             carryOut(media.catchUp(grant, roster))
@@ -158,7 +201,7 @@ final class RoomMembership {
                 attempt { client throws(RoomSessionError) in try client.tellGeneration(start) }
             case .command(let command):
                 do throws(EngineError) { try core.send(command) } catch { broadcast.post(.degraded(.commandLost)) }
-            case .post(let event): broadcast.post(event)
+            case .post(let event): post(event)
             }
         }
     }

@@ -56,8 +56,12 @@ struct CallEvent: JSONLine {
     /// this call.
     var isOwn: Bool?
     var by: String?
-    /// What was sent, as text.
+    /// What was sent, as text; of a text stream the whole text, with its name, round, extras and whether it stays so.
     var message: String?
+    var stream: String?
+    var round: UInt32?
+    var isFinal: Bool?
+    var extras: String?
     /// Of speech: the talker's level, dBFS.
     var levelDbfs: Double?
     /// Of speech and of readiness: whether the echo canceller can be trusted.
@@ -85,6 +89,9 @@ struct CallEvent: JSONLine {
         switch event {
         case .interrupted(let talker, let participant, _): (isOwn, by) = (talker == own, other(participant))
         case .message(_, let bytes): message = String(decoding: bytes, as: UTF8.self)
+        case .text(_, let update):
+            (message, stream, round, isFinal) = (update.text, update.stream, update.round, update.isFinal)
+            extras = update.extras.isEmpty ? nil : update.extras
         case .speechStarted(let moment), .speechEnded(let moment):
             levelDbfs = Double(moment.level).rounded(toPlaces: 1)
             echo = "\(moment.echo)"

@@ -25,6 +25,7 @@ extension EngineEvent {
         case .streamStalled: "stream_stalled"
         case .linkQualityChanged: "link_quality"
         case .message: "message"
+        case .text: "text"
         case .interrupted: "interrupted"
         case .generationStarted: "generation_started"
         case .connectionLost: "connection_lost"
@@ -41,6 +42,7 @@ extension EngineEvent {
         switch self {
         case .participantJoined(let participant): participant.id
         case .participantLeft(let participant, _), .participantMuted(let participant, _), .message(let participant, _),
+            .text(let participant, _),
             .interrupted(let participant, _, _), .generationStarted(let participant, _),
             .participantUnreachable(let participant),
             .participantReachable(let participant), .streamStalled(let participant, _),
@@ -74,6 +76,8 @@ extension EngineEvent {
         case .linkQualityChanged(let participant, .poor): "a tenth or more of what \(name(participant)) sends is lost"
         case .linkQualityChanged(let participant, .good): "\(name(participant)) comes through well again"
         case .message(let sender, let bytes): "\(name(sender)) says: \(String(decoding: bytes, as: UTF8.self))"
+        case .text(let writer, let update):
+            "\(name(writer)), \(update.stream): \(update.text)\(update.isFinal ? "" : "…")"
         case .interrupted(let talker, let participant, _):
             "\(name(participant)) interrupted \(talker == participant ? "what was said before" : name(talker))"
         case .generationStarted(let talker, _): "\(name(talker)) speaks anew"

@@ -1,0 +1,76 @@
+internal import VoiceRooms
+internal import VoiceText
+
+/// The text streams of one stay in a room, written here and by others.
+///
+///     setText, appendText ──> TextDesk ──> messages ──> room ──> messages ──> TextBoard ──> EngineEvent.text
+///                                ^                                                │
+///                                └───────────── requests for what was missed ─────┘
+struct RoomTexts {
+    /// What is to be sent to a participant, or where there is none to all.
+    struct Letter {
+        let kind: MessageKind
+        let bytes: [UInt8]
+        let destination: ParticipantID?
+    }
+
+    private var desk = TextDesk<ParticipantID>()
+    private var board = TextBoard<ParticipantID>()
+
+    init() {}
+
+    // MARK: In
+
+    /// Changes a text of ours.
+    mutating func change(
+        _ stream: String, _ change: TextChange, isFinal: Bool, extras: String
+    ) throws(TextError) {
+        try desk.change(stream, change, isFinal: isFinal, extras: extras)
+    }
+
+    mutating func abandon(_ stream: String) { desk.abandon(stream) }
+
+    /// A message of another participant; the application's is none of a text's.
+    mutating func handle(_ bytes: [UInt8], _ kind: MessageKind, from sender: ParticipantID, now: Duration) {
+        switch kind {
+        case .application: break
+        case .text: board.handle(bytes, from: sender, now: now)
+        case .textRequest: desk.handle(request: bytes, from: sender)
+        }
+    }
+
+    /// What others do, and what becomes of what was sent.
+    mutating func follow(_ event: EngineEvent, now: Duration) {
+        switch event {
+        case .participantJoined(let participant): desk.welcome(participant.id)
+        case .participantLeft(let participant, _):
+            desk.forget(participant)
+            board.forget(participant)
+        case .requestRefused(.receiverBusy), .requestRefused(.tooOften), .requestFailed(.queueFull):
+            // Perhaps of a text's.
+            desk.startAgain(now: now)
+        default: break
+        }
+    }
+
+    /// Whoever is in the room knows this participant no more: its texts are another's to them.
+    mutating func startAgain(now: Duration) { desk.startAgain(now: now) }
+
+    // MARK: Out
+
+    /// What others have written; call until nil.
+    mutating func pollEvent() -> EngineEvent? {
+        board.pollUpdate().map { .text(from: $0.writer, $0.update) }
+    }
+
+    /// What to send; call until nil.
+    mutating func pollLetter(now: Duration) -> Letter? {
+        if let (request, writer) = board.pollRequest(now: now) {
+            return Letter(kind: .textRequest, bytes: request, destination: writer)
+        }
+        return desk.pollFrame(now: now).map { Letter(kind: .text, bytes: $0.frame, destination: $0.reader) }
+    }
+
+    /// When ``pollLetter(now:)`` has something, at the latest.
+    var nextTimeout: Duration? { [desk.nextTimeout, board.nextTimeout].compactMap { $0 }.min() }
+}

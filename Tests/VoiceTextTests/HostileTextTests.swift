@@ -1,0 +1,72 @@
+import TestCases
+import Testing
+
+@testable import VoiceText
+
+@Suite("Texts of a writer who wishes ill")
+struct HostileTextTests {
+    @Test(
+        "any bytes: nothing traps, and no more is kept than the limits say",
+        arguments: cases(1...20 as ClosedRange<UInt64>))
+    func bytes(seed: UInt64) {
+        var random = SeededNumbers(seed: seed)
+        var board = TextBoard<Int>()
+        var writer = try! TextWriter<Int>("t")
+        for number in 0..<2_000 {
+            var bytes: [UInt8]
+            switch random.below(3) {
+            case 0: bytes = random.bytes(count: random.below(60))
+            case 1:
+                try? writer.change(.append("word\(number)"), isFinal: random.chance(0.1), extras: "{}")
+                bytes = writer.pollFrame()?.frame ?? []
+                for _ in 0..<random.below(3) where !bytes.isEmpty {
+                    bytes[random.below(bytes.count)] = UInt8(random.below(256))
+                }
+            default:
+                bytes =
+                    TextFrame(
+                        name: Array("n\(random.below(30))".utf8), round: UInt32(random.below(5)),
+                        sequence: UInt32(number),
+                        keep: random.below(70_000), bytes: random.bytes(count: random.below(900)), completion: nil
+                    ).encoded
+            }
+            board.handle(bytes, from: random.below(3), now: .milliseconds(number))
+            while let (_, update) = board.pollUpdate() {
+                #expect(
+                    update.text.utf8.count <= TextFormat.textLimit && update.extras.utf8.count <= TextFormat.extrasLimit
+                )
+            }
+            while board.pollRequest(now: .milliseconds(number)) != nil {}
+        }
+        #expect(board.streamCount <= 3 * TextFormat.streamLimit)
+        #expect(board.malformed > 0)
+    }
+
+    @Test("who asks for a text again and again is sent it once at a time, and the others are not held up")
+    func requests() throws {
+        var desk = TextDesk<Int>()
+        try desk.change("t", .append(String(repeating: "x", count: 60_000)), isFinal: false, extras: "")
+        while let (_, reader) = desk.pollFrame(now: .seconds(100)), reader == nil {}
+        var now = Duration.seconds(200)
+        var (live, single) = (0, 0)
+        for _ in 0..<2_000 {
+            now += .milliseconds(5)
+            for _ in 0..<10 { desk.handle(request: TextRequest(name: Array("t".utf8)).encoded, from: 7) }
+            try desk.change("t", .append("."), isFinal: false, extras: "")
+            while let (_, reader) = desk.pollFrame(now: now) { if reader == nil { live += 1 } else { single += 1 } }
+        }
+        #expect(live + single <= 16 + 400 && abs(live - single) <= 1, "\(live) \(single)")
+    }
+
+    @Test("one is asked six times for what it does not send")
+    func unanswered() {
+        var board = TextBoard<Int>()
+        let frame = TextFrame(name: [65], round: 1, sequence: 1, keep: 10, bytes: [], completion: nil)
+        board.handle(frame.encoded, from: 1, now: .zero)
+        var asked: [Duration] = []
+        while let next = board.nextTimeout, asked.count < 100 {
+            while board.pollRequest(now: next) != nil { asked.append(next) }
+        }
+        #expect(asked == [1, 3, 7, 15, 31, 63].map { .seconds($0) })
+    }
+}

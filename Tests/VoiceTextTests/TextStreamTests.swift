@@ -1,0 +1,214 @@
+import TestCases
+import Testing
+
+@testable import VoiceText
+
+/// A writer, its readers, and what is between them.
+private struct TextRoom {
+    var desk = TextDesk<Int>()
+    var boards: [Int: TextBoard<Int>] = [:]
+    /// Each reader's last update of each stream.
+    var heard: [Int: [String: TextUpdate]] = [:]
+    /// Frames that each reader has yet to get, in order.
+    private var underWay: [Int: [[UInt8]]] = [:]
+    private var requests: [(Int, [UInt8])] = []
+    private(set) var now = Duration.zero
+    private(set) var updates = 0
+    private(set) var frames = 0
+
+    mutating func join(_ reader: Int) {
+        boards[reader] = TextBoard()
+        heard[reader] = [:]
+        underWay[reader] = []
+        desk.welcome(reader)
+    }
+
+    mutating func leave(_ reader: Int) {
+        boards[reader] = nil
+        underWay[reader] = nil
+        desk.forget(reader)
+    }
+
+    /// Sends what is due. What `isLost` says is not delivered, of which the writer is told nothing.
+    mutating func send(isLost: () -> Bool = { false }) {
+        while let (frame, reader) = desk.pollFrame(now: now) {
+            frames += 1
+            #expect(frame.count <= TextFormat.frameLimit)
+            for other in reader.map({ [$0] }) ?? Array(underWay.keys) where !isLost() { underWay[other]?.append(frame) }
+        }
+    }
+
+    /// Delivers a reader's next frame, or where `reordered` one that came later, or one a second time.
+    mutating func deliver(to reader: Int, at place: Int = 0, twice: Bool = false) {
+        guard let frames = underWay[reader], place < frames.count else { return }
+        if !twice { underWay[reader]?.remove(at: place) }
+        boards[reader]?.handle(frames[place], from: 0, now: now)
+        collect(reader)
+    }
+
+    private mutating func collect(_ reader: Int) {
+        while let (_, update) = boards[reader]?.pollUpdate() {
+            heard[reader]?[update.stream] = update
+            updates += 1
+        }
+    }
+
+    mutating func wait(_ duration: Duration) {
+        now += duration
+        for reader in boards.keys {
+            while let (request, _) = boards[reader]?.pollRequest(now: now) { requests.append((reader, request)) }
+        }
+        for (reader, request) in requests { desk.handle(request: request, from: reader) }
+        requests = []
+    }
+
+    /// Until nothing more happens.
+    mutating func settle() {
+        for _ in 0..<4_000 {
+            send()
+            for reader in underWay.keys.sorted() { while underWay[reader]?.isEmpty == false { deliver(to: reader) } }
+            guard let next = ([desk.nextTimeout] + boards.values.map(\.nextTimeout)).compactMap({ $0 }).min() else {
+                return
+            }
+            wait(max(next - now, .milliseconds(1)))
+        }
+        Issue.record("it does not settle")
+    }
+}
+
+@Suite("Texts, from their writer to their readers")
+struct TextStreamTests {
+    @Test("what a recogniser corrects and what a model appends")
+    func stories() throws {
+        var room = TextRoom()
+        room.join(1)
+        // When
+        try room.desk.change("heard", .replace("I wood"), isFinal: false, extras: "")
+        room.settle()
+        try room.desk.change("heard", .replace("I would like"), isFinal: true, extras: "{\"ms\":900}")
+        try room.desk.change("answer", .append("Tea"), isFinal: false, extras: "")
+        try room.desk.change("answer", .append(", of course."), isFinal: false, extras: "")
+        room.settle()
+        // Then
+        #expect(
+            room.heard[1]?["heard"]
+                == TextUpdate(stream: "heard", round: 1, text: "I would like", isFinal: true, extras: "{\"ms\":900}"))
+        #expect(
+            room.heard[1]?["answer"]
+                == TextUpdate(stream: "answer", round: 1, text: "Tea, of course.", isFinal: false, extras: ""))
+        // And after a final text the next begins
+        try room.desk.change("heard", .append("And"), isFinal: false, extras: "")
+        room.settle()
+        #expect(room.heard[1]?["heard"]?.round == 2 && room.heard[1]?["heard"]?.text == "And")
+        // And as after one that was given up
+        room.desk.abandon("heard")
+        try room.desk.change("heard", .append("But"), isFinal: false, extras: "")
+        room.settle()
+        #expect(room.heard[1]?["heard"]?.round == 3 && room.heard[1]?["heard"]?.text == "But")
+    }
+
+    @Test("a token of a long text costs a small frame, and a late reader gets it whole")
+    func differences() throws {
+        var room = TextRoom()
+        room.join(1)
+        let long = String(repeating: "ü", count: 32_000)
+        try room.desk.change("t", .append(long), isFinal: false, extras: "")
+        room.settle()
+        let before = room.frames
+        #expect(before == (64_000 + 1_002) / 1_003)
+        try room.desk.change("t", .append("x"), isFinal: false, extras: "")
+        let polled = room.desk.pollFrame(now: .seconds(1_000))
+        let frame = try #require(polled).frame
+        #expect(frame.count <= TextFormat.fixedBytes + 2)
+        // When
+        room.join(2)
+        room.settle()
+        // Then, though 1 was never sent its last frame, it has asked for it once something followed
+        #expect(room.heard[2]?["t"]?.text == long + "x")
+        try room.desk.change("t", .append("y"), isFinal: true, extras: String(repeating: "e", count: 512))
+        room.settle()
+        for reader in [1, 2] {
+            #expect(room.heard[reader]?["t"]?.text == long + "xy")
+            #expect(room.heard[reader]?["t"]?.extras.utf8.count == 512)
+        }
+    }
+
+    @Test(
+        "the last text is the same whatever is lost, late, doubled, and whoever comes and goes",
+        arguments: cases(1...200 as ClosedRange<UInt64>))
+    func anyOrder(seed: UInt64) throws {
+        var random = SeededNumbers(seed: seed)
+        var room = TextRoom()
+        let words = ["a", "be", " ", "wörd", "…", String(repeating: "long ", count: 300), ""]
+        for step in 0..<300 {
+            switch random.below(10) {
+            case 0...3:
+                let word = words[random.below(words.count)]
+                let change = random.chance(0.5) ? TextChange.append(word) : .replace(word + "\(step % 7)")
+                do {
+                    try room.desk.change(
+                        ["s", "t"][random.below(2)], change, isFinal: random.chance(0.1),
+                        extras: random.chance(0.1) ? "{\(step)}" : "")
+                } catch .textTooLong { room.desk.abandon("s") }
+            case 4: random.chance(0.7) ? room.join(random.below(4)) : room.leave(random.below(4))
+            case 5:
+                let loss = random.chance(0.3) ? 0.5 : 0
+                var losses = SeededNumbers(seed: random.next())
+                room.send { losses.chance(loss) }
+            case 6...7: room.deliver(to: random.below(4), at: random.below(3), twice: random.chance(0.2))
+            case 8: room.wait(.milliseconds(random.below(300)))
+            default: if random.chance(0.1) { room.desk.startAgain(now: room.now) }
+            }
+        }
+        // When the last states get through
+        for stream in ["s", "t"] { try room.desk.change(stream, .replace("the end"), isFinal: true, extras: "!") }
+        room.settle()
+        // Then
+        for (reader, heard) in room.heard where room.boards[reader] != nil {
+            for stream in ["s", "t"] {
+                #expect(heard[stream]?.text == "the end" && heard[stream]?.isFinal == true, "\(reader) \(stream)")
+            }
+        }
+    }
+
+    @Test("what was refused to the writer is sent again")
+    func refused() throws {
+        var room = TextRoom()
+        room.join(1)
+        try room.desk.change("t", .append("lost"), isFinal: true, extras: "")
+        room.send { true }
+        // When
+        room.desk.startAgain(now: room.now)
+        room.settle()
+        // Then
+        #expect(room.heard[1]?["t"]?.text == "lost" && room.updates == 1)
+        #expect(room.now >= .seconds(1))
+    }
+
+    @Test("texts, names, extras and streams beyond the limits are refused and change nothing")
+    func limits() throws {
+        var desk = TextDesk<Int>()
+        for name in ["", String(repeating: "n", count: 33)] {
+            #expect(throws: TextError.invalidName) { try desk.change(name, .append("x"), isFinal: false, extras: "") }
+        }
+        try desk.change("t", .append(String(repeating: "x", count: 65_536)), isFinal: false, extras: "")
+        #expect(throws: TextError.textTooLong(bytes: 65_537)) {
+            try desk.change("t", .append("x"), isFinal: false, extras: "")
+        }
+        #expect(throws: TextError.extrasTooLong(bytes: 513)) {
+            try desk.change("t", .append(""), isFinal: false, extras: String(repeating: "e", count: 513))
+        }
+        for number in 1..<8 { try desk.change("\(number)", .append("x"), isFinal: false, extras: "") }
+        #expect(throws: TextError.tooManyStreams) { try desk.change("8", .append("x"), isFinal: false, extras: "") }
+        #expect(desk.pollFrame(now: .zero) != nil)
+    }
+
+    @Test("frames are sent 40 a second, 16 at once")
+    func pace() throws {
+        var desk = TextDesk<Int>()
+        try desk.change("t", .append(String(repeating: "x", count: 65_536)), isFinal: false, extras: "")
+        var sent = 0
+        for millisecond in 0..<1_000 { while desk.pollFrame(now: .milliseconds(millisecond)) != nil { sent += 1 } }
+        #expect(sent == 16 + 39)
+    }
+}
