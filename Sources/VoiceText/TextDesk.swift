@@ -15,6 +15,8 @@ package struct TextDesk<Reader: Hashable & Sendable>: Sendable {
     private var turn = 0
     /// When the next frame would be due if all were sent ``interval`` apart.
     private var pace: Duration?
+    /// When all are to be told how the texts stand.
+    private var confirmAt: Duration?
 
     package init() {}
 
@@ -55,17 +57,26 @@ package struct TextDesk<Reader: Hashable & Sendable>: Sendable {
         writers[position].sendWhole(to: reader)
     }
 
-    /// Somebody may not have got what was sent: all is sent again, after a pause.
+    /// Nobody may have got what was sent: all is sent again, after a pause.
     package mutating func startAgain(now: Duration) {
         for position in writers.indices { writers[position].sendWhole(to: nil) }
         pace = now + Self.pause + Self.interval * Self.burst
     }
 
+    /// Some reader has not got what was sent, it is not known which: after a pause all are told how the texts stand, a
+    /// small frame each, and whoever
+    /// has missed something asks. So a reader that takes nothing costs the others next to nothing.
+    package mutating func confirm(now: Duration) { confirmAt = confirmAt ?? now + Self.pause }
+
     // MARK: Out
 
     /// The next frame to send, to `reader` or where that is nil to everybody; nil until ``nextTimeout``.
     package mutating func pollFrame(now: Duration) -> (frame: [UInt8], reader: Reader?)? {
-        guard let position = nextPosition, canSend(now) else { return nil }
+        if let time = confirmAt, time <= now {
+            confirmAt = nil
+            for position in writers.indices { writers[position].confirm() }
+        }
+        guard let position = nextPosition, turnTime <= now else { return nil }
         pace = max(pace ?? now, now) + Self.interval
         turn = position + 1
         return writers[position].pollFrame()
@@ -73,10 +84,11 @@ package struct TextDesk<Reader: Hashable & Sendable>: Sendable {
 
     /// When ``pollFrame(now:)`` has something, at the latest; nil where there is nothing to send.
     package var nextTimeout: Duration? {
-        nextPosition == nil ? nil : (pace ?? .zero) - Self.interval * (Self.burst - 1)
+        [nextPosition == nil ? nil : turnTime, confirmAt].compactMap { $0 }.min()
     }
 
-    private func canSend(_ now: Duration) -> Bool { (nextTimeout ?? now) <= now }
+    /// When the next frame may go.
+    private var turnTime: Duration { (pace ?? .zero) - Self.interval * (Self.burst - 1) }
 
     private var nextPosition: Int? {
         (0..<writers.count).lazy.map { ($0 + turn) % writers.count }.first { writers[$0].isBehind }

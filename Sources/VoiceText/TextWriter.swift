@@ -85,6 +85,10 @@ struct TextWriter<Reader: Hashable & Sendable>: Sendable {
         }
     }
 
+    /// Has everybody told how the text stands, of which whoever has it whole hears nothing new, and who has not sees
+    /// that something is missing.
+    mutating func confirm() { everyone.isBehind = round > 0 }
+
     /// `reader` has gone.
     mutating func forget(_ reader: Reader) { single.removeAll { $0.reader == reader } }
 

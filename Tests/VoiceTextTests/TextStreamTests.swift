@@ -38,6 +38,8 @@ private struct TextRoom {
         }
     }
 
+    func isUnderWay(to reader: Int) -> Bool { underWay[reader]?.isEmpty == false }
+
     /// Delivers a reader's next frame, or where `reordered` one that came later, or one a second time.
     mutating func deliver(to reader: Int, at place: Int = 0, twice: Bool = false) {
         guard let frames = underWay[reader], place < frames.count else { return }
@@ -157,7 +159,9 @@ struct TextStreamTests {
                 room.send { losses.chance(loss) }
             case 6...7: room.deliver(to: random.below(4), at: random.below(3), twice: random.chance(0.2))
             case 8: room.wait(.milliseconds(random.below(300)))
-            default: if random.chance(0.1) { room.desk.startAgain(now: room.now) }
+            default:
+                if random.chance(0.1) { room.desk.startAgain(now: room.now) }
+                if random.chance(0.3) { room.desk.confirm(now: room.now) }
             }
         }
         // When the last states get through
@@ -169,6 +173,52 @@ struct TextStreamTests {
                 #expect(heard[stream]?.text == "the end" && heard[stream]?.isFinal == true, "\(reader) \(stream)")
             }
         }
+    }
+
+    @Test("a reader that was too slow for the last of a text asks for it when it is told how that stands")
+    func tooSlow() throws {
+        var room = TextRoom()
+        room.join(1)
+        room.join(2)
+        room.settle()
+        try room.desk.change("t", .append("all of it"), isFinal: true, extras: "")
+        var toFirst = false
+        room.send {
+            toFirst.toggle()
+            return toFirst
+        }
+        room.settle()
+        let before = (room.frames, room.heard.values.count { $0["t"] != nil })
+        #expect(before == (1, 1))
+        // When
+        room.desk.confirm(now: room.now)
+        room.settle()
+        // Then one small frame to all, and the whole text to one
+        #expect(room.heard[1]?["t"]?.text == "all of it" && room.heard[2]?["t"] == room.heard[1]?["t"])
+        #expect(room.frames == before.0 + 2 && room.updates == 2)
+    }
+
+    @Test("a reader that takes nothing holds nobody else's text up")
+    func stuck() throws {
+        var room = TextRoom()
+        room.join(1)
+        room.settle()
+        let long = String(repeating: "long ", count: 10_000)
+        try room.desk.change("t", .append(long), isFinal: false, extras: "")
+        room.settle()
+        // When every frame is refused to somebody
+        var written = ""
+        for number in 0..<100 {
+            written += "word\(number) "
+            try room.desk.change("t", .append("word\(number) "), isFinal: false, extras: "")
+            room.desk.confirm(now: room.now)
+            room.send()
+            while room.isUnderWay(to: 1) { room.deliver(to: 1) }
+            room.wait(.milliseconds(100))
+        }
+        // Then
+        #expect(room.heard[1]?["t"]?.text == long + written)
+        #expect(room.frames <= 50 + 100 + 10)
     }
 
     @Test("what was refused to the writer is sent again")

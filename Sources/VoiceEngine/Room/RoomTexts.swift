@@ -46,9 +46,9 @@ struct RoomTexts {
         case .participantLeft(let participant, _):
             desk.forget(participant)
             board.forget(participant)
-        case .requestRefused(.receiverBusy), .requestRefused(.tooOften), .requestFailed(.queueFull):
-            // Perhaps of a text's.
-            desk.startAgain(now: now)
+        // Perhaps of a text's.
+        case .requestRefused(.receiverBusy): desk.confirm(now: now)
+        case .requestRefused(.tooOften), .requestFailed(.queueFull): desk.startAgain(now: now)
         default: break
         }
     }
