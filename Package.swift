@@ -91,7 +91,9 @@ let package = Package(
 
         // The library for C: its header, and what is behind it; tools/package-c links it
         .target(name: "CDuplexVoice", cSettings: c),
-        module("DuplexVoiceC", "CDuplexVoice", "CSpeexDSP", "VoiceRealtime", "VoiceSignal", "VoiceProcessing"),
+        module(
+            "DuplexVoiceC", "CDuplexVoice", "CSpeexDSP", "VoiceRealtime", "VoiceSignal", "VoiceProcessing",
+            "VoiceEngine", "VoiceTransport"),
         .executableTarget(
             name: "duplex",
             dependencies: [
@@ -129,6 +131,9 @@ let package = Package(
         .executableTarget(
             name: "CProcessor", dependencies: ["DuplexVoiceC", "CDuplexVoice", "CSndFile"], path: "Examples/CProcessor",
             cSettings: c),
+        .executableTarget(
+            name: "CCall", dependencies: ["DuplexVoiceC", "CDuplexVoice"], path: "Examples/CCall", cSettings: c,
+            linkerSettings: [.linkedLibrary("m")]),
 
         // Tests
         .target(name: "TestCases", path: "Tests/TestCases", swiftSettings: swift),
@@ -161,8 +166,8 @@ let package = Package(
         tests("CommandLine", "duplex", "VoiceEngine", "VoiceSimulation", "SimulatedCalls"),
         tests("VirtualCard", "CALSA", "CLinuxRealtime", "CAllocationCounter"),
         tests(
-            "DuplexVoiceC", "DuplexVoiceC", "CProcessor", "CDuplexVoice", "VoiceDevices", "VoiceProcessing",
-            "VoiceRealtime", "CAllocationCounter"),
+            "DuplexVoiceC", "DuplexVoiceC", "CProcessor", "CCall", "CDuplexVoice", "VoiceDevices", "VoiceEngine",
+            "VoiceProcessing", "VoiceRealtime", "VoiceTransport", "CAllocationCounter"),
         tests("ImportRules"),
     ],
     swiftLanguageModes: [.v6],

@@ -2,11 +2,14 @@
 
 #include <stdatomic.h>
 #include <stddef.h>
+#include <time.h>
 
 // A handle: kind, 8 bits; generation, 40; slot, 16, from 1. A slot's state: the same kind and generation, and who is inside.
 enum { SLOT_BITS = 16, GENERATION_BITS = 40, LIVE = 0x80, RESERVED = 0x40 };
 static const uint64_t last_generation = (UINT64_C(1) << GENERATION_BITS) - 1;
 static const int most_tries = 64;
+static const int most_waits = 1000;
+static const struct timespec moment = {.tv_nsec = 100000};
 
 struct slot {
     _Atomic uint64_t state; // generation << 16 | kind << 8 | LIVE, RESERVED, sides
@@ -54,7 +57,7 @@ static struct slot *take(uint64_t handle, uint8_t kind, uint64_t excluded, uint6
     if (slot == NULL || (expected >> 8 & 0xff) != kind) return NULL;
     uint64_t state = atomic_load_explicit(&slot->state, memory_order_relaxed);
     for (int tries = 0; tries < most_tries; tries++) {
-        if ((state & ~(uint64_t)DV_SIDE_BOTH) != expected) return NULL;
+        if ((state & ~(uint64_t)DV_SIDE_ALL) != expected) return NULL;
         if (state & excluded) break;
         if (atomic_compare_exchange_weak_explicit(
                 &slot->state, &state, state | taken, memory_order_acquire, memory_order_relaxed)) {
@@ -71,16 +74,34 @@ void *dv_handle_enter(uint64_t handle, uint8_t kind, uint32_t sides, dv_status *
     return slot ? slot->object : NULL;
 }
 
+void *dv_handle_enter_soon(uint64_t handle, uint8_t kind, uint32_t sides, dv_status *status) {
+    for (int waits = 0; waits < most_waits; waits++) {
+        void *object = dv_handle_enter(handle, kind, sides, status);
+        if (*status != DV_BUSY) return object;
+        nanosleep(&moment, NULL);
+    }
+    return NULL;
+}
+
 void dv_handle_leave(uint64_t handle, uint32_t sides) {
     atomic_fetch_and_explicit(&slot_of(handle)->state, ~(uint64_t)sides, memory_order_release);
 }
 
 void *dv_handle_retire(uint64_t handle, uint8_t kind, dv_status *status) {
-    struct slot *slot = take(handle, kind, DV_SIDE_BOTH, RESERVED, status);
+    struct slot *slot = take(handle, kind, DV_SIDE_ALL, RESERVED, status);
     if (slot == NULL) return NULL;
     void *object = slot->object;
     slot->object = NULL;
     // Generation stays, which no handle will have again.
     atomic_store_explicit(&slot->state, (expected_state(handle) >> 16) << 16, memory_order_release);
     return object;
+}
+
+void *dv_handle_retire_soon(uint64_t handle, uint8_t kind, dv_status *status) {
+    for (int waits = 0; waits < most_waits; waits++) {
+        void *object = dv_handle_retire(handle, kind, status);
+        if (*status != DV_BUSY) return object;
+        nanosleep(&moment, NULL);
+    }
+    return NULL;
 }

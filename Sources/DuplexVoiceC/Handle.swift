@@ -25,6 +25,23 @@ extension HandledObject {
         return DV_OK
     }
 
+    /// The object, kept alive by whoever asks: for control sides that take calls from many threads at once.
+    static func held(_ handle: UInt64) throws(Failure) -> Self {
+        var status = DV_OK
+        guard let object = unsafe dv_handle_enter_soon(handle, handleKind, Side.control, &status) else {
+            throw Failure(status)
+        }
+        defer { dv_handle_leave(handle, Side.control) }
+        return unsafe Unmanaged<Self>.fromOpaque(object).takeUnretainedValue()
+    }
+
+    /// Takes the number away, once calls that ``held(_:)`` made have the object.
+    static func retired(_ handle: UInt64) throws(Failure) -> Self {
+        var status = DV_OK
+        guard let object = unsafe dv_handle_retire_soon(handle, handleKind, &status) else { throw Failure(status) }
+        return unsafe Unmanaged<Self>.fromOpaque(object).takeRetainedValue()
+    }
+
     /// Runs the body with the object, of which these sides are its own meanwhile.
     @inline(__always)
     static func with(_ handle: UInt64, sides: UInt32, _ body: (Self) -> dv_status) -> dv_status {
@@ -35,8 +52,26 @@ extension HandledObject {
     }
 }
 
+/// Kinds of objects, as they stand in handles.
+enum HandleKind {
+    static var processor: UInt8 { @_noLocks @_noAllocation get { 1 } }
+    static var engine: UInt8 { @_noLocks @_noAllocation get { 2 } }
+    static var farEnd: UInt8 { @_noLocks @_noAllocation get { 3 } }
+}
+
 /// Of which side of an object a call is.
 enum Side {
-    static var sound: UInt32 { UInt32(DV_SIDE_SOUND) }
-    static var control: UInt32 { UInt32(DV_SIDE_CONTROL) }
+    static var sound: UInt32 { @_noLocks @_noAllocation get { UInt32(DV_SIDE_SOUND) } }
+    static var control: UInt32 { @_noLocks @_noAllocation get { UInt32(DV_SIDE_CONTROL) } }
+    /// Of an object whose sound goes two ways: the loudspeaker's, or what a far end hears.
+    static var secondSound: UInt32 { @_noLocks @_noAllocation get { UInt32(DV_SIDE_SECOND_SOUND) } }
+}
+
+/// What a call of a sound side may bring.
+enum SoundCall {
+    /// Frames at most.
+    static var mostFrames: Int { @_noLocks @_noAllocation get { 1 << 20 } }
+
+    @_noLocks @_noAllocation
+    static func takes(_ frames: Int) -> Bool { frames >= 0 && frames <= mostFrames }
 }

@@ -19,6 +19,13 @@ public func dv_status_text(_ status: Int32) -> UnsafePointer<CChar> {
         case DV_TOO_MANY: "as many objects exist as there may be; destroy one"
         case DV_OUT_OF_MEMORY: "there is no memory; free some"
         case DV_INTERNAL: "a library below refused; this is worth a report"
+        case DV_WRONG_STATE: "the object is not in a state for that; make the calls in their order"
+        case DV_NOT_PERMITTED: "a right is missing, of the process or of the token; dv_error says which"
+        case DV_DEVICE_FAILED: "a sound card or sound file failed; dv_error says which and what to do"
+        case DV_NETWORK_FAILED: "the room's server could not be reached; dv_error says what to do"
+        case DV_ROOM_REFUSED: "the room refused; dv_error says why"
+        case DV_EXHAUSTED:
+            "the machine has no threads, memory, descriptors or time to spare; free some, then call again"
         default: "this number is no status of this library"
         }
     return unsafe UnsafeRawPointer(text.utf8Start).assumingMemoryBound(to: CChar.self)

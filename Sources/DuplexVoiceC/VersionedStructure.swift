@@ -5,28 +5,26 @@ protocol VersionedStructure {
     /// All zero.
     init()
     var size: UInt32 { get set }
-    /// What it is called, for a complaint.
-    static var name: String { get }
     /// Bytes that it had in the first version.
     static var firstSize: Int { get }
 }
 
-extension dv_processor_config: VersionedStructure {
-    static var name: String { "dv_processor_config" }
-    static var firstSize: Int { 28 }
-}
-
-extension dv_processor_settings: VersionedStructure {
-    static var name: String { "dv_processor_settings" }
-    static var firstSize: Int { 40 }
-}
-
-extension dv_processor_report: VersionedStructure {
-    static var name: String { "dv_processor_report" }
-    static var firstSize: Int { 88 }
-}
+extension dv_processor_config: VersionedStructure { static var firstSize: Int { 28 } }
+extension dv_processor_settings: VersionedStructure { static var firstSize: Int { 40 } }
+extension dv_processor_report: VersionedStructure { static var firstSize: Int { 88 } }
+extension dv_engine_config: VersionedStructure { static var firstSize: Int { 56 } }
+extension dv_event: VersionedStructure { static var firstSize: Int { 1_424 } }
+extension dv_join_options: VersionedStructure { static var firstSize: Int { 24 } }
+extension dv_engine_snapshot: VersionedStructure { static var firstSize: Int { 488 } }
+extension dv_participant: VersionedStructure { static var firstSize: Int { 304 } }
+extension dv_engine_statistics: VersionedStructure { static var firstSize: Int { 160 } }
+extension dv_talker_statistics: VersionedStructure { static var firstSize: Int { 72 } }
+extension dv_token_grants: VersionedStructure { static var firstSize: Int { 440 } }
+extension dv_far_end_config: VersionedStructure { static var firstSize: Int { 12 } }
 
 extension VersionedStructure {
+    /// What it is called, for a complaint.
+    private static var structure: String { "\(Self.self)" }
     /// No structure will be longer; so much is read of a caller's memory at most, bytes.
     private static var longest: Int { 4096 }
 
@@ -34,7 +32,7 @@ extension VersionedStructure {
     ///
     /// - Throws: ``Failure``, where it is null, of a size that no version has, or longer than this library's and not zero there.
     static func read(_ pointer: UnsafePointer<Self>?) throws(Failure) -> Self {
-        guard let pointer = unsafe pointer else { throw .argument("\(name) is null; give the address of one") }
+        guard let pointer = unsafe pointer else { throw .argument("\(structure) is null; give the address of one") }
         let size = try unsafe checkedSize(of: UnsafeRawPointer(pointer))
         try unsafe checkBeyond(UnsafeRawPointer(pointer), size: size)
         var value = Self()
@@ -46,7 +44,9 @@ extension VersionedStructure {
 
     /// Fills as much of the caller's structure as both know, and says how much that is.
     func write(to pointer: UnsafeMutablePointer<Self>?) throws(Failure) {
-        guard let pointer = unsafe pointer else { throw .argument("\(Self.name) is null; give the address of one") }
+        guard let pointer = unsafe pointer else {
+            throw .argument("\(Self.structure) is null; give the address of one")
+        }
         let size = min(try unsafe Self.checkedSize(of: UnsafeRawPointer(pointer)), MemoryLayout<Self>.size)
         var value = self
         value.size = UInt32(size)
@@ -56,11 +56,18 @@ extension VersionedStructure {
         }
     }
 
+    /// Throws what ``write(to:)`` would.
+    static func checkRoom(at pointer: UnsafeMutablePointer<Self>?) throws(Failure) {
+        guard let pointer = unsafe pointer else { throw .argument("\(structure) is null; give the address of one") }
+        _ = try unsafe checkedSize(of: UnsafeRawPointer(pointer))
+    }
+
     private static func checkedSize(of pointer: UnsafeRawPointer) throws(Failure) -> Int {
         let size = Int(unsafe pointer.load(as: UInt32.self))
         guard (firstSize...longest).contains(size) else {
             throw Failure(
-                DV_INVALID_SIZE, "\(name).size is \(size); set it to sizeof(\(name)), \(MemoryLayout<Self>.size)")
+                DV_INVALID_SIZE,
+                "\(structure).size is \(size); set it to sizeof(\(structure)), \(MemoryLayout<Self>.size)")
         }
         return size
     }
@@ -71,7 +78,7 @@ extension VersionedStructure {
             guard unsafe pointer.load(fromByteOffset: place, as: UInt8.self) == 0 else {
                 throw Failure(
                     DV_UNSUPPORTED,
-                    "byte \(place) of \(name) is set, which this library does not know; leave it 0, or take a newer one"
+                    "byte \(place) of \(structure) is set, which this library does not know; leave it 0, or take a newer one"
                 )
             }
             place += 1

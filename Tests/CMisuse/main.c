@@ -1,9 +1,11 @@
-// What a program may do wrong, against the library as it is installed; for sanitizers. Exits with 0 where every mistake gets its status.
+// What a program may do wrong, against the library as it is installed; for sanitizers. Exits with 0 where every mistake
+// gets its status.
 #include <duplexvoice.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static void expect(int status, int wanted, const char *what) {
@@ -12,7 +14,7 @@ static void expect(int status, int wanted, const char *what) {
     exit(1);
 }
 
-enum { FRAMES = 480, DESTROYED = 500 };
+enum { FRAMES = 480, DESTROYED = 500, ENGINES = 50 };
 static _Atomic dv_processor shared;
 static _Atomic int over;
 
@@ -32,7 +34,176 @@ static void *play(void *unused) {
     return NULL;
 }
 
+// An engine in every wrong way that one thread can go.
+static void misuse_engine(void) {
+    dv_engine engine = 7;
+    dv_far_end far_end = 7;
+    dv_error error;
+    float sound[FRAMES] = {0};
+    size_t count = 7;
+    int32_t descriptor = -1;
+    dv_engine_config config = {sizeof config, DV_ENGINE_LOW_DELAY, DV_SOUND_CLIENT};
+    config.priority = -1;
+    dv_event event = {sizeof event};
+    dv_engine_snapshot snapshot = {sizeof snapshot};
+    dv_engine_statistics statistics = {sizeof statistics};
+    dv_participant participant = {sizeof participant};
+    dv_talker_statistics talker = {sizeof talker};
+    dv_join_options options = {sizeof options};
+
+    expect(dv_engine_create(&config, NULL, NULL), DV_INVALID_ARGUMENT, "no place for the engine");
+    config.size = 8;
+    expect(dv_engine_create(&config, &engine, &error), DV_INVALID_SIZE, "engine's size");
+    expect(engine == 0 && error.message[0] != 0, 1, "a failure leaves no engine and a sentence");
+    config.size = sizeof config;
+    config.capture_device = "hw:0";
+    expect(dv_engine_create(&config, &engine, &error), DV_INVALID_ARGUMENT, "a card beside own sound");
+    config.capture_device = NULL;
+    expect(dv_engine_create(&config, &engine, &error), DV_OK, "engine");
+
+    // Before the start
+    expect(dv_engine_stop(engine, NULL), DV_OK, "stop before start");
+    expect(dv_engine_leave(engine, NULL), DV_OK, "leave before start");
+    expect(dv_engine_join(engine, "udp://127.0.0.1:9", "x", NULL, &error), DV_WRONG_STATE, "join before start");
+    expect(error.code[0] != 0 && error.remedy[0] != 0, 1, "an error has a name and a remedy");
+    expect(dv_far_end_open(engine, NULL, &far_end, &error), DV_WRONG_STATE, "far end before start");
+    expect(dv_engine_get_statistics(engine, &statistics), DV_WRONG_STATE, "statistics before start");
+    expect(dv_send_capture(engine, sound, FRAMES, 0, &count), DV_OK, "sound before start");
+    expect(count == 0, 1, "nothing is taken before the start");
+
+    expect(dv_engine_start(engine, &error), DV_OK, "start");
+    expect(dv_engine_start(engine, &error), DV_WRONG_STATE, "start twice");
+    expect(dv_send_capture(engine, NULL, FRAMES, 0, NULL), DV_INVALID_ARGUMENT, "no capture");
+    expect(dv_send_capture(engine, sound, (size_t)-1, 0, NULL), DV_INVALID_ARGUMENT, "too much capture");
+    expect(dv_send_reference(engine, NULL, FRAMES, 0, NULL), DV_INVALID_ARGUMENT, "no reference");
+    expect(dv_pull_playback(engine, NULL, FRAMES, 0, NULL), DV_INVALID_ARGUMENT, "no playback");
+    expect(dv_pull_playback(engine, sound, FRAMES, -1, &count), DV_INVALID_ARGUMENT, "a time before the clock's beginning");
+    expect(dv_send_capture(engine, sound, FRAMES, INT64_C(1) << 60, &count), DV_INVALID_ARGUMENT, "another clock's time");
+    // Times that lie ages apart and before each other, as of another clock: what they harm is the echo canceller alone.
+    const int64_t times[] = {1, (INT64_C(1) << 60) - 1, INT64_C(1) << 59, 0, 1000, (INT64_C(1) << 60) - 2, 5};
+    for (int i = 0; i < 70; i++) {
+        expect(dv_send_capture(engine, sound, FRAMES, times[i % 7], NULL), DV_OK, "a wild time of the microphone");
+        expect(dv_pull_playback(engine, sound, FRAMES, times[i % 5], NULL), DV_OK, "a wild time of the loudspeaker");
+        usleep(2000);
+    }
+    expect(dv_engine_join(engine, NULL, NULL, NULL, &error), DV_INVALID_ARGUMENT, "no URL");
+    expect(dv_engine_join(engine, "duplex://h/path", "x", NULL, &error), DV_INVALID_ARGUMENT, "URL");
+    options.interruptible = 2;
+    expect(dv_engine_join(engine, "udp://127.0.0.1:9", "x", &options, &error), DV_INVALID_ARGUMENT, "options");
+    expect(dv_engine_send(engine, 0, NULL, 1, &error), DV_INVALID_ARGUMENT, "no message");
+    expect(dv_engine_send(engine, 0, sound, (size_t)-1, &error), DV_INVALID_ARGUMENT, "a message without end");
+    expect(dv_engine_interrupt(engine, 1, &error), DV_WRONG_STATE, "interrupt outside a room");
+    expect(dv_engine_set_volume(engine, 1, 1, &error), DV_WRONG_STATE, "volume outside a room");
+    expect(dv_engine_get_participant(engine, 1, &participant, &error), DV_WRONG_STATE, "participant outside a room");
+    expect(dv_engine_get_talker(engine, 1, &talker, &error), DV_ROOM_REFUSED, "talker outside a room");
+    expect(dv_engine_get_participants(engine, NULL, 3, &count), DV_INVALID_ARGUMENT, "no place for participants");
+    expect(dv_engine_get_snapshot(engine, NULL), DV_INVALID_ARGUMENT, "no snapshot");
+    snapshot.size = 4;
+    expect(dv_engine_get_snapshot(engine, &snapshot), DV_INVALID_SIZE, "snapshot's size");
+    expect(dv_engine_next_event(engine, 0, NULL), DV_INVALID_ARGUMENT, "no event");
+    expect(dv_engine_next_event(engine, -2, &event), DV_INVALID_ARGUMENT, "a time-out that is none");
+    expect(dv_engine_event_descriptor(engine, NULL), DV_INVALID_ARGUMENT, "no descriptor");
+    expect(dv_engine_event_descriptor(engine, &descriptor), DV_OK, "descriptor");
+    expect(dv_engine_set_muted(engine, 2, &error), DV_INVALID_ARGUMENT, "muted");
+    expect(dv_engine_set_output_volume(engine, -1, &error), DV_INVALID_ARGUMENT, "volume");
+    expect(dv_engine_apply(engine, NULL, &error), DV_INVALID_ARGUMENT, "no settings");
+    expect(dv_engine_select_devices(engine, "\xff", NULL, &error), DV_INVALID_ARGUMENT, "a name that is no UTF-8");
+
+    expect(dv_far_end_open(engine, NULL, NULL, NULL), DV_INVALID_ARGUMENT, "no place for the far end");
+    expect(dv_far_end_open(engine, NULL, &far_end, &error), DV_OK, "far end");
+    expect(dv_far_end_offer(far_end, NULL, 1, 48000, 1, 0, NULL), DV_INVALID_ARGUMENT, "no sound");
+    expect(dv_far_end_offer(far_end, sound, FRAMES, 8000, 1, 0, NULL), DV_INVALID_ARGUMENT, "a far end's rate");
+    expect(dv_far_end_offer(far_end, sound, FRAMES, 48000, 1, 0, &count), DV_OK, "offer");
+    expect(dv_far_end_take(far_end, sound, FRAMES, NULL, NULL), DV_INVALID_ARGUMENT, "no place for the count");
+    expect(dv_far_end_set_volume(far_end, -1), DV_INVALID_ARGUMENT, "a far end's volume");
+    expect(dv_far_end_close(engine), DV_INVALID_HANDLE, "an engine is no far end");
+    expect(dv_engine_destroy(far_end), DV_INVALID_HANDLE, "a far end is no engine");
+    expect(dv_engine_destroy(engine), DV_OK, "destroy under a far end");
+    expect(dv_far_end_offer(far_end, sound, FRAMES, 48000, 1, 0, &count), DV_OK, "offer after the engine");
+    expect(dv_far_end_close(far_end), DV_OK, "close after the engine");
+    expect(dv_far_end_close(far_end), DV_INVALID_HANDLE, "close twice");
+    expect(dv_far_end_take(far_end, sound, FRAMES, &count, NULL), DV_INVALID_HANDLE, "take after close");
+
+    expect(dv_engine_destroy(engine), DV_INVALID_HANDLE, "destroy twice");
+    expect(dv_engine_start(engine, &error), DV_INVALID_HANDLE, "start after free");
+    expect(dv_engine_next_event(engine, -1, &event), DV_INVALID_HANDLE, "event after free");
+    expect(dv_send_capture(engine, sound, FRAMES, 0, NULL), DV_INVALID_HANDLE, "capture after free");
+    sound[0] = 1;
+    expect(dv_pull_playback(engine, sound, FRAMES, 0, NULL), DV_INVALID_HANDLE, "playback after free");
+    expect(sound[0] == 0, 1, "and yet silence");
+}
+
+static void misuse_tokens(void) {
+    const char *secret = "0123456789abcdef0123456789abcdef";
+    char token[DV_TOKEN_BYTES];
+    dv_error error;
+    dv_token_grants grants = {sizeof grants};
+    expect(dv_token_create("key", secret, &grants, token, &error), DV_INVALID_ARGUMENT, "a token for nobody");
+    expect(token[0] == 0, 1, "and none is made");
+    memset(grants.identity, 'a', sizeof grants.identity);
+    expect(dv_token_create("key", secret, &grants, token, &error), DV_INVALID_ARGUMENT, "a name without an end");
+    strcpy(grants.identity, "anna");
+    strcpy(grants.room, "kitchen");
+    grants.expires = 2000;
+    expect(dv_token_create("key", "short", &grants, token, &error), DV_INVALID_ARGUMENT, "a short secret");
+    expect(dv_token_create("key", secret, &grants, NULL, &error), DV_INVALID_ARGUMENT, "no place for the token");
+    expect(dv_token_create("key", secret, &grants, token, &error), DV_OK, "token");
+    expect(dv_token_check("key", secret, token, 1000, NULL, &error), DV_OK, "check");
+    expect(dv_token_check("key", secret, token, 3000, &grants, &error), DV_NOT_PERMITTED, "an old token");
+    expect(dv_token_check("key", secret, "", 1000, &grants, &error), DV_NOT_PERMITTED, "no token");
+}
+
+static _Atomic dv_engine shared_engine;
+
+// A program's audio thread and one that waits for events, while a third makes engines and destroys them.
+static void *call(void *unused) {
+    (void)unused;
+    float sound[FRAMES] = {0};
+    while (!atomic_load(&over)) {
+        dv_status status = dv_send_capture(atomic_load(&shared_engine), sound, FRAMES, 0, NULL);
+        if (status != DV_OK && status != DV_BUSY && status != DV_INVALID_HANDLE) expect(status, DV_OK, "capture beside others");
+        status = dv_pull_playback(atomic_load(&shared_engine), sound, FRAMES, 0, NULL);
+        if (status != DV_OK && status != DV_BUSY && status != DV_INVALID_HANDLE) expect(status, DV_OK, "playback beside others");
+        usleep(200);
+    }
+    return NULL;
+}
+
+static void *listen(void *unused) {
+    (void)unused;
+    dv_event event = {sizeof event};
+    dv_error error;
+    while (!atomic_load(&over)) {
+        dv_status status = dv_engine_next_event(atomic_load(&shared_engine), 50, &event);
+        if (status != DV_OK && status != DV_INVALID_HANDLE) expect(status, DV_OK, "event beside others");
+        status = dv_engine_set_muted(atomic_load(&shared_engine), 1, &error);
+        if (status != DV_OK && status != DV_INVALID_HANDLE) expect(status, DV_OK, "mute beside others");
+        if (status == DV_INVALID_HANDLE) usleep(200);
+    }
+    return NULL;
+}
+
+static void destroy_engines(void) {
+    dv_engine_config config = {sizeof config, DV_ENGINE_LOW_DELAY, DV_SOUND_CLIENT};
+    config.priority = -1;
+    pthread_t threads[3];
+    for (int i = 0; i < 3; i++) pthread_create(&threads[i], NULL, i == 0 ? call : listen, NULL);
+    for (int round = 0; round < ENGINES; round++) {
+        dv_engine engine;
+        expect(dv_engine_create(&config, &engine, NULL), DV_OK, "engine beside others");
+        atomic_store(&shared_engine, engine);
+        expect(dv_engine_start(engine, NULL), DV_OK, "start beside others");
+        while (dv_engine_destroy(engine) == DV_BUSY) {}
+    }
+    atomic_store(&over, 1);
+    for (int i = 0; i < 3; i++) pthread_join(threads[i], NULL);
+    atomic_store(&over, 0);
+}
+
 int main(void) {
+    misuse_engine();
+    misuse_tokens();
+    destroy_engines();
     dv_processor_config config = {sizeof config, 48000};
     config.backend = DV_BACKEND_BYPASS;
     dv_processor processor = 1;

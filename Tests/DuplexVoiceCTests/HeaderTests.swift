@@ -18,9 +18,11 @@ extension LibraryTests {
             let declared = code.flatMap { $0.matches(of: /\b(dv_\w+)\(/).map { String($0.1) } }
             let sources = Self.root.appending(path: "Sources/DuplexVoiceC")
             var implemented: [String] = []
-            for name in try FileManager.default.contentsOfDirectory(atPath: sources.path()) {
+            for case let name as String in try #require(FileManager.default.enumerator(atPath: sources.path()))
+            where name.hasSuffix(".swift") {
                 let text = try String(contentsOf: sources.appending(path: name), encoding: .utf8)
-                implemented += text.matches(of: /@c @implementation\npublic func (\w+)\(/).map { String($0.1) }
+                implemented += text.matches(of: /@c @implementation(?: @_noLocks @_noAllocation)?\npublic func (\w+)\(/)
+                    .map { String($0.1) }
             }
             #expect(declared.contains("dv_processor_run") && declared.count == Set(declared).count)
             #expect(declared.sorted() == implemented.sorted())

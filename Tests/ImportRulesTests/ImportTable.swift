@@ -22,7 +22,10 @@ enum ImportTable {
             "VoiceRealtime", "VoiceSignal", "VoiceWire", "VoicePeers", "VoiceRooms", "VoiceProcessing", "VoiceDevices",
             "VoiceEngine", "VoiceSimulation",
         ],
-        "DuplexVoiceC": ["CDuplexVoice", "CSpeexDSP", "VoiceProcessing", "VoiceRealtime", "VoiceSignal"],
+        "DuplexVoiceC": [
+            "CDuplexVoice", "CSpeexDSP", "VoiceEngine", "VoiceProcessing", "VoiceRealtime", "VoiceSignal",
+            "VoiceTransport",
+        ],
         "duplex": stages.union([
             "VoiceEngine", "VoiceSimulation", "SimulatedCalls", "ArgumentParser", "CPcap", "Foundation",
         ]),

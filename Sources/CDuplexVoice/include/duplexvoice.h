@@ -1,12 +1,14 @@
-// DuplexVoice for C and whatever calls C: the echo canceller, noise suppressor and gain control by themselves.
+// DuplexVoice for C and whatever calls C: a duplex voice engine (dv_engine_*) with rooms and agents in the own process (dv_far_end_*), and the echo canceller,
+// noise suppressor and gain control by themselves (dv_processor_*).
 //
 // Handles. An object is named by a number that is never used again. 0 is none. A call with a number that names nothing (never made, destroyed,
 // of another kind) returns DV_INVALID_HANDLE and does nothing, on any thread and at any time.
 //
-// Threads. Every object has two sides, said with each function: sound and control. Each side takes one call at a time, from any thread; one that
-// comes while another of its side runs returns DV_BUSY and does nothing. The two sides never wait for each other, so an audio callback
-// and a window may use the same object. Calls of the sound side neither allocate nor lock, wait or call the system; with a backend of another
-// library's, as far as that keeps to it (WebRTC's module has mutexes of its own).
+// Threads. Every function says of which side of its object it is: sound or control. Calls of a sound side neither allocate nor lock, wait or call the system,
+// but for one write to an eventfd where that is said; with a processor's backend of another library's, as far as that keeps to it (WebRTC's module has mutexes
+// of its own). A sound side takes one call at a time, from any thread; one that comes while another runs returns DV_BUSY and does nothing. Sound and control
+// never wait for each other, so an audio callback and a window may use the same object. The library never calls back: events are fetched with
+// dv_engine_next_event, and so no call can come from a wrong place.
 //
 // Structures. `size` is set to `sizeof` by the caller. A library older than the caller takes a longer structure as long as what it does not know is
 // zero, and else returns DV_UNSUPPORTED; a newer one takes a shorter structure for one whose further fields are zero. Zero is the default of every
@@ -65,19 +67,37 @@ typedef enum dv_status {
     /// There is no memory. Free some.
     DV_OUT_OF_MEMORY = -7,
     /// A library below refused. This is worth a report.
-    DV_INTERNAL = -8
+    DV_INTERNAL = -8,
+    /// The object is not in a state for that: not started, not in a room, somebody else's turn. Make the calls in their order.
+    DV_WRONG_STATE = -9,
+    /// A right is missing, of the process or of the token. dv_error says which.
+    DV_NOT_PERMITTED = -10,
+    /// A sound card or a sound file. dv_error says which and what to do.
+    DV_DEVICE_FAILED = -11,
+    /// The way to the room's server. dv_error says what to do.
+    DV_NETWORK_FAILED = -12,
+    /// The room refused, or has ended the stay. dv_error says why.
+    DV_ROOM_REFUSED = -13,
+    /// The machine has no threads, memory, descriptors or time to spare. Free some, then call again.
+    DV_EXHAUSTED = -14
 } dv_status;
 
 /// A sentence for a status: what is wrong, and what to do. For a number that is no status, a sentence that says so. Never null; the text lasts as long
 /// as the library is loaded. Any thread, real-time safe.
 const char *dv_status_text(int32_t status);
 
-/// Why a call failed, in words. Kept by the caller; there is no hidden state of a thread.
+/// Why a call failed, in words. Kept by the caller; there is no hidden state of a thread. All texts are UTF-8, end in a zero, and are empty after a success.
 typedef struct dv_error {
     /// What the function returned.
     dv_status status;
-    /// A sentence in UTF-8 that ends in a zero: what, where, what to do. Empty after a success.
-    char message[252];
+    /// 1: the same call may succeed later with nothing changed. 0: it will not.
+    uint32_t is_retryable;
+    /// A name that stays the same from version to version, as `device.notFound`: docs/errors.md has them all. Empty where the status says it all.
+    char code[40];
+    /// A sentence: what, where, what to do.
+    char message[304];
+    /// What to do, alone. Empty where `message` says it all.
+    char remedy[160];
 } dv_error;
 
 // MARK: Processor
@@ -324,6 +344,637 @@ dv_status dv_processor_get_report(dv_processor processor, dv_processor_report *D
 ///
 /// Control side. Real-time safe. DV_INVALID_HANDLE, DV_BUSY, DV_INVALID_ARGUMENT: `settings` is null. DV_INVALID_SIZE.
 dv_status dv_processor_get_active(dv_processor processor, dv_processor_settings *DV_NULLABLE settings);
+
+// MARK: Engine
+
+/// A voice engine: it opens the sound, cancels echo, goes into a room or speaks with far ends of this process.
+///
+///     microphone or dv_send_capture ──> echo, noise, gain ──> room, far ends
+///     loudspeaker or dv_pull_playback <── mix <── room, far ends
+///
+/// Functions of its control side may be called from any number of threads, never from an audio callback: they allocate
+/// and wait, most for less than a millisecond; which wait longer is said. One that waits for the network does not hold
+/// up others. Its sound side has two halves, capture and playback, that take one call at a time each.
+typedef uint64_t dv_engine;
+
+/// What an engine is for.
+enum {
+    /// People on loudspeakers.
+    DV_ENGINE_VOICE_CHAT = 0,
+    /// A person who talks with a speaking agent and interrupts it.
+    DV_ENGINE_VOICE_AGENT = 1,
+    /// People with headsets: no echo canceller.
+    DV_ENGINE_HEADSET = 2,
+    /// The shortest way, for people with headsets on a good network; nothing is done to the microphone.
+    DV_ENGINE_LOW_DELAY = 3
+};
+
+/// Where an engine's sound comes from and goes to.
+enum {
+    /// Sound cards, by the names of their ALSA PCMs.
+    DV_SOUND_CARDS = 0,
+    /// The caller: dv_send_capture and dv_pull_playback.
+    DV_SOUND_CLIENT = 1
+};
+
+/// What of the process's memory is locked against page faults.
+enum {
+    /// The rings between the engine's threads, 3.5 MB.
+    DV_LOCK_RINGS = 0,
+    /// All that the process has or will have: for a program that is there for the sound.
+    DV_LOCK_PROCESS = 1
+};
+
+/// What kind of loudspeaker is in use.
+enum {
+    /// As the card's name tells.
+    DV_ROUTE_AUTOMATIC = 0,
+    /// The canceller is transparent.
+    DV_ROUTE_HEADSET = 1,
+    /// The canceller that the settings ask for.
+    DV_ROUTE_SPEAKER = 2
+};
+
+/// What stays as it is as long as an engine lives. Strings are UTF-8 and are copied.
+typedef struct dv_engine_config {
+    /// sizeof(dv_engine_config).
+    uint32_t size;
+    /// DV_ENGINE_…
+    uint32_t preset;
+    /// DV_SOUND_…
+    uint32_t sound;
+    /// DV_BACKEND_…; 0: the preset's, which is native but for low delay's.
+    uint32_t backend;
+    /// ALSA PCMs, as `hw:CARD=PCH`; null: `default`. Null with DV_SOUND_CLIENT.
+    const char *DV_NULLABLE capture_device;
+    const char *DV_NULLABLE playback_device;
+    /// How many talkers can be heard at once, 1…16. 0: 8.
+    uint32_t maximum_talkers;
+    /// DV_ROUTE_…, to begin with.
+    uint32_t route;
+    /// DV_LOCK_…
+    uint32_t memory_lock;
+    /// SCHED_FIFO priority of the media thread, 2…99; the network thread's is 5 lower, 1 at least. 0: 60. -1: the
+    /// ordinary scheduler.
+    int32_t priority;
+    /// Bits per second that the microphone is sent with, 500…512000. 0: the preset's.
+    uint32_t bitrate_bps;
+    /// Milliseconds of a packet: 10, 20, 40 or 60. 0: the preset's.
+    uint32_t packet_ms;
+} dv_engine_config;
+
+/// Makes an engine that does nothing yet.
+///
+/// - `config`: may be null: voice chat on ALSA's `default`.
+/// - `engine`: where the handle goes; 0 after a failure.
+///
+/// Control side. DV_INVALID_ARGUMENT, DV_INVALID_SIZE, DV_UNSUPPORTED, DV_TOO_MANY.
+dv_status dv_engine_create(
+    const dv_engine_config *DV_NULLABLE config, dv_engine *DV_NULLABLE engine, dv_error *DV_NULLABLE error);
+
+/// Opens the sound and starts it. Takes as long as the sound cards take, 50 ms as a rule; none with DV_SOUND_CLIENT.
+///
+/// Control side. DV_WRONG_STATE: it runs already. DV_DEVICE_FAILED, DV_NOT_PERMITTED, DV_INVALID_ARGUMENT,
+/// DV_EXHAUSTED, DV_INVALID_HANDLE.
+dv_status dv_engine_start(dv_engine engine, dv_error *DV_NULLABLE error);
+
+/// Leaves the room, stops the sound and closes every far end. Does nothing where the engine does not run. It may be
+/// started again.
+///
+/// Control side. Waits up to 2 s for the room, and for the sound cards. DV_INVALID_HANDLE, DV_EXHAUSTED.
+dv_status dv_engine_stop(dv_engine engine, dv_error *DV_NULLABLE error);
+
+/// Stops the engine and destroys it. Calls that wait in other threads return, dv_engine_next_event with
+/// DV_INVALID_HANDLE. Handles of its far ends stay, and take nothing more, until dv_far_end_close.
+///
+/// Control side. Waits as dv_engine_stop does. DV_BUSY: a call of a sound side runs; nothing is destroyed, end that
+/// call and try again. DV_INVALID_HANDLE.
+dv_status dv_engine_destroy(dv_engine engine);
+
+// MARK: The caller's own sound
+
+/// Brings `frames` of the microphone: 48 kHz, mono, full scale ±1.
+///
+/// - `time_ns`: when the first of them was at the ADC, CLOCK_MONOTONIC in nanoseconds. 0: the frames are counted from
+///   the start of the engine; then capture and playback must begin with it and leave nothing out, or the canceller has
+///   to find the offset by ear.
+/// - `taken`: how many the engine took, 0 where it does not run; the rest is dropped and counted. May be null.
+///
+/// Sound side, capture. Wait-free; one non-blocking write to an eventfd wakes the media thread.
+/// DV_INVALID_HANDLE, DV_BUSY, DV_INVALID_ARGUMENT: null, more than 1048576 frames, or a time that is none of
+/// CLOCK_MONOTONIC: before 0, or from 2^60 on, as CLOCK_REALTIME's. DV_WRONG_STATE: the engine has sound cards.
+dv_status dv_send_capture(
+    dv_engine engine, const float *DV_NULLABLE samples, size_t frames, int64_t time_ns, size_t *DV_NULLABLE taken);
+
+/// Fills `samples` with what is to be played: 48 kHz, mono.
+///
+/// All of them are written, whatever is returned, with silence where there is no sound: an audio callback may hand them
+/// on unseen.
+///
+/// - `time_ns`: when the first of them will be at the DAC; see dv_send_capture.
+/// - `given`: how many are sound; what lacks is a fade and silence, and counted. May be null.
+///
+/// Sound side, playback. Wait-free; one non-blocking write to an eventfd.
+/// DV_INVALID_HANDLE, DV_BUSY, DV_WRONG_STATE: the engine has sound cards. DV_INVALID_ARGUMENT: a time that is none; or
+/// null, or more than 1048576 frames, and then nothing is written.
+dv_status dv_pull_playback(
+    dv_engine engine, float *DV_NULLABLE samples, size_t frames, int64_t time_ns, size_t *DV_NULLABLE given);
+
+/// Brings what the loudspeaker plays, for a caller that does not play what dv_pull_playback gives as it is. From the
+/// first call on it is the canceller's reference in place of that; without a call the engine's own is.
+///
+/// Sound side, playback; arguments and statuses as dv_send_capture's, with the time at the DAC.
+dv_status dv_send_reference(
+    dv_engine engine, const float *DV_NULLABLE samples, size_t frames, int64_t time_ns, size_t *DV_NULLABLE taken);
+
+// MARK: Events
+
+/// What happened. Which fields of dv_event say more is told with each; the others are 0.
+enum {
+    /// Nothing within the time-out.
+    DV_EVENT_NONE = 0,
+    /// `value` events were dropped here, the oldest, since 256 waited: dv_engine_get_snapshot says how to go on.
+    DV_EVENT_DROPPED = 1,
+    /// The engine is in the room `text`, as `participant`.
+    DV_EVENT_JOINED = 2,
+    /// The engine is out of the room: `code` and `text` say why.
+    DV_EVENT_LEFT = 3,
+    /// The room does not answer; the engine tries to come back for up to 30 s.
+    DV_EVENT_CONNECTION_LOST = 4,
+    /// It is back, as the same participant.
+    DV_EVENT_RECONNECTED = 5,
+    /// `participant`, whose identity is `text`, came in.
+    DV_EVENT_PARTICIPANT_JOINED = 6,
+    /// `participant` went out. `value`: 1 it left, 2 it was lost, 3 it was removed, 0 unknown.
+    DV_EVENT_PARTICIPANT_LEFT = 7,
+    /// `participant` is muted (`value` 1) or no more (0).
+    DV_EVENT_PARTICIPANT_MUTED = 8,
+    /// Something comes of `participant` (`value` 1), or nothing any more (0).
+    DV_EVENT_PARTICIPANT_REACHABLE = 9,
+    /// The sound of `participant`, who is not muted, stands still (`value` 1) or goes on (0).
+    DV_EVENT_STREAM_STALLED = 10,
+    /// The way from `participant` to here loses so much that it is heard (`value` 1), or no more (0).
+    DV_EVENT_LINK_POOR = 11,
+    /// `participant` (0: the server) sent `data`.
+    DV_EVENT_MESSAGE = 12,
+    /// `other` interrupted `participant`; `value` is the generation. Where that is this engine, what is still to be
+    /// said had better not be.
+    DV_EVENT_INTERRUPTED = 13,
+    /// `participant` speaks again, in generation `value`, knowing of the interruption.
+    DV_EVENT_GENERATION_STARTED = 14,
+    /// A request to the room was refused or could not be sent: `code`, `text`.
+    DV_EVENT_REQUEST_FAILED = 15,
+    /// The near talker began to speak (`value` 1) or fell silent (0), at `time_ns`.
+    DV_EVENT_SPEECH = 16,
+    /// Whether an interruption can be trusted not to be an echo: `value` is 2 ready, 1 learning, 0 unknown.
+    DV_EVENT_ECHO_READINESS = 17,
+    /// The canceller's reference has a problem (`value` 1) or no more (0), or changed at once (2): `code` is
+    /// `reference.gaps`, `.clipping`, `.lateness`, `.gainChanged`, `.shifted` or `.retimed`.
+    DV_EVENT_REFERENCE = 18,
+    /// A sound card: `code` is `device.xrun`, `.suspended`, `.recovered`, `.trimmed`, `.fillTargetChanged`,
+    /// `.disconnected`, `.failed`, `.schedulingRefused`, `.endOfInput`, `.inputLate` or `.outputLost`; `value` is its
+    /// number of frames or errno.
+    DV_EVENT_DEVICE = 19,
+    /// A sound card has gone away: `text` is its name, `code` why. The call goes on, silently, until
+    /// DV_EVENT_ROUTE_CHANGED.
+    DV_EVENT_DEVICE_LOST = 20,
+    /// A sound card is open again, the same or another: `text` is where the sound comes from and goes to; `code` is
+    /// `route.reopened`, `.movedToDefault` or `.selected`.
+    DV_EVENT_ROUTE_CHANGED = 21,
+    /// The engine works, but not as well as it could: `code` is `degraded.noRealtimePriority`, `.memoryNotLocked`,
+    /// `.tooManyStreams`, `.processingRefused`, `.eventsLost` or `.commandLost`; `value` is its errno or count.
+    DV_EVENT_DEGRADED = 22,
+    /// Blocks are mixed so long before they are played from now on: `duration_ns`.
+    DV_EVENT_PLAYOUT_MARGIN = 23,
+    /// The first of `utterance` of `far_end` left the DAC at `time_ns`.
+    DV_EVENT_UTTERANCE_STARTED = 24,
+    /// The receipt: nothing more of `utterance` of `far_end` will be heard. `duration_ns` of it was, the last at
+    /// `time_ns`. `value` is 1 where that was all of it, and 0 where it was interrupted.
+    DV_EVENT_UTTERANCE_PLAYED = 25,
+    /// `far_end` is closed, and so says nothing more.
+    DV_EVENT_FAR_END_CLOSED = 26,
+    /// A text stream of `participant` has changed: `code` is its name, `utterance` the number of its text, `data` the
+    /// first 1024 bytes of what that is now, in UTF-8, and `value` 1 where it stays so.
+    DV_EVENT_TEXT = 27
+};
+
+/// Something that happened, as the caller keeps it.
+typedef struct dv_event {
+    /// sizeof(dv_event).
+    uint32_t size;
+    /// DV_EVENT_…; a number that is none of these comes of a newer library, and is to be left alone.
+    uint32_t kind;
+    uint32_t participant;
+    uint32_t other;
+    int64_t value;
+    /// CLOCK_MONOTONIC.
+    int64_t time_ns;
+    int64_t duration_ns;
+    /// Of the far end that it is about; 0: none.
+    uint64_t far_end;
+    uint32_t utterance;
+    /// Bytes of `data`.
+    uint32_t data_bytes;
+    /// A name that stays the same from version to version, ended by a zero.
+    char code[40];
+    /// UTF-8, ended by a zero. It may hold what others chose: escape it before a terminal sees it.
+    char text[304];
+    uint8_t data[1024];
+} dv_event;
+
+/// Takes the next event, and waits for one for at most `timeout_ms` milliseconds: 0 does not wait, -1 waits without
+/// end.
+///
+/// Fetched, not called back: the caller's own loop decides when and on which thread, and no lock of either side is held
+/// meanwhile. The events of a burst stay in their order.
+///
+/// Control side. DV_OK also where there was none: `kind` is DV_EVENT_NONE then. DV_INVALID_HANDLE, also where the
+/// engine is destroyed meanwhile; DV_INVALID_ARGUMENT,
+/// DV_INVALID_SIZE.
+dv_status dv_engine_next_event(dv_engine engine, int32_t timeout_ms, dv_event *DV_NULLABLE event);
+
+/// A file descriptor that is readable while events wait: for poll, epoll and the loops above them. Only to be waited
+/// on; it is the engine's, and is closed with it.
+///
+/// Control side. DV_INVALID_HANDLE, DV_INVALID_ARGUMENT: null.
+dv_status dv_engine_event_descriptor(dv_engine engine, int32_t *DV_NULLABLE descriptor);
+
+// MARK: While it runs
+
+/// Stops (1) or resumes (0) sending the microphone, with a fade of 5 ms; the room is told. May be called before
+/// dv_engine_start.
+///
+/// Control side. DV_INVALID_HANDLE, DV_INVALID_ARGUMENT, DV_EXHAUSTED.
+dv_status dv_engine_set_muted(dv_engine engine, uint32_t muted, dv_error *DV_NULLABLE error);
+
+/// Scales all that is played, 0…1, the canceller's reference included.
+///
+/// Control side. DV_INVALID_HANDLE, DV_INVALID_ARGUMENT, DV_WRONG_STATE: not started.
+dv_status dv_engine_set_output_volume(dv_engine engine, float volume, dv_error *DV_NULLABLE error);
+
+/// Scales what is heard of a participant: 0 silences, 1 leaves it, up to 4.
+///
+/// Control side. DV_INVALID_HANDLE, DV_INVALID_ARGUMENT, DV_WRONG_STATE: in no room. DV_ROOM_REFUSED: nobody of that
+/// number is there.
+dv_status dv_engine_set_volume(
+    dv_engine engine, uint32_t participant, float volume, dv_error *DV_NULLABLE error);
+
+/// Changes what is done to the microphone, from the next block of 10 ms on, without a gap.
+///
+/// Control side. DV_INVALID_HANDLE, DV_INVALID_ARGUMENT, DV_INVALID_SIZE, DV_WRONG_STATE: not started.
+dv_status dv_engine_apply(
+    dv_engine engine, const dv_processor_settings *DV_NULLABLE settings, dv_error *DV_NULLABLE error);
+
+/// Says what kind of loudspeaker is in use, DV_ROUTE_…; until the engine stops.
+///
+/// Control side. DV_INVALID_HANDLE, DV_INVALID_ARGUMENT, DV_WRONG_STATE: not started.
+dv_status dv_engine_set_route(dv_engine engine, uint32_t route, dv_error *DV_NULLABLE error);
+
+/// Goes over to other sound cards, by the names of their PCMs; null: it stays. The call goes on, after about 50 ms of
+/// silence.
+///
+/// Control side. DV_DEVICE_FAILED: it cannot be opened, and the old ones run again. DV_INVALID_HANDLE, DV_WRONG_STATE:
+/// not started.
+dv_status dv_engine_select_devices(
+    dv_engine engine, const char *DV_NULLABLE capture, const char *DV_NULLABLE playback, dv_error *DV_NULLABLE error);
+
+// MARK: Room
+
+/// Who may interrupt what this engine says.
+enum {
+    /// Itself alone, as people in a room want it.
+    DV_INTERRUPTIBLE_BY_ITSELF = 0,
+    /// Whoever hears it, as a speaking agent wants it.
+    DV_INTERRUPTIBLE_BY_ANYONE = 1
+};
+
+/// How to go into a room.
+typedef struct dv_join_options {
+    /// sizeof(dv_join_options).
+    uint32_t size;
+    /// DV_INTERRUPTIBLE_BY_…
+    uint32_t interruptible;
+    /// 1: token, messages and sound may cross a network in the clear; needed for `udp://` beyond loopback.
+    uint32_t allow_plaintext;
+    /// 1: publishes nothing.
+    uint32_t listen_only;
+    /// The room that is wanted, UTF-8; null: the token's.
+    const char *DV_NULLABLE room;
+} dv_join_options;
+
+/// Joins a room: publishes the microphone there and plays everybody else. What is said from this call on is kept, the
+/// last second of it, and sent once the room is there.
+///
+/// - `url`: `duplex://HOST:PORT/?fingerprint=sha256:…`, as the server prints it; `duplex://HOST` where an authority has
+///   signed its certificate; `udp://HOST:PORT` for plaintext.
+/// - `token`: see dv_token_create.
+/// - `options`: may be null: defaults.
+///
+/// Control side. Waits until the room has answered, up to 15 s; dv_engine_leave ends that. DV_WRONG_STATE: not started,
+/// or in a room. DV_INVALID_ARGUMENT,
+/// DV_INVALID_SIZE, DV_NOT_PERMITTED, DV_NETWORK_FAILED, DV_ROOM_REFUSED, DV_EXHAUSTED, DV_INVALID_HANDLE.
+dv_status dv_engine_join(
+    dv_engine engine, const char *DV_NULLABLE url, const char *DV_NULLABLE token,
+    const dv_join_options *DV_NULLABLE options, dv_error *DV_NULLABLE error);
+
+/// Leaves the room; the sound runs on. Does nothing outside a room.
+///
+/// Control side. Waits up to 2 s. DV_INVALID_HANDLE, DV_EXHAUSTED.
+dv_status dv_engine_leave(dv_engine engine, dv_error *DV_NULLABLE error);
+
+/// Sends up to 1024 bytes to one participant, or to all others where `participant` is 0; in order, and again after a
+/// break.
+///
+/// Control side. DV_WRONG_STATE: in no room. DV_INVALID_ARGUMENT, DV_ROOM_REFUSED, DV_INVALID_HANDLE.
+dv_status dv_engine_send(
+    dv_engine engine, uint32_t participant, const void *DV_NULLABLE bytes, size_t count, dv_error *DV_NULLABLE error);
+
+/// Interrupts a participant, or where `participant` is 0 this engine's own speech: nothing more is heard of what was
+/// said before, by anybody. DV_EVENT_INTERRUPTED follows, also at the talker's.
+///
+/// Control side. DV_WRONG_STATE: in no room. DV_ROOM_REFUSED: nobody of that number is there, or too often.
+/// DV_INVALID_HANDLE, DV_EXHAUSTED. Where the talker lets nobody interrupt it, DV_EVENT_REQUEST_FAILED follows.
+dv_status dv_engine_interrupt(dv_engine engine, uint32_t participant, dv_error *DV_NULLABLE error);
+
+/// Says that what is captured from now on is this utterance, as an agent does whose microphone is its synthesiser.
+/// Where it is interrupted the rest of it is not sent. 0: none; utterances are numbered from 1.
+///
+/// Control side. DV_WRONG_STATE: not started. DV_INVALID_HANDLE, DV_EXHAUSTED.
+dv_status dv_engine_begin_utterance(dv_engine engine, uint32_t utterance, dv_error *DV_NULLABLE error);
+
+/// How an engine stands with its room.
+enum {
+    DV_ROOM_OUTSIDE = 0,
+    /// Asked to be let in.
+    DV_ROOM_CONNECTING = 1,
+    DV_ROOM_CONNECTED = 2,
+    /// It does not answer; the engine tries to come back.
+    DV_ROOM_RECONNECTING = 3,
+    /// Put out, or given up: `end_code` says why.
+    DV_ROOM_ENDED = 4
+};
+
+/// What an engine is doing: what its events have told so far, in one value.
+typedef struct dv_engine_snapshot {
+    /// sizeof(dv_engine_snapshot).
+    uint32_t size;
+    uint32_t is_running;
+    uint32_t is_muted;
+    /// The near talker speaks.
+    uint32_t is_speaking;
+    /// Whether an interruption can be trusted not to be an echo: 2 ready, 1 learning, 0 unknown.
+    uint32_t echo_readiness;
+    /// DV_ROOM_…
+    uint32_t connection;
+    /// This engine in the room; 0 outside.
+    uint32_t own_participant;
+    /// Others in the room.
+    uint32_t participants;
+    /// Far ends that are open.
+    uint32_t far_ends;
+    /// Not used, 0.
+    uint32_t reserved;
+    /// Zero-terminated UTF-8, empty where there is none.
+    char room[136];
+    char capture_device[136];
+    char playback_device[136];
+    /// Why the stay in the room is over.
+    char end_code[40];
+} dv_engine_snapshot;
+
+/// Fills `snapshot`. `snapshot->size` must be set before.
+///
+/// Control side. DV_INVALID_HANDLE, DV_INVALID_ARGUMENT, DV_INVALID_SIZE.
+dv_status dv_engine_get_snapshot(dv_engine engine, dv_engine_snapshot *DV_NULLABLE snapshot);
+
+/// Gives the numbers of everybody else in the room, rising.
+///
+/// - `participants`: room for `capacity` of them; may be null where that is 0. A room has 256 at most.
+/// - `count`: how many there are, also where more than `capacity`.
+///
+/// Control side. DV_INVALID_HANDLE, DV_INVALID_ARGUMENT.
+dv_status dv_engine_get_participants(
+    dv_engine engine, uint32_t *DV_NULLABLE participants, size_t capacity, size_t *DV_NULLABLE count);
+
+/// Somebody in the room.
+typedef struct dv_participant {
+    /// sizeof(dv_participant).
+    uint32_t size;
+    uint32_t number;
+    /// All that it publishes is muted.
+    uint32_t is_muted;
+    /// It publishes something.
+    uint32_t is_publishing;
+    /// Something comes of it.
+    uint32_t is_reachable;
+    /// Its sound stands still.
+    uint32_t is_stalled;
+    /// The way from it to here loses so much that it is heard.
+    uint32_t is_link_poor;
+    /// Not used, 0.
+    uint32_t reserved;
+    /// Who it is, as its token's `sub` says, and what to call it. Zero-terminated UTF-8, which others chose: escape it
+    /// before a terminal sees it.
+    char identity[136];
+    char name[136];
+} dv_participant;
+
+/// Fills `participant` with what is known of one in the room, this engine's own included. `participant->size` must be
+/// set before.
+///
+/// Control side. DV_ROOM_REFUSED: nobody of that number is there. DV_WRONG_STATE: in no room. DV_INVALID_HANDLE,
+/// DV_INVALID_ARGUMENT, DV_INVALID_SIZE.
+dv_status dv_engine_get_participant(
+    dv_engine engine, uint32_t number, dv_participant *DV_NULLABLE participant, dv_error *DV_NULLABLE error);
+
+// MARK: Statistics
+
+/// What is counted and measured since the start. What is not known is a NaN.
+typedef struct dv_engine_statistics {
+    /// sizeof(dv_engine_statistics).
+    uint32_t size;
+    /// Talkers that are being played.
+    uint32_t talkers;
+    /// RTP packets handed to the network, and their bytes.
+    uint64_t packets_sent, bytes_sent;
+    /// Lost here, because a ring was full or the codec failed.
+    uint64_t packets_send_dropped, packets_receive_dropped;
+    /// Media packets that came in, and their bytes.
+    uint64_t packets_received, bytes_received;
+    /// Frames of 48 kHz that the microphone lost, by its times, and that were lost because the media thread did not
+    /// keep up.
+    uint64_t capture_gap_frames, capture_overflow_frames;
+    /// Frames of 48 kHz that lacked when they were due for the loudspeaker.
+    uint64_t playback_underrun_frames;
+    /// How often the cards ran over or dry.
+    uint64_t capture_xruns, playback_xruns;
+    /// Runs of the media thread, its CPU time, and the most expensive run's.
+    uint64_t media_runs;
+    int64_t media_cpu_ns, media_worst_run_ns;
+    /// RMS of the last block from the microphone, and as it leaves: dBFS.
+    float input_level, output_level;
+    /// Probability that the near talker speaks, 0…1.
+    float speech_probability;
+    /// Level of the near end's noise, dBFS.
+    float noise_level;
+    /// The far end's power over that of its echo, and the echo's over that of what is left: dB.
+    float echo_return_loss, echo_return_loss_enhancement;
+    /// From the ADC to the network, for a packet's first frame; from the jitter buffer to the DAC; half the usual round
+    /// trip to the room's server. Milliseconds.
+    float microphone_to_network_ms, jitter_buffer_to_speaker_ms, half_round_trip_ms;
+    /// How much faster the loudspeaker's clock runs than is played for, parts per million.
+    float followed_drift_ppm;
+} dv_engine_statistics;
+
+/// Fills `statistics`, which are 100 ms old at most. `statistics->size` must be set before.
+///
+/// Control side. DV_WRONG_STATE: not started. DV_INVALID_HANDLE, DV_INVALID_ARGUMENT, DV_INVALID_SIZE.
+dv_status dv_engine_get_statistics(dv_engine engine, dv_engine_statistics *DV_NULLABLE statistics);
+
+/// What is counted of one talker as it is played. What is not known is a NaN.
+typedef struct dv_talker_statistics {
+    /// sizeof(dv_talker_statistics).
+    uint32_t size;
+    /// Of its packets.
+    uint32_t synchronization_source;
+    uint64_t packets_received, packets_lost, packets_late, bytes_received;
+    /// Frames of 48 kHz that were played, and that were invented in place of missing ones.
+    uint64_t played_frames, concealed_frames;
+    /// Variation of the transit times (RFC 3550), what the jitter buffer aims at, and what it lately held a packet for:
+    /// milliseconds.
+    float jitter_ms, target_delay_ms, jitter_buffer_delay_ms;
+    /// The talker's own level in the last packet, dBFS.
+    float level;
+} dv_talker_statistics;
+
+/// Fills `statistics` with those of a participant's stream. `statistics->size` must be set before.
+///
+/// Control side. DV_WRONG_STATE: not started. DV_ROOM_REFUSED: none of that number is being played. DV_INVALID_HANDLE,
+/// DV_INVALID_ARGUMENT, DV_INVALID_SIZE.
+dv_status dv_engine_get_talker(
+    dv_engine engine, uint32_t participant, dv_talker_statistics *DV_NULLABLE statistics, dv_error *DV_NULLABLE error);
+
+// MARK: Tokens
+
+/// What an access token says. Strings are zero-terminated UTF-8.
+typedef struct dv_token_grants {
+    /// sizeof(dv_token_grants).
+    uint32_t size;
+    /// 1: it does not let anybody in, speak, or listen.
+    uint32_t may_not_join, may_not_publish, may_not_subscribe;
+    /// Seconds since 1970 from when and until when it holds.
+    int64_t not_before, expires;
+    /// Who it is, unique in the room: at most 128 bytes, as `room` and `name`.
+    char identity[136];
+    char room[136];
+    /// What to call it; may be empty.
+    char name[136];
+} dv_token_grants;
+
+/// The longest token, and the zero behind it.
+#define DV_TOKEN_BYTES 1001
+
+/// Makes a token: a JSON Web Token signed with HS256, claims as in LiveKit's.
+///
+/// - `key`, `secret`: those of the room's server; the secret is 32 bytes long at least.
+/// - `token`: DV_TOKEN_BYTES bytes; empty after a failure.
+///
+/// Any thread, control. DV_INVALID_ARGUMENT: null, or a field is empty, too long, or no UTF-8; the secret is too short.
+/// DV_INVALID_SIZE.
+dv_status dv_token_create(
+    const char *DV_NULLABLE key, const char *DV_NULLABLE secret, const dv_token_grants *DV_NULLABLE grants,
+    char *DV_NULLABLE token, dv_error *DV_NULLABLE error);
+
+/// Checks a token's signature and time, and says what it grants.
+///
+/// - `unix_time`: now, in seconds since 1970. A token is taken 10 s earlier and later than it says.
+/// - `grants`: filled where it is good; `not_before` is 0, and `expires` includes those 10 s. May be null.
+///
+/// Any thread, control. DV_NOT_PERMITTED: it is not genuine or not in time; `code` says which. DV_INVALID_ARGUMENT,
+/// DV_INVALID_SIZE.
+dv_status dv_token_check(
+    const char *DV_NULLABLE key, const char *DV_NULLABLE secret, const char *DV_NULLABLE token, int64_t unix_time,
+    dv_token_grants *DV_NULLABLE grants, dv_error *DV_NULLABLE error);
+
+// MARK: Far end
+
+/// A far end in this process: an agent, a prompt, whatever else talks to the near end without being in a room. It is
+/// mixed with whoever is in the room, is in the canceller's reference, and hears what a room would hear.
+typedef uint64_t dv_far_end;
+
+/// What stays as it is as long as a far end is open.
+typedef struct dv_far_end_config {
+    /// sizeof(dv_far_end_config).
+    uint32_t size;
+    /// How much sound waits at most, milliseconds, 100…120000. 0: 30000.
+    uint32_t queue_ms;
+    /// Frames per second at which it hears: 16000, 24000 or 48000. 0: 16000.
+    uint32_t near_end_rate;
+} dv_far_end_config;
+
+/// Opens a far end; up to 4 in an engine at once. Its events are the engine's.
+///
+/// - `config`: may be null: defaults.
+/// - `far_end`: where the handle goes; 0 after a failure.
+///
+/// Control side of the engine. DV_WRONG_STATE: not started. DV_EXHAUSTED, DV_TOO_MANY, DV_INVALID_ARGUMENT,
+/// DV_INVALID_SIZE, DV_INVALID_HANDLE.
+dv_status dv_far_end_open(
+    dv_engine engine, const dv_far_end_config *DV_NULLABLE config, dv_far_end *DV_NULLABLE far_end,
+    dv_error *DV_NULLABLE error);
+
+/// Closes it: what it was saying fades out. The handle names nothing any more. Needed also where the engine was
+/// destroyed before.
+///
+/// Control side. DV_BUSY: a call of a sound side runs; end that call and try again. DV_INVALID_HANDLE.
+dv_status dv_far_end_close(dv_far_end far_end);
+
+/// Queues sound of an utterance, as much as there is room for. Faster than real time is normal.
+///
+/// An utterance begins with the first sound of its number, which ends the one before; numbers rise, from 1. What comes
+/// of one that is over or was interrupted is taken and dropped, as a cancellation is no error:
+/// DV_EVENT_UTTERANCE_PLAYED has told.
+///
+/// - `samples`: mono, full scale ±1; beyond it is clipped.
+/// - `rate`: 16000, 24000 or 48000.
+/// - `is_last`: 1: the utterance ends where all was taken. With 0 frames it ends what was offered before.
+/// - `taken`: how many were taken: fewer than `frames` where the queue is full, 0 where the far end is closed. May be
+///   null.
+///
+/// Sound side, speaking. Wait-free.
+/// DV_INVALID_HANDLE, DV_BUSY, DV_INVALID_ARGUMENT: null, another rate, utterance 0, more than 1048576 frames.
+dv_status dv_far_end_offer(
+    dv_far_end far_end, const float *DV_NULLABLE samples, size_t frames, uint32_t rate, uint32_t utterance,
+    uint32_t is_last, size_t *DV_NULLABLE taken);
+
+/// The same for samples of 16 bits.
+dv_status dv_far_end_offer_int16(
+    dv_far_end far_end, const int16_t *DV_NULLABLE samples, size_t frames, uint32_t rate, uint32_t utterance,
+    uint32_t is_last, size_t *DV_NULLABLE taken);
+
+/// Takes what the microphone heard and a room would get: echo cancelled, noise suppressed, levelled, and silence while
+/// muted. Up to 2 s wait; then the newest is dropped.
+///
+/// - `samples`: room for `frames` of mono at the configured rate.
+/// - `taken`: how many there were without a gap between them; DV_OK also where that is 0.
+/// - `time_ns`: when the first of them was at the ADC, CLOCK_MONOTONIC. May be null.
+///
+/// Sound side, hearing. Wait-free.
+/// DV_INVALID_HANDLE, DV_BUSY, DV_INVALID_ARGUMENT: null, or more than 1048576 frames.
+dv_status dv_far_end_take(
+    dv_far_end far_end, float *DV_NULLABLE samples, size_t frames, size_t *DV_NULLABLE taken,
+    int64_t *DV_NULLABLE time_ns);
+
+/// Gives up every utterance up to this one, also those that have not begun; 0: all that have. What waits of them is
+/// dropped behind a fade of 5 ms. The receipt, DV_EVENT_UTTERANCE_PLAYED, says how much was heard.
+///
+/// Control side. Wait-free but for a call beside it. DV_INVALID_HANDLE.
+dv_status dv_far_end_interrupt(dv_far_end far_end, uint32_t utterance);
+
+/// Scales what is heard of it: 0 silences, 1 leaves it, up to 4.
+///
+/// Control side. DV_INVALID_HANDLE, DV_INVALID_ARGUMENT.
+dv_status dv_far_end_set_volume(dv_far_end far_end, float volume);
 
 #ifdef __clang__
 #pragma clang assume_nonnull end

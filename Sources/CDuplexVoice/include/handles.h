@@ -12,7 +12,8 @@
 #define DV_HANDLE_SLOTS 256
 
 /// What of an object a call needs to itself.
-enum { DV_SIDE_SOUND = 1, DV_SIDE_CONTROL = 2, DV_SIDE_BOTH = 3 };
+/// An object whose sound goes two ways has a second sound side.
+enum { DV_SIDE_SOUND = 1, DV_SIDE_CONTROL = 2, DV_SIDE_SECOND_SOUND = 4, DV_SIDE_ALL = 7 };
 
 /// Names `object`. 0 where all slots are taken. A number is given once in a process; a slot that has given 2^40 is used no more.
 uint64_t dv_handle_make(uint8_t kind, void *_Nonnull object);
@@ -24,5 +25,11 @@ void *_Nullable dv_handle_enter(uint64_t handle, uint8_t kind, uint32_t sides, d
 /// Leaves the sides that were taken. Real-time safe: one atomic operation.
 void dv_handle_leave(uint64_t handle, uint32_t sides) DV_VOUCHED;
 
+/// As dv_handle_enter, and waits while a side is taken: for sides that are taken for a moment only. DV_BUSY after a tenth of a second.
+void *_Nullable dv_handle_enter_soon(uint64_t handle, uint8_t kind, uint32_t sides, dv_status *_Nonnull status);
+
 /// Takes the name from an object that no call uses, and returns the object. NULL, and a status, where there is none or a side is taken.
 void *_Nullable dv_handle_retire(uint64_t handle, uint8_t kind, dv_status *_Nonnull status);
+
+/// The same, and waits as dv_handle_enter_soon does.
+void *_Nullable dv_handle_retire_soon(uint64_t handle, uint8_t kind, dv_status *_Nonnull status);

@@ -14,31 +14,17 @@ public import VoiceRealtime
 /// has to find the offset by ear.
 @safe
 public final class ClientDevice: AudioDevice, @unchecked Sendable {
-    private let captureGate = TransferGate.make()
-    private let playbackGate = TransferGate.make()
-    /// Touched only inside the gate of their direction.
-    private let captureEnd: UnsafeMutablePointer<ClientCaptureEnd>
-    private let playbackEnd: UnsafeMutablePointer<ClientPlaybackEnd>
+    /// For real-time code, which may not count references; to be used no longer than the device lives.
+    package let transfers = ClientTransfers()
     private let isRunning = Mutex(false)
     private let epoch: MonotonicTime?
 
     /// A device at rest. `epoch` is the time of frame 0 for transfers without a time; nil for the moment of the start.
     public init(epoch: MonotonicTime? = nil) {
         self.epoch = epoch
-        unsafe captureEnd = .allocate(capacity: 1)
-        unsafe captureEnd.initialize(to: ClientCaptureEnd())
-        unsafe playbackEnd = .allocate(capacity: 1)
-        unsafe playbackEnd.initialize(to: ClientPlaybackEnd())
     }
 
-    deinit {
-        captureGate.free()
-        playbackGate.free()
-        unsafe captureEnd.deinitialize(count: 1)
-        unsafe captureEnd.deallocate()
-        unsafe playbackEnd.deinitialize(count: 1)
-        unsafe playbackEnd.deallocate()
-    }
+    deinit { transfers.free() }
 
     /// Opens both directions for transfers. Never emits an event.
     public func start(
@@ -51,11 +37,8 @@ public final class ClientDevice: AudioDevice, @unchecked Sendable {
         }
         guard mayStart else { throw .alreadyRunning }
         let origin = epoch ?? .now()
-        // Both gates are closed, so that nobody else looks at the ends.
-        unsafe captureEnd.pointee = ClientCaptureEnd(port: capture, origin: origin)
-        unsafe playbackEnd.pointee = ClientPlaybackEnd(port: playback, origin: origin)
-        captureGate.open()
-        playbackGate.open()
+        transfers.open(
+            ClientCaptureEnd(port: capture, origin: origin), ClientPlaybackEnd(port: playback, origin: origin))
         let format = StreamFormat(
             sampleRate: 48_000, channels: 1, periodFrames: 0, bufferFrames: 0, sampleFormat: .float32)
         let negotiated = NegotiatedFormat(requested: format, active: format)
@@ -66,10 +49,7 @@ public final class ClientDevice: AudioDevice, @unchecked Sendable {
     public func stop() {
         isRunning.withLock { running in
             guard running else { return }
-            captureGate.close()
-            playbackGate.close()
-            unsafe captureEnd.pointee = ClientCaptureEnd()
-            unsafe playbackEnd.pointee = ClientPlaybackEnd()
+            transfers.close()
             running = false
         }
     }
@@ -79,10 +59,8 @@ public final class ClientDevice: AudioDevice, @unchecked Sendable {
     @_noLocks @_noAllocation
     @discardableResult
     public func sendAudioData(_ frames: Span<Float>, time: MonotonicTime? = nil) -> Int {
-        guard captureGate.enter() else { return 0 }
-        let taken = unsafe captureEnd.pointee.send(frames, time: time)
-        captureGate.leave()
-        return taken
+        guard let samples = unsafe frames.start else { return 0 }
+        return transfers.send(unsafe MutableSpan(_unsafeStart: samples, count: frames.count), time: time)
     }
 
     /// The same from an array. Real-time safe, except that giving the array's last reference up frees it.
@@ -97,17 +75,7 @@ public final class ClientDevice: AudioDevice, @unchecked Sendable {
     @_noLocks @_noAllocation
     @discardableResult
     public func pullPlayback(into output: inout MutableSpan<Float>, time: MonotonicTime? = nil) -> Int {
-        guard playbackGate.enter() else {
-            var index = 0
-            while index < output.count {
-                output[index] = 0
-                index += 1
-            }
-            return 0
-        }
-        let given = unsafe playbackEnd.pointee.pull(into: &output, time: time)
-        playbackGate.leave()
-        return given
+        transfers.pull(into: &output, time: time)
     }
 
     /// The same into an array. Real-time safe where nothing else refers to the array; otherwise it is copied.
@@ -124,10 +92,8 @@ public final class ClientDevice: AudioDevice, @unchecked Sendable {
     @_noLocks @_noAllocation
     @discardableResult
     public func sendReferenceData(_ frames: Span<Float>, time: MonotonicTime? = nil) -> Int {
-        guard playbackGate.enter() else { return 0 }
-        let taken = unsafe playbackEnd.pointee.sendReference(frames, time: time)
-        playbackGate.leave()
-        return taken
+        guard let samples = unsafe frames.start else { return 0 }
+        return transfers.sendReference(unsafe MutableSpan(_unsafeStart: samples, count: frames.count), time: time)
     }
 
     /// The same from an array.
@@ -137,52 +103,11 @@ public final class ClientDevice: AudioDevice, @unchecked Sendable {
     }
 }
 
-/// What the capture thread of the client works on.
-private struct ClientCaptureEnd: ~Copyable {
-    var port: CapturePort?
-    var origin = MonotonicTime(nanoseconds: 0)
-    var frames = 0
-
-    init() {}
-
-    init(port: consuming CapturePort, origin: MonotonicTime) {
-        self.port = consume port
-        self.origin = origin
-    }
-
-    @_noLocks @_noAllocation
-    mutating func send(_ samples: Span<Float>, time: MonotonicTime?) -> Int {
-        let counted = origin.advanced(byFrames: frames, sampleRate: 48_000)
-        frames += samples.count
-        return port?.deliver(samples, adcTime: time ?? counted) ?? 0
-    }
-}
-
-/// What the playback thread of the client works on.
-private struct ClientPlaybackEnd: ~Copyable {
-    var port: PlaybackPort?
-    var origin = MonotonicTime(nanoseconds: 0)
-    var frames = 0
-    var referenceFrames = 0
-
-    init() {}
-
-    init(port: consuming PlaybackPort, origin: MonotonicTime) {
-        self.port = consume port
-        self.origin = origin
-    }
-
-    @_noLocks @_noAllocation
-    mutating func pull(into output: inout MutableSpan<Float>, time: MonotonicTime?) -> Int {
-        let counted = origin.advanced(byFrames: frames, sampleRate: 48_000)
-        frames += output.count
-        return port?.render(into: &output, dacTime: time ?? counted) ?? 0
-    }
-
-    @_noLocks @_noAllocation
-    mutating func sendReference(_ samples: Span<Float>, time: MonotonicTime?) -> Int {
-        let counted = origin.advanced(byFrames: referenceFrames, sampleRate: 48_000)
-        referenceFrames += samples.count
-        return port?.deliverReference(samples, dacTime: time ?? counted) ?? 0
+extension Span where Element == Float {
+    /// For a `MutableSpan` of the same samples that nobody writes through.
+    fileprivate var start: UnsafeMutablePointer<Float>? {
+        @_noLocks @_noAllocation get {
+            unsafe UnsafeMutablePointer(mutating: withUnsafeBufferPointer { $0.baseAddress })
+        }
     }
 }

@@ -102,6 +102,21 @@ public struct PlaybackPort: ~Copyable, @unchecked Sendable {
         return written
     }
 
+    /// The same from a `MutableSpan`, as ``CapturePort/deliver(_:adcTime:)-(MutableSpan<Float>,_)`` has it.
+    @_noLocks @_noAllocation
+    @discardableResult
+    public mutating func deliverReference(_ frames: borrowing MutableSpan<Float>, dacTime: MonotonicTime) -> Int {
+        tapsOutput = false
+        let count = frames.count
+        let written = reference.write(frames, time: dacTime)
+        if written < count {
+            reference.drop(count - written)
+            cells.addOverflow(count - written)
+        }
+        wake.signal()
+        return written
+    }
+
     @_noLocks @_noAllocation
     private mutating func discardUnwanted() {
         let unwanted = min(control.discardBefore - taken, playout.available)

@@ -51,6 +51,11 @@ final class ControlThread: SerialExecutor {
     /// - Throws: ``EngineError/calledFromEngineThread`` on a thread of an engine's, since the control thread may be waiting for that very one;
     ///   ``EngineError/resourcesExhausted(_:)`` where there is no descriptor to wait with. Then nothing was done.
     func wait<Outcome: Sendable>(for body: @escaping @Sendable () -> Outcome) throws(EngineError) -> Outcome {
+        try waitForAnswer { outcome in add(.call { outcome.give(body()) }) }
+    }
+
+    /// Holds the caller up until whatever `ask` begins has given its answer; throws as ``wait(for:)`` does.
+    func waitForAnswer<Outcome: Sendable>(_ ask: (Answer<Outcome>) -> Void) throws(EngineError) -> Outcome {
         guard !isCurrent, !RealtimeThread.isCurrent else { throw .calledFromEngineThread }
         let outcome: Answer<Outcome>
         do throws(ThreadError) {
@@ -58,7 +63,7 @@ final class ControlThread: SerialExecutor {
         } catch {
             throw .resourcesExhausted("no file descriptor for waiting: \(error)")
         }
-        add(.call { outcome.give(body()) })
+        ask(outcome)
         return outcome.wait()
     }
 

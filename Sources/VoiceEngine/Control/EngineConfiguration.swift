@@ -87,7 +87,7 @@ public struct EngineConfiguration: Sendable {
 }
 
 extension EngineConfiguration {
-    func validate() throws(EngineError) {
+    package func validate() throws(EngineError) {
         func require(_ holds: Bool, _ complaint: String) throws(EngineError) {
             guard holds else { throw .invalidConfiguration(complaint) }
         }

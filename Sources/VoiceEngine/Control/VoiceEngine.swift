@@ -73,6 +73,18 @@ public actor VoiceEngine {
         try control.wait { self.assumeIsolated { body($0) } }
     }
 
+    /// The same of what suspends, as ``join(_:configuration:)`` does: other calls are served meanwhile.
+    package nonisolated func wait<Outcome: Sendable>(
+        untilDone body: @escaping @Sendable (isolated VoiceEngine) async -> Outcome
+    ) throws(EngineError) -> Outcome {
+        try control.waitForAnswer { outcome in
+            // On the control thread from its first step on, so that callers who hold up threads of Swift's pool do not lack them.
+            control.perform {
+                self.assumeIsolated { engine in _ = Task<Void, Never> { outcome.give(await body(engine)) } }
+            }
+        }
+    }
+
     /// The events from now on, for one listener; see ``EventStream``.
     public nonisolated var events: EventStream { broadcast.listen() }
 

@@ -14,8 +14,8 @@ public final class LocalFarEnd: Sendable {
     /// Which one it is, in ``EngineStatistics/farEnds``.
     public let id: FarEndID
     private let line: FarEndLine
-    /// Those of the line, since real-time code may not count references.
-    private let access: FarEndAccess
+    /// The line's pointers, since real-time code may not count references.
+    package let access: FarEndAccess
 
     init(_ line: FarEndLine, number: UInt64) {
         id = FarEndID(rawValue: number)
@@ -148,9 +148,9 @@ public final class LocalFarEnd: Sendable {
     }
 }
 
-/// The pointers of a far end's line, for real-time code.
+/// The pointers of a far end's line, for real-time code; to be used no longer than the far end lives.
 @safe
-struct FarEndAccess: BitwiseCopyable, @unchecked Sendable {
+package struct FarEndAccess: BitwiseCopyable, @unchecked Sendable {
     let cells: FarEndCells
     let limit: Int
     private let gate: TransferGate
@@ -168,7 +168,7 @@ struct FarEndAccess: BitwiseCopyable, @unchecked Sendable {
     }
 
     @_noLocks @_noAllocation
-    func offer(_ samples: SoundSamples, rate: SoundRate, utterance: UInt32, isLast: Bool) -> Int {
+    package func offer(_ samples: SoundSamples, rate: SoundRate, utterance: UInt32, isLast: Bool) -> Int {
         guard gate.enter() else { return 0 }
         let taken = unsafe feed.pointee.offer(samples, rate: rate, utterance: utterance, isLast: isLast)
         gate.leave()
@@ -176,7 +176,7 @@ struct FarEndAccess: BitwiseCopyable, @unchecked Sendable {
     }
 
     @_noLocks @_noAllocation
-    func finish(_ utterance: UInt32) -> Bool {
+    package func finish(_ utterance: UInt32) -> Bool {
         guard gate.enter() else { return false }
         unsafe feed.pointee.finish(utterance)
         gate.leave()
@@ -184,7 +184,7 @@ struct FarEndAccess: BitwiseCopyable, @unchecked Sendable {
     }
 
     @_noLocks @_noAllocation
-    func take(into output: inout MutableSpan<Float>) -> SoundTake {
+    package func take(into output: inout MutableSpan<Float>) -> SoundTake {
         guard sinkGate.enter() else { return SoundTake() }
         let take = unsafe sink.pointee.take(into: &output)
         sinkGate.leave()

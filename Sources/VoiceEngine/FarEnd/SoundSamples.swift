@@ -2,7 +2,7 @@
 ///
 /// Not `~Escapable`: to Swift 6.3's proof the end of such a value may free memory.
 @safe
-struct SoundSamples: BitwiseCopyable {
+package struct SoundSamples: BitwiseCopyable {
     private enum Format { case float32, int16 }
 
     let count: Int
@@ -19,6 +19,20 @@ struct SoundSamples: BitwiseCopyable {
     init(_ samples: borrowing Span<Int16>) {
         (count, format) = (samples.count, .int16)
         unsafe start = UnsafeRawPointer(samples.withUnsafeBufferPointer { $0.baseAddress })
+    }
+
+    /// `count` samples from this address on.
+    @_noLocks @_noAllocation
+    package init(_ start: UnsafePointer<Float>, count: Int) {
+        (self.count, format) = (count, .float32)
+        unsafe self.start = UnsafeRawPointer(start)
+    }
+
+    /// The same of 16-bit samples.
+    @_noLocks @_noAllocation
+    package init(_ start: UnsafePointer<Int16>, count: Int) {
+        (self.count, format) = (count, .int16)
+        unsafe self.start = UnsafeRawPointer(start)
     }
 
     /// Copies samples to the front of `target`, at full scale ±1. What is no number is silence: else it would silence everybody in the mix.

@@ -176,7 +176,8 @@ struct SoundSink: ~Copyable, @unchecked Sendable {
 public struct SoundTake: BitwiseCopyable, Equatable, Sendable {
     /// How many frames there were.
     public var frames = 0
-    var nanoseconds: Int64 = 0
+    /// ``time``, as real-time code has it.
+    package var nanoseconds: Int64 = 0
     /// Whether sound is missing before the first of them: dropped because nobody took it, or not there.
     public var isAfterGap = false
     /// Whether sound is missing behind the last of them.

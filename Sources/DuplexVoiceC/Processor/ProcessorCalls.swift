@@ -70,7 +70,7 @@ public func dv_processor_apply(
             }
         }
         if let failure { throw failure }
-        guard status == DV_OK else { throw Failure(status, unsafe String(cString: dv_status_text(status.rawValue))) }
+        guard status == DV_OK else { throw Failure(status) }
     }
 }
 

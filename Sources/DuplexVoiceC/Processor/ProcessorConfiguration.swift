@@ -24,18 +24,11 @@ struct ProcessorConfiguration {
         self.plan = plan
         captureChannels = try Self.channels(given.capture_channels, "capture_channels")
         referenceChannels = try Self.channels(given.reference_channels, "reference_channels")
-        guard given.block_frames <= Processor.mostFrames else {
-            throw .argument("config.block_frames is \(given.block_frames); take 0 to \(Processor.mostFrames)")
+        guard given.block_frames <= SoundCall.mostFrames else {
+            throw .argument("config.block_frames is \(given.block_frames); take 0 to \(SoundCall.mostFrames)")
         }
         blockFrames = Int(given.block_frames)
-        backend =
-            switch Int(given.backend) {
-            case DV_BACKEND_NATIVE: .native
-            case DV_BACKEND_WEBRTC: .webRTC
-            case DV_BACKEND_SPEEXDSP: .speexDSP
-            case DV_BACKEND_BYPASS: .bypass
-            default: throw .argument("config.backend is \(given.backend); take one of DV_BACKEND_NATIVE and its like")
-            }
+        backend = try ProcessingBackend(number: given.backend)
         guard given.expected_delay_ms >= 0, given.expected_delay_ms <= Self.longestDelay else {
             throw .argument("config.expected_delay_ms is \(given.expected_delay_ms); take 0 to 600")
         }

@@ -22,10 +22,7 @@ struct ProcessorNews: BitwiseCopyable, Sendable {
 ///
 /// The table of handles lets one call at a time to each side, so neither is touched by two threads at once.
 final class Processor: HandledObject, @unchecked Sendable {
-    static let handleKind: UInt8 = 1
-
-    /// Frames that a call may bring at most.
-    static let mostFrames = 1 << 20
+    static var handleKind: UInt8 { HandleKind.processor }
 
     private var sound: ProcessorSound
     private var control: ProcessorControl
@@ -75,7 +72,7 @@ final class Processor: HandledObject, @unchecked Sendable {
         _ capture: UnsafePointer<Sample>?, _ reference: UnsafePointer<Sample>?, _ output: UnsafeMutablePointer<Sample>?,
         _ frames: Int
     ) -> dv_status {
-        guard 0...Self.mostFrames ~= frames, frames % max(1, blockFrames) == 0 else { return DV_INVALID_ARGUMENT }
+        guard SoundCall.takes(frames), frames % max(1, blockFrames) == 0 else { return DV_INVALID_ARGUMENT }
         guard frames > 0 else { return DV_OK }
         guard let capture = unsafe capture, let output = unsafe output else { return DV_INVALID_ARGUMENT }
         unsafe sound.run(capture, reference, output, frames)

@@ -1,0 +1,129 @@
+public import CDuplexVoice
+internal import VoiceEngine
+
+/// `dv_engine_join`.
+@c @implementation
+public func dv_engine_join(
+    _ engine: dv_engine, _ url: UnsafePointer<CChar>?, _ token: UnsafePointer<CChar>?,
+    _ options: UnsafePointer<dv_join_options>?, _ error: UnsafeMutablePointer<dv_error>?
+) -> dv_status {
+    unsafe reporting(to: error) { () throws(Failure) in
+        guard let url = try unsafe text(url, "url"), let token = try unsafe text(token, "token") else {
+            throw .argument("url or token is null; give both")
+        }
+        var configuration = RoomClientConfiguration()
+        if let options = unsafe options {
+            configuration = try unsafe RoomClientConfiguration(try unsafe dv_join_options.read(options))
+        }
+        let endpoint: RoomEndpoint
+        do throws(RoomEndpointError) { endpoint = try RoomEndpoint(url: url, token: token) } catch {
+            throw Failure(error)
+        }
+        try EngineObject.held(engine).complete { [configuration] engine in
+            do throws(EngineError) {
+                _ = try await engine.join(endpoint, configuration: configuration)
+                return .success(())
+            } catch {
+                return .failure(error)
+            }
+        }
+    }
+}
+
+/// `dv_engine_leave`.
+@c @implementation
+public func dv_engine_leave(_ engine: dv_engine, _ error: UnsafeMutablePointer<dv_error>?) -> dv_status {
+    unsafe reporting(to: error) { () throws(Failure) in
+        try EngineObject.held(engine).complete { .success(await $0.leave()) }
+    }
+}
+
+/// `dv_engine_send`.
+@c @implementation
+public func dv_engine_send(
+    _ engine: dv_engine, _ participant: UInt32, _ bytes: UnsafeRawPointer?, _ count: Int,
+    _ error: UnsafeMutablePointer<dv_error>?
+) -> dv_status {
+    unsafe reporting(to: error) { () throws(Failure) in
+        // Not before it is known that so much may be read.
+        guard 0...RoomProtocol.messageLimit ~= count else {
+            throw Failure(EngineError.requestRefused(.messageTooLong))
+        }
+        guard let bytes = unsafe bytes else { throw .argument("bytes is null") }
+        let message = unsafe [UInt8](UnsafeRawBufferPointer(start: bytes, count: count))
+        try EngineObject.held(engine).perform { engine throws(EngineError) in
+            try engine.send(message, to: ParticipantID(number: participant))
+        }
+    }
+}
+
+/// `dv_engine_interrupt`.
+@c @implementation
+public func dv_engine_interrupt(
+    _ engine: dv_engine, _ participant: UInt32, _ error: UnsafeMutablePointer<dv_error>?
+) -> dv_status {
+    unsafe reporting(to: error) { () throws(Failure) in
+        try EngineObject.held(engine).perform { engine throws(EngineError) in
+            try engine.interrupt(ParticipantID(number: participant))
+        }
+    }
+}
+
+/// `dv_engine_begin_utterance`.
+@c @implementation
+public func dv_engine_begin_utterance(
+    _ engine: dv_engine, _ utterance: UInt32, _ error: UnsafeMutablePointer<dv_error>?
+) -> dv_status {
+    unsafe reporting(to: error) { () throws(Failure) in
+        try EngineObject.held(engine).perform { engine throws(EngineError) in
+            try engine.beginUtterance(utterance == 0 ? nil : UtteranceID(rawValue: utterance))
+        }
+    }
+}
+
+/// `dv_engine_set_volume`.
+@c @implementation
+public func dv_engine_set_volume(
+    _ engine: dv_engine, _ participant: UInt32, _ volume: Float, _ error: UnsafeMutablePointer<dv_error>?
+) -> dv_status {
+    unsafe reporting(to: error) { () throws(Failure) in
+        try EngineObject.held(engine).perform { engine throws(EngineError) in
+            try engine.setVolume(volume, for: ParticipantID(rawValue: participant))
+        }
+    }
+}
+
+extension ParticipantID {
+    /// Nil for 0, which is nobody.
+    fileprivate init?(number: UInt32) {
+        guard number != 0 else { return nil }
+        self.init(rawValue: number)
+    }
+}
+
+extension RoomClientConfiguration {
+    fileprivate init(_ given: dv_join_options) throws(Failure) {
+        unsafe self.init(
+            allowPlaintext: try flag(given.allow_plaintext, "options.allow_plaintext"),
+            room: try unsafe text(given.room, "options.room") ?? "",
+            publishing: try !flag(given.listen_only, "options.listen_only"))
+        if !publishing { capabilities.remove(.publish) }
+        guard let raw = unsafe UInt8(exactly: given.interruptible), let policy = InterruptionPolicy(rawValue: raw)
+        else {
+            throw .argument(
+                unsafe "options.interruptible is \(given.interruptible); take one of DV_INTERRUPTIBLE_BY_ITSELF, …_ANYONE"
+            )
+        }
+        interruptibleBy = policy
+    }
+}
+
+extension Failure {
+    fileprivate init(_ error: RoomEndpointError) {
+        switch error {
+        case .malformedURL(let url, let fault):
+            self.init(DV_INVALID_ARGUMENT, "url is '\(url)'; \(fault)", code: .configurationInvalid)
+        case .tokenTooLong: self.init(EngineError.requestRefused(.tokenTooLong))
+        }
+    }
+}

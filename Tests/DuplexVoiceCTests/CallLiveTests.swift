@@ -1,0 +1,148 @@
+import CDuplexVoice
+import Foundation
+import Testing
+import VoiceEngine
+import VoiceTransport
+
+extension LibraryTests {
+    @Suite("Calls over a room")
+    struct CallLiveTests {
+        private static let secret = String(repeating: "s", count: 32)
+
+        /// A room server on loopback, stopped in the end.
+        private final class Room {
+            let server: RoomServer
+            let url: String
+
+            init() throws {
+                let key = try TokenKey(name: "test", secret: Array(CallLiveTests.secret.utf8))
+                server = RoomServer(verifier: TokenVerifier(keys: [key]))
+                url = "udp://127.0.0.1:\(try server.start())"
+            }
+
+            deinit { server.stop() }
+
+            /// What lets `identity` in, made as a program of C's makes it.
+            func token(_ identity: String) throws -> String {
+                try DuplexVoiceCTests.token(
+                    identity, room: "kitchen", secret: CallLiveTests.secret, from: Int64(time(nil)) - 60)
+            }
+        }
+
+        @Test("two engines meet, tell, interrupt and count each other, and part")
+        func meeting() throws {
+            let room = try Room()
+            let (anna, ben) = (try CEngine(), try CEngine())
+            var error = dv_error()
+            var options = unsafe dv_join_options.empty
+            unsafe options.interruptible = UInt32(DV_INTERRUPTIBLE_BY_ANYONE)
+            // Given both in the room
+            #expect(anna.start() == DV_OK && ben.start() == DV_OK)
+            #expect(unsafe dv_engine_join(anna.handle, room.url, try room.token("anna"), nil, &error) == DV_OK)
+            #expect(unsafe dv_engine_join(ben.handle, room.url, try room.token("ben"), &options, &error) == DV_OK)
+            #expect(unsafe dv_engine_join(ben.handle, room.url, "x", nil, &error) == DV_WRONG_STATE)
+            #expect(text(of: error.code) == "room.alreadyJoined")
+            // Then each knows of the other
+            #expect((anna.next(DV_EVENT_JOINED).map { text(of: $0.text) }) == "kitchen")
+            let arrival = try #require(anna.next(DV_EVENT_PARTICIPANT_JOINED))
+            #expect(text(of: arrival.text) == "ben")
+            let seen = anna.snapshot
+            #expect(seen.connection == UInt32(DV_ROOM_CONNECTED) && text(of: seen.room) == "kitchen")
+            #expect(seen.participants == 1 && ben.snapshot.own_participant == arrival.participant)
+            var (others, count) = ([UInt32](repeating: 0, count: 2), 0)
+            #expect(unsafe dv_engine_get_participants(anna.handle, &others, 2, &count) == DV_OK)
+            #expect(count == 1 && others == [arrival.participant, 0])
+            var participant = dv_participant.empty
+            #expect(unsafe dv_engine_get_participant(anna.handle, arrival.participant, &participant, &error) == DV_OK)
+            #expect(
+                text(of: participant.identity) == "ben" && participant.is_publishing == 1 && participant.is_muted == 0)
+            #expect(unsafe dv_engine_get_participant(anna.handle, 99, &participant, &error) == DV_ROOM_REFUSED)
+            // When they tell each other something, in both directions
+            #expect(unsafe dv_engine_send(anna.handle, arrival.participant, "hello", 5, &error) == DV_OK)
+            let message = try #require(ben.next(DV_EVENT_MESSAGE))
+            #expect(message.participant == seen.own_participant && message.data_bytes == 5)
+            #expect(text(of: message.data) == "hello")
+            #expect(unsafe dv_engine_send(ben.handle, 0, "", 0, &error) == DV_OK)
+            #expect(anna.next(DV_EVENT_MESSAGE)?.data_bytes == 0)
+            // And anna turns ben down and interrupts him, of which he is told
+            #expect(unsafe dv_engine_set_volume(anna.handle, arrival.participant, 0.5, &error) == DV_OK)
+            #expect(unsafe dv_engine_set_volume(anna.handle, arrival.participant, 5, &error) == DV_INVALID_ARGUMENT)
+            #expect(unsafe dv_engine_interrupt(anna.handle, arrival.participant, &error) == DV_OK)
+            let interruption = try #require(ben.next(DV_EVENT_INTERRUPTED))
+            #expect(interruption.participant == arrival.participant && interruption.other == seen.own_participant)
+            // And ben mutes, and leaves
+            #expect(unsafe dv_engine_set_muted(ben.handle, 1, &error) == DV_OK)
+            #expect(anna.next(DV_EVENT_PARTICIPANT_MUTED)?.value == 1)
+            #expect(unsafe dv_engine_leave(ben.handle, &error) == DV_OK)
+            #expect(anna.next(DV_EVENT_PARTICIPANT_LEFT)?.value == 1)
+            #expect((ben.next(DV_EVENT_LEFT).map { text(of: $0.code) }) == "room.left")
+            #expect(ben.snapshot.connection == UInt32(DV_ROOM_OUTSIDE))
+        }
+
+        @Test("a room that refuses, and one that is not there, say why")
+        func refused() async throws {
+            let room = try Room()
+            let engine = try CEngine()
+            var error = dv_error()
+            #expect(engine.start() == DV_OK)
+            #expect(unsafe dv_engine_join(engine.handle, room.url, "nonsense", nil, &error) == DV_NOT_PERMITTED)
+            #expect(
+                text(of: error.code) == "token.malformed" && text(of: error.message).hasPrefix("the room refused: "))
+            #expect(unsafe dv_engine_join(engine.handle, "udp://192.0.2.1:9", "x", nil, &error) == DV_NOT_PERMITTED)
+            #expect(text(of: error.code) == "transport.plaintextRefused" && text(of: error.remedy) != "")
+            // A join that waits does not hold up others, and ends with a leave.
+            let handle = engine.handle
+            let status = await withCheckedContinuation { done in
+                Thread.detachNewThread {
+                    done.resume(returning: unsafe dv_engine_join(handle, "udp://127.0.0.1:9", "x", nil, nil))
+                }
+                while engine.snapshot.connection != UInt32(DV_ROOM_CONNECTING) { usleep(1_000) }
+                _ = dv_engine_leave(handle, nil)
+            }
+            #expect(status == DV_ROOM_REFUSED || status == DV_NETWORK_FAILED)
+        }
+
+        @Test("Examples/CCall is in a call with an engine of Swift's: each hears the other")
+        func example() async throws {
+            let room = try Room()
+            // Given an engine of Swift's in the room, whose microphone hears a tone
+            let device = ClientDevice()
+            var configuration = EngineConfiguration.lowDelay
+            configuration.device = .custom(device)
+            (configuration.mediaPriority, configuration.networkPriority) = (0, 0)
+            let engine = VoiceEngine(configuration)
+            try await engine.start()
+            let events = engine.events
+            try await engine.join(RoomEndpoint(url: room.url, token: try room.token("swift")))
+            // When the program of C's comes into it
+            let (process, output) = (Process(), Pipe())
+            process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+                .deletingLastPathComponent()
+                .appending(path: "CCall")
+            process.arguments = [room.url, try room.token("c")]
+            process.standardOutput = output
+            try process.run()
+            defer { process.terminate() }
+            // Then it is heard for half a second,
+            let tone = (0..<480).map { 0.2 * sinf(Float($0) * 8 * .pi / 480) }
+            var (heard, sound) = (0, [Float](repeating: 0, count: 480))
+            let deadline = ContinuousClock.now + .seconds(50)
+            while heard < 50, process.isRunning, ContinuousClock.now < deadline {
+                device.sendAudioData(tone)
+                device.pullPlayback(into: &sound)
+                heard += sound.contains { abs($0) > 0.05 } ? 1 : 0
+                try await Task.sleep(for: .milliseconds(10))
+            }
+            #expect(heard == 50)
+            // and hears Swift's tone, as it says once a message ends it.
+            try await engine.send(Array("bye".utf8))
+            while process.isRunning, ContinuousClock.now < deadline { try await Task.sleep(for: .milliseconds(20)) }
+            let said = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+            let level = said.firstMatch(of: /heard (-?\d+) dBFS/).flatMap { Int($0.1) }
+            #expect((level ?? -127) > -40, "\(said)")
+            #expect(!process.isRunning && process.terminationStatus == 0)
+            withExtendedLifetime(events) {}
+            await engine.stop()
+        }
+    }
+}

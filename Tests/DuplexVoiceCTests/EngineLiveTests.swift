@@ -1,0 +1,153 @@
+import CDuplexVoice
+import Foundation
+import Testing
+import VoiceEngine
+import VoiceRealtime
+import VoiceTransport
+
+extension LibraryTests {
+    @Suite("Engines that run")
+    struct EngineLiveTests {
+        @Test("starts, stops and starts again; what comes out of turn is refused")
+        func lifecycle() throws {
+            let engine = try CEngine()
+            for _ in 1...2 {
+                #expect(engine.start() == DV_OK)
+                #expect(engine.start() == DV_WRONG_STATE && text(of: engine.error.code) == "engine.alreadyStarted")
+                #expect(engine.snapshot.is_running == 1 && engine.snapshot.connection == UInt32(DV_ROOM_OUTSIDE))
+                var (error, taken) = (dv_error(), 0)
+                let sound = [Float](repeating: 0.1, count: 480)
+                #expect(unsafe dv_send_capture(engine.handle, sound, 480, 0, &taken) == DV_OK && taken == 480)
+                #expect(unsafe dv_send_reference(engine.handle, sound, 480, 0, &taken) == DV_OK && taken == 480)
+                #expect(unsafe dv_engine_set_muted(engine.handle, 1, &error) == DV_OK && engine.snapshot.is_muted == 1)
+                #expect(unsafe dv_engine_set_output_volume(engine.handle, 2, &error) == DV_INVALID_ARGUMENT)
+                #expect(unsafe dv_engine_set_output_volume(engine.handle, 0.5, &error) == DV_OK)
+                var agent = settings(of: DV_PRESET_VOICE_AGENT)
+                #expect(unsafe dv_engine_apply(engine.handle, &agent, &error) == DV_OK)
+                #expect(unsafe dv_engine_set_route(engine.handle, UInt32(DV_ROUTE_SPEAKER), &error) == DV_OK)
+                #expect(unsafe dv_engine_begin_utterance(engine.handle, 1, &error) == DV_OK)
+                #expect(engine.statistics.size == 160)
+                #expect(engine.stop() == DV_OK && engine.snapshot.is_running == 0)
+            }
+        }
+
+        @Test("a sound card that is not there is named, with what to do")
+        func noCard() throws {
+            let engine = unsafe try "nosuchcard".withCString { name in
+                try unsafe CEngine {
+                    unsafe $0.sound = UInt32(DV_SOUND_CARDS)
+                    unsafe $0.capture_device = unsafe name
+                    unsafe $0.playback_device = unsafe name
+                }
+            }
+            #expect(engine.start() == DV_DEVICE_FAILED)
+            #expect(text(of: engine.error.code) == "device.notFound")
+            #expect(text(of: engine.error.message).contains("nosuchcard"))
+            #expect(text(of: engine.error.remedy).contains("duplex devices"))
+        }
+
+        @Test("whoever waits for an event goes on when the engine is destroyed")
+        func destroyedUnderWait() async throws {
+            var (made, config) = (0 as dv_engine, unsafe dv_engine_config.empty)
+            unsafe config.sound = UInt32(DV_SOUND_CLIENT)
+            #expect(unsafe dv_engine_create(&config, &made, nil) == DV_OK)
+            let engine = made
+            let status = await withCheckedContinuation { done in
+                Thread.detachNewThread {
+                    var event = dv_event.empty
+                    done.resume(returning: unsafe dv_engine_next_event(engine, -1, &event))
+                }
+                Thread.detachNewThread {
+                    // Before or within the wait: both end.
+                    while dv_engine_destroy(engine) == DV_BUSY {}
+                }
+            }
+            #expect(status == DV_INVALID_HANDLE)
+        }
+
+        @Test("a far end is heard, taken back in the middle, and tells how much was heard")
+        func farEnd() throws {
+            let engine = try CEngine()
+            #expect(engine.start() == DV_OK)
+            var (farEnd, error, taken) = (0 as dv_far_end, dv_error(), 0)
+            var config = dv_far_end_config.empty
+            config.near_end_rate = 48_000
+            #expect(unsafe dv_far_end_open(engine.handle, &config, &farEnd, &error) == DV_OK)
+            // Given 2 s of an utterance
+            let said = [Int16](repeating: 8_000, count: 48_000)
+            #expect(
+                unsafe dv_far_end_offer_int16(farEnd, said, 48_000, 24_000, 1, 1, &taken) == DV_OK && taken == 48_000)
+            #expect(unsafe dv_far_end_offer(farEnd, [0], 1, 44_100, 2, 0, &taken) == DV_INVALID_ARGUMENT)
+            #expect(unsafe dv_far_end_offer(farEnd, [0], 1, 48_000, 0, 0, &taken) == DV_INVALID_ARGUMENT)
+            // When it is played, and given up as soon as it is heard
+            var (heard, near) = (0, 0)
+            var sound = [Float](repeating: 0, count: 480)
+            while unsafe heard < 10 && dv_pull_playback(engine.handle, &sound, 480, 0, nil) == DV_OK {
+                heard += sound.contains { $0 > 0.1 } ? 1 : 0
+                var hearing = [Float](repeating: 0, count: 480)
+                #expect(unsafe dv_send_capture(engine.handle, hearing, 480, 0, nil) == DV_OK)
+                #expect(unsafe dv_far_end_take(farEnd, &hearing, 480, &taken, nil) == DV_OK)
+                near += taken
+                usleep(10_000)
+            }
+            #expect(dv_far_end_interrupt(farEnd, 1) == DV_OK)
+            // Then it falls silent, and the receipt says how much of it was heard
+            #expect(engine.next(DV_EVENT_UTTERANCE_STARTED)?.far_end == farEnd)
+            var played: dv_event?
+            while played == nil, unsafe dv_pull_playback(engine.handle, &sound, 480, 0, nil) == DV_OK {
+                played = engine.next(DV_EVENT_UTTERANCE_PLAYED, milliseconds: 10)
+            }
+            #expect(played?.utterance == 1 && played?.value == 0)
+            #expect((50_000_000..<2_000_000_000).contains(played?.duration_ns ?? 0))
+            #expect(near > 0)
+            // And what still comes of it is taken to no effect
+            #expect(unsafe dv_far_end_offer_int16(farEnd, said, 480, 24_000, 1, 0, &taken) == DV_OK && taken == 480)
+            #expect(
+                dv_far_end_set_volume(farEnd, 5) == DV_INVALID_ARGUMENT && dv_far_end_set_volume(farEnd, 1) == DV_OK)
+            #expect(dv_far_end_close(farEnd) == DV_OK && dv_far_end_close(farEnd) == DV_INVALID_HANDLE)
+            #expect(engine.next(DV_EVENT_FAR_END_CLOSED)?.far_end == farEnd)
+        }
+
+        @Test("a far end outlives its engine's handle, and takes nothing more")
+        func orphan() throws {
+            var (farEnd, taken) = (0 as dv_far_end, 7)
+            do {
+                let engine = try CEngine()
+                #expect(engine.start() == DV_OK)
+                #expect(unsafe dv_far_end_open(engine.handle, nil, &farEnd, nil) == DV_OK)
+            }
+            var sound = [Float](repeating: 0, count: 480)
+            #expect(unsafe dv_far_end_take(farEnd, &sound, 480, &taken, nil) == DV_OK && taken == 0)
+            #expect(dv_far_end_interrupt(farEnd, 0) == DV_OK && dv_far_end_close(farEnd) == DV_OK)
+        }
+
+        // Unoptimised generic code of the standard library allocates by nature.
+        #if DEBUG
+            private static let isCounted = false
+        #else
+            private static let isCounted = RealtimeWatch.allocations != nil
+        #endif
+
+        @Test(
+            "calls of the sound sides allocate nothing", .enabled(if: isCounted, "needs optimised code and the counter")
+        )
+        func allocations() throws {
+            let engine = try CEngine()
+            #expect(engine.start() == DV_OK)
+            var (farEnd, taken, time) = (0 as dv_far_end, 0, 0 as Int64)
+            #expect(unsafe dv_far_end_open(engine.handle, nil, &farEnd, nil) == DV_OK)
+            var (sound, heard) = ([Float](repeating: 0.1, count: 480), [Float](repeating: 0.1, count: 480))
+            var failures = 0
+            let before = RealtimeWatch.allocations
+            for _ in 0..<100 {
+                failures += unsafe dv_send_capture(engine.handle, sound, 480, 0, &taken) == DV_OK ? 0 : 1
+                failures += unsafe dv_pull_playback(engine.handle, &heard, 480, 0, &taken) == DV_OK ? 0 : 1
+                failures += unsafe dv_send_reference(engine.handle, sound, 480, 0, &taken) == DV_OK ? 0 : 1
+                failures += unsafe dv_far_end_offer(farEnd, sound, 480, 48_000, 1, 0, &taken) == DV_OK ? 0 : 1
+                failures += unsafe dv_far_end_take(farEnd, &sound, 480, &taken, &time) == DV_OK ? 0 : 1
+            }
+            #expect(RealtimeWatch.allocations == before && failures == 0)
+            #expect(dv_far_end_close(farEnd) == DV_OK)
+        }
+    }
+}
