@@ -1,0 +1,118 @@
+internal import VoiceProcessing
+internal import VoiceRealtime
+
+/// The microphone from the device's ring to a processed block: what was in the air at that instant is found and taken away, and who is muted is silent.
+///
+///     capture ring ──────────► 10 ms block ─► CaptureProcessor ─► mute ─► block
+///     reference ring ─► ReferenceAligner ──────────┘        └─► NearEndEvidence, AnswerWatch
+///
+/// Nothing is allocated after `init`.
+struct MicrophonePath: ~Copyable {
+    private var capture: FrameConsumer
+    private var reference: FrameConsumer
+    private var aligner = ReferenceAligner(sampleRate: 48_000)
+    let processor: CaptureProcessor
+    /// Frames that are processed at a time.
+    let blockFrames: Int
+    private var muting = GainRamp(1)
+    private var nearEnd = NearEndEvidence()
+    private var aligned = InlineArray<480, Float>(repeating: 0)
+    /// When what follows the last reference leaves the DAC.
+    private var referenceEnd: MonotonicTime?
+
+    init(
+        capture: consuming FrameConsumer, reference: consuming FrameConsumer, processor: CaptureProcessor,
+        blockFrames: Int
+    ) {
+        self.capture = capture
+        self.reference = reference
+        self.processor = processor
+        self.blockFrames = blockFrames
+    }
+
+    /// Frames that found the capture ring full.
+    var overflowFrames: Int { capture.droppedFrames }
+
+    mutating func setMuted(_ muted: Bool) { muting.move(to: muted ? 0 : 1) }
+
+    /// Another device captures from now on.
+    mutating func captureChanged(events: inout MediaEventOutlet) {
+        aligner.recordingChanged()
+        nearEnd.deviceChanged(events: &events)
+    }
+
+    /// Another device plays from now on.
+    mutating func playbackChanged(events: inout MediaEventOutlet) {
+        aligner.playbackChanged()
+        nearEnd.deviceChanged(events: &events)
+    }
+
+    /// Hands the aligner all that was given to the loudspeaker since the last look, with the time of its way out of the DAC; to be called before
+    /// ``next(into:farEnds:watch:statistics:events:)``. Returns how much that was and when its end leaves the DAC; nil where it was nothing.
+    mutating func takeReference() -> PlaybackTake? {
+        var take: PlaybackTake?
+        while reference.available > 0 {
+            let dacTime = reference.nextTime()
+            let count = Self.hand(reference, to: &aligner, at: dacTime)
+            reference.release(count)
+            let end = dacTime.advanced(byFrames: count, sampleRate: 48_000)
+            let gap = referenceEnd.map { dacTime.frames(since: $0, sampleRate: 48_000) } ?? 0
+            take = PlaybackTake(
+                frames: (take?.frames ?? 0) + count, end: end,
+                gapFrames: (take?.gapFrames ?? 0) + (gap > PlaybackTake.smallestGap ? gap : 0))
+            referenceEnd = end
+        }
+        return take
+    }
+
+    private static func hand(
+        _ reference: borrowing FrameConsumer, to aligner: inout ReferenceAligner, at dacTime: MonotonicTime
+    ) -> Int {
+        let frames = reference.peek(Uplink.longestBlock)
+        aligner.played(frames, at: dacTime.nanoseconds)
+        return frames.count
+    }
+
+    /// Takes the next block out of the capture ring and processes it; nil where there is none.
+    ///
+    /// - Parameter block: `blockFrames` frames.
+    mutating func next(
+        into block: inout MutableSpan<Float>, farEnds: inout FarEndTable, watch: inout AnswerWatch,
+        statistics: inout UplinkStatistics, events: inout MediaEventOutlet
+    ) -> BlockMoment? {
+        guard capture.available >= blockFrames else { return nil }
+        let adcTime = capture.nextTime()
+        _ = capture.read(into: &block)
+        var whole = aligned.mutableSpan
+        var played = whole._mutatingExtracting(0..<blockFrames)
+        let alignment = aligner.recorded(at: adcTime.nanoseconds, reference: &played)
+        let report = processor.run(capture: &block, reference: played.span, delay: alignment.delay)
+        let wasSilent = muting.isSilent
+        muting.apply(to: &block)
+        let isAudible = !(wasSilent && muting.isSilent)
+        statistics.note(report, alignment, aligner.statistics)
+        let end = adcTime.advanced(byFrames: blockFrames, sampleRate: 48_000)
+        nearEnd.take(report, end: end, cancelsEcho: processor.activeSettings.echo != .off, events: &events)
+        statistics.echoReadiness = nearEnd.readiness
+        if alignment.discontinuity { events.tell(.referenceRetimed) }
+        let delay = statistics.processingDelayFrames
+        watch.take(
+            probability: muting.isSilent ? 0 : report.speechProbability ?? 0, isReady: nearEnd.readiness.isReady,
+            end: end.advanced(byFrames: -delay, sampleRate: 48_000), frames: blockFrames, farEnds: &farEnds)
+        return BlockMoment(
+            adcTime: adcTime, delayFrames: delay, level: isAudible ? report.outputLevel : -127,
+            hasVoice: report.voiceActivity == true, isVoiceless: report.voiceActivity == false, isAudible: isAudible)
+    }
+}
+
+/// What the playback thread has taken out of the playout ring.
+struct PlaybackTake: BitwiseCopyable {
+    var frames: Int
+    /// When what follows the last of them leaves the DAC.
+    var end: MonotonicTime
+    /// For how long the DAC got nothing before or between them, by its times: the device was started anew.
+    var gapFrames = 0
+
+    /// A smaller gap is the device's clock, of which more has become known: 2 ms.
+    static let smallestGap = 96
+}

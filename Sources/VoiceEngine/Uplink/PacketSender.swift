@@ -1,0 +1,212 @@
+internal import VoiceCoding
+internal import VoiceRealtime
+internal import VoiceWire
+
+/// Makes packets of blocks, and hands them to the network thread: Opus, the copies of earlier packets, RTP.
+///
+///     block ─► CodecFrame ─► Opus ─► RTP ─► send ring
+///
+/// Nothing is allocated after `init`.
+struct PacketSender: ~Copyable {
+    private var encoder: OpusEncoder
+    private var sending: PacketProducer
+    private let networkWake: WakeHandle
+
+    private var stream: RTPStreamStart?
+    private var speech = OutgoingSpeech()
+    /// The first packet of a generation that was sent since it was last asked for.
+    private var begun: (generation: UInt32, timestamp: UInt32)?
+    /// What was sent of the stream, and when the sound at its timestamp was at the ADC.
+    private var sent = SentCounts()
+    private var plan: SenderPlan
+    private var wantedPlan: SenderPlan
+    private var payloads = SentPayloads()
+    private var startsTalkspurt = true
+    private var frame = CodecFrame()
+    /// When the block after the last one is expected to be at the ADC; nil where what follows does not follow on.
+    private var nextCaptureTime: MonotonicTime?
+
+    init(
+        encoder: consuming OpusEncoder, sending: consuming PacketProducer, networkWake: WakeHandle,
+        statistics: inout UplinkStatistics
+    ) {
+        plan = SenderPlan(settings: encoder.settings)
+        wantedPlan = plan
+        statistics.plan = plan
+        statistics.codecLookaheadFrames = encoder.lookaheadFrames
+        self.encoder = encoder
+        self.sending = sending
+        self.networkWake = networkWake
+    }
+
+    mutating func publish(_ start: RTPStreamStart) {
+        stream = start
+        speech.beginStream(generation: start.generation)
+        startsTalkspurt = true
+        sent = SentCounts()
+        payloads.forget()
+    }
+
+    mutating func stopPublishing() { stream = nil }
+
+    /// Begins a frame with the next block.
+    mutating func restartFrame() { frame.clear() }
+
+    /// Our stream was interrupted: what is captured from now on is of this generation, and of what was before nothing more is sent. False where
+    /// it is of that generation already.
+    mutating func begin(generation: UInt32, now: MonotonicTime) -> Bool {
+        guard speech.begin(generation: generation, at: now) else { return false }
+        nextCaptureTime = nil
+        cutFrame()
+        return true
+    }
+
+    /// What is captured from now on is of this utterance; nil: of none.
+    mutating func begin(utterance: UInt32?, now: MonotonicTime) { speech.begin(utterance: utterance, at: now) }
+
+    /// The first packet of a new generation, where one was sent since the last call.
+    mutating func takeBegun() -> (generation: UInt32, timestamp: UInt32)? {
+        defer { begun = nil }
+        return begun
+    }
+
+    /// Begins a frame, and the codec anew: what follows holds nothing of what came before, neither in its own sound nor as a repetition.
+    private mutating func cutFrame() {
+        stream?.timestamp &+= UInt32(frame.count)
+        frame.clear()
+        encoder.reset()
+        pause()
+    }
+
+    /// Sends by this plan from the next packet on.
+    mutating func follow(_ plan: SenderPlan) { wantedPlan = plan }
+
+    /// Whether anything was sent since the last report but one (RFC 3550, section 6.4).
+    var hasSentOfLate: Bool { sent.hasNews }
+
+    /// Sends a report of what is received, and of what was sent, through the send ring.
+    mutating func sendReport(_ reception: ReceptionReports, through reports: inout ReportExchange, now: MonotonicTime) {
+        let sender = stream.flatMap { sent.takeReport(of: $0, now: now) }
+        guard let length = Self.write(reception, sender, through: &reports, to: &sending) else { return }
+        sending.commit(length: length, tag: PacketTag(time: now))
+        networkWake.signal()
+    }
+
+    private static func write(
+        _ reception: ReceptionReports, _ sender: SenderReport?, through reports: inout ReportExchange,
+        to sending: inout PacketProducer
+    ) -> Int? {
+        var slot = sending.acquire()
+        guard !slot.isEmpty else { return nil }
+        do { return try reports.write(reception, sender: sender, into: &slot) } catch { return nil }
+    }
+
+    /// Says that the next block need not follow on, which is no hole: the stream goes on without what was cut out.
+    mutating func expectCut() { nextCaptureTime = nil }
+
+    /// Collects blocks until a codec frame is full, and sends it.
+    mutating func collect(
+        _ block: Span<Float>, _ moment: BlockMoment, clock: RunClock, statistics: inout UplinkStatistics
+    ) {
+        let end = moment.adcTime.advanced(byFrames: block.count, sampleRate: 48_000)
+        skipGap(before: moment.adcTime, statistics: &statistics)
+        nextCaptureTime = end
+        if speech.reach(end) { cutFrame() }
+        if frame.count == 0 { beginFrame(adcTime: moment.adcTime, statistics: &statistics) }
+        if speech.isCut { frame.appendSilence(block.count) } else { frame.append(block, moment) }
+        let frames = encoder.settings.frameDuration.frames
+        guard frame.count >= frames else { return }
+        if stream != nil {
+            if frame.isAudible && !speech.isCut {
+                send(frames: frames, end: end, clock: clock, statistics: &statistics)
+            } else {
+                pause()
+            }
+            stream?.timestamp &+= UInt32(frames)
+        }
+        frame.clear()
+    }
+
+    /// Frames that the device lost leave a hole in the RTP timestamps too, so that the far end conceals instead of drifting.
+    private mutating func skipGap(before adcTime: MonotonicTime, statistics: inout UplinkStatistics) {
+        guard let expected = nextCaptureTime else { return }
+        let missing = adcTime.frames(since: expected, sampleRate: 48_000)
+        guard missing > Uplink.longestBlock else { return }
+        statistics.captureGapFrames += missing
+        stream?.timestamp &+= UInt32(truncatingIfNeeded: missing)
+        payloads.forget()
+    }
+
+    /// Between two packets the plan may change.
+    private mutating func beginFrame(adcTime: MonotonicTime, statistics: inout UplinkStatistics) {
+        frame.begin(at: adcTime)
+        if let stream { sent.note(timestamp: stream.timestamp, adcTime: adcTime) }
+        guard wantedPlan != plan else { return }
+        // What was validated at the start has only moved within its ranges; were it refused, the encoder would go on as it is.
+        guard (try? encoder.apply(wantedPlan.settings)) != nil else { return }
+        if wantedPlan.settings.frameDuration != plan.settings.frameDuration { payloads.forget() }
+        plan = wantedPlan
+        statistics.plan = plan
+    }
+
+    private mutating func pause() {
+        startsTalkspurt = true
+        payloads.forget()
+    }
+
+    /// Writes a packet into the next slot of the send ring, with earlier ones up to `copies` back; nil where the ring is full or the codec fails.
+    private static func write(
+        _ header: RTPHeader, _ level: AudioLevel, _ origin: SpeechOrigin, _ samples: Span<Float>, copies: Int,
+        payloads: inout SentPayloads, encoder: inout OpusEncoder, to sending: inout PacketProducer
+    ) -> SentPacket? {
+        var slot = sending.acquire()
+        guard !slot.isEmpty else { return nil }
+        do {
+            let repeated = payloads.fitting(
+                copies, timestamp: header.timestamp,
+                restoresNewest: encoder.settings.usesForwardErrorCorrection)
+            var header = header
+            if !repeated.isEmpty { header.payloadType = Uplink.redundantPayloadType }
+            let headerBytes = try header.write(
+                into: &slot, audioLevel: level, audioLevelID: Uplink.audioLevelID, origin: origin,
+                originID: Uplink.originID)
+            var payload = slot._mutatingExtracting(headerBytes...)
+            var copyBytes = 0
+            if !repeated.isEmpty {
+                copyBytes = try payloads.write(
+                    repeated, timestamp: header.timestamp, payloadType: Uplink.payloadType, into: &payload)
+            }
+            var primary = payload._mutatingExtracting(copyBytes...)
+            let length = try encoder.encode(samples, into: &primary)
+            if copies > 0 { payloads.keep(primary.span.extracting(first: length), timestamp: header.timestamp) }
+            return SentPacket(headerBytes: headerBytes, copyBytes: copyBytes, soundBytes: length)
+        } catch {
+            return nil
+        }
+    }
+
+    private mutating func send(
+        frames: Int, end: MonotonicTime, clock: RunClock, statistics: inout UplinkStatistics
+    ) {
+        guard let start = stream else { return }
+        let header = RTPHeader(
+            payloadType: Uplink.payloadType, marker: startsTalkspurt, sequenceNumber: start.sequenceNumber,
+            timestamp: start.timestamp, synchronizationSource: start.synchronizationSource)
+        let written = Self.write(
+            header, frame.audioLevel, speech.origin(of: start.timestamp), frame.sound(first: frames),
+            copies: plan.copies, payloads: &payloads, encoder: &encoder, to: &sending)
+        guard let written else {
+            statistics.packetsDropped += 1
+            return
+        }
+        if speech.takeStart() { begun = (speech.generation, start.timestamp) }
+        let length = written.byteCount
+        sent.note(written)
+        statistics.copyBytesSent += written.copyBytes
+        sending.commit(length: length, tag: PacketTag(time: clock.now))
+        networkWake.signal()
+        stream?.sequenceNumber &+= 1
+        startsTalkspurt = false
+        statistics.noteSent(bytes: length, from: frame.time, to: end, frames: frames, clock: clock)
+    }
+}
