@@ -68,7 +68,7 @@ let package = Package(
 
         // The engine, from the bottom up; what each may import is drawn in Tests/ImportRulesTests
         module("VoiceRealtime", "CLinuxRealtime"),
-        module("VoiceSignal", "CVoiceKernels"),
+        module("VoiceSignal", "CVoiceKernels", "CSpeexDSP"),
         module("VoiceWire"),
         module("VoicePlayout", "VoiceWire"),
         module("VoiceTurns"),
@@ -78,12 +78,13 @@ let package = Package(
         module("VoiceProcessing", "VoiceSignal", "CVoiceKernels", "CWebRTCAudio", "CSpeexDSP", "CRNNoise"),
         module("VoiceCoding", "COpus"),
         module("VoiceSimulation", "VoiceSignal", "VoiceCoding"),
-        module("VoiceDevices", "VoiceRealtime", "CALSA", "CSndFile", "CSpeexDSP"),
+        module("VoiceDevices", "VoiceRealtime", "VoiceSignal", "CALSA", "CSndFile"),
         module(
             "VoiceTransport", "CLinuxRealtime", "VoiceRealtime", "VoiceWire", "VoicePeers", "VoiceRooms", "CJWT",
             "CDTLS", "COpenSSL"),
         module(
-            "VoiceEngine", "VoiceRealtime", "VoiceSignal", "VoiceWire", "VoicePlayout", "VoiceTurns", "VoiceText", "VoicePeers",
+            "VoiceEngine", "VoiceRealtime", "VoiceSignal", "VoiceWire", "VoicePlayout", "VoiceTurns", "VoiceText",
+            "VoicePeers",
             "VoiceRooms", "VoiceProcessing", "VoiceCoding", "VoiceDevices", "VoiceTransport"),
         module(
             "SimulatedCalls", "VoiceEngine", "VoiceSimulation", "VoiceSignal", "VoiceWire", "VoicePeers", "VoiceRooms",
@@ -92,7 +93,7 @@ let package = Package(
         // The library for C: its header, and what is behind it; tools/package-c links it
         .target(name: "CDuplexVoice", cSettings: c),
         module(
-            "DuplexVoiceC", "CDuplexVoice", "CSpeexDSP", "VoiceRealtime", "VoiceSignal", "VoiceProcessing",
+            "DuplexVoiceC", "CDuplexVoice", "VoiceRealtime", "VoiceSignal", "VoiceProcessing",
             "VoiceEngine", "VoiceTransport"),
         .executableTarget(
             name: "duplex",

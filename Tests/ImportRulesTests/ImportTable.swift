@@ -3,7 +3,7 @@ enum ImportTable {
     /// Modules of the package and its dependencies, by the folder below `Sources` that imports them.
     static let allowed: [String: Set<String>] = [
         "VoiceRealtime": ["CLinuxRealtime"],
-        "VoiceSignal": ["CVoiceKernels"],
+        "VoiceSignal": ["CVoiceKernels", "CSpeexDSP"],
         "VoiceWire": [],
         "VoicePlayout": ["VoiceWire"],
         "VoiceTurns": [],
@@ -13,7 +13,7 @@ enum ImportTable {
         "VoiceProcessing": ["VoiceSignal", "CVoiceKernels", "CWebRTCAudio", "CSpeexDSP", "CRNNoise"],
         "VoiceCoding": ["COpus"],
         "VoiceSimulation": ["VoiceSignal", "VoiceCoding"],
-        "VoiceDevices": ["VoiceRealtime", "CALSA", "CSndFile", "CSpeexDSP"],
+        "VoiceDevices": ["VoiceRealtime", "VoiceSignal", "CALSA", "CSndFile"],
         "VoiceTransport": [
             "VoiceRealtime", "VoiceWire", "VoicePeers", "VoiceRooms", "CDTLS", "COpenSSL", "CJWT", "CLinuxRealtime",
         ],
@@ -23,7 +23,7 @@ enum ImportTable {
             "VoiceEngine", "VoiceSimulation",
         ],
         "DuplexVoiceC": [
-            "CDuplexVoice", "CSpeexDSP", "VoiceEngine", "VoiceProcessing", "VoiceRealtime", "VoiceSignal",
+            "CDuplexVoice", "VoiceEngine", "VoiceProcessing", "VoiceRealtime", "VoiceSignal",
             "VoiceTransport",
         ],
         "duplex": stages.union([

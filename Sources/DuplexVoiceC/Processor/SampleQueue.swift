@@ -1,3 +1,4 @@
+internal import CDuplexVoice
 internal import VoiceSignal
 
 /// Frames that wait, first in, first out, in memory of a fixed size; at another rate than they came at where it converts.
@@ -10,11 +11,13 @@ struct SampleQueue: ~Copyable {
     private var memory = FixedArray<Float>(count: SampleQueue.capacity, repeating: 0)
     private var first = 0
     private var end = 0
-    private var converter: RateConversion?
+    private var converter: RateConverter?
 
     /// From one rate to another, Hz.
     init(from: Int, to: Int) throws(Failure) {
-        converter = from == to ? nil : try RateConversion(from: from, to: to)
+        do { converter = from == to ? nil : try RateConverter(inputRate: from, outputRate: to) } catch {
+            throw Failure(DV_OUT_OF_MEMORY, "\(error); free memory")
+        }
     }
 
     /// Frames that wait.
@@ -50,8 +53,8 @@ struct SampleQueue: ~Copyable {
             while done < input.count {
                 makeRoom(Self.conversionRoom)
                 let used =
-                    unsafe converter?.run(
-                        start + done, input.count - done, into: memory.start + end, room: Self.capacity - end)
+                    unsafe converter?.process(
+                        start + done, input.count - done, memory.start + end, Self.capacity - end)
                 guard let used, used.consumed > 0 || used.produced > 0 else { return }
                 end = end + used.produced
                 done = done + used.consumed

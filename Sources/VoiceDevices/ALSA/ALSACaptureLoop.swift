@@ -1,5 +1,6 @@
 internal import CALSA
 internal import VoiceRealtime
+internal import VoiceSignal
 
 #if canImport(Glibc)
     internal import Glibc
@@ -50,7 +51,7 @@ struct ALSACaptureLoop: ~Copyable, ALSALoop, @unchecked Sendable {
             }
         } catch {
             stream.close()
-            throw error
+            throw .io(message: "\(error)")
         }
         clock = StreamClock(sampleRate: format.sampleRate)
         let limit = MonotonicTime(nanoseconds: backlogLimit.wholeNanoseconds)

@@ -1,5 +1,6 @@
 internal import CALSA
 internal import VoiceRealtime
+internal import VoiceSignal
 
 #if canImport(Glibc)
     internal import Glibc
@@ -62,7 +63,7 @@ struct ALSAPlaybackLoop: ~Copyable, ALSALoop, @unchecked Sendable {
             }
         } catch {
             stream.close()
-            throw error
+            throw .io(message: "\(error)")
         }
         clock = StreamClock(sampleRate: format.sampleRate)
         tuner = LatencyTuner(periodFrames: format.periodFrames, limits: periods, quiet: quiet, now: .now())

@@ -1,4 +1,5 @@
 internal import CSndFile
+internal import VoiceSignal
 
 #if canImport(Glibc)
     internal import Glibc

@@ -1,6 +1,6 @@
 internal import Synchronization
-internal import VoiceDevices
 internal import VoiceRealtime
+internal import VoiceSignal
 
 /// The memory of a local far end, which both the client and the media thread use: the line lives until both have let go of it.
 final class FarEndLine: @unchecked Sendable {
@@ -29,11 +29,11 @@ final class FarEndLine: @unchecked Sendable {
         let marks = ValueRing<SpeechMark>(minimumCapacity: SpeechFeed.markCapacity)
         let nearEnd = try SinkLine(rate: configuration.nearEndRate)
         let made: SpeechFeed
-        do throws(DeviceError) {
+        do throws(RateConverterError) {
             made = try SpeechFeed(
                 samples: samples.producer, marks: marks.producer, limit: frames, cells: nearEnd.cells)
         } catch {
-            throw .resourcesExhausted("no resampler: \(error)")
+            throw .resourcesExhausted("\(error)")
         }
         self.nearEnd = nearEnd
         cells = nearEnd.cells

@@ -1,5 +1,5 @@
-internal import VoiceDevices
 internal import VoiceRealtime
+internal import VoiceSignal
 
 /// The memory of a sink, which both the client and the media thread use: the line lives until both have let go of it.
 final class SinkLine: @unchecked Sendable {
@@ -16,10 +16,10 @@ final class SinkLine: @unchecked Sendable {
         let ring = try FrameRing.made(frames: SoundTap.capacity)
         let marks = ValueRing<SoundMark>(minimumCapacity: SoundTap.markCapacity)
         let made: SoundSink
-        do throws(DeviceError) {
+        do throws(RateConverterError) {
             made = try SoundSink(ring: ring.consumer, marks: marks.consumer, rate: rate)
         } catch {
-            throw .resourcesExhausted("no resampler: \(error)")
+            throw .resourcesExhausted("\(error)")
         }
         cells = FarEndCells.make()
         gate = TransferGate.make()

@@ -1,5 +1,5 @@
-internal import VoiceDevices
 internal import VoiceRealtime
+internal import VoiceSignal
 
 /// From when on frames of a tap have which time.
 struct SoundMark: BitwiseCopyable, Sendable {
@@ -87,7 +87,7 @@ struct SoundSink: ~Copyable, @unchecked Sendable {
 
     init(
         ring: consuming FrameConsumer, marks: consuming ValueConsumer<SoundMark>, rate: SoundRate
-    ) throws(DeviceError) {
+    ) throws(RateConverterError) {
         converter = try RateConverter(inputRate: 48_000, outputRate: rate.rawValue)
         ratio = rate.ratio
         self.ring = ring

@@ -1,5 +1,5 @@
-internal import VoiceDevices
 internal import VoiceRealtime
+internal import VoiceSignal
 
 /// Where an utterance begins or ends in a far end's queue.
 struct SpeechMark: BitwiseCopyable, Sendable {
@@ -41,7 +41,7 @@ struct SpeechFeed: ~Copyable, @unchecked Sendable {
 
     init(
         samples: consuming FrameProducer, marks: consuming ValueProducer<SpeechMark>, limit: Int, cells: FarEndCells
-    ) throws(DeviceError) {
+    ) throws(RateConverterError) {
         let from16 = try RateConverter(inputRate: 16_000, outputRate: 48_000)
         let from24 = try RateConverter(inputRate: 24_000, outputRate: 48_000)
         precondition(limit + Self.reserve <= samples.capacity)

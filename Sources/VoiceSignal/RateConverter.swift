@@ -12,11 +12,12 @@ package struct RateConverter: ~Copyable, @unchecked Sendable {
     package let outputRate: Int
     private let state: OpaquePointer
 
-    package init(inputRate: Int, outputRate: Int) throws(DeviceError) {
+    /// A converter between two rates, Hz. Allocates.
+    package init(inputRate: Int, outputRate: Int) throws(RateConverterError) {
         var error: Int32 = 0
         guard
             let state = unsafe speex_resampler_init(1, UInt32(inputRate), UInt32(outputRate), Self.quality, &error)
-        else { throw .io(message: "no resampler from \(inputRate) to \(outputRate) Hz (speexdsp error \(error))") }
+        else { throw RateConverterError(inputRate: inputRate, outputRate: outputRate, code: error) }
         unsafe self.state = state
         self.inputRate = inputRate
         self.outputRate = outputRate
@@ -29,7 +30,7 @@ package struct RateConverter: ~Copyable, @unchecked Sendable {
     package var delayInputFrames: Int { unsafe Int(speex_resampler_get_input_latency(state)) }
 
     /// The same as time.
-    var delay: Duration { .nanoseconds(Int64(delayInputFrames) * 1_000_000_000 / Int64(inputRate)) }
+    package var delay: Duration { .nanoseconds(Int64(delayInputFrames) * 1_000_000_000 / Int64(inputRate)) }
 
     /// Forgets the past. Real-time safe.
     @_noLocks @_noAllocation
@@ -44,5 +45,18 @@ package struct RateConverter: ~Copyable, @unchecked Sendable {
         var produced = UInt32(truncatingIfNeeded: outputCount)
         unsafe dv_resample(state, input, &consumed, output, &produced)
         return (Int(consumed), Int(produced))
+    }
+}
+
+/// A pair of rates that cannot be converted, or no memory for it. Remedy: other rates, or more memory.
+package struct RateConverterError: Error, CustomStringConvertible {
+    package let inputRate: Int
+    package let outputRate: Int
+    /// Of speexdsp's RESAMPLER_ERR.
+    package let code: Int32
+
+    /// One sentence for a log or a terminal.
+    package var description: String {
+        "no resampler from \(inputRate) to \(outputRate) Hz (speexdsp error \(code))"
     }
 }
