@@ -1,4 +1,4 @@
-// The arithmetic of a small neural network, and the weights of the one there is.
+// The arithmetic of small neural networks.
 
 #include "include/CVoiceKernels.h"
 #include "simd.h"
@@ -39,16 +39,4 @@ VK_CLONES void vk_each_bin(
         }
         STORE(output + k, sum);
     }
-}
-
-static const _Alignas(64) unsigned char residual_echo_network[] = {
-#pragma clang diagnostic push
-#pragma clang diagnostic ignored "-Wc23-extensions"
-#embed "residual-echo-network.bin"
-#pragma clang diagnostic pop
-};
-
-const void *vk_residual_echo_network(size_t *bytes) {
-    *bytes = sizeof residual_echo_network;
-    return residual_echo_network;
 }
