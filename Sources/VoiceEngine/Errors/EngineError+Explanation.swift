@@ -15,8 +15,8 @@ extension EngineError {
         case .turn(.invalidMode(let fault)): fault.description
         case .notStarted: "the engine is not started; \(code.remedy)"
         case .alreadyStarted: "the engine runs already; \(code.remedy)"
-        case .notJoined: "the engine is in no room; \(code.remedy)"
-        case .alreadyJoined: "the engine is in a room already; \(code.remedy)"
+        case .notJoined: RoomSessionError.notJoined.explanation
+        case .alreadyJoined: RoomSessionError.alreadyStarted.explanation
         case .unknownParticipant(let participant):
             "no \(participant) is in the room; \(code.remedy)"
         case .requestRefused(let error): error.explanation
