@@ -137,7 +137,8 @@ let package = Package(
             linkerSettings: [.linkedLibrary("m")]),
 
         // Tests
-        .target(name: "TestCases", path: "Tests/TestCases", swiftSettings: swift),
+        .target(
+            name: "TestCases", dependencies: ["VoiceRealtime"], path: "Tests/TestCases", swiftSettings: swift),
         .target(
             name: "ScriptedPeers", dependencies: ["VoicePeers"], path: "Tests/ScriptedPeers", swiftSettings: swift),
         tests("VoiceRealtime", "VoiceRealtime", "CAllocationCounter", "CLinuxRealtime"),

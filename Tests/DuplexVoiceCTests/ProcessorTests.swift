@@ -183,16 +183,10 @@ extension LibraryTests {
 
     @Suite("The processor allocates nothing")
     struct ProcessorAllocationTests {
-        // Unoptimised generic code of the standard library allocates by nature.
-        #if DEBUG
-            private static let isCounted = false
-        #else
-            private static let isCounted = RealtimeWatch.allocations != nil
-        #endif
-
         @Test(
             "in its calls of the sound side, also where settings change",
-            .enabled(if: isCounted, "needs optimised code and the allocation counter"), arguments: [44_100, 48_000])
+            .enabled(if: areAllocationsCounted, "needs optimised code and the allocation counter"),
+            arguments: [44_100, 48_000])
         func run(rate: Int) throws {
             let processor = try CProcessor(rate: rate, preset: DV_PRESET_VOICE_CHAT)
             var agent = settings(of: DV_PRESET_VOICE_AGENT)

@@ -1,5 +1,6 @@
 import CAllocationCounter
 import SimulatedCalls
+import TestCases
 import Testing
 import VoiceRealtime
 import VoiceSimulation
@@ -124,16 +125,9 @@ enum Preset: CaseIterable {
 
 @Suite("The media pipeline")
 struct MediaPipelineTests {
-    // Unoptimised generic code of the standard library allocates by nature: the metadata and the indices of the ranges that are walked.
-    #if DEBUG
-        private static let isCounted = false
-    #else
-        private static let isCounted = RealtimeWatch.allocations != nil
-    #endif
-
     @Test(
         "allocates nothing once it is warm: two talkers, echo, mute, volumes, settings",
-        .enabled(if: isCounted, "needs optimised code and the allocation counter"),
+        .enabled(if: areAllocationsCounted, "needs optimised code and the allocation counter"),
         arguments: Preset.allCases)
     func allocations(preset: Preset) throws {
         // Given a warm pipeline with two talkers
@@ -162,7 +156,7 @@ struct MediaPipelineTests {
 
     @Test(
         "a talker who comes to a warm pipeline allocates nothing",
-        .enabled(if: isCounted, "needs optimised code and the allocation counter"))
+        .enabled(if: areAllocationsCounted, "needs optimised code and the allocation counter"))
     func newcomer() throws {
         let rig = try PipelineRig(.voiceChat)
         try rig.add(100)

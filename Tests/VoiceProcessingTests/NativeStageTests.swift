@@ -152,15 +152,9 @@ struct NativeStageTests {
         #expect(roughness(switched.output[(3 * rate)...]) < 1.3 * roughness(steady.output[(3 * rate)...]))
     }
 
-    // Unoptimised generic code of the standard library allocates by nature.
-    #if DEBUG
-        private static let isCounted = false
-    #else
-        private static let isCounted = RealtimeWatch.allocations != nil
-    #endif
-
     @Test(
-        "allocates nothing per block", .enabled(if: isCounted, "needs optimised code and the allocation counter"),
+        "allocates nothing per block",
+        .enabled(if: areAllocationsCounted, "needs optimised code and the allocation counter"),
         arguments: cases([16_000, 48_000]))
     func allocations(rate: Int) throws {
         // Given a far end, an echo that jumps, and drift enough to open the loop: every path is walked

@@ -113,15 +113,9 @@ struct SpeechNetworkTests {
         #expect(told.allSatisfy { (0...1).contains($0) })
     }
 
-    // Unoptimised generic code of the standard library allocates by nature.
-    #if DEBUG
-        private static let isCounted = false
-    #else
-        private static let isCounted = RealtimeWatch.allocations != nil
-    #endif
-
     @Test(
-        "allocates nothing per block", .enabled(if: isCounted, "needs optimised code and the allocation counter"),
+        "allocates nothing per block",
+        .enabled(if: areAllocationsCounted, "needs optimised code and the allocation counter"),
         arguments: cases(rates))
     func allocations(rate: Int) {
         var network = SpeechNetwork(sampleRate: rate)

@@ -1,4 +1,5 @@
 import CAllocationCounter
+import TestCases
 import Testing
 import VoicePeers
 import VoiceRealtime
@@ -56,13 +57,6 @@ private struct Rounds: ~Copyable {
 
 @Suite("Consent costs little")
 struct ConsentAllocationTests {
-    // Unoptimised generic code of the standard library allocates by nature.
-    #if DEBUG
-        private static let isCounted = false
-    #else
-        private static let isCounted = RealtimeWatch.allocations != nil
-    #endif
-
     /// A sum in the place of the hash, which is OpenSSL's and allocates as it likes.
     private struct Sum: STUNIntegrity {
         func hmacSHA1(key: Span<UInt8>, _ first: Span<UInt8>, _ second: Span<UInt8>) -> InlineArray<20, UInt8>? {
@@ -89,7 +83,7 @@ struct ConsentAllocationTests {
 
     @Test(
         "asking, following and answering allocate nothing",
-        .enabled(if: isCounted, "needs optimised code and the allocation counter"))
+        .enabled(if: areAllocationsCounted, "needs optimised code and the allocation counter"))
     func allocations() {
         var rounds = Rounds()
         var (request, answer) = ([UInt8](repeating: 0, count: 200), [UInt8](repeating: 0, count: 200))

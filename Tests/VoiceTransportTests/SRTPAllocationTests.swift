@@ -1,4 +1,5 @@
 import CAllocationCounter
+import TestCases
 import Testing
 import VoicePeers
 import VoiceRealtime
@@ -7,13 +8,6 @@ import VoiceRealtime
 
 @Suite("SRTP allocates nothing for a packet")
 struct SRTPAllocationTests {
-    // Unoptimised generic code of the standard library allocates by nature.
-    #if DEBUG
-        private static let isCounted = false
-    #else
-        private static let isCounted = RealtimeWatch.allocations != nil
-    #endif
-
     /// What became of packets.
     private struct Count {
         var passed = 0
@@ -55,7 +49,7 @@ struct SRTPAllocationTests {
 
     @Test(
         "protected, refused, forged, unprotected, replayed",
-        .enabled(if: isCounted, "needs optimised code and the allocation counter"),
+        .enabled(if: areAllocationsCounted, "needs optimised code and the allocation counter"),
         arguments: SRTPProfile.allCases, [MediaKind.sound, .report])
     func packets(profile: SRTPProfile, kind: MediaKind) throws {
         // Given two ends that have seen each SSRC

@@ -1,4 +1,5 @@
 import CAllocationCounter
+import TestCases
 import Testing
 import VoiceDevices
 import VoiceRealtime
@@ -43,16 +44,9 @@ struct FarEndAllocationTests {
         #expect(after == before)
     }
 
-    // Unoptimised generic code of the standard library allocates by nature.
-    #if DEBUG
-        private static let ticksAreCounted = false
-    #else
-        private static let ticksAreCounted = isCounted
-    #endif
-
     @Test(
         "nor do the media thread's runs with it, beside a talker with a sink of its own",
-        .enabled(if: ticksAreCounted, "needs optimised code and the allocation counter"))
+        .enabled(if: areAllocationsCounted, "needs optimised code and the allocation counter"))
     func ticks() throws {
         let rig = try PipelineRig(.voiceAgent)
         try rig.add(100)
