@@ -1,5 +1,6 @@
 import TestCases
 import Testing
+import VoiceSimulation
 
 @testable import VoiceRooms
 
@@ -15,7 +16,8 @@ struct DatagramCarrierTests {
         var random = SeededNumbers(seed: seed)
         var sender = DatagramCarrier()
         var receiver = DatagramCarrier()
-        var flights: [(Duration, Bool, [UInt8])] = []
+        var up = try SimulatedLink<[UInt8]>(.stormy, seed: seed)
+        var down = try SimulatedLink<[UInt8]>(.stormy, seed: ~seed)
         var received: [UInt32] = []
         var queued: UInt32 = 0
         var now: Duration = .zero
@@ -27,28 +29,19 @@ struct DatagramCarrierTests {
             }
             while let bytes = sender.nextDatagram(now: now) {
                 #expect(bytes.count <= RoomProtocol.datagramLimit)
-                for _ in 0..<(random.chance(0.2) ? 2 : 1) where !random.chance(0.3) {
-                    flights.append((now + .milliseconds(Int64.random(in: 1...80, using: &random)), true, bytes))
-                }
+                up.send(bytes, now: now)
             }
-            while let bytes = receiver.nextDatagram(now: now) {
-                guard !random.chance(0.3) else { continue }
-                flights.append((now + .milliseconds(Int64.random(in: 1...80, using: &random)), false, bytes))
-            }
+            while let bytes = receiver.nextDatagram(now: now) { down.send(bytes, now: now) }
             now += .milliseconds(1)
             sender.handleTimeout(now: now)
-            for (_, forward, bytes) in flights.filter({ $0.0 <= now }) {
-                if forward {
-                    try receiver.receive(bytes.span, now: now)
-                    // Sometimes nobody takes them yet.
-                    while random.chance(0.8), let message = receiver.next() {
-                        if case .subscribe(let stream) = message { received.append(stream.rawValue - 1) }
-                    }
-                } else {
-                    try sender.receive(bytes.span, now: now)
+            while let bytes = up.receive(now: now)?.datagram {
+                try receiver.receive(bytes.span, now: now)
+                // Sometimes nobody takes them yet.
+                while random.chance(0.8), let message = receiver.next() {
+                    if case .subscribe(let stream) = message { received.append(stream.rawValue - 1) }
                 }
             }
-            flights.removeAll { $0.0 <= now }
+            while let bytes = down.receive(now: now)?.datagram { try sender.receive(bytes.span, now: now) }
         }
         // Then all arrive, once, in order
         #expect(received == Array(0..<500), "seed \(seed)")
