@@ -6,12 +6,16 @@ import VoiceSimulation
 
 @Suite("Example: a device of a client's own", .serialized, .timeLimit(.minutes(2)))
 struct EchoWellLiveTests {
+    private func engine(on well: EchoWell) -> VoiceEngine {
+        var configuration = EngineConfiguration.voiceAgent
+        configuration.device = .custom(well)
+        configuration.mediaPriority = 0
+        return VoiceEngine(configuration)
+    }
+
     @Test("brings the echo that it says, which is cancelled; stopped, it can be started again")
     func cancelled() async throws {
-        var configuration = EngineConfiguration.voiceAgent
-        configuration.device = .custom(EchoWell())
-        configuration.mediaPriority = 0
-        let engine = VoiceEngine(configuration)
+        let engine = self.engine(on: EchoWell())
         for _ in 1...2 {
             // Given an engine on the well
             let formats = try await engine.start()
@@ -39,10 +43,7 @@ struct EchoWellLiveTests {
     @Test("tells who starts it twice")
     func twice() async throws {
         let well = EchoWell()
-        var configuration = EngineConfiguration.voiceAgent
-        configuration.device = .custom(well)
-        configuration.mediaPriority = 0
-        let (first, second) = (VoiceEngine(configuration), VoiceEngine(configuration))
+        let (first, second) = (engine(on: well), engine(on: well))
         _ = try await first.start()
         let refusal = await #expect(throws: EngineError.self) { _ = try await second.start() }
         guard case .device(.alreadyRunning) = refusal else { return #expect(Bool(false), "\(refusal as Any)") }
