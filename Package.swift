@@ -20,8 +20,9 @@ func tests(_ module: String, _ dependencies: Target.Dependency...) -> Target {
     .testTarget(name: "\(module)Tests", dependencies: dependencies + ["TestCases"], swiftSettings: swift)
 }
 
-/// WebRTC's audio processing module is packaged under a name for each of its API generations; the newest installed one is taken.
-/// SwiftPM keeps the include and library paths of its .pc file and drops the defines, so those are repeated below.
+/// WebRTC's audio processing module is packaged under a name for each of its API generations; the newest installed one
+/// is taken. SwiftPM keeps the include and library paths of its .pc file and drops the defines, so those are repeated
+/// below.
 let webRTCAudioPackage =
     ["webrtc-audio-processing-2", "webrtc-audio-processing-1"].first { name in
         ["lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu", "lib", "local/lib", "share"].contains { folder in
@@ -177,8 +178,8 @@ let package = Package(
     cxxLanguageStandard: .cxx17
 )
 
-// DUPLEXVOICE_ONLY=VoiceRealtimeTests,VoiceDevicesTests keeps these targets and what they need. tools/test uses it to build the threaded
-// code alone under ThreadSanitizer.
+// DUPLEXVOICE_ONLY=VoiceRealtimeTests,VoiceDevicesTests keeps these targets and what they need. tools/test uses it to
+// build the threaded code alone under ThreadSanitizer.
 if let names = Context.environment["DUPLEXVOICE_ONLY"] {
     var kept: Set<String> = []
     func keep(_ name: String) {

@@ -40,8 +40,8 @@ enum ImportTable {
     /// Modules of the toolchain that every module may import.
     static let everywhere: Set<String> = ["Synchronization"]
 
-    /// Modules of the toolchain that touch the system, and those who may; never the pure ones. VoiceSignal, VoiceProcessing
-    /// and VoiceSimulation take Glibc for its mathematics alone: sines, exponentials, logarithms.
+    /// Modules of the toolchain that touch the system, and those who may; never the pure ones. VoiceSignal,
+    /// VoiceProcessing and VoiceSimulation take Glibc for its mathematics alone: sines, exponentials, logarithms.
     static let system: [String: Set<String>] = [
         "Glibc": [
             "VoiceRealtime", "VoiceSignal", "VoiceDevices", "VoiceTransport", "VoiceProcessing", "VoiceSimulation",

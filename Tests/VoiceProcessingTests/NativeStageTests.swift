@@ -101,7 +101,8 @@ struct NativeStageTests {
         let rate = 16_000
         let far = speech(seconds: 20, rate: rate, seed: 451)
         let straight = echo(of: far, rate: rate, delay: 640)
-        // A loudspeaker whose clock is fast by `ppm` plays all of it sooner: read by a windowed sinc, independently of the product's own.
+        // A loudspeaker whose clock is fast by `ppm` plays all of it sooner: read by a windowed sinc, independently of
+        // the product's own.
         let drifting = straight.indices.map { index -> Float in
             let position = Double(index) * (1 + ppm * 1e-6)
             let whole = Int(position)

@@ -23,7 +23,8 @@ struct SpeechNetworkTests {
         values.reduce(0, +) / Float(max(1, values.count))
     }
 
-    /// A gliding tone with harmonics that comes and goes, in noise of a linear congruential generator: tools/speech/vector.py has the same.
+    /// A gliding tone with harmonics that comes and goes, in noise of a linear congruential generator:
+    /// tools/speech/vector.py has the same.
     private static func formula() -> [Float] {
         var state: UInt32 = 1
         return (0..<3 * 16_000).map { index in

@@ -4,7 +4,8 @@ import VoicePeers
 
 @testable import VoiceRooms
 
-/// Rooms over carriers of two kinds, which break and follow each other: what the log above them promises holds for both, and from one to the other.
+/// Rooms over carriers of two kinds, which break and follow each other: what the log above them promises holds for
+/// both, and from one to the other.
 struct RoomCarrierTests {
     enum Kinds: String, CaseIterable { case datagrams, streams, mixed }
 
@@ -42,7 +43,8 @@ struct RoomCarrierTests {
             lastWasStream.append(nil)
         }
 
-        /// The path of a member ends, where it is, whatever was on its way: for both ends, or the server hears nothing of it.
+        /// The path of a member ends, where it is, whatever was on its way: for both ends, or the server hears nothing
+        /// of it.
         mutating func breakLink(_ index: Int, isKnownToServer: Bool) {
             guard let link = members[index].link else { return }
             members[index].link = nil

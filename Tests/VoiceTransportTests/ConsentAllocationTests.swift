@@ -19,7 +19,8 @@ private struct Rounds: ~Copyable {
     private var server = ConsentServer(password: credentials.password, at: home)
     private var number: UInt64 = 0
 
-    /// A move to a new address: a request, the question for proof, a request with it, and its answer; whether all were taken.
+    /// A move to a new address: a request, the question for proof, a request with it, and its answer; whether all were
+    /// taken.
     mutating func round<Integrity: STUNIntegrity & ~Copyable>(
         by integrity: borrowing Integrity, _ request: inout [UInt8], _ answer: inout [UInt8]
     ) -> Bool {

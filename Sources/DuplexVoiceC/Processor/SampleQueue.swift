@@ -1,7 +1,8 @@
 internal import CDuplexVoice
 internal import VoiceSignal
 
-/// Frames that wait, first in, first out, in memory of a fixed size; at another rate than they came at where it converts.
+/// Frames that wait, first in, first out, in memory of a fixed size; at another rate than they came at where it
+/// converts.
 struct SampleQueue: ~Copyable {
     /// Frames that may wait: no queue of a ``BlockStream`` holds half as many.
     static let capacity = 4_096

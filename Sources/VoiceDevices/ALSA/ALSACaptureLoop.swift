@@ -12,9 +12,9 @@ internal import VoiceSignal
 ///               └──> skipped, where the thread was held up for too long
 @safe
 struct ALSACaptureLoop: ~Copyable, ALSALoop, @unchecked Sendable {
-    /// A gap up to this long is filled with faded silence, in frames of 48 kHz: 20 ms. The reader of the ring could not tell a shorter one
-    /// from a late time stamp before it has seen many, and would compare the wrong sounds meanwhile; a longer one it sees at once, and
-    /// filling it would only cause the burst that skipping is to avoid.
+    /// A gap up to this long is filled with faded silence, in frames of 48 kHz: 20 ms. The reader of the ring could not
+    /// tell a shorter one from a late time stamp before it has seen many, and would compare the wrong sounds meanwhile;
+    /// a longer one it sees at once, and filling it would only cause the burst that skipping is to avoid.
     private static let longestFilledGap = 960
 
     let stream: ALSAStream
@@ -123,7 +123,8 @@ struct ALSACaptureLoop: ~Copyable, ALSALoop, @unchecked Sendable {
         let late = available + filled - period
         guard late >= 0 else { return ALSACycle(early: -late) }
         port.recordWakeUp(latenessNanoseconds: Int64(late) * 1_000_000_000 / Int64(stream.format.sampleRate))
-        // The frame entering the converter at that moment; what lies between the converter and the buffer is part of the delay.
+        // The frame entering the converter at that moment; what lies between the converter and the buffer is part of
+        // the delay.
         clock.observe(
             frame: framesMoved + filled + max(Int(moment.delay), available),
             at: MonotonicTime(nanoseconds: moment.nanoseconds))
@@ -172,7 +173,8 @@ struct ALSACaptureLoop: ~Copyable, ALSALoop, @unchecked Sendable {
         }
     }
 
-    /// Fades what comes before and after a gap, and hands it on. Of the `count` frames only the first `given` hold sound.
+    /// Fades what comes before and after a gap, and hands it on. Of the `count` frames only the first `given` hold
+    /// sound.
     @_noLocks @_noAllocation
     private mutating func deliver(
         _ samples: UnsafeMutablePointer<Float>, _ count: Int, given: Int, adcTime: MonotonicTime

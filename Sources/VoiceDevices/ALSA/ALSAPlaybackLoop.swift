@@ -11,12 +11,14 @@ internal import VoiceSignal
 ///     PlaybackPort ──> [ resampler ──> remainder ] ──from mono Float──> raw period ──writei──> PCM ── queue ──> DAC
 ///                                                                                               └ kept at `target` frames
 ///
-/// The device's buffer is longer than what lies in it: a wake-up is due whenever a period of the target has been played. So the target can
-/// change without opening anew. More is queued at a restart, as silence in a gap that is there anyway; less comes of leaving out one
-/// wake-up: nothing is cut, the frames only wait one period longer upstream, where the jitter buffer shortens the next pause by it.
+/// The device's buffer is longer than what lies in it: a wake-up is due whenever a period of the target has been
+/// played. So the target can change without opening anew. More is queued at a restart, as silence in a gap that is
+/// there anyway; less comes of leaving out one wake-up: nothing is cut, the frames only wait one period longer
+/// upstream, where the jitter buffer shortens the next pause by it.
 @safe
 struct ALSAPlaybackLoop: ~Copyable, ALSALoop, @unchecked Sendable {
-    /// Silence up to this long is put into the reference too, in frames of 48 kHz: 250 ms, which a ring of usual size has room for.
+    /// Silence up to this long is put into the reference too, in frames of 48 kHz: 250 ms, which a ring of usual size
+    /// has room for.
     private static let longestReferenceGap = 12_000
 
     let stream: ALSAStream
@@ -108,7 +110,8 @@ struct ALSAPlaybackLoop: ~Copyable, ALSALoop, @unchecked Sendable {
         silentSince = clock.time(ofFrame: framesMoved + pending)
         guard cause == .xrun else { return }
         port.recordXrun()
-        // Since the wake-up was due that would have filled the queue again: it is dry, so all but a period of it was played meanwhile.
+        // Since the wake-up was due that would have filled the queue again: it is dry, so all but a period of it was
+        // played meanwhile.
         let dry = now.frames(since: clock.time(ofFrame: framesMoved), sampleRate: stream.format.sampleRate)
         _ = tuner.noteXrun(late: max(dry, 0) + target - stream.format.periodFrames, at: now)
     }
@@ -134,7 +137,8 @@ struct ALSAPlaybackLoop: ~Copyable, ALSALoop, @unchecked Sendable {
         let available = Int(moment.available)
         let queued = stream.format.bufferFrames - available
         guard queued >= 0 else { return ALSACycle(error: -EPIPE) }
-        // The frame leaving the converter at that moment: what is queued, and what lies between the buffer and the converter, is to come.
+        // The frame leaving the converter at that moment: what is queued, and what lies between the buffer and the
+        // converter, is to come.
         clock.observe(
             frame: framesMoved - max(Int(moment.delay), queued), at: MonotonicTime(nanoseconds: moment.nanoseconds))
         if pending == 0 {

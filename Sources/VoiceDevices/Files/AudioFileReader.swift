@@ -16,7 +16,8 @@ package struct AudioFileReader: ~Copyable, Sendable {
     package var channels: Int { handle.channels }
     /// How many frames the file says it has; nil where that is not known. It need not be true.
     package var declaredFrames: Int? { handle.declaredFrames }
-    /// How far the mix lies below the loudest of the channels in what has been read, dB. Nil for one channel, or before any sound.
+    /// How far the mix lies below the loudest of the channels in what has been read, dB. Nil for one channel, or before
+    /// any sound.
     package var mixLossDecibels: Double? {
         guard channels > 1, let loudest = channelEnergies.max(), loudest > 0 else { return nil }
         return 10 * log10(loudest / max(mixEnergy, 1e-12))

@@ -6,7 +6,8 @@ public import VoiceTransport
 internal import VoiceTurns
 
 extension EngineError {
-    /// What is wrong, where, and what to do: one sentence for people. It may hold names that others chose: escape it before a terminal sees it.
+    /// What is wrong, where, and what to do: one sentence for people. It may hold names that others chose: escape it
+    /// before a terminal sees it.
     public var explanation: String {
         switch self {
         case .device(let error): error.description

@@ -2,7 +2,8 @@ internal import Synchronization
 internal import VoiceRealtime
 internal import VoiceSignal
 
-/// The memory of a local far end, which both the client and the media thread use: the line lives until both have let go of it.
+/// The memory of a local far end, which both the client and the media thread use: the line lives until both have let go
+/// of it.
 final class FarEndLine: @unchecked Sendable {
     let nearEnd: SinkLine
     let cells: FarEndCells
@@ -14,7 +15,8 @@ final class FarEndLine: @unchecked Sendable {
     let feed: OwnedMemory<SpeechFeed>
     let events: AsyncStream<FarEndEvent>
     private let continuation: AsyncStream<FarEndEvent>.Continuation
-    /// Whoever else is to know what the media thread tells, on the thread that forwards it; it tells of the end by `closed`.
+    /// Whoever else is to know what the media thread tells, on the thread that forwards it; it tells of the end by
+    /// `closed`.
     let observer = Mutex<(@Sendable (FarEndNews) -> Void)?>(nil)
 
     /// A ring holds somewhat more than may wait: what the end of a resampled utterance adds.

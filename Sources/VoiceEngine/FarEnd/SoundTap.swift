@@ -12,8 +12,8 @@ struct SoundMark: BitwiseCopyable, Sendable {
 
 /// The media thread's end of a sink: sound of 48 kHz, with the time of each frame.
 ///
-/// Overflow: a whole block is dropped, the *newest*, and counted. The oldest cannot be: its reader may be at it. So a reader that comes back late finds what came
-/// first whole, and then a gap that the times tell.
+/// Overflow: a whole block is dropped, the *newest*, and counted. The oldest cannot be: its reader may be at it. So a
+/// reader that comes back late finds what came first whole, and then a gap that the times tell.
 struct SoundTap: ~Copyable, @unchecked Sendable {
     /// What a reader may be late by: 2 s.
     static let capacity = 96_000
@@ -99,7 +99,8 @@ struct SoundSink: ~Copyable, @unchecked Sendable {
 
     /// Fills `output` as far as there is sound without a gap.
     ///
-    /// - Parameter continuing: whether what comes is to follow what was taken last: then nothing is taken where there is a gap between.
+    /// - Parameter continuing: whether what comes is to follow what was taken last: then nothing is taken where there
+    ///   is a gap between.
     @_noLocks @_noAllocation
     mutating func take(into output: inout MutableSpan<Float>, continuing: Bool = false) -> SoundTake {
         let count = output.count
@@ -186,6 +187,7 @@ public struct SoundTake: BitwiseCopyable, Equatable, Sendable {
     @_noLocks @_noAllocation
     init() {}
 
-    /// The time of the first of them: at the ADC for the near end, at the DAC for a participant; on the monotonic clock since its epoch.
+    /// The time of the first of them: at the ADC for the near end, at the DAC for a participant; on the monotonic clock
+    /// since its epoch.
     public var time: Duration { .nanoseconds(nanoseconds) }
 }

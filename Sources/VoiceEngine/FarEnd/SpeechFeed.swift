@@ -14,7 +14,8 @@ struct SpeechMark: BitwiseCopyable, Sendable {
 ///     16, 24 or 48 kHz, Float32 or Int16 ─► bound ─► resample ─► sample ring ─► SpeechQueue
 ///                              begin, end of an utterance ─────► mark ring  ─┘
 ///
-/// One caller at a time. A mark is in its ring before the frames that it holds for are in theirs. Nothing is allocated after `init`.
+/// One caller at a time. A mark is in its ring before the frames that it holds for are in theirs. Nothing is allocated
+/// after `init`.
 @safe
 struct SpeechFeed: ~Copyable, @unchecked Sendable {
     /// Input frames that are converted at a time.
@@ -63,8 +64,8 @@ struct SpeechFeed: ~Copyable, @unchecked Sendable {
     /// Frames of 48 kHz that there is room for.
     var room: Int { @_noLocks @_noAllocation get { max(limit &- samples.fill, 0) } }
 
-    /// Takes as much of `input` as there is room for and returns how much that is; all of it, to no effect, where its utterance has ended or is
-    /// interrupted.
+    /// Takes as much of `input` as there is room for and returns how much that is; all of it, to no effect, where its
+    /// utterance has ended or is interrupted.
     @_noLocks @_noAllocation
     mutating func offer(_ input: SoundSamples, rate: SoundRate, utterance: UInt32, isLast: Bool) -> Int {
         let count = input.count

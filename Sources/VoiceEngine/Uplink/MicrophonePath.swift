@@ -1,7 +1,8 @@
 internal import VoiceProcessing
 internal import VoiceRealtime
 
-/// The microphone from the device's ring to a processed block: what was in the air at that instant is found and taken away, and who is muted is silent.
+/// The microphone from the device's ring to a processed block: what was in the air at that instant is found and taken
+/// away, and who is muted is silent.
 ///
 ///     capture ring ──────────► 10 ms block ─► CaptureProcessor ─► mute ─► block
 ///     reference ring ─► ReferenceAligner ──────────┘        └─► NearEndEvidence, AnswerWatch
@@ -47,8 +48,9 @@ struct MicrophonePath: ~Copyable {
         nearEnd.deviceChanged(events: &events)
     }
 
-    /// Hands the aligner all that was given to the loudspeaker since the last look, with the time of its way out of the DAC; to be called before
-    /// ``next(into:farEnds:watch:statistics:events:)``. Returns how much that was and when its end leaves the DAC; nil where it was nothing.
+    /// Hands the aligner all that was given to the loudspeaker since the last look, with the time of its way out of the
+    /// DAC; to be called before ``next(into:farEnds:watch:statistics:events:)``. Returns how much that was and when its
+    /// end leaves the DAC; nil where it was nothing.
     mutating func takeReference() -> PlaybackTake? {
         var take: PlaybackTake?
         while reference.available > 0 {

@@ -52,8 +52,8 @@ struct PacketSender: ~Copyable {
     /// Begins a frame with the next block.
     mutating func restartFrame() { frame.clear() }
 
-    /// Our stream was interrupted: what is captured from now on is of this generation, and of what was before nothing more is sent. False where
-    /// it is of that generation already.
+    /// Our stream was interrupted: what is captured from now on is of this generation, and of what was before nothing
+    /// more is sent. False where it is of that generation already.
     mutating func begin(generation: UInt32, now: MonotonicTime) -> Bool {
         guard speech.begin(generation: generation, at: now) else { return false }
         nextCaptureTime = nil
@@ -70,7 +70,8 @@ struct PacketSender: ~Copyable {
         return begun
     }
 
-    /// Begins a frame, and the codec anew: what follows holds nothing of what came before, neither in its own sound nor as a repetition.
+    /// Begins a frame, and the codec anew: what follows holds nothing of what came before, neither in its own sound nor
+    /// as a repetition.
     private mutating func cutFrame() {
         stream?.timestamp &+= UInt32(frame.count)
         frame.clear()
@@ -127,7 +128,8 @@ struct PacketSender: ~Copyable {
         frame.clear()
     }
 
-    /// Frames that the device lost leave a hole in the RTP timestamps too, so that the far end conceals instead of drifting.
+    /// Frames that the device lost leave a hole in the RTP timestamps too, so that the far end conceals instead of
+    /// drifting.
     private mutating func skipGap(before adcTime: MonotonicTime, statistics: inout UplinkStatistics) {
         guard let expected = nextCaptureTime else { return }
         let missing = adcTime.frames(since: expected, sampleRate: 48_000)
@@ -142,7 +144,8 @@ struct PacketSender: ~Copyable {
         frame.begin(at: adcTime)
         if let stream { sent.note(timestamp: stream.timestamp, adcTime: adcTime) }
         guard wantedPlan != plan else { return }
-        // What was validated at the start has only moved within its ranges; were it refused, the encoder would go on as it is.
+        // What was validated at the start has only moved within its ranges; were it refused, the encoder would go on as
+        // it is.
         guard (try? encoder.apply(wantedPlan.settings)) != nil else { return }
         if wantedPlan.settings.frameDuration != plan.settings.frameDuration { payloads.forget() }
         plan = wantedPlan
@@ -154,7 +157,8 @@ struct PacketSender: ~Copyable {
         payloads.forget()
     }
 
-    /// Writes a packet into the next slot of the send ring, with earlier ones up to `copies` back; nil where the ring is full or the codec fails.
+    /// Writes a packet into the next slot of the send ring, with earlier ones up to `copies` back; nil where the ring
+    /// is full or the codec fails.
     private static func write(
         _ header: RTPHeader, _ level: AudioLevel, _ origin: SpeechOrigin, _ samples: Span<Float>, copies: Int,
         payloads: inout SentPayloads, encoder: inout OpusEncoder, to sending: inout PacketProducer

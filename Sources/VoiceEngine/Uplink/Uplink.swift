@@ -8,7 +8,8 @@ internal import VoiceRooms
 ///     capture ring ───► MicrophonePath ─► 10 ms block ─► TalkGate ─┬─► JoinPreRoll ─► PacketSender ─► send ring
 ///     reference ring ───────┘     └─► AnswerWatch                  └─► far ends in this process
 ///
-/// The capture clock drives it: whenever the ring holds a block, a block is processed. Nothing is allocated after `init`.
+/// The capture clock drives it: whenever the ring holds a block, a block is processed. Nothing is allocated after
+/// `init`.
 struct Uplink: ~Copyable {
     /// 10 ms at 48 kHz, the engine's longest block.
     static let longestBlock = 480
@@ -81,7 +82,8 @@ struct Uplink: ~Copyable {
         sender.stopPublishing()
     }
 
-    /// Our stream was interrupted: what is captured from now on is of this generation, and of what was before nothing more is sent.
+    /// Our stream was interrupted: what is captured from now on is of this generation, and of what was before nothing
+    /// more is sent.
     mutating func begin(generation: UInt32, now: MonotonicTime) {
         if sender.begin(generation: generation, now: now) { preRoll.forget() }
     }
@@ -122,7 +124,8 @@ struct Uplink: ~Copyable {
 
     // MARK: Sound
 
-    /// Takes what was given to the loudspeaker since the last look; to be called before ``run(_:farEnds:watch:events:)``.
+    /// Takes what was given to the loudspeaker since the last look; to be called before
+    /// ``run(_:farEnds:watch:events:)``.
     mutating func takeReference() -> PlaybackTake? { microphone.takeReference() }
 
     /// Processes every block that the capture ring holds.
