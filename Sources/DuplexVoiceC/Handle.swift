@@ -57,6 +57,7 @@ enum HandleKind {
     static var processor: UInt8 { @_noLocks @_noAllocation get { 1 } }
     static var engine: UInt8 { @_noLocks @_noAllocation get { 2 } }
     static var farEnd: UInt8 { @_noLocks @_noAllocation get { 3 } }
+    static var conversation: UInt8 { @_noLocks @_noAllocation get { 4 } }
 }
 
 /// Of which side of an object a call is.

@@ -13,7 +13,7 @@ extension dv_processor_config: VersionedStructure { static var firstSize: Int { 
 extension dv_processor_settings: VersionedStructure { static var firstSize: Int { 40 } }
 extension dv_processor_report: VersionedStructure { static var firstSize: Int { 88 } }
 extension dv_engine_config: VersionedStructure { static var firstSize: Int { 56 } }
-extension dv_event: VersionedStructure { static var firstSize: Int { 1_424 } }
+extension dv_event: VersionedStructure { static var firstSize: Int { 1_432 } }
 extension dv_join_options: VersionedStructure { static var firstSize: Int { 24 } }
 extension dv_engine_snapshot: VersionedStructure { static var firstSize: Int { 488 } }
 extension dv_participant: VersionedStructure { static var firstSize: Int { 304 } }
@@ -21,6 +21,7 @@ extension dv_engine_statistics: VersionedStructure { static var firstSize: Int {
 extension dv_talker_statistics: VersionedStructure { static var firstSize: Int { 72 } }
 extension dv_token_grants: VersionedStructure { static var firstSize: Int { 440 } }
 extension dv_far_end_config: VersionedStructure { static var firstSize: Int { 12 } }
+extension dv_conversation_config: VersionedStructure { static var firstSize: Int { 20 } }
 
 extension VersionedStructure {
     /// What it is called, for a complaint.

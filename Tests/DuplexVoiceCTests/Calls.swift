@@ -109,6 +109,7 @@ extension dv_participant: Sized {}
 extension dv_token_grants: Sized {}
 extension dv_far_end_config: Sized {}
 extension dv_join_options: Sized {}
+extension dv_conversation_config: Sized {}
 
 /// A text in an array of characters of C's.
 func text<Characters: BitwiseCopyable>(of field: Characters) -> String {

@@ -108,6 +108,51 @@ extension LibraryTests {
             #expect(engine.next(DV_EVENT_FAR_END_CLOSED)?.far_end == farEnd)
         }
 
+        @Test("an answer is heard to its end, another cancelled, and what is out of turn refused")
+        func conversation() throws {
+            let engine = try CEngine()
+            #expect(engine.start() == DV_OK)
+            var (talk, farEnd, error) = (0 as dv_conversation, 0 as dv_far_end, dv_error())
+            var config = dv_conversation_config.empty
+            config.mode = UInt32(DV_TALK_PUSH)
+            #expect(unsafe dv_conversation_open(engine.handle, &config, &talk, &farEnd, &error) == DV_OK)
+            var (other, otherEnd) = (9 as dv_conversation, 9 as dv_far_end)
+            #expect(unsafe dv_conversation_open(engine.handle, nil, &other, &otherEnd, &error) == DV_WRONG_STATE)
+            #expect(other == 0 && otherEnd == 0 && text(of: error.code) == "turn.conversing")
+            // When the agent begins by itself
+            var (utterance, taken) = (0 as UInt32, 0)
+            #expect(unsafe dv_conversation_answer(talk, 7, &utterance, &error) == DV_WRONG_STATE)
+            #expect(unsafe dv_conversation_answer(talk, 0, &utterance, &error) == DV_OK)
+            let said = [Float](repeating: 0.3, count: 9_600)
+            #expect(unsafe dv_conversation_say(talk, said, 9_600, 44_100, utterance, &taken) == DV_INVALID_ARGUMENT)
+            #expect(unsafe dv_conversation_say(talk, said, 9_600, 48_000, utterance, &taken) == DV_OK)
+            #expect(taken == 9_600 && dv_conversation_finish(talk, utterance) == DV_OK)
+            // Then it is heard to its end
+            var sound = [Float](repeating: 0, count: 480)
+            var ended: dv_event?
+            while ended == nil, unsafe dv_pull_playback(engine.handle, &sound, 480, 0, nil) == DV_OK {
+                ended = engine.next(DV_EVENT_ANSWER_ENDED, milliseconds: 10)
+            }
+            #expect(ended?.value == Int64(DV_END_COMPLETE) && ended?.far_end == farEnd)
+            #expect(ended?.duration_ns == 200_000_000)
+            // And nobody has the turn until the button is pressed
+            #expect(unsafe dv_conversation_cancel(talk, &error) == DV_WRONG_STATE)
+            #expect(text(of: error.code) == "turn.idle")
+            #expect(unsafe dv_conversation_stop_speech(talk, &error) == DV_WRONG_STATE)
+            #expect(unsafe dv_conversation_start_speech(talk, &error) == DV_OK)
+            #expect(unsafe dv_conversation_start_speech(talk, &error) == DV_WRONG_STATE)
+            #expect(dv_conversation_confirm(talk) == DV_OK)
+            #expect(unsafe dv_conversation_cancel(talk, &error) == DV_OK)
+            #expect(engine.next(DV_EVENT_TURN_DROPPED)?.value == Int64(DV_END_CANCELLED))
+            // And both handles end at once, and another conversation may begin
+            #expect(dv_conversation_close(talk) == DV_OK && dv_conversation_close(talk) == DV_INVALID_HANDLE)
+            #expect(dv_far_end_close(farEnd) == DV_INVALID_HANDLE)
+            #expect(unsafe dv_conversation_open(engine.handle, nil, &talk, &farEnd, &error) == DV_OK)
+            #expect(unsafe dv_conversation_start_speech(talk, &error) == DV_WRONG_STATE)
+            #expect(text(of: error.code) == "turn.notInThisMode")
+            #expect(dv_far_end_close(farEnd) == DV_OK && dv_conversation_close(talk) == DV_OK)
+        }
+
         @Test("a far end outlives its engine's handle, and takes nothing more")
         func orphan() throws {
             var (farEnd, taken) = (0 as dv_far_end, 7)

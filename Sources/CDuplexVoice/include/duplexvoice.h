@@ -555,7 +555,27 @@ enum {
     DV_EVENT_FAR_END_CLOSED = 26,
     /// A text stream of `participant` has changed: `code` is its name, `utterance` the number of its text, `data` the
     /// first 1024 bytes of what that is now, in UTF-8, and `value` 1 where it stays so.
-    DV_EVENT_TEXT = 27
+    DV_EVENT_TEXT = 27,
+    /// Of the conversation of `far_end`, here and below: it is another's turn; `value` is DV_TURN_…
+    DV_EVENT_TURN_STATE = 28,
+    /// The near talker began to speak in `turn` (`value` 1), or fell silent (0): at `time_ns`; the turn ends
+    /// `duration_ns` later unless they go on.
+    DV_EVENT_TURN_SPEECH = 29,
+    /// The near talker has said what they had to say, from `time_ns` on for `duration_ns`: answer `turn`. `value` is the
+    /// turn that it goes on with, 0 for none.
+    DV_EVENT_TURN_ENDED = 30,
+    /// Nothing comes of `turn`: `value` is DV_END_…
+    DV_EVENT_TURN_DROPPED = 31,
+    /// The answer to `turn` is not wanted any more: `value` is DV_END_…
+    DV_EVENT_ANSWER_CANCELLED = 32,
+    /// The answer to `turn` is spoken into, from `time_ns` on: `value` is 1 suspected, and quieter; 2 held, and silent; 3
+    /// given up; 0 none, and heard as it was.
+    DV_EVENT_BARGE_IN = 33,
+    /// The first of the answer to `turn` has left the DAC, `duration_ns` after the end of speech.
+    DV_EVENT_ANSWER_STARTED = 34,
+    /// Nothing more of the answer to `turn` will be heard: `duration_ns` of it was, the last at `time_ns`. `value` is
+    /// DV_END_…
+    DV_EVENT_ANSWER_ENDED = 35
 };
 
 /// Something that happened, as the caller keeps it.
@@ -573,8 +593,12 @@ typedef struct dv_event {
     /// Of the far end that it is about; 0: none.
     uint64_t far_end;
     uint32_t utterance;
+    /// Of a conversation.
+    uint32_t turn;
     /// Bytes of `data`.
     uint32_t data_bytes;
+    /// Not used, 0.
+    uint32_t reserved;
     /// A name that stays the same from version to version, ended by a zero.
     char code[40];
     /// UTF-8, ended by a zero. It may hold what others chose: escape it before a terminal sees it.
@@ -975,6 +999,120 @@ dv_status dv_far_end_interrupt(dv_far_end far_end, uint32_t utterance);
 ///
 /// Control side. DV_INVALID_HANDLE, DV_INVALID_ARGUMENT.
 dv_status dv_far_end_set_volume(dv_far_end far_end, float volume);
+
+// MARK: Conversation
+
+/// A conversation between the near talker and an agent in this process: whose turn it is, when a turn ends, what an
+/// interruption does, and how much of each answer was heard. One in an engine at a time.
+///
+/// Who speaks into an answer makes it quieter at once, silences it while they go on, and ends it when they mean it; a
+/// cough or an "mm-hm" does not. Nothing is ever heard of an answer that is over.
+///
+/// Its functions are of the control side: any thread but an audio callback, and none waits for longer than a call
+/// beside it.
+typedef uint64_t dv_conversation;
+
+/// How the near talker's turns begin and end.
+enum {
+    /// With speech and silence; the microphone is always open and may interrupt an answer.
+    DV_TALK_DUPLEX = 0,
+    /// With a button that is held: dv_conversation_start_speech, dv_conversation_stop_speech.
+    DV_TALK_PUSH = 1,
+    /// With a button that is tapped, and silence.
+    DV_TALK_TAP = 2
+};
+
+/// Whose turn it is.
+enum {
+    DV_TURN_NOBODY = 0,
+    /// The near talker's.
+    DV_TURN_LISTENING = 1,
+    /// The agent's, of whom nothing is heard yet.
+    DV_TURN_THINKING = 2,
+    /// The agent's, who is heard.
+    DV_TURN_RESPONDING = 3
+};
+
+/// Why an answer, or a turn, is over.
+enum {
+    DV_END_COMPLETE = 0,
+    /// The near talker spoke into it.
+    DV_END_INTERRUPTED = 1,
+    /// The near talker went on before it was heard.
+    DV_END_CONTINUED = 2,
+    /// The program cancelled it.
+    DV_END_CANCELLED = 3,
+    /// Nobody spoke.
+    DV_END_NOTHING_SAID = 4
+};
+
+/// What a conversation begins with.
+typedef struct dv_conversation_config {
+    /// sizeof(dv_conversation_config).
+    uint32_t size;
+    /// DV_TALK_…
+    uint32_t mode;
+    /// Milliseconds of silence that end a turn, up to 10000; not with DV_TALK_PUSH. 0: 700.
+    uint32_t end_of_turn_ms;
+    /// As in dv_far_end_config.
+    uint32_t queue_ms, near_end_rate;
+} dv_conversation_config;
+
+/// Begins a conversation. Interruptions need an engine of DV_ENGINE_VOICE_AGENT or the like. Its events are the
+/// engine's.
+///
+/// - `config`: may be null: defaults.
+/// - `conversation`, `far_end`: where the handles go; 0 after a failure. The far end is for hearing the near talker
+///   (dv_far_end_take) and for its volume; what is said belongs to answers. Both are closed by dv_conversation_close.
+///
+/// Control side of the engine. DV_WRONG_STATE: not started, or a conversation is under way. DV_EXHAUSTED, DV_TOO_MANY,
+/// DV_INVALID_ARGUMENT, DV_INVALID_SIZE, DV_INVALID_HANDLE.
+dv_status dv_conversation_open(
+    dv_engine engine, const dv_conversation_config *DV_NULLABLE config, dv_conversation *DV_NULLABLE conversation,
+    dv_far_end *DV_NULLABLE far_end, dv_error *DV_NULLABLE error);
+
+/// Ends it: its far end is closed and the microphone is open. Both handles name nothing any more.
+///
+/// DV_BUSY: a call of the far end's sound side runs; end that call and try again. DV_INVALID_HANDLE.
+dv_status dv_conversation_close(dv_conversation conversation);
+
+/// Takes the agent's turn, once for each turn that has ended, and names the utterance that answers it.
+///
+/// - `turn`: that of DV_EVENT_TURN_ENDED; 0: nobody has the turn, and the agent begins by itself.
+///
+/// DV_WRONG_STATE: the turn is over, or somebody else's. DV_INVALID_HANDLE, DV_INVALID_ARGUMENT.
+dv_status dv_conversation_answer(
+    dv_conversation conversation, uint32_t turn, uint32_t *DV_NULLABLE utterance, dv_error *DV_NULLABLE error);
+
+/// Queues sound of an answer, as much as there is room for; what comes of one that is over is taken and dropped.
+/// Arguments as of dv_far_end_offer.
+///
+/// DV_INVALID_HANDLE, DV_INVALID_ARGUMENT.
+dv_status dv_conversation_say(
+    dv_conversation conversation, const float *DV_NULLABLE samples, size_t frames, uint32_t rate, uint32_t utterance,
+    size_t *DV_NULLABLE taken);
+
+/// Says that nothing more comes of an answer: what is queued is heard, and then the agent's turn is over.
+///
+/// DV_INVALID_HANDLE.
+dv_status dv_conversation_finish(dv_conversation conversation, uint32_t utterance);
+
+/// The near talker takes the turn with a button; an answer ends at once. Or gives it up.
+///
+/// DV_WRONG_STATE: the mode has no button, or the button was pressed, or let go, before. DV_INVALID_HANDLE.
+dv_status dv_conversation_start_speech(dv_conversation conversation, dv_error *DV_NULLABLE error);
+dv_status dv_conversation_stop_speech(dv_conversation conversation, dv_error *DV_NULLABLE error);
+
+/// A recogniser has heard words: what is suspected to be an interruption is one. Does nothing where nothing is
+/// suspected.
+///
+/// DV_INVALID_HANDLE.
+dv_status dv_conversation_confirm(dv_conversation conversation);
+
+/// Cancels whatever turn it is: nothing is heard of it any more, and nobody has the turn.
+///
+/// DV_WRONG_STATE: it is nobody's. DV_INVALID_HANDLE.
+dv_status dv_conversation_cancel(dv_conversation conversation, dv_error *DV_NULLABLE error);
 
 #ifdef __clang__
 #pragma clang assume_nonnull end

@@ -12,7 +12,9 @@ public func dv_far_end_open(
         unsafe far_end.pointee = 0
         var configuration = FarEndConfiguration()
         if let config = unsafe config {
-            configuration = try FarEndConfiguration(try unsafe dv_far_end_config.read(config))
+            let given = try unsafe dv_far_end_config.read(config)
+            configuration = try FarEndConfiguration(
+                queueMilliseconds: given.queue_ms, nearEndRate: given.near_end_rate)
         }
         let object = try EngineObject.held(engine)
         let farEnd = try object.perform { [configuration] engine throws(EngineError) in
@@ -109,12 +111,13 @@ public func dv_far_end_set_volume(_ far_end: dv_far_end, _ volume: Float) -> dv_
 }
 
 extension FarEndConfiguration {
-    fileprivate init(_ given: dv_far_end_config) throws(Failure) {
+    /// As the header has them: 0 is the default.
+    init(queueMilliseconds: UInt32, nearEndRate rate: UInt32) throws(Failure) {
         self.init()
-        if given.queue_ms != 0 { queue = .milliseconds(Int(given.queue_ms)) }
-        guard given.near_end_rate != 0 else { return }
-        guard let rate = SoundRate(rawValue: Int(given.near_end_rate)) else {
-            throw .argument("config.near_end_rate is \(given.near_end_rate); take 16000, 24000 or 48000")
+        if queueMilliseconds != 0 { queue = .milliseconds(Int(queueMilliseconds)) }
+        guard rate != 0 else { return }
+        guard let rate = SoundRate(rawValue: Int(rate)) else {
+            throw .argument("config.near_end_rate is \(rate); take 16000, 24000 or 48000")
         }
         nearEndRate = rate
     }

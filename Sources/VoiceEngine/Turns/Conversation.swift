@@ -97,6 +97,19 @@ public final class Conversation: Sendable {
         return SpokenAnswer(self, core, utterance)
     }
 
+    /// Queues what there is room for of an answer, and does not suspend; returns how many samples were taken. By one caller at a time.
+    package func offer(_ samples: SoundSamples, rate: SoundRate, of answer: UtteranceID) -> Int {
+        if samples.count > 0 { core.perform { $0.answerQueued(answer, now: $1) } }
+        return core.farEnd.access.offer(samples, rate: rate, utterance: answer.rawValue, isLast: false)
+    }
+
+    /// As ``SpokenAnswer/finish()``, without suspending; false where an offer is under way.
+    package func finish(_ answer: UtteranceID) -> Bool {
+        guard core.farEnd.access.finish(answer.rawValue) else { return false }
+        core.perform { $0.finishAnswer(answer, now: $1) }
+        return true
+    }
+
     // MARK: Both
 
     /// Cancels whatever turn it is: nothing of it is delivered, nothing is heard of it any more, nobody has the turn.

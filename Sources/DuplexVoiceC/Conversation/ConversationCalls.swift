@@ -1,0 +1,134 @@
+public import CDuplexVoice
+internal import VoiceEngine
+
+/// `dv_conversation_open`.
+@c @implementation
+public func dv_conversation_open(
+    _ engine: dv_engine, _ config: UnsafePointer<dv_conversation_config>?,
+    _ conversation: UnsafeMutablePointer<dv_conversation>?, _ far_end: UnsafeMutablePointer<dv_far_end>?,
+    _ error: UnsafeMutablePointer<dv_error>?
+) -> dv_status {
+    unsafe reporting(to: error) { () throws(Failure) in
+        guard let conversation = unsafe conversation, let far_end = unsafe far_end else {
+            throw .argument("conversation or far_end is null; say where the handles go")
+        }
+        unsafe (conversation.pointee, far_end.pointee) = (0, 0)
+        var given = dv_conversation_config()
+        if unsafe config != nil { given = try unsafe dv_conversation_config.read(config) }
+        let mode = try TalkMode(given)
+        let configuration = try FarEndConfiguration(
+            queueMilliseconds: given.queue_ms, nearEndRate: given.near_end_rate)
+        let object = try EngineObject.held(engine)
+        let made = try object.perform { engine throws(EngineError) in
+            try engine.converse(mode, configuration: configuration)
+        }
+        let farEnd = try FarEndObject(made.farEnd).named()
+        let handle: dv_conversation
+        do throws(Failure) { handle = try ConversationObject(made, farEnd: farEnd).named() } catch {
+            _ = FarEndObject.destroy(farEnd)
+            throw error
+        }
+        object.events.follow(made.farEnd.events, of: farEnd)
+        object.events.follow(made.events, of: farEnd)
+        unsafe (conversation.pointee, far_end.pointee) = (handle, farEnd)
+    }
+}
+
+/// `dv_conversation_close`.
+@c @implementation
+public func dv_conversation_close(_ conversation: dv_conversation) -> dv_status {
+    reporting(to: nil) { () throws(Failure) in
+        // The far end first, since that may be in use.
+        let farEnd = try ConversationObject.held(conversation).farEnd
+        let status = FarEndObject.destroy(farEnd)
+        guard status != DV_BUSY else { throw Failure(status) }
+        try ConversationObject.retired(conversation).conversation.close()
+    }
+}
+
+/// `dv_conversation_answer`.
+@c @implementation
+public func dv_conversation_answer(
+    _ conversation: dv_conversation, _ turn: UInt32, _ utterance: UnsafeMutablePointer<UInt32>?,
+    _ error: UnsafeMutablePointer<dv_error>?
+) -> dv_status {
+    unsafe reporting(to: error) { () throws(Failure) in
+        guard let utterance = unsafe utterance else { throw .argument("utterance is null") }
+        unsafe utterance.pointee = try ConversationObject.held(conversation).perform { talk throws(TurnRefusal) in
+            try talk.answer(turn == 0 ? nil : TurnID(rawValue: turn)).utterance.rawValue
+        }
+    }
+}
+
+/// `dv_conversation_say`.
+@c @implementation
+public func dv_conversation_say(
+    _ conversation: dv_conversation, _ samples: UnsafePointer<Float>?, _ frames: Int, _ rate: UInt32,
+    _ utterance: UInt32, _ taken: UnsafeMutablePointer<Int>?
+) -> dv_status {
+    reporting(to: nil) { () throws(Failure) in
+        guard let samples = unsafe samples, SoundCall.takes(frames), let rate = SoundRate(rawValue: Int(rate)) else {
+            throw .argument("samples is null, there are too many, or their rate is not 16000, 24000 or 48000")
+        }
+        let count = try ConversationObject.held(conversation).conversation.offer(
+            unsafe SoundSamples(samples, count: frames), rate: rate, of: UtteranceID(rawValue: utterance))
+        if let taken = unsafe taken { unsafe taken.pointee = count }
+    }
+}
+
+/// `dv_conversation_finish`.
+@c @implementation
+public func dv_conversation_finish(_ conversation: dv_conversation, _ utterance: UInt32) -> dv_status {
+    reporting(to: nil) { () throws(Failure) in
+        let talk = try ConversationObject.held(conversation).conversation
+        guard talk.finish(UtteranceID(rawValue: utterance)) else { throw Failure(DV_BUSY) }
+    }
+}
+
+/// `dv_conversation_start_speech`.
+@c @implementation
+public func dv_conversation_start_speech(
+    _ conversation: dv_conversation, _ error: UnsafeMutablePointer<dv_error>?
+) -> dv_status {
+    unsafe reporting(to: error) { () throws(Failure) in
+        try ConversationObject.held(conversation).perform { talk throws(TurnRefusal) in try talk.startSpeech() }
+    }
+}
+
+/// `dv_conversation_stop_speech`.
+@c @implementation
+public func dv_conversation_stop_speech(
+    _ conversation: dv_conversation, _ error: UnsafeMutablePointer<dv_error>?
+) -> dv_status {
+    unsafe reporting(to: error) { () throws(Failure) in
+        try ConversationObject.held(conversation).perform { talk throws(TurnRefusal) in try talk.stopSpeech() }
+    }
+}
+
+/// `dv_conversation_confirm`.
+@c @implementation
+public func dv_conversation_confirm(_ conversation: dv_conversation) -> dv_status {
+    reporting(to: nil) { () throws(Failure) in try ConversationObject.held(conversation).conversation.confirmBargeIn() }
+}
+
+/// `dv_conversation_cancel`.
+@c @implementation
+public func dv_conversation_cancel(
+    _ conversation: dv_conversation, _ error: UnsafeMutablePointer<dv_error>?
+) -> dv_status {
+    unsafe reporting(to: error) { () throws(Failure) in
+        try ConversationObject.held(conversation).perform { talk throws(TurnRefusal) in try talk.cancel() }
+    }
+}
+
+extension TalkMode {
+    fileprivate init(_ given: dv_conversation_config) throws(Failure) {
+        let silence = Duration.milliseconds(given.end_of_turn_ms == 0 ? 700 : Int(given.end_of_turn_ms))
+        switch Int(given.mode) {
+        case DV_TALK_DUPLEX: self = .duplex(Duplex(endOfTurn: silence))
+        case DV_TALK_PUSH: self = .pushToTalk()
+        case DV_TALK_TAP: self = .tapToTalk(TapToTalk(endOfTurn: silence))
+        default: throw .argument("config.mode is \(given.mode); take one of DV_TALK_DUPLEX and its like")
+        }
+    }
+}
