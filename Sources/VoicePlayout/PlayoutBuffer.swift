@@ -73,6 +73,9 @@ package struct PlayoutBuffer: ~Copyable {
         planner.insert(audio, header: header, generation: generation, now: now)
     }
 
+    /// Frames pulled so far.
+    package var pulledFrames: Int64 { planner.delay.clock.pulled }
+
     /// What a pulled frame stood for, counted from the first pull on; nil before the first packet, and for frames that were
     /// pulled too long ago (at least 1.5 s) or not yet.
     ///

@@ -68,6 +68,9 @@ public enum EngineEvent: Sendable {
     /// A talker who was interrupted has begun anew: what is heard of it from now on was said knowing of the
     /// interruption.
     case generationStarted(ParticipantID, generation: UInt32)
+    /// How far an utterance of a talker in the room was heard here at a time, on the monotonic clock since its epoch: at its beginning, four times a second while
+    /// it goes on, when another follows, and when an interruption has ended it. Of talkers that name their utterances (``VoiceEngine/beginUtterance(_:)``).
+    case utteranceHeard(ParticipantID, HeardUtterance, at: Duration)
     /// The room does not answer; the engine tries to come back for up to 30 s.
     case connectionLost
     /// The engine is back in the room, as the same participant.

@@ -80,6 +80,9 @@ extension EngineEvent {
             case .poorLink: self = .linkQualityChanged(participant, .poor)
             case .goodLink: self = .linkQualityChanged(participant, .good)
             }
+        case .utteranceHeard(let news):
+            let heard = HeardUtterance(news.progress)
+            self = .utteranceHeard(ParticipantID(rawValue: news.participant), heard, at: news.time.sinceEpoch)
         case .referenceRetimed: self = .referenceRetimed
         case .playoutMarginChanged(let nanoseconds): self = .playoutMarginChanged(.nanoseconds(nanoseconds))
         }

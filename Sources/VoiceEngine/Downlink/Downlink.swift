@@ -76,6 +76,14 @@ struct Downlink: ~Copyable {
     /// What is to be reported of those that sent since the last report.
     mutating func receptionReports(now: Duration) -> ReceptionReports { streams.receptionReports(now: now) }
 
+    /// Takes what the playback thread has handed to the device, for the utterances that were in it.
+    mutating func rendered(_ span: RenderedSpan) { streams.rendered(span) }
+
+    /// Tells what is news of the talkers' utterances.
+    mutating func tellHeard(now: MonotonicTime, _ events: inout MediaEventOutlet) {
+        streams.tellHeard(now: now, &events)
+    }
+
     mutating func setVolume(_ gain: Float, of source: UInt32) {
         streams.setVolume(gain, of: source)
     }

@@ -1,8 +1,11 @@
 public import VoiceCoding
+internal import VoiceDevices
 internal import VoicePlayout
+internal import VoiceRealtime
+internal import VoiceTurns
 internal import VoiceWire
 
-/// One remote talker: a jitter buffer, its decoder and a volume, all allocated in `init` and only made as new for the next talker.
+/// One remote talker: a jitter buffer, its decoder, a volume and a ledger of what was heard of its utterances, all allocated in `init` and only made as new for the next talker.
 struct DownlinkStream: ~Copyable {
     /// Whose packets this is for; nil while the slot is free.
     private(set) var synchronizationSource: UInt32?
@@ -11,6 +14,8 @@ struct DownlinkStream: ~Copyable {
     private var playout: PlayoutBuffer
     private var decoder: OpusDecoder
     private var volume = GainRamp(1)
+    private var ledger = UtteranceLedger()
+    private var heardNews = HeardNewsSchedule()
     private var counts = StreamStatistics()
     private var reception = ReceptionStatistics(synchronizationSource: 0)
 
@@ -25,6 +30,8 @@ struct DownlinkStream: ~Copyable {
         playout.reset(generation: generation)
         decoder.reset()
         volume = GainRamp(gain)
+        ledger.reset()
+        heardNews = HeardNewsSchedule()
         counts = StreamStatistics()
         counts.synchronizationSource = source
         reception = ReceptionStatistics(synchronizationSource: source)
@@ -52,17 +59,22 @@ struct DownlinkStream: ~Copyable {
         let origin = packet.speechOrigin(id: Uplink.originID)
         _ = playout.insert(
             packet.payload, header: packet.header, generation: origin?.generation, now: arrival)
-        note(packet, arrival: arrival)
+        note(packet, origin, arrival: arrival)
     }
 
     /// Takes a packet that repeats earlier ones (RFC 2198).
     mutating func insert(_ packet: borrowing RTPPacket, repeating audio: borrowing RedundantAudio, arrival: Duration) {
         let origin = packet.speechOrigin(id: Uplink.originID)
         _ = playout.insert(audio, header: packet.header, generation: origin?.generation, now: arrival)
-        note(packet, arrival: arrival)
+        note(packet, origin, arrival: arrival)
     }
 
-    private mutating func note(_ packet: borrowing RTPPacket, arrival: Duration) {
+    private mutating func note(_ packet: borrowing RTPPacket, _ origin: SpeechOrigin?, arrival: Duration) {
+        if let place = origin?.place {
+            ledger.place(place.utterance, position: place.position, timestamp: packet.header.timestamp)
+        } else {
+            ledger.placeOutside(timestamp: packet.header.timestamp)
+        }
         reception.receive(packet.header, arrival: arrival)
         counts.bytesReceived += packet.payload.count
         counts.audioLevel = packet.audioLevel(id: Uplink.audioLevelID)?.level
@@ -84,13 +96,49 @@ struct DownlinkStream: ~Copyable {
     }
 
     /// Puts a generation in force; what waits of older ones is dropped, with a short fade.
-    mutating func flush(generation: UInt32) { playout.flush(generation: generation) }
+    mutating func flush(generation: UInt32) {
+        if playout.flush(generation: generation) { heardNews.cut() }
+    }
 
     mutating func playbackStoodStill(_ frames: Int) { playout.playbackStoodStill(frames) }
 
-    /// Fills `block` with the stream's next frames.
-    mutating func pull(into block: inout MutableSpan<Float>, now: Duration) {
+    /// Fills `block` with the stream's next frames, which will lie at `moment`.
+    mutating func pull(into block: inout MutableSpan<Float>, now: Duration, at moment: MixMoment) {
+        let first = playout.pulledFrames
         _ = playout.pull(into: &block, now: now, decoder: &decoder)
+        if ledger.isActive { enter(first..<playout.pulledFrames, at: moment) }
+    }
+
+    /// Enters pulled frames into the ledger, by what the jitter buffer says that they stand for.
+    private mutating func enter(_ pulled: Range<Int64>, at moment: MixMoment) {
+        var frame = pulled.lowerBound
+        while frame < pulled.upperBound, let segment = playout.segment(ofPulledFrame: frame) {
+            let end = min(segment.firstFrame + Int64(segment.frames), pulled.upperBound)
+            if segment.advances {
+                ledger.pulled(
+                    timestamp: UInt32(truncatingIfNeeded: segment.firstTimestamp + frame - segment.firstFrame),
+                    frames: Int(end - frame), isMadeUp: segment.origin == .concealment,
+                    ringFrame: moment.ringFrame + Double(frame - pulled.lowerBound) * moment.scale, scale: moment.scale)
+            }
+            frame = end
+        }
+    }
+
+    // MARK: What was heard
+
+    /// Takes what the playback thread has handed to the device.
+    mutating func rendered(_ span: RenderedSpan) {
+        guard ledger.isActive else { return }
+        ledger.rendered(
+            firstFrame: span.firstFrame, frames: span.frames, dacNanoseconds: span.dacTime.nanoseconds)
+    }
+
+    /// What is to be told now of its utterances.
+    mutating func nextHeard(now: MonotonicTime) -> HeardNews? {
+        guard let source = synchronizationSource, let progress = heardNews.next(of: ledger, now: now) else {
+            return nil
+        }
+        return HeardNews(synchronizationSource: source, participant: participant, progress: progress, time: now)
     }
 
     /// Scales `block` by the volume and adds it to `mix`.

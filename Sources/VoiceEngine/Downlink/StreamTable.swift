@@ -1,5 +1,7 @@
 internal import VoiceCoding
+internal import VoiceDevices
 internal import VoicePlayout
+internal import VoiceRealtime
 internal import VoiceWire
 
 /// The talkers of a room, and who of them is played.
@@ -261,6 +263,20 @@ struct StreamTable: ~Copyable {
         }
     }
 
+    /// Takes what the playback thread has handed to the device.
+    mutating func rendered(_ span: RenderedSpan) {
+        for index in 0..<count where unsafe slots[index].synchronizationSource != nil {
+            unsafe slots[index].rendered(span)
+        }
+    }
+
+    /// Tells what is news of the talkers' utterances.
+    mutating func tellHeard(now: MonotonicTime, _ events: inout MediaEventOutlet) {
+        for index in 0..<count where unsafe slots[index].synchronizationSource != nil {
+            if let news = unsafe slots[index].nextHeard(now: now) { events.tell(.utteranceHeard(news)) }
+        }
+    }
+
     mutating func setVolume(_ gain: Float, of source: UInt32) {
         guard let index = member(of: source) else { return }
         unsafe members[index].gain = gain
@@ -273,7 +289,7 @@ struct StreamTable: ~Copyable {
         at moment: MixMoment
     ) {
         for index in 0..<count where unsafe slots[index].synchronizationSource != nil {
-            unsafe slots[index].pull(into: &scratch, now: now)
+            unsafe slots[index].pull(into: &scratch, now: now, at: moment)
             if sinks.sinkCount > 0 { unsafe sinks.hear(slots[index].participant, scratch.span, at: moment) }
             unsafe slots[index].add(&scratch, to: &mix)
         }

@@ -91,11 +91,12 @@ struct FarEndTable: ~Copyable {
 
     // MARK: Sound
 
-    /// Takes what the playback thread has handed to the device, for the utterances that were in it.
-    mutating func takeRendered(now: MonotonicTime) {
+    /// Takes what the playback thread has handed to the device, for the utterances that were in it: here, and of the room's talkers.
+    mutating func takeRendered(now: MonotonicTime, downlink: inout Downlink) {
         // Not before them: an utterance that ended unheard has nothing to wait for.
         concludeEnds(now: now)
         while let span = rendered.pop() {
+            downlink.rendered(span)
             guard farEndCount > 0 else { continue }
             for index in farEnds.indices {
                 if let farEnd = farEnds[index] { unsafe farEnd.queue.pointee.trail.rendered(span) }

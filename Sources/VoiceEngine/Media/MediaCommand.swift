@@ -97,6 +97,8 @@ package enum MediaEvent: BitwiseCopyable, Sendable {
     case referenceRetimed
     /// The first packet of a generation of our stream was sent.
     case generationStarted(generation: UInt32, timestamp: UInt32)
+    /// How far an utterance of somebody in the room was heard.
+    case utteranceHeard(HeardNews)
     /// Blocks are pulled so much before the playback thread comes for them from now on.
     case playoutMarginChanged(nanoseconds: Int64)
 }

@@ -48,7 +48,7 @@ struct MediaPipeline: ~Copyable {
         let allocationsBefore = RealtimeWatch.allocations
         while let command = commands.pop() { obey(command, now: clock.start) }
         let take = uplink.takeReference()
-        farEnds.takeRendered(now: clock.start)
+        farEnds.takeRendered(now: clock.start, downlink: &downlink)
         downlink.run(
             clock, take: take, playback: counters.counts.playback, farEnds: &farEnds, reports: &reports,
             events: &events)
@@ -66,6 +66,7 @@ struct MediaPipeline: ~Copyable {
         let interval = reports.meanInterval(of: session)
         let news = downlink.examineStreams(now: clock.start.sinceEpoch, reportInterval: interval)
         if let news { events.tell(news) }
+        downlink.tellHeard(now: clock.start, &events)
     }
 
     private var session: ReportSchedule.Session {

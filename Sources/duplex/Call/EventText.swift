@@ -28,6 +28,7 @@ extension EngineEvent {
         case .text: "text"
         case .interrupted: "interrupted"
         case .generationStarted: "generation_started"
+        case .utteranceHeard: "utterance_heard"
         case .connectionLost: "connection_lost"
         case .reconnected: "reconnected"
         case .requestRefused: "request_refused"
@@ -44,6 +45,7 @@ extension EngineEvent {
         case .participantLeft(let participant, _), .participantMuted(let participant, _), .message(let participant, _),
             .text(let participant, _),
             .interrupted(let participant, _, _), .generationStarted(let participant, _),
+            .utteranceHeard(let participant, _, _),
             .participantUnreachable(let participant),
             .participantReachable(let participant), .streamStalled(let participant, _),
             .linkQualityChanged(let participant, _):
@@ -81,6 +83,8 @@ extension EngineEvent {
         case .interrupted(let talker, let participant, _):
             "\(name(participant)) interrupted \(talker == participant ? "what was said before" : name(talker))"
         case .generationStarted(let talker, _): "\(name(talker)) speaks anew"
+        case .utteranceHeard(let talker, let heard, _):
+            "utterance \(heard.utterance.rawValue) of \(name(talker)) was heard up to \(heard.heard)"
         case .connectionLost:
             "the room does not answer; trying to come back for up to \(RoomTimers.breakWindow.components.seconds) s"
         case .reconnected: "back in the room"

@@ -1,0 +1,342 @@
+/// How far an utterance was heard.
+package struct UtteranceProgress: BitwiseCopyable, Equatable, Sendable {
+    /// The number that its talker has given it.
+    package var utterance: UInt32
+    /// How much of it had left the DAC, in frames of 48 kHz from its beginning; what was lost or skipped on the way counts as what lies behind it does.
+    package var frames: Int
+    /// By how many frames that may be wrong, either way.
+    package var boundFrames: Int
+
+    /// Progress of an utterance.
+    @_noLocks @_noAllocation
+    package init(utterance: UInt32, frames: Int, boundFrames: Int) {
+        self.utterance = utterance
+        self.frames = frames
+        self.boundFrames = boundFrames
+    }
+}
+
+/// How far the utterances of one talker in the room have come at the loudspeaker.
+///
+///     packets:         RTP timestamp ─► utterance, position ────────────────────┐
+///     pull:            RTP timestamp ─► frames of the playout ring ─┐           ▼
+///     playback thread: frames of the playout ring ─► time at the DAC ─► runs of an utterance, by the time at which they leave the DAC
+///
+/// Follows what the jitter buffer says of each pulled frame, so that loss, concealment, stretching and resampling need no correction here; and what the
+/// playback thread has taken, so that a stall, a discard or another device needs none either. What remains in doubt is stated: sound that was made up in
+/// place of a packet, the cross-fade of a jump, and the delay of the talker's codec.
+///
+/// Pure; one thread at a time. Nothing is allocated after `init`, and each call does bounded work, whatever the packets say.
+@safe
+package struct UtteranceLedger: ~Copyable {
+    /// What an Opus decoder gives lies so far behind what the encoder took: its look-ahead of 6.5 ms (RFC 6716, section 2.1: 2.5 ms in the low-delay mode).
+    package static var codecDelayFrames: Int { @_noLocks @_noAllocation get { 312 } }
+    /// Half a cross-fade of the jitter buffer: sound this near a jump is of both of its sides.
+    private static var fadeNanoseconds: Int64 { @_noLocks @_noAllocation get { 4_000_000 } }
+    private static var placeCapacity: Int { @_noLocks @_noAllocation get { 16 } }
+    /// Frames of 48 kHz to nanoseconds.
+    private static var nanosecondsPerFrame: Double { @_noLocks @_noAllocation get { 1e9 / 48_000 } }
+    /// A run goes on where the one before ended, to a frame.
+    private static var tolerance: Int64 { @_noLocks @_noAllocation get { 20_834 } }
+
+    /// The RTP timestamp of an utterance's position 0; or from where on packets say that they are of none.
+    private struct Place: BitwiseCopyable {
+        var start: UInt32
+        var utterance: UInt32
+        var isUtterance: Bool
+    }
+
+    private let places: UnsafeMutablePointer<Place>
+    private var placeCount = 0
+    private var nextPlace = 0
+    /// Pulled, and on their way to the DAC.
+    private var waiting = RunRing(capacity: 1_024)
+    /// The last that left it, or are about to.
+    private var heard = RunRing(capacity: 256)
+
+    /// A ledger that knows of no utterance.
+    package init() {
+        unsafe places = .allocate(capacity: Self.placeCapacity)
+        unsafe places.initialize(
+            repeating: Place(start: 0, utterance: 0, isUtterance: false), count: Self.placeCapacity)
+    }
+
+    deinit { unsafe places.deallocate() }
+
+    /// Makes it as new, for another talker.
+    @_noLocks @_noAllocation
+    package mutating func reset() {
+        (placeCount, nextPlace) = (0, 0)
+        waiting.removeAll()
+        heard.removeAll()
+    }
+
+    // MARK: What packets say
+
+    /// Whether the talker names its utterances; nothing is kept of one that does not.
+    package var isActive: Bool { @_noLocks @_noAllocation get { placeCount > 0 } }
+
+    /// Takes what a packet of this RTP timestamp says: that its first frame is at this position of an utterance.
+    @_noLocks @_noAllocation
+    package mutating func place(_ utterance: UInt32, position: UInt32, timestamp: UInt32) {
+        let start = timestamp &- position
+        for index in 0..<placeCount {
+            let known = unsafe places[index]
+            if known.isUtterance, known.utterance == utterance, known.start == start { return }
+        }
+        append(Place(start: start, utterance: utterance, isUtterance: true))
+    }
+
+    /// Takes what a packet says that belongs to no utterance.
+    @_noLocks @_noAllocation
+    package mutating func placeOutside(timestamp: UInt32) {
+        guard placeCount > 0, place(of: timestamp, limit: 1).utterance != nil else { return }
+        append(Place(start: timestamp, utterance: 0, isUtterance: false))
+    }
+
+    @_noLocks @_noAllocation
+    private mutating func append(_ place: Place) {
+        unsafe places[nextPlace] = place
+        nextPlace = (nextPlace &+ 1) % Self.placeCapacity
+        placeCount = min(placeCount &+ 1, Self.placeCapacity)
+    }
+
+    /// Where a timestamp lies, and for how many frames that holds.
+    @_noLocks @_noAllocation
+    private func place(of timestamp: UInt32, limit: Int) -> (utterance: UInt32?, position: Int, frames: Int) {
+        var found: Place?
+        var (distance, frames) = (Int32.max, limit)
+        for index in 0..<placeCount {
+            let place = unsafe places[index]
+            let behind = Int32(bitPattern: timestamp &- place.start)
+            if behind < 0 {
+                frames = min(frames, Int(behind.magnitude))
+            } else if behind <= distance {
+                (found, distance) = (place, behind)
+            }
+        }
+        guard let found, found.isUtterance else { return (nil, 0, frames) }
+        return (found.utterance, Int(distance), frames)
+    }
+
+    // MARK: On the way to the DAC
+
+    /// Takes frames that were pulled and whose timestamps run on with them. Frames that stand still in time are of no utterance, and left out.
+    ///
+    /// - Parameters:
+    ///   - timestamp: the RTP timestamp of the first.
+    ///   - isMadeUp: whether they were made up in place of sound that was lost.
+    ///   - ringFrame: where the first lies in the playout ring.
+    ///   - scale: how many of the ring's frames each takes.
+    @_noLocks @_noAllocation
+    package mutating func pulled(timestamp: UInt32, frames: Int, isMadeUp: Bool, ringFrame: Double, scale: Double) {
+        guard frames > 0 else { return }
+        if waiting.count > 0 {
+            let last = waiting.count &- 1
+            var run = waiting[last]
+            if run.isMadeUp == isMadeUp, run.scale == scale,
+                run.first &+ UInt32(truncatingIfNeeded: run.frames) == timestamp,
+                run.ringFrame + Double(run.frames) * scale == ringFrame
+            {
+                run.frames &+= frames
+                waiting[last] = run
+                return
+            }
+        }
+        var run = Run(first: timestamp, frames: frames, isMadeUp: isMadeUp)
+        (run.ringFrame, run.scale) = (ringFrame, scale)
+        // There is room for more than the playout ring holds, in the smallest pieces that are pulled.
+        waiting.appendReplacing(run)
+    }
+
+    // MARK: At the DAC
+
+    /// Takes frames of the playout ring that were handed to the device: the first leaves the DAC at `dacNanoseconds`. What lies before them was discarded.
+    @_noLocks @_noAllocation
+    package mutating func rendered(firstFrame: Int, frames: Int, dacNanoseconds: Int64) {
+        let spanEnd = firstFrame &+ frames
+        while waiting.count > 0 {
+            var run = waiting[0]
+            let discarded = run.frames(before: firstFrame)
+            let left = run.frames(before: spanEnd)
+            if left > discarded {
+                let offset = run.ringFrame + Double(discarded) * run.scale - Double(firstFrame)
+                leave(
+                    run, discarded, left, time: dacNanoseconds &+ Int64(offset * Self.nanosecondsPerFrame))
+            }
+            guard left == run.frames else {
+                run.drop(left)
+                waiting[0] = run
+                return
+            }
+            waiting.removeFirst()
+        }
+    }
+
+    /// The frames of a run from one to before another leave the DAC.
+    @_noLocks @_noAllocation
+    private mutating func leave(_ run: Run, _ first: Int, _ end: Int, time: Int64) {
+        var done = first
+        // At most one piece for each place that is known, and one before all of them.
+        for _ in 0...placeCount where done < end {
+            let (utterance, position, frames) = place(
+                of: run.first &+ UInt32(truncatingIfNeeded: done), limit: end &- done)
+            if let utterance {
+                var piece = Run(
+                    first: UInt32(truncatingIfNeeded: position), frames: frames, isMadeUp: run.isMadeUp)
+                piece.utterance = utterance
+                piece.time = time &+ Int64(Double(done &- first) * run.scale * Self.nanosecondsPerFrame)
+                hear(piece)
+            }
+            done &+= frames
+        }
+    }
+
+    @_noLocks @_noAllocation
+    private mutating func hear(_ next: Run) {
+        var piece = next
+        if heard.count > 0 {
+            let newest = heard.count &- 1
+            var last = heard[newest]
+            let isContinued = last.utterance == piece.utterance && last.end == Int(piece.first)
+            let difference = piece.time &- last.endTime
+            if isContinued, last.isMadeUp == piece.isMadeUp, difference < Self.tolerance, difference > -Self.tolerance {
+                last.frames &+= piece.frames
+                heard[newest] = last
+                return
+            }
+            if piece.isMadeUp, last.isMadeUp, isContinued { piece.madeUpBefore = last.madeUpBefore &+ last.frames }
+            if last.utterance == piece.utterance { piece.jump = abs(Int(piece.first) &- last.end) }
+        }
+        heard.appendReplacing(piece)
+    }
+
+    // MARK: What is known
+
+    /// How far an utterance had been heard at a time of the DAC's, at most a second ago; the one that was heard last where none is named. nil where nothing had.
+    @_noLocks @_noAllocation
+    package func progress(at nanoseconds: Int64, of utterance: UInt32? = nil) -> UtteranceProgress? {
+        var index = heard.count &- 1
+        var doubt = 0
+        while index >= 0 {
+            let run = heard[index]
+            index &-= 1
+            if let utterance, utterance != run.utterance { continue }
+            let passed = nanoseconds &- run.time
+            guard passed > 0 else {
+                doubt = passed > -Self.fadeNanoseconds ? run.jump : 0
+                continue
+            }
+            let frames = min(run.frames, Int(Double(passed) / Self.nanosecondsPerFrame))
+            if passed < Self.fadeNanoseconds { doubt &+= run.jump }
+            if run.isMadeUp { doubt &+= run.madeUpBefore &+ frames }
+            return UtteranceProgress(
+                utterance: run.utterance, frames: max(0, Int(run.first) &+ frames &- Self.codecDelayFrames),
+                boundFrames: Self.codecDelayFrames &+ doubt)
+        }
+        return nil
+    }
+
+    /// Whether all that was pulled had left the DAC.
+    @_noLocks @_noAllocation
+    package func isSettled(at nanoseconds: Int64) -> Bool {
+        guard waiting.count == 0 else { return false }
+        return heard.count == 0 || heard[heard.count &- 1].endTime <= nanoseconds
+    }
+}
+
+/// Frames in a row. On the way to the DAC ``first`` is an RTP timestamp, and ``ringFrame`` and ``scale`` say where they are; behind it, it is a position in
+/// ``utterance``, and ``time`` says when they left.
+private struct Run: BitwiseCopyable {
+    var first: UInt32
+    var frames: Int
+    var isMadeUp: Bool
+    var ringFrame = 0.0
+    var scale = 1.0
+    var utterance = 0 as UInt32
+    var time = 0 as Int64
+    /// Frames without a break before these that were made up too.
+    var madeUpBefore = 0
+    /// How far the first lies from where the run before ended.
+    var jump = 0
+
+    @_noLocks @_noAllocation
+    init(first: UInt32, frames: Int, isMadeUp: Bool) {
+        self.first = first
+        self.frames = frames
+        self.isMadeUp = isMadeUp
+    }
+
+    /// The position behind the last.
+    var end: Int { @_noLocks @_noAllocation get { Int(first) &+ frames } }
+
+    /// When what follows the last leaves the DAC.
+    var endTime: Int64 { @_noLocks @_noAllocation get { time &+ Int64(Double(frames) * (1e9 / 48_000)) } }
+
+    /// How many whole frames of it lie before a frame of the ring.
+    @_noLocks @_noAllocation
+    func frames(before ringEnd: Int) -> Int {
+        let position = (Double(ringEnd) - ringFrame) / scale
+        if position <= 0 { return 0 }
+        if position >= Double(frames) { return frames }
+        // Rounded up, but for what is an error of rounding.
+        return min(Int(position + 0.999_999), frames)
+    }
+
+    @_noLocks @_noAllocation
+    mutating func drop(_ count: Int) {
+        ringFrame += Double(count) * scale
+        first &+= UInt32(truncatingIfNeeded: count)
+        frames &-= count
+    }
+}
+
+/// Runs in the order in which they came, in memory that is made once. Overflow: the oldest goes.
+@safe
+private struct RunRing: ~Copyable {
+    private let runs: UnsafeMutablePointer<Run>
+    private let mask: Int
+    private var first = 0
+    private(set) var count = 0
+
+    /// - Parameter capacity: a power of two.
+    init(capacity: Int) {
+        precondition(capacity > 0 && capacity & (capacity &- 1) == 0)
+        mask = capacity &- 1
+        unsafe runs = .allocate(capacity: capacity)
+        unsafe runs.initialize(repeating: Run(first: 0, frames: 0, isMadeUp: false), count: capacity)
+    }
+
+    deinit { unsafe runs.deallocate() }
+
+    /// The runs, the oldest being 0.
+    subscript(index: Int) -> Run {
+        @_noLocks @_noAllocation
+        get {
+            precondition(index >= 0 && index < count)
+            return unsafe runs[(first &+ index) & mask]
+        }
+        @_noLocks @_noAllocation
+        set {
+            precondition(index >= 0 && index < count)
+            unsafe runs[(first &+ index) & mask] = newValue
+        }
+    }
+
+    @_noLocks @_noAllocation
+    mutating func appendReplacing(_ run: Run) {
+        if count > mask { removeFirst() }
+        unsafe runs[(first &+ count) & mask] = run
+        count &+= 1
+    }
+
+    @_noLocks @_noAllocation
+    mutating func removeFirst() {
+        precondition(count > 0)
+        first = (first &+ 1) & mask
+        count &-= 1
+    }
+
+    @_noLocks @_noAllocation
+    mutating func removeAll() { count = 0 }
+}

@@ -1,0 +1,111 @@
+import Glibc
+import TestCases
+import Testing
+import VoiceEngine
+import VoiceSimulation
+
+@Suite("How far an utterance from the room was heard")
+struct HeardUtteranceTests {
+    /// A tone whose pitch wanders so that each 10 ms of it are like no others near them.
+    private static func wandering(seconds: Int, seed: UInt64) -> [Float] {
+        var random = SeededNumbers(seed: seed)
+        var samples: [Float] = []
+        var (phase, hertz) = (0.0, 1_000.0)
+        while samples.count < seconds * 48_000 {
+            let target = 400 + 2_000 * random.uniform()
+            let step = (target - hertz) / 720
+            for _ in 0..<720 {
+                hertz += step
+                phase += 2 * Double.pi * hertz / 48_000
+                samples.append(Float(0.25 * sin(phase)))
+            }
+        }
+        return samples
+    }
+
+    private static let window = 720
+
+    /// How much 15 ms that end before a frame of `heard` are like 15 ms that end before one of `said`, 0 to 1.
+    private static func likeness(_ heard: [Float], _ frame: Int, _ said: [Float], _ end: Int) -> Double {
+        var (product, left, right) = (0.0, 1e-9, 1e-9)
+        for back in stride(from: 1, through: window, by: 4) {
+            let (x, y) = (Double(heard[frame - back]), Double(said[end - back]))
+            product += x * y
+            left += x * x
+            right += y * y
+        }
+        return product / (left * right).squareRoot()
+    }
+
+    /// Which frame of `said` was heard last before a frame of `heard`, at most 100 ms from a guess; nil where that sound is like none, or like several.
+    private static func place(of frame: Int, in heard: [Float], said: [Float], near guess: Int) -> Int? {
+        // A loudspeaker that stands still has heard what it sounded before
+        guard let sounded = heard.prefix(frame).lastIndex(where: { abs($0) > 1e-3 }) else { return nil }
+        let frame = sounded + 1
+        guard frame >= window else { return nil }
+        let range = max(window, guess - 4_800)...min(said.count, guess + 4_800)
+        var best = (likeness: 0.0, end: 0)
+        var coarse: [(likeness: Double, end: Int)] = []
+        for end in stride(from: range.lowerBound, through: range.upperBound, by: 4) {
+            coarse.append((likeness(heard, frame, said, end), end))
+        }
+        guard let peak = coarse.max(by: { $0.likeness < $1.likeness }) else { return nil }
+        for end in peak.end - 4...peak.end + 4 where range.contains(end) {
+            let likeness = likeness(heard, frame, said, end)
+            if likeness > best.likeness { best = (likeness, end) }
+        }
+        let other = coarse.filter { abs($0.end - peak.end) > 480 }.map(\.likeness).max() ?? 0
+        return best.likeness > 0.8 && best.likeness > other + 0.15 ? best.end : nil
+    }
+
+    @Test(
+        "what is told agrees with the loudspeaker at 5 % loss and 60 ms of jitter, through a stall of 120 ms and a drifting clock; its bound holds",
+        arguments: cases(1...20))
+    func loudspeaker(seed: UInt64) throws {
+        // Given a talker that names its utterances, over a bad network, and a listener whose loudspeaker has a clock of its own
+        let length = 12
+        let said = Self.wandering(seconds: length, seed: seed)
+        var configuration = SimulatedCall.Configuration(talkers: [
+            SpeechSource(said, repetition: .once), SpeechSource([], repetition: .once),
+        ])
+        configuration.rooms = [RoomConditions(), RoomConditions()]
+        configuration.engine.backend = .bypass
+        configuration.engine.processing = .bypass
+        configuration.engine.encoder.bitratePerSecond = 64_000
+        configuration.seed = seed
+        configuration.longest = .seconds(length)
+        configuration.publishing = .anyone
+        configuration.playbackDriftPPM = [0, seed % 3 == 0 ? 0 : 150]
+        let call = try SimulatedCall(configuration)
+        var network = NetworkConditions.perfect
+        network.baseDelay = .milliseconds(20)
+        network.jitter = .gaussian(mean: .milliseconds(60), deviation: .milliseconds(20))
+        network.loss = .bursts(0.05, meanBurst: 1.3)
+        try call.setNetwork(network, .b)
+        // When it says three of them, and the loudspeaker stands still in each
+        let starts = [1.0, 4.5, 8.0]
+        for (index, start) in starts.enumerated() {
+            call.run(for: .seconds(start) - call.elapsed)
+            try call.beginUtterance(UInt32(index + 1), .a)
+            call.run(for: .milliseconds(1_700))
+            call.interruptPlayback(periods: 24, .b)
+        }
+        call.run(for: .seconds(length) - call.elapsed)
+        // Then what was told each quarter of a second agrees with the recording, where that can be told: not in sound that was made up or stretched
+        let heard = call.recording(.b).speaker
+        var (told, errors) = (0, [Double]())
+        for case .utteranceHeard(_, let news, let time) in call.events(.b) where news.heard > .zero {
+            told += 1
+            let start = Int(starts[Int(news.utterance.rawValue) - 1] * 48_000)
+            let frame = Int((time - .seconds(1)) / .seconds(1) * 48_000)
+            let position = start + Int(news.heard / .seconds(1) * 48_000)
+            guard let truth = Self.place(of: frame, in: heard, said: said, near: position) else { continue }
+            let error = Double(abs(position - truth)) / 48
+            errors.append(error)
+            #expect(error <= news.bound / .milliseconds(1), "\(news) at \(time), seed \(seed)")
+        }
+        errors.sort()
+        #expect(told >= 40 && errors.count >= told / 3, "\(errors.count) of \(told), seed \(seed)")
+        #expect(errors[errors.count * 95 / 100] <= 10, "seed \(seed)")
+    }
+}

@@ -1,0 +1,206 @@
+import TestCases
+import Testing
+
+@testable import VoiceTurns
+
+/// A talker's packets, a playout ring and a device, moved by hand, with a record of what was heard when.
+private final class Playback {
+    /// What a frame of the playout ring is of.
+    struct Frame {
+        var utterance: UInt32?
+        var position = 0
+    }
+
+    private var ledger = UtteranceLedger()
+    /// Wraps a second after the beginning.
+    static let firstTimestamp = UInt32.max - 48_000
+    /// From which timestamp on, counted from the first, packets are of which utterance, and of none in between.
+    static let parts: [(start: Int, utterance: UInt32?)] = [(0, 7), (40_320, nil), (52_800, 8), (91_200, 9)]
+
+    private(set) var ring: [Frame] = []
+    private var fetched = 0
+    private(set) var heard: [(frame: Frame, time: Int64)] = []
+    /// The timestamp of the next frame to be pulled, counted from the first.
+    private(set) var next = 0
+    var now = 5_000_000_000 as Int64
+    var latency = 20_000_000 as Int64
+
+    static func frame(_ timestamp: Int) -> Frame {
+        guard let part = parts.last(where: { $0.start <= timestamp }), part.utterance != nil else { return Frame() }
+        return Frame(utterance: part.utterance, position: timestamp - part.start)
+    }
+
+    var isActive: Bool { ledger.isActive }
+    var isSettled: Bool { ledger.isSettled(at: now) }
+    func progress(at time: Int64) -> UtteranceProgress? { ledger.progress(at: time) }
+    func reset() { ledger.reset() }
+
+    /// A packet of 20 ms comes.
+    func receive(_ packet: Int) {
+        let timestamp = Self.firstTimestamp &+ UInt32(packet * 960)
+        let frame = Self.frame(packet * 960)
+        guard let utterance = frame.utterance else { return ledger.placeOutside(timestamp: timestamp) }
+        ledger.place(utterance, position: UInt32(frame.position), timestamp: timestamp)
+    }
+
+    /// Pulls frames that follow, or that stand still in time.
+    func pull(_ frames: Int, isMadeUp: Bool = false, advances: Bool = true) {
+        if advances {
+            ledger.pulled(
+                timestamp: Self.firstTimestamp &+ UInt32(next), frames: frames, isMadeUp: isMadeUp,
+                ringFrame: Double(ring.count), scale: 1)
+        }
+        for _ in 0..<frames {
+            ring.append(advances ? Self.frame(next) : Frame())
+            if advances { next += 1 }
+        }
+    }
+
+    func skip(_ frames: Int) { next += frames }
+
+    var waiting: Int { ring.count - fetched }
+
+    /// The device fetches what there is, up to so many frames.
+    func fetch(_ frames: Int) {
+        let count = min(frames, waiting)
+        if count > 0 { ledger.rendered(firstFrame: fetched, frames: count, dacNanoseconds: now + latency) }
+        for index in 0..<count {
+            heard.append((ring[fetched + index], now + latency + Int64(Double(index) * 1e9 / 48_000)))
+        }
+        fetched += count
+        now += Int64(Double(frames) * 1e9 / 48_000)
+    }
+
+    /// Drops half of what waits, as an interruption does.
+    func discard() { fetched += waiting / 2 }
+
+    /// The last frame of an utterance that was heard before a time.
+    func truth(at time: Int64) -> Frame? { heard.last { $0.time < time && $0.frame.utterance != nil }?.frame }
+}
+
+@Suite("How far utterances of the room were heard")
+struct UtteranceLedgerTests {
+    @Test(
+        "is exact through loss, reordering, concealment, skips, stalls, discards and changing latencies",
+        arguments: cases(0..<20 as Range<UInt64>))
+    func exact(seed: UInt64) {
+        var random = SeededNumbers(seed: seed)
+        let playback = Playback()
+        var received = 0
+        while playback.next < 110_000 {
+            // Packets are there 40 ms before they are played; one in twenty comes behind the next, and one in twenty of an utterance never
+            while received * 960 < playback.next + 1_920 {
+                if random.chance(0.05) {
+                    playback.receive(received + 1)
+                    playback.receive(received)
+                    received += 1
+                } else if Playback.frame(received * 960).utterance == nil || !random.chance(0.05) {
+                    playback.receive(received)
+                }
+                received += 1
+            }
+            if random.chance(0.1) {
+                playback.pull(120, advances: false)
+            } else if random.chance(0.05) {
+                playback.skip(300)
+            }
+            playback.pull([24, 120, 240, 480][random.below(4)], isMadeUp: random.chance(0.05))
+            if random.chance(0.02) { playback.now += 120_000_000 }
+            if random.chance(0.02) { playback.latency = Int64(5 + random.below(60)) * 1_000_000 }
+            if random.chance(0.01) { playback.discard() }
+            while playback.waiting > 960 { playback.fetch(240) }
+            // What is known of the present and of the last 200 ms
+            for _ in 0..<2 {
+                let time = playback.now - Int64(random.below(200)) * 1_000_000
+                let truth = playback.truth(at: time)
+                let said = playback.progress(at: time)
+                #expect((truth == nil) == (said == nil), "seed \(seed)")
+                guard let truth, let said else { continue }
+                let expected = max(0, truth.position + 1 - UtteranceLedger.codecDelayFrames)
+                let error = abs(said.frames - expected)
+                #expect(said.utterance == truth.utterance, "seed \(seed)")
+                #expect(error <= 2, "\(error) frames, seed \(seed)")
+            }
+        }
+        #expect(playback.heard.count > 60_000)
+    }
+
+    @Test("sound that was made up is in doubt for as long as it lasts, and a jump while it is faded over")
+    func doubt() {
+        let playback = Playback()
+        for packet in 0..<8 { playback.receive(packet) }
+        playback.latency = 0
+        playback.pull(960)
+        playback.pull(480, isMadeUp: true)
+        playback.pull(240, isMadeUp: true)
+        playback.pull(960)
+        playback.skip(300)
+        playback.pull(960)
+        for _ in 0..<15 { playback.fetch(240) }
+        let start = 5_000_000_000 as Int64
+        func bound(_ milliseconds: Int64) -> Int? {
+            playback.progress(at: start + milliseconds * 1_000_000)?.boundFrames
+        }
+        let base = UtteranceLedger.codecDelayFrames
+        // Packets until 20 ms, made up until 35, packets until 55, a jump
+        #expect(bound(19) == base)
+        #expect(bound(21) == base + 48)
+        #expect(bound(34) == base + 672)
+        #expect(bound(36) == base)
+        #expect(bound(50) == base)
+        #expect(bound(53) == base + 300)
+        #expect(bound(57) == base + 300)
+        #expect(bound(60) == base)
+    }
+
+    @Test("nothing is told of who names no utterance, and whoever comes late knows where it is")
+    func late() throws {
+        let playback = Playback()
+        for packet in 42...54 { playback.receive(packet) }
+        #expect(!playback.isActive)
+        // The first packet that is heard is the 25th of its utterance
+        playback.receive(80)
+        #expect(playback.isActive)
+        playback.skip(80 * 960)
+        playback.pull(960)
+        playback.fetch(960)
+        let progress = try #require(playback.progress(at: playback.now + playback.latency))
+        #expect(progress.utterance == 8)
+        #expect(progress.frames == 80 * 960 - 52_800 + 960 - UtteranceLedger.codecDelayFrames)
+        #expect(!playback.isSettled)
+        playback.now += playback.latency
+        #expect(playback.isSettled)
+        playback.reset()
+        #expect(playback.progress(at: playback.now + playback.latency) == nil)
+    }
+
+    @Test(
+        "no packets harm it: whatever they say, the work is bounded and the answer is of one of them",
+        arguments: cases(0..<20 as Range<UInt64>))
+    func hostile(seed: UInt64) {
+        var random = SeededNumbers(seed: seed)
+        var ledger = UtteranceLedger()
+        var frame = 0
+        for _ in 0..<5_000 {
+            let (utterance, position) = (
+                UInt32.random(in: 0...3, using: &random), UInt32.random(in: 0 ... .max, using: &random)
+            )
+            let timestamp = random.chance(0.5) ? UInt32(frame) : UInt32.random(in: 0 ... .max, using: &random)
+            if random.chance(0.2) {
+                ledger.placeOutside(timestamp: timestamp)
+            } else {
+                ledger.place(utterance, position: position, timestamp: timestamp)
+            }
+            ledger.pulled(
+                timestamp: timestamp, frames: 480, isMadeUp: random.chance(0.3), ringFrame: Double(frame), scale: 1)
+            frame += 480
+            // A device that hardly ever comes
+            if random.chance(0.001) {
+                ledger.rendered(firstFrame: frame - 960, frames: 960, dacNanoseconds: Int64(frame) * 20_833)
+            }
+            if let progress = ledger.progress(at: Int64(frame) * 20_833) {
+                #expect(progress.utterance <= 3 && progress.frames >= 0 && progress.boundFrames > 0)
+            }
+        }
+    }
+}
