@@ -338,10 +338,7 @@ package final class SimulatedCallOver<Security: PeerSecurity> {
     private func attend(to participant: Participant) {
         participant.guest.handleTimeout(now: now.sinceEpoch)
         while let event = participant.core.nextEvent() {
-            if case .generationStarted(let generation, let timestamp) = event {
-                let actions = participant.media.generationStarted(generation, timestamp: timestamp)
-                for action in actions { carryOut(action, of: participant) }
-            }
+            for action in participant.media.take(event) { carryOut(action, of: participant) }
             if let event = EngineEvent(event) { participant.events.append(event) }
         }
         while let event = participant.guest.session.pollEvent() {
@@ -376,6 +373,7 @@ package final class SimulatedCallOver<Security: PeerSecurity> {
         case .tellMuted(let stream, let muted): try? participant.guest.session.setMuted(muted, stream: stream)
         case .tellInterrupted(let stream): try? participant.guest.session.interrupt(stream)
         case .tellGeneration(let start): try? participant.guest.session.tellGeneration(start)
+        case .tellHeard(let report): try? participant.guest.session.tellHeard(report)
         case .command(let command): try? participant.core.send(command)
         case .post(let event): participant.events.append(event)
         }

@@ -120,8 +120,8 @@ extension RoomMessage {
     var isDurable: Bool {
         switch type {
         case .message, .interrupted, .generationStarted, .requestRefused: true
-        // A rejoin brings the newest token.
-        case .renew: false
+        // A rejoin brings the newest token, and what was heard is told again.
+        case .renew, .tellHeard: false
         default: RoomRequest(rawValue: type.rawValue) != nil
         }
     }

@@ -4,6 +4,7 @@ internal import VoicePeers
 ///
 ///     news of the room ----> one place for each participant, stream, interruption and generation; a newer one takes it ----+--> carrier
 ///     what participants write ----> one by one, so many for each of them, behind all news -------------------+
+///     what they have heard ----> the latest of each listener and stream, behind everything else -------------+
 ///
 /// Of a state only the latest counts: so the news that wait are never more than there is to know about a room, whatever its members do and
 /// however slow the receiver is. What somebody writes fills that sender's own share of the queue.
@@ -18,6 +19,15 @@ struct OutgoingQueue: Sendable {
     /// each participant, the refusals, and what became of a token.
     static let newsLimit =
         RoomProtocol.participantLimit * (3 * RoomProtocol.streamLimit + 2) + refusalLimit + messagesPerSender + 1
+
+    /// Listeners and streams of which a report can wait: as many as hear one talker, each of its streams. More are dropped.
+    static let reportLimit = RoomProtocol.participantLimit * RoomProtocol.streamLimit
+
+    /// Who has heard which stream; nobody where it is one's own report.
+    private struct Hearing: Hashable {
+        var listener: ParticipantID?
+        var stream: StreamID
+    }
 
     private enum Subject: Hashable {
         case participant(ParticipantID)
@@ -36,8 +46,11 @@ struct OutgoingQueue: Sendable {
     private var letters = FirstInFirstOut<RoomMessage>()
     private var lettersOf: [ParticipantID: Int] = [:]
     private var refusals = 0
+    private var reports: [Hearing: RoomMessage] = [:]
+    /// The keys of `reports`, in order.
+    private var hearings = FirstInFirstOut<Hearing>()
 
-    var count: Int { newsLeft + letters.count }
+    var count: Int { newsLeft + letters.count + hearings.count }
     var isEmpty: Bool { count == 0 }
 
     // MARK: In
@@ -60,6 +73,8 @@ struct OutgoingQueue: Sendable {
         case .muteChanged(let stream, let mute): putMute(mute, of: stream)
         case .interrupted(_, let stream, _): put(.interruption(stream), message)
         case .generationStarted(_, let start): put(.generation(start.stream), message)
+        case .tellHeard(let report): put(Hearing(listener: nil, stream: report.stream), message)
+        case .heard(let listener, let report): put(Hearing(listener: listener, stream: report.stream), message)
         case .renewed: put(.token, message)
         default: push(nil, message)
         }
@@ -73,6 +88,7 @@ struct OutgoingQueue: Sendable {
             withdraw(.interruption(stream))
             withdraw(.generation(stream))
         }
+        for hearing in hearings.takeAll(where: { $0.listener == participant }) { reports[hearing] = nil }
         if lettersOf[participant] == nil {
             if withdraw(.participant(participant)) { return }
         } else {
@@ -103,6 +119,14 @@ struct OutgoingQueue: Sendable {
         }
     }
 
+    private mutating func put(_ hearing: Hearing, _ report: RoomMessage) {
+        if reports[hearing] == nil {
+            guard hearings.count < Self.reportLimit else { return }
+            hearings.append(hearing)
+        }
+        reports[hearing] = report
+    }
+
     private mutating func push(_ subject: Subject?, _ message: RoomMessage) {
         if let subject { places[subject] = news.count }
         news.append((subject, message))
@@ -120,7 +144,7 @@ struct OutgoingQueue: Sendable {
 
     // MARK: Out
 
-    /// The next message, news before letters.
+    /// The next message: news, then letters, then what was heard.
     mutating func popFirst() -> RoomMessage? {
         while newsLeft > 0 {
             let place = newsTaken
@@ -133,7 +157,7 @@ struct OutgoingQueue: Sendable {
             compact()
             return message
         }
-        return popLetter()
+        return popLetter() ?? hearings.popFirst().flatMap { reports.removeValue(forKey: $0) }
     }
 
     private mutating func popLetter() -> RoomMessage? {
@@ -144,7 +168,7 @@ struct OutgoingQueue: Sendable {
         return letter
     }
 
-    /// Forgets what a whole roster tells.
+    /// Forgets what a whole roster tells. What was heard is kept.
     mutating func keepDurable() {
         for place in news.indices where news[place]?.message.isDurable == false {
             if let subject = news[place]?.subject, places[subject] == place { places[subject] = nil }

@@ -45,6 +45,7 @@ extension RoomDirectory {
         case .send(let destination, let kind, let bytes): try relay(bytes, kind, from: id, to: destination)
         case .interrupt(let stream): try interrupt(stream, from: id, now: now)
         case .tellGeneration(let start): try beginGeneration(start, from: id)
+        case .tellHeard(let report): try tellTalker(report, from: id, now: now)
         case .renew(let token): try askForVerdict(on: token, of: id, now: now)
         default: throw .malformed
         }
@@ -179,6 +180,19 @@ extension RoomDirectory {
         try deliver(.generationStarted(id, start), to: listeners)
     }
 
+    /// Tells a talker how far one who hears it has heard an utterance. What waits for the talker of the same listener and stream is replaced.
+    private mutating func tellTalker(
+        _ report: HeardReport, from id: ParticipantID, now: Duration
+    ) throws(RoomRefusal) {
+        guard let listener = participants[id], listener.subscriptions.contains(report.stream),
+            let publisher = publisher(of: report.stream, room: listener.room)
+        else { throw .unknownStream }
+        guard participants[id]?.reportsOfHearing.take(RoomLimits.reportsOfHearing, now: now) == true else {
+            throw .tooOften
+        }
+        try deliver(.heard(by: id, report), to: [publisher])
+    }
+
     /// Delivers to whoever has room; the refusal says that someone had not.
     private mutating func deliver(_ message: RoomMessage, to receivers: [ParticipantID]) throws(RoomRefusal) {
         var someoneIsBusy = false
@@ -196,6 +210,7 @@ extension RoomMessage {
             .interrupt(let stream):
             stream.rawValue
         case .tellGeneration(let start): start.stream.rawValue
+        case .tellHeard(let report): report.stream.rawValue
         case .send(let destination, _, _): destination?.rawValue ?? 0
         default: 0
         }

@@ -85,6 +85,22 @@ extension GenerationStart {
     }
 }
 
+extension HeardReport {
+    func write(into writer: inout ByteWriter) {
+        writer.write(stream.rawValue)
+        writer.write(utterance)
+        writer.write(milliseconds)
+        writer.write(boundMilliseconds)
+        writer.write(flag: isFinal)
+    }
+
+    init(from reader: inout ByteReader) throws(RoomProtocolError) {
+        self.init(
+            stream: try reader.stream(), utterance: try reader.number(), milliseconds: try reader.number(),
+            boundMilliseconds: try reader.number(), isFinal: try reader.flag())
+    }
+}
+
 extension PublishedStream {
     func write(into writer: inout ByteWriter) {
         assignment.write(into: &writer)

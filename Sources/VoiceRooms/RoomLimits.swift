@@ -22,6 +22,10 @@ enum RoomLimits {
     /// Interruptions by one participant: nobody begins to speak more than twice a second for long. More are refused as `tooOften`.
     static let interruptions = RateLimit(burst: 10, interval: .milliseconds(500))
 
+    /// What one participant tells of what it has heard: four times a second of each of 16 talkers, and the beginnings and ends of their utterances. More
+    /// are refused as `tooOften`.
+    static let reportsOfHearing = RateLimit(burst: 200, interval: .milliseconds(10))
+
     /// Rejoins of one participant, each of which costs a whole roster. More are dropped, and repeated by the client.
     static let resumptions = RateLimit(burst: 5, interval: .seconds(1))
 

@@ -15,6 +15,8 @@ package enum RoomMessage: Equatable, Sendable {
     case interrupt(StreamID)
     /// The first packet of a generation that the room has numbered was sent, with this RTP timestamp.
     case tellGeneration(GenerationStart)
+    /// How far an utterance of a stream was heard here, for its talker.
+    case tellHeard(HeardReport)
     /// A newer token of the same identity and room.
     case renew(token: [UInt8])
 
@@ -29,6 +31,8 @@ package enum RoomMessage: Equatable, Sendable {
         sender: ParticipantID, destination: ParticipantID?, kind: MessageKind = .application, bytes: [UInt8])
     case interrupted(by: ParticipantID, StreamID, generation: UInt32)
     case generationStarted(ParticipantID, GenerationStart)
+    /// How far a participant has heard an utterance of the receiver's.
+    case heard(by: ParticipantID, HeardReport)
     /// A request was refused: its type, the stream or participant it named (0: none), and why.
     case requestRefused(RoomRequest, subject: UInt32, RoomRefusal)
     case removed(RemovalReason)
@@ -76,6 +80,8 @@ public enum RoomRequest: UInt8, Sendable, CaseIterable {
     case renew = 0x0A
     /// `tellGeneration`
     case tellGeneration = 0x0B
+    /// `tellHeard`
+    case tellHeard = 0x0C
 }
 
 /// The first message on every path.

@@ -11,6 +11,7 @@ enum MessageType: UInt8 {
     case interrupt = 0x09
     case renew = 0x0A
     case tellGeneration = 0x0B
+    case tellHeard = 0x0C
     case handled = 0x40
     case joined = 0x41
     case participantJoined = 0x42
@@ -25,6 +26,7 @@ enum MessageType: UInt8 {
     case refused = 0x4B
     case renewed = 0x4C
     case generationStarted = 0x4D
+    case heard = 0x4E
     case ping = 0x82
     case pong = 0x83
 
@@ -45,6 +47,7 @@ extension RoomMessage {
         case .interrupt: .interrupt
         case .renew: .renew
         case .tellGeneration: .tellGeneration
+        case .tellHeard: .tellHeard
         case .handled: .handled
         case .joined: .joined
         case .participantJoined: .participantJoined
@@ -59,6 +62,7 @@ extension RoomMessage {
         case .refused: .refused
         case .renewed: .renewed
         case .generationStarted: .generationStarted
+        case .heard: .heard
         case .ping: .ping
         case .pong: .pong
         }
@@ -83,6 +87,7 @@ extension RoomMessage {
             writer.write(bytes: bytes, limit: RoomProtocol.messageLimit)
         case .renew(let token): writer.write(bytes: token, limit: RoomProtocol.tokenLimit)
         case .tellGeneration(let start): start.write(into: &writer)
+        case .tellHeard(let report): report.write(into: &writer)
         case .handled(let count): writer.write(count)
         case .joined(let grant): grant.write(into: &writer)
         case .participantJoined(let entry): entry.write(into: &writer)
@@ -110,6 +115,9 @@ extension RoomMessage {
         case .generationStarted(let participant, let start):
             writer.write(participant.rawValue)
             start.write(into: &writer)
+        case .heard(let participant, let report):
+            writer.write(participant.rawValue)
+            report.write(into: &writer)
         case .requestRefused(let request, let subject, let refusal):
             writer.write(request.rawValue)
             writer.write(subject)
@@ -141,6 +149,7 @@ extension RoomMessage {
         case .interrupt: self = .interrupt(try reader.stream())
         case .renew: self = .renew(token: try reader.bytes(limit: RoomProtocol.tokenLimit))
         case .tellGeneration: self = .tellGeneration(try GenerationStart(from: &reader))
+        case .tellHeard: self = .tellHeard(try HeardReport(from: &reader))
         case .handled: self = .handled(count: try reader.number())
         case .joined: self = .joined(try JoinGrant(from: &reader))
         case .participantJoined: self = .participantJoined(try RosterEntry(from: &reader))
@@ -156,6 +165,7 @@ extension RoomMessage {
             self = .interrupted(by: try reader.participant(), try reader.stream(), generation: try reader.number())
         case .generationStarted:
             self = .generationStarted(try reader.participant(), try GenerationStart(from: &reader))
+        case .heard: self = .heard(by: try reader.participant(), try HeardReport(from: &reader))
         case .requestRefused:
             self = .requestRefused(try reader.code(), subject: try reader.number(), try reader.code())
         case .removed: self = .removed(try reader.code())

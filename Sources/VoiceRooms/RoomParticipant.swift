@@ -46,9 +46,10 @@ struct RoomParticipant: Sendable {
     /// Whether something that it has sent waits for `requests` to open again.
     var isHeldUp = false
 
-    /// What it asks for, its interruptions, its rejoins and its new tokens, each held to its limit.
+    /// What it asks for, its interruptions, what it tells of what it has heard, its rejoins and its new tokens, each held to its limit.
     var requests = RateMeter()
     var interruptions = RateMeter()
+    var reportsOfHearing = RateMeter()
     var resumptions = RateMeter()
     var renewals = RateMeter()
 

@@ -10,7 +10,7 @@ package enum RoomProtocol {
     package static let applicationProtocol = "duplex-room/1"
 
     /// The protocol versions that this build speaks.
-    package static let versions: ClosedRange<UInt8> = 5...5
+    package static let versions: ClosedRange<UInt8> = 6...6
 
     /// Bytes in a control datagram at most. With the 37 bytes of a DTLS record and 48 of UDP over IPv6 it fits every IPv6 path: 1280 bytes
     /// (RFC 8200 section 5).

@@ -141,6 +141,9 @@ package struct RoomSession: Sendable {
         try ask(.tellGeneration(start))
     }
 
+    /// Tells a talker how far an utterance of its was heard here. Of each stream only the latest that waits is sent.
+    package mutating func tellHeard(_ report: HeardReport) throws(RoomSessionError) { try ask(.tellHeard(report)) }
+
     /// Leaves the room. `RoomSessionEvent.ended` comes after the acknowledgement, or after `RoomTimers.closingTime`.
     package mutating func leave(now: Duration) {
         switch state {

@@ -192,6 +192,7 @@ extension RoomSession {
             events.append(.interrupted(by: participant, stream, generation: generation))
         case .generationStarted(let participant, let start):
             events.append(.generationStarted(participant, start))
+        case .heard(let participant, let report): events.append(.heard(by: participant, report))
         case .requestRefused(let request, let subject, let refusal):
             if request == .renew { judgedToken = self.request.token }
             events.append(.requestRefused(request, subject: subject, refusal))

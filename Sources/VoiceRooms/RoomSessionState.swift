@@ -82,6 +82,8 @@ public enum RoomSessionEvent: Equatable, Sendable {
     case interrupted(by: ParticipantID, StreamID, generation: UInt32)
     /// A talker has begun a generation: what follows is of it.
     case generationStarted(ParticipantID, GenerationStart)
+    /// How far a participant has heard an utterance of ours.
+    case heard(by: ParticipantID, HeardReport)
     /// A request was refused; `subject` is the stream or participant it named.
     case requestRefused(RoomRequest, subject: UInt32, RoomRefusal)
     /// The session is over; nothing follows.

@@ -88,6 +88,9 @@ public final class RoomClient: Sendable {
     /// Tells those who hear a stream of one's own where its new generation begins.
     public func tellGeneration(_ start: GenerationStart) throws(RoomSessionError) { try ask(.tellGeneration(start)) }
 
+    /// Tells a talker how far an utterance of its was heard here.
+    public func tellHeard(_ report: HeardReport) throws(RoomSessionError) { try ask(.tellHeard(report)) }
+
     /// Leaves the room; `ended` follows within `RoomTimers.closingTime`.
     public func leave() throws(RoomSessionError) { try ask(.leave) }
 
@@ -130,6 +133,7 @@ final class RoomClientShared: Sendable {
         case send([UInt8], MessageKind, ParticipantID?)
         case interrupt(StreamID)
         case tellGeneration(GenerationStart)
+        case tellHeard(HeardReport)
         case leave
     }
 

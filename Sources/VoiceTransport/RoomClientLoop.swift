@@ -276,6 +276,7 @@ final class RoomClientLoop<Security: PeerSecurity & ~Copyable> {
             case .send(let bytes, let kind, let destination): try guest.session.send(bytes, kind, to: destination)
             case .interrupt(let stream): try guest.session.interrupt(stream)
             case .tellGeneration(let start): try guest.session.tellGeneration(start)
+            case .tellHeard(let report): try guest.session.tellHeard(report)
             case .leave: guest.session.leave(now: now)
             }
         } catch {

@@ -1,4 +1,5 @@
 import Glibc
+import SimulatedCalls
 import TestCases
 import Testing
 import VoiceEngine
@@ -58,13 +59,8 @@ struct HeardUtteranceTests {
         return best.likeness > 0.8 && best.likeness > other + 0.15 ? best.end : nil
     }
 
-    @Test(
-        "what is told agrees with the loudspeaker at 5 % loss and 60 ms of jitter, through a stall of 120 ms and a drifting clock; its bound holds",
-        arguments: cases(1...20))
-    func loudspeaker(seed: UInt64) throws {
-        // Given a talker that names its utterances, over a bad network, and a listener whose loudspeaker has a clock of its own
-        let length = 12
-        let said = Self.wandering(seconds: length, seed: seed)
+    /// A call of an agent, side A, with a listener, side B, whose loudspeaker has a clock of its own, over packets that are lost and late.
+    private static func call(_ said: [Float], seconds: Int, seed: UInt64) throws -> SimulatedCall {
         var configuration = SimulatedCall.Configuration(talkers: [
             SpeechSource(said, repetition: .once), SpeechSource([], repetition: .once),
         ])
@@ -73,7 +69,7 @@ struct HeardUtteranceTests {
         configuration.engine.processing = .bypass
         configuration.engine.encoder.bitratePerSecond = 64_000
         configuration.seed = seed
-        configuration.longest = .seconds(length)
+        configuration.longest = .seconds(seconds)
         configuration.publishing = .anyone
         configuration.playbackDriftPPM = [0, seed % 3 == 0 ? 0 : 150]
         let call = try SimulatedCall(configuration)
@@ -82,6 +78,17 @@ struct HeardUtteranceTests {
         network.jitter = .gaussian(mean: .milliseconds(60), deviation: .milliseconds(20))
         network.loss = .bursts(0.05, meanBurst: 1.3)
         try call.setNetwork(network, .b)
+        return call
+    }
+
+    @Test(
+        "what is told agrees with the loudspeaker at 5 % loss and 60 ms of jitter, through a stall of 120 ms and a drifting clock; its bound holds",
+        arguments: cases(1...20))
+    func loudspeaker(seed: UInt64) throws {
+        // Given a talker that names its utterances, over a bad network, and a listener whose loudspeaker has a clock of its own
+        let length = 12
+        let said = Self.wandering(seconds: length, seed: seed)
+        let call = try Self.call(said, seconds: length, seed: seed)
         // When it says three of them, and the loudspeaker stands still in each
         let starts = [1.0, 4.5, 8.0]
         for (index, start) in starts.enumerated() {
@@ -94,7 +101,7 @@ struct HeardUtteranceTests {
         // Then what was told each quarter of a second agrees with the recording, where that can be told: not in sound that was made up or stretched
         let heard = call.recording(.b).speaker
         var (told, errors) = (0, [Double]())
-        for case .utteranceHeard(_, let news, let time) in call.events(.b) where news.heard > .zero {
+        for case .utteranceHeard(_, let news, let time) in call.events(.b) where news.heard > .zero && !news.isFinal {
             told += 1
             let start = Int(starts[Int(news.utterance.rawValue) - 1] * 48_000)
             let frame = Int((time - .seconds(1)) / .seconds(1) * 48_000)
@@ -102,10 +109,55 @@ struct HeardUtteranceTests {
             guard let truth = Self.place(of: frame, in: heard, said: said, near: position) else { continue }
             let error = Double(abs(position - truth)) / 48
             errors.append(error)
-            #expect(error <= news.bound / .milliseconds(1), "\(news) at \(time), seed \(seed)")
+            let bound = news.bound / .milliseconds(1)
+            guard error > bound else { continue }
+            // 15 ms that hold a jump, or what is repeated to gain time, are like the other side of it: the claim must lie between what was reached
+            // a little before and what is a little after
+            let reached = (-4...4).compactMap { step -> Int? in
+                let offset = step * 192
+                let place = Self.place(of: frame + offset, in: heard, said: said, near: position + offset)
+                return place.map { $0 - max(0, offset) }
+            }
+            let outside = max((reached.min() ?? truth) - position, position - (reached.max() ?? truth))
+            #expect(Double(outside) / 48 <= bound, "\(news) at \(time), \(error) ms off, seed \(seed)")
         }
         errors.sort()
-        #expect(told >= 40 && errors.count >= told / 3, "\(errors.count) of \(told), seed \(seed)")
+        #expect(told >= 35 && errors.count >= told / 3, "\(errors.count) of \(told), seed \(seed)")
         #expect(errors[errors.count * 95 / 100] <= 10, "seed \(seed)")
+    }
+
+    @Test(
+        "an interruption is answered with how far the utterance was heard, once", arguments: cases(1...10))
+    func interruption(seed: UInt64) throws {
+        // Given an agent whose synthesiser notices nothing, over a bad network
+        let said = Self.wandering(seconds: 5, seed: seed)
+        let call = try Self.call(said, seconds: 5, seed: seed)
+        call.run(for: .seconds(1))
+        try call.beginUtterance(1, .a)
+        call.run(for: .seconds(2) + .milliseconds(37 * Int(seed)))
+        // When the listener interrupts it
+        try call.interrupt(try #require(call.ownStream(.a)), by: .b)
+        let word = call.elapsed
+        call.run(for: .seconds(1))
+        // Then within a second, in which what is lost of the room's messages is sent again, the agent knows how far it was heard, as the loudspeaker has it
+        let told = call.events(.a).compactMap { if case .heard(let heard, _) = $0 { heard } else { nil } }
+        let last = try #require(told.last)
+        #expect(last.isFinal && last.utterance == 1 && told.count { $0.isFinal } == 1, "\(told), seed \(seed)")
+        #expect(zip(told, told.dropFirst()).allSatisfy { $0.heard <= $1.heard }, "\(told), seed \(seed)")
+        let speaker = call.recording(.b).speaker
+        let position = 48_000 + Int(last.heard / .seconds(1) * 48_000)
+        if let truth = Self.place(of: speaker.count, in: speaker, said: said, near: position) {
+            let error = abs(Double(position - truth)) / 48
+            #expect(error <= last.bound / .milliseconds(1), "\(last), seed \(seed)")
+        }
+        // And the listener's app knew before
+        let here = call.events(.b).compactMap { event -> Duration? in
+            if case .utteranceHeard(_, let heard, let time) = event, heard.isFinal { time - .seconds(1) } else { nil }
+        }
+        #expect(here.count == 1 && here[0] >= word && here[0] < word + .milliseconds(60), "\(here), seed \(seed)")
+        // And nothing more is told of it
+        call.run(for: .milliseconds(500))
+        let later = call.events(.a).count { if case .heard = $0 { true } else { false } }
+        #expect(later == told.count, "seed \(seed)")
     }
 }

@@ -1,5 +1,7 @@
 import Testing
+import VoiceRealtime
 import VoiceRooms
+import VoiceTurns
 
 @testable import VoiceEngine
 
@@ -182,6 +184,34 @@ struct RoomMediaTests {
         #expect(media.handle(.interrupted(by: Self.own, start.stream, generation: 2)).isEmpty)
     }
 
+    @Test("what was heard of a talker's utterance is told on its stream, and of what was heard of ours the app learns")
+    func heard() {
+        var media = joined([entry(1, "anna")])
+        var news = HeardNews(
+            synchronizationSource: 100, participant: 1,
+            progress: UtteranceProgress(utterance: 3, frames: 48_000, boundFrames: 312), isFinal: true,
+            time: MonotonicTime(nanoseconds: 0))
+        #expect(media.take(.utteranceHeard(news)).map(text) == ["tell 10 heard 3 to 1000"])
+        // Of one that has gone nothing
+        news.synchronizationSource = 101
+        #expect(media.take(.utteranceHeard(news)).isEmpty)
+        // When anna tells what she has heard of us
+        func report(_ stream: StreamID) -> HeardReport {
+            HeardReport(stream: stream, utterance: 2, milliseconds: 70, boundMilliseconds: 9, isFinal: false)
+        }
+        let anna = ParticipantID(rawValue: 1)
+        let told = media.handle(.heard(by: anna, report(Self.ownStream.stream)))
+        guard case .post(.heard(let heard, by: anna))? = told.first else {
+            Issue.record("\(told)")
+            return
+        }
+        #expect(heard.heard == .milliseconds(70) && heard.bound == .milliseconds(9) && !heard.isFinal)
+        #expect(media.handle(.heard(by: anna, report(StreamID(rawValue: 10)))).isEmpty)
+        #expect(media.handle(.heard(by: ParticipantID(rawValue: 77), report(Self.ownStream.stream))).isEmpty)
+        // And that her talker has gone meanwhile is no news
+        #expect(media.handle(.requestRefused(.tellHeard, subject: 10, .unknownStream)).isEmpty)
+    }
+
     @Test("a room server that was started anew begins its generations anew")
     func generationsOfARestartedServer() {
         let anna = ParticipantID(rawValue: 1)
@@ -325,6 +355,7 @@ private func text(_ action: RoomMedia.Action) -> String {
     case .post(.participantMuted(let participant, let muted)): "mute \(participant.rawValue) \(muted)"
     case .post(.interrupted(let talker, let participant, let generation)):
         "\(participant.rawValue) interrupted \(talker.rawValue) before \(generation)"
+    case .tellHeard(let report): "tell \(report.stream.rawValue) heard \(report.utterance) to \(report.milliseconds)"
     case .tellGeneration(let start): "tell \(start.generation) begins at \(start.timestamp)"
     case .post(.generationStarted(let talker, let generation)): "\(talker.rawValue) begins \(generation)"
     case .tellInterrupted(let stream): "tell interrupted \(stream.rawValue)"

@@ -24,16 +24,16 @@ struct ProtocolVectorTests {
         "join and publish": one(
             .join(
                 JoinRequest(
-                    versions: 5...5, capabilities: .conversation, room: "", token: Array("a.b.c".utf8),
+                    versions: 6...6, capabilities: .conversation, room: "", token: Array("a.b.c".utf8),
                     publishing: .anyone)), 1, after: 1),
         "join": one(
             .join(
-                JoinRequest(versions: 5...5, capabilities: .conversation, room: "kitchen", token: Array("a.b.c".utf8))),
+                JoinRequest(versions: 6...6, capabilities: .conversation, room: "kitchen", token: Array("a.b.c".utf8))),
             1, after: 1),
         "rejoin": one(
             .join(
                 JoinRequest(
-                    versions: 5...5, capabilities: .conversation, room: "", token: Array("a.b.c".utf8),
+                    versions: 6...6, capabilities: .conversation, room: "", token: Array("a.b.c".utf8),
                     rejoin: RejoinClaim(participant: alice, secret: secret, handledCount: 9, attempt: 2))), 1, after: 1),
         "leave": one(.leave, 6, after: 4),
         "publish": one(.publish(assignment, interruptibleBy: .anyone), 2, after: 4),
@@ -45,11 +45,15 @@ struct ProtocolVectorTests {
         "interrupt": one(.interrupt(other), 8, after: 4),
         "renew": one(.renew(token: Array("d.e.f".utf8)), 9, after: 4),
         "tellGeneration": one(.tellGeneration(generationStart), 9, after: 4),
+        "tellHeard": one(
+            .tellHeard(
+                HeardReport(stream: other, utterance: 2, milliseconds: 1_500, boundMilliseconds: 9, isFinal: true)), 10,
+            after: 4),
         "handled": one(.handled(count: 21), 10, after: 4),
         "joined": one(
             .joined(
                 JoinGrant(
-                    version: 5, participant: alice, capabilities: .conversation, resumed: false, handledCount: 0,
+                    version: 6, participant: alice, capabilities: .conversation, resumed: false, handledCount: 0,
                     secret: secret, keepaliveInterval: .seconds(2), room: "kitchen", streams: [assignment],
                     rosterCount: 2, expiresIn: .seconds(3_600))), 1, after: 2),
         "participantJoined": one(
@@ -65,9 +69,15 @@ struct ProtocolVectorTests {
         "message": one(.message(sender: alice, destination: bob, bytes: [0, 255]), 8, after: 2),
         "interrupted": one(.interrupted(by: bob, assignment.stream, generation: 12), 9, after: 2),
         "generationStarted": one(.generationStarted(alice, generationStart), 10, after: 2),
+        "heard": one(
+            .heard(
+                by: bob,
+                HeardReport(
+                    stream: assignment.stream, utterance: 2, milliseconds: 1_500, boundMilliseconds: 9, isFinal: false)),
+            11, after: 2),
         "requestRefused": one(.requestRefused(.publish, subject: 5, .noPublishRight), 10, after: 2),
         "removed": one(.removed(.replaced), 11, after: 2),
-        "refused": one(.refused(.versionMismatch, versions: 5...5), 1, after: 2),
+        "refused": one(.refused(.versionMismatch, versions: 6...6), 1, after: 2),
         "renewed": one(.renewed(expiresIn: .seconds(600)), 12, after: 2),
         "renewed for ever": one(.renewed(expiresIn: nil), 12, after: 2),
         "ping": one(.ping(microseconds: 1_500_000), 0, after: 4),
@@ -175,7 +185,9 @@ struct ProtocolVectorTests {
         Damage(vector: "muteChanged", offset: 15, value: 4, error: .invalidValue),
         Damage(vector: "participantLeft", offset: 15, value: 0, error: .invalidValue),
         Damage(vector: "removed", offset: 11, value: 99, error: .invalidValue),
-        Damage(vector: "refused", offset: 12, value: 6, error: .invalidValue),
+        Damage(vector: "refused", offset: 12, value: 7, error: .invalidValue),
+        Damage(vector: "tellHeard", offset: 14, value: 0, error: .invalidValue),
+        Damage(vector: "heard", offset: 29, value: 2, error: .invalidValue),
         Damage(vector: "join", offset: 17, value: 129, error: .fieldTooLong),
         Damage(vector: "join", offset: 18, value: 0xFF, error: .invalidText),
         Damage(vector: "join", offset: 25, value: 4, error: .fieldTooLong),

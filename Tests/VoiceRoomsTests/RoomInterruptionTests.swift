@@ -101,4 +101,75 @@ struct RoomInterruptionTests {
         #expect(rooms.clients[1].events.last == unknown)
         #expect(rooms.clients[2].events.count == 1)
     }
+
+    // MARK: What was heard
+
+    private static func report(_ stream: StreamID, _ milliseconds: UInt32, isFinal: Bool = false) -> HeardReport {
+        HeardReport(stream: stream, utterance: 1, milliseconds: milliseconds, boundMilliseconds: 7, isFinal: isFinal)
+    }
+
+    @Test func whatWasHeardIsToldToTheTalkerAloneAndByThoseWhoHearIt() throws {
+        var rooms = try kitchen()
+        let stream = rooms.clients[0].stream.stream
+        // When eve tells the agent what she has heard, alice of a stream that is nobody's, and the agent of itself
+        try rooms.clients[2].session.tellHeard(Self.report(stream, 700))
+        try rooms.clients[1].session.tellHeard(Self.report(StreamID(rawValue: 999), 1))
+        try rooms.clients[0].session.tellHeard(Self.report(stream, 2))
+        rooms.run(for: .seconds(1))
+        let unknown = { RoomSessionEvent.requestRefused(.tellHeard, subject: $0, .unknownStream) }
+        let heard = RoomSessionEvent.heard(by: rooms.clients[2].participant, Self.report(stream, 700))
+        #expect(Set(rooms.clients[0].events.map { "\($0)" }) == ["\(heard)", "\(unknown(stream.rawValue))"])
+        #expect(rooms.clients[1].events == [unknown(999)])
+        #expect(rooms.clients[2].events.isEmpty)
+        // And when she does not want to hear it any more, it is not hers to tell
+        try rooms.clients[2].session.unsubscribe(from: stream)
+        try rooms.clients[2].session.tellHeard(Self.report(stream, 800))
+        rooms.run(for: .seconds(1))
+        #expect(rooms.clients[2].events == [unknown(stream.rawValue)])
+        #expect(rooms.clients[0].events.count == 2)
+    }
+
+    @Test func whoTellsTooMuchDisturbsNobody() throws {
+        var rooms = try kitchen()
+        let stream = rooms.clients[0].stream.stream
+        // When eve tells it 1000 times a second, and alice writes to the agent
+        for round in 0..<40 as Range<UInt32> {
+            for step in 0..<100 as Range<UInt32> {
+                try? rooms.clients[2].session.tellHeard(Self.report(stream, round * 100 + step))
+                rooms.run(for: .milliseconds(1))
+            }
+            try rooms.clients[1].session.send([UInt8(round)], to: rooms.clients[0].participant)
+        }
+        try rooms.clients[2].session.tellHeard(Self.report(stream, 4_000, isFinal: true))
+        rooms.run(for: .seconds(5))
+        // Then the agent has been told at the rate of the limit at most, and reads what alice wrote
+        let heard = rooms.clients[0].events.filter { if case .heard = $0 { true } else { false } }
+        let limit = RoomLimits.reportsOfHearing
+        #expect(heard.count <= limit.burst + Int(.seconds(9) / limit.interval))
+        let letters = rooms.clients[0].events.filter { if case .message = $0 { true } else { false } }
+        #expect(letters.count == 40)
+    }
+
+    @Test func whatWasHeardDuringABreakOfTheTalkerIsToldWhenItIsBack() throws {
+        var queue = OutgoingQueue()
+        let (stream, eve, alice) = (StreamID(rawValue: 5), ParticipantID(rawValue: 2), ParticipantID(rawValue: 3))
+        for milliseconds in 0..<1_000 as Range<UInt32> {
+            for listener in [eve, alice] { _ = queue.append(.heard(by: listener, Self.report(stream, milliseconds))) }
+        }
+        _ = queue.append(.message(sender: eve, destination: nil, bytes: [1]))
+        // The latest of each is kept, behind what is written
+        queue.keepDurable()
+        #expect(queue.count == 3)
+        #expect(queue.popFirst() == .message(sender: eve, destination: nil, bytes: [1]))
+        #expect(queue.popFirst() == .heard(by: eve, Self.report(stream, 999)))
+        // And of one who has gone nothing
+        queue.append(departureOf: alice, .left, streams: [])
+        #expect(queue.popFirst() == .participantLeft(alice, .left))
+        #expect(queue.popFirst() == nil && queue.isEmpty)
+        // However many have heard it, they are not more than a room holds
+        for listener in 1...5_000 as ClosedRange<UInt32> {
+            _ = queue.append(.heard(by: ParticipantID(rawValue: listener), Self.report(stream, 1)))
+        }
+        #expect(queue.count == OutgoingQueue.reportLimit)
+    }
 }

@@ -575,7 +575,12 @@ enum {
     DV_EVENT_ANSWER_STARTED = 34,
     /// Nothing more of the answer to `turn` will be heard: `duration_ns` of it was, the last at `time_ns`. `value` is
     /// DV_END_…
-    DV_EVENT_ANSWER_ENDED = 35
+    DV_EVENT_ANSWER_ENDED = 35,
+    /// `duration_ns` of `utterance` of `participant` had left the DAC here at `time_ns`; `value`: by how many nanoseconds
+    /// that may be wrong. `code` is `heard.final` where nothing more of it will be heard, else `heard.partly`.
+    DV_EVENT_UTTERANCE_HEARD = 36,
+    /// The same of an utterance of this engine's, as `participant` has heard it; without a time.
+    DV_EVENT_HEARD = 37
 };
 
 /// Something that happened, as the caller keeps it.

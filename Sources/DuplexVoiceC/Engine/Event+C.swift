@@ -67,6 +67,10 @@ extension dv_event {
             self.other = other.rawValue
         case .generationStarted(let talker, let generation):
             self.init(DV_EVENT_GENERATION_STARTED, talker, value: Int64(generation))
+        case .utteranceHeard(let talker, let heard, let time):
+            self.init(DV_EVENT_UTTERANCE_HEARD, talker, heard)
+            time_ns = time.nanoseconds
+        case .heard(let heard, let listener): self.init(DV_EVENT_HEARD, listener, heard)
         case .connectionLost: self.init(DV_EVENT_CONNECTION_LOST)
         case .reconnected: self.init(DV_EVENT_RECONNECTED)
         case .requestRefused(let refusal):
@@ -78,6 +82,13 @@ extension dv_event {
             self.init(DV_EVENT_DROPPED)
             value = Int64(count)
         }
+    }
+
+    private init(_ kind: Int, _ participant: ParticipantID, _ heard: HeardUtterance) {
+        self.init(kind, participant, value: heard.bound.nanoseconds)
+        utterance = heard.utterance.rawValue
+        duration_ns = heard.heard.nanoseconds
+        fill(&code, with: heard.isFinal ? "heard.final" : "heard.partly")
     }
 
     private init(_ kind: Int, _ moment: SpeechMoment, began: Bool) {

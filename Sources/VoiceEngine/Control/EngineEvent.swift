@@ -71,6 +71,9 @@ public enum EngineEvent: Sendable {
     /// How far an utterance of a talker in the room was heard here at a time, on the monotonic clock since its epoch: at its beginning, four times a second while
     /// it goes on, when another follows, and when an interruption has ended it. Of talkers that name their utterances (``VoiceEngine/beginUtterance(_:)``).
     case utteranceHeard(ParticipantID, HeardUtterance, at: Duration)
+    /// How far a participant has heard an utterance of this engine's, as its own engine tells: four times a second while it goes on, and when nothing more of
+    /// it will be heard, at once after an interruption. See ``VoiceEngine/beginUtterance(_:)``.
+    case heard(HeardUtterance, by: ParticipantID)
     /// The room does not answer; the engine tries to come back for up to 30 s.
     case connectionLost
     /// The engine is back in the room, as the same participant.

@@ -15,10 +15,9 @@ final class EventForwarder: Sendable {
 
     var wake: WakeHandle { signal.handle }
 
-    /// Starts the thread; `generationStarted` gets what the room is to be told of our stream.
+    /// Starts the thread; `tellRoom` gets what the room is to be told.
     func start(
-        _ core: EngineCore, _ broadcast: EventBroadcast,
-        generationStarted: @escaping @Sendable (UInt32, _ timestamp: UInt32) -> Void
+        _ core: EngineCore, _ broadcast: EventBroadcast, tellRoom: @escaping @Sendable (MediaEvent) -> Void
     ) throws(EngineError) {
         let signal = signal
         do throws(ThreadError) {
@@ -26,10 +25,8 @@ final class EventForwarder: Sendable {
                 Self.forward(
                     isStopped: { stop.isRaised }, wait: { signal.wait(timeout: .seconds(1)) }, next: core.nextEvent,
                     post: { event in
-                        switch event {
-                        case .generationStarted(let generation, let timestamp): generationStarted(generation, timestamp)
-                        default: if let event = EngineEvent(event) { broadcast.post(event) }
-                        }
+                        if event.isForRoom { tellRoom(event) }
+                        if let event = EngineEvent(event) { broadcast.post(event) }
                     })
             }
             thread.withLock { $0 = started }
@@ -81,8 +78,8 @@ extension EngineEvent {
             case .goodLink: self = .linkQualityChanged(participant, .good)
             }
         case .utteranceHeard(let news):
-            let heard = HeardUtterance(news.progress)
-            self = .utteranceHeard(ParticipantID(rawValue: news.participant), heard, at: news.time.sinceEpoch)
+            self = .utteranceHeard(
+                ParticipantID(rawValue: news.participant), HeardUtterance(news), at: news.time.sinceEpoch)
         case .referenceRetimed: self = .referenceRetimed
         case .playoutMarginChanged(let nanoseconds): self = .playoutMarginChanged(.nanoseconds(nanoseconds))
         }

@@ -131,9 +131,7 @@ public actor VoiceEngine {
         if case .ordinaryAfterRefusal(let errno) = media.scheduling {
             broadcast.post(.degraded(.noRealtimePriority(errno: errno)))
         }
-        try forwarder.start(core, broadcast) { [weak self] generation, timestamp in
-            Task { await self?.generationStarted(generation, timestamp: timestamp) }
-        }
+        try forwarder.start(core, broadcast) { [weak self] event in Task { await self?.tellRoom(event) } }
         let routes = try RouteThread(core, broadcast)
         running = Running(media: media, core: core, forwarder: forwarder, routes: routes)
         if isMuted { try core.send(.setMuted(true)) }
@@ -213,9 +211,7 @@ public actor VoiceEngine {
         }
     }
 
-    private func generationStarted(_ generation: UInt32, timestamp: UInt32) {
-        room?.generationStarted(generation, timestamp: timestamp)
-    }
+    private func tellRoom(_ event: MediaEvent) { room?.take(event) }
 
     /// Sends up to 1,024 bytes to one participant, or to all others in the room; delivered in order, and again after a
     /// break.
@@ -273,7 +269,8 @@ public actor VoiceEngine {
     /// the room's message comes; what is still under way is dropped by its generation, which every packet says. The
     /// talker, and
     /// everybody else, is told by ``EngineEvent/interrupted(_:by:generation:)``; when the talker speaks again, by
-    /// ``EngineEvent/generationStarted(_:generation:)``.
+    /// ``EngineEvent/generationStarted(_:generation:)``. How far a named utterance was heard is told when the last of it has left the DAC, here by
+    /// ``EngineEvent/utteranceHeard(_:_:at:)``, and to its talker, by each of its listeners, by ``EngineEvent/heard(_:by:)``.
     ///
     /// Another may be interrupted only who joined with ``RoomClientConfiguration/interruptibleBy`` `.anyone`, as an
     /// agent does; else, and beyond twice a

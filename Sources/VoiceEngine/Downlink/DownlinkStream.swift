@@ -135,10 +135,11 @@ struct DownlinkStream: ~Copyable {
 
     /// What is to be told now of its utterances.
     mutating func nextHeard(now: MonotonicTime) -> HeardNews? {
-        guard let source = synchronizationSource, let progress = heardNews.next(of: ledger, now: now) else {
+        guard let source = synchronizationSource, let (progress, isFinal) = heardNews.next(of: ledger, now: now) else {
             return nil
         }
-        return HeardNews(synchronizationSource: source, participant: participant, progress: progress, time: now)
+        return HeardNews(
+            synchronizationSource: source, participant: participant, progress: progress, isFinal: isFinal, time: now)
     }
 
     /// Scales `block` by the volume and adds it to `mix`.

@@ -103,6 +103,16 @@ package enum MediaEvent: BitwiseCopyable, Sendable {
     case playoutMarginChanged(nanoseconds: Int64)
 }
 
+extension MediaEvent {
+    /// Whether the room is to be told something of it: see ``RoomMedia/take(_:)``.
+    var isForRoom: Bool {
+        switch self {
+        case .generationStarted, .utteranceHeard: true
+        default: false
+        }
+    }
+}
+
 /// The media thread's end of the event ring, with the signal that wakes whoever forwards the events.
 struct MediaEventOutlet: ~Copyable {
     private var producer: ValueProducer<MediaEvent>

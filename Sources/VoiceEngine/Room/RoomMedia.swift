@@ -14,6 +14,8 @@ package struct RoomMedia {
         case tellInterrupted(StreamID)
         /// Tell the room where a generation of our stream begins.
         case tellGeneration(GenerationStart)
+        /// Tell a talker how far its utterance was heard here.
+        case tellHeard(HeardReport)
         /// Tell the media thread.
         case command(MediaCommand)
         /// Tell the listeners.
@@ -96,6 +98,22 @@ package struct RoomMedia {
     /// An interruption of ours was refused, or could not be asked for: what is said goes on to be heard.
     package mutating func interruptionRefused(_ stream: StreamID) -> [Action] { change(stream) { $0.withdraw() } }
 
+    /// What the room is to be told of an event of the media thread.
+    package func take(_ event: MediaEvent) -> [Action] {
+        switch event {
+        case .generationStarted(let generation, let timestamp): generationStarted(generation, timestamp: timestamp)
+        case .utteranceHeard(let news): heard(news)
+        default: []
+        }
+    }
+
+    private func heard(_ news: HeardNews) -> [Action] {
+        let streams = sources[ParticipantID(rawValue: news.participant), default: []]
+        return streams.filter { $0.synchronizationSource == news.synchronizationSource }.map {
+            .tellHeard(HeardReport(HeardUtterance(news), on: $0.stream))
+        }
+    }
+
     /// The first packet of a generation of our stream was sent.
     package func generationStarted(_ generation: UInt32, timestamp: UInt32) -> [Action] {
         guard let ownStream, isPublished else { return [] }
@@ -149,6 +167,11 @@ package struct RoomMedia {
         case .generationStarted(let participant, let start):
             guard participants[participant] != nil else { return [] }
             return [.post(.generationStarted(participant, generation: start.generation))]
+        case .heard(let listener, let report):
+            guard participants[listener] != nil, report.stream == ownStream?.stream else { return [] }
+            return [.post(.heard(HeardUtterance(report), by: listener))]
+        // Its talker has gone meanwhile.
+        case .requestRefused(.tellHeard, _, _): return []
         case .requestRefused(.interrupt, let subject, let refusal) where refusal != .receiverBusy:
             return interruptionRefused(StreamID(rawValue: subject)) + [.post(.requestRefused(refusal))]
         case .requestRefused(_, _, let refusal): return [.post(.requestRefused(refusal))]

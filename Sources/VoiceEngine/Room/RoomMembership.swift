@@ -106,14 +106,14 @@ final class RoomMembership {
                     carryOut(media.interruptionRefused(stream))
                     throw error
                 }
-            case .publish, .tellMuted, .tellGeneration, .post: break
+            case .publish, .tellMuted, .tellGeneration, .tellHeard, .post: break
             }
         }
     }
 
-    /// The first packet of a generation of our stream was sent.
-    func generationStarted(_ generation: UInt32, timestamp: UInt32) {
-        if !isOver { carryOut(media.generationStarted(generation, timestamp: timestamp)) }
+    /// Tells the room what the media thread has to tell it.
+    func take(_ event: MediaEvent) {
+        if !isOver { carryOut(media.take(event)) }
     }
 
     func setVolume(_ volume: Float, for participant: ParticipantID) throws(EngineError) {
@@ -199,6 +199,9 @@ final class RoomMembership {
                 attempt { client throws(RoomSessionError) in try client.interrupt(stream) }
             case .tellGeneration(let start):
                 attempt { client throws(RoomSessionError) in try client.tellGeneration(start) }
+            case .tellHeard(let report):
+                // Another follows; and whoever is on the way out has nothing to tell.
+                do throws(RoomSessionError) { try client.tellHeard(report) } catch {}
             case .command(let command):
                 do throws(EngineError) { try core.send(command) } catch { broadcast.post(.degraded(.commandLost)) }
             case .post(let event): post(event)

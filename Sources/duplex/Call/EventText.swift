@@ -29,6 +29,7 @@ extension EngineEvent {
         case .interrupted: "interrupted"
         case .generationStarted: "generation_started"
         case .utteranceHeard: "utterance_heard"
+        case .heard: "heard"
         case .connectionLost: "connection_lost"
         case .reconnected: "reconnected"
         case .requestRefused: "request_refused"
@@ -45,7 +46,7 @@ extension EngineEvent {
         case .participantLeft(let participant, _), .participantMuted(let participant, _), .message(let participant, _),
             .text(let participant, _),
             .interrupted(let participant, _, _), .generationStarted(let participant, _),
-            .utteranceHeard(let participant, _, _),
+            .utteranceHeard(let participant, _, _), .heard(_, let participant),
             .participantUnreachable(let participant),
             .participantReachable(let participant), .streamStalled(let participant, _),
             .linkQualityChanged(let participant, _):
@@ -85,6 +86,8 @@ extension EngineEvent {
         case .generationStarted(let talker, _): "\(name(talker)) speaks anew"
         case .utteranceHeard(let talker, let heard, _):
             "utterance \(heard.utterance.rawValue) of \(name(talker)) was heard up to \(heard.heard)"
+        case .heard(let heard, let listener):
+            "\(name(listener)) has heard utterance \(heard.utterance.rawValue) up to \(heard.heard)"
         case .connectionLost:
             "the room does not answer; trying to come back for up to \(RoomTimers.breakWindow.components.seconds) s"
         case .reconnected: "back in the room"

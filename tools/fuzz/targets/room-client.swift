@@ -144,6 +144,12 @@ private final class Scene {
         case 5: .muteChanged(stream, MuteState(rawValue: detail & 3))
         case 6: .message(sender: participant, destination: nil, bytes: [UInt8](repeating: number, count: 4))
         case 7: .interrupted(by: participant, stream, generation: generation)
+        case 8 where detail & 1 == 1:
+            .heard(
+                by: participant,
+                HeardReport(
+                    stream: stream, utterance: UInt32(number), milliseconds: generation, boundMilliseconds: 7,
+                    isFinal: number & 1 == 1))
         case 8:
             .generationStarted(
                 participant, GenerationStart(stream: stream, generation: generation, timestamp: UInt32(number)))

@@ -71,7 +71,7 @@ func makeSeeds() -> [[UInt8]] {
         }
     }
     // As many requests of a kind as fit into a datagram.
-    for kind in 0..<UInt8(9) {
+    for kind in 0..<UInt8(10) {
         for flag in 0..<UInt8(2) { seeds.append([11, kind, 107, 1, flag, 11, kind, 107, 1, flag]) }
     }
     // Messages as long as may be, to all, of whom some never say what they have got.
@@ -119,7 +119,7 @@ private final class Scene {
         case 1: join(who, claims: choices.byte() & 1 == 1)
         case 2...10: request(who, kind: head & 15, copies: 1, &choices)
         case 11:
-            let kind = choices.byte() % 9 + 2
+            let kind = choices.byte() % 10 + 2
             request(who, kind: kind, copies: 1 + Int(choices.byte()) % 108, &choices)
         case 12: media(who, &choices)
         case 13:
@@ -184,6 +184,11 @@ private final class Scene {
             case 9: messages.append(copy == copies - 1 ? .leave : .subscribe(stream))
             // Its own token, that of another, or none.
             case 10 where copies == 1 || flag: messages.append(.renew(token: [flag ? UInt8(who) : number]))
+            case 11:
+                let report = HeardReport(
+                    stream: stream, utterance: UInt32(copy), milliseconds: UInt32(number), boundMilliseconds: 7,
+                    isFinal: flag)
+                messages.append(.tellHeard(report))
             default: messages.append(.ping(microseconds: UInt64(number)))
             }
         }
