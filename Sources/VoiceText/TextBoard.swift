@@ -1,10 +1,8 @@
 /// All text streams that one participant reads, of all writers.
 ///
 /// Pure: time comes in as `now`, updates and requests are polled. It keeps eight streams of each writer; a ninth takes
-/// the place of the one that
-/// was written to longest ago. A text that has missed something is asked for after a second, since most often it is
-/// under way already, and at
-/// longer and longer intervals, six times.
+/// the place of the one that was written to longest ago. A text that has missed something is asked for after a second,
+/// since most often it is under way already, and at longer and longer intervals, six times.
 package struct TextBoard<Writer: Hashable & Sendable>: Sendable {
     private struct Stream: Sendable {
         let writer: Writer

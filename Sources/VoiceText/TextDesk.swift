@@ -64,8 +64,8 @@ package struct TextDesk<Reader: Hashable & Sendable>: Sendable {
     }
 
     /// Some reader has not got what was sent, it is not known which: after a pause all are told how the texts stand, a
-    /// small frame each, and whoever
-    /// has missed something asks. So a reader that takes nothing costs the others next to nothing.
+    /// small frame each, and whoever has missed something asks. So a reader that takes nothing costs the others next to
+    /// nothing.
     package mutating func confirm(now: Duration) { confirmAt = confirmAt ?? now + Self.pause }
 
     // MARK: Out

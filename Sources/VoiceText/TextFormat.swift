@@ -1,8 +1,8 @@
 /// What bounds a text, and how its frames are laid out.
 ///
 /// A frame edits the end of a text: it keeps a prefix of what the reader has and puts its bytes behind it. A text that
-/// grows, one that is
-/// replaced, and one that is sent whole to a newcomer are the same to the reader. Integers are big-endian.
+/// grows, one that is replaced, and one that is sent whole to a newcomer are the same to the reader. Integers are
+/// big-endian.
 ///
 ///     0  flags: 1 final, 2 more frames complete this state of the text
 ///     1  length of the name

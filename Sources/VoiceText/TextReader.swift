@@ -19,8 +19,8 @@ struct TextReader: Sendable {
     private(set) var update: TextUpdate?
 
     /// A frame that repeats, or comes late, changes nothing; one that does not fit what was read before is told, and
-    /// all after it, until the
-    /// text comes whole. Costs what the frame holds and 1 kB; a complete one a copy of the text besides.
+    /// all after it, until the text comes whole. Costs what the frame holds and 1 kB; a complete one a copy of the text
+    /// besides.
     mutating func handle(_ frame: TextFrame) -> Outcome {
         guard frame.round > round || frame.round == round && frame.sequence > sequence else { return .ignored }
         if frame.round > round {

@@ -9,10 +9,8 @@ public enum TextChange: Equatable, Sendable {
 /// The writer's end of one text stream: keeps the text, and makes the frames that bring its readers up to date.
 ///
 /// What every reader is known to share with the text is a prefix, so a number: an edit at byte e makes it e at most.
-/// Frames are made of the
-/// text as it stands when they can be sent; states that were overtaken are not. One reader that comes late or has
-/// missed something has a
-/// number of its own until it is up to date.
+/// Frames are made of the text as it stands when they can be sent; states that were overtaken are not. One reader that
+/// comes late or has missed something has a number of its own until it is up to date.
 struct TextWriter<Reader: Hashable & Sendable>: Sendable {
     /// How far readers are.
     private struct Progress: Sendable {
@@ -44,15 +42,19 @@ struct TextWriter<Reader: Hashable & Sendable>: Sendable {
     }
 
     /// Changes the text; the first change, and the first after a final one, begins the next round. What cannot be is
-    /// refused and changes
-    /// nothing.
+    /// refused and changes nothing.
     mutating func change(_ change: TextChange, isFinal: Bool, extras: String) throws(TextError) {
         let before = isOver ? [] : text
-        let (after, shared) =
-            switch change {
-            case .replace(let new): (Array(new.utf8), Self.sharedPrefix(of: before, Array(new.utf8)))
-            case .append(let more): (before + Array(more.utf8), before.count)
-            }
+        let after: [UInt8]
+        let shared: Int
+        switch change {
+        case .replace(let new):
+            after = Array(new.utf8)
+            shared = Self.sharedPrefix(of: before, after)
+        case .append(let more):
+            after = before + Array(more.utf8)
+            shared = before.count
+        }
         guard after.count <= TextFormat.textLimit else { throw .textTooLong(bytes: after.count) }
         let extras = Array(extras.utf8)
         guard extras.count <= TextFormat.extrasLimit else { throw .extrasTooLong(bytes: extras.count) }

@@ -9,8 +9,7 @@ public enum EngineEvent: Sendable {
     /// Something about a device: an xrun, a disconnect, a recovery.
     case device(DeviceEvent)
     /// A device has gone away. The call goes on: silently, until ``routeChanged(_:_:)`` tells of another; for good
-    /// where the policy is
-    /// ``RoutePolicy/fixed``.
+    /// where the policy is ``RoutePolicy/fixed``.
     case deviceLost(DeviceLoss)
     /// A device is open again, the same or another; its formats may be others than before.
     case routeChanged(AudioRoute, RouteChange)
@@ -22,16 +21,14 @@ public enum EngineEvent: Sendable {
     /// From now on an interruption can be trusted not to be an echo; or no more, or not yet.
     case echoReadinessChanged(EchoReadiness)
     /// The reference of the echo canceller has a problem that lets an echo through, or no more; or the echo's gain or
-    /// delay has changed
-    /// at once, and is followed.
+    /// delay has changed at once, and is followed.
     case referenceIntegrity(ReferenceIntegrity.Change)
     /// The engine works, but not as well as it could.
     case degraded(EngineDegradation)
     /// The echo reference was re-timed, because the devices' clocks or delays moved; the canceller may need a moment.
     case referenceRetimed
     /// The media thread has been later, or more punctual, than was reckoned with: blocks are pulled so long before they
-    /// are played from now
-    /// on. See ``PlayoutMargin``.
+    /// are played from now on. See ``PlayoutMargin``.
     case playoutMarginChanged(Duration)
     /// The engine is in the room.
     case joined(room: String, as: ParticipantID)
@@ -42,10 +39,8 @@ public enum EngineEvent: Sendable {
     /// A participant muted or unmuted.
     case participantMuted(ParticipantID, Bool)
     /// Nothing comes of a participant any more, neither sound nor reports: for 2 s, or where it is muted and only
-    /// reports, for three of its reports.
-    /// The room waits for it longer than that: ``participantLeft(_:_:)`` follows, or ``participantReachable(_:)``.
-    /// Participants that publish nothing
-    /// are not watched.
+    /// reports, for three of its reports. The room waits for it longer than that: ``participantLeft(_:_:)`` follows, or
+    /// ``participantReachable(_:)``. Participants that publish nothing are not watched.
     case participantUnreachable(ParticipantID)
     /// Something comes of it again.
     case participantReachable(ParticipantID)
@@ -57,13 +52,11 @@ public enum EngineEvent: Sendable {
     /// A participant, or the server, sent these bytes.
     case message(from: ParticipantID, [UInt8])
     /// A text stream of a participant's has changed: its state now. Of states that were overtaken before they came
-    /// nothing is told. See
-    /// ``VoiceEngine/setText(_:to:isFinal:extras:)``.
+    /// nothing is told. See ``VoiceEngine/setText(_:to:isFinal:extras:)``.
     case text(from: ParticipantID, TextUpdate)
     /// What a participant said was interrupted by another, or by itself: what waited of it was dropped here. Where it
-    /// is this engine's own speech, its
-    /// listeners have dropped what they had not heard; what is still to be said had better not be. See
-    /// ``VoiceEngine/interrupt(_:)``.
+    /// is this engine's own speech, its listeners have dropped what they had not heard; what is still to be said had
+    /// better not be. See ``VoiceEngine/interrupt(_:)``.
     case interrupted(ParticipantID, by: ParticipantID, generation: UInt32)
     /// A talker who was interrupted has begun anew: what is heard of it from now on was said knowing of the
     /// interruption.
@@ -92,21 +85,18 @@ public enum EngineEvent: Sendable {
 /// What keeps the engine from doing its best, with the remedy in each case's description.
 public enum EngineDegradation: Sendable, Equatable {
     /// The media thread runs without real-time priority (`errno`): expect gaps under load. Grant `rtprio` or
-    /// CAP_SYS_NICE; `duplex doctor`
-    /// tells how.
+    /// CAP_SYS_NICE; `duplex doctor` tells how.
     case noRealtimePriority(errno: Int32)
     /// What ``EngineConfiguration/memoryLock`` asks for is not locked (`errno`): a page fault may interrupt the sound.
     /// Raise `memlock`.
     case memoryNotLocked(errno: Int32)
     /// Somebody speaks who is not heard, because as many others as there are slots spoke within the last second. Told
-    /// once; the slots go to
-    /// whoever is audible. Raise `maximumStreams`.
+    /// once; the slots go to whoever is audible. Raise `maximumStreams`.
     case tooManyStreams
     /// The processing backend refused valid settings; the old ones stay.
     case processingRefused
     /// So many events of the room were lost, because the engine did not come to them for long: messages and
-    /// interruptions are gone, who is there
-    /// has been brought up to date. Give the process more time.
+    /// interruptions are gone, who is there has been brought up to date. Give the process more time.
     case eventsLost(Int)
     /// The media thread did not take a command that the room's events made necessary; a talker may be inaudible. Leave
     /// and join again.

@@ -6,18 +6,15 @@ internal import VoiceText
 public import VoiceTransport
 
 /// A duplex voice engine: microphone in, echo cancelled, noise suppressed, level controlled, to a room; the room's
-/// voices back, played, and
-/// what is played fed to the canceller.
+/// voices back, played, and what is played fed to the canceller.
 ///
 ///     let engine = VoiceEngine(.voiceChat)
 ///     try await engine.start()
 ///     try await engine.join(RoomEndpoint(url: url, token: token))
 ///
 /// The actor is the control side: every method may be called from any task, and none of them touches audio. It runs on
-/// a thread of its own, which may
-/// wait for a device, so that Swift's cooperative pool never does. Sound runs on others (capture, playback, media,
-/// network), which the actor starts
-/// and stops. Letting the engine go stops everything.
+/// a thread of its own, which may wait for a device, so that Swift's cooperative pool never does. Sound runs on others
+/// (capture, playback, media, network), which the actor starts and stops. Letting the engine go stops everything.
 public actor VoiceEngine {
     /// What was asked for at the start.
     public nonisolated let configuration: EngineConfiguration
@@ -61,8 +58,7 @@ public actor VoiceEngine {
     public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe control.asUnownedSerialExecutor() }
 
     /// Does `body` on the control thread and holds the caller's own thread up until it is done: for callers without
-    /// Swift's concurrency, as those of the
-    /// C library.
+    /// Swift's concurrency, as those of the C library.
     ///
     /// - Throws: ``EngineError/calledFromEngineThread`` on a thread of an engine's, as callbacks are, and
     /// ``EngineError/resourcesExhausted(_:)`` where no
@@ -139,8 +135,7 @@ public actor VoiceEngine {
     }
 
     /// Leaves the room, stops the sound and gives the device back. Does nothing where the engine is not running. Takes
-    /// at most the device's
-    /// ``AudioDevice/stopLimit`` and the room's closing time.
+    /// at most the device's ``AudioDevice/stopLimit`` and the room's closing time.
     public func stop() async {
         // A join that was asked for meanwhile is left as well.
         while room != nil { await leave() }
@@ -154,10 +149,8 @@ public actor VoiceEngine {
     /// Joins a room: publishes the microphone there and plays everybody else.
     ///
     /// Devices and processing run since `start()`, and what is said from this call on is kept, the last second of it,
-    /// and sent once the room is there: the
-    /// first word is whole. It is heard that much later, until the first pauses have made up for it; whoever says
-    /// nothing while joining is not delayed.
-    /// Muting forgets what was kept.
+    /// and sent once the room is there: the first word is whole. It is heard that much later, until the first pauses
+    /// have made up for it; whoever says nothing while joining is not delayed. Muting forgets what was kept.
     ///
     /// - Returns: the participants who are there already.
     /// - Throws: ``EngineError/room(_:)`` with the refusal or failure, ``EngineError/notStarted``,
@@ -224,12 +217,9 @@ public actor VoiceEngine {
     /// has heard so far, say.
     ///
     /// A stream has a name and one text at a time; the first change after a final one begins the next, a round. Others
-    /// are told by
-    /// ``EngineEvent/text(from:_:)``, whoever comes later too. Only what differs is sent, and of states that follow
-    /// each other faster than
-    /// 40 a second, or than the room takes them, only the last; the last text is the same for all, whatever was lost or
-    /// sent again.
-    /// Ends with the stay in the room.
+    /// are told by ``EngineEvent/text(from:_:)``, whoever comes later too. Only what differs is sent, and of states
+    /// that follow each other faster than 40 a second, or than the room takes them, only the last; the last text is the
+    /// same for all, whatever was lost or sent again. Ends with the stay in the room.
     ///
     /// - Parameters:
     ///   - stream: up to 32 bytes of UTF-8; eight streams at most.
@@ -265,16 +255,15 @@ public actor VoiceEngine {
     /// Interrupts a participant, or where none is given this engine's own speech.
     ///
     /// Of what was said before nothing more is heard: here it fades out within 5 ms of the media thread's next block,
-    /// at every other listener when
-    /// the room's message comes; what is still under way is dropped by its generation, which every packet says. The
-    /// talker, and
-    /// everybody else, is told by ``EngineEvent/interrupted(_:by:generation:)``; when the talker speaks again, by
-    /// ``EngineEvent/generationStarted(_:generation:)``. How far a named utterance was heard is told when the last of it has left the DAC, here by
-    /// ``EngineEvent/utteranceHeard(_:_:at:)``, and to its talker, by each of its listeners, by ``EngineEvent/heard(_:by:)``.
+    /// at every other listener when the room's message comes; what is still under way is dropped by its generation,
+    /// which every packet says. The talker, and everybody else, is told by
+    /// ``EngineEvent/interrupted(_:by:generation:)``; when the talker speaks again, by
+    /// ``EngineEvent/generationStarted(_:generation:)``. How far a named utterance was heard is told when the last of
+    /// it has left the DAC, here by ``EngineEvent/utteranceHeard(_:_:at:)``, and to its talker, by each of its
+    /// listeners, by ``EngineEvent/heard(_:by:)``.
     ///
     /// Another may be interrupted only who joined with ``RoomClientConfiguration/interruptibleBy`` `.anyone`, as an
-    /// agent does; else, and beyond twice a
-    /// second, the room refuses, and what is said is heard again from then on.
+    /// agent does; else, and beyond twice a second, the room refuses, and what is said is heard again from then on.
     ///
     /// - Throws: ``EngineError/notJoined``, ``EngineError/unknownParticipant(_:)``, ``EngineError/overloaded``,
     /// ``EngineError/requestRefused(_:)``.
@@ -287,10 +276,9 @@ public actor VoiceEngine {
     /// none.
     ///
     /// Each packet then tells the utterance and its place in it. Where it is interrupted
-    /// (``EngineEvent/interrupted(_:by:generation:)``) the rest of it is
-    /// not sent, until the next utterance is named or this is called with nil: what the synthesiser still delivers is
-    /// heard by nobody. It counts by the
-    /// ADC's time, also where what is said waits before it is sent.
+    /// (``EngineEvent/interrupted(_:by:generation:)``) the rest of it is not sent, until the next utterance is named or
+    /// this is called with nil: what the synthesiser still delivers is heard by nobody. It counts by the ADC's time,
+    /// also where what is said waits before it is sent.
     ///
     /// - Throws: ``EngineError/notStarted``, ``EngineError/overloaded``.
     public func beginUtterance(_ utterance: UtteranceID?) throws(EngineError) {
@@ -301,8 +289,7 @@ public actor VoiceEngine {
     // MARK: While it runs
 
     /// Stops or resumes sending the microphone, with a 5 ms fade; the room is told. Nothing is sent while muted, and
-    /// the canceller goes on
-    /// learning. May be called before `start()`.
+    /// the canceller goes on learning. May be called before `start()`.
     public func setMuted(_ muted: Bool) throws(EngineError) {
         isMuted = muted
         try running?.core.send(.setMuted(muted))
@@ -331,17 +318,16 @@ public actor VoiceEngine {
     }
 
     /// Says what kind of loudspeaker is in use, which switches the echo canceller; see ``RouteProfile``. From the next
-    /// block on and without a
-    /// gap. It holds until the engine stops; ``EngineConfiguration/routeProfile`` is what it starts with.
+    /// block on and without a gap. It holds until the engine stops; ``EngineConfiguration/routeProfile`` is what it
+    /// starts with.
     public func setRouteProfile(_ profile: RouteProfile) throws(EngineError) {
         guard let core = running?.core else { throw .notStarted }
         try core.setProfile(profile)
     }
 
     /// Goes over to other sound cards, by the names that ``AudioRoute/End/name`` and `duplex devices` show; what is not
-    /// named stays. The call goes on: the
-    /// loudspeaker is silent while it is opened, some 50 ms as a rule, and the canceller learns the new echo.
-    /// ``EngineEvent/routeChanged(_:_:)`` follows.
+    /// named stays. The call goes on: the loudspeaker is silent while it is opened, some 50 ms as a rule, and the
+    /// canceller learns the new echo. ``EngineEvent/routeChanged(_:_:)`` follows.
     ///
     /// What has a name of its own is waited for when it is lost, and `default` is followed, unless
     /// ``EngineConfiguration/routePolicy`` says otherwise.

@@ -4,8 +4,7 @@ internal import VoiceText
 internal import VoiceTransport
 
 /// The engine's stay in one room: carries the room's events to the media thread and the listeners, and requests to the
-/// room. The engine's own: only on
-/// its control thread.
+/// room. The engine's own: only on its control thread.
 final class RoomMembership {
     private let core: EngineCore
     private let broadcast: EventBroadcast
