@@ -275,14 +275,6 @@ struct LoopbackLiveTests {
         #expect(await alice.nextEnd() == .session(.removed(.serverShuttingDown)))
     }
 
-    @Test func withoutAServerTheJoinTimesOut() async throws {
-        // Given a port where nobody listens
-        let server = try LoopbackServer()
-        server.server.stop()
-        let alice = try server.participant("alice")
-        #expect(await alice.nextEnd() == .session(.joinTimedOut))
-    }
-
     @Test func anUnknownHostIsATypedError() async throws {
         // .invalid never exists (RFC 6761 section 6.4). Without a name server nobody can say so.
         let alice = try LoopbackParticipant(
