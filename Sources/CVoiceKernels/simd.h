@@ -3,7 +3,15 @@
 
 #include <stddef.h>
 
-#if defined(__x86_64__) && defined(__linux__)
+// Which clone is called is chosen while the program is loaded, by functions that ThreadSanitizer would have count calls
+// before it is there.
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define VK_ONE_CLONE
+#endif
+#endif
+
+#if defined(__x86_64__) && defined(__linux__) && !defined(VK_ONE_CLONE)
 #define VK_CLONES __attribute__((target_clones("arch=x86-64-v3", "default")))
 #else
 #define VK_CLONES
