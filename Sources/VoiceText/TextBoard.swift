@@ -76,9 +76,7 @@ package struct TextBoard<Writer: Hashable & Sendable>: Sendable {
 
     /// What to ask a writer; call until nil when ``nextTimeout`` has come.
     package mutating func pollRequest(now: Duration) -> (request: [UInt8], writer: Writer)? {
-        guard let position = streams.firstIndex(where: { ($0.askAt ?? .seconds(Int64.max / 2)) <= now }) else {
-            return nil
-        }
+        guard let position = streams.firstIndex(where: { $0.askAt.map { $0 <= now } ?? false }) else { return nil }
         streams[position].asked += 1
         let attempt = streams[position].asked
         streams[position].askAt = attempt < Self.attempts ? now + Self.patience * (1 << attempt) : nil
