@@ -12,7 +12,7 @@
 #endif
 
 #if defined(__x86_64__) && defined(__linux__) && !defined(VK_ONE_CLONE)
-#define VK_CLONES __attribute__((target_clones("arch=x86-64-v3", "default")))
+#define VK_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define VK_CLONES
 #endif

@@ -62,6 +62,8 @@ public struct ProcessingReport: BitwiseCopyable, Sendable {
     public var suppressionGain: Float?
     /// Whether the reference is what was played; nil where the processor does not look.
     public var referenceIntegrity: ReferenceIntegrity?
+    /// What the native canceller decided in this block; nil for others.
+    package var echoDecisions: EchoDecisions?
     /// Median delay in milliseconds that the library sees between its two inputs over its last second.
     public var libraryDelayMilliseconds: Int32?
     /// Standard deviation of that delay, milliseconds.
@@ -106,6 +108,7 @@ public struct ProcessingReport: BitwiseCopyable, Sendable {
         echoSuppression = nil
         suppressionGain = nil
         referenceIntegrity = nil
+        echoDecisions = nil
         libraryDelayMilliseconds = nil
         libraryDelayDeviationMilliseconds = nil
         poorDelayFraction = nil

@@ -145,6 +145,29 @@ struct AecTests {
         #expect(summary?["reference_gaps"] as? Int == 2)
     }
 
+    @Test("what the canceller decided is counted and on the page, and its linear stage can be had by itself")
+    func decisions() throws {
+        let (far, echo) = Self.noise(seconds: 4, delay: 1_600)
+        let folder = try Self.folder(far, echo)
+        let linear = try ChildProcess.run(
+            Self.command(folder) + ["--stage", "linear", "--json", "--report", folder("report")])
+        let summary = try #require(linear.json?.last)
+        #expect(summary["library"] as? String == "native, linear stage alone")
+        #expect(summary["delay_choices"] as? Int == 1 && summary["lost_paths"] as? Int == 0, "\(summary)")
+        let page = try String(contentsOfFile: folder("report/index.html"), encoding: .utf8)
+        #expect(page.contains("<td>delay found at ") && page.contains("<h2>Decisions</h2>"))
+        let csv = try String(contentsOfFile: folder("report/index.csv"), encoding: .utf8)
+        let lines = csv.split(separator: "\n").map { $0.split(separator: ",", omittingEmptySubsequences: false) }
+        #expect(lines.allSatisfy { $0.count == lines[0].count })
+        #expect(lines[0].suffix(2) == ["caution", "decision"] && lines.contains { $0.last?.contains("found") == true })
+        // Others tell nothing, and have no such stage.
+        let other = try ChildProcess.run(Self.command(folder) + ["--backend", "speexDSP", "--json"])
+        #expect(other.json?.last?["delay_choices"] == nil && other.exitCode == 0)
+        expectFailure(
+            try ChildProcess.run(Self.command(folder) + ["--backend", "speexDSP", "--stage", "linear"]), code: 64,
+            saying: "--stage linear is what --backend native has")
+    }
+
     @Test("a delay that jumps does not drift")
     func jump() throws {
         let (far, early) = Self.noise(seconds: 14, delay: 800)

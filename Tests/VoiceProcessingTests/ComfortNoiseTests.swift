@@ -165,7 +165,7 @@ struct ComfortNoiseTests {
 
     @Test("a talker in the room is not taken for it")
     func talker() {
-        for seed in 1...4 as ClosedRange<UInt64> {
+        for seed in cases(1...4 as ClosedRange<UInt64>) {
             // Given a room in which somebody talks while it is learned, 25 dB louder
             let room = Self.room("low", seconds: 14, seed: 10 + seed, level: -55)
             let talk = speech(seconds: 10, rate: Self.rate, seed: seed, level: -30)

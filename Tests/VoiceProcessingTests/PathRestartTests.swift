@@ -31,6 +31,24 @@ struct PathRestartTests {
         }
     }
 
+    @Test("is kept when another arrival of its echo stands out", arguments: cases([1, 2, 3]))
+    func arrivals(seed: Int) throws {
+        // Given a loudspeaker that distorts so that no filter ever fits, and two arrivals 30 ms apart that take turns to
+        // be the stronger one
+        let far = speech(seconds: 16, rate: Self.rate, seed: UInt64(seed), level: -16)
+        let early = echo(of: Self.distorted(far), rate: Self.rate, delay: 1_600)
+        let late = echo(of: Self.distorted(far), rate: Self.rate, delay: 2_080, seed: 7)
+        let microphone = early.indices.map { index in
+            let isLate = (index / (4 * Self.rate)).isMultiple(of: 2)
+            return isLate ? 0.25 * early[index] + late[index] : early[index] + 0.25 * late[index]
+        }
+        // When
+        let moves = try Self.process(microphone, far).compactMap { $0.echoDecisions?.move }
+        // Then the echo is found once; after that the reference begins earlier at most, and the filter is kept
+        #expect(moves.count { $0 == .found } == 1, "seed \(seed): \(moves)")
+        #expect(moves.count <= 3, "seed \(seed): \(moves)")
+    }
+
     @Test("begins anew for no quick filter that is better for a moment", arguments: cases([1, 2, 3]))
     func distortion(seed: Int) throws {
         let far = speech(seconds: 12, rate: Self.rate, seed: UInt64(seed), level: -16)

@@ -55,6 +55,8 @@ struct NativeEchoCanceller: ~Copyable {
     /// The level in force, which is never `auto`.
     private(set) var activeSuppression = ProcessingSettings.EchoSuppression.soft
     private var choice = SuppressionChoice()
+    /// What was decided in the last block.
+    private(set) var decisions = EchoDecisions()
 
     init(tuning: Tuning = Tuning()) {
         self.tuning = tuning
@@ -74,6 +76,7 @@ struct NativeEchoCanceller: ~Copyable {
     /// Cancels in place. Both are 160 frames; `far` is what was played in the same 10 ms or, if buffered, up to 0.6 s
     /// before it is heard.
     mutating func run(capture: inout MutableSpan<Float>, far: Span<Float>) {
+        decisions = EchoDecisions()
         mic.write(capture.span)
         played.write(far)
         monitor.observe(played)
@@ -89,6 +92,7 @@ struct NativeEchoCanceller: ~Copyable {
             error: linear.error, echo: linear.echo, mic: mic, uncertainty: linear.uncertainty, presence: presence,
             isUnsure: presence.isUnsure || isMisled, &batch, into: &capture)
         if presence.isPlaying { measure(output: capture.span) }
+        recordEvidence()
     }
 }
 
@@ -97,11 +101,12 @@ extension NativeEchoCanceller {
     /// Moves the reference to where a new delay was found, or is said to be.
     private mutating func findEcho() {
         let decision = delays.search(
-            far: played, microphone: mic, offset: linear.reference.offset, unexplained: presence.unexplained, &batch)
+            far: played, microphone: mic, offset: linear.reference.offset, unexplained: presence.unexplained,
+            isRight: presence.isExplained && belief.isRight, &batch)
         switch decision {
         case nil: break
         case .hinted(let offset):
-            move(to: offset)
+            move(to: offset, because: .hinted)
             linear.restart()
             belief.restartLevel()
         case .hintConfirmed:
@@ -109,22 +114,28 @@ extension NativeEchoCanceller {
             // of 48 had 10 dB more echo in its first second.
             suppressor.expectAnotherPath()
             belief.restartLevel()
+            record(.confirmed, delays.peak)
         case .found(let offset, let level):
-            move(to: offset)
+            move(to: offset, because: .found)
             beginPath(level: level)
             belief.restartLevel()
+        case .shifted(let partitions, let level):
+            linear.shift(by: partitions, level: level, &batch)
+            belief.restartGain()
+            record(.shifted, delays.peak)
         case .moved(let offset):
-            monitor.countShift(by: Self.time(move(to: offset)))
+            monitor.countShift(by: Self.time(move(to: offset, because: .moved)))
             linear.expect(share: Self.movedShare)
         }
     }
 
     /// - Returns: by how many frames the reference was moved.
     @discardableResult
-    private mutating func move(to offset: Int) -> Int {
+    private mutating func move(to offset: Int, because move: EchoDecisions.Move) -> Int {
         let before = linear.reference.offset
         linear.move(to: offset, &batch)
         belief.restartGain()
+        record(move, delays.peak)
         return linear.reference.offset - before
     }
 
@@ -137,6 +148,7 @@ extension NativeEchoCanceller {
 
     private mutating func cancel() {
         let evidence = linear.cancel(isPlaying: presence.isPlaying, &batch)
+        decisions.isShadowTaken = evidence.isReplaced
         let doubt = belief.doubt(
             evidence, isPlaying: presence.isPlaying, isFarAlone: isFarAlone, isKnown: delays.isPathKnown,
             unexplained: presence.unexplained)
@@ -144,6 +156,7 @@ extension NativeEchoCanceller {
         case .none: break
         case .measures: forgetMeasures()
         case .weights:
+            decisions.isPathLost = true
             linear.expectAnotherPath()
             forgetMeasures()
         }
@@ -189,6 +202,7 @@ extension NativeEchoCanceller {
         guard let offset = found else { return }
         monitor.countShift(by: Self.time(offset - before))
         linear.move(to: offset, &batch)
+        record(.jumped, delays.jumpPeak)
         delays.finishJump(by: offset - before, in: &linear)
         suppressor.expectKnownPath()
         levels.restart()
@@ -202,6 +216,7 @@ extension NativeEchoCanceller {
         let turned = belief.turnedVolume(
             ratio: presence.gainError, farOnly: suppressor.farOnly, isSettled: isSettled)
         guard let gain = turned else { return }
+        decisions.gain = gain
         linear.scale(by: gain)
         presence.restartAverages()
         linear.estimateAgain(&batch)
@@ -215,6 +230,7 @@ extension NativeEchoCanceller {
 
     /// The path is a new one: neither what was measured of the old one nor the suppressor's trust in it holds.
     private mutating func forgetMeasures() {
+        decisions.isPathNew = true
         levels.restart()
         belief.restartMeasures()
         suppressor.expectAnotherPath()
@@ -234,6 +250,21 @@ extension NativeEchoCanceller {
         guard level != activeSuppression else { return }
         activeSuppression = level
         suppressor.tuning = tuning.suppressor.adjusted(to: level)
+    }
+
+    private mutating func record(_ move: EchoDecisions.Move, _ peak: LagSearch.Peak) {
+        decisions.move = move
+        decisions.delay = linear.reference.offset
+        (decisions.prominence, decisions.likeness) = (peak.prominence, peak.likeness)
+    }
+
+    /// The evidence beside the block's decisions.
+    private mutating func recordEvidence() {
+        decisions.caution = presence.isUnsure ? .unknownPath : isMisled ? .wrongHint : .none
+        decisions.doubt = suppressor.doubt
+        decisions.unexplained = presence.unexplained
+        decisions.farOnly = suppressor.farOnly
+        decisions.motion = linear.motion
     }
 
     private var isFarAlone: Bool { suppressor.farOnly > Self.alone }
@@ -268,6 +299,7 @@ extension NativeEchoCanceller {
     func describe(in report: inout ProcessingReport, rate: Int) {
         let isHeard = presence.presence > 0.5
         report.echoSuppression = activeSuppression
+        report.echoDecisions = decisions
         report.mayContainEcho = isHeard && presence.isLive
         report.echoDelay = delays.echoDelay.map { $0 * rate / Self.sampleRate }
         report.echoDriftPPM = delays.driftPPM

@@ -19,13 +19,7 @@ import VoiceSignal
 /// that was re-timed by time stamps, whose remaining delay is a few ms, is processed as it is. A hint of more than 0.65
 /// s is taken for that.
 final class NativeStage: EchoStage {
-    let traits = {
-        var traits = EchoTraits(library: "native")
-        traits.hasLevels = true
-        traits.choosesLevel = true
-        traits.findsEcho = true
-        return traits
-    }()
+    let traits: EchoTraits
 
     private let sampleRate: Int
     private var echo = ProcessingSettings.EchoSuppression.off
@@ -40,6 +34,11 @@ final class NativeStage: EchoStage {
     /// Takes milliseconds and allocates; not real-time safe.
     init(sampleRate: Int, tuning: NativeEchoCanceller.Tuning = NativeEchoCanceller.Tuning()) {
         self.sampleRate = sampleRate
+        var traits = EchoTraits(library: tuning.suppressor.isApplied ? "native" : "native, linear stage alone")
+        traits.hasLevels = true
+        traits.choosesLevel = true
+        traits.findsEcho = true
+        self.traits = traits
         canceller = NativeEchoCanceller(tuning: tuning)
         if sampleRate > NativeEchoCanceller.sampleRate { highBand = HighBand(sampleRate: sampleRate) }
     }

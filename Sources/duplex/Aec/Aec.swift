@@ -23,8 +23,8 @@ struct Aec: AsyncParsableCommand {
             object of these keys on each line, with paths relative to it. What fails is told and does not stop the rest; the exit code is 1 \
             then. Outputs without a name of their own go to the folder --out.
 
-            --report writes a page in HTML for each recording: a verdict, waveforms, spectrograms and what was known over time; and the latter \
-            as CSV.
+            --report writes a page in HTML for each recording: a verdict, waveforms, spectrograms, what was decided on which evidence, and what \
+            was known over time; and the latter as CSV.
             """)
 
     /// How much is suppressed beyond what the filter removes.
@@ -41,6 +41,9 @@ struct Aec: AsyncParsableCommand {
             }
         }
     }
+
+    /// How far the native canceller goes.
+    enum Stage: String, CaseIterable, ExpressibleByArgument { case full, linear }
 
     /// How much noise is taken away.
     enum Noise: String, CaseIterable, ExpressibleByArgument {
@@ -89,6 +92,12 @@ struct Aec: AsyncParsableCommand {
     var report: String?
     @Option(help: "Who processes: \(ProcessingBackend.builtIn.map(\.name).joined(separator: ", ")).")
     var backend = ProcessingBackend.native
+    @Option(
+        help: """
+            How far the backend native goes: \(Stage.allCases.map(\.rawValue).joined(separator: ", ")). linear writes what its adaptive \
+            filter leaves, with all decisions as ever and nothing suppressed; above 8 kHz it is the microphone.
+            """)
+    var stage = Stage.full
     @Option(help: "Echo suppression: \(Echo.allCases.map(\.rawValue).joined(separator: ", ")). (default: soft)")
     var echo: Echo?
     @Option(
@@ -133,6 +142,9 @@ struct Aec: AsyncParsableCommand {
             for (name, value) in [("mic", mic), ("ref", ref), ("out", out)] where value == nil {
                 throw ValidationError("Missing expected argument '--\(name) <\(name)>' (or use --batch)")
             }
+        }
+        if stage == .linear, backend.name != ProcessingBackend.native.name {
+            throw ValidationError("--stage linear is what --backend native has")
         }
         if let delayHint, !(0...600).contains(delayHint) {
             throw ValidationError("--delay-hint is \(delayHint); the search reaches from 0 to 600 ms")

@@ -47,6 +47,7 @@ struct AecPage {
                 </ul>
                 <h2>Numbers</h2>
                 <pre>\(lines.joined(separator: "\n"))</pre>
+                \(decisions)
                 <h2>Over time</h2>
                 \(figure.svg)
                 """)
@@ -69,6 +70,21 @@ struct AecPage {
         """
     }
 
+    /// What the canceller decided, where it tells.
+    private var decisions: String {
+        guard let decisions = result.decisions else { return "" }
+        let heading = AecDecisions.headings.map { "<th>\($0)</th>" }.joined()
+        return """
+            <h2>Decisions</h2>
+            <p>The reference was moved \(decisions.delayChoices) times, the path taken for a new one \(decisions.newPaths) times \
+            (\(decisions.lostPaths) times as its estimate was no part of the microphone any more), the quick filter taken over \
+            \(decisions.shadowTakeovers) times. Everything was turned down for \(decisions.cautionSeconds.fixed(2)) s.</p>
+            <table><tr>\(heading)</tr>
+            \(decisions.rows)
+            </table>
+            """
+    }
+
     // MARK: Plots
 
     private var figure: Figure {
@@ -81,6 +97,9 @@ struct AecPage {
             "Delay from playing to recording", "ms", [("searched in the signals", { $0.delayMilliseconds })])
         panels += known("Speech at the near end", "probability", [("", { $0.speechProbability })])
         panels += known("Echo left, by the canceller", "likelihood", [("", { $0.residualEcho })])
+        panels += known(
+            "Microphone that the filter does not explain", "share",
+            [("", { $0.decisions.map { Double(min(2, $0.unexplained)) } ?? .nan })])
         panels += known("Noise taken away", "dB", [("", { $0.noiseSuppression })])
         panels += known("Gain", "dB", [("", { $0.gain })])
         return Figure(title: "", panels: panels)

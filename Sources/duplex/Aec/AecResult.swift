@@ -22,6 +22,8 @@ struct AecResult {
     /// For each block, whether the near end talks.
     let nearTalks: [Bool]
     let evidence: EchoEvidence
+    /// Nil where the backend tells none.
+    let decisions: AecDecisions?
     let path: EchoPath?
     let talker: NearEvidence?
 
@@ -45,6 +47,7 @@ struct AecResult {
         self.trace = trace
         self.last = last
         self.times = times
+        decisions = AecDecisions(trace.blocks)
         let lag = last?.processing.processingDelay ?? 0
         let path = EchoPath(reference: reference, microphone: microphone, rate: rate)
         self.path = path

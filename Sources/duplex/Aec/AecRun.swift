@@ -43,7 +43,8 @@ struct AecRun {
     /// Processes and writes. Returns with the result what deserves a warning, each in a line.
     func run() throws -> (result: AecResult, warnings: [String]) {
         let result = try AecProcessing(
-            settings: options.settings, backend: options.backend, expectedDelay: options.delayHint.map { $0 / 1_000 }
+            settings: options.settings, backend: options.stage == .linear ? .nativeLinear : options.backend,
+            expectedDelay: options.delayHint.map { $0 / 1_000 }
         ).run(item, microphone: microphone.samples, reference: reference.samples, near: near?.samples, rate: rate)
         if let out = item.out {
             do throws(AudioFileError) {

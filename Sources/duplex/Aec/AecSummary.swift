@@ -27,6 +27,14 @@ struct AecSummary: JSONLine {
     var gainChanges: Int?
     var lastGainChangeDb: Double?
     var delayShifts: Int?
+    /// How often the reference was moved to where the echo was found, the path was taken for another one, the estimate
+    /// was no part of the microphone any more, and the quick filter was taken over; seconds for which everything was
+    /// turned down, as nothing was known of the echo. Nil where the backend does not tell.
+    var delayChoices: Int?
+    var newPaths: Int?
+    var lostPaths: Int?
+    var shadowTakeovers: Int?
+    var cautionS: Double?
     /// How the delay changes over time, jumps aside; nil where it was known too briefly.
     var driftPpm: Double?
     /// The reference's level over its linear echo's.
@@ -73,6 +81,11 @@ struct AecSummary: JSONLine {
         gainChanges = integrity?.gainChanges
         lastGainChangeDb = integrity?.lastGainChange.map { Double($0).rounded(toPlaces: 1) }
         delayShifts = integrity?.shifts
+        delayChoices = result.decisions?.delayChoices
+        newPaths = result.decisions?.newPaths
+        lostPaths = result.decisions?.lostPaths
+        shadowTakeovers = result.decisions?.shadowTakeovers
+        cautionS = result.decisions?.cautionSeconds
         convergenceS = evidence.convergenceSeconds
         processingDelayMs = Double(report?.processing.processingDelay ?? 0) * 1_000 / Double(rate)
         retimings = report?.retimings

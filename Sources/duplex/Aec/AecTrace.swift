@@ -18,6 +18,8 @@ struct AecTrace {
         var gain: Double
         var loudness: Double
         var isEchoPathAssumed: Bool
+        /// Nil where the backend tells none.
+        var decisions: EchoDecisions?
     }
 
     /// Who talks in a block.
@@ -55,21 +57,27 @@ struct AecTrace {
                 speechProbability: value(processing.speechProbability),
                 isSpeaking: processing.voiceActivity == true, noiseSuppression: value(processing.noiseSuppression),
                 gain: value(processing.gain), loudness: value(processing.momentaryLoudness),
-                isEchoPathAssumed: report.echoPathAssumed))
+                isEchoPathAssumed: report.echoPathAssumed, decisions: processing.echoDecisions))
     }
 
     /// All of it as CSV: one row per block, empty where unknown.
     var csv: String {
         let heading =
             "time_s,microphone_dbfs,output_dbfs,reference_dbfs,delay_ms,echo_return_loss_db,erle_db,residual_echo_likelihood,"
-            + "speech_probability,speaking,noise_suppression_db,gain_db,loudness_lufs"
+            + "speech_probability,speaking,noise_suppression_db,gain_db,loudness_lufs,"
+            + "unexplained,far_alone,quick_filter_share,doubt,caution,decision"
         let rows = blocks.enumerated().map { index, block in
             let values = [
                 Double(index) / Self.blocksPerSecond, block.inputLevel, block.outputLevel, block.referenceLevel,
                 block.delayMilliseconds, block.echoReturnLoss, block.enhancement, block.residualEcho,
                 block.speechProbability, block.isSpeaking ? 1 : 0, block.noiseSuppression, block.gain, block.loudness,
             ]
-            return values.map { $0.isFinite ? $0.fixed(3) : "" }.joined(separator: ",")
+            let known = block.decisions
+            let evidence = [known?.unexplained, known?.farOnly, known?.motion, known?.doubt]
+            let caution = known.map { $0.caution == .none ? "" : $0.caution.rawValue } ?? ""
+            let decision = known.flatMap(AecDecisions.text)?.replacing(",", with: ";") ?? ""
+            return (values + evidence.map { $0.map(Double.init) ?? .nan })
+                .map { $0.isFinite ? $0.fixed(3) : "" }.joined(separator: ",") + ",\(caution),\(decision)"
         }
         return ([heading] + rows).joined(separator: "\n") + "\n"
     }

@@ -27,6 +27,10 @@ struct DelayControl: ~Copyable {
         case found(offset: Int, level: Float)
         /// A path is known, and its echo is found elsewhere: move, and keep the path in doubt.
         case moved(offset: Int)
+        /// The filter's estimate is in the microphone, and another arrival of the same echo is found before it, or for
+        /// the first time anywhere: move by whole partitions, and the filter with it. The power of the path over the
+        /// reference's is known.
+        case shifted(partitions: Int, level: Float)
     }
 
     /// How the reference is to be moved within a block.
@@ -74,8 +78,9 @@ struct DelayControl: ~Copyable {
     /// - Parameters:
     ///   - offset: by how much the reference is delayed now.
     ///   - unexplained: share of the microphone's power that the filter does not explain.
+    ///   - isRight: whether what the filter estimates is in the microphone, whoever talks.
     mutating func search(
-        far: borrowing RealVector, microphone: borrowing RealVector, offset: Int, unexplained: Float,
+        far: borrowing RealVector, microphone: borrowing RealVector, offset: Int, unexplained: Float, isRight: Bool,
         _ batch: inout TransformBatch
     ) -> Decision? {
         sinceJump += 1
@@ -87,22 +92,39 @@ struct DelayControl: ~Copyable {
         let found = tracker.run(
             far: inputs.far, farPower: inputs.farPower, microphone: inputs.microphone, isPathKnown: memory.isKnown,
             &batch)
-        if let found { return decide(found: found, offset: offset, unexplained: unexplained) }
+        if let found { return decide(found: found, offset: offset, unexplained: unexplained, isRight: isRight) }
         return followHint()
     }
 
-    private mutating func decide(found: Int, offset: Int, unexplained: Float) -> Decision? {
+    private mutating func decide(found: Int, offset: Int, unexplained: Float, isRight: Bool) -> Decision? {
         let wanted = max(0, found - lead)
         let isFirst = tracker.takeFirst()
         let isNear = abs(wanted - offset) <= Self.block
         if isFirst || isNear { echoDelay = found }
         if isFirst, isNear, isHinted, unexplained < PathBelief.unlearned { return .hintConfirmed }
         guard isFirst || !isNear else { return nil }
-        // Another of the echo's arrivals stands out now. The filter has them all where it is.
         let isCovered = Self.covered.contains(found - offset)
+        // Another of the echo's arrivals stands out now. The filter has them all where it is.
         if !isFirst, isCovered, memory.isKnown, unexplained < PathBelief.unlearned { return nil }
+        if isRight, let partitions = shift(found: found, offset: offset, isFirst: isFirst) {
+            guard partitions != 0 else { return nil }
+            echoDelay = found
+            memory.forget()
+            return .shifted(partitions: partitions, level: inputs.levelRatio)
+        }
         echoDelay = found
         return isFirst || !memory.isKnown ? .found(offset: wanted, level: inputs.levelRatio) : .moved(offset: wanted)
+    }
+
+    /// By how many partitions the reference is to be delayed more while the filter's estimate is in the microphone: the
+    /// echo has several arrivals, and the filter is to begin before the first of them.
+    ///
+    /// - Returns: nil where the filter would hold nothing of what it has learned then.
+    private func shift(found: Int, offset: Int, isFirst: Bool) -> Int? {
+        let away = Int((Float(max(0, found - lead) - offset) / Float(Self.block)).rounded())
+        guard abs(away) < ReferenceSpectra.linear else { return nil }
+        // A later arrival is in its reach; the first one found may show that it begins too early.
+        return away > 0 && !isFirst ? 0 : max(away, -(offset / Self.block))
     }
 
     /// Where the echo is said to be, at once and whenever that changes; until it is found, or cancelled so well that it
@@ -144,6 +166,9 @@ struct DelayControl: ~Copyable {
         return Step(frames: step ?? 0, drift: driftLoop.drift)
     }
 
+    /// What the search saw last, and what the remembered path's did.
+    var peak: LagSearch.Peak { tracker.peak }
+    var jumpPeak: LagSearch.Peak { memory.peak }
     /// The search shows that there is an echo.
     var isEvident: Bool { tracker.isEvident }
     /// Faint peaks of the search go on agreeing.

@@ -22,6 +22,8 @@ struct EchoDelayTracker: ~Copyable {
     /// The last one found, frames.
     private(set) var delay: Int?
 
+    /// What the last round saw.
+    var peak: LagSearch.Peak { search.peak }
     /// The last round shows that there is an echo.
     var isEvident: Bool {
         search.peak.prominence > Self.plain.prominence && search.peak.likeness > Self.plain.likeness

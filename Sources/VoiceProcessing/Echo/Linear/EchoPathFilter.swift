@@ -122,6 +122,29 @@ struct EchoPathFilter: ~Copyable {
         }
     }
 
+    /// The reference is delayed by so many partitions more: what was in a lane is in an earlier one. Of lanes that come
+    /// in, nothing is known but an error of `variance(lane)`.
+    ///
+    /// - Parameter linear: lanes of the linear path, before those of the cubic one.
+    mutating func shift(by partitions: Int, linear: Int, variance expected: (_ lane: Int) -> Float) {
+        shift(by: partitions, in: 0..<min(linear, lanes), expected)
+        shift(by: partitions, in: min(linear, lanes)..<lanes, expected)
+    }
+
+    private mutating func shift(by partitions: Int, in range: Range<Int>, _ expected: (_ lane: Int) -> Float) {
+        for place in 0..<range.count {
+            let lane = partitions > 0 ? range.lowerBound + place : range.upperBound - 1 - place
+            let isKnown = range.contains(lane + partitions)
+            let fresh = isKnown ? 0 : expected(lane)
+            for bin in 0..<Spectrum.bins {
+                let (to, from) = (bin * lanes + lane, bin * lanes + lane + partitions)
+                weights.real[to] = isKnown ? weights.real[from] : 0
+                weights.imaginary[to] = isKnown ? weights.imaginary[from] : 0
+                variance[to] = isKnown ? variance[from] : fresh
+            }
+        }
+    }
+
     /// The path's gain has changed, nothing else.
     mutating func scale(by factor: Float) {
         for index in 0..<weights.real.count {

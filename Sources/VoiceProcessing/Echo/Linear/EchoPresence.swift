@@ -77,6 +77,8 @@ struct EchoPresence {
     private var quickEstimate: Float = 0
     /// ⟨d, y⟩ / ⟨y, y⟩ over 60 ms: by how much the echo is stronger than its estimate, if there is nothing but echo.
     var gainError: Float { quickProduct / (quickEstimate + 1e-12) }
+    /// The filter's estimate explains part of the microphone, over 0.7 s.
+    private(set) var isExplained = false
     /// Proof was seen lately.
     private(set) var isSeen = false
     private var isProven = false
@@ -137,8 +139,8 @@ struct EchoPresence {
         let ratio = slowProduct / (slowEstimate + 1e-12)
         let share = (2 * slowProduct - slowEstimate) / (slowMicrophone + 1e-12)
         let least = farTime > Self.proof.late ? tuning.share : tuning.earlyShare
-        let explains = farTime > Self.proof.early && share > least && ratio > tuning.ratio
-        let isProof = isEvident || explains || isPersistent && heardTime < tuning.beginning
+        isExplained = farTime > Self.proof.early && share > least && ratio > tuning.ratio
+        let isProof = isEvident || isExplained || isPersistent && heardTime < tuning.beginning
         sinceProof = isProof ? 0 : sinceProof + Self.block
         if isProof {
             isSeen = true

@@ -66,6 +66,9 @@ struct LinearStage: ~Copyable {
     /// Range of the scale of what is expected of a path.
     private static let scales: ClosedRange<Float> = 0.05...20
 
+    /// The quick filter's share in the best mixture of both, 0...1.
+    var motion: Float { pathMotion.share }
+
     private let tuning: Tuning
     private(set) var reference = ReferenceSpectra(sampleRate: NativeEchoCanceller.sampleRate)
     private(set) var filter: EchoPathFilter
@@ -259,6 +262,17 @@ extension LinearStage {
     mutating func scale(by gain: Float) {
         filter.scale(by: gain)
         shadow.scale(by: gain)
+    }
+
+    /// Reads the reference so many partitions later, and keeps what was learned of the path where it is. What of it is
+    /// new in the filter's reach has this power over the reference's.
+    mutating func shift(by partitions: Int, level: Float, _ batch: inout TransformBatch) {
+        let expectation = tuning.expectation
+        let scale = expectedScale(level: level)
+        filter.shift(by: partitions, linear: ReferenceSpectra.linear) { Self.expected(expectation, lane: $0) * scale }
+        let quick = tuning.shadowExpectation * scale
+        shadow.shift(by: partitions, linear: ReferenceSpectra.linear) { _ in quick }
+        reference.move(by: partitions, &batch)
     }
 
     /// Reads the reference from `offset` on.

@@ -49,6 +49,9 @@ struct PathBelief: ~Copyable {
         return isReplaced ? .measures : .none
     }
 
+    /// Whether what the filter estimates is in the microphone, whoever talks.
+    var isRight: Bool { change.isRight }
+
     /// Takes what is left of a block in which the far end alone is heard.
     mutating func observe(unexplained: Float) { usualError.observe(unexplained: unexplained) }
 

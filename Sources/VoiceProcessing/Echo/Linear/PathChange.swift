@@ -22,6 +22,12 @@ struct PathChange {
     private var product: Float = 0
     private var sinceChange = 0
 
+    /// Whether the estimate is in the microphone as far as can be told.
+    var isRight: Bool {
+        guard estimate > Self.silence * 160 else { return false }
+        return product / estimate > Self.right
+    }
+
     /// Takes a block's powers and their product.
     ///
     /// - Returns: whether the path has changed.

@@ -39,6 +39,8 @@ struct PathMemory: ~Copyable {
     private var linearWeights: EchoPathFilter
     private var votes = 0
     private var candidate = -1
+    /// What the last search for the remembered path saw.
+    var peak: LagSearch.Peak { match.peak }
     /// The path was once known so well that its loss is noticed.
     private(set) var isKnown = false
 
@@ -100,12 +102,17 @@ struct PathMemory: ~Copyable {
         return peak.lag
     }
 
+    /// The path begins elsewhere in the reference: what was kept is of no use.
+    mutating func forget() {
+        held = 0
+        votes = 0
+        match.clear()
+    }
+
     /// Puts the remembered path back; what was kept is used up.
     mutating func restore(_ filter: inout EchoPathFilter) {
         filter.copy(from: older)
-        held = 0
         sinceJump = 0
-        votes = 0
-        match.clear()
+        forget()
     }
 }

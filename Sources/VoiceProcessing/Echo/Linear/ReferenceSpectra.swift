@@ -88,6 +88,16 @@ struct ReferenceSpectra: ~Copyable {
     mutating func move(to offset: Int, _ batch: inout TransformBatch) {
         self.offset = max(0, min(Self.longestOffset, offset))
         fraction = 0
+        refill(&batch)
+    }
+
+    /// Reads it by so many blocks later: what a lane holds is what another one held.
+    mutating func move(by blocks: Int, _ batch: inout TransformBatch) {
+        offset += blocks * Self.block
+        refill(&batch)
+    }
+
+    private mutating func refill(_ batch: inout TransformBatch) {
         refill(.far, first: 0, count: Self.linear, &batch)
         refill(.cube, first: Self.linear, count: Self.cubic, &batch)
     }

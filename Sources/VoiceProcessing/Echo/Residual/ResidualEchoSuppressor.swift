@@ -54,6 +54,8 @@ struct ResidualEchoSuppressor: ~Copyable {
         var comfortNoise: Float = 0.33
         /// Gain while an echo is assumed of which nothing is known.
         var unsure: Float = 0.03
+        /// Whether the gains are put to work; otherwise what the linear stage leaves comes out, as late as ever.
+        var isApplied = true
 
         /// More than the measured balance where more is asked for: less echo for more damage to the near end.
         func adjusted(to level: ProcessingSettings.EchoSuppression) -> Tuning {
@@ -104,6 +106,8 @@ struct ResidualEchoSuppressor: ~Copyable {
     private var input = RealVector(count: block)
     private var filtered = RealVector(count: block)
 
+    /// By how much the filter's own error is weighed more than usual, as its path is new.
+    var doubt: Float { estimate.doubt }
     /// Weight of the filter's own error.
     private var weight: Float { tuning.uncertainty * estimate.doubt }
 
@@ -147,7 +151,7 @@ struct ResidualEchoSuppressor: ~Copyable {
         estimate.doubt += (1 - estimate.doubt) / tuning.doubtBlocks
         // Where there can be no echo, the room is heard alone.
         if !presence.isLive { comfort.listen(error) }
-        comfort.level = presence.isLive ? tuning.comfortNoise : 0
+        comfort.level = presence.isLive && tuning.isApplied ? tuning.comfortNoise : 0
         talk.observe(error: error, echo: echo, mic: mic)
         judgeNear()
         scattered.observe(error: error, echo: echo, talk: talk)
@@ -231,7 +235,7 @@ struct ResidualEchoSuppressor: ~Copyable {
         for bin in 0..<Self.bins {
             let neighbours = gain[max(bin - 1, 0)] + gain[min(bin + 1, Self.bins - 1)]
             let smooth = isUnsure ? tuning.unsure : 0.5 * gain[bin] + 0.25 * neighbours
-            response.real[bin] = 1 - presence + presence * smooth
+            response.real[bin] = tuning.isApplied ? 1 - presence + presence * smooth : 1
             guard TalkState.judged.contains(bin) else { continue }
             sum += response.real[bin]
             let passed = response.real[bin] * response.real[bin]
@@ -254,7 +258,7 @@ struct ResidualEchoSuppressor: ~Copyable {
             went += error.power(bin) * response.real[bin] * response.real[bin]
             echoed += echo.power(bin)
         }
-        upperPassed = min(1, (went / came).squareRoot())
+        upperPassed = tuning.isApplied ? min(1, (went / came).squareRoot()) : 1
         upperEcho += 0.02 * (echoed - upperEcho)
     }
 

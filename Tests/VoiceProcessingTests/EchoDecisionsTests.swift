@@ -1,0 +1,56 @@
+import TestCases
+import Testing
+
+@testable import VoiceProcessing
+
+@Suite("What the native canceller decides")
+struct EchoDecisionsTests {
+    private static let rate = 16_000
+
+    private static func process(
+        _ backend: ProcessingBackend, _ microphone: [Float], _ far: [Float]
+    ) throws -> ProcessorRun {
+        let processor = try backend.makeProcessor(sampleRate: rate, settings: ProcessingSettings(echo: .soft))
+        return ProcessorRun(processor, capture: microphone, reference: far)
+    }
+
+    /// dBFS over the fifth and sixth second.
+    private static func level(_ samples: [Float]) -> Float { rms(samples[(4 * rate)..<(6 * rate)]) }
+
+    @Test("is told with its evidence, and no other backend tells any", arguments: cases([1, 2, 3]))
+    func told(seed: Int) throws {
+        // Given an echo that comes 100 ms later from the fifth second on
+        let far = speech(seconds: 10, rate: Self.rate, seed: UInt64(seed))
+        var microphone = echo(of: far, rate: Self.rate, delay: 960)
+        microphone.replaceSubrange(
+            (5 * Self.rate)..., with: echo(of: far, rate: Self.rate, delay: 2_560)[(5 * Self.rate)...])
+        // When
+        let decisions = try Self.process(.native, microphone, far).reports.compactMap(\.echoDecisions)
+        // Then the first move is to where the echo is, the next one follows the jump, and each has its peak
+        #expect(decisions.count == 1_000)
+        let moves = decisions.filter { $0.move != nil }
+        #expect(moves.first?.move == .found && abs((moves.first?.delay ?? 0) - 640) < 160, "seed \(seed)")
+        #expect(moves.last.map { [.jumped, .moved].contains($0.move) } == true, "seed \(seed): \(moves)")
+        #expect(abs((moves.last?.delay ?? 0) - (moves.first?.delay ?? 0) - 1_600) < 160, "seed \(seed)")
+        #expect(moves.allSatisfy { $0.prominence > 6 }, "seed \(seed)")
+        #expect(decisions[999].unexplained < 0.1, "seed \(seed)")
+        #expect(try Self.process(.bypass, microphone, far).reports.allSatisfy { $0.echoDecisions == nil })
+    }
+
+    @Test("is the same where the linear stage alone is heard, which takes less away", arguments: cases([1, 2, 3]))
+    func linear(seed: Int) throws {
+        let far = speech(seconds: 6, rate: Self.rate, seed: UInt64(seed))
+        let microphone = sum(
+            echo(of: far, rate: Self.rate, delay: 640), noise(seconds: 6, rate: Self.rate, seed: 9, level: -60))
+        let whole = try Self.process(.native, microphone, far)
+        let linear = try Self.process(.nativeLinear, microphone, far)
+        for (one, other) in zip(whole.reports, linear.reports) {
+            #expect(one.echoDecisions?.move == other.echoDecisions?.move)
+            #expect(one.echoDecisions?.unexplained == other.echoDecisions?.unexplained)
+        }
+        let (left, alone) = (Self.level(linear.output), Self.level(whole.output))
+        #expect(left < Self.level(microphone) - 6, "seed \(seed)")
+        // The room's noise is 34 dB above full suppression; the linear stage leaves it.
+        #expect(left > -61 && alone < left - 3, "seed \(seed): \(left) and \(alone) dBFS")
+    }
+}
