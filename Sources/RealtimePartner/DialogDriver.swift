@@ -1,0 +1,274 @@
+internal import VoiceDialog
+internal import VoiceEngine
+internal import VoicePartner
+internal import VoiceWeb
+
+/// Carries out a dialog: its socket, its time, the conversation's microphone and turns, and its answers.
+///
+///     near end ──► hear ─┐                  ┌─► WebSocketClient
+///     turns ─────────────┼─► RealtimeDialog ┼─► SpokenAnswer, one task each
+///     messages ──────────┘                  └─► the app's events
+actor DialogDriver {
+    private let request: WebSocketRequest
+    private let conversation: Conversation
+    private let tell: @Sendable (PartnerEvent) -> Void
+    private let call: @Sendable (DialogToolCall) async -> String
+    private let start = ContinuousClock.now
+    private var dialog: RealtimeDialog
+    private var socket: WebSocketClient?
+    private var tasks: [Task<Void, Never>] = []
+    private var reading: Task<Void, Never>?
+    private var timer: Task<Void, Never>?
+    private var speaking: [AnswerID: AnswerSpeaker] = [:]
+    private var answers: [TurnID: AnswerID] = [:]
+    /// The time of the microphone's last frame that was sent on.
+    private var heardUntil = Duration.zero
+    /// The present turn, or the last.
+    private var turn = TurnID(rawValue: 0)
+    /// With the server's turn detection: a turn that ended before its answer began, and an answer that began before its turn ended.
+    private var unansweredTurn: TurnID?
+    private var turnlessAnswer: AnswerID?
+    private var readingWaits: CheckedContinuation<Void, Never>?
+    private var end: CheckedContinuation<DialogError?, Never>?
+    private var ended: DialogError??
+
+    /// How often it is looked what was heard of an answer.
+    private static let captionPeriod = Duration.milliseconds(100)
+
+    init(
+        _ request: WebSocketRequest, _ settings: RealtimeSettings, _ conversation: Conversation,
+        tell: @escaping @Sendable (PartnerEvent) -> Void, call: @escaping @Sendable (DialogToolCall) async -> String
+    ) {
+        self.request = request
+        self.conversation = conversation
+        self.tell = tell
+        self.call = call
+        dialog = RealtimeDialog(settings)
+    }
+
+    /// Until the conversation or the dialog ends.
+    func run() async -> DialogError? {
+        tasks.append(
+            Task {
+                for await frame in conversation.farEnd.nearEnd(.milliseconds20) { hear(frame) }
+            })
+        tasks.append(
+            Task {
+                for await event in conversation.events { handle(event) }
+                stop()
+            })
+        dialog.start()
+        followOutputs()
+        tasks.append(
+            Task {
+                while !Task.isCancelled {
+                    try? await Task.sleep(for: Self.captionPeriod)
+                    caption()
+                }
+            })
+        let error = await withCheckedContinuation { continuation in
+            if let ended { continuation.resume(returning: ended) } else { end = continuation }
+        }
+        tasks.forEach { $0.cancel() }
+        timer?.cancel()
+        reading?.cancel()
+        speaking.values.forEach { $0.stop() }
+        socket?.link.close()
+        return error
+    }
+
+    func stop() {
+        dialog.stop()
+        followOutputs()
+    }
+
+    private var now: Duration { start.duration(to: .now) }
+
+    // MARK: What the dialog wants
+
+    private func followOutputs() {
+        while let output = dialog.pollOutput() {
+            switch output {
+            case .connect: connect()
+            case .disconnect: disconnect()
+            case .send(let message): _ = socket?.link.send(message)
+            case .event(let event): handle(event)
+            }
+        }
+        timer?.cancel()
+        timer = dialog.nextTimeout.map { due in
+            Task {
+                try? await Task.sleep(for: max(.zero, due - now))
+                if !Task.isCancelled { handleTimeout() }
+            }
+        }
+        if dialog.wantsMessages { readingWaits.take()?.resume() }
+    }
+
+    private func handleTimeout() {
+        dialog.handleTimeout(now: now)
+        followOutputs()
+    }
+
+    private func connect() {
+        do throws(WebSocketFailure) {
+            let client = try WebSocketClient(request)
+            socket = client
+            reading = Task {
+                while let event = await client.link.next() {
+                    handle(event, of: client)
+                    if !dialog.wantsMessages { await withCheckedContinuation { readingWaits = $0 } }
+                }
+            }
+        } catch {
+            dialog.closed(DialogError(error, request.address), now: now)
+        }
+    }
+
+    private func disconnect() {
+        socket?.link.close()
+        socket = nil
+        readingWaits.take()?.resume()
+    }
+
+    private func handle(_ event: WebSocketEvent, of client: WebSocketClient) {
+        guard client === socket else { return }
+        switch event {
+        case .opened: dialog.opened(now: now)
+        case .message(let message): dialog.received(message, now: now)
+        case .ended(let failure):
+            socket = nil
+            dialog.closed(DialogError(failure ?? .lost(status: 1_000), request.address), now: now)
+        }
+        followOutputs()
+    }
+
+    private func handle(_ event: DialogEvent) {
+        switch event {
+        case .ready: tell(.ready)
+        case .lost(let error, _), .failed(let error): tell(.failed(nil, PartnerError(error)))
+        case .ended(let error):
+            disconnect()
+            ended = .some(error)
+            end.take()?.resume(returning: error)
+        case .speechStarted: conversation.confirmBargeIn()
+        case .recognised(let text): tell(.recognised(turn, text, isFinal: true))
+        case .answerBegan(let answer): answerUnasked(answer)
+        case .soundWaits(let answer): speaking[answer]?.soundWaits()
+        case .answerDone(let answer, let error):
+            speaking[answer]?.isDone(isWhole: error == nil)
+            if let error, let turn = speaking[answer]?.turn { tell(.failed(turn, PartnerError(error))) }
+        case .toolCall(let answer, let tool):
+            Task { [weak self, call] in
+                let result = await call(tool)
+                await self?.giveResult(result, of: tool.id, in: answer)
+            }
+        case .speechStopped, .text, .rateLimits: break
+        }
+    }
+
+    private func giveResult(_ result: String, of call: String, in answer: AnswerID) {
+        dialog.giveResult(result, of: call, in: answer)
+        followOutputs()
+    }
+
+    // MARK: The conversation
+
+    private func hear(_ frame: SoundFrame) {
+        heardUntil = frame.time
+        dialog.hear(frame.samples.map { Int16(max(-1, min(1, $0)) * 32_767) })
+        followOutputs()
+    }
+
+    private func handle(_ event: TurnEvent) {
+        tell(.turn(event))
+        switch event {
+        case .stateChanged(_, let turn): self.turn = turn
+        case .speechStarted(_, let time): dialog.startTurn(ago: heardUntil - time)
+        case .turnDropped: dialog.dropTurn()
+        case .turnEnded(let turn): turnEnded(turn.id)
+        case .answerCancelled(let turn, let reason):
+            guard let id = answers[turn] else { break }
+            dialog.cancel(id)
+            speaking[id]?.stop()
+            // Of one that gave the engine no sound nothing more is told; of the rest, within a second.
+            let wait = speaking[id]?.hasPlayed == true ? Duration.seconds(2) : .zero
+            Task { [weak self] in
+                try? await Task.sleep(for: wait)
+                await self?.settle(turn, heard: .zero, reason)
+            }
+        case .answerEnded(let turn, let heard): settle(turn, heard: heard.heard, heard.reason)
+        default: break
+        }
+        followOutputs()
+    }
+
+    private func turnEnded(_ turn: TurnID) {
+        if dialog.settings.turnDetection == .client {
+            speak(dialog.endTurn(), in: turn)
+        } else if let answer = turnlessAnswer.take() {
+            speak(answer, in: turn)
+        } else {
+            unansweredTurn = turn
+        }
+    }
+
+    /// The server has found that a turn ended.
+    private func answerUnasked(_ answer: AnswerID) {
+        if let turn = unansweredTurn.take() {
+            speak(answer, in: turn)
+        } else if conversation.state == .listening {
+            turnlessAnswer = answer
+            try? conversation.endTurn()
+        } else {
+            speak(answer, in: nil)
+        }
+    }
+
+    private func speak(_ id: AnswerID, in turn: TurnID?) {
+        do throws(TurnRefusal) {
+            let spoken = try conversation.answer(turn)
+            answers[spoken.turn] = id
+            let rate = SoundRate(rawValue: dialog.settings.output.rate) ?? .hertz24000
+            speaking[id] = AnswerSpeaker(spoken, rate: rate) { [weak self] count in
+                await self?.takeSound(of: id, atMost: count) ?? []
+            }
+            speaking[id]?.soundWaits()
+            let progress = dialog.progress(of: id)
+            if progress.isDone { speaking[id]?.isDone(isWhole: progress.isWhole) }
+        } catch {
+            // The talker has gone on meanwhile.
+            dialog.cancel(id)
+            dialog.heard(of: id, .zero, isComplete: false)
+        }
+    }
+
+    private func takeSound(of id: AnswerID, atMost count: Int) -> [Int16] {
+        let sound = dialog.takeSound(of: id, atMost: count)
+        if !sound.isEmpty { speaking[id]?.hasPlayed = true }
+        followOutputs()
+        return sound
+    }
+
+    /// Tells words that have left the loudspeaker meanwhile.
+    private func caption() {
+        for id in speaking.keys {
+            guard let speaker = speaking[id] else { continue }
+            let heard = dialog.text(of: id, heard: speaker.heard).heard
+            if let words = speaking[id]?.caption(heard) { tell(.caption(speaker.turn, words)) }
+        }
+    }
+
+    /// It is known how much of a turn's answer was heard.
+    private func settle(_ turn: TurnID, heard: Duration, _ reason: AnswerEnd) {
+        guard let id = answers.removeValue(forKey: turn) else { return }
+        defer { followOutputs() }
+        let isComplete = reason == .complete && speaking[id]?.isWhole == true
+        var text = dialog.text(of: id, heard: heard)
+        if isComplete { text.heard = text.said }
+        if let words = speaking[id]?.caption(text.heard) { tell(.caption(turn, words)) }
+        speaking.removeValue(forKey: id)?.stop()
+        dialog.heard(of: id, heard, isComplete: isComplete)
+        tell(.answered(turn, SpokenText(said: text.said, heard: text.heard, end: reason)))
+    }
+}

@@ -1,0 +1,50 @@
+/// What was said so far: the newest lines, bounded.
+public struct Dialogue: Equatable, Sendable {
+    /// What one of the two said.
+    public enum Line: Equatable, Sendable {
+        /// What the near talker was understood to say.
+        case talker(String)
+        /// What the partner said, and how far it was heard.
+        case partner(SpokenText)
+    }
+
+    /// Older lines are forgotten.
+    public static let capacity = 64
+    /// Longer lines are cut, characters.
+    public static let longestLine = 16_384
+
+    /// The oldest first.
+    public private(set) var lines: [Line] = []
+
+    /// Nothing was said yet.
+    public init() {}
+
+    /// Adds a line.
+    public mutating func append(_ line: Line) {
+        if lines.count == Self.capacity { lines.removeFirst() }
+        switch line {
+        case .talker(let text): lines.append(.talker(String(text.prefix(Self.longestLine))))
+        case .partner(let text):
+            let said = String(text.said.prefix(Self.longestLine))
+            lines.append(
+                .partner(SpokenText(said: said, heard: String(text.heard.prefix(said.count)), end: text.end)))
+        }
+    }
+
+    /// What the near talker said last; empty where they said nothing.
+    public var question: String {
+        for case .talker(let text) in lines.reversed() { return text }
+        return ""
+    }
+
+    /// What the partner said last; nil where it has said nothing.
+    public var lastAnswer: SpokenText? { answers.first { _ in true } }
+
+    /// What the partner said last that somebody cut.
+    public var lastCutAnswer: SpokenText? { answers.first(where: \.isCut) }
+
+    /// The newest first.
+    private var answers: some Sequence<SpokenText> {
+        lines.reversed().lazy.compactMap { if case .partner(let text) = $0 { text } else { nil } }
+    }
+}

@@ -1,0 +1,83 @@
+internal import CWebSocket
+internal import Synchronization
+internal import VoiceRealtime
+
+/// A WebSocket server on a thread of its own, for up to 16 clients at any path. Letting it go closes all, and waits for its thread.
+package final class WebSocketServer: Sendable {
+    /// Where it listens.
+    package let port: UInt16
+    private let loop: WebLoop
+    private let thread: RealtimeThread
+
+    /// - Parameters:
+    ///   - interface: the address, such as 127.0.0.1.
+    ///   - port: 0 for any that is free.
+    ///   - certificate: a PEM file, for wss, with `privateKey`.
+    ///   - accept: takes a connection; called on the server's thread.
+    package init(
+        interface: String, port: UInt16, certificate: String? = nil, privateKey: String? = nil,
+        limits: WebSocketLimits = WebSocketLimits(), accept: @escaping @Sendable (WebSocketLink) -> Void
+    ) throws(WebSocketFailure) {
+        let loop = WebLoop(limits: limits, accept: accept)
+        let port = port
+        let start: Start
+        do throws(ThreadError) {
+            let answer = try Start()
+            start = answer
+            thread = try RealtimeThread(name: "dv-web", priority: 0) { _ in
+                unsafe loop.run { handler, owner in
+                    unsafe interface.withCString { interface in
+                        unsafe withOptionalCString(certificate) { certificate in
+                            unsafe withOptionalCString(privateKey) { privateKey in
+                                var options = unsafe dv_web_server()
+                                unsafe options.interface = interface
+                                unsafe options.port = port
+                                unsafe options.message_seconds = limits.messageSeconds
+                                unsafe options.certificate = certificate
+                                unsafe options.private_key = privateKey
+                                return unsafe dv_web_listen(&options, handler, owner)
+                            }
+                        }
+                    }
+                } started: {
+                    port in
+                    answer.give(port)
+                }
+            }
+        } catch {
+            throw .cannotStart("no thread: \(error)")
+        }
+        self.loop = loop
+        guard let port = start.wait() else {
+            throw .cannotStart("the port is in use, or the certificate or its key is none")
+        }
+        self.port = port
+    }
+
+    deinit { loop.stop() }
+}
+
+/// Whether and where a server listens, which its thread knows.
+private final class Start: Sendable {
+    private let port = Mutex<UInt16?>(nil)
+    private let wake: WakeSignal
+
+    init() throws(ThreadError) { wake = try WakeSignal() }
+
+    func give(_ answer: UInt16?) {
+        port.withLock { $0 = answer }
+        wake.signal()
+    }
+
+    func wait() -> UInt16? {
+        wake.wait(timeout: .seconds(30))
+        return port.withLock { $0 }
+    }
+}
+
+private func withOptionalCString<Outcome>(
+    _ text: String?, _ body: (UnsafePointer<CChar>?) -> Outcome
+) -> Outcome {
+    guard let text else { return body(nil) }
+    return unsafe text.withCString { unsafe body($0) }
+}

@@ -1,0 +1,172 @@
+import ScriptedRealtime
+import SimulatedCalls
+import Synchronization
+import Testing
+import VoiceDevices
+import VoiceDialog
+import VoiceEngine
+import VoicePartner
+import VoiceSimulation
+import VoiceWeb
+
+@testable import RealtimePartner
+
+@Suite("A talk with a Realtime server", .serialized, .timeLimit(.minutes(3)))
+struct RealtimePartnerLiveTests {
+    /// A talker and a card in software, an engine, and a partner that speaks with a server.
+    private struct Talk {
+        let card: SimulatedDevice<ConversationAir>
+        let engine: VoiceEngine
+        let talking: Task<PartnerError?, Never>
+        let events: Events
+
+        init(_ talker: [Float], port: UInt16) async throws {
+            let air = ConversationAir(
+                acoustics: try RoomAcoustics(RoomConditions(), seed: 1),
+                talker: SpeechSource(talker, repetition: .once), longestRecording: 60 * 48_000)
+            card = try SimulatedDevice(
+                air: air, configuration: SimulatedDeviceConfiguration(pacing: .realTime(priority: 0)))
+            var configuration = EngineConfiguration.headset
+            configuration.device = .custom(card)
+            configuration.mediaPriority = 0
+            configuration.playoutMargin = .fixed(PlayoutMargin.longest)
+            engine = VoiceEngine(configuration)
+            try await engine.start()
+            let partner = RealtimePartner(
+                WebSocketRequest(try #require(WebAddress("ws://127.0.0.1:\(port)/v1/realtime"))), RealtimeSettings())
+            let conversation = try await engine.converse(
+                configuration: FarEndConfiguration(nearEndRate: partner.nearEndRate))
+            let events = Events()
+            self.events = events
+            talking = Task {
+                do throws(PartnerError) {
+                    try await partner.converse(in: conversation) { event in events.add(event) }
+                    return nil
+                } catch {
+                    return error
+                }
+            }
+        }
+    }
+
+    private final class Events: Sendable {
+        private let all = Mutex<[PartnerEvent]>([])
+        func add(_ event: PartnerEvent) { all.withLock { $0.append(event) } }
+
+        /// Waits until something has happened; how often.
+        func wait(for count: Int = 1, _ isIt: @Sendable (PartnerEvent) -> Bool) async throws {
+            while all.withLock({ $0.count(where: isIt) }) < count { try await Task.sleep(for: .milliseconds(20)) }
+        }
+
+        func answered() -> [SpokenText] {
+            all.withLock { $0.compactMap { if case .answered(_, let text) = $0 { text } else { nil } } }
+        }
+    }
+
+    private static func isAnswered(_ event: PartnerEvent) -> Bool {
+        if case .answered = event { true } else { false }
+    }
+
+    private static func words(_ seconds: Double, seed: UInt64) -> [Float] {
+        SyntheticSpeech.samples(frames: Int(seconds * 48_000), seed: seed, voice: .low, levelDecibels: -20)
+    }
+
+    private static func silence(_ seconds: Double) -> [Float] {
+        [Float](repeating: 0, count: Int(seconds * 48_000))
+    }
+
+    /// Sound that is nowhere zero.
+    private static func hum(_ seconds: Double) -> [Int16] {
+        (0..<Int(seconds * 24_000)).map { ($0 / 40).isMultiple(of: 2) ? 6_000 : -6_000 }
+    }
+
+    @Test("what is said goes up, and the answer that comes back at once is heard whole")
+    func answered() async throws {
+        let server = try ScriptedRealtimeServer(answer: Self.hum(2))
+        let talk = try await Talk(Self.silence(1) + Self.words(2, seed: 3) + Self.silence(1), port: server.port)
+        try await talk.events.wait(for: 1, Self.isAnswered)
+        await talk.engine.stop()
+        #expect(await talk.talking.value == nil)
+        let answer = try #require(talk.events.answered().first)
+        #expect(answer.end == .complete)
+        #expect(answer.heard == answer.said)
+        #expect(answer.said.hasSuffix("itself"))
+        #expect(server.types.first == "session.update")
+        #expect(server.types.contains("response.create"))
+        #expect(!server.types.contains("conversation.item.truncate"))
+        // The words and little more: about 2 s of speech, its margin, and the silence that ends a turn.
+        #expect((36_000...120_000).contains(server.heard.count))
+    }
+
+    @Test("who is spoken into stops, and the server is told how far it was heard")
+    func interrupted() async throws {
+        let server = try ScriptedRealtimeServer(answer: Self.hum(20))
+        let talker =
+            Self.silence(1) + Self.words(1.5, seed: 3) + Self.silence(4) + Self.words(2.5, seed: 4) + Self.silence(1)
+        let talk = try await Talk(talker, port: server.port)
+        try await talk.events.wait(for: 1, Self.isAnswered)
+        while server.requests("conversation.item.truncate").isEmpty { try await Task.sleep(for: .milliseconds(20)) }
+        let recording = talk.card.withAir { $0.recording.speaker }
+        let played = stride(from: 0, to: recording.count - 48, by: 48).count { start in
+            recording[start..<(start + 48)].contains { abs($0) > 0.01 }
+        }
+        await talk.engine.stop()
+        let answer = try #require(talk.events.answered().first)
+        #expect(answer.end == .interrupted)
+        #expect(answer.heard.count < answer.said.count)
+        #expect(server.requests("conversation.item.truncate").count == 1)
+        let truncation = try #require(server.requests("conversation.item.truncate").first)
+        #expect(truncation["item_id"] == "item_1")
+        let end = try #require(truncation["audio_end_ms"]?.integer)
+        #expect((1...20_000).contains(end))
+        // What the loudspeaker has played, where only this answer has sounded. What was held and repeated counts once: 100 ms.
+        #expect(abs(end - played) <= 120, "\(played) ms sounded")
+    }
+
+    @Test("a server that is lost comes back with what was said, as far as it was heard")
+    func restored() async throws {
+        var server: ScriptedRealtimeServer? = try ScriptedRealtimeServer(answer: Self.hum(1))
+        let port = try #require(server?.port)
+        let talk = try await Talk(Self.silence(1) + Self.words(1.5, seed: 3) + Self.silence(1), port: port)
+        try await talk.events.wait(for: 1, Self.isAnswered)
+        server = nil
+        try await talk.events.wait {
+            if case .failed(nil, let error) = $0 { error.code == "dialog.lost" } else { false }
+        }
+        let next = try ScriptedRealtimeServer(answer: Self.hum(1), port: port)
+        try await talk.events.wait(for: 2) { $0 == .ready }
+        while next.requests("conversation.item.create").isEmpty { try await Task.sleep(for: .milliseconds(20)) }
+        await talk.engine.stop()
+        #expect(next.types == ["session.update", "conversation.item.create"])
+        let content = next.requests("conversation.item.create").first?["item"]?["content"]?.array?.first
+        #expect(content?["text"]?.string == talk.events.answered().first?.said)
+    }
+
+    @Test("a server that says what is none of the protocol's ends the talk with an error")
+    func hostile() async throws {
+        let server = try WebSocketServer(interface: "127.0.0.1", port: 0) { link in
+            link.send(Array("{\"type\":\"session.created\"}".utf8))
+            link.send(Array("{\"type\":\"response.done\",\"response\":{\"id\":\"x\"}}".utf8))
+        }
+        let talk = try await Talk(Self.silence(1), port: server.port)
+        let error = await talk.talking.value
+        #expect(error?.code == "dialog.malformed")
+        await talk.engine.stop()
+    }
+
+    @Test("a server that is not there ends the talk with its error, and the microphone stays usable")
+    func unreachable() async throws {
+        let talk = try await Talk(Self.silence(1), port: 1)
+        let error = await talk.talking.value
+        #expect(error?.code == "dialog.unreachable")
+        let (farEnd, wanted) = (try await talk.engine.openFarEnd(), 20)
+        var frames = 0
+        for await _ in farEnd.nearEnd() {
+            frames += 1
+            if frames == wanted { break }
+        }
+        farEnd.close()
+        #expect(frames == wanted)
+        await talk.engine.stop()
+    }
+}

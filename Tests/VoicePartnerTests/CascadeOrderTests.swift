@@ -1,0 +1,146 @@
+import TestCases
+import Testing
+import VoiceTurns
+
+@testable import VoicePartner
+
+/// Whatever comes in whatever order: late results, cancellations, failures, answers that were cut.
+@Suite("Nothing of a turn that is over is spoken or told")
+struct CascadeOrderTests {
+    /// What is known of the machine from outside, by its outputs alone.
+    private struct Witness {
+        var machine = CascadeMachine()
+        var now = Duration.seconds(1)
+        /// Turns of which nothing is wanted any more.
+        var over: Set<TurnID> = []
+        var synthesising: TurnID?
+        var responding: TurnID?
+        var recognising: TurnID?
+        var heard: [TurnID: String] = [:]
+
+        mutating func drain() {
+            while let output = machine.pollOutput() {
+                switch output {
+                case .recognise(let turn, _):
+                    #expect(!over.contains(turn) && recognising == nil)
+                    recognising = turn
+                case .finishRecognition(let turn): #expect(recognising == turn)
+                case .cancelRecognition(let turn):
+                    #expect(recognising == turn)
+                    recognising = nil
+                case .respond(let turn, let dialogue):
+                    #expect(!over.contains(turn) && dialogue.lines.count <= Dialogue.capacity)
+                    (responding, synthesising) = (turn, nil)
+                case .synthesise(let turn, let sentence):
+                    #expect(!over.contains(turn) && responding == turn && synthesising == nil && !sentence.isEmpty)
+                    synthesising = turn
+                case .finish(let turn): #expect(!over.contains(turn) && synthesising == nil)
+                case .stop(let turn):
+                    #expect(responding == turn)
+                    synthesising = nil
+                case .event(.caption(let turn, let words)):
+                    heard[turn, default: ""] += (heard[turn] == nil ? "" : " ") + words
+                case .event(.answered(let turn, let text)):
+                    #expect(text.said.hasPrefix(text.heard) && heard[turn] ?? "" == text.heard)
+                case .event(.recognised(let turn, _, let isFinal)):
+                    #expect(!over.contains(turn) && recognising == turn)
+                    if isFinal { recognising = nil }
+                case .event(.failed(let turn, let error)):
+                    #expect(turn.map(over.contains) == false)
+                    if case .recogniserFailed = error { recognising = nil }
+                    if case .synthesiserFailed = error { synthesising = nil }
+                case .event: break
+                }
+            }
+        }
+    }
+
+    @Test("in any order", arguments: cases(UInt64(1)...400))
+    func anyOrder(seed: UInt64) {
+        var numbers = SeededNumbers(seed: seed)
+        var witness = Witness()
+        var turn = TurnID(rawValue: 1)
+        var phase = 0
+        for _ in 0..<400 {
+            witness.now += .milliseconds(numbers.below(200))
+            let now = witness.now
+            // Results come for the present turn, or for one that is long over.
+            let any = numbers.chance(0.8) ? turn : TurnID(rawValue: UInt32(1 + numbers.below(Int(turn.rawValue))))
+            switch numbers.below(14) {
+            case 0 where phase == 0:
+                witness.machine.handle(.speechStarted(turn, at: now), now: now)
+                phase = 1
+            case 1 where phase == 1:
+                witness.machine.handle(
+                    .turnEnded(Turn(id: turn, start: now - .seconds(1), end: now, continued: nil)), now: now)
+                phase = 2
+            case 2 where phase == 1:
+                witness.machine.handle(.turnDropped(turn, .cancelled), now: now)
+                next(&turn, &phase, &witness)
+            case 3 where phase == 2:
+                let end = [AnswerEnd.interrupted, .continued, .cancelled][numbers.below(3)]
+                witness.machine.handle(.answerCancelled(turn, end), now: now)
+                let left = turn
+                next(&turn, &phase, &witness)
+                if numbers.chance(0.7) {
+                    witness.drain()
+                    let heard = HeardAnswer(heard: .milliseconds(numbers.below(3_000)), end: now, reason: end)
+                    witness.machine.handle(.answerEnded(left, heard), now: now)
+                }
+            case 4 where phase == 2 && witness.machine.answering == turn:
+                let heard = HeardAnswer(
+                    heard: .milliseconds(numbers.below(3_000)), end: now, reason: .complete)
+                witness.machine.handle(.answerEnded(turn, heard), now: now)
+                next(&turn, &phase, &witness)
+            case 5: witness.machine.recognised(any, .success(numbers.chance(0.8) ? "words" : ""), now: now)
+            case 6:
+                if numbers.chance(0.2) { witness.machine.recognised(any, .failure(.recogniserFailed("")), now: now) }
+            case 7: witness.machine.partlyRecognised(any, "wo")
+            case 8, 9:
+                let isWanted = witness.machine.responded(any, "One word. And two; three ")
+                #expect(!isWanted || !witness.over.contains(any))
+            case 10: witness.machine.responseEnded(any, numbers.chance(0.1) ? .responderFailed("") : nil)
+            case 11, 12:
+                let isWanted = witness.machine.synthesised(any, .milliseconds(20 * numbers.below(20)))
+                #expect(!isWanted || (!witness.over.contains(any) && witness.synthesising == any))
+            default:
+                if witness.synthesising == any, numbers.chance(0.5) {
+                    let error: PartnerError? = numbers.chance(0.1) ? .synthesiserFailed("") : nil
+                    if error == nil { witness.synthesising = nil }
+                    witness.machine.synthesisEnded(any, error)
+                } else {
+                    witness.machine.heard(.milliseconds(numbers.below(2_000)), of: any)
+                }
+            }
+            witness.drain()
+            if let timeout = witness.machine.nextTimeout, timeout <= now { witness.machine.handleTimeout(now: now) }
+            witness.drain()
+        }
+    }
+
+    private func next(_ turn: inout TurnID, _ phase: inout Int, _ witness: inout Witness) {
+        // What the event itself brings is still of the turn.
+        witness.drain()
+        witness.over.insert(turn)
+        (turn, phase) = (TurnID(rawValue: turn.rawValue + 1), 0)
+    }
+
+    @Test("an endless response is cut, and what is kept of a long talk is bounded")
+    func bounds() {
+        var machine = CascadeMachine()
+        for number in 1...200 as ClosedRange<UInt32> {
+            let turn = TurnID(rawValue: number)
+            machine.handle(.turnEnded(Turn(id: turn, start: .zero, end: .zero, continued: nil)), now: .zero)
+            machine.recognised(turn, .success(String(repeating: "long ", count: 10_000)), now: .zero)
+            var pieces = 0
+            while machine.responded(turn, "and so on, ") { pieces += 1 }
+            #expect(pieces <= CascadeMachine.longestAnswer / 10)
+            machine.responseEnded(turn, nil)
+            machine.handle(.answerCancelled(turn, .cancelled), now: .zero)
+            while machine.pollOutput() != nil {}
+        }
+        #expect(machine.dialogue.lines.count <= Dialogue.capacity)
+        for case .talker(let text) in machine.dialogue.lines { #expect(text.count <= Dialogue.longestLine) }
+        for case .partner(let text) in machine.dialogue.lines { #expect(text.said.count <= Dialogue.longestLine) }
+    }
+}

@@ -1,0 +1,46 @@
+import TestCases
+import Testing
+
+@testable import VoicePartner
+
+@Suite("Text that comes in pieces is cut into sentences")
+struct SentenceSplitterTests {
+    private static func sentences(of text: String, pieces: Int) -> [String] {
+        var splitter = SentenceSplitter()
+        var sentences: [String] = []
+        var rest = text[...]
+        while !rest.isEmpty {
+            sentences += splitter.append(rest.prefix(pieces))
+            rest = rest.dropFirst(pieces)
+        }
+        return sentences + [splitter.finish()].compactMap(\.self)
+    }
+
+    @Test("the same, however it comes", arguments: [1, 2, 3, 7, 1_000])
+    func pieces(length: Int) {
+        let text = "It is 3.15 now. \"Really?\" Yes!\nGood\n\n... and then"
+        #expect(
+            Self.sentences(of: text, pieces: length) == ["It is 3.15 now.", "\"Really?\"", "Yes!", "Good", "and then"]
+        )
+    }
+
+    @Test("the first is there before the second has ended")
+    func early() {
+        var splitter = SentenceSplitter()
+        #expect(splitter.append("One. Tw") == ["One."])
+        #expect(splitter.append("o.") == [])
+        #expect(splitter.finish() == "Two.")
+    }
+
+    @Test("what never ends is cut between words, and where there are none too; signs alone are not spoken")
+    func endless() {
+        let long = String(repeating: "word ", count: 1_000)
+        let cut = Self.sentences(of: long, pieces: 13)
+        #expect(cut.allSatisfy { $0.count <= SentenceSplitter.longestSentence && $0.hasPrefix("word") })
+        #expect(cut.joined(separator: " ") + " " == long)
+        let solid = Self.sentences(of: String(repeating: "x", count: 2_000), pieces: 50)
+        #expect(solid.map(\.count).max() == SentenceSplitter.longestSentence)
+        #expect(solid.joined().count == 2_000)
+        #expect(Self.sentences(of: " . ! -- ", pieces: 1).isEmpty)
+    }
+}
