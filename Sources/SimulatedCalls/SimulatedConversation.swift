@@ -121,18 +121,32 @@ package final class SimulatedConversation {
     /// into the queue, or the answer is over.
     @discardableResult
     package func answer(_ turn: TurnID?, _ samples: [Float]) -> Bool {
-        do {
-            let utterance = try conversation.perform { (machine, now) throws(TurnRefusal) in
-                try machine.answer(turn, now: now)
-            }
-            conversation.perform { $0.answerQueued(utterance, now: $1) }
-            let taken = conversation.farEnd.offer(samples.span, utterance: utterance, isLast: true)
-            conversation.perform { $0.finishAnswer(utterance, now: $1) }
-            return taken == samples.count
-        } catch {
-            return false
-        }
+        guard let utterance = takeAnswer(turn) else { return false }
+        let isWhole = offer(samples, of: utterance)
+        finish(utterance)
+        return isWhole
     }
+
+    /// Takes the agent's turn; nil where nobody wants an answer to `turn`.
+    package func takeAnswer(_ turn: TurnID?) -> UtteranceID? {
+        try? conversation.perform { (machine, now) throws(TurnRefusal) in try machine.answer(turn, now: now) }
+    }
+
+    /// Gives the engine more sound of an answer; false where not all of it fits into the queue.
+    @discardableResult
+    package func offer(_ samples: [Float], of answer: UtteranceID) -> Bool {
+        conversation.perform { $0.answerQueued(answer, now: $1) }
+        return conversation.farEnd.offer(samples.span, utterance: answer) == samples.count
+    }
+
+    /// Says that nothing more of an answer comes.
+    package func finish(_ answer: UtteranceID) {
+        _ = conversation.farEnd.access.finish(answer.rawValue)
+        conversation.perform { $0.finishAnswer(answer, now: $1) }
+    }
+
+    /// How much of an answer has left the DAC by now.
+    package func heard(of answer: UtteranceID) -> Duration { conversation.heard(of: answer) }
 
     private var nextInstant: MonotonicTime? {
         var instants: [MonotonicTime] = []

@@ -110,6 +110,7 @@ extension OpusApplication {
     fileprivate var request: Int32 {
         switch self {
         case .voip: OPUS_APPLICATION_VOIP
+        case .music: OPUS_APPLICATION_AUDIO
         case .lowDelay: OPUS_APPLICATION_RESTRICTED_LOWDELAY
         }
     }

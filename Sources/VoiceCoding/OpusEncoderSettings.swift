@@ -3,6 +3,9 @@ public enum OpusApplication: Sendable, CaseIterable, BitwiseCopyable {
     /// Speech: SILK, hybrid or CELT as the bit rate asks, with in-band FEC. Look-ahead 6.5 ms
     /// (`OPUS_APPLICATION_VOIP`).
     case voip
+    /// Music and whatever else there is to hear: as `voip`, without what that does to make speech plainer
+    /// (`OPUS_APPLICATION_AUDIO`). Look-ahead 6.5 ms.
+    case music
     /// CELT only: look-ahead 2.5 ms, but no in-band FEC (`OPUS_APPLICATION_RESTRICTED_LOWDELAY`).
     case lowDelay
 }

@@ -2,11 +2,11 @@ public import VoicePeers
 
 /// What a server allows; fixed at its start. Values outside their limits are brought to the nearest.
 public struct RoomDirectoryConfiguration: Equatable, Sendable {
-    /// Participants of a room, 1...`RoomProtocol.participantLimit`.
+    /// Participants of a room, 1...256.
     public let roomCapacity: Int
     /// Participants of all rooms together, at least 1.
     public let serverCapacity: Int
-    /// Streams set aside for each participant, 1...`RoomProtocol.streamLimit`.
+    /// Streams set aside for each participant, 1...4.
     public let streamsPerParticipant: Int
     /// How often a client must be heard, 100 ms...20 s. One that is silent for three of these is in a break.
     public let keepaliveInterval: Duration

@@ -68,7 +68,7 @@ package struct RoomSession: Sendable {
     /// A session that will join the room of `token`.
     ///
     /// - Parameters:
-    ///   - token: the access token, at most `RoomProtocol.tokenLimit` bytes.
+    ///   - token: the access token, at most 1000 bytes.
     ///   - room: the room that is wanted, or empty for the token's.
     ///   - capabilities: what to ask for.
     ///   - publishing: who may interrupt the first stream of the grant, which is then published with the join; nil to publish later.

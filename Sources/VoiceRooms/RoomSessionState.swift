@@ -42,11 +42,11 @@ public enum RoomSessionError: Error, Equatable, Sendable {
     case alreadyStarted
     /// Too many messages wait for the server. Remedy: send less often, or again later.
     case queueFull
-    /// More than `RoomProtocol.messageLimit` bytes. Remedy: a shorter message, or several.
+    /// More than 1024 bytes. Remedy: a shorter message, or several.
     case messageTooLong
-    /// More than `RoomProtocol.tokenLimit` bytes. Remedy: a token with fewer claims.
+    /// More than 1000 bytes. Remedy: a token with fewer claims.
     case tokenTooLong
-    /// More than `RoomProtocol.textLimit` bytes of UTF-8. Remedy: a shorter room name.
+    /// More than 128 bytes of UTF-8. Remedy: a shorter room name.
     case roomNameTooLong
 }
 

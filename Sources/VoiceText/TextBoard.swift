@@ -2,24 +2,39 @@
 ///
 /// Pure: time comes in as `now`, updates and requests are polled. It keeps eight streams of each writer; a ninth takes
 /// the place of the one that was written to longest ago. A text that has missed something is asked for after a second,
-/// since most often it is under way already, and at longer and longer intervals, six times.
+/// since most often it is under way already, and at longer and longer intervals, six times; then it waits for a frame
+/// that shows it again.
 package struct TextBoard<Writer: Hashable & Sendable>: Sendable {
     private struct Stream: Sendable {
-        let writer: Writer
         let name: [UInt8]
         var reader = TextReader()
+        /// Whether it is in `changed`, and in `missing`.
         var isNew = false
-        /// When to ask for it, and how often it was.
-        var askAt: Duration?
-        var asked = 0
+        var isMissing = false
         /// The position of its last frame in all that came.
         var age = 0
+    }
+
+    /// A stream of a writer.
+    private struct Key: Equatable, Sendable {
+        let writer: Writer
+        let name: [UInt8]
+    }
+
+    /// A stream that has missed something, and when it is asked for.
+    private struct Missing: Sendable {
+        let key: Key
+        var askAt: Duration
+        var attempts = 0
     }
 
     private static var patience: Duration { .seconds(1) }
     private static var attempts: Int { 6 }
 
-    private var streams: [Stream] = []
+    /// Of each writer at most ``TextFormat/streamLimit``.
+    private var streams: [Writer: [Stream]] = [:]
+    private var changed: [Key] = []
+    private var missing: [Missing] = []
     private var frames = 0
     /// Frames that were none.
     package private(set) var malformed = 0
@@ -27,7 +42,7 @@ package struct TextBoard<Writer: Hashable & Sendable>: Sendable {
     package init() {}
 
     /// Streams that are kept.
-    var streamCount: Int { streams.count }
+    var streamCount: Int { streams.values.reduce(0) { $0 + $1.count } }
 
     // MARK: In
 
@@ -37,52 +52,85 @@ package struct TextBoard<Writer: Hashable & Sendable>: Sendable {
             malformed += 1
             return
         }
-        let position = place(of: frame.name, writer)
+        let key = Key(writer: writer, name: frame.name)
+        let position = place(of: key)
         frames += 1
-        streams[position].age = frames
-        let outcome = streams[position].reader.handle(frame)
-        switch outcome {
-        case .missedSomething:
-            if streams[position].askAt == nil { streams[position].askAt = now + Self.patience }
-        case .changed, .unchanged:
-            streams[position].isNew = streams[position].isNew || outcome == .changed
-            (streams[position].askAt, streams[position].asked) = (nil, 0)
-        case .ignored, .underWay: break
+        streams[writer]?[position].age = frames
+        switch streams[writer]?[position].reader.handle(frame) {
+        case .missedSomething: miss(key, at: position, now: now)
+        case .changed:
+            settle(key, at: position)
+            announce(key, at: position)
+        case .unchanged: settle(key, at: position)
+        case .ignored, .underWay, nil: break
         }
     }
 
     /// `writer` has gone, with all its texts.
-    package mutating func forget(_ writer: Writer) { streams.removeAll { $0.writer == writer } }
+    package mutating func forget(_ writer: Writer) {
+        streams[writer] = nil
+        changed.removeAll { $0.writer == writer }
+        missing.removeAll { $0.key.writer == writer }
+    }
 
-    private mutating func place(of name: [UInt8], _ writer: Writer) -> Int {
-        let own = streams.indices.filter { streams[$0].writer == writer }
-        if let position = own.first(where: { streams[$0].name == name }) { return position }
-        if own.count >= TextFormat.streamLimit, let oldest = own.min(by: { streams[$0].age < streams[$1].age }) {
-            streams[oldest] = Stream(writer: writer, name: name)
+    /// Where a stream is among its writer's; one that is new may take another's place.
+    private mutating func place(of key: Key) -> Int {
+        let own = streams[key.writer] ?? []
+        if let position = own.firstIndex(where: { $0.name == key.name }) { return position }
+        if own.count >= TextFormat.streamLimit, let oldest = own.indices.min(by: { own[$0].age < own[$1].age }) {
+            let old = Key(writer: key.writer, name: own[oldest].name)
+            changed.removeAll { $0 == old }
+            missing.removeAll { $0.key == old }
+            streams[key.writer]?[oldest] = Stream(name: key.name)
             return oldest
         }
-        streams.append(Stream(writer: writer, name: name))
-        return streams.count - 1
+        streams[key.writer, default: []].append(Stream(name: key.name))
+        return own.count
+    }
+
+    private mutating func announce(_ key: Key, at position: Int) {
+        guard streams[key.writer]?[position].isNew == false else { return }
+        streams[key.writer]?[position].isNew = true
+        changed.append(key)
+    }
+
+    private mutating func miss(_ key: Key, at position: Int, now: Duration) {
+        guard streams[key.writer]?[position].isMissing == false else { return }
+        streams[key.writer]?[position].isMissing = true
+        missing.append(Missing(key: key, askAt: now + Self.patience))
+    }
+
+    private mutating func settle(_ key: Key, at position: Int) {
+        guard streams[key.writer]?[position].isMissing == true else { return }
+        streams[key.writer]?[position].isMissing = false
+        missing.removeAll { $0.key == key }
     }
 
     // MARK: Out
 
     /// The latest state of a stream that has changed; of states that were overtaken nothing is told. Call until nil.
     package mutating func pollUpdate() -> (writer: Writer, update: TextUpdate)? {
-        guard let position = streams.firstIndex(where: \.isNew) else { return nil }
-        streams[position].isNew = false
-        return streams[position].reader.update.map { (streams[position].writer, $0) }
+        guard let key = changed.first else { return nil }
+        changed.removeFirst()
+        let position = place(of: key)
+        streams[key.writer]?[position].isNew = false
+        return streams[key.writer]?[position].reader.update.map { (key.writer, $0) }
     }
 
     /// What to ask a writer; call until nil when ``nextTimeout`` has come.
     package mutating func pollRequest(now: Duration) -> (request: [UInt8], writer: Writer)? {
-        guard let position = streams.firstIndex(where: { $0.askAt.map { $0 <= now } ?? false }) else { return nil }
-        streams[position].asked += 1
-        let attempt = streams[position].asked
-        streams[position].askAt = attempt < Self.attempts ? now + Self.patience * (1 << attempt) : nil
-        return (TextRequest(name: streams[position].name).encoded, streams[position].writer)
+        guard let position = missing.firstIndex(where: { $0.askAt <= now }) else { return nil }
+        let key = missing[position].key
+        missing[position].attempts += 1
+        let attempts = missing[position].attempts
+        if attempts < Self.attempts {
+            missing[position].askAt = now + Self.patience * (1 << attempts)
+        } else {
+            settle(key, at: place(of: key))
+        }
+        return (TextRequest(name: key.name).encoded, key.writer)
     }
 
     /// When to call ``pollRequest(now:)``; nil where nothing is missed.
-    package var nextTimeout: Duration? { streams.lazy.compactMap(\.askAt).min() }
+    package var nextTimeout: Duration? { missing.lazy.map(\.askAt).min() }
 }

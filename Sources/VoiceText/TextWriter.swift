@@ -44,22 +44,25 @@ struct TextWriter<Reader: Hashable & Sendable>: Sendable {
     /// Changes the text; the first change, and the first after a final one, begins the next round. What cannot be is
     /// refused and changes nothing.
     mutating func change(_ change: TextChange, isFinal: Bool, extras: String) throws(TextError) {
-        let before = isOver ? [] : text
-        let after: [UInt8]
+        let extras = Array(extras.utf8)
+        guard extras.count <= TextFormat.extrasLimit else { throw .extrasTooLong(bytes: extras.count) }
+        let before = isOver ? 0 : text.count
         let shared: Int
         switch change {
         case .replace(let new):
-            after = Array(new.utf8)
-            shared = Self.sharedPrefix(of: before, after)
+            let after = Array(new.utf8)
+            guard after.count <= TextFormat.textLimit else { throw .textTooLong(bytes: after.count) }
+            shared = Self.sharedPrefix(of: text[..<before], after)
+            text = after
         case .append(let more):
-            after = before + Array(more.utf8)
-            shared = before.count
+            let count = before + more.utf8.count
+            guard count <= TextFormat.textLimit else { throw .textTooLong(bytes: count) }
+            shared = before
+            text.removeSubrange(before...)
+            text.append(contentsOf: more.utf8)
         }
-        guard after.count <= TextFormat.textLimit else { throw .textTooLong(bytes: after.count) }
-        let extras = Array(extras.utf8)
-        guard extras.count <= TextFormat.extrasLimit else { throw .extrasTooLong(bytes: extras.count) }
         if isOver { round += 1 }
-        (text, self.extras, self.isFinal, isOver) = (after, extras, isFinal, isFinal)
+        (self.extras, self.isFinal, isOver) = (extras, isFinal, isFinal)
         check.update(text, from: shared)
         everyone = Progress(shared: min(everyone.shared, shared), isBehind: true)
         for position in single.indices {
@@ -67,7 +70,7 @@ struct TextWriter<Reader: Hashable & Sendable>: Sendable {
         }
     }
 
-    private static func sharedPrefix(of a: [UInt8], _ b: [UInt8]) -> Int {
+    private static func sharedPrefix(of a: ArraySlice<UInt8>, _ b: [UInt8]) -> Int {
         let limit = min(a.count, b.count)
         return (0..<limit).first { a[$0] != b[$0] } ?? limit
     }

@@ -70,7 +70,7 @@ public final class RoomClient: Sendable {
     /// Tells the others that a stream of one's own is muted or not.
     public func setMuted(_ muted: Bool, stream: StreamID) throws(RoomSessionError) { try ask(.setMuted(stream, muted)) }
 
-    /// Sends bytes, at most `RoomProtocol.messageLimit`, to a participant or to everyone else (`nil`).
+    /// Sends bytes, at most 1024, to a participant or to everyone else (`nil`).
     public func send(_ bytes: [UInt8], to destination: ParticipantID? = nil) throws(RoomSessionError) {
         try send(bytes, .application, to: destination)
     }
@@ -135,6 +135,22 @@ final class RoomClientShared: Sendable {
         case tellGeneration(GenerationStart)
         case tellHeard(HeardReport)
         case leave
+
+        /// What is asked of the room, and of which stream or participant; nil for what is not refused.
+        var request: (RoomRequest, subject: UInt32)? {
+            switch self {
+            case .publish(let assignment): (.publish, assignment.stream.rawValue)
+            case .unpublish(let stream): (.unpublish, stream.rawValue)
+            case .subscribe(let stream): (.subscribe, stream.rawValue)
+            case .unsubscribe(let stream): (.unsubscribe, stream.rawValue)
+            case .setMuted(let stream, _): (.setMuted, stream.rawValue)
+            case .send(_, _, let destination): (.send, destination?.rawValue ?? 0)
+            case .interrupt(let stream): (.interrupt, stream.rawValue)
+            case .tellGeneration(let start): (.tellGeneration, start.stream.rawValue)
+            case .tellHeard(let report): (.tellHeard, report.stream.rawValue)
+            case .leave: nil
+            }
+        }
     }
 
     let commands = Mutex<[Command]>([])

@@ -8,8 +8,8 @@ public struct RoomClientConfiguration: Sendable {
     public var room: String
     /// What to ask for.
     public var capabilities: RoomCapabilities
-    /// Whether its first stream is published with the join, so that media may follow at once. Otherwise, by
-    /// `RoomClient.publish`.
+    /// Whether its first stream is published with the join, so that media may follow at once. Otherwise after it, a
+    /// round trip later; to publish nothing, take `.publish` out of ``capabilities``.
     public var publishing: Bool
     /// Who may interrupt what this client publishes: nobody else, as people in a room want it, or whoever hears it, as
     /// a speaking agent wants it.
@@ -62,8 +62,8 @@ public enum RoomClientEnd: Error, Equatable, Sendable {
 public enum RoomClientEvent: Equatable, Sendable {
     /// Something in the room. The session's own end is not told here but by `ended`.
     case room(RoomSessionEvent)
-    /// A request could not even be sent.
-    case requestFailed(RoomSessionError)
+    /// A request could not even be sent; `subject` is the stream or participant that it names, 0 for none.
+    case requestFailed(RoomRequest, subject: UInt32, RoomSessionError)
     /// So many events were dropped here, because they were read too slowly: messages and interruptions are gone. This
     /// is the grant in force, and who is there now.
     case eventsDropped(Int, JoinGrant, RoomRoster)

@@ -280,7 +280,7 @@ final class RoomClientLoop<Security: PeerSecurity & ~Copyable> {
             case .leave: guest.session.leave(now: now)
             }
         } catch {
-            tell(.requestFailed(error))
+            if let (request, subject) = command.request { tell(.requestFailed(request, subject: subject, error)) }
         }
     }
 }

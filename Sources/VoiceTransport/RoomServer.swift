@@ -5,7 +5,8 @@ internal import VoicePeers
 internal import VoiceRealtime
 public import VoiceRooms
 
-/// A room server: one UDP port, one thread. Forwards media without decoding it.
+/// A room server: one UDP port and the thread that serves it, and one that looks at tokens. Forwards media without
+/// decoding it.
 ///
 /// All methods may be called from any thread; those that block say so.
 public final class RoomServer: Sendable {
@@ -29,7 +30,8 @@ public final class RoomServer: Sendable {
         (events, yield) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1024))
     }
 
-    /// Binds and starts. The port that was bound is the answer. Does not block.
+    /// Binds and starts. The port that was bound is the answer. Blocks for the certificate's
+    /// files, which the first start may have to make.
     public func start() throws(RoomServerError) -> UInt16 {
         let identity = try loadIdentity()
         let socket = try open()

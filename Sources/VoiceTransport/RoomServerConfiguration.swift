@@ -79,7 +79,8 @@ public struct RoomServerStatistics: Equatable, Sendable {
     public var controlDatagramsOverloaded = 0
     /// Joins that were refused, each copy counted.
     public var joinsRefused = 0
-    /// Joins dropped without a word because too many came, from one address or from all.
+    /// Joins dropped without a word because too many came: from all, or of one identity; or a
+    /// participant came back too often.
     public var joinsOverloaded = 0
     /// Datagrams that are neither media nor control, or longer than 1500 bytes.
     public var unknownDatagrams = 0

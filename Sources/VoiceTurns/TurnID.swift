@@ -20,4 +20,11 @@ public struct Turn: Equatable, Sendable {
     public let end: Duration
     /// The turn that this one goes on with: its talker went on before an answer was heard. ``start`` is that turn's then.
     public let continued: TurnID?
+
+    package init(id: TurnID, start: Duration, end: Duration, continued: TurnID?) {
+        self.id = id
+        self.start = start
+        self.end = end
+        self.continued = continued
+    }
 }

@@ -98,8 +98,9 @@ public struct TurnMachine: Sendable {
         guard let preRoll = mode.preRoll else { throw .notInThisMode }
         if listening?.isClosing == true {
             // Pressed again before it closed: the same turn.
+            let deadline = reopenedDeadline(now: now)
             listening?.isClosing = false
-            listening?.deadline = nil
+            listening?.deadline = deadline
             return
         }
         guard listening == nil else { throw .alreadyListening }
@@ -109,6 +110,13 @@ public struct TurnMachine: Sendable {
         if case .tapToTalk(let mode) = mode { listening?.deadline = now + mode.patience }
         // Who speaks already spoke before the button.
         if let speechSince { hear(from: max(speechSince, now - preRoll)) }
+    }
+
+    /// When a turn whose button was pressed again ends by itself: as it would have, had the button been left alone.
+    private func reopenedDeadline(now: Duration) -> Duration? {
+        guard case .tapToTalk(let mode) = mode, let current = listening else { return nil }
+        guard current.start != nil else { return now + mode.patience }
+        return current.end.map { max($0 + mode.endOfTurn, now) }
     }
 
     /// The near talker gives the turn up, with the button.
@@ -149,7 +157,7 @@ public struct TurnMachine: Sendable {
         return utterance
     }
 
-    /// The first sound of an answer is given to the engine.
+    /// The engine has taken the first sound of an answer.
     public mutating func answerQueued(_ utterance: UtteranceID, now: Duration) {
         guard answer?.utterance == utterance, answer?.queued == nil else { return }
         answer?.queued = now
@@ -158,6 +166,7 @@ public struct TurnMachine: Sendable {
     /// Nothing more comes of an answer: its turn ends when all was heard. Without any sound of it, that is at once.
     public mutating func finishAnswer(_ utterance: UtteranceID, now: Duration) {
         guard let current = answer, current.utterance == utterance, current.queued == nil else { return }
+        outputs.append(.interruptAgent(through: utterance))
         conclude(HeardAnswer(heard: .zero, end: now, reason: .complete), of: current.turn.id)
     }
 
@@ -328,7 +337,7 @@ public struct TurnMachine: Sendable {
         guard let current = answer.take() else { return }
         if let utterance = current.utterance {
             outputs.append(.interruptAgent(through: utterance))
-            if current.queued != nil {
+            if current.queued != nil || current.isHeard {
                 if leaving.count == Self.leavingCapacity { leaving.removeFirst() }
                 leaving.append((utterance, current.turn.id, reason))
             }

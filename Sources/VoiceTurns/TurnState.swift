@@ -34,7 +34,7 @@ public enum TurnEvent: Equatable, Sendable {
     case stateChanged(TurnState, TurnID)
     /// The near talker has begun to speak in their turn, at this time at the microphone's ADC.
     case speechStarted(TurnID, at: Duration)
-    /// The near talker fell silent; the turn ends at `turnEnds` unless they go on, or ``TurnMachine/putOffEnd(by:now:)`` is called until then.
+    /// The near talker fell silent; the turn ends at `turnEnds` unless they go on, or `Conversation.putOffEnd(by:)` is called until then.
     case speechEnded(TurnID, at: Duration, turnEnds: Duration)
     /// The near talker has said what they had to say: answer it.
     case turnEnded(Turn)
@@ -78,6 +78,12 @@ public struct HeardAnswer: Equatable, Sendable {
     public let end: Duration
     /// Why it ended.
     public let reason: AnswerEnd
+
+    package init(heard: Duration, end: Duration, reason: AnswerEnd) {
+        self.heard = heard
+        self.end = end
+        self.reason = reason
+    }
 }
 
 /// How long the near talker waited for an answer, by where the time went: the stages sum to ``total``.

@@ -23,9 +23,10 @@ extension LibraryTests {
             deinit { server.stop() }
 
             /// What lets `identity` in, made as a program of C's makes it.
-            func token(_ identity: String) throws -> String {
-                try DuplexVoiceCTests.token(
-                    identity, room: "kitchen", secret: CallLiveTests.secret, from: Int64(time(nil)) - 60)
+            func token(_ identity: String, seconds: Int64 = 540) throws -> String {
+                let now = Int64(time(nil))
+                return try DuplexVoiceCTests.token(
+                    identity, room: "kitchen", secret: CallLiveTests.secret, from: now - 60, until: now + seconds)
             }
         }
 
@@ -77,6 +78,29 @@ extension LibraryTests {
             #expect(anna.next(DV_EVENT_PARTICIPANT_LEFT)?.value == 1)
             #expect((ben.next(DV_EVENT_LEFT).map { text(of: $0.code) }) == "room.left")
             #expect(ben.snapshot.connection == UInt32(DV_ROOM_OUTSIDE))
+        }
+
+        @Test("a stay outlasts its token by the one that is given when it is asked for")
+        func renewal() throws {
+            let room = try Room()
+            let engine = try CEngine()
+            var error = dv_error()
+            #expect(engine.start() == DV_OK)
+            #expect(unsafe dv_engine_set_token(engine.handle, nil, &error) == DV_INVALID_ARGUMENT)
+            let long = String(repeating: "x", count: 1_001)
+            #expect(unsafe dv_engine_set_token(engine.handle, long, &error) == DV_INVALID_ARGUMENT)
+            // Given a token that is good for 5 s, its leeway of ten included: made when a second begins, since a token's
+            // end is one's
+            let second = time(nil)
+            while time(nil) == second { usleep(1_000) }
+            let short = try room.token("anna", seconds: -5)
+            #expect(unsafe dv_engine_join(engine.handle, room.url, short, nil, &error) == DV_OK)
+            // When the next is asked for, and given
+            #expect(engine.next(DV_EVENT_TOKEN_EXPIRING) != nil)
+            #expect(unsafe dv_engine_set_token(engine.handle, try room.token("anna"), &error) == DV_OK)
+            // Then the first's end is not the stay's
+            sleep(2)
+            #expect(engine.snapshot.connection == UInt32(DV_ROOM_CONNECTED))
         }
 
         @Test("a room that refuses, and one that is not there, say why")

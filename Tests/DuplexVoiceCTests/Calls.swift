@@ -162,11 +162,11 @@ final class CEngine {
     }
 }
 
-/// What opens `room` for `identity` at a server of this key and secret, for ten minutes from a time in seconds since
-/// 1970 on.
-func token(_ identity: String, room: String, secret: String, from: Int64) throws -> String {
+/// What opens `room` for `identity` at a server of this key and secret, between two times in seconds since
+/// 1970.
+func token(_ identity: String, room: String, secret: String, from: Int64, until: Int64) throws -> String {
     var grants = dv_token_grants.empty
-    (grants.not_before, grants.expires) = (from, from + 600)
+    (grants.not_before, grants.expires) = (from, until)
     set(&grants.identity, identity)
     set(&grants.room, room)
     var bytes = [CChar](repeating: 1, count: Int(DV_TOKEN_BYTES))

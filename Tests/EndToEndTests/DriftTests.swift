@@ -14,9 +14,9 @@ struct DriftTests {
         /// How long the delay is looked at, at the beginning and at the end.
         private static let look = Duration.seconds(10)
     #else
-        private static let usual = (tone: Duration.seconds(600), echo: Duration.seconds(60))
+        private static let usual = (tone: Duration.seconds(200), echo: Duration.seconds(40))
         /// How long the delay is looked at, at the beginning and at the end.
-        private static let look = Duration.seconds(60)
+        private static let look = Duration.seconds(30)
     #endif
     private static let length = isLong ? (tone: Duration.seconds(3_600), echo: .seconds(3_600)) : usual
 

@@ -108,7 +108,7 @@ struct InterruptionTests {
         call.run(for: .seconds(2))
         // Then the room refuses
         let refusals = call.events(.b).count {
-            if case .requestRefused(.noInterruptionRight) = $0 { true } else { false }
+            if case .requestRefused(.interrupt, .noInterruptionRight) = $0 { true } else { false }
         }
         #expect(refusals == 1)
         // And the tone is back

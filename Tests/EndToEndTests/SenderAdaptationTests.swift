@@ -1,4 +1,5 @@
 import SimulatedCalls
+import TestCases
 import Testing
 import VoiceEngine
 import VoiceSimulation
@@ -80,36 +81,25 @@ struct SenderAdaptationTests {
         #expect(restored.concealed < 0.6 * made.concealed, "\(restored.concealed) against \(made.concealed)")
     }
 
-    // Unoptimised code takes some ten times as long.
-    #if DEBUG
-        /// How long bursts last until they are known, and after that, and nothing is lost.
-        private static let bursts = (known: Duration.seconds(8), heard: Duration.seconds(6), over: Duration.seconds(16))
-    #else
-        /// How long bursts last until they are known, and after that, and nothing is lost.
-        private static let bursts = (
-            known: Duration.seconds(12), heard: Duration.seconds(12), over: Duration.seconds(30)
-        )
-    #endif
-
     @Test(
         "bursts: copies come, less is made up than with FEC alone; when the bursts end, they go",
-        arguments: Scenario.seeds)
+        .enabled(if: isOptimised), arguments: Scenario.seeds)
     func bursts(seed: UInt64) throws {
         let adaptive = try call(60, seed: seed)
         let without = try call(60, seed: seed) { $0.adaptation.mostCopies = 0 }
         for call in [adaptive, without] {
             call.run(for: .seconds(2))
             try setLoss(.bursts(0.12, meanBurst: 3), of: call)
-            call.run(for: Self.bursts.known)
+            call.run(for: .seconds(12))
         }
-        let (restored, made) = (try run(adaptive, for: Self.bursts.heard), try run(without, for: Self.bursts.heard))
+        let (restored, made) = (try run(adaptive, for: .seconds(12)), try run(without, for: .seconds(12)))
         #expect(adaptive.statistics(.a).uplink.copyBytesSent > 6_000)
         // Of twelve seeds the median is 0.45 times as much, the worst 0.81.
         #expect(restored.concealed < 0.9 * made.concealed, "\(restored.concealed) against \(made.concealed)")
         #expect(without.statistics(.a).uplink.copyBytesSent == 0)
         // And when nothing is lost any more, the sender is back where a clean path has it
         try setLoss(.none, of: adaptive)
-        adaptive.run(for: Self.bursts.over)
+        adaptive.run(for: .seconds(30))
         let now = adaptive.statistics(.a).uplink
         #expect(now.copies == 0 && now.encoder?.usesForwardErrorCorrection == false)
         #expect(now.encoder?.expectedLossPercent == 0 && now.encoder?.bitratePerSecond == 32_000)

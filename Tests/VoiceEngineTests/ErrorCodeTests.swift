@@ -80,7 +80,11 @@ struct ErrorCodeTests {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
         let page = try String(contentsOf: root.appending(path: "docs/errors.md"), encoding: .utf8)
-        let found = page.split(separator: "\n").filter { $0.hasPrefix("| `") }.map(String.init)
+        // An agent's server and a partner have rows of their own: DialogErrorTests, PartnerErrorTests.
+        let others = ["dialog", "partner"]
+        let found = page.split(separator: "\n")
+            .filter { row in row.hasPrefix("| `") && !others.contains { row.hasPrefix("| `\($0).") } }
+            .map(String.init)
         let meant = ErrorCode.allCases.map {
             "| `\($0.rawValue)` | \($0.origin.rawValue) | \($0.isRetryable ? "yes" : "no") | \($0.remedy) |"
         }

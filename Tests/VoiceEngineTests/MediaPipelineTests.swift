@@ -110,26 +110,13 @@ final class PipelineRig {
     }
 }
 
-/// The engine's presets.
-enum Preset: CaseIterable {
-    case voiceAgent, voiceChat, headset
-
-    var configuration: EngineConfiguration {
-        switch self {
-        case .voiceAgent: .voiceAgent
-        case .voiceChat: .voiceChat
-        case .headset: .headset
-        }
-    }
-}
-
 @Suite("The media pipeline")
 struct MediaPipelineTests {
     @Test(
         "allocates nothing once it is warm: two talkers, echo, mute, volumes, settings",
         .enabled(if: areAllocationsCounted, "needs optimised code and the allocation counter"),
-        arguments: Preset.allCases)
-    func allocations(preset: Preset) throws {
+        arguments: EngineConfiguration.Preset.allCases)
+    func allocations(preset: EngineConfiguration.Preset) throws {
         // Given a warm pipeline with two talkers
         let rig = try PipelineRig(preset.configuration)
         try rig.add(100)
@@ -187,6 +174,24 @@ struct MediaPipelineTests {
         #expect(rig.core.counters.counts.playback.frames >= 10 * frames)
         // What fits into the rings is played without a gap.
         if frames <= 4_096 { #expect(rig.core.counters.counts.playback.underrunFrames == 0) }
+    }
+
+    @Test(
+        "packets shorter than the 10 ms that are processed at a time leave nothing out",
+        arguments: cases([OpusFrameDuration.milliseconds5, .microseconds2500]))
+    func shortPackets(duration: OpusFrameDuration) throws {
+        // Given the engine's own canceller, which works in blocks of 10 ms
+        var configuration = EngineConfiguration.voiceChat
+        configuration.encoder.frameDuration = duration
+        let rig = try PipelineRig(configuration)
+        try rig.add(100)
+        // When a second has passed
+        rig.run(periods: 200)
+        // Then it was sent whole, and is heard whole by whoever gets it back
+        let wanted = 48_000 / duration.frames
+        #expect(abs(rig.statistics.uplink.packetsSent - wanted) <= 48_000 / duration.frames / 20)
+        let playout = try #require(rig.statistics.streams.first).playout
+        #expect(playout.concealedSamples < 4_800)
     }
 
     @Test("RTP of another payload type is counted and not taken for Opus")

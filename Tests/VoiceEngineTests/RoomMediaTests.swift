@@ -55,6 +55,23 @@ struct RoomMediaTests {
         #expect(confirmed.map(text) == ["send 500"])
     }
 
+    @Test("a volume holds for what a participant publishes later, and for nobody who comes after it")
+    func volumes() {
+        var media = joined([entry(1, "anna", publishes: false), entry(2, "ben")])
+        // When anna's is set, who publishes nothing yet, and ben's
+        #expect(media.setVolume(0.5, for: ParticipantID(rawValue: 1)).isEmpty)
+        #expect(
+            media.setVolume(0, for: ParticipantID(rawValue: 2)).map(text)
+                == ["setVolume(gain: 0.0, synchronizationSource: 200)"])
+        // Then anna's is that of what she publishes
+        let stream = StreamAssignment(stream: StreamID(rawValue: 10), synchronizationSource: 100)
+        let begun = media.handle(.published(ParticipantID(rawValue: 1), PublishedStream(stream)))
+        #expect(begun.map(text) == ["play 100", "setVolume(gain: 0.5, synchronizationSource: 100)"])
+        // And of whoever has her number after her, nothing is known
+        _ = media.handle(.participantLeft(ParticipantID(rawValue: 1), .left))
+        #expect(media.handle(.participantJoined(entry(1, "carl"))).map(text) == ["play 100", "came carl"])
+    }
+
     @Test("whose each stream is can be told from its source, as long as it is played")
     func talkers() {
         var media = joined([entry(1, "anna"), entry(2, "ben", publishes: false)])
@@ -144,7 +161,7 @@ struct RoomMediaTests {
         #expect(media.interrupt(anna).map(text) == ["flush 100 before 1", "tell interrupted 10"])
         let refused = media.handle(.requestRefused(.interrupt, subject: 10, .tooOften))
         // Then she is heard again from there on, our next one drops again, and ben's is the one before it
-        #expect(refused.map(text) == ["flush 100 before 0", "requestRefused(VoiceRooms.RoomRefusal.tooOften)"])
+        #expect(refused.map(text) == ["flush 100 before 0", "refused interrupt: tooOften"])
         #expect(media.interrupt(anna).map(text).first == "flush 100 before 1")
         let bens = media.handle(.interrupted(by: ben, stream, generation: 1))
         #expect(bens.map(text) == ["flush 100 before 2", "2 interrupted 1 before 1"])
@@ -153,7 +170,18 @@ struct RoomMediaTests {
         _ = media.interrupt(anna)
         _ = media.handle(.interrupted(by: Self.own, stream, generation: 3))
         let busy = media.handle(.requestRefused(.interrupt, subject: 10, .receiverBusy))
-        #expect(busy.map(text) == ["requestRefused(VoiceRooms.RoomRefusal.receiverBusy)"])
+        #expect(busy.map(text) == ["refused interrupt: receiverBusy"])
+    }
+
+    @Test("an interruption whose answer may be among lost events silences nobody for good")
+    func answerLost() {
+        let (anna, talker) = (ParticipantID(rawValue: 1), entry(1, "anna"))
+        var media = joined([talker])
+        // Given an interruption of ours, and events that are lost
+        _ = media.interrupt(anna)
+        let actions = media.catchUp(grant(resumed: true), RoomRoster([talker, me]))
+        // Then she is heard again, as the room has her
+        #expect(actions.map(text).contains("flush 100 before 0"))
     }
 
     @Test("an interruption that nobody will answer any more silences nobody for good")
@@ -361,6 +389,7 @@ private func text(_ action: RoomMedia.Action) -> String {
     case .tellInterrupted(let stream): "tell interrupted \(stream.rawValue)"
     case .post(.connectionLost): "lost"
     case .post(.reconnected): "back"
+    case .post(.requestRefused(let request, let refusal)): "refused \(request): \(refusal)"
     case .post(let event): "\(event)"
     }
 }

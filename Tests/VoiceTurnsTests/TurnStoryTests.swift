@@ -221,6 +221,25 @@ struct TurnStoryTests {
         #expect(talk.events().last == .turnEnded(Turn(id: turn(1), start: ms(1_100), end: ms(2_000), continued: nil)))
     }
 
+    @Test("Given a tap, when the button is pressed twice more, then the turn ends by silence or patience all the same")
+    func tappedTwice() throws {
+        // Nobody speaks
+        var talk = try Conversing(.tapToTalk(TapToTalk(patience: .seconds(3))))
+        try talk.machine.startSpeech(now: .zero)
+        try talk.machine.stopSpeech(now: ms(1_000))
+        try talk.machine.startSpeech(now: ms(1_050))
+        #expect(talk.machine.nextTimeout == ms(4_050))
+        talk.pass(until: 4_050)
+        #expect(talk.machine.state == .idle)
+        // Somebody has spoken
+        try talk.machine.startSpeech(now: ms(5_000))
+        talk.say(from: 5_100, to: 6_000)
+        let ends = talk.machine.nextTimeout
+        try talk.machine.stopSpeech(now: ms(6_100))
+        try talk.machine.startSpeech(now: ms(6_150))
+        #expect(talk.machine.nextTimeout == ends && ends != nil)
+    }
+
     @Test("Given a conversation in duplex, when a button is pressed, then it is refused")
     func wrongMode() throws {
         var talk = try Conversing(.duplex())
@@ -260,9 +279,12 @@ struct TurnStoryTests {
         let utterance = try talk.machine.answer(turn(1), now: ms(2_800))
         talk.machine.finishAnswer(utterance, now: ms(2_900))
         #expect(talk.machine.state == .idle)
+        let taken = talk.take()
         #expect(
-            talk.events().contains(
-                .answerEnded(turn(1), HeardAnswer(heard: .zero, end: ms(2_900), reason: .complete))))
+            taken.contains(
+                .event(.answerEnded(turn(1), HeardAnswer(heard: .zero, end: ms(2_900), reason: .complete)))))
+        // And what a late synthesiser still brings of it is not heard
+        #expect(taken.contains(.interruptAgent(through: utterance)))
     }
 
     @Test(

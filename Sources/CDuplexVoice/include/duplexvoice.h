@@ -366,7 +366,15 @@ enum {
     /// People with headsets: no echo canceller.
     DV_ENGINE_HEADSET = 2,
     /// The shortest way, for people with headsets on a good network; nothing is done to the microphone.
-    DV_ENGINE_LOW_DELAY = 3
+    DV_ENGINE_LOW_DELAY = 3,
+    /// Several people around one loudspeaker.
+    DV_ENGINE_SPEAKERPHONE = 4,
+    /// Instruments, for people with headphones: 128 kbit/s, and nothing is done to the microphone.
+    DV_ENGINE_MUSIC_LESSON = 5,
+    /// A path with little room: 16 kbit/s in packets of 60 ms.
+    DV_ENGINE_NARROW_BAND = 6,
+    /// A car's loudspeakers and the noise of the road.
+    DV_ENGINE_CAR = 7
 };
 
 /// Where an engine's sound comes from and goes to.
@@ -403,7 +411,7 @@ typedef struct dv_engine_config {
     uint32_t preset;
     /// DV_SOUND_…
     uint32_t sound;
-    /// DV_BACKEND_…; 0: the preset's, which is native but for low delay's.
+    /// DV_BACKEND_…; 0: the preset's, which is native but for low delay's and music lesson's.
     uint32_t backend;
     /// ALSA PCMs, as `hw:CARD=PCH`; null: `default`. Null with DV_SOUND_CLIENT.
     const char *DV_NULLABLE capture_device;
@@ -501,7 +509,7 @@ enum {
     DV_EVENT_LEFT = 3,
     /// The room does not answer; the engine tries to come back for up to 30 s.
     DV_EVENT_CONNECTION_LOST = 4,
-    /// It is back, as the same participant.
+    /// It is back: as the same participant, unless the room had given it up; the snapshot says as whom.
     DV_EVENT_RECONNECTED = 5,
     /// `participant`, whose identity is `text`, came in.
     DV_EVENT_PARTICIPANT_JOINED = 6,
@@ -515,7 +523,7 @@ enum {
     DV_EVENT_STREAM_STALLED = 10,
     /// The way from `participant` to here loses so much that it is heard (`value` 1), or no more (0).
     DV_EVENT_LINK_POOR = 11,
-    /// `participant` (0: the server) sent `data`.
+    /// `participant` sent `data`, to this engine alone or to all.
     DV_EVENT_MESSAGE = 12,
     /// `other` interrupted `participant`; `value` is the generation. Where that is this engine, what is still to be
     /// said had better not be.
@@ -554,7 +562,8 @@ enum {
     /// `far_end` is closed, and so says nothing more.
     DV_EVENT_FAR_END_CLOSED = 26,
     /// A text stream of `participant` has changed: `code` is its name, `utterance` the number of its text, `data` the
-    /// first 1024 bytes of what that is now, in UTF-8, and `value` 1 where it stays so.
+    /// first 1024 bytes of what that is now, in UTF-8, `reserved` how many bytes that is in all, and `value` 1 where it
+    /// stays so.
     DV_EVENT_TEXT = 27,
     /// Of the conversation of `far_end`, here and below: it is another's turn; `value` is DV_TURN_…
     DV_EVENT_TURN_STATE = 28,
@@ -580,7 +589,10 @@ enum {
     /// that may be wrong. `code` is `heard.final` where nothing more of it will be heard, else `heard.partly`.
     DV_EVENT_UTTERANCE_HEARD = 36,
     /// The same of an utterance of this engine's, as `participant` has heard it; without a time.
-    DV_EVENT_HEARD = 37
+    DV_EVENT_HEARD = 37,
+    /// Four fifths of the token's time in the room are over, or it was over when the engine came back: the next is
+    /// waited for (dv_engine_set_token); without it the stay ends with the token (DV_EVENT_LEFT, `token.expired`).
+    DV_EVENT_TOKEN_EXPIRING = 38
 };
 
 /// Something that happened, as the caller keeps it.
@@ -602,7 +614,7 @@ typedef struct dv_event {
     uint32_t turn;
     /// Bytes of `data`.
     uint32_t data_bytes;
-    /// Not used, 0.
+    /// As the kind says, else 0.
     uint32_t reserved;
     /// A name that stays the same from version to version, ended by a zero.
     char code[40];
@@ -706,6 +718,12 @@ dv_status dv_engine_join(
     dv_engine engine, const char *DV_NULLABLE url, const char *DV_NULLABLE token,
     const dv_join_options *DV_NULLABLE options, dv_error *DV_NULLABLE error);
 
+/// Gives the token for the rest of the stay in the room, and for coming back after a break: see
+/// DV_EVENT_TOKEN_EXPIRING. One that is given before is kept until then.
+///
+/// Control side. DV_INVALID_ARGUMENT: null, or longer than a server takes. DV_INVALID_HANDLE.
+dv_status dv_engine_set_token(dv_engine engine, const char *DV_NULLABLE token, dv_error *DV_NULLABLE error);
+
 /// Leaves the room; the sound runs on. Does nothing outside a room.
 ///
 /// Control side. Waits up to 2 s. DV_INVALID_HANDLE, DV_EXHAUSTED.
@@ -719,10 +737,11 @@ dv_status dv_engine_send(
     dv_engine engine, uint32_t participant, const void *DV_NULLABLE bytes, size_t count, dv_error *DV_NULLABLE error);
 
 /// Interrupts a participant, or where `participant` is 0 this engine's own speech: nothing more is heard of what was
-/// said before, by anybody. DV_EVENT_INTERRUPTED follows, also at the talker's.
+/// said before, by anybody. DV_EVENT_INTERRUPTED follows at everybody else, the talker included.
 ///
-/// Control side. DV_WRONG_STATE: in no room. DV_ROOM_REFUSED: nobody of that number is there, or too often.
-/// DV_INVALID_HANDLE, DV_EXHAUSTED. Where the talker lets nobody interrupt it, DV_EVENT_REQUEST_FAILED follows.
+/// Control side. DV_WRONG_STATE: in no room. DV_ROOM_REFUSED: nobody of that number is there, or too many
+/// requests wait. DV_INVALID_HANDLE, DV_EXHAUSTED. Where the talker lets nobody interrupt it, and beyond twice a second,
+/// DV_EVENT_REQUEST_FAILED follows.
 dv_status dv_engine_interrupt(dv_engine engine, uint32_t participant, dv_error *DV_NULLABLE error);
 
 /// Says that what is captured from now on is this utterance, as an agent does whose microphone is its synthesiser.
@@ -1092,14 +1111,14 @@ dv_status dv_conversation_answer(
 /// Queues sound of an answer, as much as there is room for; what comes of one that is over is taken and dropped.
 /// Arguments as of dv_far_end_offer.
 ///
-/// DV_INVALID_HANDLE, DV_INVALID_ARGUMENT.
+/// By one caller at a time: beside another call `taken` is 0. DV_INVALID_HANDLE, DV_INVALID_ARGUMENT.
 dv_status dv_conversation_say(
     dv_conversation conversation, const float *DV_NULLABLE samples, size_t frames, uint32_t rate, uint32_t utterance,
     size_t *DV_NULLABLE taken);
 
 /// Says that nothing more comes of an answer: what is queued is heard, and then the agent's turn is over.
 ///
-/// DV_INVALID_HANDLE.
+/// DV_BUSY: a dv_conversation_say runs; call again. DV_INVALID_HANDLE.
 dv_status dv_conversation_finish(dv_conversation conversation, uint32_t utterance);
 
 /// The near talker takes the turn with a button; an answer ends at once. Or gives it up.

@@ -10,6 +10,10 @@ extension EngineConfiguration {
         case DV_ENGINE_VOICE_AGENT: self = .voiceAgent
         case DV_ENGINE_HEADSET: self = .headset
         case DV_ENGINE_LOW_DELAY: self = .lowDelay
+        case DV_ENGINE_SPEAKERPHONE: self = .speakerphone
+        case DV_ENGINE_MUSIC_LESSON: self = .musicLesson
+        case DV_ENGINE_NARROW_BAND: self = .narrowBand
+        case DV_ENGINE_CAR: self = .car
         default:
             throw .argument(unsafe "config.preset is \(given.preset); take one of DV_ENGINE_VOICE_CHAT and its like")
         }

@@ -12,6 +12,7 @@ final class EngineObject: HandledObject {
 
     let engine: VoiceEngine
     let events: EventQueue
+    let tokens = TokenSlot()
     /// Nil where the engine has sound cards.
     private let client: ClientDevice?
     private let transfers: ClientTransfers?

@@ -61,6 +61,7 @@ extension dv_event {
             self.init(DV_EVENT_TEXT, from: sender, Array(update.text.utf8))
             fill(&code, with: update.stream)
             utterance = update.round
+            reserved = UInt32(update.text.utf8.count)
             value = update.isFinal ? 1 : 0
         case .interrupted(let talker, let other, let generation):
             self.init(DV_EVENT_INTERRUPTED, talker, value: Int64(generation))
@@ -73,9 +74,9 @@ extension dv_event {
         case .heard(let heard, let listener): self.init(DV_EVENT_HEARD, listener, heard)
         case .connectionLost: self.init(DV_EVENT_CONNECTION_LOST)
         case .reconnected: self.init(DV_EVENT_RECONNECTED)
-        case .requestRefused(let refusal):
+        case .requestRefused(_, let refusal):
             self.init(DV_EVENT_REQUEST_FAILED, code: refusal.code.rawValue, text: refusal.explanation)
-        case .requestFailed(let error):
+        case .requestFailed(_, let error):
             self.init(DV_EVENT_REQUEST_FAILED, code: error.code.rawValue, text: error.explanation)
         case .left(let end): self.init(DV_EVENT_LEFT, code: end.code.rawValue, text: end.explanation)
         case .eventsDropped(let count):

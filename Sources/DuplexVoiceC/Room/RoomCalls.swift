@@ -15,11 +15,15 @@ public func dv_engine_join(
         if let options = unsafe options {
             configuration = try unsafe RoomClientConfiguration(try unsafe dv_join_options.read(options))
         }
+        let object = try EngineObject.held(engine)
         let endpoint: RoomEndpoint
-        do throws(RoomEndpointError) { endpoint = try RoomEndpoint(url: url, token: token) } catch {
+        do throws(RoomEndpointError) {
+            endpoint = try RoomEndpoint(url: url, tokenProvider: object.tokens.provider(asking: object.events))
+        } catch {
             throw Failure(error)
         }
-        try EngineObject.held(engine).complete { [configuration] engine in
+        try object.tokens.give(token)
+        try object.complete { [configuration] engine in
             do throws(EngineError) {
                 _ = try await engine.join(endpoint, configuration: configuration)
                 return .success(())
@@ -27,6 +31,17 @@ public func dv_engine_join(
                 return .failure(error)
             }
         }
+    }
+}
+
+/// `dv_engine_set_token`.
+@c @implementation
+public func dv_engine_set_token(
+    _ engine: dv_engine, _ token: UnsafePointer<CChar>?, _ error: UnsafeMutablePointer<dv_error>?
+) -> dv_status {
+    unsafe reporting(to: error) { () throws(Failure) in
+        guard let token = try unsafe text(token, "token") else { throw .argument("token is null; give one") }
+        try EngineObject.held(engine).tokens.give(token)
     }
 }
 

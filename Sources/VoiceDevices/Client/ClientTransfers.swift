@@ -77,52 +77,64 @@ package struct ClientTransfers: BitwiseCopyable, @unchecked Sendable {
     }
 }
 
+/// When a client's frames pass a converter: as it tells, or else counted on from when the device was started.
+struct CountedClock: BitwiseCopyable {
+    private let origin: MonotonicTime
+    private var frames = 0
+
+    init(origin: MonotonicTime) { self.origin = origin }
+
+    /// The time of the first of the next `count` frames.
+    @_noLocks @_noAllocation
+    mutating func time(of count: Int, told: MonotonicTime?) -> MonotonicTime {
+        let counted = origin.advanced(byFrames: frames, sampleRate: 48_000)
+        frames += count
+        return told ?? counted
+    }
+}
+
 /// What the capture thread of the client works on.
 struct ClientCaptureEnd: ~Copyable {
     var port: CapturePort?
-    var origin = MonotonicTime(nanoseconds: 0)
-    var frames = 0
+    private var clock: CountedClock
 
-    init() {}
+    init() { self.init(port: nil, origin: MonotonicTime(nanoseconds: 0)) }
 
-    init(port: consuming CapturePort, origin: MonotonicTime) {
+    init(port: consuming CapturePort?, origin: MonotonicTime) {
         self.port = consume port
-        self.origin = origin
+        clock = CountedClock(origin: origin)
     }
 
     @_noLocks @_noAllocation
     mutating func send(_ samples: borrowing MutableSpan<Float>, time: MonotonicTime?) -> Int {
-        let counted = origin.advanced(byFrames: frames, sampleRate: 48_000)
-        frames += samples.count
-        return port?.deliver(samples, adcTime: time ?? counted) ?? 0
+        let time = clock.time(of: samples.count, told: time)
+        return port?.deliver(samples, adcTime: time) ?? 0
     }
 }
 
 /// What the playback thread of the client works on.
 struct ClientPlaybackEnd: ~Copyable {
     var port: PlaybackPort?
-    var origin = MonotonicTime(nanoseconds: 0)
-    var frames = 0
-    var referenceFrames = 0
+    private var clock: CountedClock
+    private var referenceClock: CountedClock
 
-    init() {}
+    init() { self.init(port: nil, origin: MonotonicTime(nanoseconds: 0)) }
 
-    init(port: consuming PlaybackPort, origin: MonotonicTime) {
+    init(port: consuming PlaybackPort?, origin: MonotonicTime) {
         self.port = consume port
-        self.origin = origin
+        clock = CountedClock(origin: origin)
+        referenceClock = clock
     }
 
     @_noLocks @_noAllocation
     mutating func pull(into output: inout MutableSpan<Float>, time: MonotonicTime?) -> Int {
-        let counted = origin.advanced(byFrames: frames, sampleRate: 48_000)
-        frames += output.count
-        return port?.render(into: &output, dacTime: time ?? counted) ?? 0
+        let time = clock.time(of: output.count, told: time)
+        return port?.render(into: &output, dacTime: time) ?? 0
     }
 
     @_noLocks @_noAllocation
     mutating func sendReference(_ samples: borrowing MutableSpan<Float>, time: MonotonicTime?) -> Int {
-        let counted = origin.advanced(byFrames: referenceFrames, sampleRate: 48_000)
-        referenceFrames += samples.count
-        return port?.deliverReference(samples, dacTime: time ?? counted) ?? 0
+        let time = referenceClock.time(of: samples.count, told: time)
+        return port?.deliverReference(samples, dacTime: time) ?? 0
     }
 }

@@ -31,14 +31,14 @@ public struct CapturePort: ~Copyable, @unchecked Sendable {
     }
 
     /// Hands over `frames`, the first of which was at the ADC at `adcTime`, and wakes the media thread. Returns how
-    /// many were taken.
+    /// many were taken. A time that no clock can tell is taken for the nearest that one can (0 to 36 years).
     ///
     /// Real-time safe: wait-free but for one non-blocking system call.
     @_noLocks @_noAllocation
     @discardableResult
     public mutating func deliver(_ frames: Span<Float>, adcTime: MonotonicTime) -> Int {
         let count = frames.count
-        let taken = ring.write(frames, time: adcTime)
+        let taken = ring.write(frames, time: adcTime.possible)
         cells.addFrames(count)
         if taken < count { cells.addOverflow(count - taken) }
         wake.signal()
@@ -51,7 +51,7 @@ public struct CapturePort: ~Copyable, @unchecked Sendable {
     @discardableResult
     public mutating func deliver(_ frames: borrowing MutableSpan<Float>, adcTime: MonotonicTime) -> Int {
         let count = frames.count
-        let taken = ring.write(frames, time: adcTime)
+        let taken = ring.write(frames, time: adcTime.possible)
         cells.addFrames(count)
         if taken < count {
             ring.drop(count - taken)

@@ -63,13 +63,15 @@ public struct PlaybackPort: ~Copyable, @unchecked Sendable {
     }
 
     /// Fills `output`, whose first frame will be at the DAC at `dacTime`, and wakes the media thread. Returns how many
-    /// of the frames came from the playout ring; the rest is silence or fade.
+    /// of the frames came from the playout ring; the rest is silence or fade. A time that no clock can tell is taken for
+    /// the nearest that one can (0 to 36 years).
     ///
     /// Real-time safe: wait-free but for one non-blocking system call. What is in `output` afterwards is within +-1 and
     /// finite, and is in the reference ring bit for bit.
     @_noLocks @_noAllocation
     @discardableResult
     public mutating func render(into output: inout MutableSpan<Float>, dacTime: MonotonicTime) -> Int {
+        let dacTime = dacTime.possible
         discardUnwanted()
         let given = playout.read(into: &output)
         taken += given
@@ -96,7 +98,7 @@ public struct PlaybackPort: ~Copyable, @unchecked Sendable {
     public mutating func deliverReference(_ frames: Span<Float>, dacTime: MonotonicTime) -> Int {
         tapsOutput = false
         let count = frames.count
-        let written = reference.write(frames, time: dacTime)
+        let written = reference.write(frames, time: dacTime.possible)
         if written < count { cells.addOverflow(count - written) }
         wake.signal()
         return written
@@ -108,7 +110,7 @@ public struct PlaybackPort: ~Copyable, @unchecked Sendable {
     public mutating func deliverReference(_ frames: borrowing MutableSpan<Float>, dacTime: MonotonicTime) -> Int {
         tapsOutput = false
         let count = frames.count
-        let written = reference.write(frames, time: dacTime)
+        let written = reference.write(frames, time: dacTime.possible)
         if written < count {
             reference.drop(count - written)
             cells.addOverflow(count - written)
@@ -197,6 +199,6 @@ public struct PlaybackPort: ~Copyable, @unchecked Sendable {
         guard frames > 0 else { return }
         cells.addGap(frames)
         guard tapsOutput else { return }
-        reference.writeSilence(frames, time: dacTime)
+        reference.writeSilence(frames, time: dacTime.possible)
     }
 }

@@ -1,11 +1,11 @@
 internal import Synchronization
 internal import VoiceRealtime
 
-/// What an engine's actor runs on: a thread of its own, at ordinary priority, that does one job after another. A job may block, as opening a device
+/// What an engine's actor runs on, and what blocks elsewhere: a thread of its own, at ordinary priority, that does one job after another. A job may block, as opening a device
 /// and waiting for a thread's end do, without taking a thread from Swift's cooperative pool, which has only as many as there are cores.
 ///
 /// Where the system gives no thread, the jobs run on the pool, still one after another.
-final class ControlThread: SerialExecutor {
+package final class ControlThread: SerialExecutor {
     /// What is to be done, and for whom: keeps the executor until it is done.
     private struct Entry: Sendable {
         let work: Work
@@ -20,12 +20,12 @@ final class ControlThread: SerialExecutor {
     private let queue: WorkQueue
     private let thread: RealtimeThread?
 
-    /// Starts the thread; `hasThread` false, for tests, does without.
-    init(hasThread: Bool = true) {
+    /// Starts the thread, whose name has up to 15 characters; `hasThread` false, for tests, does without.
+    package init(name: String = "voice-control", hasThread: Bool = true) {
         let queue = WorkQueue()
         self.queue = queue
         thread = (hasThread ? queue.wake : nil).flatMap { wake in
-            try? RealtimeThread(name: "voice-control", priority: 0, wake: wake) { stop in
+            try? RealtimeThread(name: name, priority: 0, wake: wake) { stop in
                 while !stop.isRaised {
                     queue.drain()
                     wake.wait(timeout: .seconds(60))
@@ -37,14 +37,19 @@ final class ControlThread: SerialExecutor {
     /// Whether the caller is a job of this executor's.
     var isCurrent: Bool { queue.worker.load(ordering: .relaxed) == RealtimeThread.callerIdentity }
 
-    func enqueue(_ job: consuming ExecutorJob) { add(.job(UnownedJob(job))) }
+    package func enqueue(_ job: consuming ExecutorJob) { add(.job(UnownedJob(job))) }
 
-    func checkIsolated() { precondition(isCurrent, "not on the engine's control thread") }
+    package func checkIsolated() { precondition(isCurrent, "not on the engine's control thread") }
 
-    func isIsolatingCurrentContext() -> Bool? { isCurrent }
+    package func isIsolatingCurrentContext() -> Bool? { isCurrent }
 
     /// Does `body` on the thread, and does not wait for it.
     func perform(_ body: @escaping @Sendable () -> Void) { add(.call(body)) }
+
+    /// Does `body` on the thread, and suspends the caller until it is done.
+    package func run<Outcome: Sendable>(_ body: @escaping @Sendable () -> Outcome) async -> Outcome {
+        await withCheckedContinuation { continuation in perform { continuation.resume(returning: body()) } }
+    }
 
     /// Does `body` on the thread, and holds the caller up until it is done.
     ///

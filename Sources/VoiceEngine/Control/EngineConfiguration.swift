@@ -61,29 +61,6 @@ public struct EngineConfiguration: Sendable {
         self.routePolicy = routePolicy
         self.routeProfile = routeProfile
     }
-
-    /// People who talk to each other over loudspeakers.
-    public static let voiceChat = EngineConfiguration()
-
-    /// A person who talks with a speaking agent and interrupts it: 10 ms frames, and the least echo suppression.
-    public static let voiceAgent = EngineConfiguration(
-        processing: .voiceAgent,
-        encoder: OpusEncoderSettings(frameDuration: .milliseconds10))
-
-    /// People with headsets: no echo canceller.
-    public static let headset = EngineConfiguration(processing: .headset)
-
-    /// The shortest way that the engine has, for people with headsets who must be in time with each other, on a good network: 2.5 ms device
-    /// periods, 10 ms frames, the codec's low-delay mode, and nothing done to the microphone. About 20 ms from mouth to ear on a local
-    /// network (`bench/RESULTS.md`); it costs the codec's protection against loss (FEC), some quality at the same bit rate, and a gap each time
-    /// that the machine or the network stalls.
-    public static let lowDelay = EngineConfiguration(
-        device: .alsa(.lowDelay), backend: .bypass, processing: .bypass,
-        encoder: OpusEncoderSettings(
-            bitratePerSecond: 64_000, frameDuration: .milliseconds10, usesForwardErrorCorrection: false),
-        adaptation: SenderAdaptationPolicy(longestFrameDuration: .milliseconds10), application: .lowDelay,
-        playout: .lowDelay,
-        playoutMargin: PlayoutMargin(first: .milliseconds(1), memory: .seconds(1)))
 }
 
 extension EngineConfiguration {

@@ -49,7 +49,7 @@ public enum EngineEvent: Sendable {
     case streamStalled(ParticipantID, Bool)
     /// The way from a participant to here loses so many packets that it is heard, or no more.
     case linkQualityChanged(ParticipantID, LinkQuality)
-    /// A participant, or the server, sent these bytes.
+    /// A participant sent these bytes, to this engine alone or to all.
     case message(from: ParticipantID, [UInt8])
     /// A text stream of a participant's has changed: its state now. Of states that were overtaken before they came
     /// nothing is told. See ``VoiceEngine/setText(_:to:isFinal:extras:)``.
@@ -69,12 +69,13 @@ public enum EngineEvent: Sendable {
     case heard(HeardUtterance, by: ParticipantID)
     /// The room does not answer; the engine tries to come back for up to 30 s.
     case connectionLost
-    /// The engine is back in the room, as the same participant.
+    /// The engine is back in the room: as the same participant, unless the room had given it up meanwhile.
+    /// ``EngineSnapshot/own`` says who it is now.
     case reconnected
-    /// A request to the room was refused after the join.
-    case requestRefused(RoomRefusal)
-    /// A request to the room could not be sent.
-    case requestFailed(RoomSessionError)
+    /// A request of this kind to the room was refused after the join.
+    case requestRefused(RoomRequest, RoomRefusal)
+    /// A request of this kind to the room could not be sent.
+    case requestFailed(RoomRequest, RoomSessionError)
     /// The engine is out of the room, and why.
     case left(RoomClientEnd)
     /// So many events stood here and were dropped, because this listener was too slow; ``EngineSnapshot`` says how to

@@ -127,7 +127,10 @@ public actor VoiceEngine {
         if case .ordinaryAfterRefusal(let errno) = media.scheduling {
             broadcast.post(.degraded(.noRealtimePriority(errno: errno)))
         }
-        try forwarder.start(core, broadcast) { [weak self] event in Task { await self?.tellRoom(event) } }
+        // In order, which tasks would not keep.
+        try forwarder.start(core, broadcast) { [weak self, control] event in
+            control.perform { [weak self] in self?.assumeIsolated { $0.tellRoom(event) } }
+        }
         let routes = try RouteThread(core, broadcast)
         running = Running(media: media, core: core, forwarder: forwarder, routes: routes)
         if isMuted { try core.send(.setMuted(true)) }
@@ -290,13 +293,19 @@ public actor VoiceEngine {
 
     /// Stops or resumes sending the microphone, with a 5 ms fade; the room is told. Nothing is sent while muted, and
     /// the canceller goes on learning. May be called before `start()`.
+    ///
+    /// - Throws: ``EngineError/overloaded``, and nothing has changed; ``EngineError/requestRefused(_:)`` where only the
+    ///   room could not be told.
     public func setMuted(_ muted: Bool) throws(EngineError) {
-        isMuted = muted
         try running?.core.send(.setMuted(muted))
+        isMuted = muted
         try room?.setMuted(muted)
     }
 
-    /// Scales what is heard of a participant: 0 silences, 1 leaves it, up to 4 (+12 dB).
+    /// Scales what is heard of a participant, as long as it stays: 0 silences, 1 leaves it, up to 4 (+12 dB).
+    ///
+    /// - Throws: ``EngineError/invalidConfiguration(_:)``, ``EngineError/notJoined``,
+    ///   ``EngineError/unknownParticipant(_:)``, ``EngineError/overloaded``.
     public func setVolume(_ volume: Float, for participant: ParticipantID) throws(EngineError) {
         guard (0...4).contains(volume) else { throw .invalidConfiguration("the volume is \(volume); use 0...4") }
         guard let room else { throw .notJoined }
@@ -304,6 +313,8 @@ public actor VoiceEngine {
     }
 
     /// Scales everything that is played, 0 to 1, the echo reference included.
+    ///
+    /// - Throws: ``EngineError/invalidConfiguration(_:)``, ``EngineError/notStarted``.
     public func setOutputVolume(_ volume: Float) throws(EngineError) {
         guard (0...1).contains(volume) else { throw .invalidConfiguration("the volume is \(volume); use 0...1") }
         guard let core = running?.core else { throw .notStarted }
@@ -311,6 +322,8 @@ public actor VoiceEngine {
     }
 
     /// Changes what is done to the microphone, from the next block on and without a gap.
+    ///
+    /// - Throws: what is wrong with the settings, ``EngineError/notStarted``, ``EngineError/overloaded``.
     public func setProcessing(_ settings: ProcessingSettings) throws(EngineError) {
         do throws(ProcessingError) { _ = try settings.validated() } catch { throw EngineError(error) }
         guard let core = running?.core else { throw .notStarted }

@@ -11,6 +11,7 @@ struct FarEndCells: BitwiseCopyable, @unchecked Sendable {
         let wantedSound = Atomic<Int>(0)
         let gain = Atomic<Float>(1)
         let staleFrames = Atomic<Int>(0)
+        let heard = Atomic<UInt64>(0)
     }
 
     /// Behind a pointer, as real-time code may not count references.
@@ -90,6 +91,18 @@ struct FarEndCells: BitwiseCopyable, @unchecked Sendable {
     var gain: Float {
         @_noLocks @_noAllocation get { unsafe cells.pointee.gain.load(ordering: .relaxed) }
         nonmutating set { unsafe cells.pointee.gain.store(newValue, ordering: .relaxed) }
+    }
+
+    /// Frames of 48 kHz of an utterance that have left the DAC, or are in the device; nil where a later one has begun to. Its writer is the media thread.
+    func heardFrames(of utterance: UInt32) -> Int? {
+        let heard = unsafe cells.pointee.heard.load(ordering: .relaxed)
+        let current = UInt32(heard >> 32)
+        return current == utterance ? Int(heard & 0xFFFF_FFFF) : current < utterance ? 0 : nil
+    }
+
+    func setHeard(_ frames: Int, of utterance: UInt32) {
+        unsafe cells.pointee.heard.store(
+            UInt64(utterance) << 32 | UInt64(UInt32(truncatingIfNeeded: frames)), ordering: .relaxed)
     }
 
     /// Frames of 48 kHz that came after their utterance had ended or was interrupted.

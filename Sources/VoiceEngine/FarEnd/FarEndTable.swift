@@ -101,8 +101,18 @@ struct FarEndTable: ~Copyable {
             for index in farEnds.indices {
                 if let farEnd = farEnds[index] { unsafe farEnd.queue.pointee.trail.rendered(span) }
             }
+            tellHeard()
         }
         concludeEnds(now: now)
+    }
+
+    private func tellHeard() {
+        for index in farEnds.indices {
+            guard let farEnd = farEnds[index], let utterance = unsafe farEnd.queue.pointee.trail.leavingUtterance else {
+                continue
+            }
+            unsafe farEnd.cells.setHeard(farEnd.queue.pointee.trail.heardFrames, of: utterance)
+        }
     }
 
     private mutating func concludeEnds(now: MonotonicTime) {

@@ -44,9 +44,7 @@ public final class LocalFarEnd: Sendable {
     public func play(
         _ samples: [Float], rate: SoundRate = .hertz48000, utterance: UtteranceID
     ) async -> Bool {
-        await queue(samples.count, rate, utterance) { first in
-            offer(samples.span.extracting(first...), rate: rate, utterance: utterance)
-        }
+        await play(samples, rate: rate, utterance: utterance) {}
     }
 
     /// The same of 16-bit samples.
@@ -54,19 +52,32 @@ public final class LocalFarEnd: Sendable {
     public func play(
         _ samples: [Int16], rate: SoundRate = .hertz48000, utterance: UtteranceID
     ) async -> Bool {
-        await queue(samples.count, rate, utterance) { first in
+        await play(samples, rate: rate, utterance: utterance) {}
+    }
+
+    /// As the public one; `whenTaken` is called when the first of it has been taken.
+    func play(_ samples: [Float], rate: SoundRate, utterance: UtteranceID, whenTaken: () -> Void) async -> Bool {
+        await queue(samples.count, rate, utterance, whenTaken) { first in
+            offer(samples.span.extracting(first...), rate: rate, utterance: utterance)
+        }
+    }
+
+    func play(_ samples: [Int16], rate: SoundRate, utterance: UtteranceID, whenTaken: () -> Void) async -> Bool {
+        await queue(samples.count, rate, utterance, whenTaken) { first in
             offer(samples.span.extracting(first...), rate: rate, utterance: utterance)
         }
     }
 
     /// Offers from the first sample on that was not taken until all were.
     private func queue(
-        _ count: Int, _ rate: SoundRate, _ utterance: UtteranceID, offerFrom: (Int) -> Int
+        _ count: Int, _ rate: SoundRate, _ utterance: UtteranceID, _ whenTaken: () -> Void, offerFrom: (Int) -> Int
     ) async -> Bool {
         var done = 0
         while done < count {
             guard mayGoOn(utterance) else { return false }
-            done += offerFrom(done)
+            let taken = offerFrom(done)
+            if done == 0, taken > 0 { whenTaken() }
+            done += taken
             if done < count { await waitForRoom((count - done) * rate.ratio) }
         }
         return mayGoOn(utterance)

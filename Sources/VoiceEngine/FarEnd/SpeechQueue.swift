@@ -70,6 +70,9 @@ struct SpeechQueue: ~Copyable, @unchecked Sendable {
                 filled &+= frames
                 continue
             }
+            // Before the marks, which the client writes before the samples: else samples behind a mark that is not
+            // seen yet would be taken for the present utterance's.
+            let available = samples.available
             if nextMark == nil { nextMark = marks.pop() }
             if isHeld && !isHeadInterrupted { break }
             if repeating == 0, let mark = nextMark, mark.frame <= samples.readFrames {
@@ -84,7 +87,7 @@ struct SpeechQueue: ~Copyable, @unchecked Sendable {
             guard let utterance else { break }
             if isInterrupted(utterance) {
                 cut(utterance)
-                let dropped = min(run, samples.available)
+                let dropped = min(run, available)
                 samples.release(dropped)
                 counts.droppedFrames &+= dropped
                 if dropped < run { break }
@@ -101,7 +104,6 @@ struct SpeechQueue: ~Copyable, @unchecked Sendable {
                 filled &+= frames
                 continue
             }
-            let available = samples.available
             if isDry && !isEnding && available < Self.resumeFrames { break }
             let frames = min(min(run, count &- filled), available)
             guard frames > 0 else { break }

@@ -73,7 +73,7 @@ struct SpeechTrail: ~Copyable {
         filler: News(
             utterance: 0, isEnd: false, isComplete: false, heardFrames: 0, time: MonotonicTime(nanoseconds: 0)))
     /// Of the utterance whose runs leave the ring now: frames that have left the DAC, or will, and when the last of them has.
-    private var heardFrames = 0
+    private(set) var heardFrames = 0
     private var heardEnd: MonotonicTime?
     /// What follows the furthest frame of it that was heard: what is repeated counts once.
     private var reached = 0
@@ -117,7 +117,10 @@ struct SpeechTrail: ~Copyable {
         let spanEnd = span.firstFrame &+ span.frames
         while waiting.count > 0 {
             var run = waiting[0]
-            if run.isEnd { return }
+            if run.isEnd {
+                concludeEnds(now: span.dacTime)
+                continue
+            }
             let discarded = run.frames(before: span.firstFrame)
             let left = run.frames(before: spanEnd)
             if left > discarded {
@@ -186,6 +189,12 @@ struct SpeechTrail: ~Copyable {
     }
 
     // MARK: What is known
+
+    /// The utterance that ``heardFrames`` are of; nil where none is on its way out.
+    var leavingUtterance: UInt32? {
+        guard heardEnd != nil, spoken.count > 0 else { return nil }
+        return spoken[spoken.count &- 1].utterance
+    }
 
     /// What has come to pass by `now` and has not been removed.
     func nextNews(now: MonotonicTime) -> News? {

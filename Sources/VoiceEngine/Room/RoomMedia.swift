@@ -39,6 +39,8 @@ package struct RoomMedia {
     package private(set) var isAway = false
     private var sources: [ParticipantID: [StreamAssignment]] = [:]
     private var muted: Set<ParticipantID> = []
+    /// Of whom something else than 1 was asked for.
+    private var volumes: [ParticipantID: Float] = [:]
     /// Of our stream, as the room has numbered it last.
     private var ownGeneration: UInt32 = 0
     /// Of every stream that is played here.
@@ -84,6 +86,16 @@ package struct RoomMedia {
     package mutating func setMuted(_ muted: Bool) -> [Action] {
         isMuted = muted
         return ownStream.map { [.tellMuted($0.stream, muted)] } ?? []
+    }
+
+    /// Scales what is heard of a participant, also of what it is yet to publish.
+    package mutating func setVolume(_ volume: Float, for participant: ParticipantID) -> [Action] {
+        volumes[participant] = volume == 1 ? nil : volume
+        return sources[participant, default: []].map { scale($0, by: volume) }
+    }
+
+    private func scale(_ stream: StreamAssignment, by volume: Float) -> Action {
+        .command(.setVolume(gain: volume, synchronizationSource: stream.synchronizationSource))
     }
 
     /// Interrupts what a participant says, or this engine where it is nil: what waits of it here is dropped at once, and everywhere else
@@ -173,8 +185,8 @@ package struct RoomMedia {
         // Its talker has gone meanwhile.
         case .requestRefused(.tellHeard, _, _): return []
         case .requestRefused(.interrupt, let subject, let refusal) where refusal != .receiverBusy:
-            return interruptionRefused(StreamID(rawValue: subject)) + [.post(.requestRefused(refusal))]
-        case .requestRefused(_, _, let refusal): return [.post(.requestRefused(refusal))]
+            return interruptionRefused(StreamID(rawValue: subject)) + [.post(.requestRefused(.interrupt, refusal))]
+        case .requestRefused(let request, _, let refusal): return [.post(.requestRefused(request, refusal))]
         case .joined, .reconnecting, .tokenExpiring, .tokenRefused, .reconnected, .ended: return []
         }
     }
@@ -196,7 +208,8 @@ package struct RoomMedia {
 
     private mutating func comeBack(_ grant: JoinGrant, _ roster: RoomRoster) -> [Action] {
         isAway = false
-        return reconcile(grant, roster, isSameStay: grant.resumed, telling: [.post(.reconnected)])
+        return reconcile(
+            grant, roster, isSameStay: grant.resumed, mayAnswer: grant.resumed, telling: [.post(.reconnected)])
     }
 
     /// What follows from who is there now, where events were lost.
@@ -204,20 +217,22 @@ package struct RoomMedia {
         let isSameStay = grant.participant == own && (ownStream == nil || grant.streams.first == ownStream)
         let isBack = isAway
         isAway = false
-        return reconcile(grant, roster, isSameStay: isSameStay, telling: isBack ? [.post(.reconnected)] : [])
+        return reconcile(
+            grant, roster, isSameStay: isSameStay, mayAnswer: false, telling: isBack ? [.post(.reconnected)] : [])
     }
 
+    /// - Parameter mayAnswer: whether answers to interruptions of ours may still come: not in another stay, and not where
+    ///   they may be among events that were lost.
     private mutating func reconcile(
-        _ grant: JoinGrant, _ roster: RoomRoster, isSameStay: Bool, telling news: [Action]
+        _ grant: JoinGrant, _ roster: RoomRoster, isSameStay: Bool, mayAnswer: Bool, telling news: [Action]
     ) -> [Action] {
         begin(grant, roster)
         let others = roster.entries.filter { $0.participant != own }
         let gone = participants.keys.sorted().filter { id in
             !others.contains { $0.participant == id && $0.identity == participants[id]?.identity }
         }
-        // What was asked for in another stay is not answered, and the answer may be among the events that were lost.
         var media: [Action] = []
-        if !grant.resumed || !isSameStay {
+        if !mayAnswer {
             for stream in generations.keys.sorted() { media += change(stream) { $0.forgetUnanswered() } }
         }
         media += gone.flatMap { depart($0) }
@@ -264,6 +279,7 @@ package struct RoomMedia {
     private mutating func depart(_ participant: ParticipantID) -> [Action] {
         participants[participant] = nil
         muted.remove(participant)
+        volumes[participant] = nil
         return (sources.removeValue(forKey: participant) ?? []).map { end($0) }
     }
 
@@ -279,7 +295,7 @@ package struct RoomMedia {
         let command = MediaCommand.addStream(
             synchronizationSource: assignment.synchronizationSource, participant: participant.rawValue,
             isMuted: !stream.mute.isEmpty, generation: stream.generation)
-        return [.command(command)]
+        return [.command(command)] + (volumes[participant].map { [scale(assignment, by: $0)] } ?? [])
     }
 
     /// Whoever is muted sends nothing, and has not stalled.

@@ -95,18 +95,21 @@ final class RoomMembership {
     func interrupt(_ participant: ParticipantID?) throws(EngineError) {
         guard !isOver else { throw .notJoined }
         if let participant, media.participants[participant] == nil { throw .unknownParticipant(participant) }
-        for action in media.interrupt(participant) {
-            switch action {
-            case .command(let command): try core.send(command)
-            case .tellInterrupted(let stream):
-                do throws(EngineError) {
+        let actions = media.interrupt(participant)
+        var untold = actions.compactMap { if case .tellInterrupted(let stream) = $0 { stream } else { nil } }
+        do throws(EngineError) {
+            for action in actions {
+                switch action {
+                case .command(let command): try core.send(command)
+                case .tellInterrupted(let stream):
                     try ask { client throws(RoomSessionError) in try client.interrupt(stream) }
-                } catch {
-                    carryOut(media.interruptionRefused(stream))
-                    throw error
+                    untold.removeFirst()
+                case .publish, .tellMuted, .tellGeneration, .tellHeard, .post: break
                 }
-            case .publish, .tellMuted, .tellGeneration, .tellHeard, .post: break
             }
+        } catch {
+            for stream in untold { carryOut(media.interruptionRefused(stream)) }
+            throw error
         }
     }
 
@@ -118,9 +121,7 @@ final class RoomMembership {
     func setVolume(_ volume: Float, for participant: ParticipantID) throws(EngineError) {
         guard !isOver else { throw .notJoined }
         guard media.participants[participant] != nil else { throw .unknownParticipant(participant) }
-        for stream in media.streams(of: participant) {
-            try core.send(.setVolume(gain: volume, synchronizationSource: stream.synchronizationSource))
-        }
+        for case .command(let command) in media.setVolume(volume, for: participant) { try core.send(command) }
     }
 
     private func ask(_ request: (RoomClient) throws(RoomSessionError) -> Void) throws(EngineError) {
@@ -144,7 +145,8 @@ final class RoomMembership {
     /// Tells and sends what is due of texts; returns in how long it is to be called again, nil where that is after the
     /// next event.
     func carryTexts() -> Duration? {
-        guard isIn, !isOver else { return nil }
+        // In a break all would wait, each overtaken by the next.
+        guard isIn, !isOver, !media.isAway else { return nil }
         while let event = texts.pollEvent() { broadcast.post(event) }
         let now = MonotonicTime.now().sinceEpoch
         while let letter = texts.pollLetter(now: now) {
@@ -171,11 +173,17 @@ final class RoomMembership {
             texts.handle(bytes, kind, from: sender, now: MonotonicTime.now().sinceEpoch)
         case .room(let event):
             if case .joined = event { isIn = true }
+            if case .requestRefused(.send, _, let refusal) = event {
+                texts.refused(refusal, now: MonotonicTime.now().sinceEpoch)
+            }
             let before = media.stay?.own.id
             carryOut(media.handle(event))
             if let before, before != media.stay?.own.id { texts.startAgain(now: MonotonicTime.now().sinceEpoch) }
             if case .joined = event { decide(nil) }
-        case .requestFailed(let error): post(.requestFailed(error))
+        case .requestFailed(let request, let subject, let error):
+            if request == .interrupt { carryOut(media.interruptionRefused(StreamID(rawValue: subject))) }
+            // Another follows.
+            if request != .tellHeard { post(.requestFailed(request, error)) }
         case .eventsDropped(let count, let grant, let roster):
             broadcast.post(.degraded(.eventsLost(count)))
             carryOut(media.catchUp(grant, roster))
@@ -191,13 +199,13 @@ final class RoomMembership {
         for action in actions {
             switch action {
             case .publish(let stream):
-                attempt { client throws(RoomSessionError) in try client.publish(stream) }
+                attempt(.publish) { client throws(RoomSessionError) in try client.publish(stream) }
             case .tellMuted(let stream, let muted):
-                attempt { client throws(RoomSessionError) in try client.setMuted(muted, stream: stream) }
+                attempt(.setMuted) { client throws(RoomSessionError) in try client.setMuted(muted, stream: stream) }
             case .tellInterrupted(let stream):
-                attempt { client throws(RoomSessionError) in try client.interrupt(stream) }
+                attempt(.interrupt) { client throws(RoomSessionError) in try client.interrupt(stream) }
             case .tellGeneration(let start):
-                attempt { client throws(RoomSessionError) in try client.tellGeneration(start) }
+                attempt(.tellGeneration) { client throws(RoomSessionError) in try client.tellGeneration(start) }
             case .tellHeard(let report):
                 // Another follows; and whoever is on the way out has nothing to tell.
                 do throws(RoomSessionError) { try client.tellHeard(report) } catch {}
@@ -208,8 +216,8 @@ final class RoomMembership {
         }
     }
 
-    private func attempt(_ request: (RoomClient) throws(RoomSessionError) -> Void) {
-        do throws(RoomSessionError) { try request(client) } catch { broadcast.post(.requestFailed(error)) }
+    private func attempt(_ request: RoomRequest, _ body: (RoomClient) throws(RoomSessionError) -> Void) {
+        do throws(RoomSessionError) { try body(client) } catch { broadcast.post(.requestFailed(request, error)) }
     }
 
     private func decide(_ failure: RoomClientEnd?) {

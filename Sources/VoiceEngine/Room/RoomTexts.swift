@@ -39,16 +39,23 @@ struct RoomTexts {
         }
     }
 
-    /// What others do, and what becomes of what was sent.
+    /// A message was refused, perhaps one of a text's.
+    mutating func refused(_ refusal: RoomRefusal, now: Duration) {
+        switch refusal {
+        case .receiverBusy: desk.confirm(now: now)
+        case .tooOften: desk.startAgain(now: now)
+        default: break
+        }
+    }
+
+    /// Who comes and goes, and what could not be sent.
     mutating func follow(_ event: EngineEvent, now: Duration) {
         switch event {
         case .participantJoined(let participant): desk.welcome(participant.id)
         case .participantLeft(let participant, _):
             desk.forget(participant)
             board.forget(participant)
-        // Perhaps of a text's.
-        case .requestRefused(.receiverBusy): desk.confirm(now: now)
-        case .requestRefused(.tooOften), .requestFailed(.queueFull): desk.startAgain(now: now)
+        case .requestFailed(.send, .queueFull): desk.startAgain(now: now)
         default: break
         }
     }

@@ -32,17 +32,18 @@ struct AnswerWatch: BitwiseCopyable {
         }
         judge = BargeInJudge(order.policy)
         stages = order.policy.stages ?? BargeInStages()
+        // What it said a moment ago still sounds, whatever was watched.
+        if farEnd != order.farEnd { silence = Self.echoTail }
         farEnd = order.farEnd
-        silence = Self.echoTail
     }
 
     /// Takes what is known of a block whose end was at the ADC at `end`; `isReady` says whether the canceller is to be trusted.
     mutating func take(
         probability: Float, isReady: Bool, end: MonotonicTime, frames: Int, farEnds: inout FarEndTable
     ) {
-        guard judge != nil else { return }
         let duration = Duration(frames: frames)
         silence = farEnds.isSounding(farEnd) ? .zero : silence + duration
+        guard judge != nil else { return }
         let evidence = SpeechEvidence(
             probability: probability, isTrusted: isReady || silence >= Self.echoTail, end: end.sinceEpoch,
             duration: duration)

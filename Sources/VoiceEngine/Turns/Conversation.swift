@@ -93,14 +93,17 @@ public final class Conversation: Sendable {
     ///
     /// - Throws: ``TurnRefusal/turnIsOver(_:)``, ``TurnRefusal/busy(_:)``.
     public func answer(_ turn: TurnID?) throws(TurnRefusal) -> SpokenAnswer {
-        let utterance = try core.perform { (machine, now) throws(TurnRefusal) in try machine.answer(turn, now: now) }
-        return SpokenAnswer(self, core, utterance)
+        let (utterance, turn) = try core.perform { (machine, now) throws(TurnRefusal) in
+            (try machine.answer(turn, now: now), machine.turn)
+        }
+        return SpokenAnswer(self, core, utterance, turn)
     }
 
     /// Queues what there is room for of an answer, and does not suspend; returns how many samples were taken. By one caller at a time.
     package func offer(_ samples: SoundSamples, rate: SoundRate, of answer: UtteranceID) -> Int {
-        if samples.count > 0 { core.perform { $0.answerQueued(answer, now: $1) } }
-        return core.farEnd.access.offer(samples, rate: rate, utterance: answer.rawValue, isLast: false)
+        let taken = core.farEnd.access.offer(samples, rate: rate, utterance: answer.rawValue, isLast: false)
+        if taken > 0 { core.perform { $0.answerQueued(answer, now: $1) } }
+        return taken
     }
 
     /// As ``SpokenAnswer/finish()``, without suspending; false where an offer is under way.
@@ -134,13 +137,16 @@ public final class Conversation: Sendable {
 public final class SpokenAnswer: Sendable {
     /// Under which number the engine tells of its sound.
     public let utterance: UtteranceID
+    /// The turn that is the agent's; that of the call, if it named one.
+    public let turn: TurnID
     private let conversation: Conversation
     private let core: ConversationCore
 
-    init(_ conversation: Conversation, _ core: ConversationCore, _ utterance: UtteranceID) {
+    init(_ conversation: Conversation, _ core: ConversationCore, _ utterance: UtteranceID, _ turn: TurnID) {
         self.conversation = conversation
         self.core = core
         self.utterance = utterance
+        self.turn = turn
     }
 
     /// Queues sound of it, as it is made; suspends while the queue is full. Faster than real time is normal.
@@ -151,16 +157,22 @@ public final class SpokenAnswer: Sendable {
     /// - Returns: false where the answer is over, the conversation closed or the task cancelled: nothing more of it is wanted then.
     @discardableResult
     public func play(_ samples: [Float], rate: SoundRate = .hertz48000) async -> Bool {
-        if !samples.isEmpty { core.perform { $0.answerQueued(utterance, now: $1) } }
-        return await core.farEnd.play(samples, rate: rate, utterance: utterance)
+        await core.farEnd.play(samples, rate: rate, utterance: utterance) {
+            core.perform { $0.answerQueued(utterance, now: $1) }
+        }
     }
 
     /// The same of 16-bit samples.
     @discardableResult
     public func play(_ samples: [Int16], rate: SoundRate = .hertz48000) async -> Bool {
-        if !samples.isEmpty { core.perform { $0.answerQueued(utterance, now: $1) } }
-        return await core.farEnd.play(samples, rate: rate, utterance: utterance)
+        await core.farEnd.play(samples, rate: rate, utterance: utterance) {
+            core.perform { $0.answerQueued(utterance, now: $1) }
+        }
     }
+
+    /// How much of it has left the DAC by now, to a period and the buffer of the device: for captions. ``TurnEvent/answerEnded(_:_:)`` tells exactly how much was heard at last;
+    /// zero again where a later answer is heard.
+    public var heard: Duration { core.heard(of: utterance) }
 
     /// Nothing more comes of it: what is queued is heard, and then the agent's turn is over.
     public func finish() async {

@@ -60,6 +60,11 @@ package final class ConversationCore: Sendable {
         }
     }
 
+    /// How much of an answer has left the DAC by now; zero where a later one is heard.
+    package func heard(of answer: UtteranceID) -> Duration {
+        Duration(frames: farEnd.access.cells.heardFrames(of: answer.rawValue) ?? 0)
+    }
+
     package func handleTimeout() { perform { $0.handleTimeout(now: $1) } }
 
     /// Has the machine do something now, and what comes of it done.
@@ -103,35 +108,43 @@ package final class ConversationCore: Sendable {
         case .bargeIn:
             let change = BargeInChange(stage: news.stage, speechStart: time, decided: .nanoseconds(news.decided))
             perform { $0.bargeIn(change, now: $1) }
-        case .closed: end()
+        case .closed: release()
         case .room, .sound: break
         }
     }
 
     /// A recogniser has heard words: what is suspected to be an interruption is one.
-    func confirmBargeIn() { state.withLock { order(.confirmBargeIn, &$0) } }
+    func confirmBargeIn() {
+        state.withLock { order(.confirmBargeIn, &$0) }
+        timeoutChanged(self)
+    }
 
     /// Lets go of the microphone and the far end.
     package func close() {
-        state.withLock { state in
-            guard !state.isOver else { return }
+        release()
+        farEnd.close()
+    }
+
+    /// Opens the microphone and watches no more, once, whoever ends the conversation: its owner, or its far end. Orders
+    /// that come later are dropped: the microphone may be another conversation's.
+    private func release() {
+        let isFirst = state.withLock { state in
+            guard !state.isOver else { return false }
             state.machine.reset()
             carryOut(&state)
             order(.watchAnswers(AnswerWatchOrder(farEnd: farEnd.id.rawValue, policy: .off)), &state)
             order(.openGate, &state)
+            state.isOver = true
+            return true
         }
-        farEnd.close()
-        end()
-    }
-
-    private func end() {
-        state.withLock { $0.isOver = true }
+        guard isFirst else { return }
         tell(nil)
         timeoutChanged(self)
     }
 
     private func carryOut(_ state: inout State) {
         while let output = state.machine.pollOutput() {
+            guard !state.isOver else { continue }
             switch output {
             case .event(let event): tell(event)
             case .openGate: order(.openGate, &state)

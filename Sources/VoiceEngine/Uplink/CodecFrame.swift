@@ -35,9 +35,9 @@ struct CodecFrame: ~Copyable {
         count += frames
     }
 
-    /// The first `frames` of it.
+    /// A part of it.
     @_lifetime(borrow self)
-    func sound(first frames: Int) -> Span<Float> { samples.span.extracting(first: frames) }
+    func sound(_ frames: Range<Int>) -> Span<Float> { samples.span.extracting(frames) }
 
     /// What RFC 6464 says of it.
     var audioLevel: AudioLevel {

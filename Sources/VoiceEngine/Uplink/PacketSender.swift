@@ -105,7 +105,8 @@ struct PacketSender: ~Copyable {
     /// Says that the next block need not follow on, which is no hole: the stream goes on without what was cut out.
     mutating func expectCut() { nextCaptureTime = nil }
 
-    /// Collects blocks until a codec frame is full, and sends it.
+    /// Collects blocks until a packet is full, and sends it; or, where a block is longer than a packet, the several that
+    /// it holds.
     mutating func collect(
         _ block: Span<Float>, _ moment: BlockMoment, clock: RunClock, statistics: inout UplinkStatistics
     ) {
@@ -118,12 +119,14 @@ struct PacketSender: ~Copyable {
         let frames = encoder.settings.frameDuration.frames
         guard frame.count >= frames else { return }
         if stream != nil {
-            if frame.isAudible && !speech.isCut {
-                send(frames: frames, end: end, clock: clock, statistics: &statistics)
-            } else {
-                pause()
+            for first in stride(from: 0, to: frame.count, by: frames) {
+                if frame.isAudible && !speech.isCut {
+                    send(first..<first + frames, end: end, clock: clock, statistics: &statistics)
+                } else {
+                    pause()
+                }
+                stream?.timestamp &+= UInt32(frames)
             }
-            stream?.timestamp &+= UInt32(frames)
         }
         frame.clear()
     }
@@ -190,14 +193,14 @@ struct PacketSender: ~Copyable {
     }
 
     private mutating func send(
-        frames: Int, end: MonotonicTime, clock: RunClock, statistics: inout UplinkStatistics
+        _ frames: Range<Int>, end: MonotonicTime, clock: RunClock, statistics: inout UplinkStatistics
     ) {
         guard let start = stream else { return }
         let header = RTPHeader(
             payloadType: Uplink.payloadType, marker: startsTalkspurt, sequenceNumber: start.sequenceNumber,
             timestamp: start.timestamp, synchronizationSource: start.synchronizationSource)
         let written = Self.write(
-            header, frame.audioLevel, speech.origin(of: start.timestamp), frame.sound(first: frames),
+            header, frame.audioLevel, speech.origin(of: start.timestamp), frame.sound(frames),
             copies: plan.copies, payloads: &payloads, encoder: &encoder, to: &sending)
         guard let written else {
             statistics.packetsDropped += 1
@@ -211,6 +214,6 @@ struct PacketSender: ~Copyable {
         networkWake.signal()
         stream?.sequenceNumber &+= 1
         startsTalkspurt = false
-        statistics.noteSent(bytes: length, from: frame.time, to: end, frames: frames, clock: clock)
+        statistics.noteSent(bytes: length, from: frame.time, to: end, frames: frames.count, clock: clock)
     }
 }
