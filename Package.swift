@@ -34,6 +34,7 @@ let package = Package(
     name: "DuplexVoice",
     products: [
         .library(name: "VoiceEngine", targets: ["VoiceEngine"]),
+        .library(name: "VoicePartner", targets: ["VoicePartner"]),
         .library(name: "VoiceProcessing", targets: ["VoiceProcessing"]),
         .library(name: "RoomServer", targets: ["VoiceTransport"]),
         .executable(name: "duplex", targets: ["duplex"]),
@@ -53,12 +54,15 @@ let package = Package(
         .systemLibrary(name: "CPcap", pkgConfig: "libpcap", providers: [.apt(["libpcap-dev"])]),
         .systemLibrary(name: "CJWT", pkgConfig: "libjwt", providers: [.apt(["libjwt-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
+        .systemLibrary(name: "CLibWebSockets", pkgConfig: "libwebsockets", providers: [.apt(["libwebsockets-dev"])]),
         .systemLibrary(name: "CSRTP", pkgConfig: "libsrtp2", providers: [.apt(["libsrtp2-dev"])]),
 
         // C and C++ of ours
         .target(name: "CLinuxRealtime", cSettings: c),
         .target(name: "CAllocationCounter", dependencies: ["CLinuxRealtime"], cSettings: c),
         .target(name: "CDTLS", dependencies: ["COpenSSL"], cSettings: c),
+        .target(name: "CWebSocket", dependencies: ["CLibWebSockets", "COpenSSL"], cSettings: c),
         .target(name: "CVoiceKernels", exclude: ["residual-echo-network.bin", "speech-network.bin"], cSettings: c),
         .target(name: "CRNNoise", cSettings: c),
         .target(
@@ -74,6 +78,8 @@ let package = Package(
         module("VoicePlayout", "VoiceWire"),
         module("VoiceTurns"),
         module("VoiceText"),
+        module("VoiceDialog", "CJansson"),
+        module("VoiceWeb", "CWebSocket", "VoiceRealtime"),
         module("VoicePeers", "VoiceWire"),
         module("VoiceRooms", "VoiceWire", "VoicePeers"),
         module("VoiceProcessing", "VoiceSignal", "CVoiceKernels", "CWebRTCAudio", "CSpeexDSP", "CRNNoise"),
@@ -87,6 +93,8 @@ let package = Package(
             "VoiceEngine", "VoiceRealtime", "VoiceSignal", "VoiceWire", "VoicePlayout", "VoiceTurns", "VoiceText",
             "VoicePeers",
             "VoiceRooms", "VoiceProcessing", "VoiceCoding", "VoiceDevices", "VoiceTransport"),
+        module("VoicePartner", "VoiceEngine", "VoiceRealtime", "VoiceSignal", "VoiceTurns"),
+        module("RealtimePartner", "VoiceDialog", "VoiceEngine", "VoicePartner", "VoiceWeb"),
         module(
             "SimulatedCalls", "VoiceEngine", "VoiceSimulation", "VoiceSignal", "VoiceWire", "VoicePeers", "VoiceRooms",
             "VoiceProcessing", "VoiceDevices", "VoiceRealtime"),
@@ -99,7 +107,9 @@ let package = Package(
         .executableTarget(
             name: "duplex",
             dependencies: [
-                "VoiceEngine", "VoiceTransport", "VoiceSimulation", "SimulatedCalls", "CAllocationCounter", "CPcap",
+                "VoiceEngine", "VoicePartner", "RealtimePartner", "VoiceDialog", "VoiceWeb", "VoiceTransport",
+                "VoiceSimulation", "SimulatedCalls",
+                "CAllocationCounter", "CPcap",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], swiftSettings: swift),
 
@@ -108,7 +118,8 @@ let package = Package(
         .executableTarget(
             name: "DuplexBench",
             dependencies: [
-                "VoiceEngine", "VoiceSimulation", "SimulatedCalls", "VoiceTransport", "VoicePeers", "CWebRTCAudio",
+                "VoiceEngine", "VoicePartner", "VoiceSimulation", "SimulatedCalls", "VoiceTransport", "VoicePeers",
+                "CWebRTCAudio",
                 "COpus", "CSRTP", "CAllocationCounter", "CRing",
             ], path: "bench/DuplexBench", swiftSettings: swift),
 
@@ -147,6 +158,17 @@ let package = Package(
         tests("VoicePlayout", "VoicePlayout", "VoiceCoding"),
         tests("VoiceTurns", "VoiceTurns"),
         tests("VoiceText", "VoiceText"),
+        .testTarget(
+            name: "VoiceDialogTests", dependencies: ["VoiceDialog", "TestCases"], exclude: ["ClientEvents"],
+            swiftSettings: swift),
+        tests("VoiceWeb", "VoiceWeb", "COpenSSL"),
+        .target(
+            name: "ScriptedRealtime", dependencies: ["VoiceDialog", "VoiceWeb"], path: "Tests/ScriptedRealtime",
+            swiftSettings: swift),
+        tests(
+            "RealtimePartner", "RealtimePartner", "ScriptedRealtime", "VoicePartner", "VoiceDialog", "VoiceWeb",
+            "VoiceEngine",
+            "VoiceSimulation", "SimulatedCalls"),
         tests("VoicePeers", "VoicePeers", "VoiceSimulation"),
         tests("VoiceRooms", "VoiceRooms", "VoicePeers", "VoiceSimulation", "ScriptedPeers"),
         .target(
@@ -160,13 +182,16 @@ let package = Package(
         tests("VoiceTransport", "VoiceTransport", "CLinuxRealtime", "CAllocationCounter", "CSRTP", "COpenSSL"),
         tests(
             "VoiceEngine", "VoiceEngine", "VoiceProcessing", "VoiceSimulation", "SimulatedCalls", "CAllocationCounter"),
+        tests("VoicePartner", "VoicePartner", "VoiceEngine", "VoiceSimulation", "SimulatedCalls"),
         tests("VoiceSimulation", "VoiceSimulation"),
         tests(
             "EndToEnd", "VoiceEngine", "VoiceSimulation", "SimulatedCalls", "CAllocationCounter", "ScriptedPeers"),
         tests(
             "Examples", "EchoAgent", "CustomBackend", "CustomDevice", "VoiceEngine", "VoiceProcessing",
             "VoiceSimulation", "SimulatedCalls"),
-        tests("CommandLine", "duplex", "VoiceEngine", "VoiceSimulation", "SimulatedCalls"),
+        tests(
+            "CommandLine", "duplex", "ScriptedRealtime", "VoiceDialog", "VoiceEngine", "VoiceSimulation",
+            "SimulatedCalls"),
         tests("VirtualCard", "CALSA", "CLinuxRealtime", "CAllocationCounter"),
         tests(
             "DuplexVoiceC", "DuplexVoiceC", "CProcessor", "CCall", "CDuplexVoice", "VoiceDevices", "VoiceEngine",

@@ -15,7 +15,7 @@ struct Duplex: AsyncParsableCommand {
             """,
         version: EngineVersion.text,
         subcommands: [
-            Demo.self, Call.self, Loopback.self, Aec.self, Playout.self, Speech.self, Room.self, Doctor.self,
+            Demo.self, Call.self, Talk.self, Loopback.self, Aec.self, Playout.self, Speech.self, Room.self, Doctor.self,
             Devices.self,
         ])
 

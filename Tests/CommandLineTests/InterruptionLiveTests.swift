@@ -39,7 +39,7 @@ struct InterruptionLiveTests {
             #expect(try call.event("interrupted")["is_own"] as? Bool == true)
         } else {
             var refusal: RoomRefusal?
-            for await case .requestRefused(let reason) in events {
+            for await case .requestRefused(_, let reason) in events {
                 refusal = reason
                 break
             }

@@ -36,11 +36,14 @@ struct EchoAgentLiveTests {
         try? await agent.value
         // Then it says the same words, after them
         let recording = card.withAir { $0.recording }
-        let alignment = SignalAlignment(
-            of: recording.speaker.span, after: recording.near.span, longestDelayFrames: 30 * 48_000)
-        let found = try #require(alignment)
-        #expect(found.delayFrames > 48_000)
-        // A busy machine loses parts of both.
-        #expect(found.correlation > SignalAlignment.trustedCorrelation)
+        let (near, speaker) = (recording.near, recording.speaker)
+        let begin = try #require(speaker.firstIndex { abs($0) > 0.01 })
+        #expect(begin > 48_000 + 96_000)
+        // A busy machine loses parts of both: by the tenth of a second that agrees best
+        let pieces = stride(from: begin, to: speaker.count - 4_800, by: 4_800).map { speaker[$0..<$0 + 4_800] }
+        let agreement = pieces.filter { $0.contains { abs($0) > 0.05 } }.compactMap { piece in
+            SignalAlignment(of: near.span, after: Array(piece).span, longestDelayFrames: near.count)?.correlation
+        }
+        #expect(try #require(agreement.max()) > 0.9, "\(agreement)")
     }
 }

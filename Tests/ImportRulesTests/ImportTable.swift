@@ -8,6 +8,8 @@ enum ImportTable {
         "VoicePlayout": ["VoiceWire"],
         "VoiceTurns": [],
         "VoiceText": [],
+        "VoiceDialog": ["CJansson"],
+        "VoiceWeb": ["CWebSocket", "VoiceRealtime"],
         "VoicePeers": ["VoiceWire"],
         "VoiceRooms": ["VoiceWire", "VoicePeers"],
         "VoiceProcessing": ["VoiceSignal", "CVoiceKernels", "CWebRTCAudio", "CSpeexDSP", "CRNNoise"],
@@ -18,6 +20,8 @@ enum ImportTable {
             "VoiceRealtime", "VoiceWire", "VoicePeers", "VoiceRooms", "CDTLS", "COpenSSL", "CJWT", "CLinuxRealtime",
         ],
         "VoiceEngine": stages.union(["VoiceTurns", "VoiceText"]),
+        "VoicePartner": ["VoiceEngine", "VoiceRealtime", "VoiceSignal", "VoiceTurns"],
+        "RealtimePartner": ["VoiceDialog", "VoiceEngine", "VoicePartner", "VoiceWeb"],
         "SimulatedCalls": [
             "VoiceRealtime", "VoiceSignal", "VoiceWire", "VoicePeers", "VoiceRooms", "VoiceProcessing", "VoiceDevices",
             "VoiceEngine", "VoiceSimulation",
@@ -27,7 +31,8 @@ enum ImportTable {
             "VoiceTransport",
         ],
         "duplex": stages.union([
-            "VoiceEngine", "VoiceSimulation", "SimulatedCalls", "ArgumentParser", "CPcap", "Foundation",
+            "VoiceEngine", "VoiceSimulation", "SimulatedCalls", "ArgumentParser", "CPcap", "Foundation", "VoicePartner",
+            "RealtimePartner", "VoiceDialog", "VoiceWeb",
         ]),
     ]
 
@@ -45,7 +50,7 @@ enum ImportTable {
     static let system: [String: Set<String>] = [
         "Glibc": [
             "VoiceRealtime", "VoiceSignal", "VoiceDevices", "VoiceTransport", "VoiceProcessing", "VoiceSimulation",
-            "duplex",
+            "VoicePartner", "duplex",
         ],
         "Dispatch": ["duplex"],
     ]

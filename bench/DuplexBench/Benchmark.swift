@@ -8,7 +8,7 @@ struct Benchmark: Sendable {
     let run: @Sendable () throws -> BenchmarkResult
 
     /// Every benchmark there is, in the order of the list.
-    static let all: [Benchmark] = [.rings, .tick, .playout, .echo, .bargeIn, .turns, .speech, .abuse, .secure]
+    static let all: [Benchmark] = [.rings, .tick, .playout, .echo, .bargeIn, .turns, .talk, .speech, .abuse, .secure]
 }
 
 /// What a benchmark found out: a table for people, a summary for programs.

@@ -16,16 +16,14 @@ struct Call: AsyncParsableCommand {
             A server that does not answer is given up after 10 s, one that is lost in a call after about 36 s.
             """)
 
-    /// The configurations that come with the engine.
-    enum Preset: String, CaseIterable, ExpressibleByArgument {
-        case voiceAgent, voiceChat, headset, lowDelay
+    /// Who may interrupt a caller.
+    enum Interrupter: String, CaseIterable, ExpressibleByArgument {
+        case publisher, anyone
 
-        var configuration: EngineConfiguration {
+        var policy: InterruptionPolicy {
             switch self {
-            case .voiceAgent: .voiceAgent
-            case .voiceChat: .voiceChat
-            case .headset: .headset
-            case .lowDelay: .lowDelay
+            case .publisher: .publisher
+            case .anyone: .anyone
             }
         }
     }
@@ -79,11 +77,11 @@ struct Call: AsyncParsableCommand {
     var wait: Double?
 
     @Option(help: "Who the call is for. (default: voiceChat with a sound card, headset with files, which have no echo)")
-    var preset: Preset?
+    var preset: EngineConfiguration.Preset?
     @Option(help: "What is done to the microphone, if not as the preset has it.")
     var processing: Processing?
     @Option(help: "Who may interrupt what this caller says: publisher (nobody else) or anyone, as an agent wants it.")
-    var interruptibleBy = InterruptionPolicy.publisher
+    var interruptibleBy = Interrupter.publisher
     @Option(help: "Milliseconds of sound in a packet, if not as the preset has it.")
     var frameMs: FrameMilliseconds?
     @Option(help: "End the call after this many seconds.")
@@ -141,7 +139,7 @@ struct Call: AsyncParsableCommand {
 
     /// What the options ask of the room.
     var roomConfiguration: RoomClientConfiguration {
-        RoomClientConfiguration(allowPlaintext: allowPlaintext, interruptibleBy: interruptibleBy)
+        RoomClientConfiguration(allowPlaintext: allowPlaintext, interruptibleBy: interruptibleBy.policy)
     }
 
     /// What the options ask of the engine.
@@ -167,19 +165,6 @@ struct Call: AsyncParsableCommand {
     }
 }
 
+extension EngineConfiguration.Preset: ExpressibleByArgument {}
 extension RoutePolicy: ExpressibleByArgument {}
 extension RouteProfile: ExpressibleByArgument {}
-
-extension InterruptionPolicy: ExpressibleByArgument {
-    /// `publisher` or `anyone`.
-    public init?(argument: String) {
-        guard let policy = Self.allCases.first(where: { "\($0)" == argument }) else { return nil }
-        self = policy
-    }
-
-    /// As it is written on the command line.
-    public var defaultValueDescription: String { "\(self)" }
-
-    /// What the help lists.
-    public static var allValueStrings: [String] { allCases.map { "\($0)" } }
-}

@@ -26,7 +26,7 @@ struct DevelopmentCalls {
             return try ["alice", "bob"].map { identity in
                 let token = try issuer.token(
                     for: TokenGrants(identity: identity, room: "dev"), notBefore: now, expires: now + Self.validity)
-                return "duplex call --server '\(url)' --token \(token)"
+                return "DUPLEX_TOKEN=\(token) duplex call --server '\(url)'"
             }
         }
     }

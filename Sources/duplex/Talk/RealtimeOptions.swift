@@ -1,0 +1,101 @@
+import ArgumentParser
+import Foundation
+import RealtimePartner
+import VoiceDialog
+import VoiceEngine
+import VoicePartner
+import VoiceWeb
+
+/// A Realtime server as the partner.
+struct RealtimeOptions: ParsableArguments {
+    /// Which shapes a server understands.
+    enum Dialect: String, CaseIterable, ExpressibleByArgument {
+        case current, beta
+    }
+
+    /// Who finds the end of a turn.
+    enum TurnEnd: String, CaseIterable, ExpressibleByArgument {
+        case client, server, semantic
+    }
+
+    @Option(help: "The URL of a Realtime server, such as wss://host/v1/realtime?model=NAME.") var realtime: String?
+    @Option(
+        help: "A file whose first line is the server's key; or set DUPLEX_REALTIME_KEY, or OPENAI_API_KEY.",
+        completion: .file())
+    var keyFile: String?
+    @Option(help: "Realtime: a PEM file of the authorities to trust instead of the system's.", completion: .file())
+    var authorities: String?
+    @Option(help: "Realtime: how the model is to behave.") var instructions: String?
+    @Option(help: "Realtime: the model's voice.") var modelVoice: String?
+    @Option(help: "Realtime: the model that writes down what you say, such as whisper-1.") var transcription: String?
+    @Option(help: "Realtime: the shapes of the protocol that the server understands.") var dialect = Dialect.current
+    @Option(help: "Realtime: who finds the end of your turn.") var turnEnd = TurnEnd.client
+
+    /// The rate of PCM16 in both directions.
+    static let rate = SoundRate.hertz24000
+    /// More than any key; what follows is not read.
+    private static let longestKey = 4_096
+
+    func validate() throws {
+        guard let realtime else { return }
+        guard WebAddress(realtime) != nil else {
+            throw ValidationError("'\(realtime)' is no URL of a Realtime server: give one like wss://host/path")
+        }
+    }
+
+    /// The partner at this URL.
+    func make(_ url: String) throws -> RealtimePartner {
+        guard let address = WebAddress(url) else { throw Failure(.usage, "'\(url)' is no URL like wss://host/path") }
+        var request = WebSocketRequest(address)
+        if let key = try key() {
+            guard address.isSecure || Self.isThisMachine(address.host) else {
+                throw Failure(.usage, "a key would go over ws:// in plaintext: use wss://")
+            }
+            request.headers.append((name: "Authorization", value: "Bearer \(key)"))
+        }
+        if dialect == .beta { request.headers.append((name: "OpenAI-Beta", value: "realtime=v1")) }
+        if let authorities {
+            try InputFile.check(authorities)
+            request.authorities = authorities
+        }
+        do throws(WebSocketFailure) {
+            request.proxy = try WebProxy.proxy(for: address) { ProcessInfo.processInfo.environment[$0] }
+        } catch {
+            throw Failure(.usage, DialogError(error, address).explanation)
+        }
+        return RealtimePartner(request, settings)
+    }
+
+    private var settings: RealtimeSettings {
+        let detection: RealtimeSettings.TurnDetection =
+            switch turnEnd {
+            case .client: .client
+            case .server: .server(silence: .milliseconds(600))
+            case .semantic: .semantic
+            }
+        return RealtimeSettings(
+            generation: dialect == .current ? .current : .beta, input: .pcm16(rate: Self.rate.rawValue),
+            output: .pcm16(rate: Self.rate.rawValue), turnDetection: detection, instructions: instructions,
+            voice: modelVoice, transcription: transcription)
+    }
+
+    /// Nil where none is given: servers of one's own need none.
+    private func key() throws -> String? {
+        let environment = ProcessInfo.processInfo.environment
+        guard let keyFile else { return environment["DUPLEX_REALTIME_KEY"] ?? environment["OPENAI_API_KEY"] }
+        let file = try SecretFile(
+            keyFile, limit: Self.longestKey, firstLine: true, kind: "key file", option: "--key-file")
+        if file.isOpenToAll {
+            Console.complain("warning: every user of this machine can get at the key in '\(keyFile)': chmod 600 it")
+        }
+        let line = file.bytes.prefix { $0 != UInt8(ascii: "\r") }
+        guard !line.isEmpty, line.allSatisfy({ $0 > 32 && $0 < 127 }) else {
+            throw Failure(.inputUnusable, "the first line of '\(keyFile)' is no key: it is empty, or has spaces in it")
+        }
+        return String(decoding: line, as: UTF8.self)
+    }
+
+    private static func isThisMachine(_ host: String) -> Bool {
+        host == "localhost" || host == "::1" || host.hasPrefix("127.")
+    }
+}

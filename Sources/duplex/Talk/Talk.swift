@@ -1,0 +1,77 @@
+import ArgumentParser
+import VoiceEngine
+import VoicePartner
+import VoiceTransport
+
+/// Talks with a partner.
+struct Talk: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Talk with a partner: with a sound card, or with sound files.",
+        discussion: """
+            With --offline the partner runs on this machine alone: pocketsphinx hears, espeak-ng speaks, and in between it tells the time or a story, \
+            counts, and says what you say ("say good morning"). tools/setup --agent installs both. You may interrupt it.
+
+            With --input, the file is the microphone, in real time, and the talk ends when all of it is answered. What is heard goes to --output, whose \
+            frame 0 is the input's frame 0.
+
+            On a terminal the space bar begins and ends a turn (push), or begins one (tap); c cancels, q leaves.
+            """)
+
+    /// How turns begin and end.
+    enum Mode: String, CaseIterable, ExpressibleByArgument {
+        case push, tap, duplex
+
+        var talkMode: TalkMode {
+            switch self {
+            case .push: .pushToTalk()
+            case .tap: .tapToTalk()
+            case .duplex: .duplex()
+            }
+        }
+    }
+
+    @OptionGroup var partner: TalkPartner
+    @Option(help: "How turns begin and end.") var mode = Mode.duplex
+    @Option(help: "ALSA PCM to capture from. (default: default)") var capture: String?
+    @Option(help: "ALSA PCM to play to. (default: default)") var playback: String?
+    @Option(help: "A sound file to speak instead of a microphone.", completion: .file()) var input: String?
+    @Option(help: "A WAV file to write what is heard to, instead of a loudspeaker.", completion: .file())
+    var output: String?
+    @Option(help: "End the talk after this many seconds.") var seconds: Double?
+    @Flag(help: "Print events and the summary as NDJSON.") var json = false
+
+    /// Whether files take the sound card's place.
+    var usesFiles: Bool { input != nil || output != nil }
+
+    func validate() throws {
+        if let seconds, !(seconds > 0 && seconds <= 86_400) {
+            throw ValidationError("--seconds is \(seconds); use more than 0 and at most 86400 seconds")
+        }
+        if usesFiles, capture != nil || playback != nil {
+            throw ValidationError(
+                "--capture and --playback are of a sound card, which --input and --output replace; use either")
+        }
+        if usesFiles, input == nil { throw ValidationError("--output needs --input, the file to speak") }
+        if usesFiles, mode != .duplex {
+            throw ValidationError("--mode \(mode.rawValue) needs a key; with --input, use duplex")
+        }
+    }
+
+    func run() async throws {
+        ProcessMemory.keepOutOfCoreDumps()
+        try await reportingFailure { try await TalkRun(self).run() }
+    }
+
+    /// What the options ask of the engine. Files have no echo.
+    func engineConfiguration(files: DeferredFileDevice?) -> EngineConfiguration {
+        var configuration = files == nil ? EngineConfiguration.voiceAgent : .headset
+        if let files {
+            configuration.device = .custom(files)
+        } else {
+            var card = ALSADeviceConfiguration()
+            (card.captureName, card.playbackName) = (capture ?? "default", playback ?? "default")
+            configuration.device = .alsa(card)
+        }
+        return configuration
+    }
+}

@@ -1,0 +1,149 @@
+import VoiceEngine
+import VoicePartner
+
+/// A talk from making the partner ready to the last word.
+struct TalkRun {
+    private let options: Talk
+    private let partner: any Partner
+    private let files: DeferredFileDevice?
+    private let log: TalkLog
+
+    /// Nobody has had the turn for so long behind the input's end: it is answered.
+    private static let silence = Duration.milliseconds(1_500)
+    private static let period = Duration.milliseconds(100)
+
+    init(_ options: Talk) throws {
+        self.options = options
+        if let input = options.input { try InputFile.check(input) }
+        if let output = options.output {
+            try OutputFile.checkIsWAV(output, option: "--output")
+            try OutputFile.check(output, option: "--output")
+            try OutputFile.check(output, option: "--output", isNoneOf: [options.input].compactMap(\.self))
+        }
+        partner = try options.partner.make()
+        log = TalkLog(json: options.json)
+        files =
+            options.usesFiles
+            ? DeferredFileDevice(FileDeviceConfiguration(input: options.input, output: options.output)) : nil
+    }
+
+    func run() async throws {
+        let interruption = Interruption()
+        let engine = VoiceEngine(options.engineConfiguration(files: files))
+        let ending = await withTaskGroup(of: TalkEnding.self) { group in
+            group.addTask { await talk(engine) }
+            group.addTask {
+                await interruption.wait()
+                return .interrupted
+            }
+            let ending = await group.next() ?? .interrupted
+            group.cancelAll()
+            await engine.stop()
+            return ending
+        }
+        Console.endProgress()
+        log.end(ending)
+        if case .failed(let failure) = ending { throw failure }
+        if let failure = files?.failure { throw Failure(failure) }
+    }
+
+    private func talk(_ engine: VoiceEngine) async -> TalkEnding {
+        let conversation: Conversation
+        do throws(PartnerError) {
+            Console.progress("making the partner ready")
+            try await partner.prepare()
+        } catch {
+            return .failed(Failure(error))
+        }
+        let events = engine.events
+        do throws(EngineError) {
+            _ = try await engine.start()
+            conversation = try await engine.converse(
+                options.mode.talkMode,
+                configuration: FarEndConfiguration(nearEndRate: options.partner.nearEndRate))
+        } catch {
+            return .failed(Failure(error))
+        }
+        return await firstEnding(conversation, events)
+    }
+
+    private func firstEnding(_ conversation: Conversation, _ events: EventStream) async -> TalkEnding {
+        await withTaskGroup(of: TalkEnding?.self) { group in
+            group.addTask { await converse(conversation) }
+            group.addTask { await watch(events, conversation) }
+            if let keyboard = Keyboard() {
+                group.addTask {
+                    defer { keyboard.restore() }
+                    return await TalkKeys(conversation, options.mode, log).obey(keyboard.keys)
+                }
+            }
+            if let seconds = options.seconds {
+                group.addTask {
+                    do { try await Task.sleep(for: .seconds(seconds)) } catch { return nil }
+                    return .timeIsUp
+                }
+            }
+            for await case let ending? in group {
+                group.cancelAll()
+                return ending
+            }
+            return .interrupted
+        }
+    }
+
+    private func converse(_ conversation: Conversation) async -> TalkEnding? {
+        do throws(PartnerError) {
+            try await partner.converse(in: conversation) { event in
+                log.show(event)
+                guard event == .ready else { return }
+                // Nothing of the input is spoken before somebody hears it.
+                do throws(DeviceError) { try files?.begin() } catch { log.fail(Failure(error)) }
+            }
+            return nil
+        } catch {
+            return .failed(Failure(error))
+        }
+    }
+
+    private func watch(_ events: EventStream, _ conversation: Conversation) async -> TalkEnding? {
+        for await event in events {
+            if Console.isUnread { return .unread }
+            if let failure = log.failure { return .failed(failure) }
+            switch event {
+            case .device(.endOfInput): return await lastAnswer(conversation)
+            case .deviceLost(let loss) where loss.policy == .fixed: return .failed(Failure(loss.reason))
+            default: log.show(event)
+            }
+        }
+        return nil
+    }
+
+    /// Waits until nobody has had the turn for a while.
+    private func lastAnswer(_ conversation: Conversation) async -> TalkEnding? {
+        var idle = Duration.zero
+        while idle < Self.silence {
+            do { try await Task.sleep(for: Self.period) } catch { return nil }
+            idle = conversation.state == .idle ? idle + Self.period : .zero
+        }
+        return .endOfInput
+    }
+}
+
+/// Why a talk ended.
+enum TalkEnding: Sendable {
+    case interrupted, endOfInput, timeIsUp, left
+    /// Nobody reads stdout any more.
+    case unread
+    case failed(Failure)
+
+    var text: String {
+        switch self {
+        case .interrupted: "interrupted"
+        case .endOfInput: "end of input"
+        case .timeIsUp: "time is up"
+        case .left: "left"
+        case .unread: "nobody reads the events"
+        case .failed(let failure): failure.message
+        }
+    }
+}

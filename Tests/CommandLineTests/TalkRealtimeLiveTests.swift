@@ -1,0 +1,73 @@
+import Foundation
+import ScriptedRealtime
+import Testing
+import VoiceDevices
+import VoiceDialog
+import VoiceSimulation
+
+@Suite("A talk with a Realtime server on the command line", .serialized)
+struct TalkRealtimeLiveTests {
+    /// Writes somebody who speaks, is silent for so long, and speaks again.
+    private static func write(_ parts: [(speech: Double, silence: Double)], to path: String) throws {
+        var samples = [Float](repeating: 0, count: 48_000)
+        for (index, part) in parts.enumerated() {
+            samples += SyntheticSpeech.samples(
+                frames: Int(part.speech * 48_000), seed: UInt64(3 + index), voice: .low, levelDecibels: -20)
+            samples += [Float](repeating: 0, count: Int(part.silence * 48_000))
+        }
+        try AudioFile.write(samples, to: path)
+    }
+
+    /// Runs the command while the server, which is in this process, has the threads of Swift's pool.
+    private static func duplex(_ arguments: [String]) async throws -> ChildProcess.Result {
+        try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread {
+                continuation.resume(with: Swift.Result { try ChildProcess.run(arguments, limit: 120) })
+            }
+        }
+    }
+
+    private static func hum(_ seconds: Double) -> [Int16] {
+        (0..<Int(seconds * 24_000)).map { ($0 / 40).isMultiple(of: 2) ? 6_000 : -6_000 }
+    }
+
+    @Test("Given an answer that somebody speaks into, then the server is told where it was cut; its key stays secret")
+    func interrupted() async throws {
+        let folder = try TestFolder()
+        try Self.write([(1.5, 4), (2, 1)], to: folder("in.wav"))
+        try "sk-very-secret\n".write(toFile: folder("key"), atomically: true, encoding: .utf8)
+        let server = try ScriptedRealtimeServer(answer: Self.hum(12))
+        let result = try await Self.duplex(
+            [
+                "talk", "--realtime", "ws://127.0.0.1:\(server.port)/v1/realtime?model=m", "--key-file", folder("key"),
+                "--input", folder("in.wav"), "--output", folder("out.wav"), "--json",
+            ])
+        #expect(result.exitCode == 0, "\(result.standardError)")
+        let events = try #require(result.json)
+        let answers = events.filter { $0["type"] as? String == "answered" }
+        #expect(answers.first?["end"] as? String == "interrupted")
+        let heard = try #require(events.first { $0["type"] as? String == "answer_ended" }?["heard_ms"] as? Double)
+        let truncation = try #require(server.requests("conversation.item.truncate").first)
+        #expect(truncation["audio_end_ms"]?.integer == Int(heard.rounded(.down)))
+        #expect(!result.standardError.contains("very-secret"))
+        #expect(!events.contains { "\($0)".contains("very-secret") })
+    }
+
+    @Test("a server that is not there, no server at all, and a key in plaintext")
+    func refused() throws {
+        let folder = try TestFolder()
+        try Self.write([(1, 1)], to: folder("in.wav"))
+        try "sk-very-secret\n".write(toFile: folder("key"), atomically: true, encoding: .utf8)
+        func talk(_ url: String, _ more: String...) throws -> (code: Int32, error: String) {
+            let arguments = ["talk", "--realtime", url, "--input", folder("in.wav")] + more
+            let result = try ChildProcess.run(arguments, limit: 60)
+            return (result.exitCode, result.standardError)
+        }
+        let nobody = try talk("ws://127.0.0.1:1/")
+        #expect(nobody.code == 69 && nobody.error.contains("127.0.0.1:1 does not answer"), "\(nobody)")
+        #expect(try talk("http://127.0.0.1/").code == 64)
+        #expect(try talk("ws://example.org/", "--key-file", folder("key")).code == 64)
+        #expect(try talk("wss://127.0.0.1:1/", "--key-file", folder("none")).code == 66)
+        #expect(try talk("ws://127.0.0.1:1/", "--offline").code == 64)
+    }
+}
