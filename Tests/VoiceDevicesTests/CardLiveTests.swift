@@ -10,10 +10,8 @@ struct CardLiveTests {
     /// What is heard must be what is played at the same time, from soon after the last event on. `slack`: how far off
     /// the times may be, frames; `offset`: the way through the air.
     private func expectAligned(_ run: CardRun, slack: Int = 2, offset: Int = 0) {
-        // A quarter of a second after the mishap that the test has asked for, and after any other.
-        let settled = max((run.log.lines.last?.captured ?? 0) + 4_800, 60_000)
-        let looks = run.misalignments().filter { $0.frame >= settled }.compactMap(\.error)
-        #expect(looks.count >= 5, "\(run.log)")
+        let looks = run.settledLooks
+        #expect(looks.count >= CardRun.enoughLooks, "\(run.log)")
         #expect(looks.allSatisfy { abs($0 + offset) <= slack }, "\(looks)\n\(run.log)")
     }
 
