@@ -1,0 +1,98 @@
+"""DuplexVoice: a real-time duplex voice engine.
+
+`Engine` is a microphone's way into a room and back, with echo cancelled; or a conversation with an agent in this
+process. `Processor` is the echo canceller, noise suppressor and gain control by themselves, and `clean` that for whole
+recordings. What fails is a `DuplexVoiceError`, with a `code` that stays the same and a `remedy`.
+"""
+
+from ._library import version as __version__
+from .conversation import Conversation
+from .engine import Engine
+from .enumerations import (
+    Backend,
+    Connection,
+    Echo,
+    End,
+    EnginePreset,
+    EventKind,
+    Gain,
+    InterruptibleBy,
+    MemoryLock,
+    Noise,
+    NoiseMethod,
+    Preset,
+    Route,
+    Sound,
+    Status,
+    TalkMode,
+    Turn,
+    VoiceDetection,
+)
+from .errors import (
+    ArgumentError,
+    BusyError,
+    ClosedError,
+    DeviceError,
+    DuplexVoiceError,
+    ExhaustedError,
+    InternalError,
+    NetworkError,
+    NotPermittedError,
+    RoomError,
+    UnsupportedError,
+    WrongStateError,
+)
+from .events import Event
+from .far_end import FarEnd
+from .processor import Processor, Report, Settings, clean
+from .statistics import Participant, Snapshot, Statistics, TalkerStatistics
+from .tokens import Grants, check_token, create_token
+
+__all__ = [
+    "ArgumentError",
+    "Backend",
+    "BusyError",
+    "ClosedError",
+    "Connection",
+    "Conversation",
+    "DeviceError",
+    "DuplexVoiceError",
+    "Echo",
+    "End",
+    "Engine",
+    "EnginePreset",
+    "Event",
+    "EventKind",
+    "ExhaustedError",
+    "FarEnd",
+    "Gain",
+    "Grants",
+    "InternalError",
+    "InterruptibleBy",
+    "MemoryLock",
+    "NetworkError",
+    "Noise",
+    "NoiseMethod",
+    "NotPermittedError",
+    "Participant",
+    "Preset",
+    "Processor",
+    "Report",
+    "RoomError",
+    "Route",
+    "Settings",
+    "Snapshot",
+    "Sound",
+    "Statistics",
+    "Status",
+    "TalkMode",
+    "TalkerStatistics",
+    "Turn",
+    "UnsupportedError",
+    "VoiceDetection",
+    "WrongStateError",
+    "__version__",
+    "check_token",
+    "clean",
+    "create_token",
+]

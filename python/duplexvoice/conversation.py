@@ -1,0 +1,85 @@
+"""A conversation with an agent in this process: turns, interruptions, and how much of each answer was heard."""
+
+from __future__ import annotations
+
+import asyncio
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _sound
+from ._handle import Handle
+from ._library import check, ffi, lib, new_error
+from .far_end import FarEnd, whole
+
+
+class Conversation(Handle):
+    """Made by `Engine.open_conversation`. Its events are the engine's. Any thread but an audio callback.
+
+    `far_end` is for hearing the near talker (`FarEnd.take`) and for its volume; what is said belongs to answers. It is
+    closed with the conversation.
+    """
+
+    def __init__(self, handle: int, far_end: FarEnd) -> None:
+        super().__init__(handle, lib.dv_conversation_close)
+        self.far_end = far_end
+
+    def close(self) -> None:
+        """Ends it; the microphone is open."""
+        super().close()
+        self.far_end.close()
+
+    def answer(self, turn: int = 0) -> int:
+        """Takes the agent's turn, and names the utterance that answers it. 0: the agent begins by itself."""
+        utterance, error = ffi.new("uint32_t *"), new_error()
+        check(lib.dv_conversation_answer(self._handle, whole(turn, "turn"), utterance, error), error)
+        return int(utterance[0])
+
+    def offer(self, samples: npt.NDArray[np.float32], rate: int, utterance: int) -> int:
+        """Queues sound of an answer, and says how many frames were taken: fewer where the queue is full."""
+        sound = _sound.mono(samples, "samples")
+        taken = ffi.new("size_t *")
+        check(
+            lib.dv_conversation_say(
+                self._handle,
+                _sound.pointer(sound),
+                len(sound),
+                whole(rate, "rate"),
+                whole(utterance, "utterance"),
+                taken,
+            )
+        )
+        return int(taken[0])
+
+    async def say(self, samples: npt.NDArray[np.float32], rate: int, utterance: int) -> None:
+        """Queues all of it, and waits where the queue is full; an answer that is over takes all and drops it."""
+        sound = _sound.mono(samples, "samples")
+        offered = 0
+        while offered < len(sound):
+            taken = self.offer(sound[offered : offered + _sound.MOST_FRAMES], rate, utterance)
+            offered += taken
+            if taken == 0:
+                await asyncio.sleep(0.02)
+
+    def finish(self, utterance: int) -> None:
+        """Nothing more comes of an answer: what is queued is heard, and then the agent's turn is over."""
+        check(lib.dv_conversation_finish(self._handle, whole(utterance, "utterance")))
+
+    def start_speech(self) -> None:
+        """The near talker takes the turn with a button; an answer ends at once."""
+        error = new_error()
+        check(lib.dv_conversation_start_speech(self._handle, error), error)
+
+    def stop_speech(self) -> None:
+        """The near talker lets go of the button."""
+        error = new_error()
+        check(lib.dv_conversation_stop_speech(self._handle, error), error)
+
+    def confirm(self) -> None:
+        """A recogniser has heard words: what is suspected to be an interruption is one."""
+        check(lib.dv_conversation_confirm(self._handle))
+
+    def cancel(self) -> None:
+        """Cancels whatever turn it is."""
+        error = new_error()
+        check(lib.dv_conversation_cancel(self._handle, error), error)

@@ -1,0 +1,285 @@
+"""The whole engine: sound, rooms, far ends in this process, events."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _sound
+from ._handle import Handle
+from ._library import argument, check, encoded, ffi, lib, new_error, sized
+from ._structures import read
+from .conversation import Conversation
+from .enumerations import Backend, EnginePreset, InterruptibleBy, MemoryLock, Preset, Route, Sound, TalkMode
+from .events import Event, EventWaits, next_event
+from .far_end import FarEnd, whole
+from .processor import Settings
+from .statistics import Participant, Snapshot, Statistics, TalkerStatistics
+
+_MOST_PARTICIPANTS = 256
+_RATES = (16_000, 24_000, 48_000)
+
+
+class Engine(Handle):
+    """A voice engine. Any thread; `start`, `join`, `leave`, `stop` and `close` wait: give them to `asyncio.to_thread`.
+
+    Its sound is that of sound cards, or with Sound.CLIENT the program's own: `send_capture` and `pull_playback`, each
+    by one thread at a time.
+    """
+
+    def __init__(
+        self,
+        preset: EnginePreset = EnginePreset.VOICE_CHAT,
+        *,
+        sound: Sound = Sound.CARDS,
+        backend: Backend = Backend.NATIVE,
+        capture_device: str | None = None,
+        playback_device: str | None = None,
+        maximum_talkers: int = 0,
+        route: Route = Route.AUTOMATIC,
+        memory_lock: MemoryLock = MemoryLock.RINGS,
+        priority: int = 0,
+        bitrate_bps: int = 0,
+        packet_ms: int = 0,
+    ) -> None:
+        """Makes an engine that does nothing yet. 0 is the default; `priority` -1 is the ordinary scheduler's."""
+        config = sized("dv_engine_config")
+        kept = [_text(capture_device, "capture_device"), _text(playback_device, "playback_device")]
+        config.capture_device, config.playback_device = kept
+        try:
+            config.preset, config.sound, config.backend = int(preset), int(sound), int(backend)
+            config.maximum_talkers, config.route, config.memory_lock = maximum_talkers, int(route), int(memory_lock)
+            config.priority, config.bitrate_bps, config.packet_ms = priority, bitrate_bps, packet_ms
+        except OverflowError as problem:
+            raise argument(f"a number of the configuration is out of its range: {problem}") from None
+        handle, error = ffi.new("dv_engine *"), new_error()
+        check(lib.dv_engine_create(config, handle, error), error)
+        super().__init__(int(handle[0]), lib.dv_engine_destroy)
+        self._waits = EventWaits()
+
+    def close(self) -> None:
+        """Stops it, and gives it up: `events` ends. Far ends stay, and take nothing more, until they are closed."""
+        super().close()
+        self._waits.close()
+
+    async def __aenter__(self) -> Engine:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await asyncio.to_thread(self.close)
+
+    # Life
+
+    def start(self) -> None:
+        """Opens the sound and starts it."""
+        error = new_error()
+        check(lib.dv_engine_start(self._handle, error), error)
+
+    def stop(self) -> None:
+        """Leaves the room, stops the sound and closes every far end. It may be started again."""
+        error = new_error()
+        check(lib.dv_engine_stop(self._handle, error), error)
+
+    # The program's own sound
+
+    def send_capture(self, samples: npt.NDArray[np.float32], time_ns: int = 0) -> int:
+        """Brings sound of the microphone, 48 kHz and mono, and says how many frames were taken.
+
+        `time_ns` is when the first was at the ADC, CLOCK_MONOTONIC. 0: the frames are counted from the start; then
+        capture and playback must begin with it and leave nothing out.
+        """
+        return self._send(lib.dv_send_capture, samples, time_ns)
+
+    def send_reference(self, samples: npt.NDArray[np.float32], time_ns: int = 0) -> int:
+        """Brings what the loudspeaker plays, where that is not what `pull_playback` gives as it is."""
+        return self._send(lib.dv_send_reference, samples, time_ns)
+
+    def _send(self, call: Any, samples: Any, time_ns: int) -> int:
+        sound = _sound.mono(samples, "samples")
+        taken = ffi.new("size_t *")
+        check(call(self._handle, _sound.pointer(sound), len(sound), whole(time_ns, "time_ns", (1 << 60) - 1), taken))
+        return int(taken[0])
+
+    def pull_playback(self, frames: int, time_ns: int = 0) -> npt.NDArray[np.float32]:
+        """The next frames to be played, 48 kHz and mono; silence where there is none."""
+        sound = np.zeros(_sound.frame_count(frames), np.float32)
+        time = whole(time_ns, "time_ns", (1 << 60) - 1)
+        check(lib.dv_pull_playback(self._handle, _sound.pointer(sound), len(sound), time, ffi.NULL))
+        return sound
+
+    # Events
+
+    def next_event(self, timeout: float | None = 0) -> Event | None:
+        """The next event within so many seconds, None for no end; None where there was none."""
+        return next_event(self._handle, timeout)
+
+    def events(self) -> AsyncIterator[Event]:
+        """The events as they come, until the engine is closed. Each goes to one iterator, where there are several."""
+        return self._waits.events(self._handle)
+
+    # While it runs
+
+    def set_muted(self, muted: bool) -> None:
+        """Stops or resumes sending the microphone; the room is told."""
+        error = new_error()
+        check(lib.dv_engine_set_muted(self._handle, int(bool(muted)), error), error)
+
+    def set_output_volume(self, volume: float) -> None:
+        """Scales all that is played, 0…1."""
+        error = new_error()
+        check(lib.dv_engine_set_output_volume(self._handle, float(volume), error), error)
+
+    def set_volume(self, participant: int, volume: float) -> None:
+        """Scales what is heard of a participant: 0 silences, 1 leaves it, up to 4."""
+        error = new_error()
+        number = whole(participant, "participant")
+        check(lib.dv_engine_set_volume(self._handle, number, float(volume), error), error)
+
+    def apply(self, settings: Settings | Preset) -> None:
+        """Changes what is done to the microphone."""
+        if isinstance(settings, Preset):
+            settings = Settings.preset(settings)
+        error = new_error()
+        check(lib.dv_engine_apply(self._handle, settings._structure(), error), error)
+
+    def set_route(self, route: Route) -> None:
+        """Says what kind of loudspeaker is in use, until the engine stops."""
+        error = new_error()
+        check(lib.dv_engine_set_route(self._handle, whole(route, "route"), error), error)
+
+    def select_devices(self, capture: str | None = None, playback: str | None = None) -> None:
+        """Goes over to other sound cards, by the names of their PCMs; None: it stays."""
+        error = new_error()
+        names = _text(capture, "capture"), _text(playback, "playback")
+        check(lib.dv_engine_select_devices(self._handle, *names, error), error)
+
+    # Room
+
+    def join(
+        self,
+        url: str,
+        token: str,
+        *,
+        room: str | None = None,
+        interruptible: InterruptibleBy = InterruptibleBy.ITSELF,
+        allow_plaintext: bool = False,
+        listen_only: bool = False,
+    ) -> None:
+        """Joins a room, and waits up to 15 s until it has answered; `leave` ends that.
+
+        The URL is as the server prints it, the token that of `create_token`.
+        """
+        options = sized("dv_join_options")
+        kept = _text(room, "room")
+        options.room = kept
+        options.interruptible = whole(interruptible, "interruptible")
+        options.allow_plaintext, options.listen_only = int(bool(allow_plaintext)), int(bool(listen_only))
+        error = new_error()
+        status = lib.dv_engine_join(self._handle, encoded(url, "url"), encoded(token, "token"), options, error)
+        check(status, error)
+
+    def set_token(self, token: str) -> None:
+        """The token for the rest of the stay; EventKind.TOKEN_EXPIRING asks for it."""
+        error = new_error()
+        check(lib.dv_engine_set_token(self._handle, encoded(token, "token"), error), error)
+
+    def leave(self) -> None:
+        """Leaves the room; the sound runs on."""
+        error = new_error()
+        check(lib.dv_engine_leave(self._handle, error), error)
+
+    def send(self, message: bytes, participant: int = 0) -> None:
+        """Sends up to 1024 bytes to one participant, or to all others."""
+        data, error = bytes(message), new_error()
+        check(lib.dv_engine_send(self._handle, whole(participant, "participant"), data, len(data), error), error)
+
+    def interrupt(self, participant: int = 0) -> None:
+        """Interrupts a participant, or this engine's own speech: nothing more is heard of what was said before."""
+        error = new_error()
+        check(lib.dv_engine_interrupt(self._handle, whole(participant, "participant"), error), error)
+
+    def begin_utterance(self, utterance: int) -> None:
+        """What is captured from now on is this utterance; 0: none. What is interrupted of it is not sent."""
+        error = new_error()
+        check(lib.dv_engine_begin_utterance(self._handle, whole(utterance, "utterance"), error), error)
+
+    @property
+    def participants(self) -> list[int]:
+        """The numbers of everybody else in the room, rising."""
+        numbers, count = ffi.new("uint32_t[]", _MOST_PARTICIPANTS), ffi.new("size_t *")
+        check(lib.dv_engine_get_participants(self._handle, numbers, _MOST_PARTICIPANTS, count))
+        return [int(number) for number in numbers[0 : min(count[0], _MOST_PARTICIPANTS)]]
+
+    def participant(self, number: int) -> Participant:
+        """What is known of one in the room, this engine's own included."""
+        structure, error = sized("dv_participant"), new_error()
+        status = lib.dv_engine_get_participant(self._handle, whole(number, "number"), structure, error)
+        check(status, error)
+        return read(Participant, structure)
+
+    # What it is doing
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """What the engine is doing."""
+        structure = sized("dv_engine_snapshot")
+        check(lib.dv_engine_get_snapshot(self._handle, structure))
+        return read(Snapshot, structure)
+
+    @property
+    def statistics(self) -> Statistics:
+        """What is counted and measured since the start."""
+        structure = sized("dv_engine_statistics")
+        check(lib.dv_engine_get_statistics(self._handle, structure))
+        return read(Statistics, structure)
+
+    def talker(self, participant: int) -> TalkerStatistics:
+        """What is counted of a talker as it is played."""
+        structure, error = sized("dv_talker_statistics"), new_error()
+        number = whole(participant, "participant")
+        check(lib.dv_engine_get_talker(self._handle, number, structure, error), error)
+        return read(TalkerStatistics, structure)
+
+    # Agents in this process
+
+    def open_far_end(self, *, queue_ms: int = 0, near_end_rate: int = 16_000) -> FarEnd:
+        """Opens a far end, up to 4 at once, whose queue holds so much (30 s), and that hears at 16, 24 or 48 kHz."""
+        config = sized("dv_far_end_config")
+        config.queue_ms, config.near_end_rate = whole(queue_ms, "queue_ms"), _rate(near_end_rate)
+        handle, error = ffi.new("dv_far_end *"), new_error()
+        check(lib.dv_far_end_open(self._handle, config, handle, error), error)
+        return FarEnd(int(handle[0]), near_end_rate=near_end_rate)
+
+    def open_conversation(
+        self,
+        mode: TalkMode = TalkMode.DUPLEX,
+        *,
+        end_of_turn_ms: int = 0,
+        queue_ms: int = 0,
+        near_end_rate: int = 16_000,
+    ) -> Conversation:
+        """Begins a conversation, one at a time; `end_of_turn_ms` of silence end a turn (700)."""
+        config = sized("dv_conversation_config")
+        config.mode, config.end_of_turn_ms = whole(mode, "mode"), whole(end_of_turn_ms, "end_of_turn_ms")
+        config.queue_ms, config.near_end_rate = whole(queue_ms, "queue_ms"), _rate(near_end_rate)
+        handle, far_end, error = ffi.new("dv_conversation *"), ffi.new("dv_far_end *"), new_error()
+        check(lib.dv_conversation_open(self._handle, config, handle, far_end, error), error)
+        return Conversation(int(handle[0]), FarEnd(int(far_end[0]), near_end_rate=near_end_rate))
+
+
+def _text(text: str | None, name: str) -> Any:
+    """Kept alive by whoever keeps what is returned."""
+    return ffi.NULL if text is None else ffi.new("char[]", encoded(text, name))
+
+
+def _rate(rate: int) -> int:
+    if rate not in _RATES:
+        raise argument(f"near_end_rate is {rate}; take 16000, 24000 or 48000")
+    return int(rate)
