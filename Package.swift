@@ -102,8 +102,8 @@ let package = Package(
         // The library for C: its header, and what is behind it; tools/package-c links it
         .target(name: "CDuplexVoice", cSettings: c),
         module(
-            "DuplexVoiceC", "CDuplexVoice", "VoiceRealtime", "VoiceSignal", "VoiceProcessing",
-            "VoiceEngine", "VoiceTransport"),
+            "DuplexVoiceC", "CDuplexVoice", "VoiceRealtime", "VoiceSignal", "VoiceWire", "VoicePlayout",
+            "VoiceProcessing", "VoiceCoding", "VoiceEngine", "VoiceTransport"),
         .executableTarget(
             name: "duplex",
             dependencies: [
@@ -195,7 +195,8 @@ let package = Package(
         tests("VirtualCard", "CALSA", "CLinuxRealtime", "CAllocationCounter"),
         tests(
             "DuplexVoiceC", "DuplexVoiceC", "CProcessor", "CCall", "CDuplexVoice", "VoiceDevices", "VoiceEngine",
-            "VoiceProcessing", "VoiceRealtime", "VoiceTransport", "CAllocationCounter"),
+            "VoiceCoding", "VoicePlayout", "VoiceProcessing", "VoiceRealtime", "VoiceTransport", "VoiceWire",
+            "CAllocationCounter"),
         tests("ImportRules"),
     ],
     swiftLanguageModes: [.v6],

@@ -58,6 +58,7 @@ enum HandleKind {
     static var engine: UInt8 { @_noLocks @_noAllocation get { 2 } }
     static var farEnd: UInt8 { @_noLocks @_noAllocation get { 3 } }
     static var conversation: UInt8 { @_noLocks @_noAllocation get { 4 } }
+    static var playout: UInt8 { @_noLocks @_noAllocation get { 5 } }
 }
 
 /// Of which side of an object a call is.
@@ -75,4 +76,9 @@ enum SoundCall {
 
     @_noLocks @_noAllocation
     static func takes(_ frames: Int) -> Bool { frames >= 0 && frames <= mostFrames }
+
+    /// Whether it can be a time of the monotonic clock, which begins at the machine's start: sums and differences of a
+    /// few do not overflow, and a CLOCK_REALTIME's time of today is none.
+    @_noLocks @_noAllocation
+    static func isTime(_ nanoseconds: Int64) -> Bool { nanoseconds >= 0 && nanoseconds >> 60 == 0 }
 }

@@ -12,6 +12,8 @@ protocol VersionedStructure {
 extension dv_processor_config: VersionedStructure { static var firstSize: Int { 28 } }
 extension dv_processor_settings: VersionedStructure { static var firstSize: Int { 40 } }
 extension dv_processor_report: VersionedStructure { static var firstSize: Int { 88 } }
+extension dv_playout_config: VersionedStructure { static var firstSize: Int { 28 } }
+extension dv_playout_statistics: VersionedStructure { static var firstSize: Int { 176 } }
 extension dv_engine_config: VersionedStructure { static var firstSize: Int { 56 } }
 extension dv_event: VersionedStructure { static var firstSize: Int { 1_432 } }
 extension dv_join_options: VersionedStructure { static var firstSize: Int { 24 } }

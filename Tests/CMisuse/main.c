@@ -153,6 +153,50 @@ static void misuse_tokens(void) {
     expect(dv_token_check("key", secret, "", 1000, &grants, &error), DV_NOT_PERMITTED, "no token");
 }
 
+static void misuse_playout(void) {
+    dv_playout playout = 7;
+    dv_error error;
+    dv_playout_config config = {sizeof config, DV_PLAYOUT_ROBUST};
+    dv_playout_statistics statistics = {sizeof statistics};
+    float sound[FRAMES];
+    uint8_t packet[DV_PLAYOUT_PACKET_BYTES];
+    expect(dv_playout_create(&config, NULL, &error), DV_INVALID_ARGUMENT, "no place for the jitter buffer");
+    config.packets = 5000;
+    expect(dv_playout_create(&config, &playout, &error), DV_INVALID_ARGUMENT, "too many packets");
+    expect(playout == 0 && error.message[0] != 0, 1, "a failure leaves no jitter buffer and a sentence");
+    config.packets = 16;
+    expect(dv_playout_create(&config, &playout, &error), DV_OK, "jitter buffer");
+    expect(dv_playout_insert(playout, NULL, 12, 0), DV_INVALID_ARGUMENT, "no packet");
+    expect(dv_playout_insert(playout, packet, (size_t)-1, 0), DV_INVALID_ARGUMENT, "a packet without end");
+    expect(dv_playout_insert_opus(playout, packet, sizeof packet, 0, 0, 0), DV_INVALID_ARGUMENT, "a long payload");
+    // Every length of every byte, at times that leap: counted, and heard as silence or as noise.
+    unsigned seed = 1;
+    for (int round = 0; round < 4000; round++) {
+        size_t count = 1 + (seed = seed * 1664525 + 1013904223) / 65536 % sizeof packet;
+        for (size_t i = 0; i < count; i++) packet[i] = (uint8_t)((seed = seed * 1664525 + 1013904223) >> 24);
+        if (round % 2) packet[0] = 0x80 | (packet[0] & 0x3f);
+        int64_t time = (int64_t)round * (round % 50 ? 5000000 : 50000000000);
+        dv_status status = dv_playout_insert(playout, packet, count, time);
+        if (status != DV_EXHAUSTED) expect(status, DV_OK, "a packet of chance");
+        if (round % 3 == 0) expect(dv_playout_insert_opus(playout, packet, 1 + count % 80, (uint16_t)round, (uint32_t)round * 960, time),
+                                   status == DV_OK ? DV_OK : DV_EXHAUSTED, "a payload of chance");
+        if (round % 2) expect(dv_playout_pull(playout, sound, 1 + count % FRAMES, time), DV_OK, "pull");
+    }
+    expect(dv_playout_get_statistics(playout, &statistics), DV_OK, "statistics");
+    expect(statistics.packets_malformed > 0, 1, "what is no packet is counted");
+    statistics.size = 3;
+    expect(dv_playout_get_statistics(playout, &statistics), DV_INVALID_SIZE, "statistics' size");
+    expect(dv_playout_reset(playout), DV_OK, "reset");
+    expect(dv_playout_pull(playout, NULL, FRAMES, 0), DV_INVALID_ARGUMENT, "no sound");
+    expect(dv_playout_destroy(playout), DV_OK, "destroy");
+    expect(dv_playout_destroy(playout), DV_INVALID_HANDLE, "destroy twice");
+    expect(dv_playout_insert(playout, packet, 12, 0), DV_INVALID_HANDLE, "insert after free");
+    expect(dv_playout_reset(playout), DV_INVALID_HANDLE, "reset after free");
+    sound[0] = 1;
+    expect(dv_playout_pull(playout, sound, FRAMES, 0), DV_INVALID_HANDLE, "pull after free");
+    expect(sound[0] == 0, 1, "and yet silence");
+}
+
 static _Atomic dv_engine shared_engine;
 
 // A program's audio thread and one that waits for events, while a third makes engines and destroys them.
@@ -203,6 +247,7 @@ static void destroy_engines(void) {
 int main(void) {
     misuse_engine();
     misuse_tokens();
+    misuse_playout();
     destroy_engines();
     dv_processor_config config = {sizeof config, 48000};
     config.backend = DV_BACKEND_BYPASS;

@@ -27,8 +27,9 @@ enum ImportTable {
             "VoiceEngine", "VoiceSimulation",
         ],
         "DuplexVoiceC": [
-            "CDuplexVoice", "VoiceEngine", "VoiceProcessing", "VoiceRealtime", "VoiceSignal",
-            "VoiceTransport",
+            "CDuplexVoice", "VoiceCoding", "VoiceEngine", "VoicePlayout", "VoiceProcessing", "VoiceRealtime",
+            "VoiceSignal",
+            "VoiceTransport", "VoiceWire",
         ],
         "duplex": stages.union([
             "VoiceEngine", "VoiceSimulation", "SimulatedCalls", "ArgumentParser", "CPcap", "Foundation", "VoicePartner",

@@ -2,7 +2,8 @@
 
 `Engine` is a microphone's way into a room and back, with echo cancelled; or a conversation with an agent in this
 process. `Processor` is the echo canceller, noise suppressor and gain control by themselves, and `clean` that for whole
-recordings. What fails is a `DuplexVoiceError`, with a `code` that stays the same and a `remedy`.
+recordings; `Playout` is the jitter buffer. What fails is a `DuplexVoiceError`, with a `code` that stays the same and a
+`remedy`.
 """
 
 from ._library import version as __version__
@@ -20,6 +21,7 @@ from .enumerations import (
     MemoryLock,
     Noise,
     NoiseMethod,
+    PlayoutProfile,
     Preset,
     Route,
     Sound,
@@ -44,6 +46,7 @@ from .errors import (
 )
 from .events import Event
 from .far_end import FarEnd
+from .playout import Playout, PlayoutStatistics
 from .processor import Processor, Report, Settings, clean
 from .statistics import Participant, Snapshot, Statistics, TalkerStatistics
 from .tokens import Grants, check_token, create_token
@@ -75,6 +78,9 @@ __all__ = [
     "NoiseMethod",
     "NotPermittedError",
     "Participant",
+    "Playout",
+    "PlayoutProfile",
+    "PlayoutStatistics",
     "Preset",
     "Processor",
     "Report",

@@ -86,6 +86,14 @@ class Preset(IntEnum):
     HEADSET = 3
 
 
+class PlayoutProfile(IntEnum):
+    """What a jitter buffer's delay is weighed against."""
+
+    CONVERSATION = 0
+    LOW_DELAY = 1
+    ROBUST = 2
+
+
 class EnginePreset(IntEnum):
     """What an engine is for."""
 

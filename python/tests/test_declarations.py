@@ -12,16 +12,16 @@ from duplexvoice._library import ffi, lib
 PREFIXES = {
     "Status": "DV_", "Backend": "DV_BACKEND_", "Echo": "DV_ECHO_", "Noise": "DV_NOISE_", "NoiseMethod": "DV_NOISE_",
     "Gain": "DV_GAIN_", "VoiceDetection": "DV_VOICE_", "Preset": "DV_PRESET_", "EnginePreset": "DV_ENGINE_",
-    "Sound": "DV_SOUND_", "MemoryLock": "DV_LOCK_", "Route": "DV_ROUTE_", "EventKind": "DV_EVENT_",
+    "PlayoutProfile": "DV_PLAYOUT_", "Sound": "DV_SOUND_", "MemoryLock": "DV_LOCK_", "Route": "DV_ROUTE_", "EventKind": "DV_EVENT_",
     "InterruptibleBy": "DV_INTERRUPTIBLE_BY_", "Connection": "DV_ROOM_", "TalkMode": "DV_TALK_", "Turn": "DV_TURN_",
     "End": "DV_END_",
 }  # fmt: skip
 # Of no enumeration.
-OTHERS = {"DV_VERSION_MAJOR", "DV_VERSION_MINOR", "DV_VERSION_PATCH", "DV_TOKEN_BYTES"}
+OTHERS = {"DV_VERSION_MAJOR", "DV_VERSION_MINOR", "DV_VERSION_PATCH", "DV_TOKEN_BYTES", "DV_PLAYOUT_PACKET_BYTES"}
 STRUCTURES = {
     "dv_processor_settings": dv.Settings, "dv_processor_report": dv.Report, "dv_engine_snapshot": dv.Snapshot,
     "dv_participant": dv.Participant, "dv_engine_statistics": dv.Statistics,
-    "dv_talker_statistics": dv.TalkerStatistics,
+    "dv_talker_statistics": dv.TalkerStatistics, "dv_playout_statistics": dv.PlayoutStatistics,
 }  # fmt: skip
 
 

@@ -1,5 +1,5 @@
 // DuplexVoice for C and whatever calls C: a duplex voice engine (dv_engine_*) with rooms and agents in the own process (dv_far_end_*), and the echo canceller,
-// noise suppressor and gain control by themselves (dv_processor_*).
+// noise suppressor and gain control by themselves (dv_processor_*), as well as the jitter buffer (dv_playout_*).
 //
 // Handles. An object is named by a number that is never used again. 0 is none. A call with a number that names nothing (never made, destroyed,
 // of another kind) returns DV_INVALID_HANDLE and does nothing, on any thread and at any time.
@@ -344,6 +344,145 @@ dv_status dv_processor_get_report(dv_processor processor, dv_processor_report *D
 ///
 /// Control side. Real-time safe. DV_INVALID_HANDLE, DV_BUSY, DV_INVALID_ARGUMENT: `settings` is null. DV_INVALID_SIZE.
 dv_status dv_processor_get_active(dv_processor processor, dv_processor_settings *DV_NULLABLE settings);
+
+// MARK: Playout
+
+/// A jitter buffer by itself, with its Opus decoder: packets go in as they come, sound comes out as it is played.
+///
+///     dv_playout_insert ──> ring ──> delay, FEC, concealment, stretching ──> dv_playout_pull
+///
+/// For one talker's stream, mono, at 48 kHz. Packets may be late, lost, doubled and out of order; arrivals are measured against the pulls, so that the clocks of
+/// sender and sound card may differ, and no other handling of drift is needed. It has two sound sides, for packets and for sound, that never wait for each other:
+/// a network thread inserts while an audio callback pulls.
+///
+/// Times are nanoseconds since any beginning, as CLOCK_MONOTONIC's, the same for both sides, from 0 to 2^60.
+typedef uint64_t dv_playout;
+
+/// What delay is weighed against sound that is lost.
+enum {
+    /// A conversation: the smallest delay whose loss of sound listeners do not mind.
+    DV_PLAYOUT_CONVERSATION = 0,
+    /// People who must be in time with each other, on a good network.
+    DV_PLAYOUT_LOW_DELAY = 1,
+    /// Listening, transcription and recording: late sound is played.
+    DV_PLAYOUT_ROBUST = 2
+};
+
+/// What stays as it is as long as a jitter buffer lives.
+typedef struct dv_playout_config {
+    /// sizeof(dv_playout_config).
+    uint32_t size;
+    /// DV_PLAYOUT_…
+    uint32_t profile;
+    /// What the delay that is aimed at never falls below, and rises above: milliseconds, up to 500. 0: 0, and 400.
+    uint32_t minimum_delay_ms, maximum_delay_ms;
+    /// How many packets may wait, 16…4096; each takes 3100 bytes, and nothing else grows. 0: the profile's, 256 or 512.
+    uint32_t packets;
+    /// The payload type of Opus in RTP packets, 1…127; others are passed over. 0: any is Opus.
+    uint32_t payload_type;
+    /// That of packets that repeat earlier ones (RFC 2198), 1…127. 0: there are none.
+    uint32_t redundant_payload_type;
+} dv_playout_config;
+
+/// Makes a jitter buffer. All its memory is allocated here; that of the ring is locked against page faults where the process may.
+///
+/// - `config`: may be null: conversation.
+/// - `playout`: where the handle goes; 0 after a failure.
+///
+/// Any thread. DV_INVALID_ARGUMENT, DV_INVALID_SIZE, DV_UNSUPPORTED, DV_TOO_MANY, DV_INTERNAL.
+dv_status dv_playout_create(
+    const dv_playout_config *DV_NULLABLE config, dv_playout *DV_NULLABLE playout, dv_error *DV_NULLABLE error);
+
+/// Destroys it.
+///
+/// Any thread. DV_BUSY: a call of either sound side runs; end that call and try again. DV_INVALID_HANDLE.
+dv_status dv_playout_destroy(dv_playout playout);
+
+/// The longest packet, bytes.
+#define DV_PLAYOUT_PACKET_BYTES 1500
+
+/// Brings an RTP packet (RFC 3550) of Opus (RFC 7587), as it came: already decrypted. It is copied.
+///
+/// It is read with the next pull: what is no RTP, no Opus, or of another payload type is counted there, and does no harm.
+///
+/// - `packet`: `count` bytes, 1…DV_PLAYOUT_PACKET_BYTES.
+/// - `arrival_ns`: when it came.
+///
+/// Sound side, packets. Wait-free. DV_EXHAUSTED: as many packets wait as may, since nobody pulls; it is dropped and counted.
+/// DV_INVALID_HANDLE, DV_BUSY, DV_INVALID_ARGUMENT: null, another length, a time that is none.
+dv_status dv_playout_insert(
+    dv_playout playout, const void *DV_NULLABLE packet, size_t count, int64_t arrival_ns);
+
+/// The same of an Opus packet without an RTP header, for those who have it by another way.
+///
+/// - `payload`: `count` bytes, 1…DV_PLAYOUT_PACKET_BYTES - 12.
+/// - `sequence_number`: one more with each packet; wraps.
+/// - `timestamp`: where its sound begins, frames of 48 kHz; wraps.
+dv_status dv_playout_insert_opus(
+    dv_playout playout, const void *DV_NULLABLE payload, size_t count, uint16_t sequence_number, uint32_t timestamp,
+    int64_t arrival_ns);
+
+/// Fills `samples` with what is to be played next: 48 kHz, mono, full scale ±1, beyond which decoded peaks may reach.
+///
+/// All of them are written, whatever is returned, with silence where there is no sound. It reads up to 64 packets and one more for each millisecond that is
+/// pulled, so that a flood of them costs no more.
+///
+/// - `frames`: any number, 480 as a rule.
+/// - `now_ns`: when it is asked for. Pulls may jitter by milliseconds; their long-run pace is the clock.
+///
+/// Sound side, sound. Real-time safe.
+/// DV_INVALID_HANDLE, DV_BUSY, DV_INVALID_ARGUMENT: a time that is none; or null, or more than 1048576 frames, and then nothing is written.
+dv_status dv_playout_pull(dv_playout playout, float *DV_NULLABLE samples, size_t frames, int64_t now_ns);
+
+/// Makes it as new, for another talker: what was inserted before is not heard. Takes effect with the next pull.
+///
+/// Control side. Real-time safe. DV_INVALID_HANDLE, DV_BUSY.
+dv_status dv_playout_reset(dv_playout playout);
+
+/// What is counted since it was made, or reset. Names and meanings as in W3C's webrtc-stats; frames are of 48 kHz.
+typedef struct dv_playout_statistics {
+    /// sizeof(dv_playout_statistics).
+    uint32_t size;
+    /// Packets that wait to be decoded.
+    uint32_t waiting_packets;
+    /// Packets that came, those that came twice not counted.
+    uint64_t packets_received;
+    /// Packets that should have come less those that did; falls when a late one comes.
+    int64_t packets_lost;
+    /// Packets that were not played: too late, too early, or of nothing that was expected; `packets_late` and `packets_malformed` are among them.
+    uint64_t packets_discarded, packets_late;
+    /// No RTP, or no Opus.
+    uint64_t packets_malformed;
+    uint64_t packets_duplicated;
+    /// Of another payload type.
+    uint64_t packets_unknown;
+    /// That dv_playout_insert returned DV_EXHAUSTED for, since it was made.
+    uint64_t packets_dropped;
+    /// Packets with a copy of what was before them, and those whose copy was not needed.
+    uint64_t redundancy_received, redundancy_discarded;
+    uint64_t pulled_frames;
+    /// Of packets, or their copies.
+    uint64_t played_frames;
+    /// Made up in place of what was lost or late, and how often that began.
+    uint64_t concealed_frames, concealments;
+    /// Silence or comfort noise where the sender sent nothing.
+    uint64_t pause_frames;
+    /// Put in to play slower, and taken out to play faster.
+    uint64_t inserted_frames, removed_frames;
+    /// Passed over, since it came too late or too much waited.
+    uint64_t skipped_frames;
+    /// How often another stream began.
+    uint64_t stream_restarts;
+    /// Sum over the played frames of how long each was held, seconds: divided by `played_frames`, the delay.
+    double held_s;
+    /// What the delay is steered for, above that of the fastest packets, and the sound that waits: milliseconds.
+    float target_delay_ms, waiting_ms;
+} dv_playout_statistics;
+
+/// Fills `statistics` with what is known after the last pull. `statistics->size` must be set before.
+///
+/// Control side. Real-time safe. DV_INVALID_HANDLE, DV_BUSY, DV_INVALID_ARGUMENT: null. DV_INVALID_SIZE.
+dv_status dv_playout_get_statistics(dv_playout playout, dv_playout_statistics *DV_NULLABLE statistics);
 
 // MARK: Engine
 

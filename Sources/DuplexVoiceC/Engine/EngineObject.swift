@@ -53,7 +53,9 @@ final class EngineObject: HandledObject {
         _ samples: UnsafePointer<Float>?, _ frames: Int, _ time: Int64, _ taken: UnsafeMutablePointer<Int>?
     ) -> dv_status {
         guard let transfers else { return DV_WRONG_STATE }
-        guard let samples = unsafe samples, SoundCall.takes(frames), isTime(time) else { return DV_INVALID_ARGUMENT }
+        guard let samples = unsafe samples, SoundCall.takes(frames), SoundCall.isTime(time) else {
+            return DV_INVALID_ARGUMENT
+        }
         let span = unsafe MutableSpan(_unsafeStart: UnsafeMutablePointer(mutating: samples), count: frames)
         let count = transfers.send(span, time: monotonic(time))
         if let taken = unsafe taken { unsafe taken.pointee = count }
@@ -66,7 +68,9 @@ final class EngineObject: HandledObject {
         _ samples: UnsafePointer<Float>?, _ frames: Int, _ time: Int64, _ taken: UnsafeMutablePointer<Int>?
     ) -> dv_status {
         guard let transfers else { return DV_WRONG_STATE }
-        guard let samples = unsafe samples, SoundCall.takes(frames), isTime(time) else { return DV_INVALID_ARGUMENT }
+        guard let samples = unsafe samples, SoundCall.takes(frames), SoundCall.isTime(time) else {
+            return DV_INVALID_ARGUMENT
+        }
         let span = unsafe MutableSpan(_unsafeStart: UnsafeMutablePointer(mutating: samples), count: frames)
         let count = transfers.sendReference(span, time: monotonic(time))
         if let taken = unsafe taken { unsafe taken.pointee = count }
@@ -79,18 +83,13 @@ final class EngineObject: HandledObject {
         _ samples: UnsafeMutablePointer<Float>, _ frames: Int, _ time: Int64, _ given: UnsafeMutablePointer<Int>?
     ) -> dv_status {
         guard let transfers else { return DV_WRONG_STATE }
-        guard isTime(time) else { return DV_INVALID_ARGUMENT }
+        guard SoundCall.isTime(time) else { return DV_INVALID_ARGUMENT }
         var span = unsafe MutableSpan(_unsafeStart: samples, count: frames)
         let count = transfers.pull(into: &span, time: monotonic(time))
         if let given = unsafe given { unsafe given.pointee = count }
         return DV_OK
     }
 }
-
-/// Whether it can be a time of the monotonic clock, which begins at the machine's start: sums and differences of a few
-/// do not overflow, and a CLOCK_REALTIME's time of today is none.
-@_noLocks @_noAllocation
-private func isTime(_ nanoseconds: Int64) -> Bool { nanoseconds >= 0 && nanoseconds >> 60 == 0 }
 
 /// Nil for 0: not known.
 @_noLocks @_noAllocation
