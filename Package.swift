@@ -94,7 +94,10 @@ let package = Package(
             "VoicePeers",
             "VoiceRooms", "VoiceProcessing", "VoiceCoding", "VoiceDevices", "VoiceTransport"),
         module("VoicePartner", "VoiceEngine", "VoiceRealtime", "VoiceSignal", "VoiceTurns"),
-        module("RealtimePartner", "VoiceDialog", "VoiceEngine", "VoicePartner", "VoiceWeb"),
+        module(
+            "RealtimePartner", "VoiceDialog", "VoiceEngine", "VoicePartner", "VoiceProcessing", "VoiceSignal",
+            "VoiceTurns",
+            "VoiceWeb"),
         module(
             "SimulatedCalls", "VoiceEngine", "VoiceSimulation", "VoiceSignal", "VoiceWire", "VoicePeers", "VoiceRooms",
             "VoiceProcessing", "VoiceDevices", "VoiceRealtime"),

@@ -1,7 +1,9 @@
 #include "web_socket.h"
 
 #include <libwebsockets.h>
+#include <openssl/crypto.h>
 #include <openssl/x509_vfy.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,6 +39,8 @@ struct dv_web {
     connection connections[DV_WEB_CONNECTIONS];
     char *names[DV_WEB_HEADERS], *values[DV_WEB_HEADERS];
     size_t headers;
+    // "Bearer KEY" of a server's clients, or NULL.
+    char *authorization;
     struct lws_protocols protocols[2];
     uint16_t port, message_seconds;
     // What is wrong with the server's certificate, or X509_V_OK.
@@ -102,6 +106,41 @@ static int add_headers(dv_web *web, struct lws *wsi, unsigned char **place, size
     return 0;
 }
 
+// A browser sends the origin of the page that connects: without a key, any page that somebody looks at could talk to a server on their machine.
+static bool is_of_this_machine(const char *origin) {
+    static const char *const hosts[] = {"http://localhost", "http://127.0.0.1", "http://[::1]"};
+    for (size_t index = 0; index < sizeof hosts / sizeof *hosts; index++) {
+        size_t length = strlen(hosts[index]);
+        if (!strncmp(origin, hosts[index], length) && (!origin[length] || origin[length] == ':')) return true;
+    }
+    return false;
+}
+
+#define REFUSAL(status) "HTTP/1.1 " status "\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+
+// With what a client is refused, or NULL.
+static const char *refusal(const dv_web *web, struct lws *wsi) {
+    char text[DV_WEB_KEY + 16];
+    if (web->authorization) {
+        size_t length = strlen(web->authorization);
+        int given = lws_hdr_copy(wsi, text, sizeof text, WSI_TOKEN_HTTP_AUTHORIZATION);
+        bool is_right = given > 0 && (size_t)given == length && !CRYPTO_memcmp(text, web->authorization, length);
+        OPENSSL_cleanse(text, sizeof text);
+        return is_right ? NULL : REFUSAL("401 Unauthorized");
+    }
+    if (!lws_hdr_total_length(wsi, WSI_TOKEN_ORIGIN)) return NULL;
+    bool is_near = lws_hdr_copy(wsi, text, sizeof text, WSI_TOKEN_ORIGIN) > 0 && is_of_this_machine(text);
+    return is_near ? NULL : REFUSAL("403 Forbidden");
+}
+
+// Positive: it was answered. libwebsockets' own answer is HTTP/1.0, which some clients do not take.
+static int refuse(struct lws *wsi, const char *answer) {
+    unsigned char bytes[LWS_PRE + 128];
+    size_t count = strlen(answer);
+    memcpy(bytes + LWS_PRE, answer, count);
+    return lws_write(wsi, bytes + LWS_PRE, count, LWS_WRITE_HTTP_HEADERS) < 0 ? -1 : 1;
+}
+
 static int handle(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in, size_t count) {
     struct lws_context *context = lws_get_context(wsi);
     dv_web *web = context ? lws_context_user(context) : NULL;
@@ -127,6 +166,10 @@ static int handle(struct lws *wsi, enum lws_callback_reasons reason, void *user,
             // Only looked at: `count` is OpenSSL's judgement, which stays.
             if (!count) web->certificate_fault = X509_STORE_CTX_get_error(user);
             return 0;
+        case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE: {
+            const char *answer = refusal(web, wsi);
+            return answer ? refuse(wsi, answer) : 0;
+        }
         case LWS_CALLBACK_CLIENT_ESTABLISHED:
         case LWS_CALLBACK_ESTABLISHED:
             c = connection_of(web, NULL);
@@ -221,6 +264,16 @@ dv_web *dv_web_connect(const dv_web_client *options, dv_web_handler handler, voi
 dv_web *dv_web_listen(const dv_web_server *options, dv_web_handler handler, void *owner) {
     dv_web *web = make(options->message_seconds, handler, owner);
     if (!web) return NULL;
+    if (options->key) {
+        size_t size = strlen(options->key) + sizeof "Bearer ";
+        web->authorization = malloc(size);
+        if (web->authorization) snprintf(web->authorization, size, "Bearer %s", options->key);
+        // Not without the key that was asked for.
+        if (!web->authorization || size > DV_WEB_KEY) {
+            dv_web_free(web);
+            return NULL;
+        }
+    }
     struct lws_context_creation_info info = {
         .port = options->port,
         .iface = options->interface,
@@ -287,5 +340,7 @@ void dv_web_free(dv_web *web) {
         free(web->names[index]);
         free(web->values[index]);
     }
+    if (web->authorization) explicit_bzero(web->authorization, strlen(web->authorization));
+    free(web->authorization);
     free(web);
 }

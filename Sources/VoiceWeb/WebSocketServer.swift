@@ -13,9 +13,10 @@ package final class WebSocketServer: Sendable {
     ///   - interface: the address, such as 127.0.0.1.
     ///   - port: 0 for any that is free.
     ///   - certificate: a PEM file, for wss, with `privateKey`.
+    ///   - key: what clients must bring, visible ASCII of less than 4 KiB; nil for nothing, and then browsers are served pages of this machine alone.
     ///   - accept: takes a connection; called on the server's thread.
     package init(
-        interface: String, port: UInt16, certificate: String? = nil, privateKey: String? = nil,
+        interface: String, port: UInt16, certificate: String? = nil, privateKey: String? = nil, key: String? = nil,
         limits: WebSocketLimits = WebSocketLimits(), accept: @escaping @Sendable (WebSocketLink) -> Void
     ) throws(WebSocketFailure) {
         let loop = WebLoop(limits: limits, accept: accept)
@@ -29,13 +30,16 @@ package final class WebSocketServer: Sendable {
                     unsafe interface.withCString { interface in
                         unsafe withOptionalCString(certificate) { certificate in
                             unsafe withOptionalCString(privateKey) { privateKey in
-                                var options = unsafe dv_web_server()
-                                unsafe options.interface = interface
-                                unsafe options.port = port
-                                unsafe options.message_seconds = limits.messageSeconds
-                                unsafe options.certificate = certificate
-                                unsafe options.private_key = privateKey
-                                return unsafe dv_web_listen(&options, handler, owner)
+                                unsafe withOptionalCString(key) { key in
+                                    var options = unsafe dv_web_server()
+                                    unsafe options.interface = interface
+                                    unsafe options.port = port
+                                    unsafe options.message_seconds = limits.messageSeconds
+                                    unsafe options.certificate = certificate
+                                    unsafe options.private_key = privateKey
+                                    unsafe options.key = key
+                                    return unsafe dv_web_listen(&options, handler, owner)
+                                }
                             }
                         }
                     }

@@ -3,7 +3,7 @@ import Testing
 import VoiceDevices
 
 /// What `tools/setup --agent` installs.
-private enum OfflinePrograms {
+enum OfflinePrograms {
     static let areInstalled =
         ["/usr/bin/espeak-ng", "/usr/share/pocketsphinx/model/en-us/cmudict-en-us.dict"].allSatisfy {
             FileManager.default.fileExists(atPath: $0)
@@ -14,7 +14,7 @@ private enum OfflinePrograms {
 @Suite("A talk with the offline partner", .enabled(if: OfflinePrograms.areInstalled, "needs tools/setup --agent"))
 struct TalkLiveTests {
     /// Writes what the near talker says: texts, and seconds of silence.
-    private static func say(_ parts: [Part], to path: String) throws {
+    static func say(_ parts: [Part], to path: String) throws {
         var samples: [Float] = []
         for part in parts {
             switch part {
@@ -25,7 +25,7 @@ struct TalkLiveTests {
         try AudioFile.write(samples, to: path)
     }
 
-    private enum Part { case silence(Double), text(String) }
+    enum Part { case silence(Double), text(String) }
 
     private static func spoken(_ text: String) throws -> [Float] {
         let process = Process()
@@ -105,6 +105,8 @@ struct TalkUsageLiveTests {
             (["talk"], "--offline"), (["talk", "--offline", "--output", "x.wav"], "--input"),
             (["talk", "--offline", "--input", "x.wav", "--mode", "push"], "needs a key"),
             (["talk", "--offline", "--input", "x.wav", "--capture", "default"], "use either"),
+            (["serve-realtime", "--address", "0.0.0.0"], "--key-file"),
+            (["serve-realtime", "--certificate", "x"], "belong together"),
         ])
     func usage(arguments: [String], complaint: String) throws {
         expectFailure(try ChildProcess.run(arguments), code: 64, saying: complaint)

@@ -21,7 +21,9 @@ enum ImportTable {
         ],
         "VoiceEngine": stages.union(["VoiceTurns", "VoiceText"]),
         "VoicePartner": ["VoiceEngine", "VoiceRealtime", "VoiceSignal", "VoiceTurns"],
-        "RealtimePartner": ["VoiceDialog", "VoiceEngine", "VoicePartner", "VoiceWeb"],
+        "RealtimePartner": [
+            "VoiceDialog", "VoiceEngine", "VoicePartner", "VoiceProcessing", "VoiceSignal", "VoiceTurns", "VoiceWeb",
+        ],
         "SimulatedCalls": [
             "VoiceRealtime", "VoiceSignal", "VoiceWire", "VoicePeers", "VoiceRooms", "VoiceProcessing", "VoiceDevices",
             "VoiceEngine", "VoiceSimulation",

@@ -53,6 +53,31 @@ struct WebSocketLiveTests {
         #expect(!client.link.send([1]))
     }
 
+    @Test("a server with a key takes those who bring it; one without takes no page of another host")
+    func keys() async throws {
+        let keyed = try WebSocketServer(interface: "127.0.0.1", port: 0, key: "sk-1") { _ in }
+        let open = try WebSocketServer(interface: "127.0.0.1", port: 0) { _ in }
+        func outcome(_ port: UInt16, _ name: String, _ value: String) async throws -> WebSocketEvent? {
+            var request = try Self.request("ws://127.0.0.1:\(port)/")
+            request.headers = [(name, value)]
+            let client = try WebSocketClient(request)
+            return await client.link.next()
+        }
+        #expect(try await outcome(keyed.port, "Authorization", "Bearer sk-1") == .opened)
+        for wrong in ["Bearer sk-2", "Bearer sk-1 ", "Bearer sk-", "sk-1", String(repeating: "x", count: 3_000)] {
+            let refused = try await outcome(keyed.port, "Authorization", wrong)
+            #expect(refused == .ended(.refused(status: 401)), "\(wrong.prefix(20))")
+        }
+        #expect(try await outcome(keyed.port, "X-Other", "y") == .ended(.refused(status: 401)))
+        #expect(try await outcome(open.port, "Origin", "http://localhost:3000") == .opened)
+        for stranger in ["https://example.org", "http://localhost.example.org", "null"] {
+            #expect(try await outcome(open.port, "Origin", stranger) == .ended(.refused(status: 403)), "\(stranger)")
+        }
+        #expect(throws: WebSocketFailure.self) {
+            try WebSocketServer(interface: "127.0.0.1", port: 0, key: String(repeating: "k", count: 5_000)) { _ in }
+        }
+    }
+
     @Test("more than a slow consumer's queue holds waits at the server, and none is lost")
     func backPressure() async throws {
         let count = 400

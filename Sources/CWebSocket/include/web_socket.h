@@ -13,6 +13,8 @@ enum {
     // The most connections of a server.
     DV_WEB_CONNECTIONS = 16,
     DV_WEB_HEADERS = 8,
+    // Longer keys of a server are refused, bytes.
+    DV_WEB_KEY = 4 << 10,
 };
 
 typedef enum {
@@ -70,6 +72,8 @@ typedef struct {
     uint16_t port, message_seconds;
     // PEM; NULL for no TLS.
     const char *certificate, *private_key;
+    // What clients must bring as "Authorization: Bearer KEY"; NULL for nothing, and then pages of other hosts are refused.
+    const char *key;
 } dv_web_server;
 
 // A client, connecting; NULL where the system or the authorities' file refuses.

@@ -129,7 +129,7 @@ extension RealtimeSettings {
 }
 
 extension DialogSound {
-    fileprivate var currentFormat: JSON {
+    var currentFormat: JSON {
         switch self {
         case .pcm16(let rate): ["type": "audio/pcm", "rate": .integer(rate)]
         case .muLaw: ["type": "audio/pcmu"]

@@ -110,7 +110,6 @@ struct DialogAnswer: Sendable {
         let all = sound.duration(received)
         guard heard < all else { return text }
         guard heard > .zero else { return "" }
-        let part = text.prefix(Int(Double(text.count) * (heard / all)))
-        return String(part[..<(part.lastIndex(of: " ") ?? part.startIndex)])
+        return String(text.words(heard / all))
     }
 }

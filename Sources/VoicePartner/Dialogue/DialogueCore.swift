@@ -55,7 +55,7 @@ public struct DialogueCore: Responder {
         case "tell me a story": return Story.text
         case "go on", "continue": return goOn(dialogue)
         case "where were you", "where did you stop": return whereCut(dialogue)
-        case "hello", "good morning", "good evening": return "Hello. What can I do for you?"
+        case "", "hello", "good morning", "good evening": return "Hello. What can I do for you?"
         case "goodbye": return "Goodbye."
         case "thank you": return "You are welcome."
         case "stop", "be quiet": return "All right."

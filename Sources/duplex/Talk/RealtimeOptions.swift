@@ -33,8 +33,6 @@ struct RealtimeOptions: ParsableArguments {
 
     /// The rate of PCM16 in both directions.
     static let rate = SoundRate.hertz24000
-    /// More than any key; what follows is not read.
-    private static let longestKey = 4_096
 
     func validate() throws {
         guard let realtime else { return }
@@ -48,7 +46,7 @@ struct RealtimeOptions: ParsableArguments {
         guard let address = WebAddress(url) else { throw Failure(.usage, "'\(url)' is no URL like wss://host/path") }
         var request = WebSocketRequest(address)
         if let key = try key() {
-            guard address.isSecure || Self.isThisMachine(address.host) else {
+            guard address.isSecure || ServerKey.isThisMachine(address.host) else {
                 throw Failure(.usage, "a key would go over ws:// in plaintext: use wss://")
             }
             request.headers.append((name: "Authorization", value: "Bearer \(key)"))
@@ -83,19 +81,6 @@ struct RealtimeOptions: ParsableArguments {
     private func key() throws -> String? {
         let environment = ProcessInfo.processInfo.environment
         guard let keyFile else { return environment["DUPLEX_REALTIME_KEY"] ?? environment["OPENAI_API_KEY"] }
-        let file = try SecretFile(
-            keyFile, limit: Self.longestKey, firstLine: true, kind: "key file", option: "--key-file")
-        if file.isOpenToAll {
-            Console.complain("warning: every user of this machine can get at the key in '\(keyFile)': chmod 600 it")
-        }
-        let line = file.bytes.prefix { $0 != UInt8(ascii: "\r") }
-        guard !line.isEmpty, line.allSatisfy({ $0 > 32 && $0 < 127 }) else {
-            throw Failure(.inputUnusable, "the first line of '\(keyFile)' is no key: it is empty, or has spaces in it")
-        }
-        return String(decoding: line, as: UTF8.self)
-    }
-
-    private static func isThisMachine(_ host: String) -> Bool {
-        host == "localhost" || host == "::1" || host.hasPrefix("127.")
+        return try ServerKey.read(keyFile)
     }
 }

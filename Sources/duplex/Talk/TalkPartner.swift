@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 import VoiceEngine
 import VoicePartner
 
@@ -7,13 +6,7 @@ import VoicePartner
 struct TalkPartner: ParsableArguments {
     @Flag(help: "The partner that needs no network.") var offline = false
     @OptionGroup var server: RealtimeOptions
-    @Flag(help: "Offline: listen for anything where no command was said. Slow, and often wrong.") var dictation = false
-    @Option(help: "Offline: a grammar (JSGF) of what is listened for, in place of the commands.", completion: .file())
-    var grammar: String?
-    @Option(help: "Offline: the voice, one of 'espeak-ng --voices'.") var voice = "en-us"
-
-    /// Larger files are no grammar, bytes.
-    private static let longestGrammar = 65_536
+    @OptionGroup var parts: OfflineOptions
 
     func validate() throws {
         guard offline != (server.realtime != nil) else {
@@ -27,25 +20,9 @@ struct TalkPartner: ParsableArguments {
     /// The partner that was asked for.
     func make() throws -> any Partner {
         if let url = server.realtime { return try server.make(url) }
-        let text = try grammar.map(Self.read) ?? DialogueCore.grammar
-        let synthesiser: EspeakSynthesiser
-        do throws(PartnerError) { synthesiser = try EspeakSynthesiser(voice: voice) } catch { throw Failure(error) }
+        let parts = try parts.make()
         return CascadePartner(
-            recogniser: PocketsphinxRecogniser(dictation ? .grammarOrDictation(text) : .grammar(text)),
-            responder: DialogueCore(clock: Self.wallTime), synthesiser: synthesiser)
-    }
-
-    private static func read(_ path: String) throws -> String {
-        try InputFile.check(path)
-        guard let file = FileHandle(forReadingAtPath: path), let data = try? file.read(upToCount: longestGrammar + 1),
-            data.count <= longestGrammar
-        else { throw Failure(.inputUnusable, "'\(path)' cannot be read, or is longer than 64 KiB") }
-        return String(decoding: data, as: UTF8.self)
-    }
-
-    @Sendable private static func wallTime() -> DialogueCore.WallTime {
-        let now = Calendar.current.dateComponents([.hour, .minute], from: Date())
-        return DialogueCore.WallTime(hour: now.hour ?? 0, minute: now.minute ?? 0)
+            recogniser: parts.recogniser, responder: parts.responder, synthesiser: parts.synthesiser)
     }
 }
 

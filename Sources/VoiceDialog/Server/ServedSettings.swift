@@ -1,0 +1,132 @@
+/// What a served session is, as its client has set it.
+package struct ServedSettings: Equatable, Sendable {
+    /// When the server says by itself that a turn has ended.
+    package struct Detection: Equatable, Sendable {
+        /// Probability of speech from which it is speech, above 0 to 1.
+        package var threshold = 0.5
+        /// Sound from before the first speech that belongs to the turn.
+        package var prefix = Duration.milliseconds(300)
+        /// Silence that ends a turn.
+        package var silence = Duration.milliseconds(500)
+        /// An answer begins when a turn ends.
+        package var createsResponse = true
+        /// Speech ends an answer.
+        package var interruptsResponse = true
+
+        package init() {}
+    }
+
+    package private(set) var input = DialogSound.pcm16(rate: 24_000)
+    package private(set) var output = DialogSound.pcm16(rate: 24_000)
+    /// Nil where the client says when a turn ends.
+    package private(set) var detection: Detection? = Detection()
+    package private(set) var instructions = ""
+    package private(set) var isTextOnly = false
+    /// Under which name what the talker says is told; nil where it is not told.
+    package private(set) var transcription: String?
+    /// What is said to be the voice.
+    package let voice: String
+    package let model: String
+
+    package init(model: String, voice: String) {
+        self.model = model
+        self.voice = voice
+    }
+
+    /// As the client is told.
+    var json: JSON {
+        let detection: JSON =
+            detection.map { detection in
+                [
+                    "type": "server_vad", "threshold": .number(detection.threshold),
+                    "prefix_padding_ms": .integer(Int(detection.prefix / .milliseconds(1))),
+                    "silence_duration_ms": .integer(Int(detection.silence / .milliseconds(1))),
+                    "create_response": .bool(detection.createsResponse),
+                    "interrupt_response": .bool(detection.interruptsResponse),
+                ]
+            } ?? .null
+        return [
+            "type": "realtime", "model": .string(model), "instructions": .string(instructions), "tools": [],
+            "tool_choice": "auto", "max_output_tokens": "inf",
+            "output_modalities": isTextOnly ? ["text"] : ["audio"],
+            "audio": [
+                "input": [
+                    "format": input.currentFormat, "turn_detection": detection, "noise_reduction": .null,
+                    "transcription": transcription.map { ["model": .string($0)] } ?? .null,
+                ],
+                "output": ["format": output.currentFormat, "voice": .string(voice), "speed": 1],
+            ],
+        ]
+    }
+
+    /// These settings with what a `session.update` changes. What is not offered here, as functions, another voice or another model, stays as it is.
+    func updated(by session: JSON) throws(RequestFault) -> ServedSettings {
+        guard session["type"] == "realtime" else {
+            throw .invalid(
+                "session.type", "is not \"realtime\": only the present shapes of the protocol are understood")
+        }
+        var settings = self
+        if let text = try ClientRequest.text("instructions", in: session) { settings.instructions = text }
+        if let isTextOnly = try ClientRequest.isTextOnly(session) { settings.isTextOnly = isTextOnly }
+        if let hearing = session["audio"]?["input"] {
+            settings.input = try Self.sound(hearing, "session.audio.input.format") ?? input
+            if case .object(let members) = hearing {
+                if let detection = members["turn_detection"] { settings.detection = try Detection(detection) }
+                if let transcription = members["transcription"] {
+                    let model = try ClientRequest.text("model", in: transcription)
+                    settings.transcription = transcription == .null ? nil : String((model ?? "default").prefix(64))
+                }
+            }
+        }
+        if let speaking = session["audio"]?["output"] {
+            settings.output = try Self.sound(speaking, "session.audio.output.format") ?? output
+        }
+        return settings
+    }
+
+    private static func sound(_ json: JSON, _ parameter: String) throws(RequestFault) -> DialogSound? {
+        guard let format = json["format"] else { return nil }
+        switch format["type"]?.string {
+        case "audio/pcm":
+            let rate = format["rate"]?.integer ?? 24_000
+            guard [16_000, 24_000, 48_000].contains(rate) else {
+                throw .invalid(parameter, "has a rate that is not 24000")
+            }
+            return .pcm16(rate: rate)
+        case "audio/pcmu": return .muLaw
+        case "audio/pcma": return .aLaw
+        default: throw .invalid(parameter, "is neither audio/pcm, audio/pcmu nor audio/pcma")
+        }
+    }
+}
+
+extension ServedSettings.Detection {
+    /// Nil for none. What only a model could find is found by silence.
+    fileprivate init?(_ json: JSON) throws(RequestFault) {
+        if json == .null { return nil }
+        guard let type = json["type"]?.string, ["server_vad", "semantic_vad"].contains(type) else {
+            throw .invalid("turn_detection.type", "is neither server_vad nor semantic_vad")
+        }
+        self.init()
+        if let value = json["threshold"]?.number {
+            guard value > 0, value <= 1 else {
+                throw .invalid("turn_detection.threshold", "is not above 0 and up to 1")
+            }
+            threshold = value
+        }
+        prefix = try Self.time("prefix_padding_ms", in: json, 0...2_000) ?? prefix
+        silence = try Self.time("silence_duration_ms", in: json, 50...10_000) ?? silence
+        createsResponse = json["create_response"]?.bool ?? true
+        interruptsResponse = json["interrupt_response"]?.bool ?? true
+    }
+
+    private static func time(
+        _ name: String, in json: JSON, _ range: ClosedRange<Int>
+    ) throws(RequestFault) -> Duration? {
+        guard let value = json[name] else { return nil }
+        guard let milliseconds = value.integer, range.contains(milliseconds) else {
+            throw .invalid("turn_detection.\(name)", "is not \(range.lowerBound) to \(range.upperBound)")
+        }
+        return .milliseconds(milliseconds)
+    }
+}

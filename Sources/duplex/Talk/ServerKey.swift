@@ -1,0 +1,23 @@
+/// Keys of servers, which are read from files: other users of the machine see what is in a command's arguments.
+enum ServerKey {
+    /// More than any key; what follows is not read.
+    private static let longest = 4_000
+
+    /// The first line of a file.
+    static func read(_ path: String) throws -> String {
+        let file = try SecretFile(path, limit: longest, firstLine: true, kind: "key file", option: "--key-file")
+        if file.isOpenToAll {
+            Console.complain("warning: every user of this machine can get at the key in '\(path)': chmod 600 it")
+        }
+        let line = file.bytes.prefix { $0 != UInt8(ascii: "\r") }
+        guard !line.isEmpty, line.allSatisfy({ $0 > 32 && $0 < 127 }) else {
+            throw Failure(.inputUnusable, "the first line of '\(path)' is no key: it is empty, or has spaces in it")
+        }
+        return String(decoding: line, as: UTF8.self)
+    }
+
+    /// Whether what is sent there does not leave this machine.
+    static func isThisMachine(_ host: String) -> Bool {
+        host == "localhost" || host == "::1" || host.hasPrefix("127.")
+    }
+}
