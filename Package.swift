@@ -181,7 +181,7 @@ let package = Package(
             "VoiceProcessing", "VoiceProcessing", "VoiceRealtime", "VoiceSignal", "CAllocationCounter",
             "CExclusionProbe"),
         tests("VoiceCoding", "VoiceCoding"),
-        tests("VoiceDevices", "VoiceDevices"),
+        tests("VoiceDevices", "VoiceDevices", "CSndFile"),
         tests("VoiceTransport", "VoiceTransport", "CLinuxRealtime", "CAllocationCounter", "CSRTP", "COpenSSL"),
         tests(
             "VoiceEngine", "VoiceEngine", "VoiceProcessing", "VoiceSimulation", "SimulatedCalls", "CAllocationCounter"),

@@ -36,6 +36,16 @@ final class TemporaryFolder: Sendable {
         close(descriptor)
     }
 
+    /// All of a file.
+    func read(_ name: String) throws -> [UInt8] {
+        let descriptor = unsafe open(file(name), O_RDONLY)
+        try #require(descriptor >= 0)
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: 1_000_000)
+        let count = unsafe Glibc.read(descriptor, &bytes, bytes.count)
+        return Array(bytes.prefix(max(count, 0)))
+    }
+
     /// Puts another file in the place of one, which nobody then sees half written.
     func replace(_ bytes: [UInt8], in name: String) throws {
         try write(bytes, to: name + ".new")
@@ -49,7 +59,7 @@ final class TemporaryFolder: Sendable {
         try #require(descriptor >= 0)
         defer { close(descriptor) }
         var floats = [Float](repeating: 0, count: 1_000_000)
-        let bytes = unsafe read(descriptor, &floats, floats.count * 4)
+        let bytes = unsafe Glibc.read(descriptor, &floats, floats.count * 4)
         return Array(floats.prefix(max(bytes, 0) / 4))
     }
 }

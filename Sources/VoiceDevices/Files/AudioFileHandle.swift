@@ -1,3 +1,5 @@
+// For stat: optimised builds of this module know it as ALSA's headers have it.
+internal import CALSA
 internal import CSndFile
 internal import Synchronization
 
@@ -15,6 +17,8 @@ struct AudioFileHandle: ~Copyable, @unchecked Sendable {
     let declaredFrames: Int?
     let seekable: Bool
     let file: OpaquePointer
+    /// What is read, where that is in memory.
+    private let memory: MemoryFile?
 
     init(reading path: String) throws(AudioFileError) {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
@@ -22,6 +26,42 @@ struct AudioFileHandle: ~Copyable, @unchecked Sendable {
         var info = SF_INFO()
         let (opened, reason) = unsafe Self.make(of: descriptor, SFM_READ, &info)
         guard let file = unsafe opened else { throw .notAudio(path: path, reason: reason) }
+        try unsafe self.init(file, info, path: path, memory: nil)
+    }
+
+    /// Sound from elsewhere: of one of the kinds that are expected, and all there.
+    init(reading sound: EncodedSound) throws(AudioFileError) {
+        switch sound {
+        case .file(let path):
+            let descriptor = try Self.openRegular(path)
+            var signature = [UInt8](repeating: 0, count: SoundContainer.signatureBytes)
+            let count = unsafe pread(descriptor, &signature, signature.count, 0)
+            guard SoundContainer(signature: Array(signature.prefix(max(count, 0)))) != nil else {
+                _ = Glibc.close(descriptor)
+                throw .notAudio(path: path, reason: Self.unknownKind)
+            }
+            var info = SF_INFO()
+            let (opened, reason) = unsafe Self.make(of: descriptor, SFM_READ, &info)
+            guard let file = unsafe opened else { throw .notAudio(path: path, reason: reason) }
+            try unsafe self.init(file, info, path: path, memory: nil)
+        case .bytes(let bytes):
+            guard SoundContainer(signature: Array(bytes.prefix(SoundContainer.signatureBytes))) != nil else {
+                throw .notAudio(path: sound.name, reason: Self.unknownKind)
+            }
+            let memory = MemoryFile(bytes)
+            var info = SF_INFO()
+            let (opened, reason) = unsafe Self.make(of: memory, &info)
+            guard let file = unsafe opened else { throw .notAudio(path: sound.name, reason: reason) }
+            try unsafe self.init(file, info, path: sound.name, memory: memory)
+        }
+    }
+
+    private static let unknownKind = "it is neither WAV, FLAC, Ogg nor MP3"
+
+    /// An opened file, which is closed with this, or where it is refused.
+    private init(
+        _ file: OpaquePointer, _ info: SF_INFO, path: String, memory: MemoryFile?
+    ) throws(AudioFileError) {
         guard info.samplerate > 0, info.channels > 0 else {
             unsafe sf_close(file)
             throw .notAudio(path: path, reason: "it has no channels or no sample rate")
@@ -40,6 +80,7 @@ struct AudioFileHandle: ~Copyable, @unchecked Sendable {
         declaredFrames = info.frames >= 0 && info.frames < Int64.max ? Int(info.frames) : nil
         seekable = info.seekable != 0
         unsafe self.file = file
+        self.memory = memory
     }
 
     /// A new mono WAV file in place of whatever was there.
@@ -62,11 +103,12 @@ struct AudioFileHandle: ~Copyable, @unchecked Sendable {
         declaredFrames = nil
         seekable = info.seekable != 0
         unsafe self.file = file
+        memory = nil
         // So that what was written is there to be read even if the process is killed before it can close the file.
         unsafe sf_command(file, Int32(SFC_SET_UPDATE_HEADER_AUTO), nil, Int32(SF_TRUE))
     }
 
-    deinit { unsafe sf_close(file) }
+    deinit { _ = withExtendedLifetime(memory) { unsafe sf_close(file) } }
 
     private static let opening = Mutex(())
 
@@ -77,6 +119,28 @@ struct AudioFileHandle: ~Copyable, @unchecked Sendable {
             let file = unsafe sf_open_fd(descriptor, Int32(mode), &info, 1)
             return unsafe (file, file == nil ? String(cString: sf_strerror(nil)) : "")
         }
+    }
+
+    /// The same of a file in memory, which must outlive it.
+    private static func make(of memory: MemoryFile, _ info: inout SF_INFO) -> (OpaquePointer?, String) {
+        unsafe opening.withLock { _ in
+            var callbacks = MemoryFile.callbacks
+            let address = unsafe Unmanaged.passUnretained(memory).toOpaque()
+            let file = unsafe sf_open_virtual(&callbacks, Int32(SFM_READ), &info, address)
+            return unsafe (file, file == nil ? String(cString: sf_strerror(nil)) : "")
+        }
+    }
+
+    /// A descriptor of what is neither a folder nor a pipe or device, on which reading may wait without end.
+    private static func openRegular(_ path: String) throws(AudioFileError) -> Int32 {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw cannotOpen(path, errno, writing: false) }
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            _ = Glibc.close(descriptor)
+            throw .notAudio(path: path, reason: "it is no regular file")
+        }
+        return descriptor
     }
 
     /// What libsndfile last had to complain about.

@@ -50,6 +50,14 @@ package struct AudioFileReader: ~Copyable, Sendable {
         self.init(handle, channels, outputRate, converter)
     }
 
+    /// Opens sound from elsewhere, to be read at `rate` Hz; nil keeps its own rate.
+    package init(_ sound: EncodedSound, convertedTo rate: Int? = 48_000) throws(AudioFileError) {
+        let handle = try AudioFileHandle(reading: sound)
+        let outputRate = rate ?? handle.sampleRate
+        let converter = try Self.converter(sound.name, from: handle.sampleRate, to: outputRate)
+        self.init(handle, .average, outputRate, converter)
+    }
+
     private init(
         _ handle: consuming AudioFileHandle, _ mix: ChannelMix, _ outputRate: Int, _ converter: consuming RateConverter?
     ) {
