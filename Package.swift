@@ -140,6 +140,8 @@ let package = Package(
         .executableTarget(
             name: "EchoAgent", dependencies: ["VoiceEngine"], path: "Examples/EchoAgent", swiftSettings: swift),
         .executableTarget(
+            name: "AppSound", dependencies: ["VoiceEngine"], path: "Examples/AppSound", swiftSettings: swift),
+        .executableTarget(
             name: "CustomBackend", dependencies: ["VoiceProcessing"], path: "Examples/CustomBackend",
             swiftSettings: swift),
         .executableTarget(
@@ -190,7 +192,7 @@ let package = Package(
         tests(
             "EndToEnd", "VoiceEngine", "VoiceSimulation", "SimulatedCalls", "CAllocationCounter", "ScriptedPeers"),
         tests(
-            "Examples", "EchoAgent", "CustomBackend", "CustomDevice", "VoiceEngine", "VoiceProcessing",
+            "Examples", "AppSound", "EchoAgent", "CustomBackend", "CustomDevice", "VoiceEngine", "VoiceProcessing",
             "VoiceSimulation", "SimulatedCalls"),
         tests(
             "CommandLine", "duplex", "ScriptedRealtime", "VoiceDialog", "VoiceEngine", "VoiceSimulation",

@@ -142,8 +142,9 @@ package final class SimulatedCallOver<Security: PeerSecurity> {
     }
 
     /// Mutes or unmutes a side; the room is told.
-    package func setMuted(_ muted: Bool, _ side: Side) throws {
+    package func setMuted(_ muted: Bool, as kind: MuteKind = .stop, _ side: Side) throws {
         let participant = participants[side.rawValue]
+        try participant.core.send(.setMuteKind(kind))
         try participant.core.send(.setMuted(muted))
         for action in participant.media.setMuted(muted) { carryOut(action, of: participant) }
         step()

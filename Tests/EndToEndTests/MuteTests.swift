@@ -43,6 +43,27 @@ struct MuteTests {
         #expect(call.statistics(.a).uplink.packetsSent > received + 15)
     }
 
+    @Test(
+        "silence is sent on, or a packet a second, where that is asked for", arguments: [MuteKind.silence, .keepAlive])
+    func kinds(kind: MuteKind) throws {
+        let call = try SimulatedCall(Talk(a: [0.2...6], length: 6, seed: 3).overCables)
+        call.run(for: .seconds(1.5))
+        try call.setMuted(true, as: kind, .a)
+        call.run(for: .milliseconds(100))
+        let before = call.statistics(.a).uplink.packetsSent
+        call.run(for: .seconds(2))
+        // Then packets go on, as many as the kind says: 20 ms each, or one a second
+        let sent = call.statistics(.a).uplink.packetsSent - before
+        #expect(kind == .silence ? (98...102).contains(sent) : (1...2).contains(sent), "\(sent)")
+        // And B hears silence, and nothing made up
+        #expect(call.recording(.b).speaker[frameRange(2.2...3.4)].allSatisfy { abs($0) < 1e-3 })
+        // And the first word after it is heard
+        try call.setMuted(false, .a)
+        call.run(for: .seconds(1))
+        let level = SignalLevel(of: call.recording(.b).speaker[frameRange(3.8...4.5)].span).rmsDecibels
+        #expect((level ?? -96) > -45)
+    }
+
     @Test("the end of what is said before muting fades: nothing is made up behind it")
     func fades() throws {
         // Given a call in which A mutes in the middle of a word, and the same call without muting

@@ -27,6 +27,7 @@ public actor VoiceEngine {
     /// Waits until more of the texts may be sent.
     private var textTimer: Task<Void, Never>?
     private var isMuted = false
+    private var muteKind = MuteKind.stop
 
     /// What exists between `start()` and `stop()`.
     private struct Running {
@@ -133,7 +134,10 @@ public actor VoiceEngine {
         }
         let routes = try RouteThread(core, broadcast)
         running = Running(media: media, core: core, forwarder: forwarder, routes: routes)
-        if isMuted { try core.send(.setMuted(true)) }
+        if isMuted {
+            try core.send(.setMuteKind(muteKind))
+            try core.send(.setMuted(true))
+        }
         return core.formats
     }
 
@@ -291,14 +295,16 @@ public actor VoiceEngine {
 
     // MARK: While it runs
 
-    /// Stops or resumes sending the microphone, with a 5 ms fade; the room is told. Nothing is sent while muted, and
-    /// the canceller goes on learning. May be called before `start()`.
+    /// Mutes or unmutes the microphone, with a 5 ms fade; the room is told. What is sent while muted is the kind's, nothing
+    /// unless given otherwise, and the canceller goes on learning. May be called before `start()`.
     ///
     /// - Throws: ``EngineError/overloaded``, and nothing has changed; ``EngineError/requestRefused(_:)`` where only the
     ///   room could not be told.
-    public func setMuted(_ muted: Bool) throws(EngineError) {
+    public func setMuted(_ muted: Bool, as kind: MuteKind = .stop) throws(EngineError) {
+        if muted, let core = running?.core { try core.send(.setMuteKind(kind)) }
         try running?.core.send(.setMuted(muted))
         isMuted = muted
+        if muted { muteKind = kind }
         try room?.setMuted(muted)
     }
 

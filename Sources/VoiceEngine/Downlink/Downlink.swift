@@ -191,6 +191,8 @@ struct Downlink: ~Copyable {
         streams.mix(into: &block, scratch: &scratchBlock, now: now.sinceEpoch, sinks: &farEnds, at: moment)
         farEnds.mix(into: &block, scratch: &scratchBlock, at: moment)
         limiter.apply(to: &block)
+        farEnds.hear(.point(.mix), block.span, time: moment.dacTime)
+        farEnds.measure(.far, block.span)
         if let dacTime = moment.dacTime {
             statistics.pullToSpeaker.note(dacTime.nanoseconds - now.nanoseconds, frames: blockFrames)
         }

@@ -290,7 +290,9 @@ struct StreamTable: ~Copyable {
     ) {
         for index in 0..<count where unsafe slots[index].synchronizationSource != nil {
             unsafe slots[index].pull(into: &scratch, now: now, at: moment)
-            if sinks.sinkCount > 0 { unsafe sinks.hear(slots[index].participant, scratch.span, at: moment) }
+            if sinks.sinkCount > 0 {
+                unsafe sinks.hear(.participant(slots[index].participant), scratch.span, time: moment.dacTime)
+            }
             unsafe slots[index].add(&scratch, to: &mix)
         }
     }

@@ -22,14 +22,23 @@ extension EngineCore {
 
     /// A sink for one participant's sound, which the media thread feeds from its next run on. Allocates.
     package func openSink(of participant: ParticipantID, rate: SoundRate) throws(EngineError) -> ParticipantSink {
+        ParticipantSink(try openSink(.participant(participant.rawValue), rate: rate), of: participant)
+    }
+
+    /// A tap at a point of the sound's way, the same way.
+    package func openTap(at point: SoundPoint, rate: SoundRate) throws(EngineError) -> SoundPointTap {
+        SoundPointTap(try openSink(.point(point), rate: rate), at: point)
+    }
+
+    private func openSink(_ source: SinkSource, rate: SoundRate) throws(EngineError) -> SinkLine {
         let line = try SinkLine(rate: rate)
         let number = try farEnds.add(line)
         do throws(EngineError) {
-            try send(.openSink(SinkHandle(line, number: number, participant: participant.rawValue)))
+            try send(.openSink(SinkHandle(line, number: number, source: source)))
         } catch {
             farEnds.remove(number)
             throw error
         }
-        return ParticipantSink(line, of: participant)
+        return line
     }
 }

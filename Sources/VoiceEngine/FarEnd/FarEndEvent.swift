@@ -18,7 +18,7 @@ public struct PlayedUtterance: Equatable, Sendable {
     public var isComplete: Bool
 }
 
-/// What the media thread tells about a far end or a sink, through a ring of its own.
+/// What the media thread tells about a far end, a sink or a meter, through a ring of its own.
 struct FarEndNews: BitwiseCopyable, Sendable {
     enum Kind: UInt8, BitwiseCopyable, Sendable {
         /// There is as much room as was waited for.
@@ -29,6 +29,8 @@ struct FarEndNews: BitwiseCopyable, Sendable {
         case utterancePlayed
         /// It is being spoken into, or no more: ``stage``, ``time`` of the speech's beginning, ``decided``.
         case bargeIn
+        /// How loud it was: ``levels``, until ``time``.
+        case levels
         /// The media thread has let go of it.
         case closed
     }
@@ -43,4 +45,5 @@ struct FarEndNews: BitwiseCopyable, Sendable {
     var time = 0 as Int64
     var stage = BargeInStage.none
     var decided = 0 as Int64
+    var levels = LevelNews()
 }

@@ -1,18 +1,24 @@
 internal import Synchronization
 internal import VoiceTurns
 
-/// The far ends and sinks that are open, and where the media thread's news of them goes. From any thread; not real-time safe.
+/// The far ends, sinks and meters that are open, and where the media thread's news of them goes. From any thread; not real-time safe.
 final class FarEndRegistry: Sendable {
     private enum Line: Sendable {
         case farEnd(FarEndLine)
         case sink(SinkLine)
+        case meter(MeterLine)
 
         func end() {
             switch self {
             case .farEnd(let line): line.end()
             case .sink(let line): line.waiters.end()
+            case .meter(let line): line.end()
             }
         }
+
+        var isFarEnd: Bool { if case .farEnd = self { true } else { false } }
+        var isSink: Bool { if case .sink = self { true } else { false } }
+        var isMeter: Bool { if case .meter = self { true } else { false } }
     }
 
     private struct State {
@@ -20,36 +26,39 @@ final class FarEndRegistry: Sendable {
         var lines: [UInt64: Line] = [:]
         var isOver = false
 
-        var farEndCount: Int { lines.values.reduce(0) { if case .farEnd = $1 { $0 + 1 } else { $0 } } }
+        mutating func add(_ line: Line, atMost limit: Int, like isLike: (Line) -> Bool) -> UInt64? {
+            guard lines.values.count(where: isLike) < limit, !isOver else { return nil }
+            last += 1
+            lines[last] = line
+            return last
+        }
     }
 
     private let state = Mutex(State())
 
     /// Keeps a far end until the media thread has let go of it; returns its number.
     func add(_ line: FarEndLine) throws(EngineError) -> UInt64 {
-        let number: UInt64? = state.withLock { state in
-            guard state.farEndCount < FarEndConfiguration.maximumFarEnds, !state.isOver else { return nil }
-            state.last += 1
-            state.lines[state.last] = .farEnd(line)
-            return state.last
-        }
-        guard let number else {
-            throw .resourcesExhausted(
-                "\(FarEndConfiguration.maximumFarEnds) local far ends are open, or closing; close one")
+        let limit = FarEndConfiguration.maximumFarEnds
+        guard let number = state.withLock({ $0.add(.farEnd(line), atMost: limit, like: \.isFarEnd) }) else {
+            throw .resourcesExhausted("\(limit) local far ends are open, or closing; close one")
         }
         return number
     }
 
-    /// Keeps a sink until the media thread has let go of it; returns its number.
+    /// Keeps a sink, the same way.
     func add(_ line: SinkLine) throws(EngineError) -> UInt64 {
-        let number: UInt64? = state.withLock { state in
-            guard state.lines.count - state.farEndCount < FarEndTable.maximumSinks, !state.isOver else { return nil }
-            state.last += 1
-            state.lines[state.last] = .sink(line)
-            return state.last
+        let limit = FarEndTable.maximumSinks
+        guard let number = state.withLock({ $0.add(.sink(line), atMost: limit, like: \.isSink) }) else {
+            throw .resourcesExhausted("\(limit) sinks and taps are open, or closing; close one")
         }
-        guard let number else {
-            throw .resourcesExhausted("\(FarEndTable.maximumSinks) sinks are open, or closing; close one")
+        return number
+    }
+
+    /// Keeps a meter, the same way.
+    func add(_ line: MeterLine) throws(EngineError) -> UInt64 {
+        let limit = LevelMeter.maximumMeters
+        guard let number = state.withLock({ $0.add(.meter(line), atMost: limit, like: \.isMeter) }) else {
+            throw .resourcesExhausted("\(limit) meters are open, or closing; close one")
         }
         return number
     }
@@ -80,10 +89,11 @@ final class FarEndRegistry: Sendable {
                 heard: Duration(frames: news.frames), time: .nanoseconds(news.time),
                 isComplete: news.isComplete)
             line.post(.utterancePlayed(UtteranceID(rawValue: news.utterance), played))
+        case (.levels, .meter(let line)): line.post(news.levels, until: .nanoseconds(news.time))
         case (.closed, _):
             line.end()
             remove(news.line)
-        case (.bargeIn, _), (.room, .sink), (.utteranceStarted, .sink), (.utterancePlayed, .sink): break
+        case (.bargeIn, _), (.room, _), (.sound, _), (.utteranceStarted, _), (.utterancePlayed, _), (.levels, _): break
         }
     }
 

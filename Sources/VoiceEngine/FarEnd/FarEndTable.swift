@@ -18,16 +18,16 @@ package struct FarEndHandle: BitwiseCopyable, @unchecked Sendable {
     }
 }
 
-/// What the media thread keeps of a participant's sink, the same way.
+/// What the media thread keeps of a sink, the same way.
 @safe
 package struct SinkHandle: BitwiseCopyable, @unchecked Sendable {
     let number: UInt64
-    let participant: UInt32
+    let source: SinkSource
     let tap: UnsafeMutablePointer<SoundTap>
 
-    init(_ line: SinkLine, number: UInt64, participant: UInt32) {
+    init(_ line: SinkLine, number: UInt64, source: SinkSource) {
         self.number = number
-        self.participant = participant
+        self.source = source
         unsafe tap = line.tap.pointer
     }
 }
@@ -45,12 +45,13 @@ struct MixMoment: BitwiseCopyable {
 ///
 ///     far end's queue ─► mix          near end, processed and muted ─► far end's sink
 ///                                     a participant, decoded        ─► its sink
+///                                     points of the way             ─► their taps
 ///
 /// The slot of the mix that a remote talker has in ``StreamTable``, a local one has here: two tables and not one of two-sided slots, since Swift cannot change
 /// the payload of a noncopyable enum where it lies.
 @safe
 struct FarEndTable: ~Copyable {
-    /// As many talkers as can be heard at once.
+    /// As many as talkers can be heard at once.
     static let maximumSinks = StreamTable.maximumStreams
     /// What is told in one run at most.
     private static let mostNews = 16
@@ -62,6 +63,7 @@ struct FarEndTable: ~Copyable {
     private var sinks = InlineArray<16, SinkHandle?>(repeating: nil)
     private(set) var farEndCount = 0
     private(set) var sinkCount = 0
+    private var meters = LevelMeters()
     private var rendered: ValueConsumer<RenderedSpan>
     private var news: ValueProducer<FarEndNews>
     private let wake: WakeHandle?
@@ -88,6 +90,9 @@ struct FarEndTable: ~Copyable {
         sinks[free] = handle
         sinkCount += 1
     }
+
+    /// Feeds a meter from now on.
+    mutating func open(_ handle: MeterHandle) { meters.open(handle) }
 
     // MARK: Sound
 
@@ -162,27 +167,34 @@ struct FarEndTable: ~Copyable {
         return nil
     }
 
-    /// Gives the far ends what a room would get.
+    /// Gives the far ends, and who taps it, what a room would get.
     mutating func hear(_ nearEnd: Span<Float>, time: MonotonicTime) {
+        hear(.point(.sent), nearEnd, time: time)
         guard farEndCount > 0 else { return }
         for index in farEnds.indices {
             if let farEnd = farEnds[index] { unsafe farEnd.tap.pointee.write(nearEnd, time: time) }
         }
     }
 
-    /// Gives a participant's sink what was decoded of it.
-    mutating func hear(_ participant: UInt32, _ frames: Span<Float>, at moment: MixMoment) {
-        guard sinkCount > 0, let time = moment.dacTime else { return }
+    /// Gives a source's sinks what it sounds at `time`; nothing where that is not known.
+    mutating func hear(_ source: SinkSource, _ frames: Span<Float>, time: MonotonicTime?) {
+        guard sinkCount > 0, let time else { return }
         for index in sinks.indices {
-            guard let sink = sinks[index], sink.participant == participant else { continue }
+            guard let sink = sinks[index], sink.source == source else { continue }
             unsafe sink.tap.pointee.write(frames, time: time)
         }
+    }
+
+    /// Has the meters measure a block.
+    mutating func measure(_ place: LevelMeters.Place, _ block: Span<Float>, isSpeaking: Bool? = nil) {
+        meters.hear(place, block, isSpeaking: isSpeaking)
     }
 
     // MARK: News
 
     /// Tells what has come to pass, and lets go of what is closed.
     mutating func tell(now: MonotonicTime) {
+        if meters.count > 0 { tellLevels(now: now) }
         guard farEndCount > 0 || sinkCount > 0 else { return }
         var told = 0
         for index in farEnds.indices {
@@ -244,6 +256,11 @@ struct FarEndTable: ~Copyable {
     private mutating func tellSound(of tap: UnsafeMutablePointer<SoundTap>, number: UInt64) {
         guard let wanted = unsafe tap.pointee.takeWish() else { return }
         if !push(FarEndNews(kind: .sound, line: number)) { unsafe tap.pointee.returnWish(wanted) }
+    }
+
+    private mutating func tellLevels(now: MonotonicTime) {
+        meters.begin(now: now)
+        while let (index, item) = meters.next(now: now), push(item) { meters.told(index, now: now) }
     }
 
     private mutating func push(_ item: FarEndNews) -> Bool {

@@ -1,4 +1,4 @@
-internal import VoiceDevices
+public import VoiceDevices
 internal import VoiceRealtime
 public import VoiceTurns
 
@@ -53,6 +53,30 @@ public final class LocalFarEnd: Sendable {
         _ samples: [Int16], rate: SoundRate = .hertz48000, utterance: UtteranceID
     ) async -> Bool {
         await play(samples, rate: rate, utterance: utterance) {}
+    }
+
+    /// Queues a whole sound that is encoded, as a file or a speech service has it; suspends while the queue is full.
+    ///
+    /// It is decoded piece by piece on a thread of its own, so that a long one needs no more memory than a short one. Channels are mixed, other rates are resampled.
+    /// The utterance goes on until ``finish(_:)``, or until the next one begins: several sounds may be parts of one.
+    ///
+    /// - Returns: as ``play(_:rate:utterance:)``.
+    /// - Throws: what is wrong with the sound; what came before that has been queued.
+    @discardableResult
+    public func play(encoded sound: EncodedSound, utterance: UtteranceID) async throws(AudioFileError) -> Bool {
+        try await play(encoded: sound, utterance: utterance) {}
+    }
+
+    func play(
+        encoded sound: EncodedSound, utterance: UtteranceID, whenTaken: () -> Void
+    ) async throws(AudioFileError) -> Bool {
+        let decoder = SoundDecoder(sound)
+        while mayGoOn(utterance) {
+            let piece = try await decoder.next()
+            guard !piece.isEmpty else { return mayGoOn(utterance) }
+            guard await play(piece, rate: .hertz48000, utterance: utterance, whenTaken: whenTaken) else { break }
+        }
+        return false
     }
 
     /// As the public one; `whenTaken` is called when the first of it has been taken.
@@ -166,16 +190,14 @@ package struct FarEndAccess: BitwiseCopyable, @unchecked Sendable {
     let limit: Int
     private let gate: TransferGate
     private let feed: UnsafeMutablePointer<SpeechFeed>
-    private let sinkGate: TransferGate
-    private let sink: UnsafeMutablePointer<SoundSink>
+    private let sink: SinkAccess
 
     init(_ line: FarEndLine) {
         cells = line.cells
         limit = unsafe line.feed.pointer.pointee.limit
         gate = line.gate
         unsafe feed = line.feed.pointer
-        sinkGate = line.nearEnd.gate
-        unsafe sink = line.nearEnd.sink.pointer
+        sink = SinkAccess(line.nearEnd)
     }
 
     @_noLocks @_noAllocation
@@ -195,10 +217,5 @@ package struct FarEndAccess: BitwiseCopyable, @unchecked Sendable {
     }
 
     @_noLocks @_noAllocation
-    package func take(into output: inout MutableSpan<Float>) -> SoundTake {
-        guard sinkGate.enter() else { return SoundTake() }
-        let take = unsafe sink.pointee.take(into: &output)
-        sinkGate.leave()
-        return take
-    }
+    package func take(into output: inout MutableSpan<Float>) -> SoundTake { sink.take(into: &output) }
 }

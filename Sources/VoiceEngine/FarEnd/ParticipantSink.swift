@@ -1,24 +1,19 @@
-internal import VoiceDevices
 public import VoiceRooms
 
 /// The sound of one participant of a room by itself: as it is decoded and concealed, before volume and mix.
 ///
 /// There is sound while the participant has a slot (``EngineConfiguration/maximumStreams``); between, gaps. Its times are those at which it will leave the DAC,
 /// as foretold. Letting it go closes it; the engine's stop does too.
-@safe
-public final class ParticipantSink: @unchecked Sendable {
+public final class ParticipantSink: Sendable {
     /// Whose sound it is.
     public let participant: ParticipantID
     private let line: SinkLine
-    private let gate: TransferGate
-    /// The line's, since real-time code may not count references.
-    private let sink: UnsafeMutablePointer<SoundSink>
+    private let access: SinkAccess
 
     init(_ line: SinkLine, of participant: ParticipantID) {
         self.participant = participant
         self.line = line
-        gate = line.gate
-        unsafe sink = line.sink.pointer
+        access = SinkAccess(line)
     }
 
     deinit { close() }
@@ -26,12 +21,7 @@ public final class ParticipantSink: @unchecked Sendable {
     /// Fills as much of `output` as there is without a gap, at the sink's rate. Wait-free; for one consumer, 0 frames where another call is under way.
     /// Up to 2 s wait here; then the newest is dropped and counted.
     @_noLocks @_noAllocation
-    public func take(into output: inout MutableSpan<Float>) -> SoundTake {
-        guard gate.enter() else { return SoundTake() }
-        let take = unsafe sink.pointee.take(into: &output)
-        gate.leave()
-        return take
-    }
+    public func take(into output: inout MutableSpan<Float>) -> SoundTake { access.take(into: &output) }
 
     /// The same as frames of 10 or 20 ms, as they come.
     public func frames(_ duration: SoundFrames.FrameDuration = .milliseconds10) -> SoundFrames {

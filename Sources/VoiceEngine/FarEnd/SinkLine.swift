@@ -1,3 +1,4 @@
+internal import VoiceDevices
 internal import VoiceRealtime
 internal import VoiceSignal
 
@@ -45,5 +46,26 @@ final class SinkLine: @unchecked Sendable {
         guard gate.enter() else { return SoundTake() }
         defer { gate.leave() }
         return unsafe sink.pointer.pointee.take(into: &output, continuing: continuing)
+    }
+}
+
+/// The pointers of a sink's line, for real-time code, which may not count references; to be used no longer than the sink lives.
+@safe
+struct SinkAccess: BitwiseCopyable, @unchecked Sendable {
+    private let gate: TransferGate
+    private let sink: UnsafeMutablePointer<SoundSink>
+
+    init(_ line: SinkLine) {
+        gate = line.gate
+        unsafe sink = line.sink.pointer
+    }
+
+    /// Takes what is there; nothing where another call is under way.
+    @_noLocks @_noAllocation
+    func take(into output: inout MutableSpan<Float>) -> SoundTake {
+        guard gate.enter() else { return SoundTake() }
+        let take = unsafe sink.pointee.take(into: &output)
+        gate.leave()
+        return take
     }
 }

@@ -11,7 +11,7 @@ extension VoiceEngine {
         return try core.openFarEnd(configuration)
     }
 
-    /// Opens a sink for what is heard of one participant, at `rate`; up to 16 at once. One who is not in the room gives no sound.
+    /// Opens a sink for what is heard of one participant, at `rate`; up to 16 at once, with taps. One who is not in the room gives no sound.
     ///
     /// - Throws: ``EngineError/notStarted``, ``EngineError/resourcesExhausted(_:)``, ``EngineError/overloaded``.
     public func openSink(
@@ -19,5 +19,13 @@ extension VoiceEngine {
     ) throws(EngineError) -> ParticipantSink {
         guard let core else { throw .notStarted }
         return try core.openSink(of: participant, rate: rate)
+    }
+
+    /// Opens a tap at a point of the sound's way, at `rate`; up to 16 at once, with sinks of participants.
+    ///
+    /// - Throws: ``EngineError/notStarted``, ``EngineError/resourcesExhausted(_:)``, ``EngineError/overloaded``.
+    public func openTap(at point: SoundPoint, rate: SoundRate = .hertz48000) throws(EngineError) -> SoundPointTap {
+        guard let core else { throw .notStarted }
+        return try core.openTap(at: point, rate: rate)
     }
 }

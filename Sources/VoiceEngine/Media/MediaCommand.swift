@@ -13,6 +13,8 @@ package enum MediaCommand: BitwiseCopyable, Sendable {
     case stopPublishing
     /// Stop or resume sending the microphone, with a short fade.
     case setMuted(Bool)
+    /// What to send while muted.
+    case setMuteKind(MuteKind)
     /// Change what is done to the microphone.
     case setProcessing(ProcessingSettings)
     /// Another device captures from now on.
@@ -36,8 +38,10 @@ package enum MediaCommand: BitwiseCopyable, Sendable {
     case beginUtterance(UInt32?)
     /// Play and feed a far end in this process, until it is closed.
     case openFarEnd(FarEndHandle)
-    /// Feed a sink of one participant's sound, until it is closed.
+    /// Feed a sink of one participant, or of a point of the way, until it is closed.
     case openSink(SinkHandle)
+    /// Measure levels, until the meter is closed.
+    case openMeter(MeterHandle)
     /// Watch a far end's answers for interruptions, or no more.
     case watchAnswers(AnswerWatchOrder)
     /// A recogniser has heard words in what is suspected to be an interruption.

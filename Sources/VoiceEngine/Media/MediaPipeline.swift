@@ -97,6 +97,7 @@ struct MediaPipeline: ~Copyable {
             uplink.stopPublishing()
             reports.end()
         case .setMuted(let muted): uplink.setMuted(muted)
+        case .setMuteKind(let kind): uplink.setMuteKind(kind)
         case .setProcessing(let settings):
             do { try uplink.processor.apply(settings) } catch { events.tell(.processingRefused) }
         case .changeCapture: uplink.captureChanged(events: &events)
@@ -115,6 +116,7 @@ struct MediaPipeline: ~Copyable {
         case .beginUtterance(let utterance): uplink.begin(utterance: utterance, now: now)
         case .openFarEnd(let handle): farEnds.open(handle)
         case .openSink(let handle): farEnds.open(handle)
+        case .openMeter(let handle): farEnds.open(handle)
         case .watchAnswers(let order): watch.follow(order, farEnds: &farEnds)
         case .confirmBargeIn: watch.confirm(now: now, farEnds: &farEnds)
         case .openGate: uplink.openGate()

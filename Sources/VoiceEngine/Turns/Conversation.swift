@@ -1,4 +1,5 @@
 internal import Synchronization
+public import VoiceDevices
 internal import VoiceRealtime
 public import VoiceTurns
 
@@ -166,6 +167,17 @@ public final class SpokenAnswer: Sendable {
     @discardableResult
     public func play(_ samples: [Int16], rate: SoundRate = .hertz48000) async -> Bool {
         await core.farEnd.play(samples, rate: rate, utterance: utterance) {
+            core.perform { $0.answerQueued(utterance, now: $1) }
+        }
+    }
+
+    /// Queues a whole sound that is encoded: WAV, FLAC, Ogg Opus or Vorbis, MP3. See ``LocalFarEnd/play(encoded:utterance:)``.
+    ///
+    /// - Returns: as ``play(_:rate:)``.
+    /// - Throws: what is wrong with the sound; what came before that has been queued.
+    @discardableResult
+    public func play(encoded sound: EncodedSound) async throws(AudioFileError) -> Bool {
+        try await core.farEnd.play(encoded: sound, utterance: utterance) {
             core.perform { $0.answerQueued(utterance, now: $1) }
         }
     }

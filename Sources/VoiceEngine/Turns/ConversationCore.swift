@@ -109,7 +109,7 @@ package final class ConversationCore: Sendable {
             let change = BargeInChange(stage: news.stage, speechStart: time, decided: .nanoseconds(news.decided))
             perform { $0.bargeIn(change, now: $1) }
         case .closed: release()
-        case .room, .sound: break
+        case .room, .sound, .levels: break
         }
     }
 

@@ -14,6 +14,8 @@ struct CodecFrame: ~Copyable {
     private(set) var hasVoice = false
     /// Whether any of it is not muted: the fade into silence is sent too.
     private(set) var isAudible = false
+    /// Whether any of it is to be sent, were it not muted.
+    private(set) var isSent = false
 
     /// Begins with what was at the ADC then.
     mutating func begin(at adcTime: MonotonicTime) { time = adcTime }
@@ -21,6 +23,7 @@ struct CodecFrame: ~Copyable {
     /// Appends a block.
     mutating func append(_ block: Span<Float>, _ moment: BlockMoment) {
         if moment.isSent {
+            isSent = true
             isAudible = isAudible || moment.isAudible
             level = max(level, moment.level)
             hasVoice = hasVoice || moment.hasVoice
@@ -49,5 +52,6 @@ struct CodecFrame: ~Copyable {
         level = -127
         hasVoice = false
         isAudible = false
+        isSent = false
     }
 }

@@ -85,10 +85,16 @@ struct MicrophonePath: ~Copyable {
         guard capture.available >= blockFrames else { return nil }
         let adcTime = capture.nextTime()
         _ = capture.read(into: &block)
+        farEnds.hear(.point(.captured), block.span, time: adcTime)
+        farEnds.measure(.captured, block.span)
         var whole = aligned.mutableSpan
         var played = whole._mutatingExtracting(0..<blockFrames)
         let alignment = aligner.recorded(at: adcTime.nanoseconds, reference: &played)
         let report = processor.run(capture: &block, reference: played.span, delay: alignment.delay)
+        farEnds.hear(
+            .point(.processed), block.span,
+            time: adcTime.advanced(byFrames: -report.processingDelay, sampleRate: 48_000))
+        farEnds.measure(.near, block.span, isSpeaking: report.voiceActivity)
         let wasSilent = muting.isSilent
         muting.apply(to: &block)
         let isAudible = !(wasSilent && muting.isSilent)

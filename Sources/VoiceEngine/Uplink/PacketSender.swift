@@ -22,6 +22,7 @@ struct PacketSender: ~Copyable {
     private var wantedPlan: SenderPlan
     private var payloads = SentPayloads()
     private var startsTalkspurt = true
+    private var mute = MuteSchedule()
     private var frame = CodecFrame()
     /// When the block after the last one is expected to be at the ADC; nil where what follows does not follow on.
     private var nextCaptureTime: MonotonicTime?
@@ -60,6 +61,9 @@ struct PacketSender: ~Copyable {
         cutFrame()
         return true
     }
+
+    /// What is sent while muted, from the next packet on.
+    mutating func setMuteKind(_ kind: MuteKind) { mute.kind = kind }
 
     /// What is captured from now on is of this utterance; nil: of none.
     mutating func begin(utterance: UInt32?, now: MonotonicTime) { speech.begin(utterance: utterance, at: now) }
@@ -120,7 +124,7 @@ struct PacketSender: ~Copyable {
         guard frame.count >= frames else { return }
         if stream != nil {
             for first in stride(from: 0, to: frame.count, by: frames) {
-                if frame.isAudible && !speech.isCut {
+                if !speech.isCut && (frame.isAudible || frame.isSent && mute.sends(frames)) {
                     send(first..<first + frames, end: end, clock: clock, statistics: &statistics)
                 } else {
                     pause()

@@ -97,6 +97,9 @@ struct Uplink: ~Copyable {
         if muted { preRoll.forget() }
     }
 
+    /// What is sent while muted, from now on.
+    mutating func setMuteKind(_ kind: MuteKind) { sender.setMuteKind(kind) }
+
     /// Sends the microphone from now on, and what the gate has kept.
     mutating func openGate() { gate.open() }
 

@@ -45,7 +45,7 @@ struct FarEndAllocationTests {
     }
 
     @Test(
-        "nor do the media thread's runs with it, beside a talker with a sink of its own",
+        "nor do the media thread's runs with it, beside a talker with a sink of its own, taps and a meter",
         .enabled(if: areAllocationsCounted, "needs optimised code and the allocation counter"))
     func ticks() throws {
         let rig = try PipelineRig(.voiceAgent)
@@ -53,6 +53,8 @@ struct FarEndAllocationTests {
         rig.run(periods: MediaPipeline.warmUpTicks)
         let agent = try rig.core.openFarEnd(FarEndConfiguration())
         let sink = try rig.core.openSink(of: ParticipantID(rawValue: 7), rate: .hertz16000)
+        let taps = try SoundPoint.allCases.map { try rig.core.openTap(at: $0, rate: .hertz16000) }
+        let meter = try rig.core.openMeter(every: .milliseconds(50))
         for round in 0..<10 {
             let second = [Float](repeating: 0.1, count: 24_000)
             _ = agent.offer(second.span, utterance: UtteranceID(rawValue: UInt32(round)), isLast: round % 2 == 0)
@@ -62,6 +64,8 @@ struct FarEndAllocationTests {
         }
         agent.close()
         sink.close()
+        taps.forEach { $0.close() }
+        meter.close()
         rig.run(periods: 300)
         #expect(rig.statistics.media.allocations == 0)
         #expect(rig.statistics.farEnds.isEmpty)

@@ -1,0 +1,77 @@
+/// A piece of the near end for a recogniser that takes speech piece by piece: 16 kHz mono. Pieces follow each other without a gap and without an overlap.
+public struct SpeechChunk: Equatable, Sendable {
+    /// Frames per second.
+    public static let sampleRate = 16_000
+
+    /// Mono, full scale ±1.
+    public var samples: [Float]
+    /// When the first of them was at the microphone's ADC, on the monotonic clock since its epoch.
+    public var time: Duration
+    /// Whether sound is missing before it: the first chunk, the gate of a conversation was closed, or the reader was too slow.
+    public var isAfterGap: Bool
+    /// Whether all of it lies below -50 dBFS: nobody spoke, and recognisers that make words of silence are better not asked.
+    public var isSilent: Bool
+
+    /// This piece of sound.
+    public init(samples: [Float], time: Duration = .zero, isAfterGap: Bool = false, isSilent: Bool = false) {
+        self.samples = samples
+        self.time = time
+        self.isAfterGap = isAfterGap
+        self.isSilent = isSilent
+    }
+
+    /// How long it lasts.
+    public var duration: Duration { .nanoseconds(Int64(samples.count) * 1_000_000_000 / Int64(Self.sampleRate)) }
+
+    /// It as a WAV file of 16-bit samples.
+    public var waveFile: [UInt8] {
+        func little(_ value: Int, _ bytes: Int) -> [UInt8] {
+            (0..<bytes).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+        }
+        let bytes = samples.count * 2
+        var file = Array("RIFF".utf8) + little(36 + bytes, 4) + Array("WAVEfmt ".utf8) + little(16, 4)
+        file += little(1, 2) + little(1, 2) + little(Self.sampleRate, 4) + little(Self.sampleRate * 2, 4)
+        file += little(2, 2) + little(16, 2) + Array("data".utf8) + little(bytes, 4)
+        file.reserveCapacity(file.count + bytes)
+        for sample in samples {
+            let value = sample.isNaN ? 0 : Int16(min(max((sample * 32_768).rounded(), -32_768), 32_767))
+            file.append(UInt8(truncatingIfNeeded: value))
+            file.append(UInt8(truncatingIfNeeded: value >> 8))
+        }
+        return file
+    }
+}
+
+/// Where the near end is cut into chunks; to 10 ms.
+public enum ChunkCut: Equatable, Sendable {
+    /// Each is as long as this, 0.1 s to 2 min.
+    case fixed(Duration)
+    /// In the first pause of 0.3 s behind `minimum`; before speech where nobody had spoken for so long; and where nobody pauses until `maximum`, at the quietest place of the second half.
+    /// Both 0.1 s to 2 min, and `minimum` the shorter.
+    case atSilence(minimum: Duration, maximum: Duration)
+
+    /// The lengths that are possible.
+    public static let lengths: ClosedRange<Duration> = .milliseconds(100) ... .seconds(120)
+
+    func validate() throws(EngineError) {
+        switch self {
+        case .fixed(let length):
+            guard Self.lengths.contains(length) else {
+                throw .invalidConfiguration("a chunk of \(length); use 0.1 s to 120 s")
+            }
+        case .atSilence(let minimum, let maximum):
+            guard Self.lengths.contains(minimum), Self.lengths.contains(maximum), minimum < maximum else {
+                throw .invalidConfiguration(
+                    "chunks of \(minimum) to \(maximum); use 0.1 s to 120 s, and a minimum below the maximum")
+            }
+        }
+    }
+
+    /// The longest chunk.
+    var longest: Duration {
+        switch self {
+        case .fixed(let length): length
+        case .atSilence(_, let maximum): maximum
+        }
+    }
+}

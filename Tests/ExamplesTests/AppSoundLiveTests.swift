@@ -1,0 +1,62 @@
+import SimulatedCalls
+import Synchronization
+import Testing
+import VoiceEngine
+import VoiceSimulation
+
+@testable import AppSound
+
+@Suite("Example: sound as apps want it", .serialized, .timeLimit(.minutes(2)))
+struct AppSoundLiveTests {
+    /// An engine before whose sound card in software somebody talks.
+    private func engine() throws -> VoiceEngine {
+        let air = ConversationAir(
+            acoustics: try RoomAcoustics(RoomConditions(), seed: 1), talker: SpeechSource(SyntheticSpeech(seed: 1)),
+            longestRecording: 60 * 48_000)
+        let card = try SimulatedDevice(
+            air: air, configuration: SimulatedDeviceConfiguration(pacing: .realTime(priority: 0)))
+        var configuration = EngineConfiguration.headset
+        configuration.device = .custom(card)
+        configuration.mediaPriority = 0
+        configuration.playoutMargin = .fixed(PlayoutMargin.longest)
+        return VoiceEngine(configuration)
+    }
+
+    @Test("an announcement is heard to its end, and the meters show it")
+    func announced() async throws {
+        let engine = try engine()
+        try await engine.start()
+        // Given 0.6 s of speech as a WAV file
+        let words = SyntheticSpeech.samples(frames: 9_600, seed: 3, voice: .low, levelDecibels: -20)
+        let file = SpeechChunk(samples: words).waveFile
+        let shown = Mutex<[String]>([])
+        let meters = Task { try await watchLevels(of: engine) { line in shown.withLock { $0.append(line) } } }
+        // When it is announced
+        let played = try #require(try await announce(.bytes(file), on: engine))
+        #expect(played.isComplete)
+        #expect(played.heard == .milliseconds(600))
+        await engine.stop()
+        try await meters.value
+        #expect(shown.withLock { $0 }.contains { $0.hasPrefix("near ") && $0.contains("far -") })
+        // And what is no sound says so
+        try await engine.start()
+        await #expect(throws: AudioFileError.self) { try await announce(.bytes([1, 2, 3]), on: engine) }
+        await engine.stop()
+    }
+
+    @Test("a recogniser gets what is said, as WAV files; and both ends of the processing can be heard")
+    func dictated() async throws {
+        let engine = try engine()
+        try await engine.start()
+        let files = Mutex<[[UInt8]]>([])
+        let dictation = Task { try await dictate(on: engine) { file in files.withLock { $0.append(file) } } }
+        let (captured, processed) = try await beforeAndAfter(.milliseconds(1_500), on: engine)
+        #expect(captured.count == 72_000 && processed.count == 72_000)
+        #expect(captured.contains { abs($0) > 0.01 } && processed.contains { abs($0) > 0.01 })
+        // What was not complete comes when the engine stops
+        await engine.stop()
+        try await dictation.value
+        let given = files.withLock { $0 }
+        #expect(!given.isEmpty && given.allSatisfy { $0.starts(with: Array("RIFF".utf8)) })
+    }
+}
