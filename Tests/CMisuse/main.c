@@ -92,6 +92,13 @@ static void misuse_engine(void) {
     expect(dv_engine_join(engine, "udp://127.0.0.1:9", "x", &options, &error), DV_INVALID_ARGUMENT, "options");
     expect(dv_engine_send(engine, 0, NULL, 1, &error), DV_INVALID_ARGUMENT, "no message");
     expect(dv_engine_send(engine, 0, sound, (size_t)-1, &error), DV_INVALID_ARGUMENT, "a message without end");
+    expect(dv_engine_set_text(engine, "s", "x", 0, &error), DV_WRONG_STATE, "text outside a room");
+    expect(dv_engine_append_text(engine, NULL, "x", 0, &error), DV_INVALID_ARGUMENT, "no stream of text");
+    expect(dv_engine_append_text(engine, "s", "\xff", 0, &error), DV_INVALID_ARGUMENT, "text that is no UTF-8");
+    expect(dv_engine_abandon_text(engine, NULL, &error), DV_INVALID_ARGUMENT, "no stream to abandon");
+    expect(dv_conversation_put_off_end(engine, 1, &error), DV_INVALID_HANDLE, "an engine is no conversation");
+    expect(dv_conversation_end_turn(0, &error), DV_INVALID_HANDLE, "no conversation");
+    expect(dv_conversation_set_mode(1, 0, 0, NULL), DV_INVALID_HANDLE, "a conversation that never was");
     expect(dv_engine_interrupt(engine, 1, &error), DV_WRONG_STATE, "interrupt outside a room");
     expect(dv_engine_set_volume(engine, 1, 1, &error), DV_WRONG_STATE, "volume outside a room");
     expect(dv_engine_get_participant(engine, 1, &participant, &error), DV_WRONG_STATE, "participant outside a room");

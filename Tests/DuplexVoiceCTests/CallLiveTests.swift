@@ -65,6 +65,22 @@ extension LibraryTests {
             #expect(text(of: message.data) == "hello")
             #expect(unsafe dv_engine_send(ben.handle, 0, "", 0, &error) == DV_OK)
             #expect(anna.next(DV_EVENT_MESSAGE)?.data_bytes == 0)
+            // And anna writes, which ben reads as it stands in the end, up to where the next text begins
+            func write(_ text: String?, final: UInt32 = 0) -> dv_status {
+                unsafe dv_engine_set_text(anna.handle, "captions", text, final, &error)
+            }
+            #expect(write(nil) == DV_INVALID_ARGUMENT && write("a", final: 2) == DV_INVALID_ARGUMENT)
+            #expect(write("Good") == DV_OK)
+            #expect(unsafe dv_engine_append_text(anna.handle, "captions", " morning", 1, &error) == DV_OK)
+            var written = try #require(ben.next(DV_EVENT_TEXT))
+            while written.value == 0 { written = try #require(ben.next(DV_EVENT_TEXT)) }
+            #expect(text(of: written.data) == "Good morning" && text(of: written.code) == "captions")
+            #expect(written.participant == seen.own_participant && written.reserved == 12)
+            #expect(unsafe dv_engine_abandon_text(anna.handle, "captions", &error) == DV_OK)
+            #expect(unsafe dv_engine_abandon_text(anna.handle, nil, &error) == DV_INVALID_ARGUMENT)
+            #expect(unsafe dv_engine_set_text(anna.handle, "", "x", 0, &error) == DV_INVALID_ARGUMENT)
+            #expect(write(String(repeating: "x", count: 70_000)) == DV_INVALID_ARGUMENT)
+            #expect(text(of: error.code) == "text.tooLong")
             // And anna turns ben down and interrupts him, of which he is told
             #expect(unsafe dv_engine_set_volume(anna.handle, arrival.participant, 0.5, &error) == DV_OK)
             #expect(unsafe dv_engine_set_volume(anna.handle, arrival.participant, 5, &error) == DV_INVALID_ARGUMENT)

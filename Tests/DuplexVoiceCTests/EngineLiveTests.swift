@@ -142,10 +142,28 @@ extension LibraryTests {
             #expect(unsafe dv_conversation_start_speech(talk, &error) == DV_OK)
             #expect(unsafe dv_conversation_start_speech(talk, &error) == DV_WRONG_STATE)
             #expect(dv_conversation_confirm(talk) == DV_OK)
+            // Nor is the end of a turn near in which nobody has fallen silent; that it ends now may be said at any time
+            #expect(unsafe dv_conversation_put_off_end(talk, 1_000, &error) == DV_WRONG_STATE)
+            #expect(text(of: error.code) == "turn.notListening")
+            #expect(unsafe dv_conversation_end_turn(talk, &error) == DV_OK)
+            #expect(unsafe dv_conversation_end_turn(talk, &error) == DV_WRONG_STATE)
+            #expect(engine.next(DV_EVENT_TURN_DROPPED)?.value == Int64(DV_END_NOTHING_SAID))
+            #expect(unsafe dv_conversation_start_speech(talk, &error) == DV_OK)
             #expect(unsafe dv_conversation_cancel(talk, &error) == DV_OK)
             #expect(engine.next(DV_EVENT_TURN_DROPPED)?.value == Int64(DV_END_CANCELLED))
+            // And another mode is of another button, or of none
+            #expect(unsafe dv_conversation_set_mode(talk, 3, 0, &error) == DV_INVALID_ARGUMENT)
+            #expect(unsafe dv_conversation_set_mode(talk, UInt32(DV_TALK_TAP), 11_000, &error) == DV_INVALID_ARGUMENT)
+            #expect(unsafe dv_conversation_set_mode(talk, UInt32(DV_TALK_DUPLEX), 300, &error) == DV_OK)
+            #expect(unsafe dv_conversation_start_speech(talk, &error) == DV_WRONG_STATE)
+            #expect(unsafe dv_conversation_set_mode(talk, UInt32(DV_TALK_TAP), 0, &error) == DV_OK)
+            #expect(unsafe dv_conversation_start_speech(talk, &error) == DV_OK)
+            // Which drops a turn that is under way
+            #expect(unsafe dv_conversation_set_mode(talk, UInt32(DV_TALK_PUSH), 0, &error) == DV_OK)
+            #expect(engine.next(DV_EVENT_TURN_DROPPED) != nil)
             // And both handles end at once, and another conversation may begin
             #expect(dv_conversation_close(talk) == DV_OK && dv_conversation_close(talk) == DV_INVALID_HANDLE)
+            #expect(unsafe dv_conversation_set_mode(talk, 0, 0, &error) == DV_INVALID_HANDLE)
             #expect(dv_far_end_close(farEnd) == DV_INVALID_HANDLE)
             #expect(unsafe dv_conversation_open(engine.handle, nil, &talk, &farEnd, &error) == DV_OK)
             #expect(unsafe dv_conversation_start_speech(talk, &error) == DV_WRONG_STATE)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from . import _sound
 from ._handle import Handle
 from ._library import check, ffi, lib, new_error
+from .enumerations import TalkMode
 from .far_end import FarEnd, whole
 
 
@@ -74,6 +75,21 @@ class Conversation(Handle):
         """The near talker lets go of the button."""
         error = new_error()
         check(lib.dv_conversation_stop_speech(self._handle, error), error)
+
+    def put_off_end(self, delay_ms: int) -> None:
+        """The near talker has fallen silent, and not finished: the turn ends so much later, at most 10 s from now."""
+        error = new_error()
+        check(lib.dv_conversation_put_off_end(self._handle, whole(delay_ms, "delay_ms"), error), error)
+
+    def end_turn(self) -> None:
+        """The near talker has finished: the turn ends now."""
+        error = new_error()
+        check(lib.dv_conversation_end_turn(self._handle, error), error)
+
+    def set_mode(self, mode: TalkMode, *, end_of_turn_ms: int = 0) -> None:
+        """Changes how turns begin and end; a turn that is under way is dropped, an answer goes on."""
+        silence, error = whole(end_of_turn_ms, "end_of_turn_ms"), new_error()
+        check(lib.dv_conversation_set_mode(self._handle, whole(mode, "mode"), silence, error), error)
 
     def confirm(self) -> None:
         """A recogniser has heard words: what is suspected to be an interruption is one."""

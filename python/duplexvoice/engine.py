@@ -200,6 +200,26 @@ class Engine(Handle):
         data, error = bytes(message), new_error()
         check(lib.dv_engine_send(self._handle, whole(participant, "participant"), data, len(data), error), error)
 
+    def set_text(self, stream: str, text: str, *, final: bool = False) -> None:
+        """Has a stream's text be this from now on, for everybody in the room: what a recogniser has heard so far, say.
+
+        The first change after a final one begins the next. Others get EventKind.TEXT. Up to 64 KiB, in eight streams.
+        """
+        self._change_text(lib.dv_engine_set_text, stream, text, final)
+
+    def append_text(self, stream: str, text: str, *, final: bool = False) -> None:
+        """Puts text behind a stream's, as a model's words come."""
+        self._change_text(lib.dv_engine_append_text, stream, text, final)
+
+    def _change_text(self, call: Any, stream: str, text: str, final: bool) -> None:
+        error = new_error()
+        check(call(self._handle, encoded(stream, "stream"), encoded(text, "text"), int(bool(final)), error), error)
+
+    def abandon_text(self, stream: str) -> None:
+        """Gives up a stream's text where it is, as that of an answer that was interrupted."""
+        error = new_error()
+        check(lib.dv_engine_abandon_text(self._handle, encoded(stream, "stream"), error), error)
+
     def interrupt(self, participant: int = 0) -> None:
         """Interrupts a participant, or this engine's own speech: nothing more is heard of what was said before."""
         error = new_error()

@@ -99,6 +99,14 @@ class EngineTests(unittest.TestCase):
                 talk.cancel()
                 talk.confirm()
                 talk.start_speech()
+                with self.assertRaises(dv.WrongStateError) as refused:
+                    talk.put_off_end(500)
+                self.assertEqual(refused.exception.code, "turn.notListening")
+                talk.end_turn()
+                talk.set_mode(dv.TalkMode.TAP, end_of_turn_ms=300)
+                talk.start_speech()
+                talk.set_mode(dv.TalkMode.PUSH)
+                talk.start_speech()
                 talk.stop_speech()
                 far = talk.far_end
             for call in (talk.cancel, talk.answer, lambda: far.interrupt()):
@@ -175,6 +183,7 @@ class MisuseTests(unittest.TestCase):
             near.start()
             for call in (
                 lambda: near.send(b"x"), lambda: near.interrupt(), lambda: near.set_volume(1, 1),
+                lambda: near.set_text("captions", "x"), lambda: near.append_text("captions", "x"),
                 lambda: near.participant(1), lambda: near.talker(1),
             ):  # fmt: skip
                 with self.assertRaises(dv.DuplexVoiceError) as refused:

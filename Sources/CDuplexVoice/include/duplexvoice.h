@@ -889,6 +889,34 @@ dv_status dv_engine_interrupt(dv_engine engine, uint32_t participant, dv_error *
 /// Control side. DV_WRONG_STATE: not started. DV_INVALID_HANDLE, DV_EXHAUSTED.
 dv_status dv_engine_begin_utterance(dv_engine engine, uint32_t utterance, dv_error *DV_NULLABLE error);
 
+/// Has the text of a stream of this engine's be `text` from now on, for everybody in the room: what a recogniser has heard
+/// so far, say. Others get DV_EVENT_TEXT, whoever comes later too.
+///
+/// A stream has a name and one text at a time; the first change after a final one begins the next. Only what differs is
+/// sent, and of changes that follow each other faster than 40 a second only the last; the last text is the same for all,
+/// whatever was lost. Ends with the stay in the room.
+///
+/// - `stream`: 1 to 32 bytes; eight streams at most.
+/// - `text`: up to 64 KiB.
+/// - `is_final`: 1: it stays as it is.
+///
+/// Control side. DV_WRONG_STATE: in no room. DV_INVALID_ARGUMENT: null, no UTF-8, or too long or too many.
+/// DV_INVALID_HANDLE.
+dv_status dv_engine_set_text(
+    dv_engine engine, const char *DV_NULLABLE stream, const char *DV_NULLABLE text, uint32_t is_final,
+    dv_error *DV_NULLABLE error);
+
+/// Puts `text` behind the text of a stream, as a model's words come. Arguments and statuses as of dv_engine_set_text.
+dv_status dv_engine_append_text(
+    dv_engine engine, const char *DV_NULLABLE stream, const char *DV_NULLABLE text, uint32_t is_final,
+    dv_error *DV_NULLABLE error);
+
+/// Gives up the text of a stream where it is, as that of an answer that was interrupted: the next change begins the next.
+/// Does nothing where there is none.
+///
+/// Control side. DV_INVALID_ARGUMENT: null, or no UTF-8. DV_INVALID_HANDLE.
+dv_status dv_engine_abandon_text(dv_engine engine, const char *DV_NULLABLE stream, dv_error *DV_NULLABLE error);
+
 /// How an engine stands with its room.
 enum {
     DV_ROOM_OUTSIDE = 0,
@@ -1125,8 +1153,8 @@ dv_status dv_far_end_close(dv_far_end far_end);
 /// - `samples`: mono, full scale ±1; beyond it is clipped.
 /// - `rate`: 16000, 24000 or 48000.
 /// - `is_last`: 1: the utterance ends where all was taken. With 0 frames it ends what was offered before.
-/// - `taken`: how many were taken: fewer than `frames` where the queue is full, 0 where the far end is closed. May be
-///   null.
+/// - `taken`: how many were taken: fewer than `frames` where the queue is full. Where the far end's engine has stopped all
+///   are, and dropped. May be null.
 ///
 /// Sound side, speaking. Wait-free.
 /// DV_INVALID_HANDLE, DV_BUSY, DV_INVALID_ARGUMENT: null, another rate, utterance 0, more than 1048576 frames.
@@ -1265,6 +1293,26 @@ dv_status dv_conversation_finish(dv_conversation conversation, uint32_t utteranc
 /// DV_WRONG_STATE: the mode has no button, or the button was pressed, or let go, before. DV_INVALID_HANDLE.
 dv_status dv_conversation_start_speech(dv_conversation conversation, dv_error *DV_NULLABLE error);
 dv_status dv_conversation_stop_speech(dv_conversation conversation, dv_error *DV_NULLABLE error);
+
+/// Puts off the end of a turn that DV_EVENT_TURN_SPEECH told of, to `delay_ms` later than it would be, and at most to 10 s
+/// from now: a recogniser, or a model of turns, knows that they have not finished.
+///
+/// DV_WRONG_STATE: the near talker does not have the turn, or has not fallen silent. DV_INVALID_HANDLE.
+dv_status dv_conversation_put_off_end(dv_conversation conversation, uint32_t delay_ms, dv_error *DV_NULLABLE error);
+
+/// Ends the near talker's turn now: they have finished.
+///
+/// DV_WRONG_STATE: the near talker does not have the turn. DV_INVALID_HANDLE.
+dv_status dv_conversation_end_turn(dv_conversation conversation, dv_error *DV_NULLABLE error);
+
+/// Changes how turns begin and end. A turn that is under way is dropped (DV_EVENT_TURN_DROPPED), an answer goes on.
+///
+/// - `mode`: DV_TALK_…
+/// - `end_of_turn_ms`: as in dv_conversation_config.
+///
+/// DV_INVALID_HANDLE, DV_INVALID_ARGUMENT.
+dv_status dv_conversation_set_mode(
+    dv_conversation conversation, uint32_t mode, uint32_t end_of_turn_ms, dv_error *DV_NULLABLE error);
 
 /// A recogniser has heard words: what is suspected to be an interruption is one. Does nothing where nothing is
 /// suspected.

@@ -15,7 +15,7 @@ public func dv_conversation_open(
         unsafe (conversation.pointee, far_end.pointee) = (0, 0)
         var given = dv_conversation_config()
         if unsafe config != nil { given = try unsafe dv_conversation_config.read(config) }
-        let mode = try TalkMode(given)
+        let mode = try TalkMode(given.mode, endOfTurnMilliseconds: given.end_of_turn_ms, in: "config.")
         let configuration = try FarEndConfiguration(
             queueMilliseconds: given.queue_ms, nearEndRate: given.near_end_rate)
         let object = try EngineObject.held(engine)
@@ -105,6 +105,40 @@ public func dv_conversation_stop_speech(
     }
 }
 
+/// `dv_conversation_put_off_end`.
+@c @implementation
+public func dv_conversation_put_off_end(
+    _ conversation: dv_conversation, _ delay_ms: UInt32, _ error: UnsafeMutablePointer<dv_error>?
+) -> dv_status {
+    unsafe reporting(to: error) { () throws(Failure) in
+        try ConversationObject.held(conversation).perform { talk throws(TurnRefusal) in
+            try talk.putOffEnd(by: .milliseconds(Int(delay_ms)))
+        }
+    }
+}
+
+/// `dv_conversation_end_turn`.
+@c @implementation
+public func dv_conversation_end_turn(
+    _ conversation: dv_conversation, _ error: UnsafeMutablePointer<dv_error>?
+) -> dv_status {
+    unsafe reporting(to: error) { () throws(Failure) in
+        try ConversationObject.held(conversation).perform { talk throws(TurnRefusal) in try talk.endTurn() }
+    }
+}
+
+/// `dv_conversation_set_mode`.
+@c @implementation
+public func dv_conversation_set_mode(
+    _ conversation: dv_conversation, _ mode: UInt32, _ end_of_turn_ms: UInt32,
+    _ error: UnsafeMutablePointer<dv_error>?
+) -> dv_status {
+    unsafe reporting(to: error) { () throws(Failure) in
+        let chosen = try TalkMode(mode, endOfTurnMilliseconds: end_of_turn_ms, in: "")
+        try ConversationObject.held(conversation).perform { talk throws(TurnRefusal) in try talk.setMode(chosen) }
+    }
+}
+
 /// `dv_conversation_confirm`.
 @c @implementation
 public func dv_conversation_confirm(_ conversation: dv_conversation) -> dv_status {
@@ -122,13 +156,14 @@ public func dv_conversation_cancel(
 }
 
 extension TalkMode {
-    fileprivate init(_ given: dv_conversation_config) throws(Failure) {
-        let silence = Duration.milliseconds(given.end_of_turn_ms == 0 ? 700 : Int(given.end_of_turn_ms))
-        switch Int(given.mode) {
+    /// As the header has them; `place` is where they stand, for a complaint.
+    fileprivate init(_ mode: UInt32, endOfTurnMilliseconds: UInt32, in place: String) throws(Failure) {
+        let silence = Duration.milliseconds(endOfTurnMilliseconds == 0 ? 700 : Int(endOfTurnMilliseconds))
+        switch Int(mode) {
         case DV_TALK_DUPLEX: self = .duplex(Duplex(endOfTurn: silence))
         case DV_TALK_PUSH: self = .pushToTalk()
         case DV_TALK_TAP: self = .tapToTalk(TapToTalk(endOfTurn: silence))
-        default: throw .argument("config.mode is \(given.mode); take one of DV_TALK_DUPLEX and its like")
+        default: throw .argument("\(place)mode is \(mode); take one of DV_TALK_DUPLEX and its like")
         }
     }
 }
