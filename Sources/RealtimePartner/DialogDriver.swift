@@ -41,7 +41,10 @@ actor DialogDriver {
     ) {
         self.request = request
         self.conversation = conversation
-        self.tell = tell
+        self.tell = { event in
+            conversation.remember(event)
+            tell(event)
+        }
         self.call = call
         dialog = RealtimeDialog(settings)
     }

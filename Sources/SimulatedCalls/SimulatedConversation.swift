@@ -129,20 +129,21 @@ package final class SimulatedConversation {
 
     /// Takes the agent's turn; nil where nobody wants an answer to `turn`.
     package func takeAnswer(_ turn: TurnID?) -> UtteranceID? {
-        try? conversation.perform { (machine, now) throws(TurnRefusal) in try machine.answer(turn, now: now) }
+        try? conversation.answer(turn).utterance
     }
 
     /// Gives the engine more sound of an answer; false where not all of it fits into the queue.
     @discardableResult
     package func offer(_ samples: [Float], of answer: UtteranceID) -> Bool {
-        conversation.perform { $0.answerQueued(answer, now: $1) }
+        conversation.extend(answer, by: .seconds(samples.count) / 48_000)
+        conversation.answerQueued(answer)
         return conversation.farEnd.offer(samples.span, utterance: answer) == samples.count
     }
 
     /// Says that nothing more of an answer comes.
     package func finish(_ answer: UtteranceID) {
         _ = conversation.farEnd.access.finish(answer.rawValue)
-        conversation.perform { $0.finishAnswer(answer, now: $1) }
+        conversation.finishAnswer(answer)
     }
 
     /// How much of an answer has left the DAC by now.

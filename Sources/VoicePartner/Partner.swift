@@ -40,6 +40,17 @@ public enum PartnerEvent: Equatable, Sendable {
     case failed(TurnID?, PartnerError)
 }
 
+extension Conversation {
+    /// Has the conversation's history know the words that a partner tells of.
+    package func remember(_ event: PartnerEvent) {
+        switch event {
+        case .recognised(let turn, let text, isFinal: true): recognised(text, in: turn)
+        case .answered(let turn, let text): answered(text.said, heard: text.heard, in: turn)
+        default: break
+        }
+    }
+}
+
 /// An answer as text, and how far it was heard.
 public struct SpokenText: Equatable, Sendable {
     /// All of it that was to be spoken, as far as it is known.

@@ -52,10 +52,11 @@ public struct TurnMachine: Sendable {
     /// More are forgotten, the oldest first.
     private static let leavingCapacity = 16
 
-    /// A conversation in which nobody has the turn.
-    public init(_ mode: TalkMode) throws(TurnRefusal) {
+    /// A conversation in which nobody has the turn; its turns are numbered from the one behind `last`.
+    public init(_ mode: TalkMode, after last: TurnID = TurnID(rawValue: 0)) throws(TurnRefusal) {
         if let fault = mode.fault { throw .invalidMode(fault) }
         self.mode = mode
+        turn = last
         begin()
     }
 

@@ -58,7 +58,11 @@ struct ConversationTests {
     func answered() throws {
         let talk = try Self.conversation([2...4])
         talk.run(for: .seconds(9)) { event in
-            if case .turnEnded(let turn) = event { #expect(talk.answer(turn.id, Self.agent(3))) }
+            guard case .turnEnded(let turn) = event, let answer = talk.takeAnswer(turn.id) else { return }
+            talk.conversation.recognised("What time is it?", in: turn.id)
+            talk.conversation.caption("It is noon.", of: answer)
+            #expect(talk.offer(Self.agent(3), of: answer))
+            talk.finish(answer)
         }
         let ended = talk.told.compactMap { if case .turnEnded(let turn) = $0.event { turn } else { nil } }
         let turn = try #require(ended.first)
@@ -77,6 +81,12 @@ struct ConversationTests {
         #expect(heard.map(\.heard) == [.seconds(3)])
         #expect(heard.map(\.reason) == [.complete])
         #expect(talk.conversation.turnState == .idle)
+        // And the history has both
+        let past = try #require(talk.conversation.history.turns.first)
+        #expect(past.said == "What time is it?")
+        #expect(abs(Double(try #require(past.spokenMilliseconds)) - (turn.end - turn.start) / .milliseconds(1)) <= 1)
+        #expect(
+            past.answer == .init(text: "It is noon.", heard: "It is noon.", heardMilliseconds: 3_000, end: .complete))
     }
 
     @Test(
@@ -86,7 +96,13 @@ struct ConversationTests {
         // The canceller has six seconds of the story to learn
         let talk = try Self.conversation([7...9.5])
         talk.run(for: .milliseconds(500))
-        #expect(talk.answer(nil, Self.agent(12)))
+        let answer = try #require(talk.takeAnswer(nil))
+        let (story, words) = (Self.agent(12), (1...120).map { "w\($0) " })
+        for (index, word) in words.enumerated() {
+            talk.conversation.caption(word, of: answer)
+            #expect(talk.offer(Array(story[index * 4_800..<(index + 1) * 4_800]), of: answer))
+        }
+        talk.finish(answer)
         talk.run(for: .milliseconds(11_500))
         let spoken = try Self.spoken(talk)
         let changes = talk.told.compactMap { told in
@@ -106,13 +122,17 @@ struct ConversationTests {
         let heard = talk.told.compactMap { if case .answerEnded(_, let heard) = $0.event { heard } else { nil } }
         let told = try #require(heard.first)
         #expect(told.reason == .interrupted)
-        let story = Self.agent(12)
         let begin = try #require(story.firstIndex { abs($0) > 0.001 })
         let speaker = talk.recording.speaker
         let first = try #require(speaker.firstIndex { abs($0) > 0.001 }) - begin
         let last = try #require(speaker.lastIndex { abs($0) > 0.001 }) - first
         let part = story[..<(Int(told.heard / .microseconds(1)) * 48 / 1_000)]
         #expect(abs(try #require(part.lastIndex { abs($0) > 0.001 }) - last) < 480)
+        // And the history has the words of so much, one for each tenth of a second
+        let past = try #require(talk.conversation.history.turns.first?.answer)
+        #expect(past.end == .interrupted)
+        #expect(abs(past.heardMilliseconds - Int(told.heard / .milliseconds(1))) <= 1)
+        #expect(past.heard == words.prefix(past.heardMilliseconds / 100).joined())
         // And the turn is the person's, from the first sound
         let turn = talk.told.compactMap { if case .turnEnded(let turn) = $0.event { turn } else { nil } }.last
         #expect(abs((try #require(turn).start - talk.beginning) / .seconds(1) - spoken.lowerBound) < 0.15)

@@ -9,10 +9,9 @@ import VoiceSimulation
 @Suite("Example: sound as apps want it", .serialized, .timeLimit(.minutes(2)))
 struct AppSoundLiveTests {
     /// An engine before whose sound card in software somebody talks.
-    private func engine() throws -> VoiceEngine {
+    private func engine(_ talker: SpeechSource = SpeechSource(SyntheticSpeech(seed: 1))) throws -> VoiceEngine {
         let air = ConversationAir(
-            acoustics: try RoomAcoustics(RoomConditions(), seed: 1), talker: SpeechSource(SyntheticSpeech(seed: 1)),
-            longestRecording: 60 * 48_000)
+            acoustics: try RoomAcoustics(RoomConditions(), seed: 1), talker: talker, longestRecording: 60 * 48_000)
         let card = try SimulatedDevice(
             air: air, configuration: SimulatedDeviceConfiguration(pacing: .realTime(priority: 0)))
         var configuration = EngineConfiguration.headset
@@ -58,5 +57,37 @@ struct AppSoundLiveTests {
         try await dictation.value
         let given = files.withLock { $0 }
         #expect(!given.isEmpty && given.allSatisfy { $0.starts(with: Array("RIFF".utf8)) })
+    }
+
+    @Test("an answer's words are shown as they are heard, and the history has them when it is over, and goes on later")
+    func remembered() async throws {
+        // Given somebody who says something once
+        let words = SyntheticSpeech.samples(frames: 48_000, seed: 3, voice: .low, levelDecibels: -20)
+        let silence = [Float](repeating: 0, count: 24_000)
+        let engine = try engine(SpeechSource(silence + words, repetition: .once))
+        try await engine.start()
+        let shown = Mutex<[Caption]>([])
+        let sound = SpeechChunk(samples: (0..<4_800).map { $0 % 80 < 40 ? 0.05 : -0.05 }).waveFile
+        // When it is answered
+        let answering = Task {
+            try await answer([("Good morning.", .bytes(sound)), ("How are you?", .bytes(sound))], on: engine) { words in
+                shown.withLock { $0.append(words) }
+            }
+        }
+        while !shown.withLock({ $0.contains { $0.isFinal && $0.heard == "Good morning. How are you? " } }) {
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        await engine.stop()
+        let history = try await answering.value
+        // Then it is known what was heard
+        let turn = try #require(history.turns.first { $0.answer?.end == .complete })
+        #expect(turn.answer?.heard == "Good morning. How are you? " && turn.answer?.heardMilliseconds == 600)
+        #expect(turn.said?.hasSuffix("of speech)") == true)
+        // And a conversation that resumes it numbers on
+        try await engine.start()
+        let resumed = try await engine.converse(resuming: history)
+        #expect(resumed.history == history)
+        #expect(try resumed.answer(nil).turn.rawValue == history.lastTurn + 1)
+        await engine.stop()
     }
 }

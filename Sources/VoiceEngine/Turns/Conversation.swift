@@ -94,24 +94,40 @@ public final class Conversation: Sendable {
     ///
     /// - Throws: ``TurnRefusal/turnIsOver(_:)``, ``TurnRefusal/busy(_:)``.
     public func answer(_ turn: TurnID?) throws(TurnRefusal) -> SpokenAnswer {
-        let (utterance, turn) = try core.perform { (machine, now) throws(TurnRefusal) in
-            (try machine.answer(turn, now: now), machine.turn)
-        }
+        let (utterance, turn) = try core.answer(turn)
         return SpokenAnswer(self, core, utterance, turn)
     }
 
     /// Queues what there is room for of an answer, and does not suspend; returns how many samples were taken. By one caller at a time.
     package func offer(_ samples: SoundSamples, rate: SoundRate, of answer: UtteranceID) -> Int {
         let taken = core.farEnd.access.offer(samples, rate: rate, utterance: answer.rawValue, isLast: false)
-        if taken > 0 { core.perform { $0.answerQueued(answer, now: $1) } }
+        if taken > 0 {
+            core.extend(answer, by: .seconds(taken) / rate.rawValue)
+            core.answerQueued(answer)
+        }
         return taken
     }
 
     /// As ``SpokenAnswer/finish()``, without suspending; false where an offer is under way.
     package func finish(_ answer: UtteranceID) -> Bool {
         guard core.farEnd.access.finish(answer.rawValue) else { return false }
-        core.perform { $0.finishAnswer(answer, now: $1) }
+        core.finishAnswer(answer)
         return true
+    }
+
+    // MARK: What was said
+
+    /// What became of the turns so far, the answer that is under way excepted: `Codable`, to be kept and gone on with (``VoiceEngine/converse(_:configuration:resuming:)``).
+    ///
+    /// Who said what is known of answers whose words were told (``SpokenAnswer/caption(_:)``), and of the near talker by ``recognised(_:in:)``.
+    public var history: ConversationHistory { core.history }
+
+    /// Has the ``history`` know what the near talker said in a turn; does nothing where that is not in it.
+    public func recognised(_ text: String, in turn: TurnID) { core.recognised(text, in: turn) }
+
+    /// Has the ``history`` know the words of an answer that is over, where the app has its own account of them; does nothing where that is not in it.
+    public func answered(_ text: String, heard: String, in turn: TurnID) {
+        core.answered(text, heard: heard, in: turn)
     }
 
     // MARK: Both
@@ -158,17 +174,15 @@ public final class SpokenAnswer: Sendable {
     /// - Returns: false where the answer is over, the conversation closed or the task cancelled: nothing more of it is wanted then.
     @discardableResult
     public func play(_ samples: [Float], rate: SoundRate = .hertz48000) async -> Bool {
-        await core.farEnd.play(samples, rate: rate, utterance: utterance) {
-            core.perform { $0.answerQueued(utterance, now: $1) }
-        }
+        core.extend(utterance, by: .seconds(samples.count) / rate.rawValue)
+        return await core.farEnd.play(samples, rate: rate, utterance: utterance) { core.answerQueued(utterance) }
     }
 
     /// The same of 16-bit samples.
     @discardableResult
     public func play(_ samples: [Int16], rate: SoundRate = .hertz48000) async -> Bool {
-        await core.farEnd.play(samples, rate: rate, utterance: utterance) {
-            core.perform { $0.answerQueued(utterance, now: $1) }
-        }
+        core.extend(utterance, by: .seconds(samples.count) / rate.rawValue)
+        return await core.farEnd.play(samples, rate: rate, utterance: utterance) { core.answerQueued(utterance) }
     }
 
     /// Queues a whole sound that is encoded: WAV, FLAC, Ogg Opus or Vorbis, MP3. See ``LocalFarEnd/play(encoded:utterance:)``.
@@ -177,10 +191,44 @@ public final class SpokenAnswer: Sendable {
     /// - Throws: what is wrong with the sound; what came before that has been queued.
     @discardableResult
     public func play(encoded sound: EncodedSound) async throws(AudioFileError) -> Bool {
-        try await core.farEnd.play(encoded: sound, utterance: utterance) {
-            core.perform { $0.answerQueued(utterance, now: $1) }
+        let decoder = SoundDecoder(sound)
+        while true {
+            let piece = try await decoder.next()
+            guard !piece.isEmpty else { return !Task.isCancelled }
+            guard await play(piece) else { return false }
         }
     }
+
+    // MARK: Its words
+
+    /// Says which words the sound has that is queued from here on, to the next call or the end; for captions and the ``Conversation/history``.
+    ///
+    /// The places of the words between two calls are taken from their letters: the more calls, as one for each sentence or word that the synthesiser tells of, the more exact.
+    /// Texts are joined as they are: whoever has words adds the spaces.
+    public func caption(_ text: String) { core.caption(text, of: utterance) }
+
+    /// Its words, and how far they were heard by now; nil for one that is forgotten: of the last sixteen before the present one it is known.
+    public var currentCaption: Caption? { core.caption(of: utterance) }
+
+    /// Its words as they are heard, each time that more were, looked at every `interval`; ends with the caption that is final.
+    public func captions(every interval: Duration = .milliseconds(50)) -> AsyncStream<Caption> {
+        let (captions, continuation) = AsyncStream.makeStream(of: Caption.self, bufferingPolicy: .bufferingNewest(1))
+        let (core, utterance) = (core, utterance)
+        let task = Task {
+            var told: Caption?
+            while !Task.isCancelled, let caption = core.caption(of: utterance) {
+                if caption != told { continuation.yield(caption) }
+                told = caption
+                if caption.isFinal { break }
+                try? await Task.sleep(for: interval)
+            }
+            continuation.finish()
+        }
+        continuation.onTermination = { _ in task.cancel() }
+        return captions
+    }
+
+    // MARK: Its end
 
     /// How much of it has left the DAC by now, to a period and the buffer of the device: for captions. ``TurnEvent/answerEnded(_:_:)`` tells exactly how much was heard at last;
     /// zero again where a later answer is heard.
@@ -189,6 +237,6 @@ public final class SpokenAnswer: Sendable {
     /// Nothing more comes of it: what is queued is heard, and then the agent's turn is over.
     public func finish() async {
         await core.farEnd.finish(utterance)
-        core.perform { $0.finishAnswer(utterance, now: $1) }
+        core.finishAnswer(utterance)
     }
 }

@@ -12,6 +12,8 @@ package import VoiceTurns
 package final class ConversationCore: Sendable {
     private struct State {
         var machine: TurnMachine
+        var texts = AnswerTexts()
+        var history: ConversationHistory
         /// What the media thread had no room for; it comes later, in order.
         var unsent: [MediaCommand] = []
         var isOver = false
@@ -35,11 +37,13 @@ package final class ConversationCore: Sendable {
     ///   - tell: called with what comes out, in order, and at last with nil; it may not call the conversation.
     ///   - timeoutChanged: called when ``nextTimeout`` may be another.
     init(
-        _ mode: TalkMode, farEnd: LocalFarEnd, send: @escaping @Sendable (MediaCommand) -> Bool,
+        _ mode: TalkMode, farEnd: LocalFarEnd, history: ConversationHistory = ConversationHistory(),
+        send: @escaping @Sendable (MediaCommand) -> Bool,
         clock: @escaping @Sendable () -> Duration, tell: @escaping @Sendable (TurnEvent?) -> Void,
         timeoutChanged: @escaping @Sendable (ConversationCore) -> Void
     ) throws(TurnRefusal) {
-        state = Mutex(State(machine: try TurnMachine(mode)))
+        let machine = try TurnMachine(mode, after: TurnID(rawValue: history.lastTurn))
+        state = Mutex(State(machine: machine, history: history))
         self.farEnd = farEnd
         self.send = send
         self.clock = clock
@@ -64,6 +68,67 @@ package final class ConversationCore: Sendable {
     package func heard(of answer: UtteranceID) -> Duration {
         Duration(frames: farEnd.access.cells.heardFrames(of: answer.rawValue) ?? 0)
     }
+
+    // MARK: Answers and their words
+
+    /// Takes the agent's turn; see `TurnMachine`.
+    package func answer(_ turn: TurnID?) throws(TurnRefusal) -> (utterance: UtteranceID, turn: TurnID) {
+        let outcome = state.withLock { state -> Result<(UtteranceID, TurnID), TurnRefusal> in
+            do throws(TurnRefusal) {
+                let utterance = try state.machine.answer(turn, now: clock())
+                state.texts.begin(utterance, state.machine.turn)
+                defer { carryOut(&state) }
+                return .success((utterance, state.machine.turn))
+            } catch {
+                return .failure(error)
+            }
+        }
+        timeoutChanged(self)
+        return try outcome.get()
+    }
+
+    /// The engine has taken sound of an answer.
+    package func answerQueued(_ answer: UtteranceID) {
+        state.withLock { $0.texts.taken(answer) }
+        perform { $0.answerQueued(answer, now: $1) }
+    }
+
+    /// The engine is given so much more sound of an answer.
+    package func extend(_ answer: UtteranceID, by duration: Duration) {
+        state.withLock { $0.texts.extend(answer, by: duration) }
+    }
+
+    /// Nothing more comes of an answer.
+    package func finishAnswer(_ answer: UtteranceID) {
+        state.withLock { $0.texts.finish(answer) }
+        perform { $0.finishAnswer(answer, now: $1) }
+    }
+
+    /// The sound of an answer that is queued from here on has these words.
+    package func caption(_ text: String, of answer: UtteranceID) {
+        state.withLock { $0.texts.caption(text, of: answer) }
+    }
+
+    /// The words of an answer, and how far they were heard by now; nil of one that is forgotten.
+    package func caption(of answer: UtteranceID) -> Caption? {
+        let heard = heard(of: answer)
+        return state.withLock { $0.texts.caption(of: answer, heard: heard, isOver: $0.isOver) }
+    }
+
+    /// What became of the turns so far.
+    package var history: ConversationHistory { state.withLock { $0.history } }
+
+    /// What the near talker said in a turn.
+    package func recognised(_ text: String, in turn: TurnID) {
+        state.withLock { $0.history.recognised(text, in: turn) }
+    }
+
+    /// What was answered in a turn, and what was heard of that.
+    func answered(_ text: String, heard: String, in turn: TurnID) {
+        state.withLock { $0.history.answered(text, heard: heard, in: turn) }
+    }
+
+    // MARK: What happens
 
     package func handleTimeout() { perform { $0.handleTimeout(now: $1) } }
 
@@ -132,6 +197,10 @@ package final class ConversationCore: Sendable {
             guard !state.isOver else { return false }
             state.machine.reset()
             carryOut(&state)
+            // What the device still plays nobody will be told of.
+            for ended in state.texts.endAll(heard: heard) {
+                state.history.answerEnded(ended.turn, ended.answer, text: ended.text, heard: ended.heard)
+            }
             order(.watchAnswers(AnswerWatchOrder(farEnd: farEnd.id.rawValue, policy: .off)), &state)
             order(.openGate, &state)
             state.isOver = true
@@ -146,7 +215,12 @@ package final class ConversationCore: Sendable {
         while let output = state.machine.pollOutput() {
             guard !state.isOver else { continue }
             switch output {
-            case .event(let event): tell(event)
+            case .event(let event):
+                state.history.handle(event)
+                if let ended = state.texts.handle(event) {
+                    state.history.answerEnded(ended.turn, ended.answer, text: ended.text, heard: ended.heard)
+                }
+                tell(event)
             case .openGate: order(.openGate, &state)
             case .closeGate(let kept): order(.closeGate(keeping: kept.frames), &state)
             case .watch(let policy):

@@ -7,9 +7,11 @@ extension VoiceEngine {
     ///
     /// Interruptions need the speech detection and the echo readiness of ``ProcessingSettings/voiceAgent`` or the like.
     ///
+    /// - Parameter history: of the conversation that this one goes on with, or under whose name it begins; its turns are numbered on.
     /// - Throws: ``EngineError/notStarted``, ``EngineError/alreadyConversing``, ``EngineError/turn(_:)``, and as ``openFarEnd(_:)`` does.
     public func converse(
-        _ mode: TalkMode = .duplex(), configuration: FarEndConfiguration = FarEndConfiguration()
+        _ mode: TalkMode = .duplex(), configuration: FarEndConfiguration = FarEndConfiguration(),
+        resuming history: ConversationHistory = ConversationHistory()
     ) throws(EngineError) -> Conversation {
         guard let core else { throw .notStarted }
         let clock: @Sendable () -> Duration = { MonotonicTime.now().sinceEpoch }
@@ -17,7 +19,7 @@ extension VoiceEngine {
         let (events, continuation) = AsyncStream.makeStream(
             of: TurnEvent.self, bufferingPolicy: .bufferingNewest(Conversation.eventCapacity))
         let conversation = try core.converse(
-            mode, configuration, clock: clock,
+            mode, configuration, history: history, clock: clock,
             tell: { event in if let event { continuation.yield(event) } else { continuation.finish() } },
             timeoutChanged: { conversation in
                 timer.update({ conversation.nextTimeout }, { [weak conversation] in conversation?.handleTimeout() })
@@ -31,7 +33,8 @@ extension VoiceEngine {
 extension EngineCore {
     /// Begins a conversation on a far end of its own; the closures are those of `ConversationCore`. Allocates.
     package func converse(
-        _ mode: TalkMode, _ configuration: FarEndConfiguration, clock: @escaping @Sendable () -> Duration,
+        _ mode: TalkMode, _ configuration: FarEndConfiguration, history: ConversationHistory = ConversationHistory(),
+        clock: @escaping @Sendable () -> Duration,
         tell: @escaping @Sendable (TurnEvent?) -> Void, timeoutChanged: @escaping @Sendable (ConversationCore) -> Void
     ) throws(EngineError) -> ConversationCore {
         guard conversation.withLock({ $0.core == nil }) else { throw .alreadyConversing }
@@ -41,7 +44,7 @@ extension EngineCore {
         let made: ConversationCore
         do throws(TurnRefusal) {
             made = try ConversationCore(
-                mode, farEnd: farEnd,
+                mode, farEnd: farEnd, history: history,
                 send: { [weak self] command in
                     guard let self else { return true }
                     do { try self.send(command) } catch { return false }

@@ -45,7 +45,10 @@ actor CascadeRun {
         self.recogniser = recogniser
         self.responder = responder
         self.synthesiser = synthesiser
-        self.tell = tell
+        self.tell = { event in
+            conversation.remember(event)
+            tell(event)
+        }
     }
 
     /// Takes what the conversation tells.
