@@ -36,6 +36,25 @@ final class TalkLog: Sendable {
         }
     }
 
+    /// What the engine tells that is in a room.
+    func showRoom(_ event: EngineEvent) {
+        switch event {
+        case .joined(let room, _): tellRoom("joined", "in room '\(room)'")
+        case .participantJoined(let participant): show(participant)
+        case .participantLeft: tellRoom("participant_left", "somebody went out")
+        case .connectionLost: warn("the room's server does not answer")
+        case .reconnected: tellRoom("reconnected", "the room's server is back")
+        default: show(event)
+        }
+    }
+
+    /// Who is in the room.
+    func show(_ participant: Participant) { tellRoom("participant_joined", "\(participant.identity) is in the room") }
+
+    private func tellRoom(_ type: String, _ detail: String) {
+        if json { tell(TalkEvent(type: type, detail: detail)) } else { say(detail) }
+    }
+
     func show(_ event: PartnerEvent) {
         state.withLock { $0.summary.count(event) }
         if json { return tell(TalkEvent(event)) }

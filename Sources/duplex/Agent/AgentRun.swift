@@ -1,0 +1,138 @@
+import VoiceEngine
+import VoicePartner
+
+/// A partner in a room, from making it ready to leaving.
+///
+///     room ══ engine of the room ══ CrossedDevices ══ engine of the conversation ── partner
+///
+/// The conversation's near talker is the room: what is heard of all who speak there. What the partner says is the microphone of the room's engine.
+struct AgentRun {
+    private let options: Agent
+    private let endpoint: RoomEndpoint
+    private let partner: any Partner
+    private let log: TalkLog
+
+    init(_ options: Agent) throws {
+        self.options = options
+        log = TalkLog(json: options.json)
+        endpoint = try options.access.endpoint(options.server)
+        partner = try options.partner.make()
+    }
+
+    func run() async throws {
+        let interruption = Interruption()
+        let devices: CrossedDevices
+        do throws(DeviceError) { devices = try CrossedDevices() } catch { throw Failure(error) }
+        // Nothing of either comes back to it: there is no echo.
+        let room = VoiceEngine(Self.configuration(devices.room))
+        let near = VoiceEngine(Self.configuration(devices.conversation))
+        let ending = await withTaskGroup(of: TalkEnding.self) { group in
+            group.addTask { await attend(room, near) }
+            group.addTask {
+                await interruption.wait()
+                return .interrupted
+            }
+            let ending = await group.next() ?? .interrupted
+            group.cancelAll()
+            await near.stop()
+            await room.stop()
+            return ending
+        }
+        withExtendedLifetime(devices) {}
+        Console.endProgress()
+        log.end(ending)
+        if case .failed(let failure) = ending { throw failure }
+    }
+
+    private static func configuration(_ device: any AudioDevice) -> EngineConfiguration {
+        var configuration = EngineConfiguration.headset
+        configuration.device = .custom(device)
+        return configuration
+    }
+
+    private func attend(_ room: VoiceEngine, _ near: VoiceEngine) async -> TalkEnding {
+        let conversation: Conversation
+        let events = room.events
+        do throws(PartnerError) {
+            Console.progress("making the partner ready")
+            try await partner.prepare()
+        } catch {
+            return .failed(Failure(error))
+        }
+        do throws(EngineError) {
+            _ = try await near.start()
+            conversation = try await near.converse(
+                configuration: FarEndConfiguration(nearEndRate: options.partner.nearEndRate))
+            _ = try await room.start()
+            Console.progress("joining \(endpoint)")
+            let present = try await room.join(
+                endpoint,
+                configuration: RoomClientConfiguration(
+                    allowPlaintext: options.allowPlaintext, interruptibleBy: .anyone))
+            present.forEach { log.show($0) }
+        } catch {
+            return .failed(Failure(error))
+        }
+        return await firstEnding(room, conversation, events)
+    }
+
+    private func firstEnding(
+        _ room: VoiceEngine, _ conversation: Conversation, _ events: EventStream
+    ) async -> TalkEnding {
+        let (turns, continuation) = AsyncStream.makeStream(of: TurnEvent.self, bufferingPolicy: .bufferingNewest(256))
+        return await withTaskGroup(of: TalkEnding?.self) { group in
+            group.addTask {
+                do throws(PartnerError) {
+                    try await partner.converse(in: conversation) { event in
+                        log.show(event)
+                        if case .turn(let turn) = event { continuation.yield(turn) }
+                    }
+                    return nil
+                } catch {
+                    return .failed(Failure(error))
+                }
+            }
+            group.addTask {
+                for await turn in turns { await tell(room, turn) }
+                return nil
+            }
+            group.addTask { await watch(events, conversation) }
+            if let seconds = options.seconds {
+                group.addTask {
+                    do { try await Task.sleep(for: .seconds(seconds)) } catch { return nil }
+                    return .timeIsUp
+                }
+            }
+            for await case let ending? in group {
+                group.cancelAll()
+                return ending
+            }
+            return .interrupted
+        }
+    }
+
+    /// Has the room know which answer is said, and that one is over: what is under way of it is dropped at every listener.
+    private func tell(_ room: VoiceEngine, _ event: TurnEvent) async {
+        switch event {
+        case .turnEnded(let turn): try? await room.beginUtterance(UtteranceID(rawValue: turn.id.rawValue))
+        case .answerCancelled(_, .interrupted), .answerCancelled(_, .cancelled): try? await room.interrupt()
+        default: break
+        }
+    }
+
+    private func watch(_ events: EventStream, _ conversation: Conversation) async -> TalkEnding? {
+        var own: ParticipantID?
+        for await event in events {
+            if Console.isUnread { return .unread }
+            log.showRoom(event)
+            switch event {
+            case .joined(_, let id): own = id
+            // By the room's message; who speaks is heard as an interruption.
+            case .interrupted(let talker, let other, _) where talker == own && other != own: try? conversation.cancel()
+            case .left(let end): return .failed(Failure(end))
+            default: break
+            }
+        }
+        return nil
+    }
+}
