@@ -168,7 +168,8 @@ let package = Package(
             swiftSettings: swift),
         tests("VoiceWeb", "VoiceWeb", "COpenSSL"),
         .target(
-            name: "ScriptedRealtime", dependencies: ["VoiceDialog", "VoiceWeb"], path: "Tests/ScriptedRealtime",
+            name: "ScriptedRealtime", dependencies: ["VoiceDialog", "VoiceRealtime", "VoiceWeb"],
+            path: "Tests/ScriptedRealtime",
             swiftSettings: swift),
         tests(
             "RealtimePartner", "RealtimePartner", "ScriptedRealtime", "VoicePartner", "VoiceDialog", "VoiceWeb",

@@ -38,11 +38,11 @@ package enum DialogErrorCode: String, Sendable, CaseIterable {
         case .refused: ("transport", false, "check the URL; the explanation has the server's status")
         case .rateLimited: ("transport", true, "wait, or ask less often")
         case .quotaExhausted: ("permission", false, "check the account of the key")
-        case .noAnswer: ("transport", true, "check that the server speaks the Realtime protocol")
+        case .noAnswer: ("transport", true, "check the URL, and whether the server is overloaded")
         case .lost: ("transport", true, "check the network and the server")
         case .sessionExpired: ("transport", true, "connect again")
         case .tooLarge: ("transport", false, "the server sends more than any answer needs: do not use it")
-        case .malformed: ("transport", false, "check that the server speaks the Realtime protocol")
+        case .malformed: ("transport", false, "check the URL: what answers there speaks another protocol")
         case .server: ("transport", false, "see the server's own words in the explanation")
         }
     }

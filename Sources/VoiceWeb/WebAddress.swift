@@ -1,4 +1,4 @@
-/// Where a WebSocket server is: `ws://host[:port][/path]` or `wss://…`.
+/// Where a server is: `ws://host[:port][/path]` or `wss://…`, or as HTTP has it.
 package struct WebAddress: Equatable, Sendable {
     package var isSecure: Bool
     /// A name, or an address without brackets.
@@ -8,13 +8,13 @@ package struct WebAddress: Equatable, Sendable {
     package var path: String
 
     /// Nil where it is no such URL. User names and passwords in it are refused: they would be seen in lists of processes.
-    package init?(_ url: String) {
+    package init?(_ url: String, plain: String = "ws://", secure: String = "wss://") {
         guard url.utf8.count <= 2_048, url.utf8.allSatisfy({ $0 > 32 && $0 < 127 }) else { return nil }
         let rest: Substring
-        if url.hasPrefix("wss://") {
-            (isSecure, rest) = (true, url.dropFirst(6))
-        } else if url.hasPrefix("ws://") {
-            (isSecure, rest) = (false, url.dropFirst(5))
+        if url.hasPrefix(secure) {
+            (isSecure, rest) = (true, url.dropFirst(secure.count))
+        } else if url.hasPrefix(plain) {
+            (isSecure, rest) = (false, url.dropFirst(plain.count))
         } else {
             return nil
         }
@@ -26,6 +26,9 @@ package struct WebAddress: Equatable, Sendable {
         }
         (host, port) = (place.host, place.port)
     }
+
+    /// Of `http://…` or `https://…`.
+    package init?(http url: String) { self.init(url, plain: "http://", secure: "https://") }
 
     /// As a request names it.
     var authority: String {

@@ -126,7 +126,7 @@ final class WebLoop: Sendable {
 
 extension WebSocketFailure {
     /// What libwebsockets' words come to.
-    fileprivate init(_ words: String, status: Int) {
+    init(_ words: String, status: Int) {
         let lower = words.lowercased()
         func says(_ part: String) -> Bool { lower.contains(part) }
         if status >= 300 {

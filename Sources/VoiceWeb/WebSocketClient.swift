@@ -45,7 +45,7 @@ package final class WebSocketClient: Sendable {
 
 extension WebSocketRequest {
     /// The request as C has it, for as long as `body` runs.
-    fileprivate func withOptions<Outcome>(_ body: (UnsafePointer<dv_web_client>) -> Outcome) -> Outcome {
+    func withOptions<Outcome>(_ body: (UnsafePointer<dv_web_client>) -> Outcome) -> Outcome {
         var texts: [UnsafeMutablePointer<CChar>] = unsafe []
         defer {
             for index in unsafe texts.indices {

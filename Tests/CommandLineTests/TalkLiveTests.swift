@@ -107,6 +107,8 @@ struct TalkUsageLiveTests {
             (["talk", "--offline", "--input", "x.wav", "--capture", "default"], "use either"),
             (["serve-realtime", "--address", "0.0.0.0"], "--key-file"),
             (["serve-realtime", "--certificate", "x"], "belong together"),
+            (["talk", "--offline", "--responder", "http://127.0.0.1/"], "--model"),
+            (["talk", "--offline", "--responder", "ftp://127.0.0.1/", "--model", "m"], "no URL of chat completions"),
         ])
     func usage(arguments: [String], complaint: String) throws {
         expectFailure(try ChildProcess.run(arguments), code: 64, saying: complaint)

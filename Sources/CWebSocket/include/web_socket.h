@@ -1,6 +1,6 @@
 // WebSockets by libwebsockets, as VoiceWeb needs them: text messages, one thread that runs `dv_web_run`, one function that is told what happens.
 //
-// All functions but dv_web_wake are for that thread.
+// All functions but dv_web_wake are for that thread. HTTP without WebSockets is in web_fetch.h.
 #pragma once
 
 #include <stdbool.h>

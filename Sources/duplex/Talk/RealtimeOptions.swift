@@ -23,9 +23,9 @@ struct RealtimeOptions: ParsableArguments {
         help: "A file whose first line is the server's key; or set DUPLEX_REALTIME_KEY, or OPENAI_API_KEY.",
         completion: .file())
     var keyFile: String?
-    @Option(help: "Realtime: a PEM file of the authorities to trust instead of the system's.", completion: .file())
+    @Option(help: "A PEM file of the authorities to trust instead of the system's.", completion: .file())
     var authorities: String?
-    @Option(help: "Realtime: how the model is to behave.") var instructions: String?
+    @Option(help: "How the model is to behave, at the Realtime server or at the responder.") var instructions: String?
     @Option(help: "Realtime: the model's voice.") var modelVoice: String?
     @Option(help: "Realtime: the model that writes down what you say, such as whisper-1.") var transcription: String?
     @Option(help: "Realtime: the shapes of the protocol that the server understands.") var dialect = Dialect.current
@@ -44,7 +44,7 @@ struct RealtimeOptions: ParsableArguments {
     /// The partner at this URL.
     func make(_ url: String) throws -> RealtimePartner {
         guard let address = WebAddress(url) else { throw Failure(.usage, "'\(url)' is no URL like wss://host/path") }
-        var request = WebSocketRequest(address)
+        var request = try WebSocketRequest(address, authorities: authorities)
         if let key = try key() {
             guard address.isSecure || ServerKey.isThisMachine(address.host) else {
                 throw Failure(.usage, "a key would go over ws:// in plaintext: use wss://")
@@ -52,15 +52,6 @@ struct RealtimeOptions: ParsableArguments {
             request.headers.append((name: "Authorization", value: "Bearer \(key)"))
         }
         if dialect == .beta { request.headers.append((name: "OpenAI-Beta", value: "realtime=v1")) }
-        if let authorities {
-            try InputFile.check(authorities)
-            request.authorities = authorities
-        }
-        do throws(WebSocketFailure) {
-            request.proxy = try WebProxy.proxy(for: address) { ProcessInfo.processInfo.environment[$0] }
-        } catch {
-            throw Failure(.usage, DialogError(error, address).explanation)
-        }
         return RealtimePartner(request, settings)
     }
 
@@ -82,5 +73,21 @@ struct RealtimeOptions: ParsableArguments {
         let environment = ProcessInfo.processInfo.environment
         guard let keyFile else { return environment["DUPLEX_REALTIME_KEY"] ?? environment["OPENAI_API_KEY"] }
         return try ServerKey.read(keyFile)
+    }
+}
+
+extension WebSocketRequest {
+    /// By the environment's proxy, and trusting the authorities of a file where one is given.
+    init(_ address: WebAddress, authorities: String?) throws {
+        self.init(address)
+        if let authorities {
+            try InputFile.check(authorities)
+            self.authorities = authorities
+        }
+        do throws(WebSocketFailure) {
+            proxy = try WebProxy.proxy(for: address) { ProcessInfo.processInfo.environment[$0] }
+        } catch {
+            throw Failure(.usage, DialogError(error, address).explanation)
+        }
     }
 }

@@ -20,7 +20,7 @@ struct TalkPartner: ParsableArguments {
     /// The partner that was asked for.
     func make() throws -> any Partner {
         if let url = server.realtime { return try server.make(url) }
-        let parts = try parts.make()
+        let parts = try parts.make(server)
         return CascadePartner(
             recogniser: parts.recogniser, responder: parts.responder, synthesiser: parts.synthesiser)
     }

@@ -1,0 +1,100 @@
+internal import VoiceDialog
+package import VoicePartner
+package import VoiceWeb
+
+/// Has a server of chat completions think of the answers; they are spoken as they come.
+///
+/// Where an answer was cut, the server is told what was heard of it. Cancelled, it closes the connection, and nothing more is said.
+package struct ChatResponder: Responder {
+    /// What servers are told of their task unless something else is given.
+    package static let usualInstructions = """
+        You speak with somebody over a voice line. What you write is spoken by a synthesiser: answer in one to three short sentences of plain words, without lists, markup or emoji. \
+        You may be interrupted; what you said is shown as far as it was heard.
+        """
+    /// How long a server may say nothing, s: models think before they speak.
+    private static let silence: UInt16 = 60
+
+    private let request: WebSocketRequest
+    private let model: String
+    private let instructions: String
+
+    /// - Parameters:
+    ///   - key: nil for none. It is sent to the address of `request`, and nowhere else.
+    ///   - instructions: how the model is to behave.
+    package init(
+        _ request: WebSocketRequest, model: String, key: String?, instructions: String = Self.usualInstructions
+    ) {
+        var request = request
+        request.limits.messageSeconds = Self.silence
+        request.headers += [("Content-Type", "application/json"), ("Accept", "text/event-stream")]
+        if let key { request.headers.append(("Authorization", "Bearer \(key)")) }
+        self.request = request
+        self.model = model
+        self.instructions = instructions
+    }
+
+    private var hasKey: Bool { request.headers.contains { $0.name == "Authorization" } }
+
+    /// Answers by the server; see ``Responder/respond(to:say:)``.
+    package func respond(
+        to dialogue: Dialogue, say: @escaping @Sendable (String) async -> Bool
+    ) async throws(PartnerError) {
+        do throws(DialogError) {
+            try await ask(dialogue, say: say)
+        } catch {
+            throw PartnerError(error)
+        }
+    }
+
+    private func ask(
+        _ dialogue: Dialogue, say: @escaping @Sendable (String) async -> Bool
+    ) async throws(DialogError) {
+        let fetch: WebFetch
+        do throws(WebSocketFailure) {
+            fetch = try WebFetch(request, body: ChatRequest(dialogue, model: model, instructions: instructions).encoded)
+        } catch {
+            throw DialogError(error, request.address)
+        }
+        var answer: ChatAnswer?
+        for await event in fetch.events {
+            switch event {
+            case .responded(let status): answer = ChatAnswer(status: status, hasKey: hasKey)
+            case .bytes(let bytes):
+                let text = try answer?.take(bytes) ?? ""
+                if !text.isEmpty { guard await say(text) else { return } }
+            case .ended(let failure):
+                let rest = try Self.finish(&answer, failure, request.address)
+                if !rest.isEmpty { _ = await say(rest) }
+                return
+            }
+        }
+    }
+
+    private static func finish(
+        _ answer: inout ChatAnswer?, _ failure: WebSocketFailure?, _ address: WebAddress
+    ) throws(DialogError) -> String {
+        switch failure {
+        case nil, .lost:
+            guard answer != nil else { throw DialogError(failure ?? .lost(status: 0), address) }
+            return try answer?.finish(isWhole: failure == nil) ?? ""
+        case .tooSlow: throw DialogError(.noAnswer, "\(address.host) has said nothing for \(silence) s")
+        case let failure?: throw DialogError(failure, address)
+        }
+    }
+}
+
+extension ChatRequest {
+    /// A dialogue as a server is told it: of an answer that was cut, what was heard.
+    init(_ dialogue: Dialogue, model: String, instructions: String) {
+        var messages = instructions.isEmpty ? [] : [Message(.system, instructions)]
+        for line in dialogue.lines {
+            switch line {
+            case .talker(let text): messages.append(Message(.user, text))
+            case .partner(let text):
+                guard !text.heard.isEmpty else { continue }
+                messages.append(Message(.assistant, text.isCut ? "\(text.heard) –" : text.heard))
+            }
+        }
+        self.init(model: model, messages: messages)
+    }
+}
