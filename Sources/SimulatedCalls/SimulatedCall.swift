@@ -163,6 +163,14 @@ package final class SimulatedCallOver<Security: PeerSecurity> {
         step()
     }
 
+    /// Has what the other side says give way to whoever speaks on this one.
+    package func setBargeIn(_ policy: BargeInPolicy, _ side: Side) {
+        let participant = participants[side.rawValue]
+        guard let other = participant.media.participants.keys.first else { return }
+        for action in participant.media.watch(other, policy) { carryOut(action, of: participant) }
+        step()
+    }
+
     /// Says that what a side's microphone delivers from now on is this utterance.
     package func beginUtterance(_ utterance: UInt32?, _ side: Side) throws {
         try participants[side.rawValue].core.send(.beginUtterance(utterance))

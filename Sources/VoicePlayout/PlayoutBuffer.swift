@@ -73,6 +73,9 @@ package struct PlayoutBuffer: ~Copyable {
         planner.insert(audio, header: header, generation: generation, now: now)
     }
 
+    /// Which generation the last packet was of that went through the decoder; nil before the first.
+    package var playedGeneration: UInt32? { planner.cursor.generation }
+
     /// Frames pulled so far.
     package var pulledFrames: Int64 { planner.delay.clock.pulled }
 

@@ -53,11 +53,17 @@ public struct BargeInJudge: BitwiseCopyable, Sendable {
     public mutating func take(_ evidence: SpeechEvidence) -> BargeInChange? {
         guard stage != .confirmed else { return nil }
         if evidence.probability >= stages.threshold {
-            if speech == .zero { speechStart = evidence.end - evidence.duration }
+            if speech == .zero, stage == .none || silence > .zero { speechStart = evidence.end - evidence.duration }
             // An untrusted block counts for a part of its length.
             speech += evidence.isTrusted ? evidence.duration : evidence.duration / stages.doubt
             silence = .zero
             return advance(evidence)
+        }
+        if isPrompt(evidence) {
+            if speech == .zero { speechStart = evidence.end - evidence.duration }
+            silence = .zero
+            stage = .suspected
+            return BargeInChange(stage: stage, speechStart: speechStart, decided: evidence.end)
         }
         silence += evidence.duration
         speech = max(.zero, speech - evidence.duration * Self.leak)
@@ -68,8 +74,14 @@ public struct BargeInJudge: BitwiseCopyable, Sendable {
         return retracted ? change : nil
     }
 
+    /// Whether a block that is not taken for speech yet is enough to duck. It counts for nothing else, and an answer that one suspicion ends needs more.
+    private func isPrompt(_ evidence: SpeechEvidence) -> Bool {
+        stage == .none && !isImmediate && evidence.isTrusted && evidence.isNear
+            && evidence.probability >= stages.promptThreshold
+    }
+
     private mutating func advance(_ evidence: SpeechEvidence) -> BargeInChange? {
-        let reached = stageReached
+        let reached = stageReached == .none && isPrompt(evidence) ? .suspected : stageReached
         guard reached.rawValue > stage.rawValue else { return nil }
         stage = reached
         return BargeInChange(stage: stage, speechStart: speechStart, decided: evidence.end)

@@ -28,7 +28,10 @@ public enum BargeInPolicy: BitwiseCopyable, Equatable, Sendable {
 public struct BargeInStages: BitwiseCopyable, Equatable, Sendable {
     /// Probability at and above which a block is speech while an answer is under way, above 0 to 1.
     public var threshold: Float = 0.6
-    /// Speech after which the answer is ducked, 10 to 500 ms.
+    /// Probability at and above which one block alone has the answer ducked, where it surely sounds of the near end
+    /// (``SpeechEvidence/isNear``) and the echo canceller is to be trusted: above 0 to 1. The detector is sure of a beginning 20 to 30 ms later.
+    public var promptThreshold: Float = 0.3
+    /// Speech after which the answer is ducked in any case, 10 to 500 ms.
     public var suspectAfter: Duration = .milliseconds(20)
     /// Speech after which it falls silent and is kept, ``suspectAfter`` to 1 s.
     public var holdAfter: Duration = .milliseconds(100)
@@ -51,6 +54,10 @@ public struct BargeInStages: BitwiseCopyable, Equatable, Sendable {
     var fault: TalkModeFault? {
         guard threshold > 0, threshold <= 1 else {
             return TalkModeFault(name: "threshold", description: "threshold is \(threshold); use above 0 to 1")
+        }
+        guard promptThreshold > 0, promptThreshold <= 1 else {
+            return TalkModeFault(
+                name: "promptThreshold", description: "promptThreshold is \(promptThreshold); use above 0 to 1")
         }
         guard (0...40).contains(duckDecibels) else {
             return TalkModeFault(name: "duckDecibels", description: "duckDecibels is \(duckDecibels); use 0 to 40")

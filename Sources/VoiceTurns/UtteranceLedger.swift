@@ -34,6 +34,8 @@ package struct UtteranceLedger: ~Copyable {
     /// Half a cross-fade of the jitter buffer: sound this near a jump is of both of its sides.
     private static var fadeNanoseconds: Int64 { @_noLocks @_noAllocation get { 4_000_000 } }
     private static var placeCapacity: Int { @_noLocks @_noAllocation get { 16 } }
+    /// As much as is heard again where somebody had spoken into it, `BargeInStages.rewind`: 250 ms. A talker that goes back further says it anew.
+    private static var longestRewind: Int { @_noLocks @_noAllocation get { 12_000 } }
     /// Frames of 48 kHz to nanoseconds.
     private static var nanosecondsPerFrame: Double { @_noLocks @_noAllocation get { 1e9 / 48_000 } }
     /// A run goes on where the one before ended, to a frame.
@@ -198,6 +200,14 @@ package struct UtteranceLedger: ~Copyable {
         if heard.count > 0 {
             let newest = heard.count &- 1
             var last = heard[newest]
+            // What is heard again, because it was held, was heard before.
+            let repeated = last.end &- Int(piece.first)
+            if last.utterance == piece.utterance, repeated > 0, repeated <= Self.longestRewind {
+                guard repeated < piece.frames else { return }
+                piece.time &+= Int64(Double(repeated) * Self.nanosecondsPerFrame)
+                piece.first &+= UInt32(truncatingIfNeeded: repeated)
+                piece.frames &-= repeated
+            }
             let isContinued = last.utterance == piece.utterance && last.end == Int(piece.first)
             let difference = piece.time &- last.endTime
             if isContinued, last.isMadeUp == piece.isMadeUp, difference < Self.tolerance, difference > -Self.tolerance {

@@ -173,6 +173,25 @@ struct RoomMediaTests {
         #expect(busy.map(text) == ["refused interrupt: receiverBusy"])
     }
 
+    @Test("who is watched is interrupted when speech into it is confirmed, and watched no more when it leaves")
+    func spokenInto() {
+        let (anna, ben) = (ParticipantID(rawValue: 1), ParticipantID(rawValue: 2))
+        var media = joined([entry(1, "anna"), entry(2, "ben")])
+        func change(_ stage: BargeInStage) -> MediaEvent {
+            .talkerSpokenInto(
+                participant: 1, BargeInChange(stage: stage, speechStart: .zero, decided: .milliseconds(20)))
+        }
+        #expect(media.watch(anna, .staged()).map(text) == ["watch 1"])
+        for stage in [BargeInStage.suspected, .held, .none] { #expect(media.take(change(stage)).isEmpty) }
+        #expect(media.take(change(.confirmed)).map(text) == ["flush 100 before 1", "tell interrupted 10"])
+        // Whom nobody watches is let alone
+        #expect(media.watch(ben, .off).isEmpty)
+        #expect(media.handle(.participantLeft(ben, .left)).map(text) == ["drop 200", "went 2 left"])
+        let left = media.handle(.participantLeft(anna, .left))
+        #expect(left.map(text) == ["watch 0", "drop 100", "went 1 left"])
+        #expect(media.take(change(.confirmed)).isEmpty)
+    }
+
     @Test("an interruption whose answer may be among lost events silences nobody for good")
     func answerLost() {
         let (anna, talker) = (ParticipantID(rawValue: 1), entry(1, "anna"))
@@ -370,6 +389,7 @@ private func text(_ action: RoomMedia.Action) -> String {
     case .command(.publish(let start)): "send \(start.synchronizationSource)"
     case .command(.report(let start)): "report as \(start.synchronizationSource)"
     case .command(.flush(let generation, let source)): "flush \(source) before \(generation)"
+    case .command(.watchTalker(let order)): "watch \(order.participant)"
     case .command(.stopPublishing): "stop sending"
     case .command(.beginGeneration(let generation)): "begin \(generation)"
     case .command(.addStream(let source, _, _, _)): "play \(source)"

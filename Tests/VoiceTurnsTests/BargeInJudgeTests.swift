@@ -5,13 +5,13 @@ import Testing
 struct BargeInJudgeTests {
     /// Feeds blocks of 10 ms, and returns the stages and the times, ms, at which they came.
     private func stages(
-        _ judge: inout BargeInJudge, _ blocks: [Float], trusted: Bool = true, from begin: Int = 0
+        _ judge: inout BargeInJudge, _ blocks: [Float], trusted: Bool = true, near: Bool = false, from begin: Int = 0
     ) -> [(BargeInStage, Int)] {
         var changes: [(BargeInStage, Int)] = []
         for (index, probability) in blocks.enumerated() {
             let end = begin + (index + 1) * 10
             let evidence = SpeechEvidence(
-                probability: probability, isTrusted: trusted, end: ms(end), duration: ms(10))
+                probability: probability, isTrusted: trusted, isNear: near, end: ms(end), duration: ms(10))
             if let change = judge.take(evidence) { changes.append((change.stage, end)) }
         }
         return changes
@@ -31,6 +31,31 @@ struct BargeInJudgeTests {
                 SpeechEvidence(probability: block > 1 ? 1 : 0, isTrusted: true, end: ms(block * 10), duration: ms(10)))
             if let change { #expect(change.speechStart == ms(10)) }
         }
+    }
+
+    @Test(
+        "Given a sound that is surely of the near end, when it is hardly speech yet, then one block ducks; without a canceller to trust, or where one suspicion ends the answer, none does"
+    )
+    func prompt() throws {
+        let onset = [Float(0.1), 0.45] + Array(repeating: 1, count: 98)
+        var judge = try #require(BargeInJudge(.staged()))
+        let changes = stages(&judge, onset, near: true)
+        // Held and given up as without it
+        #expect(changes.map(\.1) == [20, 120, 720])
+        var far = try #require(BargeInJudge(.staged()))
+        #expect(stages(&far, onset).map(\.1) == [40, 120, 720])
+        var doubtful = try #require(BargeInJudge(.staged()))
+        #expect(stages(&doubtful, onset, trusted: false, near: true).first?.1 == 100)
+        var immediate = try #require(BargeInJudge(.immediate()))
+        #expect(stages(&immediate, onset, near: true).map(\.1) == [40])
+        // One block is no more than a suspicion, and its beginning is that of the speech that follows
+        var click = try #require(BargeInJudge(.staged()))
+        let clicks = stages(&click, [0.5] + Array(repeating: 0, count: 30), near: true)
+        #expect(clicks.map(\.0) == [.suspected, .none] && clicks.map(\.1) == [10, 160])
+        let first = click.take(
+            SpeechEvidence(probability: 0.5, isTrusted: true, isNear: true, end: ms(410), duration: ms(10)))
+        #expect(first?.speechStart == ms(400))
+        #expect(stages(&click, Array(repeating: 1, count: 20), from: 410).map(\.1) == [510])
     }
 
     @Test(

@@ -717,7 +717,7 @@ enum {
     /// The answer to `turn` is not wanted any more: `value` is DV_END_…
     DV_EVENT_ANSWER_CANCELLED = 32,
     /// The answer to `turn` is spoken into, from `time_ns` on: `value` is 1 suspected, and quieter; 2 held, and silent; 3
-    /// given up; 0 none, and heard as it was.
+    /// given up; 0 none, and heard as it was. Where `turn` is 0, what `participant` of the room says is.
     DV_EVENT_BARGE_IN = 33,
     /// The first of the answer to `turn` has left the DAC, `duration_ns` after the end of speech.
     DV_EVENT_ANSWER_STARTED = 34,

@@ -66,6 +66,9 @@ extension dv_event {
         case .interrupted(let talker, let other, let generation):
             self.init(DV_EVENT_INTERRUPTED, talker, value: Int64(generation))
             self.other = other.rawValue
+        case .bargeIn(let talker, let change):
+            self.init(DV_EVENT_BARGE_IN, talker, value: Int64(change.stage.rawValue))
+            time_ns = change.speechStart.nanoseconds
         case .generationStarted(let talker, let generation):
             self.init(DV_EVENT_GENERATION_STARTED, talker, value: Int64(generation))
         case .utteranceHeard(let talker, let heard, let time):

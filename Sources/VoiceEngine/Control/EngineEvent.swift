@@ -58,6 +58,9 @@ public enum EngineEvent: Sendable {
     /// is this engine's own speech, its listeners have dropped what they had not heard; what is still to be said had
     /// better not be. See ``VoiceEngine/interrupt(_:)``.
     case interrupted(ParticipantID, by: ParticipantID, generation: UInt32)
+    /// A participant is being spoken into, or no more: see ``VoiceEngine/setBargeIn(_:for:)``. Where that is confirmed the
+    /// participant is interrupted.
+    case bargeIn(ParticipantID, BargeInChange)
     /// A talker who was interrupted has begun anew: what is heard of it from now on was said knowing of the
     /// interruption.
     case generationStarted(ParticipantID, generation: UInt32)

@@ -77,6 +77,7 @@ extension EngineEvent {
             case .poorLink: self = .linkQualityChanged(participant, .poor)
             case .goodLink: self = .linkQualityChanged(participant, .good)
             }
+        case .talkerSpokenInto(let number, let change): self = .bargeIn(ParticipantID(rawValue: number), change)
         case .utteranceHeard(let news):
             self = .utteranceHeard(
                 ParticipantID(rawValue: news.participant), HeardUtterance(news), at: news.time.sinceEpoch)

@@ -4,6 +4,7 @@ internal import VoiceRealtime
 public import VoiceRooms
 internal import VoiceText
 public import VoiceTransport
+public import VoiceTurns
 
 /// A duplex voice engine: microphone in, echo cancelled, noise suppressed, level controlled, to a room; the room's
 /// voices back, played, and what is played fed to the canceller.
@@ -277,6 +278,31 @@ public actor VoiceEngine {
     public func interrupt(_ participant: ParticipantID? = nil) throws(EngineError) {
         guard let room else { throw .notJoined }
         try room.interrupt(participant)
+    }
+
+    /// Has what a participant says give way to whoever speaks at the microphone, as an agent's answer does in a
+    /// ``Conversation``: it is made quieter at once, silenced and kept while the near talker goes on, and interrupted when they
+    /// mean it (``interrupt(_:)``). After a cough or an "mm-hm" it goes on where it was; it is late then by as much as
+    /// was kept, and catches up in its pauses. ``EngineEvent/bargeIn(_:_:)`` tells of each stage.
+    ///
+    /// One participant at a time: of the one before what was kept is heard first. 5 s are kept; of what is held longer
+    /// the talker goes on, quieter. Ends with ``BargeInPolicy/off``, and when the participant leaves. Needs the speech
+    /// detection and the echo readiness of ``ProcessingSettings/voiceAgent`` or the like.
+    ///
+    /// - Throws: ``EngineError/notJoined``, ``EngineError/unknownParticipant(_:)``, ``EngineError/overloaded``,
+    ///   ``EngineError/turn(_:)``.
+    public func setBargeIn(_ policy: BargeInPolicy, for participant: ParticipantID) throws(EngineError) {
+        if let fault = TalkMode.duplex(Duplex(bargeIn: policy)).fault { throw .turn(.invalidMode(fault)) }
+        guard let room else { throw .notJoined }
+        try room.setBargeIn(policy, for: participant)
+    }
+
+    /// A recogniser has heard words: what is suspected or held is an interruption. Does nothing where nothing is.
+    ///
+    /// - Throws: ``EngineError/notStarted``, ``EngineError/overloaded``.
+    public func confirmBargeIn() throws(EngineError) {
+        guard let core = running?.core else { throw .notStarted }
+        try core.send(.confirmBargeIn)
     }
 
     /// Says that what is captured from now on is this utterance, as an agent does whose device is its synthesiser; nil:

@@ -70,6 +70,15 @@ struct Downlink: ~Copyable {
     /// Puts a generation of a stream in force, and drops what waits of older ones.
     mutating func flush(generation: UInt32, of source: UInt32) { streams.flush(generation: generation, of: source) }
 
+    /// Has a participant be one that can be spoken into; 0: nobody.
+    mutating func watch(_ participant: UInt32) { streams.watch(participant) }
+
+    /// What is known of the talker who is watched.
+    var watchedTalker: WatchedTalker { streams.watchedTalker }
+
+    /// Does what somebody who speaks into it brings about.
+    mutating func change(_ delivery: SpeechDelivery) { streams.change(delivery) }
+
     /// How many talkers are played, and how many of them have sent since the last report.
     var population: (members: Int, senders: Int) { streams.population }
 

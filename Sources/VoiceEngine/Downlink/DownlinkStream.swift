@@ -14,6 +14,9 @@ struct DownlinkStream: ~Copyable {
     private var playout: PlayoutBuffer
     private var decoder: OpusDecoder
     private var volume = GainRamp(1)
+    private var gain: Float = 1
+    /// The factor by which somebody who speaks into it makes it quieter.
+    private var ducking: Float = 1
     private var ledger = UtteranceLedger()
     private var heardNews = HeardNewsSchedule()
     private var counts = StreamStatistics()
@@ -30,6 +33,7 @@ struct DownlinkStream: ~Copyable {
         playout.reset(generation: generation)
         decoder.reset()
         volume = GainRamp(gain)
+        (self.gain, ducking) = (gain, 1)
         ledger.reset()
         heardNews = HeardNewsSchedule()
         counts = StreamStatistics()
@@ -53,7 +57,17 @@ struct DownlinkStream: ~Copyable {
 
     mutating func end() { synchronizationSource = nil }
 
-    mutating func setVolume(_ gain: Float) { volume.move(to: gain) }
+    mutating func setVolume(_ gain: Float) {
+        self.gain = gain
+        volume.move(to: gain * ducking)
+    }
+
+    /// Makes it quieter by this factor, or 1 again.
+    mutating func duck(by factor: Float) {
+        let isUp = factor > ducking
+        ducking = factor
+        volume.move(to: gain * ducking, over: isUp ? GainRamp.releaseFrames : GainRamp.attackFrames)
+    }
 
     mutating func insert(_ packet: borrowing RTPPacket, arrival: Duration) {
         let origin = packet.speechOrigin(id: Uplink.originID)
@@ -95,9 +109,13 @@ struct DownlinkStream: ~Copyable {
         reports.append(block, reception.takeLossPattern())
     }
 
-    /// Puts a generation in force; what waits of older ones is dropped, with a short fade.
-    mutating func flush(generation: UInt32) {
-        if playout.flush(generation: generation) { heardNews.cut() }
+    /// Puts a generation in force; what waits of older ones is dropped, with a short fade. Whether what was pulled last is of one that is over.
+    @discardableResult
+    mutating func flush(generation: UInt32) -> Bool {
+        let playsOlder = playout.playedGeneration.map { Int32(bitPattern: $0 &- generation) < 0 } ?? true
+        guard playout.flush(generation: generation) else { return false }
+        heardNews.cut()
+        return playsOlder
     }
 
     mutating func playbackStoodStill(_ frames: Int) { playout.playbackStoodStill(frames) }
@@ -107,6 +125,31 @@ struct DownlinkStream: ~Copyable {
         let first = playout.pulledFrames
         _ = playout.pull(into: &block, now: now, decoder: &decoder)
         if ledger.isActive { enter(first..<playout.pulledFrames, at: moment) }
+    }
+
+    /// The same through `hold`, of which the frames come that are heard now.
+    mutating func pull(
+        into block: inout MutableSpan<Float>, through hold: inout StreamHold, now: Duration, at moment: MixMoment
+    ) {
+        let before = (frame: playout.pulledFrames, generation: playout.playedGeneration)
+        _ = playout.pull(into: &block, now: now, decoder: &decoder)
+        // Who was interrupted by others has begun anew before their word came.
+        if let old = before.generation, let new = playout.playedGeneration, Int32(bitPattern: new &- old) > 0 {
+            hold.generationChanged(drops: true)
+        }
+        hold.append(block.span)
+        var frame = before.frame
+        while frame < playout.pulledFrames, let segment = playout.segment(ofPulledFrame: frame) {
+            let end = min(segment.firstFrame + Int64(segment.frames), playout.pulledFrames)
+            if segment.advances {
+                hold.note(
+                    timestamp: UInt32(truncatingIfNeeded: segment.firstTimestamp + frame - segment.firstFrame),
+                    first: Int(frame - before.frame), frames: Int(end - frame),
+                    isMadeUp: segment.origin == .concealment, of: block.count)
+            }
+            frame = end
+        }
+        hold.take(into: &block, at: moment, ledger: &ledger)
     }
 
     /// Enters pulled frames into the ledger, by what the jitter buffer says that they stand for.

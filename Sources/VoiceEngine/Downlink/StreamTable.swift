@@ -11,6 +11,9 @@ internal import VoiceWire
 ///
 /// There are fewer slots than a room has members. They go to whoever is audible: a member without one that speaks takes that of the one that was
 /// silent for longest, and packets of members without a slot are dropped. All memory is made beforehand.
+///
+/// One participant may be watched: what it says goes through a ``StreamHold``, so that it can be spoken into. Of one that publishes several streams that is
+/// the one in the lowest slot.
 @safe
 struct StreamTable: ~Copyable {
     /// As many talkers as can be told apart in a conversation, and as ``StreamStatisticsTable`` holds.
@@ -31,6 +34,9 @@ struct StreamTable: ~Copyable {
     private(set) var memberCount = 0
     /// Whom ``examine(now:reportInterval:)`` looks at next.
     private var nextExamined = 0
+    private var hold = StreamHold()
+    /// Whose stream is to go through it; 0 for nobody's.
+    private var watched: UInt32 = 0
 
     /// Slots for `count` talkers.
     init(count: Int, configuration: PlayoutConfiguration) throws(OpusError) {
@@ -253,7 +259,51 @@ struct StreamTable: ~Copyable {
     mutating func flush(generation: UInt32, of source: UInt32) {
         guard let index = member(of: source) else { return }
         unsafe members[index].generation = generation
-        if let slot = unsafe members[index].slot { unsafe slots[slot].flush(generation: generation) }
+        guard let slot = unsafe members[index].slot else { return }
+        let drops = unsafe slots[slot].flush(generation: generation)
+        if hold.source == source { hold.generationChanged(drops: drops) }
+    }
+
+    // MARK: Spoken into
+
+    /// Has a participant's stream be one that can be spoken into; 0: nobody's. What was kept of the one before is heard first.
+    mutating func watch(_ participant: UInt32) { watched = participant }
+
+    /// What is known of the talker who is watched.
+    var watchedTalker: WatchedTalker {
+        WatchedTalker(
+            isSounding: hold.isSounding, isUnderWay: hold.isUnderWay, isGivenUp: hold.delivery == .givenUp)
+    }
+
+    /// Does what somebody who speaks into the watched stream brings about.
+    mutating func change(_ delivery: SpeechDelivery) {
+        guard let source = hold.source, let slot = slot(of: source) else { return }
+        switch delivery {
+        case .ducked(let factor): unsafe slots[slot].duck(by: factor)
+        case .held: hold.hold()
+        case .whole(let rewind):
+            hold.release(rewind: rewind)
+            unsafe slots[slot].duck(by: 1)
+        case .givenUp:
+            hold.giveUp()
+            unsafe slots[slot].duck(by: 1)
+        }
+    }
+
+    /// Has the hold go with the watched participant's stream, when nothing is kept of the one before.
+    private mutating func attachHold() {
+        let isInUse = hold.lag > 0 || hold.delivery != .playing
+        if let source = hold.source, isInUse, slot(of: source) != nil { return }
+        var wanted: UInt32?
+        if watched != 0 {
+            for index in 0..<count where unsafe slots[index].synchronizationSource != nil {
+                if unsafe slots[index].participant == watched {
+                    wanted = unsafe slots[index].synchronizationSource
+                    break
+                }
+            }
+        }
+        if hold.source != wanted { hold.restart(wanted) }
     }
 
     /// The device played `frames` frames of silence of its own accord.
@@ -288,8 +338,13 @@ struct StreamTable: ~Copyable {
         into mix: inout MutableSpan<Float>, scratch: inout MutableSpan<Float>, now: Duration, sinks: inout FarEndTable,
         at moment: MixMoment
     ) {
+        if watched != 0 || hold.source != nil { attachHold() }
         for index in 0..<count where unsafe slots[index].synchronizationSource != nil {
-            unsafe slots[index].pull(into: &scratch, now: now, at: moment)
+            if let source = hold.source, unsafe slots[index].synchronizationSource == source {
+                unsafe slots[index].pull(into: &scratch, through: &hold, now: now, at: moment)
+            } else {
+                unsafe slots[index].pull(into: &scratch, now: now, at: moment)
+            }
             if sinks.sinkCount > 0 {
                 unsafe sinks.hear(.participant(slots[index].participant), scratch.span, time: moment.dacTime)
             }

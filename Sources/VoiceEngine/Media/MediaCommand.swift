@@ -1,5 +1,6 @@
 package import VoiceProcessing
 internal import VoiceRealtime
+package import VoiceTurns
 
 /// What the control side tells the media thread, through the command ring.
 package enum MediaCommand: BitwiseCopyable, Sendable {
@@ -44,6 +45,8 @@ package enum MediaCommand: BitwiseCopyable, Sendable {
     case openMeter(MeterHandle)
     /// Watch a far end's answers for interruptions, or no more.
     case watchAnswers(AnswerWatchOrder)
+    /// Watch a participant of the room for interruptions, or nobody any more.
+    case watchTalker(TalkerWatchOrder)
     /// A recogniser has heard words in what is suspected to be an interruption.
     case confirmBargeIn
     /// Send what was kept of the microphone and all that follows.
@@ -101,6 +104,8 @@ package enum MediaEvent: BitwiseCopyable, Sendable {
     case referenceRetimed
     /// The first packet of a generation of our stream was sent.
     case generationStarted(generation: UInt32, timestamp: UInt32)
+    /// A participant who is watched is being spoken into, or no more.
+    case talkerSpokenInto(participant: UInt32, BargeInChange)
     /// How far an utterance of somebody in the room was heard.
     case utteranceHeard(HeardNews)
     /// Blocks are pulled so much before the playback thread comes for them from now on.
@@ -111,7 +116,7 @@ extension MediaEvent {
     /// Whether the room is to be told something of it: see ``RoomMedia/take(_:)``.
     var isForRoom: Bool {
         switch self {
-        case .generationStarted, .utteranceHeard: true
+        case .generationStarted, .talkerSpokenInto, .utteranceHeard: true
         default: false
         }
     }

@@ -15,7 +15,7 @@ struct MediaPipeline: ~Copyable {
     private var uplink: Uplink
     private var downlink: Downlink
     private var farEnds: FarEndTable
-    private var watch = AnswerWatch()
+    private var watch = NearEndWatch()
     private var reports: ReportExchange
     private var commands: ValueConsumer<MediaCommand>
     private var events: MediaEventOutlet
@@ -54,7 +54,9 @@ struct MediaPipeline: ~Copyable {
             events: &events)
         examineStreams(clock)
         uplink.follow(reports.adaptation.plan)
+        watch.talker.take(downlink.watchedTalker)
         uplink.run(clock, farEnds: &farEnds, watch: &watch, events: &events)
+        if let delivery = watch.talker.takeDelivery() { downlink.change(delivery) }
         farEnds.tell(now: clock.start)
         report(clock)
         note(clock, cpuBefore: cpuBefore, allocationsBefore: allocationsBefore)
@@ -117,8 +119,14 @@ struct MediaPipeline: ~Copyable {
         case .openFarEnd(let handle): farEnds.open(handle)
         case .openSink(let handle): farEnds.open(handle)
         case .openMeter(let handle): farEnds.open(handle)
-        case .watchAnswers(let order): watch.follow(order, farEnds: &farEnds)
-        case .confirmBargeIn: watch.confirm(now: now, farEnds: &farEnds)
+        case .watchAnswers(let order): watch.answers.follow(order, farEnds: &farEnds)
+        case .watchTalker(let order):
+            watch.talker.follow(order)
+            if let undoing = watch.talker.takeDelivery() { downlink.change(undoing) }
+            downlink.watch(order.participant)
+        case .confirmBargeIn:
+            watch.answers.confirm(now: now, farEnds: &farEnds)
+            watch.talker.confirm(now: now, events: &events)
         case .openGate: uplink.openGate()
         case .closeGate(let frames): uplink.closeGate(keeping: frames)
         }

@@ -1,4 +1,5 @@
 package import VoiceRooms
+package import VoiceTurns
 
 /// What the room's events mean for the media and for the listeners, without clock, socket or random source.
 ///
@@ -47,6 +48,8 @@ package struct RoomMedia {
     private var generations: [StreamID: StreamGeneration] = [:]
     /// The streams on which nothing is to be expected, of those.
     private var silent: Set<StreamID> = []
+    /// Who is interrupted by speaking into what it says.
+    private var watched: ParticipantID?
     private let start: UInt64
 
     /// Media whose RTP stream begins at numbers taken from `randomStart` (RFC 3550, section 5.1).
@@ -110,11 +113,21 @@ package struct RoomMedia {
     /// An interruption of ours was refused, or could not be asked for: what is said goes on to be heard.
     package mutating func interruptionRefused(_ stream: StreamID) -> [Action] { change(stream) { $0.withdraw() } }
 
+    /// Has what a participant says give way to the near talker by `policy`, and nobody else any more; ``BargeInPolicy/off`` for nobody.
+    package mutating func watch(_ participant: ParticipantID, _ policy: BargeInPolicy) -> [Action] {
+        if policy == .off, watched != participant { return [] }
+        watched = policy == .off ? nil : participant
+        let order = TalkerWatchOrder(participant: watched?.rawValue ?? 0, policy: policy)
+        return [.command(.watchTalker(order))]
+    }
+
     /// What the room is to be told of an event of the media thread.
-    package func take(_ event: MediaEvent) -> [Action] {
+    package mutating func take(_ event: MediaEvent) -> [Action] {
         switch event {
         case .generationStarted(let generation, let timestamp): generationStarted(generation, timestamp: timestamp)
         case .utteranceHeard(let news): heard(news)
+        case .talkerSpokenInto(let participant, let change) where change.stage == .confirmed:
+            interrupt(ParticipantID(rawValue: participant))
         default: []
         }
     }
@@ -277,10 +290,11 @@ package struct RoomMedia {
     }
 
     private mutating func depart(_ participant: ParticipantID) -> [Action] {
+        let unwatched = watch(participant, .off)
         participants[participant] = nil
         muted.remove(participant)
         volumes[participant] = nil
-        return (sources.removeValue(forKey: participant) ?? []).map { end($0) }
+        return unwatched + (sources.removeValue(forKey: participant) ?? []).map { end($0) }
     }
 
     private mutating func play(_ stream: PublishedStream, of participant: ParticipantID) -> [Action] {

@@ -2,6 +2,7 @@ internal import VoiceRealtime
 internal import VoiceRooms
 internal import VoiceText
 internal import VoiceTransport
+internal import VoiceTurns
 
 /// The engine's stay in one room: carries the room's events to the media thread and the listeners, and requests to the
 /// room. The engine's own: only on its control thread.
@@ -124,6 +125,12 @@ final class RoomMembership {
         for case .command(let command) in media.setVolume(volume, for: participant) { try core.send(command) }
     }
 
+    func setBargeIn(_ policy: BargeInPolicy, for participant: ParticipantID) throws(EngineError) {
+        guard !isOver else { throw .notJoined }
+        guard media.participants[participant] != nil else { throw .unknownParticipant(participant) }
+        for case .command(let command) in media.watch(participant, policy) { try core.send(command) }
+    }
+
     private func ask(_ request: (RoomClient) throws(RoomSessionError) -> Void) throws(EngineError) {
         guard !isOver else { throw .notJoined }
         do throws(RoomSessionError) { try request(client) } catch { throw EngineError(error) }
@@ -203,7 +210,7 @@ final class RoomMembership {
             case .tellMuted(let stream, let muted):
                 attempt(.setMuted) { client throws(RoomSessionError) in try client.setMuted(muted, stream: stream) }
             case .tellInterrupted(let stream):
-                attempt(.interrupt) { client throws(RoomSessionError) in try client.interrupt(stream) }
+                interrupt(stream)
             case .tellGeneration(let start):
                 attempt(.tellGeneration) { client throws(RoomSessionError) in try client.tellGeneration(start) }
             case .tellHeard(let report):
@@ -213,6 +220,16 @@ final class RoomMembership {
                 do throws(EngineError) { try core.send(command) } catch { broadcast.post(.degraded(.commandLost)) }
             case .post(let event): post(event)
             }
+        }
+    }
+
+    /// What cannot be asked for is heard on.
+    private func interrupt(_ stream: StreamID) {
+        do throws(RoomSessionError) {
+            try client.interrupt(stream)
+        } catch {
+            carryOut(media.interruptionRefused(stream))
+            broadcast.post(.requestFailed(.interrupt, error))
         }
     }
 

@@ -5,7 +5,7 @@ internal import VoiceRealtime
 /// away, and who is muted is silent.
 ///
 ///     capture ring ──────────► 10 ms block ─► CaptureProcessor ─► mute ─► block
-///     reference ring ─► ReferenceAligner ──────────┘        └─► NearEndEvidence, AnswerWatch
+///     reference ring ─► ReferenceAligner ──────────┘        └─► NearEndEvidence, NearEndWatch
 ///
 /// Nothing is allocated after `init`.
 struct MicrophonePath: ~Copyable {
@@ -79,7 +79,7 @@ struct MicrophonePath: ~Copyable {
     ///
     /// - Parameter block: `blockFrames` frames.
     mutating func next(
-        into block: inout MutableSpan<Float>, farEnds: inout FarEndTable, watch: inout AnswerWatch,
+        into block: inout MutableSpan<Float>, farEnds: inout FarEndTable, watch: inout NearEndWatch,
         statistics: inout UplinkStatistics, events: inout MediaEventOutlet
     ) -> BlockMoment? {
         guard capture.available >= blockFrames else { return nil }
@@ -105,8 +105,11 @@ struct MicrophonePath: ~Copyable {
         if alignment.discontinuity { events.tell(.referenceRetimed) }
         let delay = statistics.processingDelayFrames
         watch.take(
-            probability: muting.isSilent ? 0 : report.speechProbability ?? 0, isReady: nearEnd.readiness.isReady,
-            end: end.advanced(byFrames: -delay, sampleRate: 48_000), frames: blockFrames, farEnds: &farEnds)
+            NearEndBlock(
+                probability: muting.isSilent ? 0 : report.speechProbability ?? 0,
+                isEchoReady: nearEnd.readiness.isReady, isNear: report.soundsNear,
+                end: end.advanced(byFrames: -delay, sampleRate: 48_000),
+                frames: blockFrames), farEnds: &farEnds, events: &events)
         return BlockMoment(
             adcTime: adcTime, delayFrames: delay, level: isAudible ? report.outputLevel : -127,
             hasVoice: report.voiceActivity == true, isVoiceless: report.voiceActivity == false, isAudible: isAudible)

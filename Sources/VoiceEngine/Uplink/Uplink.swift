@@ -6,7 +6,7 @@ internal import VoiceRooms
 /// The microphone's way to the network, run by the media thread.
 ///
 ///     capture ring ───► MicrophonePath ─► 10 ms block ─► TalkGate ─┬─► JoinPreRoll ─► PacketSender ─► send ring
-///     reference ring ───────┘     └─► AnswerWatch                  └─► far ends in this process
+///     reference ring ───────┘     └─► NearEndWatch                 └─► far ends in this process
 ///
 /// The capture clock drives it: whenever the ring holds a block, a block is processed. Nothing is allocated after
 /// `init`.
@@ -133,7 +133,7 @@ struct Uplink: ~Copyable {
 
     /// Processes every block that the capture ring holds.
     mutating func run(
-        _ clock: RunClock, farEnds: inout FarEndTable, watch: inout AnswerWatch, events: inout MediaEventOutlet
+        _ clock: RunClock, farEnds: inout FarEndTable, watch: inout NearEndWatch, events: inout MediaEventOutlet
     ) {
         while let moment = takeFromMicrophone(farEnds: &farEnds, watch: &watch, events: &events) {
             if gate.isPassing {
@@ -150,7 +150,7 @@ struct Uplink: ~Copyable {
     }
 
     private mutating func takeFromMicrophone(
-        farEnds: inout FarEndTable, watch: inout AnswerWatch, events: inout MediaEventOutlet
+        farEnds: inout FarEndTable, watch: inout NearEndWatch, events: inout MediaEventOutlet
     ) -> BlockMoment? {
         var whole = block.mutableSpan
         var into = whole._mutatingExtracting(0..<blockFrames)

@@ -27,6 +27,7 @@ extension EngineEvent {
         case .message: "message"
         case .text: "text"
         case .interrupted: "interrupted"
+        case .bargeIn: "barge_in"
         case .generationStarted: "generation_started"
         case .utteranceHeard: "utterance_heard"
         case .heard: "heard"
@@ -45,7 +46,7 @@ extension EngineEvent {
         case .participantJoined(let participant): participant.id
         case .participantLeft(let participant, _), .participantMuted(let participant, _), .message(let participant, _),
             .text(let participant, _),
-            .interrupted(let participant, _, _), .generationStarted(let participant, _),
+            .interrupted(let participant, _, _), .bargeIn(let participant, _), .generationStarted(let participant, _),
             .utteranceHeard(let participant, _, _), .heard(_, let participant),
             .participantUnreachable(let participant),
             .participantReachable(let participant), .streamStalled(let participant, _),
@@ -83,6 +84,7 @@ extension EngineEvent {
             "\(name(writer)), \(update.stream): \(update.text)\(update.isFinal ? "" : "…")"
         case .interrupted(let talker, let participant, _):
             "\(name(participant)) interrupted \(talker == participant ? "what was said before" : name(talker))"
+        case .bargeIn(let talker, let change): change.stage.text(name(talker))
         case .generationStarted(let talker, _): "\(name(talker)) speaks anew"
         case .utteranceHeard(let talker, let heard, _):
             "utterance \(heard.utterance.rawValue) of \(name(talker)) was heard up to \(heard.heard)"
@@ -95,6 +97,18 @@ extension EngineEvent {
         case .requestFailed(_, let error): "a request to the room failed: \(error)"
         case .left(let end): Failure(end).message
         case .eventsDropped(let count): "\(count) events were dropped here"
+        }
+    }
+}
+
+extension BargeInStage {
+    /// What becomes of what a talker says, for people.
+    fileprivate func text(_ talker: String) -> String {
+        switch self {
+        case .none: "\(talker) goes on"
+        case .suspected: "you speak into \(talker), who is quieter"
+        case .held: "\(talker) waits while you speak"
+        case .confirmed: "you interrupt \(talker)"
         }
     }
 }
