@@ -135,9 +135,12 @@ package final class SimulatedConversation {
     /// Gives the engine more sound of an answer; false where not all of it fits into the queue.
     @discardableResult
     package func offer(_ samples: [Float], of answer: UtteranceID) -> Bool {
-        conversation.extend(answer, by: .seconds(samples.count) / 48_000)
-        conversation.answerQueued(answer)
-        return conversation.farEnd.offer(samples.span, utterance: answer) == samples.count
+        let taken = conversation.farEnd.offer(samples.span, utterance: answer)
+        if taken > 0 {
+            conversation.extend(answer, by: .seconds(taken) / 48_000)
+            conversation.answerQueued(answer)
+        }
+        return taken == samples.count
     }
 
     /// Says that nothing more of an answer comes.

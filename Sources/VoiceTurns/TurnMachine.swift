@@ -179,6 +179,9 @@ public struct TurnMachine: Sendable {
         enter(.idle)
     }
 
+    /// Whether it will still be told how much of a turn's answer was heard, although it is not wanted any more.
+    public func isLeaving(_ turn: TurnID) -> Bool { leaving.contains { $0.turn == turn } }
+
     /// Cancels whatever turn it is and begins anew; never refused.
     public mutating func reset() {
         if listening != nil { drop(.cancelled) }

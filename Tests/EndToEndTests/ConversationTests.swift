@@ -206,6 +206,37 @@ struct ConversationTests {
     }
 
     @Test(
+        "Given an answer that is heard, when it is cancelled, then whoever waits for its receipt has what the loudspeaker sounded"
+    )
+    func receipt() async throws {
+        let talk = try Self.conversation([])
+        talk.run(for: .milliseconds(500))
+        #expect(talk.answer(nil, Self.agent(10)))
+        talk.run(for: .seconds(2))
+        let core = talk.conversation
+        let turn = try #require(try core.cancelAwaiting())
+        async let receipt = core.receipt(of: turn)
+        talk.run(for: .milliseconds(500))
+        let heard = try #require(await receipt)
+        #expect(heard.reason == .cancelled && heard.heard > .milliseconds(1_900) && heard.heard < .milliseconds(2_060))
+        let ended = talk.told.compactMap { if case .answerEnded(_, let heard) = $0.event { heard } else { nil } }
+        #expect(ended == [heard])
+        // Of an answer without sound there is none, a wait that is ended has none, and nobody waits when it is over
+        _ = try #require(talk.takeAnswer(nil))
+        #expect(try core.cancelAwaiting() == nil)
+        #expect(talk.answer(nil, Self.agent(5)))
+        talk.run(for: .seconds(1))
+        let other = try #require(try core.cancelAwaiting())
+        core.endAwaiting(other)
+        #expect(await core.receipt(of: other) == nil)
+        #expect(talk.answer(nil, Self.agent(5)))
+        talk.run(for: .seconds(1))
+        let last = try #require(try core.cancelAwaiting())
+        core.close()
+        #expect(await core.receipt(of: last) == nil)
+    }
+
+    @Test(
         "Given an answer that is held since the person speaks, when it is cancelled, then it does not go on when the person falls silent, and what was heard of it is told once"
     )
     func cancelledWhileHeld() throws {

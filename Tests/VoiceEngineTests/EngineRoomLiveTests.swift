@@ -50,6 +50,9 @@ extension EngineLiveTests {
                 #expect(try await eventually { try await anna.statistics().streams.isEmpty })
                 await expect("unknownParticipant") { try await anna.setVolume(1, for: benID) }
                 await expect("unknownParticipant") { try await anna.interrupt(benID) }
+                await expect("unknownParticipant") {
+                    _ = try await anna.interrupt(benID, awaitingReceiptsFor: .seconds(1))
+                }
                 await anna.leave()
             }
             await anna.stop()

@@ -173,6 +173,24 @@ struct RoomMediaTests {
         #expect(busy.map(text) == ["refused interrupt: receiverBusy"])
     }
 
+    @Test("an interruption that could not be asked for is withdrawn, and others stay")
+    func failedInterruption() {
+        let (anna, ben, stream) = (ParticipantID(rawValue: 1), ParticipantID(rawValue: 2), StreamID(rawValue: 10))
+        var media = joined([entry(1, "anna"), entry(2, "ben")])
+        // Given two of ours, of which one could not be asked for
+        _ = media.interrupt(anna)
+        #expect(media.interrupt(anna).map(text).first == "flush 100 before 2")
+        #expect(media.interruptionRefused(stream).map(text) == ["flush 100 before 1"])
+        // Then the other is answered as if there had been none
+        #expect(media.handle(.interrupted(by: Self.own, stream, generation: 1)).isEmpty)
+        let bens = media.handle(.interrupted(by: ben, stream, generation: 2))
+        #expect(bens.map(text) == ["flush 100 before 2", "2 interrupted 1 before 2"])
+        // And of a stream that has gone nothing is to be done
+        _ = media.interrupt(ben)
+        _ = media.handle(.participantLeft(ben, .left))
+        #expect(media.interruptionRefused(StreamID(rawValue: 20)).isEmpty)
+    }
+
     @Test("who is watched is interrupted when speech into it is confirmed, and watched no more when it leaves")
     func spokenInto() {
         let (anna, ben) = (ParticipantID(rawValue: 1), ParticipantID(rawValue: 2))

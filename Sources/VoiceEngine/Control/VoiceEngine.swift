@@ -280,6 +280,44 @@ public actor VoiceEngine {
         try room.interrupt(participant)
     }
 
+    /// Interrupts, as ``interrupt(_:)`` does, and waits until it is known how far what was said was heard.
+    ///
+    /// Of a participant there is one receipt, for the utterance that it was saying, from this engine's loudspeaker; of this
+    /// engine's own speech one for each participant that had begun to hear the utterance, as its engine tells. Without a
+    /// named utterance (``beginUtterance(_:)``) there is none. Does not block; a receipt comes when the last of the old
+    /// sound has left the DAC, a fade and the device's buffer after the interruption, and from others a way through the
+    /// room later.
+    ///
+    /// - Parameter timeout: how long to wait for receipts; then what was told last comes instead, which
+    ///   ``HeardUtterance/isFinal`` says. The cancellation of the task ends the wait the same way.
+    /// - Throws: as ``interrupt(_:)``.
+    public func interrupt(
+        _ participant: ParticipantID? = nil, awaitingReceiptsFor timeout: Duration
+    ) async throws(EngineError) -> [InterruptionReceipt] {
+        guard let room else { throw .notJoined }
+        let number = room.openReceipts(of: participant)
+        do throws(EngineError) {
+            try room.interrupt(participant)
+        } catch {
+            room.giveUp(number)
+            throw error
+        }
+        let timer = Task {
+            // Cancelled where the receipts have come, which then finds nobody.
+            try? await Task.sleep(for: timeout)
+            self.giveUpReceipts(number, of: room)
+        }
+        let receipts = await withTaskCancellationHandler {
+            await room.receipts(number)
+        } onCancel: {
+            timer.cancel()
+        }
+        timer.cancel()
+        return receipts
+    }
+
+    private func giveUpReceipts(_ number: UInt64, of room: RoomMembership) { room.giveUp(number) }
+
     /// Has what a participant says give way to whoever speaks at the microphone, as an agent's answer does in a
     /// ``Conversation``: it is made quieter at once, silenced and kept while the near talker goes on, and interrupted when they
     /// mean it (``interrupt(_:)``). After a cough or an "mm-hm" it goes on where it was; it is late then by as much as

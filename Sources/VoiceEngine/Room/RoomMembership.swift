@@ -14,6 +14,9 @@ final class RoomMembership {
     private var end: RoomClientEnd?
     private var isIn = false
     private var texts = RoomTexts()
+    private var receipts = ReceiptDesk()
+    /// Whoever waits for the receipts of an interruption.
+    private var waiting: [UInt64: CheckedContinuation<[InterruptionReceipt], Never>] = [:]
     /// Whoever waits for the join to be decided.
     private var entry: CheckedContinuation<RoomClientEnd?, Never>?
 
@@ -114,8 +117,36 @@ final class RoomMembership {
         }
     }
 
+    /// Waits until it is known how far what was interrupted was heard; the wait is begun before the interruption, lest its
+    /// answer come first. ``giveUp(_:)`` ends it.
+    nonisolated(nonsending) func receipts(_ number: UInt64) async -> [InterruptionReceipt] {
+        await withCheckedContinuation {
+            waiting[number] = $0
+            deliverReceipts()
+        }
+    }
+
+    /// Begins to wait for the receipts of an interruption.
+    func openReceipts(of participant: ParticipantID?) -> UInt64 { receipts.open(participant) }
+
+    /// Waits no longer: what is known goes to whoever waits.
+    func giveUp(_ number: UInt64) {
+        let known = receipts.close(number)
+        waiting.removeValue(forKey: number)?.resume(returning: known)
+    }
+
+    private func deliverReceipts() {
+        while !waiting.isEmpty, let (number, known) = receipts.takeSettled() {
+            waiting.removeValue(forKey: number)?.resume(returning: known)
+        }
+    }
+
     /// Tells the room what the media thread has to tell it.
     func take(_ event: MediaEvent) {
+        if case .utteranceHeard(let news) = event {
+            receipts.take(HeardUtterance(news), of: ParticipantID(rawValue: news.participant))
+            deliverReceipts()
+        }
         if !isOver { carryOut(media.take(event)) }
     }
 
@@ -167,6 +198,12 @@ final class RoomMembership {
     }
 
     private func post(_ event: EngineEvent) {
+        switch event {
+        case .heard(let heard, let listener): receipts.take(heard, by: listener)
+        case .participantLeft(let participant, _): receipts.leave(participant)
+        default: break
+        }
+        deliverReceipts()
         texts.follow(event, now: MonotonicTime.now().sinceEpoch)
         broadcast.post(event)
     }
@@ -197,6 +234,8 @@ final class RoomMembership {
         case .ended(let reason):
             carryOut(media.leave())
             end = reason
+            receipts.endAll()
+            deliverReceipts()
             if isIn { broadcast.post(.left(reason)) }
             decide(reason)
         }

@@ -139,6 +139,27 @@ public final class Conversation: Sendable {
         try core.perform { (machine, _) throws(TurnRefusal) in try machine.cancel() }
     }
 
+    /// Cancels whatever turn it is, as ``cancel()``, and waits until it is known how much of the answer was heard: a fade of 5 ms and the device's buffer later.
+    ///
+    /// - Parameter timeout: how long to wait; the task's cancellation ends it too. ``TurnEvent/answerEnded(_:_:)`` tells it all the same.
+    /// - Returns: nil where no sound of an answer had been queued, or the time is over.
+    /// - Throws: ``TurnRefusal/idle``.
+    public func cancel(awaitingReceiptFor timeout: Duration) async throws(TurnRefusal) -> HeardAnswer? {
+        guard let turn = try core.cancelAwaiting() else { return nil }
+        let timer = Task { [core] in
+            // Cancelled where it is known, which then finds nobody.
+            try? await Task.sleep(for: timeout)
+            core.endAwaiting(turn)
+        }
+        let heard = await withTaskCancellationHandler {
+            await core.receipt(of: turn)
+        } onCancel: {
+            timer.cancel()
+        }
+        timer.cancel()
+        return heard
+    }
+
     /// Cancels whatever turn it is and begins anew.
     public func reset() { core.perform { machine, _ in machine.reset() } }
 

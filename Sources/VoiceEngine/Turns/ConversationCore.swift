@@ -17,6 +17,15 @@ package final class ConversationCore: Sendable {
         /// What the media thread had no room for; it comes later, in order.
         var unsent: [MediaCommand] = []
         var isOver = false
+        /// Answers that were cancelled, and of which somebody wants to know how much was heard.
+        var receipts: [TurnID: Receipt] = [:]
+    }
+
+    /// How far the waiting for a receipt is.
+    private enum Receipt {
+        case awaited
+        case awaitedBy(CheckedContinuation<HeardAnswer?, Never>)
+        case known(HeardAnswer?)
     }
 
     /// How long until what the media thread had no room for is tried again.
@@ -150,6 +159,49 @@ package final class ConversationCore: Sendable {
         return try outcome.get()
     }
 
+    // MARK: Receipts
+
+    /// Cancels whatever turn it is; returns the turn of whose answer ``receipt(of:)`` tells then, nil where nothing of one can have been heard.
+    package func cancelAwaiting() throws(TurnRefusal) -> TurnID? {
+        let outcome = state.withLock { state -> Result<TurnID?, TurnRefusal> in
+            let turn = state.machine.turn
+            do throws(TurnRefusal) { try state.machine.cancel() } catch { return .failure(error) }
+            let isAwaited = state.machine.isLeaving(turn)
+            if isAwaited { state.receipts[turn] = .awaited }
+            carryOut(&state)
+            return .success(isAwaited ? turn : nil)
+        }
+        timeoutChanged(self)
+        return try outcome.get()
+    }
+
+    /// Waits until it is known how much of an answer was heard that ``cancelAwaiting()`` has ended; nil after ``endAwaiting(_:)``.
+    package func receipt(of turn: TurnID) async -> HeardAnswer? {
+        await withCheckedContinuation { continuation in
+            state.withLock { state in
+                guard case .known(let heard)? = state.receipts[turn] else {
+                    state.receipts[turn] = .awaitedBy(continuation)
+                    return
+                }
+                state.receipts[turn] = nil
+                continuation.resume(returning: heard)
+            }
+        }
+    }
+
+    /// Waits no longer for a receipt.
+    package func endAwaiting(_ turn: TurnID) { state.withLock { settle(turn, nil, &$0) } }
+
+    private func settle(_ turn: TurnID, _ heard: HeardAnswer?, _ state: inout State) {
+        switch state.receipts[turn] {
+        case nil, .known: break
+        case .awaited: state.receipts[turn] = .known(heard)
+        case .awaitedBy(let continuation):
+            state.receipts[turn] = nil
+            continuation.resume(returning: heard)
+        }
+    }
+
     /// Takes what the media thread tells of the near talker.
     func take(_ event: MediaEvent) {
         switch event {
@@ -204,6 +256,7 @@ package final class ConversationCore: Sendable {
             order(.watchAnswers(AnswerWatchOrder(farEnd: farEnd.id.rawValue, policy: .off)), &state)
             order(.openGate, &state)
             state.isOver = true
+            for turn in state.receipts.keys { settle(turn, nil, &state) }
             return true
         }
         guard isFirst else { return }
@@ -221,6 +274,7 @@ package final class ConversationCore: Sendable {
                     state.history.answerEnded(ended.turn, ended.answer, text: ended.text, heard: ended.heard)
                 }
                 tell(event)
+                if case .answerEnded(let turn, let heard) = event { settle(turn, heard, &state) }
             case .openGate: order(.openGate, &state)
             case .closeGate(let kept): order(.closeGate(keeping: kept.frames), &state)
             case .watch(let policy):
