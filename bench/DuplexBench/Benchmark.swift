@@ -11,6 +11,12 @@ struct Benchmark: Sendable {
     static let all: [Benchmark] = [.rings, .tick, .playout, .echo, .bargeIn, .turns, .talk, .speech, .abuse, .secure]
 }
 
+/// How much is measured.
+enum BenchmarkLength {
+    /// Whether `--long` was asked for: what takes hours.
+    static let isLong = CommandLine.arguments.contains("--long")
+}
+
 /// What a benchmark found out: a table for people, a summary for programs.
 struct BenchmarkResult {
     /// What was measured, how, and in which unit: a paragraph above the table.

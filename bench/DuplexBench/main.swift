@@ -1,6 +1,6 @@
 import Glibc
 
-// DuplexBench NAME [--json]: see bench/run, which builds it first.
+// DuplexBench NAME [--json] [--long]: see bench/run, which builds it first.
 
 /// EX_USAGE of sysexits.h.
 let usageError: Int32 = 64
@@ -12,8 +12,8 @@ func fail(_ message: String, code: Int32) -> Never {
 }
 
 let list = Benchmark.all.map { "  \($0.name): \($0.purpose)" }.joined(separator: "\n")
-let usage = "usage: bench/run NAME [--json]\n\(list)"
-let names = CommandLine.arguments.dropFirst().filter { $0 != "--json" }
+let usage = "usage: bench/run NAME [--json] [--long]\n\(list)"
+let names = CommandLine.arguments.dropFirst().filter { $0 != "--json" && $0 != "--long" }
 let wantsJSON = CommandLine.arguments.contains("--json")
 
 if names.contains(where: { $0 == "--help" || $0 == "-h" }) {

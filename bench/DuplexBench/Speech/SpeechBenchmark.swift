@@ -11,7 +11,7 @@ extension Benchmark {
 }
 
 /// Our network and its peers, over recorded voices in simulated noises, under the same rules.
-private enum SpeechBenchmark {
+enum SpeechBenchmark {
     private static let rules = SpeechDetector.Configuration()
     private static let ratios = [10.0, 5, 0]
     private static let seconds = 60.0

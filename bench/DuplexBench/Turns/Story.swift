@@ -1,0 +1,103 @@
+import SimulatedCalls
+import VoiceEngine
+import VoiceSimulation
+
+/// One story of an agent in the engine's own process, from half a second on.
+struct Story {
+    static let length = 20.0
+    static let begin = 0.5
+    static let onset = 9.0
+    static let level = -26.0
+    static let audible: Float = 0.001
+
+    /// A change of stage: when its block ended at the ADC, and when it was told.
+    struct Change {
+        var stage: BargeInStage
+        var decided: Double
+        var time: Double
+    }
+
+    let changes: [Change]
+    private let story: [Float]
+    private let recording: AirRecording
+    private let heard: HeardAnswer?
+    /// When the person's first sound was.
+    let spoken: Double
+    /// When the answer was given up; nil where it was not.
+    let ended: Double?
+
+    init(_ sound: NearSound, room: RoomConditions, seed: UInt64) throws {
+        var configuration = SimulatedConversation.Configuration(
+            talker: SpeechSource(Self.person(sound, seed: seed), repetition: .once))
+        configuration.seed = seed
+        configuration.room = room
+        configuration.longest = .seconds(Self.length + 3)
+        let talk = try SimulatedConversation(configuration)
+        story = Self.story(seed: seed)
+        talk.run(for: .seconds(Self.begin))
+        talk.answer(nil, story)
+        talk.run(for: .seconds(Self.length + 2))
+        recording = talk.recording
+        changes = talk.told.compactMap { told in
+            guard case .bargeIn(_, let change) = told.event else { return nil }
+            return Change(
+                stage: change.stage, decided: (change.decided - talk.beginning) / .seconds(1),
+                time: told.time / .seconds(1))
+        }
+        ended = changes.first { $0.stage == .confirmed }?.time
+        heard = talk.told.compactMap { if case .answerEnded(_, let heard) = $0.event { heard } else { nil } }.first
+        spoken = Double(recording.near.firstIndex { abs($0) > Self.audible } ?? 0) / 48_000
+    }
+
+    /// A person who is silent until ``onset``.
+    static func person(_ sound: NearSound, seed: UInt64) -> [Float] {
+        [Float](repeating: 0, count: Int(onset * 48_000))
+            + sound.samples(seed: seed &* 31 &+ sound.rawValue, level: level)
+    }
+
+    static func story(seed: UInt64) -> [Float] {
+        SyntheticSpeech.samples(
+            frames: Int(length * 48_000), seed: seed &+ 1_000, voice: .low, levelDecibels: level)
+    }
+
+    func times(of stage: BargeInStage) -> [Double] { changes.filter { $0.stage == stage }.map(\.time) }
+
+    /// Whether all of it was heard.
+    var isWhole: Bool { heard?.reason == .complete && heard?.heard == .seconds(Self.length) }
+
+    /// Where the story's first frame is in the recording, as long as nothing was repeated.
+    private var offset: Int? {
+        guard let first = recording.speaker.firstIndex(where: { abs($0) > Self.audible }),
+            let begin = story.firstIndex(where: { abs($0) > Self.audible })
+        else { return nil }
+        return first - begin
+    }
+
+    /// When the loudspeaker was first 6 dB below the story after the person had begun; nil where it was held before.
+    var quietAt: Double? {
+        guard let offset, changes.first.map({ $0.time >= spoken }) ?? false else { return nil }
+        let from = Int(spoken * 48_000)
+        let end = min(recording.speaker.count, offset + story.count)
+        for frame in from..<max(from, end) where abs(story[frame - offset]) > 0.01 {
+            if abs(recording.speaker[frame]) < 0.5 * abs(story[frame - offset]) { return Double(frame) / 48_000 }
+        }
+        return nil
+    }
+
+    /// When the loudspeaker last sounded.
+    var lastSound: Double { Double(recording.speaker.lastIndex { abs($0) > Self.audible } ?? 0) / 48_000 }
+
+    func soundingFrames(from time: Double) -> Int {
+        recording.speaker.dropFirst(Int(time * 48_000)).count { abs($0) > Self.audible }
+    }
+
+    /// How far what is told of the heard part is off, ms; nil where something was repeated, or nothing told.
+    var heardError: Double? {
+        guard let heard, let offset, !changes.contains(where: { $0.stage == .none }) else { return nil }
+        let part = story.prefix(Int(heard.heard / .microseconds(1)) * 48 / 1_000)
+        guard let last = part.lastIndex(where: { abs($0) > Self.audible }),
+            let sounded = recording.speaker.lastIndex(where: { abs($0) > Self.audible })
+        else { return nil }
+        return abs(Double(sounded - offset - last)) / 48
+    }
+}
