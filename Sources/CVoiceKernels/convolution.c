@@ -41,21 +41,50 @@ VK_CLONES void vk_fir_crossfade(
     }
 }
 
+// The taps of a position between two rows, and the row that follows them: `phase` rows after the first.
+VK_INLINE void taps_between(const float *rows, double phase, size_t tap_count, float *taps) {
+    const size_t row = (size_t)phase;
+    const float between = (float)(phase - (double)row);
+    const float *a = rows + row * tap_count, *b = a + tap_count;
+    for (size_t j = 0; j < tap_count; j += 8) {
+        const lanes8 low = LOAD(a + j);
+        STORE(taps + j, low + between * (LOAD(b + j) - low));
+    }
+}
+
+enum { longest_row = 64, run = 16 };
+
 VK_CLONES void vk_resample(
     const float *input, double start, double step, const float *rows, size_t phases, size_t tap_count, float *output, size_t count) {
-    for (size_t i = 0; i < count; i++) {
+    const double reach = (double)(tap_count / 2), turn = (step - 1) * (double)phases * run;
+    const lanes8 ramp = {0, 1.f / run, 2.f / run, 3.f / run, 4.f / run, 5.f / run, 6.f / run, 7.f / run};
+    // A run of outputs whose step is all but 1 reads neighbouring inputs by taps that hardly change: so they are taken from a straight line
+    // between the taps at its beginning and at its end, two rows away at most, which leaves (pi / phases)^2 / 2, as for 256 phases -82 dB.
+    const int in_runs = turn <= 2 && turn >= -2;
+    float first[longest_row], last[longest_row];
+    size_t i = 0;
+    while (i < count) {
         const double position = start + (double)i * step;
         const ptrdiff_t whole = (ptrdiff_t)position;
-        const double phase = (position - (double)whole) * (double)phases;
-        const size_t row = (size_t)phase;
-        const float between = (float)(phase - (double)row);
-        const float *a = rows + row * tap_count, *b = a + tap_count;
-        const float *x = input + whole - (ptrdiff_t)(tap_count / 2) + 1;
-        lanes8 sum = {0};
-        for (size_t j = 0; j < tap_count; j += 8) {
-            const lanes8 low = LOAD(a + j);
-            sum += LOAD(x + j) * (low + between * (LOAD(b + j) - low));
+        const double phase = (position - (double)whole) * (double)phases, end = phase + turn;
+        const float *x = input + whole - (ptrdiff_t)reach + 1;
+        taps_between(rows, phase, tap_count, first);
+        if (in_runs && count - i >= run && end >= 0 && end < (double)phases) {
+            taps_between(rows, end, tap_count, last);
+            lanes8 a = {0}, b = {0}, c = {0}, d = {0};
+            for (size_t j = 0; j < tap_count; j++) {
+                const float tap = first[j], change = last[j] - tap;
+                const lanes8 near = LOAD(x + j), far = LOAD(x + j + 8);
+                a += tap * near;
+                b += change * near;
+                c += tap * far;
+                d += change * far;
+            }
+            STORE(output + i, a + ramp * b);
+            STORE(output + i + 8, c + (ramp + 0.5f) * d);
+            i += run;
+        } else {
+            output[i++] = dot(x, first, tap_count);
         }
-        output[i] = SUM(sum);
     }
 }

@@ -46,7 +46,7 @@ private struct SimulatedDuplex: ~Copyable {
     /// The last mark of the block before.
     private var lastMark: Float?
     /// How far the distance of two neighbours ever was from one frame, over blocks that continue each other: the drift,
-    /// the correction and a Float's resolution near 100 000.
+    /// the correction and a Float's resolution near a million.
     private(set) var roughness: Float = 0
 
     /// Playback does not come for a while: an underrun, a pause, a longer buffer.
@@ -128,8 +128,8 @@ struct ReferenceAlignerTests {
     private let allowed = 8.0
     /// 1.5 ms right after a jump, when the new stretch's times rest on a few stamps.
     private let allowedAfterJump = 24.0
-    /// A Float near 100 000 resolves 0.008; 1000 ppm of step would add 0.001. A slip would be 16.
-    private let seamless: Float = 0.05
+    /// A Float near a million, which the marks reach, resolves 0.06; 1000 ppm of step would add 0.001. A slip would be 16.
+    private let seamless: Float = 0.1
 
     @Test("one seamless stream while the clocks agree", arguments: cases([0, 0.0001, 0.001]))
     func contiguous(jitter: Double) {

@@ -104,8 +104,8 @@ void vk_fir(const float *input, size_t step, const float *taps, size_t tap_count
 void vk_fir_crossfade(
     const float *input, const float *old_taps, const float *new_taps, size_t tap_count, float *output, size_t count) VK_SAFE;
 
-/// Reads `input` at the positions start, start + step, ... : `phases + 1` rows of `tap_count` (a multiple of 8) taps
-/// are the interpolator for the fractions 0, 1/phases, ... 1; between rows the taps are interpolated. A position p
+/// Reads `input` at the positions start, start + step, ... : `phases + 1` rows of `tap_count` (a multiple of 8, 64 at
+/// most) taps are the interpolator for the fractions 0, 1/phases, ... 1; between rows the taps are interpolated. A position p
 /// takes the frames from floor(p) - tap_count / 2 + 1 to floor(p) + tap_count / 2: the caller sees to it that they are
 /// there.
 void vk_resample(
