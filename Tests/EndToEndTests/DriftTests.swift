@@ -10,9 +10,9 @@ import VoiceSimulation
 struct DriftTests {
     private static let isLong = unsafe getenv("DUPLEXVOICE_LONG") != nil
     #if DEBUG
-        private static let usual = (tone: Duration.seconds(30), echo: Duration.seconds(6))
+        private static let usual = (tone: Duration.seconds(16), echo: Duration.seconds(6))
         /// How long the delay is looked at, at the beginning and at the end.
-        private static let look = Duration.seconds(10)
+        private static let look = Duration.seconds(6)
     #else
         private static let usual = (tone: Duration.seconds(200), echo: Duration.seconds(40))
         /// How long the delay is looked at, at the beginning and at the end.

@@ -44,7 +44,7 @@ private struct RandomDialog {
         switch numbers.below(10) {
         case 0:
             server.dialog.startTurn()
-            server.dialog.hear([Int16](repeating: 1, count: numbers.below(3_000)))
+            server.dialog.hear([Int16](repeating: 1, count: numbers.below(400)))
             answers.append(server.dialog.endTurn())
             unasked.append(answers[answers.count - 1])
         case 1, 2:
@@ -59,7 +59,7 @@ private struct RandomDialog {
         case 3, 4, 5:
             guard !responses.isEmpty, server.dialog.isReady else { break }
             let index = numbers.below(responses.count)
-            let samples = [Int16](repeating: Int16(responses[index].number), count: 1 + numbers.below(4_000))
+            let samples = [Int16](repeating: Int16(responses[index].number), count: 1 + numbers.below(600))
             let isLive = !responses[index].isDone && !cancelled.contains(responses[index].answer)
             if isLive { received["i\(responses[index].name)", default: 0] += samples.count }
             try server.speak(
@@ -77,13 +77,13 @@ private struct RandomDialog {
             if numbers.chance(0.8) { server.dialog.cancel(answer) }
             cancelled.insert(answer)
             if numbers.chance(0.8) {
-                server.dialog.heard(of: answer, .milliseconds(numbers.below(4_000)), isComplete: false)
+                server.dialog.heard(of: answer, .milliseconds(numbers.below(600)), isComplete: false)
             } else {
                 server.dialog.cancel(answer)
             }
         case 8:
             for answer in answers {
-                let taken = server.dialog.takeSound(of: answer, atMost: numbers.below(5_000))
+                let taken = server.dialog.takeSound(of: answer, atMost: numbers.below(800))
                 if cancelled.contains(answer) { staleAfterCancel += taken.count }
                 staleAfterCancel += taken.count { askers[Int($0) - 1] != answer }
             }

@@ -1,4 +1,5 @@
 import SimulatedCalls
+import TestCases
 import Testing
 import VoiceEngine
 
@@ -72,7 +73,8 @@ struct CascadeStoryTests {
     }
 
     @Test(
-        "Given an answer, when the person cancels it, then it is silent and stays so", arguments: [4.6, 4.9, 5.4, 6.5])
+        "Given an answer, when the person cancels it, then it is silent and stays so",
+        arguments: cases([4.6, 4.9, 5.4, 6.5]))
     func cancelled(at seconds: Double) throws {
         var script = ScriptedTalk.Script(texts: [.success("tell me a story")])
         script.answer = { _ in Self.story }
