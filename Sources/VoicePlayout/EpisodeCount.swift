@@ -68,7 +68,7 @@ struct EpisodeCount {
     }
 
     /// What there is above a level and each of the ``heights`` more.
-    func count(above level: Int) -> InlineArray<4, Found> {
+    mutating func count(above level: Int) -> InlineArray<4, Found> {
         var found = InlineArray<4, Found>(repeating: (0, 0))
         var (recent, above, height) = (0, jumps, 0)
         for bin in 0..<crossings.count {

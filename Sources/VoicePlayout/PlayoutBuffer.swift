@@ -38,7 +38,7 @@ package struct PlayoutBuffer: ~Copyable {
     }
 
     /// Sound that waits, decoded or not, frames.
-    package var bufferedFrames: Int { maker.queue.count + planner.waitingFrames }
+    package var bufferedFrames: Int { mutating get { maker.queue.count + planner.waitingFrames } }
 
     /// Packets that wait to be decoded.
     package var waitingPackets: Int { planner.store.count }

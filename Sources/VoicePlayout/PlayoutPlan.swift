@@ -102,7 +102,7 @@ struct CatchUp: BitwiseCopyable {
     private var steps = InlineArray<40, Step>(repeating: .concealment(frames: 0))
     private(set) var count = 0
 
-    subscript(index: Int) -> Step { steps[index] }
+    subscript(index: Int) -> Step { steps.span[index] }
 
     /// One more; what finds no room would not matter any more.
     mutating func append(_ step: Step) {

@@ -48,8 +48,10 @@ struct PlayoutPlanner: ~Copyable {
 
     /// Sound that waits undecoded, frames.
     var waitingFrames: Int {
-        guard store.count > 0, let newest = store[store.newest] else { return 0 }
-        return Int(max(0, newest.end - cursor.position))
+        mutating get {
+            guard store.count > 0, let newest = store[store.newest] else { return 0 }
+            return Int(max(0, newest.end - cursor.position))
+        }
     }
 
     // MARK: Plans

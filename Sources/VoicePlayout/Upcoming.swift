@@ -17,7 +17,7 @@ extension PlayoutPlanner {
     private static let tolerance = Int64(Frames.grain)
 
     /// Looks what comes next; nothing is changed.
-    func upcoming() -> Upcoming {
+    mutating func upcoming() -> Upcoming {
         var (sequence, end) = (cursor.sequence, cursor.chainEnd)
         let position = cursor.position
         while true {
@@ -36,7 +36,7 @@ extension PlayoutPlanner {
     }
 
     /// What stands for the packets missing from `sequence` on, whose sound begins at `end`; nil if their time is over.
-    private func missing(from sequence: Int64, end: Int64, before next: StoredPacket) -> Upcoming? {
+    private mutating func missing(from sequence: Int64, end: Int64, before next: StoredPacket) -> Upcoming? {
         let position = cursor.position
         let restored = configuration.usesRedundancy && !next.startsStream ? Int64(next.framing.redundantFrames) : 0
         let restoredFrom = max(end, next.position - restored)

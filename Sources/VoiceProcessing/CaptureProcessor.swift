@@ -25,6 +25,8 @@ public final class CaptureProcessor {
     private var far: RealVector
     private var splice: OutputSplice
     private var stages: NearEndStages?
+    /// The delay of `stages`, whose look at it would copy them.
+    private var nearEndDelay: Int
 
     /// Sample rates that a processor takes, Hz.
     static let sampleRates = [16_000, 32_000, 48_000]
@@ -48,6 +50,7 @@ public final class CaptureProcessor {
         }
         let active = traits.resolved(requested, neuralNoise: neuralNoise)
         stages?.apply(traits.leftToNearEnd(active))
+        nearEndDelay = stages?.delay ?? 0
         _ = try stage.apply(active)
         self.sampleRate = sampleRate
         self.traits = traits
@@ -68,7 +71,7 @@ public final class CaptureProcessor {
     public var shortestBlock: Int { traits.takesShortBlocks && !traits.hasNearEnd ? 1 : sampleRate / 100 }
 
     /// Frames by which the output lags the input in the active settings.
-    public var processingDelay: Int { stage.delay + (stages?.delay ?? 0) }
+    public var processingDelay: Int { stage.delay + nearEndDelay }
 
     /// What of `requested` this processor does.
     public func resolved(_ requested: ProcessingSettings) -> ProcessingSettings {
@@ -85,6 +88,7 @@ public final class CaptureProcessor {
         guard next != activeSettings else { return requestedSettings = requested }
         if let hold = try stage.apply(next) { splice.begin(hold: hold) }
         stages?.apply(traits.leftToNearEnd(next))
+        nearEndDelay = stages?.delay ?? 0
         requestedSettings = requested
         activeSettings = next
     }

@@ -209,7 +209,7 @@ struct Downlink: ~Copyable {
     }
 
     /// What is pulled now follows what waits here and in the ring, which follows what the device has.
-    private func mixMoment(now: MonotonicTime) -> MixMoment {
+    private mutating func mixMoment(now: MonotonicTime) -> MixMoment {
         let pending = follower.pendingFrames
         let scale = drift.followedPPM.map { 1 + $0 * 1e-6 } ?? 1
         let dacTime = referenceEnd.map { end in

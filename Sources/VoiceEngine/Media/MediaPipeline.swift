@@ -71,12 +71,17 @@ struct MediaPipeline: ~Copyable {
         downlink.tellHeard(now: clock.start, &events)
     }
 
+    /// Mutating, like all that runs in each block and belongs to a large value: called from a mutating one, anything else
+    /// is given a copy of the whole value, here 40 KB (`tools/large-copies`).
     private var session: ReportSchedule.Session {
-        let (heard, talking) = downlink.population
-        let isSender = uplink.hasSentOfLate
-        // Listeners without a stream of their own are known by their reports alone.
-        return ReportSchedule.Session(
-            members: max(heard, reports.listeners.count) + 1, senders: talking + (isSender ? 1 : 0), isSender: isSender)
+        mutating get {
+            let (heard, talking) = downlink.population
+            let isSender = uplink.hasSentOfLate
+            // Listeners without a stream of their own are known by their reports alone.
+            return ReportSchedule.Session(
+                members: max(heard, reports.listeners.count) + 1, senders: talking + (isSender ? 1 : 0),
+                isSender: isSender)
+        }
     }
 
     /// Sends a report where one is due.

@@ -1,12 +1,13 @@
+internal import VoiceSignal
 internal import VoiceWire
 
 /// The last packets' payloads, which the next ones may repeat (RFC 2198). Memory of fixed size.
-struct SentPayloads {
+struct SentPayloads: ~Copyable {
     /// RTP with copies is not to be longer than any path carries whole (RFC 9000 section 14.1), less room for a packet's own sound.
     private static let mostBytes = 800
     private static let slotBytes = RedundantAudioWriter.longestBlock + 1
 
-    private var bytes = InlineArray<4096, UInt8>(repeating: 0)
+    private var bytes = FixedArray<UInt8>(count: 4_096, repeating: 0)
     private var lengths = InlineArray<4, Int>(repeating: 0)
     private var timestamps = InlineArray<4, UInt32>(repeating: 0)
     private var newest = 0

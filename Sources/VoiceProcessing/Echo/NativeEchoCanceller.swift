@@ -286,8 +286,6 @@ extension NativeEchoCanceller {
 
     /// Whole frames by which the reference is delayed before the filter.
     var offset: Int { linear.reference.offset }
-    /// Likelihood, 0...1, that what is left of the last block is echo.
-    var residualEcho: Float { presence.isLive ? suppressor.echoShare : 0 }
 
     /// Between 4 and 7 kHz: the share of the microphone's amplitude that is left, 0...1, and the echo's power over the
     /// reference's.
@@ -296,11 +294,12 @@ extension NativeEchoCanceller {
     }
 
     /// Writes what is known into a report of a signal at `rate`.
-    func describe(in report: inout ProcessingReport, rate: Int) {
+    mutating func describe(in report: inout ProcessingReport, rate: Int) {
         let isHeard = presence.presence > 0.5
         report.echoSuppression = activeSuppression
         report.echoDecisions = decisions
         report.mayContainEcho = isHeard && presence.isLive
+        report.residualEchoLikelihood = presence.isLive ? suppressor.echoShare : 0
         report.echoDelay = delays.echoDelay.map { $0 * rate / Self.sampleRate }
         report.echoDriftPPM = delays.driftPPM
         report.echoPresence = presence.presence

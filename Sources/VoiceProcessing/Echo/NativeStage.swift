@@ -61,7 +61,6 @@ final class NativeStage: EchoStage {
         canceller.hint = max(0, min(delay, sampleRate)) * NativeEchoCanceller.sampleRate / sampleRate
         cancel(&capture, reference)
         canceller.describe(in: &report, rate: sampleRate)
-        report.residualEchoLikelihood = canceller.residualEcho
     }
 
     private func cancel(_ capture: inout MutableSpan<Float>, _ reference: Span<Float>) {

@@ -51,13 +51,13 @@ struct FrameTimeline: ~Copyable {
     }
 
     /// The clock of the present stretch, nil before the first time stamp.
-    var clock: FrameClock? { count > 0 ? stretches[count - 1].clock : nil }
+    var clock: FrameClock? { count > 0 ? stretches.span[count - 1].clock : nil }
 
     /// Takes the time stamp of a frame; frames only go up.
     mutating func update(frame: Int64, time: Int64) {
         guard count > 0 else { return begin(Stretch(first: frame, clock: clockAt(frame, time))) }
         if isBroken { return beginAnew(frame, time) }
-        let present = stretches[count - 1].clock
+        let present = stretches.span[count - 1].clock
         let distance = abs(Double(time) - present.time(of: frame))
         guard distance > max(Self.jump.least, Self.jump.jitters * present.jitter) else {
             suspect = nil
@@ -85,6 +85,7 @@ struct FrameTimeline: ~Copyable {
     /// Where a time falls, nil before the first time stamp.
     func place(at time: Double) -> Place? {
         guard count > 0 else { return nil }
+        let stretches = stretches.span
         var index = count - 1
         while index > 0, time < stretches[index].start { index -= 1 }
         var end = index + 1 < count ? stretches[index + 1].first : Int64.max

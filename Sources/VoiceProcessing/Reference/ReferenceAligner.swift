@@ -244,7 +244,7 @@ public struct ReferenceAligner: ~Copyable {
     }
 
     /// Reference frames per microphone frame: the clocks' ratio, bent so that the timing error goes away.
-    private func stepFollowing(_ error: Double, count: Int) -> Double {
+    private mutating func stepFollowing(_ error: Double, count: Int) -> Double {
         var ratio = 1.0
         if let playing = playback.clock, let listening = recording.clock {
             let drift = listening.period / playing.period - 1

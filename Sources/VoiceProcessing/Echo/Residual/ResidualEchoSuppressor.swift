@@ -220,13 +220,15 @@ struct ResidualEchoSuppressor: ~Copyable {
 
     /// The share of what is left that the network takes for a near end, in amplitude.
     private var opinionOfNear: Float {
-        var (left, passed): (Float, Float) = (1e-9, 0)
-        for bin in TalkState.judged {
-            let amplitude = error.power(bin).squareRoot()
-            left += amplitude
-            passed += amplitude * opinion[bin]
+        mutating get {
+            var (left, passed): (Float, Float) = (1e-9, 0)
+            for bin in TalkState.judged {
+                let amplitude = error.power(bin).squareRoot()
+                left += amplitude
+                passed += amplitude * opinion[bin]
+            }
+            return passed / left
         }
-        return passed / left
     }
 
     private mutating func makeFilter(presence: Float, isUnsure: Bool, _ batch: inout TransformBatch) {
