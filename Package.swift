@@ -107,12 +107,13 @@ let package = Package(
         module(
             "DuplexVoiceC", "CDuplexVoice", "VoiceRealtime", "VoiceSignal", "VoiceWire", "VoicePlayout",
             "VoiceProcessing", "VoiceCoding", "VoiceEngine", "VoiceTransport"),
+        .target(name: "CDuplexBuild", cSettings: c),
         .executableTarget(
             name: "duplex",
             dependencies: [
                 "VoiceEngine", "VoicePartner", "RealtimePartner", "VoiceDialog", "VoiceWeb", "VoiceTransport",
                 "VoiceSimulation", "SimulatedCalls",
-                "CAllocationCounter", "CPcap",
+                "CAllocationCounter", "CDuplexBuild", "CPcap",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], swiftSettings: swift),
 

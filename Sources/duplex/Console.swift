@@ -1,4 +1,5 @@
-import Foundation
+import FoundationEssentials
+import Glibc
 import Synchronization
 
 /// Where a command's words go: results to stdout, complaints to stderr, progress to stderr and only where somebody
@@ -87,6 +88,12 @@ enum Console {
 func systemReason(_ number: Int32) -> String {
     guard let text = unsafe strerror(number) else { return "error \(number)" }
     return unsafe String(cString: text)
+}
+
+/// What the system said of a file that could not be written, read or made.
+func systemReason(of error: any Error) -> String {
+    let cause = (error as? CocoaError)?.underlying ?? error
+    return (cause as? POSIXError).map { systemReason($0.code.rawValue) } ?? "\(cause)"
 }
 
 /// A line of NDJSON: a summary or an event. Its keys are in snake case, with the unit last; what is unknown is left

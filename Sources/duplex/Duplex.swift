@@ -38,8 +38,3 @@ struct Duplex: AsyncParsableCommand {
         }
     }
 }
-
-/// What `duplex --version` says.
-enum EngineVersion {
-    static let text = "duplex 0.1.0"
-}

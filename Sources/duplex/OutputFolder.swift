@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 /// A folder that a command is going to write files into.
 enum OutputFolder {
@@ -12,15 +12,8 @@ enum OutputFolder {
             let isForbidden = (error as? CocoaError)?.code == .fileWriteNoPermission
             throw Failure(
                 isForbidden ? .permissionDenied : .thresholdMissed,
-                "the folder '\(path)' cannot be made\(reason(error)); choose another with \(option)")
+                "the folder '\(path)' cannot be made: \(systemReason(of: error)); choose another with \(option)")
         }
         for file in files { try OutputFile.check("\(path)/\(file)", option: option) }
-    }
-
-    private static func reason(_ error: any Error) -> String {
-        guard let underlying = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError,
-            underlying.domain == NSPOSIXErrorDomain
-        else { return "" }
-        return ": \(systemReason(Int32(underlying.code)))"
     }
 }

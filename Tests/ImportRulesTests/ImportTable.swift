@@ -34,8 +34,8 @@ enum ImportTable {
             "VoiceTransport", "VoiceWire",
         ],
         "duplex": stages.union([
-            "VoiceEngine", "VoiceSimulation", "SimulatedCalls", "ArgumentParser", "CPcap", "Foundation", "VoicePartner",
-            "RealtimePartner", "VoiceDialog", "VoiceWeb",
+            "VoiceEngine", "VoiceSimulation", "SimulatedCalls", "ArgumentParser", "CDuplexBuild", "CPcap",
+            "FoundationEssentials", "VoicePartner", "RealtimePartner", "VoiceDialog", "VoiceWeb",
         ]),
     ]
 

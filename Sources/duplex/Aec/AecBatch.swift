@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 /// Many recordings, one after another; what fails is told and does not stop the rest.
 struct AecBatch {
@@ -152,7 +152,7 @@ struct AecBatch {
         let heading = (["recording"] + Self.headings).map { "<th>\($0)</th>" }.joined()
         let rows = zip(lines, names).map { line, name in
             let text = SVGCanvas.escaped(name)
-            let address = line.report?.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed)
+            let address = line.report?.percentEncodedPath
             let link = address.map { "<a href=\"./\($0)\">\(text)</a>" } ?? text
             return "<tr><td>\(link)</td>" + Self.cells(line).map { "<td>\(SVGCanvas.escaped($0))</td>" }.joined()
                 + "</tr>"

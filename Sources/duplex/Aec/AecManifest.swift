@@ -1,4 +1,5 @@
-import Foundation
+import FoundationEssentials
+import VoiceDialog
 
 /// Recordings to process one after another: those that a folder holds or a manifest lists.
 ///
@@ -25,11 +26,11 @@ enum AecManifest {
 
     /// The recordings at `path`, in the order of the manifest or of their names.
     static func read(_ path: String) throws(Failure) -> [Item] {
-        var isFolder: ObjCBool = false
-        guard unsafe FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
+        var isFolder = false
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
             throw Failure(.inputUnusable, "there is no '\(path)'; --batch takes a folder or a manifest")
         }
-        let items = isFolder.boolValue ? try folder(path) : try manifest(path)
+        let items = isFolder ? try folder(path) : try manifest(path)
         guard !items.isEmpty else {
             throw Failure(
                 .inputUnusable,
@@ -43,7 +44,7 @@ enum AecManifest {
     private static func folder(_ path: String) throws(Failure) -> [Item] {
         let names: [String]
         do { names = try FileManager.default.contentsOfDirectory(atPath: path).sorted() } catch {
-            throw Failure(.permissionDenied, "the folder '\(path)' cannot be read: \(error.localizedDescription)")
+            throw Failure(.permissionDenied, "the folder '\(path)' cannot be read: \(systemReason(of: error))")
         }
         return names.compactMap { name in
             let place = "\(path)/\(name)"
@@ -94,8 +95,9 @@ enum AecManifest {
         var items: [Item] = []
         for line in lines {
             let data = Data(line.text.utf8)
-            let object = (try? JSONSerialization.jsonObject(with: data)) as? [String: Any]
-            if let other = object?.keys.sorted().first(where: { !columns.contains($0) }) {
+            if case .object(let members)? = try? JSON(parsing: Array(data)),
+                let other = members.keys.sorted().first(where: { !columns.contains($0) })
+            {
                 throw Failure(
                     .inputUnusable,
                     "'\(path)', line \(line.number): it has the key '\(other)'; there are \(columns.joined(separator: ", "))"
@@ -142,13 +144,13 @@ enum AecManifest {
                 if !isQuoted, previous == "\"" { cell.append("\"") }
                 isQuoted.toggle()
             } else if character == ",", !isQuoted {
-                cells.append(cell.trimmingCharacters(in: .whitespaces))
+                cells.append(cell.trimmed)
                 cell = ""
             } else {
                 cell.append(character)
             }
             previous = character
         }
-        return cells + [cell.trimmingCharacters(in: .whitespaces)]
+        return cells + [cell.trimmed]
     }
 }

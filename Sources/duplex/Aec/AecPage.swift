@@ -1,4 +1,5 @@
-import Foundation
+import FoundationEssentials
+import Glibc
 import VoiceProcessing
 
 /// The report of one recording: a page that needs nothing but itself.
@@ -25,7 +26,7 @@ struct AecPage {
     static func write(_ text: String, to path: String) throws(Failure) {
         do { try Data(text.utf8).write(to: URL(filePath: path)) } catch {
             throw Failure(
-                .thresholdMissed, "'\(path)' cannot be written: \(error.localizedDescription); check --report")
+                .thresholdMissed, "'\(path)' cannot be written: \(systemReason(of: error)); check --report")
         }
     }
 

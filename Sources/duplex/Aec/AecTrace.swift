@@ -1,4 +1,5 @@
-import Foundation
+import FoundationEssentials
+import Glibc
 import VoiceProcessing
 
 /// What the processing told of each block of 10 ms.

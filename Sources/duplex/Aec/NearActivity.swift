@@ -1,4 +1,5 @@
-import Foundation
+import FoundationEssentials
+import Glibc
 
 /// Where the near end talks, block of 10 ms by block, so that the echo can be judged where it does not.
 enum NearActivity {

@@ -1,4 +1,5 @@
-import Foundation
+import FoundationEssentials
+import Glibc
 import VoiceSimulation
 
 /// What became of a near talker who is known: compared with the talker alone, frame by frame.

@@ -1,5 +1,6 @@
 import ArgumentParser
-import Foundation
+import FoundationEssentials
+import Glibc
 import Synchronization
 import VoiceEngine
 import VoiceRooms
@@ -94,7 +95,7 @@ final class TokenFile: Sendable {
     private static func read(_ path: String) throws -> (token: String, isOpenToAll: Bool) {
         let file = try SecretFile(
             path, limit: RoomProtocol.tokenLimit + 2, firstLine: true, kind: "token file", option: "--token-file")
-        let text = String(decoding: file.bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+        let text = String(decoding: file.bytes, as: UTF8.self).trimmed
         return (text, file.isOpenToAll)
     }
 }

@@ -1,4 +1,5 @@
-import Foundation
+import FoundationEssentials
+import Glibc
 import VoiceEngine
 
 /// Which sound devices open, and what stands behind `default`.

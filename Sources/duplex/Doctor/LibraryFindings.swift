@@ -53,7 +53,7 @@ extension Finding {
     }
 
     /// The names of the library files that are mapped into this process.
-    private static var loadedFiles: [String] {
+    static var loadedFiles: [String] {
         let maps = SystemFile.text("/proc/self/maps") ?? ""
         let files = maps.split(separator: "\n").compactMap { $0.split(separator: "/").last.map(String.init) }
         return Set(files.filter { $0.contains(".so") }).sorted()

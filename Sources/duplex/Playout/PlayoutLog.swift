@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import VoicePlayout
 import VoiceWire
 
@@ -75,7 +75,7 @@ struct PlayoutLog {
 
     func writeCSV(to path: String) throws(Failure) {
         do { try Data(csv.utf8).write(to: URL(filePath: path)) } catch {
-            throw Failure(.thresholdMissed, "'\(path)' cannot be written: \(error.localizedDescription); check --log")
+            throw Failure(.thresholdMissed, "'\(path)' cannot be written: \(systemReason(of: error)); check --log")
         }
     }
 

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 /// Panels below each other under one title, written as SVG.
 struct Figure {
@@ -36,7 +36,7 @@ struct Figure {
     func write(to path: String, option: String) throws(Failure) {
         do { try Data(svg.utf8).write(to: URL(filePath: path)) } catch {
             throw Failure(
-                .thresholdMissed, "'\(path)' cannot be written: \(error.localizedDescription); check \(option)")
+                .thresholdMissed, "'\(path)' cannot be written: \(systemReason(of: error)); check \(option)")
         }
     }
 }

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 /// Pictures of 256 colours as PNG (ISO/IEC 15948), not compressed, so that no library is needed.
 enum PNG {

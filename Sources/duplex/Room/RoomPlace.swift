@@ -1,4 +1,5 @@
-import Foundation
+import FoundationEssentials
+import Glibc
 import VoiceTransport
 
 /// Where clients find a server.

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Foundation
+import FoundationEssentials
 import VoiceTransport
 
 /// Where the keys that sign tokens come from. Never from the command line, which every user of the machine can read.
@@ -125,6 +125,6 @@ struct RoomSecret: ParsableArguments {
                 .inputUnusable, "the secret file '\(path)' holds no text; make one with 'openssl rand -hex 32 > secret'"
             )
         }
-        return Array(String(decoding: file.bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines).utf8)
+        return Array(String(decoding: file.bytes, as: UTF8.self).trimmed.utf8)
     }
 }

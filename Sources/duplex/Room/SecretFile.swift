@@ -1,4 +1,5 @@
-import Foundation
+import FoundationEssentials
+import Glibc
 
 /// The bytes of a file that holds secrets, and who else can have them.
 struct SecretFile {

@@ -1,5 +1,6 @@
 import ArgumentParser
-import Foundation
+import FoundationEssentials
+import Glibc
 import RealtimePartner
 import VoicePartner
 import VoiceWeb
@@ -71,14 +72,17 @@ struct OfflineOptions: ParsableArguments {
 
     private static func read(_ path: String) throws -> String {
         try InputFile.check(path)
-        guard let file = FileHandle(forReadingAtPath: path), let data = try? file.read(upToCount: longestGrammar + 1),
-            data.count <= longestGrammar
-        else { throw Failure(.inputUnusable, "'\(path)' cannot be read, or is longer than 64 KiB") }
-        return String(decoding: data, as: UTF8.self)
+        let file = try SecretFile(path, limit: longestGrammar + 1, kind: "grammar", option: "--grammar")
+        guard file.bytes.count <= longestGrammar else {
+            throw Failure(.inputUnusable, "'\(path)' is longer than 64 KiB")
+        }
+        return String(decoding: file.bytes, as: UTF8.self)
     }
 
     @Sendable private static func wallTime() -> DialogueCore.WallTime {
-        let now = Calendar.current.dateComponents([.hour, .minute], from: Date())
-        return DialogueCore.WallTime(hour: now.hour ?? 0, minute: now.minute ?? 0)
+        var now = time(nil)
+        var parts = unsafe tm()
+        unsafe localtime_r(&now, &parts)
+        return unsafe DialogueCore.WallTime(hour: Int(parts.tm_hour), minute: Int(parts.tm_min))
     }
 }
