@@ -1,10 +1,11 @@
 internal import VoiceDialog
 internal import VoiceEngine
+internal import VoicePartner
 
 /// Speaks one answer: takes its sound when there is some, and gives it to the engine, which may let it wait.
 struct AnswerSpeaker: Sendable {
     private let answer: SpokenAnswer
-    private var captioned = 0
+    private var captions = CaptionCursor()
     /// Some of it was given to the engine.
     var hasPlayed = false
     /// All of it came.
@@ -41,12 +42,7 @@ struct AnswerSpeaker: Sendable {
     var heard: Duration { answer.heard }
 
     /// Of the text that was heard, the words since the last call; nil where there are none.
-    mutating func caption(_ text: String) -> String? {
-        guard text.count > captioned else { return nil }
-        defer { captioned = text.count }
-        let words = text.dropFirst(captioned).drop { $0 == " " }
-        return words.isEmpty ? nil : String(words)
-    }
+    mutating func caption(_ text: String) -> String? { captions.take(text) }
 
     /// There is sound to take.
     func soundWaits() { sounds.yield() }

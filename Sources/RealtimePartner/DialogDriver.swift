@@ -18,7 +18,7 @@ actor DialogDriver {
     private var socket: WebSocketClient?
     private var tasks: [Task<Void, Never>] = []
     private var reading: Task<Void, Never>?
-    private var timer: Task<Void, Never>?
+    private var timer = DueTimer()
     private var speaking: [AnswerID: AnswerSpeaker] = [:]
     private var answers: [TurnID: AnswerID] = [:]
     /// The time of the microphone's last frame that was sent on.
@@ -73,7 +73,7 @@ actor DialogDriver {
             if let ended { continuation.resume(returning: ended) } else { end = continuation }
         }
         tasks.forEach { $0.cancel() }
-        timer?.cancel()
+        timer.cancel()
         reading?.cancel()
         speaking.values.forEach { $0.stop() }
         socket?.link.close()
@@ -98,13 +98,7 @@ actor DialogDriver {
             case .event(let event): handle(event)
             }
         }
-        timer?.cancel()
-        timer = dialog.nextTimeout.map { due in
-            Task {
-                try? await Task.sleep(for: max(.zero, due - now))
-                if !Task.isCancelled { handleTimeout() }
-            }
-        }
+        timer.set(dialog.nextTimeout, now: now) { [weak self] in await self?.handleTimeout() }
         if dialog.wantsMessages { readingWaits.take()?.resume() }
     }
 

@@ -321,7 +321,7 @@ struct ServedSessionHostileTests {
 
     @Test(
         "whatever the order of a client's requests and a partner's work, every answer is ended once",
-        arguments: cases(0..<40))
+        arguments: cases(0..<20))
     func anyOrder(seed: Int) throws {
         var random = SeededNumbers(seed: UInt64(seed))
         var talk = try ServedTalk(isManual: seed.isMultiple(of: 2))

@@ -12,24 +12,14 @@ package struct RealtimeDialog: Sendable {
     package static let readingLimit = Duration.seconds(60)
     /// How much may wait at all.
     package static let waitingLimit = Duration.seconds(120)
-    /// How long a server may take to say that there is a session.
-    private static let greetingTime = Duration.seconds(10)
-
-    private enum Link: Equatable {
-        case idle, connecting, greeting(until: Duration), ready, waiting(until: Duration), ended
-    }
-
     package let settings: RealtimeSettings
     package private(set) var counts = DialogCounts()
-    private var link = Link.idle
-    private var wasReady = false
-    private var pace = ConnectionPace()
+    private var link = DialogLink()
     private var table = AnswerTable()
     private var input: TalkerInput
     private var history = DialogHistory()
     private var eventNumber = 0
-    private var outputs: [DialogOutput] = []
-    private var nextOutput = 0
+    private var outputs = OutputQueue<DialogOutput>()
 
     package init(_ settings: RealtimeSettings) {
         self.settings = settings
@@ -39,28 +29,15 @@ package struct RealtimeDialog: Sendable {
     // MARK: What comes out
 
     /// The oldest output that was not polled.
-    package mutating func pollOutput() -> DialogOutput? {
-        guard nextOutput < outputs.count else {
-            outputs.removeAll(keepingCapacity: true)
-            nextOutput = 0
-            return nil
-        }
-        nextOutput += 1
-        return outputs[nextOutput - 1]
-    }
+    package mutating func pollOutput() -> DialogOutput? { outputs.poll() }
 
     /// When ``handleTimeout(now:)`` is to be called if nothing else happens.
-    package var nextTimeout: Duration? {
-        switch link {
-        case .greeting(let until), .waiting(let until): until
-        default: nil
-        }
-    }
+    package var nextTimeout: Duration? { link.nextTimeout }
 
     /// Whether messages should be read; false while much sound waits to be taken.
     package var wantsMessages: Bool { settings.output.duration(table.waitingSamples) < Self.readingLimit }
 
-    package var isReady: Bool { link == .ready }
+    package var isReady: Bool { link.isReady }
 
     /// Takes received sound of an answer, at most so many samples; none of one that is over.
     package mutating func takeSound(of id: AnswerID, atMost limit: Int) -> [Int16] {
@@ -82,56 +59,46 @@ package struct RealtimeDialog: Sendable {
 
     /// Begins the dialog.
     package mutating func start() {
-        guard link == .idle else { return }
+        guard link.isIdle else { return }
         connect()
     }
 
     private mutating func connect() {
-        link = .connecting
+        link.connect()
         counts.connections += 1
         outputs.append(.connect)
     }
 
     /// The connection is there.
     package mutating func opened(now: Duration) {
-        guard link == .connecting else { return }
-        link = .greeting(until: now + Self.greetingTime)
+        if link.isConnecting { link.opened(now: now) }
     }
 
     /// The connection is gone, or could not be made.
     package mutating func closed(_ error: DialogError, now: Duration) {
-        guard link != .ended, link != .idle else { return }
+        guard !link.isOver, !link.isIdle else { return }
         leaveServer(error)
-        guard error.code.isRetryable, wasReady else { return end(error) }
-        let delay = pace.next(after: error.code)
-        link = .waiting(until: now + delay)
+        guard let delay = link.lost(error.code, now: now) else { return end(error) }
         tell(.lost(error, again: delay))
     }
 
     /// Ends the dialog.
     package mutating func stop() {
-        guard link != .ended else { return }
-        let isOpen = link != .idle && nextTimeout == nil || isGreeting
-        if isOpen { outputs.append(.disconnect) }
+        guard !link.isOver else { return }
+        if link.isOpen { outputs.append(.disconnect) }
         end(nil)
     }
 
-    private var isGreeting: Bool { if case .greeting = link { true } else { false } }
-
     private mutating func end(_ error: DialogError?) {
-        link = .ended
+        link.end()
         tell(.ended(error))
     }
 
     /// To be called at ``nextTimeout``, or later.
     package mutating func handleTimeout(now: Duration) {
         guard let due = nextTimeout, due <= now else { return }
-        if isGreeting {
-            outputs.append(.disconnect)
-            closed(DialogError(.noAnswer, "the server opened no session within 10 s"), now: now)
-        } else {
-            connect()
-        }
+        guard link.isGreeting else { return connect() }
+        fail(.noAnswer, "the server opened no session within 10 s", now: now)
     }
 
     /// The server is not to be trusted with more.
@@ -151,9 +118,7 @@ package struct RealtimeDialog: Sendable {
     }
 
     private mutating func greet() {
-        link = .ready
-        wasReady = true
-        pace.succeed()
+        link.greeted()
         send(.updateSession(settings))
         for item in history.items { send(.create(item)) }
         for id in table.answers.keys.sorted() {
@@ -326,18 +291,15 @@ package struct RealtimeDialog: Sendable {
         do throws(MalformedEvent) {
             event = try ServerEvent(parsing: message)
         } catch {
-            guard link == .ready || isGreeting else { return }
-            return fail(.malformed, error.description, now: now)
+            if link.isReady || link.isGreeting { fail(.malformed, error.description, now: now) }
+            return
         }
-        switch link {
-        case .greeting:
-            switch event {
-            case .sessionCreated: greet()
-            case .error(let fault): fail(fault, now: now)
-            default: fail(.malformed, "the server sent something before its session", now: now)
-            }
-        case .ready: handle(event, now: now)
-        default: break
+        if link.isReady { return handle(event, now: now) }
+        guard link.isGreeting else { return }
+        switch event {
+        case .sessionCreated: greet()
+        case .error(let fault): fail(fault, now: now)
+        default: fail(.malformed, "the server sent something before its session", now: now)
         }
     }
 
@@ -439,13 +401,8 @@ package struct RealtimeDialog: Sendable {
 
     private mutating func fail(_ fault: ServerFault, now: Duration) {
         let error = DialogError(fault)
-        switch error.code {
-        case .unauthorised, .quotaExhausted, .notFound, .sessionExpired:
-            outputs.append(.disconnect)
-            return closed(error, now: now)
-        default: break
-        }
-        if isGreeting {
+        let ending: [DialogErrorCode] = [.unauthorised, .quotaExhausted, .notFound, .sessionExpired]
+        if link.isGreeting || ending.contains(error.code) {
             outputs.append(.disconnect)
             return closed(error, now: now)
         }

@@ -13,9 +13,16 @@ package enum DialogSound: Equatable, Sendable {
 
     package func encode(_ samples: some Collection<Int16>) -> [UInt8] {
         switch self {
-        case .pcm16: samples.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)] }
-        case .muLaw: samples.map(G711.encodeMuLaw)
-        case .aLaw: samples.map(G711.encodeALaw)
+        case .pcm16:
+            var bytes: [UInt8] = []
+            bytes.reserveCapacity(2 * samples.count)
+            for sample in samples {
+                bytes.append(UInt8(truncatingIfNeeded: sample))
+                bytes.append(UInt8(truncatingIfNeeded: sample >> 8))
+            }
+            return bytes
+        case .muLaw: return samples.map(G711.encodeMuLaw)
+        case .aLaw: return samples.map(G711.encodeALaw)
         }
     }
 

@@ -16,7 +16,7 @@ public struct AnswerTranscript: Equatable, Sendable {
     private static let letter = Duration.milliseconds(65)
 
     private var sentences: [Sentence] = []
-    private var captionedCount = 0
+    private var captions = CaptionCursor()
 
     /// Nothing is said yet.
     public init() {}
@@ -54,15 +54,10 @@ public struct AnswerTranscript: Equatable, Sendable {
     }
 
     /// Words that were heard since the last call; nil where there are none.
-    public mutating func caption(heard: Duration) -> String? {
-        let all = text(heard: heard)
-        guard all.count > captionedCount else { return nil }
-        defer { captionedCount = all.count }
-        return String(all.dropFirst(captionedCount)).trimmed
-    }
+    public mutating func caption(heard: Duration) -> String? { captions.take(text(heard: heard)) }
 
     /// What ``caption(heard:)`` has told so far: at the end, what was heard.
-    public var captioned: String { String(text.prefix(captionedCount)) }
+    public var captioned: String { String(text.prefix(captions.count)) }
 
     private static func spoken(of sentence: Sentence, in time: Duration) -> Substring {
         let text = sentence.text

@@ -35,7 +35,7 @@ actor CascadeRun {
     private var memory = SoundMemory()
     private var recognition: Recognition?
     private var making: Making?
-    private var timer: Task<Void, Never>?
+    private var timer = DueTimer()
 
     init(
         _ conversation: Conversation, _ recogniser: any Recogniser, _ responder: any Responder,
@@ -69,7 +69,7 @@ actor CascadeRun {
 
     /// Stops everything.
     func end() {
-        timer?.cancel()
+        timer.cancel()
         recognition?.task.cancel()
         recognition?.sound.finish()
         making?.captions?.cancel()
@@ -96,20 +96,10 @@ actor CascadeRun {
             case .event(let event): tell(event)
             }
         }
-        setTimer()
+        timer.set(machine.nextTimeout, now: now) { [weak self] in await self?.timeOut() }
     }
 
-    private func setTimer() {
-        timer?.cancel()
-        timer = nil
-        guard let due = machine.nextTimeout else { return }
-        let wait = max(due - now, .zero)
-        timer = Task { await timeOut(after: wait) }
-    }
-
-    private func timeOut(after wait: Duration) async {
-        try? await Task.sleep(for: wait)
-        guard !Task.isCancelled else { return }
+    private func timeOut() {
         machine.handleTimeout(now: now)
         carryOut()
     }
