@@ -27,10 +27,10 @@ package struct WebSocketLimits: Sendable {
 /// One end of a WebSocket: whole text messages, in bounded queues. Methods may be called from any thread; events are one consumer's.
 package final class WebSocketLink: Sendable {
     private struct State {
-        var events: [WebSocketEvent] = []
+        var events = WaitingLine<WebSocketEvent>()
         var incomingBytes = 0
         var partial: [UInt8] = []
-        var outgoing: [[UInt8]] = []
+        var outgoing = WaitingLine<[UInt8]>()
         var outgoingBytes = 0
         var isClosing = false
         var failure: WebSocketFailure?
@@ -54,10 +54,9 @@ package final class WebSocketLink: Sendable {
     package func next() async -> WebSocketEvent? {
         while !Task.isCancelled {
             let (event, isOver, isResumed) = state.withLock { state -> (WebSocketEvent?, Bool, Bool) in
-                guard !state.events.isEmpty else { return (nil, state.isOver, false) }
                 let wasFull = state.incomingBytes >= limits.incoming
-                let event = state.events.removeFirst()
-                if case .message(let bytes) = event { state.incomingBytes -= bytes.count }
+                guard let event = state.events.takeFirst() else { return (nil, state.isOver, false) }
+                if case .message(let bytes) = event { state.incomingBytes -= Self.cost(bytes) }
                 return (event, false, wasFull && state.incomingBytes < limits.incoming)
             }
             if isResumed { wake() }
@@ -89,12 +88,12 @@ package final class WebSocketLink: Sendable {
     package func send(_ message: [UInt8]) -> Bool {
         let isTaken = state.withLock { state in
             guard !state.isOver, !state.isClosing, state.failure == nil else { return false }
-            guard state.outgoingBytes + message.count <= limits.outgoing else {
+            guard state.outgoingBytes + Self.cost(message) <= limits.outgoing else {
                 state.failure = .overflow
                 return false
             }
             state.outgoing.append(message)
-            state.outgoingBytes += message.count
+            state.outgoingBytes += Self.cost(message)
             return true
         }
         wake()
@@ -107,7 +106,10 @@ package final class WebSocketLink: Sendable {
         wake()
     }
 
-    /// Bytes that were received and not taken.
+    /// What a message counts against a limit: its bytes, and what it takes to keep the shortest.
+    private static func cost(_ message: [UInt8]) -> Int { message.count + 256 }
+
+    /// What of the limit for messages that were received and not taken is used.
     var waitingBytes: Int { state.withLock { $0.incomingBytes + $0.partial.count } }
 
     // MARK: The socket's side
@@ -157,7 +159,7 @@ package final class WebSocketLink: Sendable {
             guard isFinal else { return (nil, true) }
             let whole = state.partial
             state.partial = []
-            state.incomingBytes += whole.count
+            state.incomingBytes += Self.cost(whole)
             return (whole, true)
         }
         if let whole { tell(.message(whole)) }
@@ -166,9 +168,8 @@ package final class WebSocketLink: Sendable {
 
     func nextOutgoing() -> [UInt8]? {
         state.withLock { state in
-            guard !state.outgoing.isEmpty else { return nil }
-            let message = state.outgoing.removeFirst()
-            state.outgoingBytes -= message.count
+            guard let message = state.outgoing.takeFirst() else { return nil }
+            state.outgoingBytes -= Self.cost(message)
             return message
         }
     }

@@ -16,7 +16,7 @@ package struct ChatResponder: Responder {
 
     private let request: WebSocketRequest
     private let model: String
-    private let instructions: String
+    private var instructions: String
 
     /// - Parameters:
     ///   - key: nil for none. It is sent to the address of `request`, and nowhere else.
@@ -31,6 +31,13 @@ package struct ChatResponder: Responder {
         self.request = request
         self.model = model
         self.instructions = instructions
+    }
+
+    /// The same with other instructions.
+    func instructed(_ instructions: String) -> ChatResponder {
+        var responder = self
+        responder.instructions = instructions
+        return responder
     }
 
     private var hasKey: Bool { request.headers.contains { $0.name == "Authorization" } }
@@ -62,6 +69,8 @@ package struct ChatResponder: Responder {
             case .bytes(let bytes):
                 let text = try answer?.take(bytes) ?? ""
                 if !text.isEmpty { guard await say(text) else { return } }
+                // Some keep the connection open behind the answer.
+                if answer?.isComplete == true { return }
             case .ended(let failure):
                 let rest = try Self.finish(&answer, failure, request.address)
                 if !rest.isEmpty { _ = await say(rest) }

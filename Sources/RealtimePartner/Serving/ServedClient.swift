@@ -26,6 +26,8 @@ actor ServedClient {
     private var speaking: Task<Void, Never>?
     private var answering: String?
     private var splitter = SentenceSplitter()
+    /// Nobody is there to be answered any more.
+    private var isGone = false
 
     init(
         _ link: WebSocketLink, _ settings: ServedSettings, _ desk: RecogniserDesk, _ responder: any Responder,
@@ -51,6 +53,8 @@ actor ServedClient {
             }
             carryOut()
         }
+        isGone = true
+        answering = nil
         recognitions.values.forEach { $0.cancel() }
         making?.cancel()
         speaking?.cancel()
@@ -58,7 +62,7 @@ actor ServedClient {
     }
 
     private func carryOut() {
-        while let output = session.pollOutput() {
+        while !isGone, let output = session.pollOutput() {
             switch output {
             case .send(let message): link.send(message)
             case .detect(let detection, let rate):
@@ -67,7 +71,7 @@ actor ServedClient {
                 if let detection { finder = try? SpeechFinder(detection, rate: rate) }
             case .listen(let samples): listen(samples)
             case .recognise(let item, let samples, let rate): recognise(item, samples, rate: rate)
-            case .respond(let response, let lines, _): respond(response, lines)
+            case .respond(let response, let lines, let instructions): respond(response, lines, instructions)
             case .synthesise(let response, let sentence): synthesise(response, sentence)
             case .stop(let response):
                 guard answering == response else { continue }
@@ -100,18 +104,25 @@ actor ServedClient {
 
     private func recognised(_ item: String, _ outcome: Result<String, PartnerError>) {
         recognitions[item] = nil
-        tell(.recognised((try? outcome.get()) ?? ""))
+        guard !isGone else { return }
+        switch outcome {
+        case .success(let text): tell(.recognised(text))
+        case .failure(let error): tell(.failed(error))
+        }
         session.recognised(item, outcome.mapError(ServedFailure.init))
         carryOut()
     }
 
     // MARK: The responder
 
-    private func respond(_ response: String, _ lines: [ServedLine]) {
+    private func respond(_ response: String, _ lines: [ServedLine], _ instructions: String) {
         answering = response
         splitter = SentenceSplitter()
         let (before, spoken) = (making, speaking)
-        making = Task { [responder] in
+        // The dialogue core knows nothing of instructions.
+        let model = instructions.isEmpty ? nil : (responder as? ChatResponder)?.instructed(instructions)
+        let responder = model ?? responder
+        making = Task {
             await before?.value
             await spoken?.value
             guard !Task.isCancelled else { return }

@@ -15,7 +15,7 @@ package struct ChatAnswer: Sendable {
     private var body: [UInt8] = []
     /// Nil until the first byte that is no space.
     private var isStream: Bool?
-    private var isComplete = false
+    package private(set) var isComplete = false
 
     /// - Parameters:
     ///   - status: of HTTP.

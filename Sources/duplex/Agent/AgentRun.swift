@@ -38,6 +38,9 @@ struct AgentRun {
             await room.stop()
             return ending
         }
+        // Once more, for what was started meanwhile.
+        await near.stop()
+        await room.stop()
         withExtendedLifetime(devices) {}
         Console.endProgress()
         log.end(ending)
@@ -59,11 +62,13 @@ struct AgentRun {
         } catch {
             return .failed(Failure(error))
         }
+        guard !Task.isCancelled else { return .interrupted }
         do throws(EngineError) {
             _ = try await near.start()
             conversation = try await near.converse(
                 configuration: FarEndConfiguration(nearEndRate: options.partner.nearEndRate))
             _ = try await room.start()
+            guard !Task.isCancelled else { return .interrupted }
             Console.progress("joining \(endpoint)")
             let present = try await room.join(
                 endpoint,

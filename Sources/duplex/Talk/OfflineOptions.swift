@@ -18,7 +18,7 @@ struct OfflineOptions: ParsableArguments {
     @Option(help: "Responder: the model.") var model: String?
     @Option(
         help:
-            "Responder: a file whose first line is its key, if not that of --key-file; or set DUPLEX_RESPONDER_KEY, or OPENAI_API_KEY.",
+            "Responder: a file whose first line is its key, if it is another than the partner's --key-file; or set DUPLEX_RESPONDER_KEY, or for OpenAI's servers OPENAI_API_KEY.",
         completion: .file())
     var responderKeyFile: String?
     @Option(help: "Offline: the voice, one of 'espeak-ng --voices'.") var voice = "en-us"
@@ -58,10 +58,10 @@ struct OfflineOptions: ParsableArguments {
     private func thinker(_ server: RealtimeOptions?) throws -> any Responder {
         guard let responder, let model else { return DialogueCore(clock: Self.wallTime) }
         guard let address = WebAddress(http: responder) else { throw Failure(.usage, "'\(responder)' is no URL") }
-        let environment = ProcessInfo.processInfo.environment
         let key =
-            try (responderKeyFile ?? server?.keyFile).map { try ServerKey.read($0) }
-            ?? environment["DUPLEX_RESPONDER_KEY"] ?? environment["OPENAI_API_KEY"]
+            try responderKeyFile.map { try ServerKey.read($0, option: "--responder-key-file") }
+            ?? server?.keyFile.map { try ServerKey.read($0) }
+            ?? ServerKey.inEnvironment("DUPLEX_RESPONDER_KEY", for: address)
         guard key == nil || address.isSecure || ServerKey.isThisMachine(address.host) else {
             throw Failure(.usage, "a key would go over http:// in plaintext: use https://")
         }

@@ -20,7 +20,8 @@ struct RealtimeOptions: ParsableArguments {
 
     @Option(help: "The URL of a Realtime server, such as wss://host/v1/realtime?model=NAME.") var realtime: String?
     @Option(
-        help: "A file whose first line is the server's key; or set DUPLEX_REALTIME_KEY, or OPENAI_API_KEY.",
+        help:
+            "A file whose first line is the server's key; or set DUPLEX_REALTIME_KEY, or for OpenAI's servers OPENAI_API_KEY.",
         completion: .file())
     var keyFile: String?
     @Option(help: "A PEM file of the authorities to trust instead of the system's.", completion: .file())
@@ -45,7 +46,7 @@ struct RealtimeOptions: ParsableArguments {
     func make(_ url: String) throws -> RealtimePartner {
         guard let address = WebAddress(url) else { throw Failure(.usage, "'\(url)' is no URL like wss://host/path") }
         var request = try WebSocketRequest(address, authorities: authorities)
-        if let key = try key() {
+        if let key = try key(for: address) {
             guard address.isSecure || ServerKey.isThisMachine(address.host) else {
                 throw Failure(.usage, "a key would go over ws:// in plaintext: use wss://")
             }
@@ -69,9 +70,10 @@ struct RealtimeOptions: ParsableArguments {
     }
 
     /// Nil where none is given: servers of one's own need none.
-    private func key() throws -> String? {
-        let environment = ProcessInfo.processInfo.environment
-        guard let keyFile else { return environment["DUPLEX_REALTIME_KEY"] ?? environment["OPENAI_API_KEY"] }
+    private func key(for address: WebAddress) throws -> String? {
+        guard let keyFile else {
+            return ServerKey.inEnvironment("DUPLEX_REALTIME_KEY", for: address)
+        }
         return try ServerKey.read(keyFile)
     }
 }
@@ -85,6 +87,8 @@ extension WebSocketRequest {
             self.authorities = authorities
         }
         do throws(WebSocketFailure) {
+            // What is for this machine does not leave it, nor does a key in plaintext.
+            guard !ServerKey.isThisMachine(address.host) else { return }
             proxy = try WebProxy.proxy(for: address) { ProcessInfo.processInfo.environment[$0] }
         } catch {
             throw Failure(.usage, DialogError(error, address).explanation)

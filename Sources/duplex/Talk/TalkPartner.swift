@@ -12,6 +12,11 @@ struct TalkPartner: ParsableArguments {
         guard offline != (server.realtime != nil) else {
             throw ValidationError("say whom to talk with: --offline, or --realtime URL")
         }
+        guard offline || (parts.responder == nil && parts.grammar == nil && !parts.dictation) else {
+            throw ValidationError(
+                "--responder, --grammar and --dictation are for --offline: a Realtime server hears and answers by itself"
+            )
+        }
     }
 
     /// The rate at which the partner hears.

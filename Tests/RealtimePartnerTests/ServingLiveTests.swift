@@ -1,0 +1,62 @@
+import Synchronization
+import Testing
+import VoiceDialog
+import VoicePartner
+import VoiceWeb
+
+@testable import RealtimePartner
+
+@Suite("A Realtime server of one's own and its clients")
+struct ServingLiveTests {
+    private final class Talkative: Recogniser, Responder, Synthesiser {
+        let sentences = Mutex(0)
+
+        func prepare() async throws(PartnerError) {}
+
+        func recognise(
+            _ sound: AsyncStream<[Float]>, partial: @escaping @Sendable (String) async -> Void
+        ) async throws(PartnerError) -> String { "" }
+
+        func respond(
+            to dialogue: Dialogue, say: @escaping @Sendable (String) async -> Bool
+        ) async throws(PartnerError) {
+            for _ in 0..<600 { guard await say("One more. ") else { return } }
+        }
+
+        /// A tenth of a second.
+        func synthesise(
+            _ sentence: String, play: @escaping @Sendable (SpeechFragment) async -> Bool
+        ) async throws(PartnerError) {
+            sentences.withLock { $0 += 1 }
+            for _ in 0..<5 {
+                let fragment = SpeechFragment([Float](repeating: 0.1, count: 480), rate: .hertz24000)
+                guard await play(fragment) else { return }
+            }
+        }
+    }
+
+    @Test("of an answer nothing more is made once its client is gone", .timeLimit(.minutes(1)))
+    func gone() async throws {
+        let partner = Talkative()
+        let (events, told) = AsyncStream.makeStream(of: ServedEvent.self)
+        let server = try RealtimeServer(
+            ServedSettings(model: "test", voice: "test"), interface: "127.0.0.1", port: 0, recogniser: partner,
+            responder: partner, synthesiser: partner
+        ) { told.yield($0) }
+        let client = try WebSocketClient(
+            WebSocketRequest(try #require(WebAddress("ws://127.0.0.1:\(server.port)/"))))
+        #expect(await client.link.next() == .opened)
+        let item = #"{"type":"message","role":"user","content":[{"type":"input_text","text":"talk"}]}"#
+        client.link.send(Array(#"{"type":"conversation.item.create","item":\#(item)}"#.utf8))
+        client.link.send(Array(#"{"type":"response.create"}"#.utf8))
+        // 20 s of sound come at once, what follows at the pace of speech.
+        while partner.sentences.withLock({ $0 }) < 200 { _ = await client.link.next() }
+        client.link.close()
+        for await event in events { if case .disconnected = event { break } }
+        try await Task.sleep(for: .milliseconds(200))
+        let before = partner.sentences.withLock { $0 }
+        try await Task.sleep(for: .seconds(1))
+        #expect(partner.sentences.withLock { $0 } == before)
+        withExtendedLifetime(server) {}
+    }
+}
