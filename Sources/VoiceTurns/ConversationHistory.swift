@@ -102,7 +102,7 @@ public struct ConversationHistory: Codable, Equatable, Sendable {
     }
 
     private static func cut(_ text: String) -> String {
-        text.utf8.count <= longestText ? text : String(text.prefix(longestText))
+        text.utf8.count <= longestText ? text : String(text.unicodeScalars.prefix(longestText))
     }
 
     // MARK: Coding
@@ -119,9 +119,13 @@ public struct ConversationHistory: Codable, Equatable, Sendable {
         lastTurn = try container.decode(UInt32.self, forKey: .lastTurn)
         let areInOrder = zip(turns, turns.dropFirst()).allSatisfy { $0.turn < $1.turn }
         let areShort = turns.allSatisfy { turn in
-            [turn.said, turn.answer?.text, turn.answer?.heard].allSatisfy { ($0?.count ?? 0) <= Self.longestText }
+            [turn.said, turn.answer?.text, turn.answer?.heard].allSatisfy {
+                ($0?.unicodeScalars.count ?? 0) <= Self.longestText
+            }
         }
-        guard areInOrder, areShort, turns.count <= Self.capacity, turns.last.map({ $0.turn <= lastTurn }) ?? true else {
+        // More turns than anybody takes, and as many again can follow.
+        let canGoOn = lastTurn <= UInt32.max / 2 && turns.last.map { $0.turn <= lastTurn } ?? true
+        guard areInOrder, areShort, turns.count <= Self.capacity, canGoOn else {
             throw DecodingError.dataCorruptedError(
                 forKey: .turns, in: container, debugDescription: "turns are out of order, too many or too long")
         }

@@ -1,6 +1,7 @@
 import Synchronization
 import Testing
 import VoiceDialog
+import VoiceEngine
 import VoicePartner
 import VoiceWeb
 

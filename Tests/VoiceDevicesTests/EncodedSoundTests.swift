@@ -85,6 +85,10 @@ struct EncodedSoundTests {
         let others: [[UInt8]] = [
             [], [0], Array("RIFF".utf8), Array("RIFF....AVI ".utf8), Array("FORM....AIFF".utf8),
             Array("Creative Voice".utf8),
+            // Behind a tag that says that it is as long as there is nothing, and behind more tags than anybody writes.
+            Array("ID3".utf8) + [4, 0, 0, 0, 0, 0, 0] + Array("FORM....AIFF".utf8),
+            Array("ID3".utf8) + [4, 0, 0, 0x7F, 0x7F, 0x7F, 0x7F],
+            Array(repeating: Array("ID3".utf8) + [4, 0, 0, 0, 0, 0, 0], count: 5).flatMap(\.self) + [0xFF, 0xFB, 0, 0],
             [0xFF, 0xFF], Array("<html>not found</html>".utf8), [UInt8](repeating: 0, count: 1_000),
         ]
         for bytes in others {

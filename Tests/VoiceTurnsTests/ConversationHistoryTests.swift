@@ -73,10 +73,17 @@ struct ConversationHistoryTests {
                 try JSONDecoder().decode(ConversationHistory.self, from: Data(json.utf8))
             }
         }
-        let long = String(repeating: "a", count: 20_000)
-        let json = "{\"id\":\"\",\"lastTurn\":5,\"turns\":[{\"turn\":1,\"said\":\"\(long)\"}]}"
+        // One letter with endless accents is long, too.
+        for long in [String(repeating: "a", count: 20_000), "a" + String(repeating: "\u{301}", count: 20_000)] {
+            let json = "{\"id\":\"\",\"lastTurn\":5,\"turns\":[{\"turn\":1,\"said\":\"\(long)\"}]}"
+            #expect(throws: DecodingError.self) {
+                try JSONDecoder().decode(ConversationHistory.self, from: Data(json.utf8))
+            }
+        }
+        // Behind the last number there is no turn.
+        let last = "{\"id\":\"\",\"lastTurn\":4294967295,\"turns\":[]}"
         #expect(throws: DecodingError.self) {
-            try JSONDecoder().decode(ConversationHistory.self, from: Data(json.utf8))
+            try JSONDecoder().decode(ConversationHistory.self, from: Data(last.utf8))
         }
     }
 

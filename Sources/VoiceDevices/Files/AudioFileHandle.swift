@@ -34,9 +34,12 @@ struct AudioFileHandle: ~Copyable, @unchecked Sendable {
         switch sound {
         case .file(let path):
             let descriptor = try Self.openRegular(path)
-            var signature = [UInt8](repeating: 0, count: SoundContainer.signatureBytes)
-            let count = unsafe pread(descriptor, &signature, signature.count, 0)
-            guard SoundContainer(signature: Array(signature.prefix(max(count, 0)))) != nil else {
+            let container = SoundContainer { place, count in
+                var bytes = [UInt8](repeating: 0, count: count)
+                let read = unsafe pread(descriptor, &bytes, count, place)
+                return Array(bytes.prefix(max(read, 0)))
+            }
+            guard container != nil else {
                 _ = Glibc.close(descriptor)
                 throw .notAudio(path: path, reason: Self.unknownKind)
             }
@@ -45,7 +48,7 @@ struct AudioFileHandle: ~Copyable, @unchecked Sendable {
             guard let file = unsafe opened else { throw .notAudio(path: path, reason: reason) }
             try unsafe self.init(file, info, path: path, memory: nil)
         case .bytes(let bytes):
-            guard SoundContainer(signature: Array(bytes.prefix(SoundContainer.signatureBytes))) != nil else {
+            guard SoundContainer({ place, count in Array(bytes.dropFirst(place).prefix(count)) }) != nil else {
                 throw .notAudio(path: sound.name, reason: Self.unknownKind)
             }
             let memory = MemoryFile(bytes)

@@ -21,11 +21,25 @@ public enum EncodedSound: Equatable, Sendable {
 enum SoundContainer: Equatable {
     case wav, flac, ogg, mp3
 
-    /// How many of a file's first bytes tell.
-    static let signatureBytes = 12
+    /// How many bytes tell.
+    private static let signatureBytes = 12
+    /// Tags before the sound that are passed over.
+    private static let mostTags = 4
 
-    /// What begins with these bytes; nil for anything else.
-    init?(signature: [UInt8]) {
+    /// What a file is, of which `read` gives so many bytes from a place on, or fewer at its end; nil for anything else.
+    ///
+    /// Behind a tag (ID3v2), too: there libsndfile takes whatever it knows.
+    init?(_ read: (_ place: Int, _ count: Int) -> [UInt8]) {
+        var place = 0
+        for _ in 0..<Self.mostTags {
+            let tag = read(place, 10)
+            guard tag.count == 10, tag.starts(with: "ID3".utf8) else { break }
+            place += 10 + tag[6...].reduce(0) { $0 << 7 | Int($1 & 0x7F) }
+        }
+        self.init(signature: read(place, Self.signatureBytes))
+    }
+
+    private init?(signature: [UInt8]) {
         func holds(_ text: String, at place: Int = 0) -> Bool {
             signature.dropFirst(place).starts(with: text.utf8)
         }
@@ -35,7 +49,7 @@ enum SoundContainer: Equatable {
             self = .flac
         } else if holds("OggS") {
             self = .ogg
-        } else if holds("ID3") || Self.isFrameOfMP3(signature) {
+        } else if Self.isFrameOfMP3(signature) {
             self = .mp3
         } else {
             return nil

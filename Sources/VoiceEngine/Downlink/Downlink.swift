@@ -74,7 +74,7 @@ struct Downlink: ~Copyable {
     mutating func watch(_ participant: UInt32) { streams.watch(participant) }
 
     /// What is known of the talker who is watched.
-    var watchedTalker: WatchedTalker { streams.watchedTalker }
+    var watchedTalker: WatchedTalker { mutating get { streams.watchedTalker } }
 
     /// Does what somebody who speaks into it brings about.
     mutating func change(_ delivery: SpeechDelivery) { streams.change(delivery) }

@@ -269,21 +269,37 @@ struct StreamTable: ~Copyable {
     /// Has a participant's stream be one that can be spoken into; 0: nobody's. What was kept of the one before is heard first.
     mutating func watch(_ participant: UInt32) { watched = participant }
 
-    /// What is known of the talker who is watched.
+    /// What is known of the talker who is watched: nothing while what was kept of the one before is still heard.
     var watchedTalker: WatchedTalker {
-        WatchedTalker(
-            isSounding: hold.isSounding, isUnderWay: hold.isUnderWay, isGivenUp: hold.delivery == .givenUp)
+        mutating get {
+            guard isHoldWatched else { return WatchedTalker() }
+            return WatchedTalker(
+                isSounding: hold.isSounding, isUnderWay: hold.isUnderWay, isGivenUp: hold.delivery == .givenUp)
+        }
+    }
+
+    /// Whether it is the watched participant's stream that goes through the hold.
+    private var isHoldWatched: Bool {
+        mutating get {
+            guard let source = hold.source, let slot = slot(of: source) else { return false }
+            return unsafe slots[slot].participant == watched
+        }
     }
 
     /// Does what somebody who speaks into the watched stream brings about.
     mutating func change(_ delivery: SpeechDelivery) {
         guard let source = hold.source, let slot = slot(of: source) else { return }
         switch delivery {
-        case .ducked(let factor): unsafe slots[slot].duck(by: factor)
-        case .held: hold.hold()
         case .whole(let rewind):
             hold.release(rewind: rewind)
             unsafe slots[slot].duck(by: 1)
+        // Of the one before, what was begun is only undone.
+        case _ where !isHoldWatched: break
+        case .ducked(let factor):
+            // It may have been held a block ago.
+            hold.release(rewind: 0)
+            unsafe slots[slot].duck(by: factor)
+        case .held: hold.hold()
         case .givenUp:
             hold.giveUp()
             unsafe slots[slot].duck(by: 1)
@@ -293,7 +309,8 @@ struct StreamTable: ~Copyable {
     /// Has the hold go with the watched participant's stream, when nothing is kept of the one before.
     private mutating func attachHold() {
         let isInUse = hold.lag > 0 || hold.delivery != .playing
-        if let source = hold.source, isInUse, slot(of: source) != nil { return }
+        // Nor does it leave one stream of theirs for another, which may be ducked.
+        if let source = hold.source, slot(of: source) != nil, isInUse || isHoldWatched { return }
         var wanted: UInt32?
         if watched != 0 {
             for index in 0..<count where unsafe slots[index].synchronizationSource != nil {

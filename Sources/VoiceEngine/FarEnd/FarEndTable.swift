@@ -260,7 +260,7 @@ struct FarEndTable: ~Copyable {
 
     private mutating func tellLevels(now: MonotonicTime) {
         meters.begin(now: now)
-        while let (index, item) = meters.next(now: now), push(item) { meters.told(index, now: now) }
+        while let (index, item) = meters.next(now: now), push(item) { meters.told(index, item.kind, now: now) }
     }
 
     private mutating func push(_ item: FarEndNews) -> Bool {

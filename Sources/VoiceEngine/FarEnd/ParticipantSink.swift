@@ -1,6 +1,7 @@
 public import VoiceRooms
 
-/// The sound of one participant of a room by itself: as it is decoded and concealed, before volume and mix.
+/// The sound of one participant of a room by itself: as it is decoded and concealed, before volume and mix; of one who
+/// gives way (``VoiceEngine/setBargeIn(_:for:)``), as it is heard: held, gone on with, or given up.
 ///
 /// There is sound while the participant has a slot (``EngineConfiguration/maximumStreams``); between, gaps. Its times are those at which it will leave the DAC,
 /// as foretold. Letting it go closes it; the engine's stop does too.

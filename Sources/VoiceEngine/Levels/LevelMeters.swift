@@ -82,7 +82,7 @@ struct LevelMeters: BitwiseCopyable {
         }
     }
 
-    /// What is to be told next of the meters; what it is told of is begun anew, or gone, by ``told(_:now:)``.
+    /// What is to be told next of the meters; what it is told of is begun anew, or gone, by ``told(_:_:now:)``.
     func next(now: MonotonicTime) -> (index: Int, news: FarEndNews)? {
         for index in meters.indices {
             guard let meter = meters[index] else { continue }
@@ -98,10 +98,10 @@ struct LevelMeters: BitwiseCopyable {
         return nil
     }
 
-    /// It was told.
-    mutating func told(_ index: Int, now: MonotonicTime) {
-        guard let meter = meters[index] else { return }
-        if meter.handle.cells.isClosed {
+    /// It was told. By what was told, and not by the meter's cells, which whoever was told of its end may have freed.
+    mutating func told(_ index: Int, _ kind: FarEndNews.Kind, now: MonotonicTime) {
+        guard meters[index] != nil else { return }
+        if kind == .closed {
             meters[index] = nil
             count -= 1
         } else {

@@ -48,7 +48,7 @@ struct ServeRealtime: AsyncParsableCommand {
         try await reportingFailure {
             let interruption = Interruption()
             for path in [certificate, privateKey].compactMap(\.self) { try InputFile.check(path) }
-            let key = try keyFile.map(ServerKey.read)
+            let key = try keyFile.map { try ServerKey.read($0) }
             let log = ServeRealtimeLog(json: json)
             let parts = try await prepared()
             let server: RealtimeServer
