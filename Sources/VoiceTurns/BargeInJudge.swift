@@ -14,7 +14,7 @@ public enum BargeInStage: UInt8, BitwiseCopyable, Sendable {
 public struct BargeInChange: BitwiseCopyable, Equatable, Sendable {
     /// The stage from now on; ``BargeInStage/none`` where the suspicion was retracted.
     public var stage: BargeInStage
-    /// When the speech that it is about began at the microphone's ADC.
+    /// When the block in which the speech that it is about began was at the microphone's ADC: up to a block, 10 ms, before its first sound.
     public var speechStart: Duration
     /// When the block that decided it ended there.
     public var decided: Duration
@@ -29,10 +29,19 @@ public struct BargeInChange: BitwiseCopyable, Equatable, Sendable {
 
 /// Decides by the evidence of each block whether an answer is being interrupted; see ``BargeInStages``.
 ///
+///     evidence ─┬─ sound of the near end, of any kind ─► BargeInAlert ─► suspected
+///               ├─ speech, by how much of it is not echo ─► adds up ──► suspected, held ─┐
+///               └─ how much its level swings ──────────────► VoiceSwing ─────────────────┴─► confirmed
+///
 /// The media thread asks it, so that an answer is ducked by the block after the one that raised the suspicion. Pure; allocates nothing; one owner.
 public struct BargeInJudge: BitwiseCopyable, Sendable {
     /// How much of its length a block without speech takes off what was heard of it, so that keystrokes one after the other do not add up to a word.
     private static let leak = 0.35
+    /// What the canceller takes away of a block of which it leaves the near end, and of one that is all echo, dB. It takes 3 of a talker who is as loud as the echo; what was
+    /// left of an echo that was mistaken for speech lay 15 to 30 below what came (`bench/run turns`, rooms with a louder echo, a moving microphone, drift).
+    private static let cancelled = (near: Float(9), echo: Float(18))
+    /// What stands out of the room's noise by less is no more than that, dB; and what is surely a sound of its own stands out by this.
+    private static let overNoise = (least: Float(3), sound: Float(6))
 
     private let stages: BargeInStages
     private let isImmediate: Bool
@@ -41,6 +50,8 @@ public struct BargeInJudge: BitwiseCopyable, Sendable {
     private var speech = Duration.zero
     private var silence = Duration.zero
     private var speechStart = Duration.zero
+    private var alert = BargeInAlert()
+    private var swing = VoiceSwing()
 
     /// A judge by `policy`; nil where that is to do nothing.
     public init?(_ policy: BargeInPolicy) {
@@ -52,46 +63,78 @@ public struct BargeInJudge: BitwiseCopyable, Sendable {
     /// Takes a block of a time in which an answer is under way, or held. Returns the new stage where that is another.
     public mutating func take(_ evidence: SpeechEvidence) -> BargeInChange? {
         guard stage != .confirmed else { return nil }
-        if evidence.probability >= stages.threshold {
-            if speech == .zero, stage == .none || silence > .zero { speechStart = evidence.end - evidence.duration }
-            // An untrusted block counts for a part of its length.
-            speech += evidence.isTrusted ? evidence.duration : evidence.duration / stages.doubt
+        let isNear = evidence.isTrusted && Self.isNear(evidence.levels)
+        alert.take(evidence.duration, isNear: isNear)
+        let weight = weight(of: evidence)
+        if evidence.probability >= stages.threshold, weight > 0 {
+            if speech == .zero {
+                if !isGoingOn { speechStart = evidence.end - evidence.duration }
+                speech = alert.consonant
+            }
+            speech += evidence.duration * weight
             silence = .zero
-            return advance(evidence)
+            if let levels = evidence.levels { swing.take(levels) }
+        } else {
+            // A sound that may become a word is no silence.
+            silence = alert.isOpen ? .zero : silence + evidence.duration
+            speech = max(.zero, speech - evidence.duration * Self.leak)
         }
-        if isPrompt(evidence) {
-            if speech == .zero { speechStart = evidence.end - evidence.duration }
-            silence = .zero
-            stage = .suspected
-            return BargeInChange(stage: stage, speechStart: speechStart, decided: evidence.end)
-        }
-        silence += evidence.duration
-        speech = max(.zero, speech - evidence.duration * Self.leak)
-        guard silence >= (stage == .held ? stages.resumeAfter : stages.releaseAfter) else { return nil }
-        let retracted = stage != .none
-        let change = BargeInChange(stage: .none, speechStart: speechStart, decided: evidence.end)
-        restart()
-        return retracted ? change : nil
+        return advance(evidence, isNear: isNear) ?? fallBack(evidence)
     }
 
-    /// Whether a block that is not taken for speech yet is enough to duck. It counts for nothing else, and an answer that one suspicion ends needs more.
-    private func isPrompt(_ evidence: SpeechEvidence) -> Bool {
-        stage == .none && !isImmediate && evidence.isTrusted && evidence.isNear
-            && evidence.probability >= stages.promptThreshold
+    /// Whether what is suspected or held has gone on without a silence.
+    private var isGoingOn: Bool { stage != .none && silence == .zero }
+
+    /// How much of a block's length counts where it is speech, 0...1.
+    private func weight(of evidence: SpeechEvidence) -> Double {
+        let trust = evidence.isTrusted ? 1 : 1 / stages.doubt
+        guard let levels = evidence.levels else { return trust }
+        guard levels.overNoise > Self.overNoise.least else { return 0 }
+        let share = (Self.cancelled.echo - levels.cancelled) / (Self.cancelled.echo - Self.cancelled.near)
+        return trust * Double(min(1, max(0, share)))
     }
 
-    private mutating func advance(_ evidence: SpeechEvidence) -> BargeInChange? {
-        let reached = stageReached == .none && isPrompt(evidence) ? .suspected : stageReached
+    /// Whether a block sounds of the near end itself, speech or not.
+    private static func isNear(_ levels: SpeechEvidence.SoundLevels?) -> Bool {
+        guard let levels else { return false }
+        return levels.overNoise > overNoise.sound && levels.cancelled < cancelled.near
+    }
+
+    private mutating func advance(_ evidence: SpeechEvidence, isNear: Bool) -> BargeInChange? {
+        var reached = stageReached
+        if reached == .none, stage == .none, !isImmediate, isNear {
+            if evidence.probability >= stages.promptThreshold {
+                if speech == .zero { speechStart = evidence.end - evidence.duration }
+                reached = .suspected
+            } else if let length = stages.alertAfter, alert.isReason(after: length) {
+                speechStart = evidence.end - alert.sound
+                alert.raise()
+                reached = .suspected
+            }
+            if reached == .suspected { silence = .zero }
+        }
         guard reached.rawValue > stage.rawValue else { return nil }
+        if reached != .suspected { alert.fulfil() }
         stage = reached
         return BargeInChange(stage: stage, speechStart: speechStart, decided: evidence.end)
     }
 
     private var stageReached: BargeInStage {
-        if speech >= stages.confirmAfter { return .confirmed }
+        if speech >= stages.confirmAfter, !swing.isSteady || speech >= stages.confirmAfter * stages.doubt {
+            return .confirmed
+        }
         if speech >= stages.holdAfter { return isImmediate ? .confirmed : .held }
         if speech >= stages.suspectAfter { return isImmediate ? .confirmed : .suspected }
         return .none
+    }
+
+    private mutating func fallBack(_ evidence: SpeechEvidence) -> BargeInChange? {
+        guard silence >= (stage == .held ? stages.resumeAfter : stages.releaseAfter) else { return nil }
+        let retracted = stage != .none
+        let change = BargeInChange(stage: .none, speechStart: speechStart, decided: evidence.end)
+        alert.retract()
+        begin()
+        return retracted ? change : nil
     }
 
     /// A recogniser has heard words: what is suspected or held is confirmed. False where nothing is.
@@ -103,7 +146,13 @@ public struct BargeInJudge: BitwiseCopyable, Sendable {
 
     /// Begins anew, with the next answer.
     public mutating func restart() {
+        alert = BargeInAlert()
+        begin()
+    }
+
+    private mutating func begin() {
         stage = .none
         (speech, silence) = (.zero, .zero)
+        swing = VoiceSwing()
     }
 }

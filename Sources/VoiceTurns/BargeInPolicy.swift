@@ -15,7 +15,7 @@ public enum BargeInPolicy: BitwiseCopyable, Equatable, Sendable {
         }
     }
 
-    var fault: TalkModeFault? { stages?.fault }
+    package var fault: TalkModeFault? { stages?.fault }
 }
 
 /// When an answer that is spoken into is ducked, held, given up, or goes on.
@@ -28,15 +28,19 @@ public enum BargeInPolicy: BitwiseCopyable, Equatable, Sendable {
 public struct BargeInStages: BitwiseCopyable, Equatable, Sendable {
     /// Probability at and above which a block is speech while an answer is under way, above 0 to 1.
     public var threshold: Float = 0.6
-    /// Probability at and above which one block alone has the answer ducked, where it surely sounds of the near end
-    /// (``SpeechEvidence/isNear``) and the echo canceller is to be trusted: above 0 to 1. The detector is sure of a beginning 20 to 30 ms later.
+    /// Probability at and above which one block alone has the answer ducked, where it surely sounds of the near end and the echo canceller is to be trusted:
+    /// above 0 to 1. The detector is sure of a beginning 20 to 30 ms later.
     public var promptThreshold: Float = 0.3
+    /// Sound of the near end of whatever kind after which the answer is ducked, where the echo canceller is to be trusted: 10 to 500 ms; nil: only for speech. A
+    /// word that begins with a hiss is known for one 100 ms later, with its vowel. A sound that no speech follows is no reason to duck for the next seconds.
+    public var alertAfter: Duration? = .milliseconds(20)
     /// Speech after which the answer is ducked in any case, 10 to 500 ms.
     public var suspectAfter: Duration = .milliseconds(20)
     /// Speech after which it falls silent and is kept, ``suspectAfter`` to 1 s.
     public var holdAfter: Duration = .milliseconds(100)
-    /// Speech after which it is given up, ``holdAfter`` to 5 s: longer than a cough, an "mm-hm" or a "yes, right".
-    public var confirmAfter: Duration = .milliseconds(700)
+    /// Speech after which it is given up, ``holdAfter`` to 5 s: longer than a cough or an "mm-hm". Only what stands out of the noise and the echo counts, so that a
+    /// question of three short words, 0.75 s from its first sound to its last, has to suffice.
+    public var confirmAfter: Duration = .milliseconds(600)
     /// Silence after which a ducked answer comes back, 50 ms to 2 s.
     public var releaseAfter: Duration = .milliseconds(150)
     /// Silence after which a held answer goes on, 100 ms to 5 s: longer than a pause between two words.
@@ -45,7 +49,8 @@ public struct BargeInStages: BitwiseCopyable, Equatable, Sendable {
     public var rewind: Duration = .milliseconds(100)
     /// How much quieter a ducked answer is, 0 to 40 dB.
     public var duckDecibels: Float = 12
-    /// As long as the echo canceller is not to be trusted, speech must last so many times as long, 1 to 20: what is heard may be the answer's own echo.
+    /// As long as the echo canceller is not to be trusted, speech must last so many times as long, 1 to 20: what is heard may be the answer's own echo. The same
+    /// holds for giving up where the sound is as steady as many voices at once are.
     public var doubt: Double = 4
 
     /// The stages above.
@@ -64,6 +69,11 @@ public struct BargeInStages: BitwiseCopyable, Equatable, Sendable {
         }
         guard (1...20).contains(doubt) else {
             return TalkModeFault(name: "doubt", description: "doubt is \(doubt); use 1 to 20")
+        }
+        if let alertAfter,
+            let fault = TalkModeFault.of(alertAfter, "alertAfter", in: .milliseconds(10) ... .milliseconds(500))
+        {
+            return fault
         }
         return TalkModeFault.of(suspectAfter, "suspectAfter", in: .milliseconds(10) ... .milliseconds(500))
             ?? .of(holdAfter, "holdAfter", in: suspectAfter...max(suspectAfter, .seconds(1)))

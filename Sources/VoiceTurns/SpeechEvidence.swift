@@ -4,8 +4,8 @@ public struct SpeechEvidence: BitwiseCopyable, Equatable, Sendable {
     public var probability: Float
     /// Whether the echo canceller is to be trusted: without that, speech may be the far end's own.
     public var isTrusted: Bool
-    /// Whether it sounds of the near end itself: above the room's noise, and hardly touched by the echo canceller. It may be no speech.
-    public var isNear: Bool
+    /// What its levels tell of where the sound comes from; nil where they were not measured, and then they speak for the near end.
+    public var levels: SoundLevels?
     /// When the block's end was at the microphone's ADC, on the monotonic clock since its epoch.
     public var end: Duration
     /// How long the block is.
@@ -15,12 +15,31 @@ public struct SpeechEvidence: BitwiseCopyable, Equatable, Sendable {
     @inlinable
     @_noLocks @_noAllocation
     public init(
-        probability: Float, isTrusted: Bool, isNear: Bool = false, end: Duration, duration: Duration
+        probability: Float, isTrusted: Bool, levels: SoundLevels? = nil, end: Duration, duration: Duration
     ) {
         self.probability = probability
         self.isTrusted = isTrusted
-        self.isNear = isNear
+        self.levels = levels
         self.end = end
         self.duration = duration
+    }
+
+    /// Levels of a block behind the echo canceller, before noise is taken away.
+    public struct SoundLevels: BitwiseCopyable, Equatable, Sendable {
+        /// RMS of what the canceller left, dBFS.
+        public var left: Float
+        /// By how much that stands out of the room's noise, dB; below 0 where it is quieter.
+        public var overNoise: Float
+        /// By how much the canceller has made the block quieter, dB: the more, the more of what came was echo.
+        public var cancelled: Float
+
+        /// The levels of one block.
+        @inlinable
+        @_noLocks @_noAllocation
+        public init(left: Float, overNoise: Float, cancelled: Float) {
+            self.left = left
+            self.overNoise = overNoise
+            self.cancelled = cancelled
+        }
     }
 }

@@ -67,6 +67,25 @@ struct EchoReadinessTests {
         #expect(Self.judged(Self.still, sure, doubtful).state == .learning)
     }
 
+    @Test(
+        "an echo that noise hides is no reason for doubt, whatever the canceller says, but not before 2 s of the far end"
+    )
+    func hidden() {
+        let noisy = Self.reports(100, came: -43, left: -43, reference: -127)
+        func hidden(_ blocks: Int) -> [ProcessingReport] {
+            Self.reports(blocks, came: -40, left: -42, reference: -25, canceller: 0)
+        }
+        #expect(!Self.judged(noisy, hidden(190)).isReady)
+        #expect(Self.judged(noisy, hidden(210)).isReady)
+        // One that stands out of the noise is doubted as ever,
+        let heard = Self.reports(400, came: -30, left: -40, reference: -25, canceller: 0)
+        #expect(!Self.judged(noisy, heard).isReady)
+        // and a talker of 0.7 s is not taken for one.
+        let talker = Self.reports(70, came: -20, left: -20, reference: -25, canceller: 0)
+        #expect(Self.judged(noisy, hidden(400), talker).isReady)
+        #expect(!Self.judged(noisy, hidden(400), heard + heard).isReady)
+    }
+
     @Test("every change is told once")
     func told() {
         var judge = EchoReadinessJudge()

@@ -110,6 +110,41 @@ struct SpeechDetectorTests {
         #expect(abs(told - rms(soft)) < 1, "seed \(seed): \(told) dBFS, said with \(rms(soft))")
     }
 
+    @Test("detection that goes off while somebody speaks ends their speech, and begins anew when it comes back")
+    func switchedOff() throws {
+        var settings = ProcessingSettings(voiceDetection: .moderate)
+        var stages = NearEndStages(sampleRate: 16_000, settings: settings)
+        func run(_ signal: [Float]) -> [SpeechDetector.Event] {
+            stride(from: 0, to: signal.count, by: 160).compactMap { start in
+                var block = Array(signal[start..<start + 160])
+                var span = block.mutableSpan
+                var report = ProcessingReport(inputLevel: 0, outputLevel: 0)
+                stages.run(&span, report: &report)
+                return report.speech
+            }
+        }
+        // Given somebody who speaks
+        let silence = [Float](repeating: 0, count: 16_000)
+        let first = run(silence + speech(seconds: 1.5, rate: 16_000, seed: 21, level: -18))
+        guard case .speechStarted? = first.last else {
+            Issue.record("nobody speaks: \(first)")
+            return
+        }
+        // When detection goes off, then that is the end, told once
+        settings.voiceDetection = .off
+        stages.apply(settings)
+        let end = run(speech(seconds: 0.5, rate: 16_000, seed: 22, level: -18))
+        #expect(end == [.speechEnded(at: .milliseconds(2_500))])
+        // And when it comes back the next thing told is a beginning
+        settings.voiceDetection = .moderate
+        stages.apply(settings)
+        let next = run(silence + speech(seconds: 1, rate: 16_000, seed: 23, level: -18))
+        guard case .speechStarted? = next.first else {
+            Issue.record("told first: \(next)")
+            return
+        }
+    }
+
     @Test("random probabilities never make two of a kind in a row, nor times that run backwards")
     func alternation() {
         for seed in 0..<20 as Range<UInt64> {

@@ -3,15 +3,29 @@ import Testing
 @testable import VoiceTurns
 
 struct BargeInJudgeTests {
+    /// Levels of the near end: those of one voice, as syllables swing, or as steady as a crowd.
+    private func near(_ block: Int, swing: Float = 7) -> SpeechEvidence.SoundLevels {
+        let level = block % 20 < 10 ? -30 + swing : -30 - swing
+        return SpeechEvidence.SoundLevels(left: level, overNoise: level + 65, cancelled: 2)
+    }
+
+    /// Levels of a block of which the canceller has taken so much away, dB.
+    private func cancelled(_ decibels: Float, block: Int = 0) -> SpeechEvidence.SoundLevels {
+        var levels = near(block)
+        levels.cancelled = decibels
+        return levels
+    }
+
     /// Feeds blocks of 10 ms, and returns the stages and the times, ms, at which they came.
     private func stages(
-        _ judge: inout BargeInJudge, _ blocks: [Float], trusted: Bool = true, near: Bool = false, from begin: Int = 0
+        _ judge: inout BargeInJudge, _ blocks: [Float], trusted: Bool = true,
+        levels: (Int) -> SpeechEvidence.SoundLevels? = { _ in nil }, from begin: Int = 0
     ) -> [(BargeInStage, Int)] {
         var changes: [(BargeInStage, Int)] = []
         for (index, probability) in blocks.enumerated() {
             let end = begin + (index + 1) * 10
             let evidence = SpeechEvidence(
-                probability: probability, isTrusted: trusted, isNear: near, end: ms(end), duration: ms(10))
+                probability: probability, isTrusted: trusted, levels: levels(index), end: ms(end), duration: ms(10))
             if let change = judge.take(evidence) { changes.append((change.stage, end)) }
         }
         return changes
@@ -38,24 +52,117 @@ struct BargeInJudgeTests {
     )
     func prompt() throws {
         let onset = [Float(0.1), 0.45] + Array(repeating: 1, count: 98)
+        func voice(_ block: Int) -> SpeechEvidence.SoundLevels? { near(block) }
         var judge = try #require(BargeInJudge(.staged()))
-        let changes = stages(&judge, onset, near: true)
         // Held and given up as without it
-        #expect(changes.map(\.1) == [20, 120, 720])
+        #expect(stages(&judge, onset, levels: voice).map(\.1) == [20, 120, 720])
         var far = try #require(BargeInJudge(.staged()))
         #expect(stages(&far, onset).map(\.1) == [40, 120, 720])
         var doubtful = try #require(BargeInJudge(.staged()))
-        #expect(stages(&doubtful, onset, trusted: false, near: true).first?.1 == 100)
+        #expect(stages(&doubtful, onset, trusted: false, levels: voice).first?.1 == 100)
         var immediate = try #require(BargeInJudge(.immediate()))
-        #expect(stages(&immediate, onset, near: true).map(\.1) == [40])
+        #expect(stages(&immediate, onset, levels: voice).map(\.1) == [40])
         // One block is no more than a suspicion, and its beginning is that of the speech that follows
         var click = try #require(BargeInJudge(.staged()))
-        let clicks = stages(&click, [0.5] + Array(repeating: 0, count: 30), near: true)
+        let clicks = stages(&click, [0.5] + Array(repeating: 0, count: 30), levels: { $0 == 0 ? near(0) : nil })
         #expect(clicks.map(\.0) == [.suspected, .none] && clicks.map(\.1) == [10, 160])
         let first = click.take(
-            SpeechEvidence(probability: 0.5, isTrusted: true, isNear: true, end: ms(410), duration: ms(10)))
+            SpeechEvidence(probability: 0.5, isTrusted: true, levels: near(0), end: ms(410), duration: ms(10)))
         #expect(first?.speechStart == ms(400))
         #expect(stages(&click, Array(repeating: 1, count: 20), from: 410).map(\.1) == [510])
+    }
+
+    @Test(
+        "Given a word that begins with a hiss, when the hiss has lasted 20 ms, then the answer is ducked, and its speech began with the hiss"
+    )
+    func hiss() throws {
+        let word = Array(repeating: Float(0.05), count: 11) + Array(repeating: 1, count: 80)
+        var judge = try #require(BargeInJudge(.staged()))
+        let changes = stages(&judge, [0, 0] + word, levels: { $0 < 2 ? nil : near($0) })
+        #expect(changes.map(\.0) == [.suspected, .held, .confirmed])
+        // The hiss counts as speech of 60 ms, once the vowel has come
+        #expect(changes.map(\.1) == [40, 170, 770])
+        var other = try #require(BargeInJudge(.staged()))
+        var start: Duration?
+        for (index, probability) in ([0, 0] + word).enumerated() {
+            let evidence = SpeechEvidence(
+                probability: probability, isTrusted: true, levels: index < 2 ? nil : near(index),
+                end: ms(10 * index + 10), duration: ms(10))
+            if let change = other.take(evidence), change.stage == .confirmed { start = change.speechStart }
+        }
+        #expect(start == ms(20))
+        var stages = BargeInStages()
+        stages.alertAfter = nil
+        var deaf = try #require(BargeInJudge(.staged(stages)))
+        #expect(self.stages(&deaf, [0, 0] + word, levels: { $0 < 2 ? nil : near($0) }).first?.1 == 140)
+        stages.alertAfter = .zero
+        #expect(stages.fault?.name == "alertAfter")
+    }
+
+    @Test(
+        "Given sounds that no speech follows, when they come again and again, then they duck ever more rarely; once somebody has spoken, the next one does at once"
+    )
+    func habit() throws {
+        var judge = try #require(BargeInJudge(.staged()))
+        // 30 ms of a key, every 250 ms, for a minute
+        let keys = Array(repeating: Float(0), count: 6_000)
+        func key(_ block: Int) -> SpeechEvidence.SoundLevels? { block % 25 < 3 ? near(block) : nil }
+        let ducks = stages(&judge, keys, levels: key).filter { $0.0 == .suspected }.map(\.1)
+        #expect(ducks.first == 20 && (4...6).contains(ducks.count))
+        #expect(zip(ducks, ducks.dropFirst()).allSatisfy { $1 - $0 >= 2_000 })
+        // Nor do keys that follow each other faster than a duck is taken back keep it up
+        var fast = try #require(BargeInJudge(.staged()))
+        let changes = stages(&fast, Array(repeating: 0, count: 200), levels: { $0 % 12 < 2 ? near($0) : nil })
+        #expect(changes.map(\.0) == [.suspected, .none] && changes.map(\.1) == [20, 290])
+        let word = Array(repeating: Float(1), count: 15) + Array(repeating: 0, count: 60)
+        _ = stages(&judge, word)
+        _ = stages(&judge, Array(repeating: 0, count: 1_600))
+        _ = stages(&judge, word)
+        let again = stages(&judge, Array(repeating: 0, count: 300), levels: key).filter { $0.0 == .suspected }
+        #expect(again.map(\.1) == [20, 2_270])
+        judge.restart()
+        #expect(stages(&judge, [0, 0], levels: key).map(\.0) == [.suspected])
+    }
+
+    @Test(
+        "Given what sounds like speech, when the canceller has taken most of it away, then it is the answer's own echo; a talker who is as loud as the echo is heard as ever, one 5 dB weaker later"
+    )
+    func ownEcho() throws {
+        let speech = Array(repeating: Float(0.95), count: 200)
+        var echo = try #require(BargeInJudge(.staged()))
+        #expect(stages(&echo, speech, levels: { cancelled(20, block: $0) }).isEmpty)
+        // Nor does it add up where a tenth of it is less of an echo
+        #expect(
+            stages(&echo, speech, levels: { cancelled($0 % 10 == 0 ? 12 : 17, block: $0) }).allSatisfy {
+                $0.0 != .confirmed
+            })
+        for (decibels, held) in [(Float(3), 100), (6, 100), (12, 150)] {
+            var judge = try #require(BargeInJudge(.staged()))
+            let changes = stages(&judge, speech, levels: { cancelled(decibels, block: $0) })
+            #expect(changes.first { $0.0 == .held }?.1 == held, "\(decibels) dB")
+            #expect(changes.last?.0 == .confirmed)
+        }
+    }
+
+    @Test("Given a network that still hears speech when there is only noise, then the answer goes on")
+    func noise() throws {
+        var judge = try #require(BargeInJudge(.staged()))
+        let changes = stages(
+            &judge, Array(repeating: 0.9, count: 300),
+            levels: { $0 < 20 ? near($0) : SpeechEvidence.SoundLevels(left: -45, overNoise: 1, cancelled: 0) })
+        #expect(changes.map(\.0) == [.suspected, .held, .none])
+        #expect(changes.last?.1 == 650)
+    }
+
+    @Test(
+        "Given many voices at once, whose level hardly swings, when they go on, then the answer is held and not given up for four times as long"
+    )
+    func crowd() throws {
+        var judge = try #require(BargeInJudge(.staged()))
+        let changes = stages(&judge, Array(repeating: 0.95, count: 400), levels: { near($0, swing: 3) })
+        #expect(changes.map(\.0) == [.suspected, .held, .confirmed] && changes.last?.1 == 2_800)
+        var voice = try #require(BargeInJudge(.staged()))
+        #expect(stages(&voice, Array(repeating: 0.95, count: 400), levels: { near($0, swing: 5) }).last?.1 == 700)
     }
 
     @Test(

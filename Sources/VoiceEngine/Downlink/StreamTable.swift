@@ -286,9 +286,13 @@ struct StreamTable: ~Copyable {
         }
     }
 
-    /// Does what somebody who speaks into the watched stream brings about.
+    /// Holds that ended because the ring was full.
+    var holdOverflows: Int { hold.overflows }
+
+    /// Does what somebody who speaks into the watched stream brings about. Of a participant with several streams one is kept; the others are silent meanwhile.
     mutating func change(_ delivery: SpeechDelivery) {
         guard let source = hold.source, let slot = slot(of: source) else { return }
+        duckOthers(of: slot, by: delivery.othersFactor)
         switch delivery {
         case .whole(let rewind):
             hold.release(rewind: rewind)
@@ -303,6 +307,15 @@ struct StreamTable: ~Copyable {
         case .givenUp:
             hold.giveUp()
             unsafe slots[slot].duck(by: 1)
+        }
+    }
+
+    /// Has the other streams of a slot's participant be quieter by a factor.
+    private mutating func duckOthers(of slot: Int, by factor: Float) {
+        let participant = unsafe slots[slot].participant
+        guard participant != 0 else { return }
+        for index in 0..<count where unsafe slots[index].participant == participant {
+            if index != slot { unsafe slots[index].duck(by: factor) }
         }
     }
 
@@ -362,7 +375,7 @@ struct StreamTable: ~Copyable {
             } else {
                 unsafe slots[index].pull(into: &scratch, now: now, at: moment)
             }
-            if sinks.sinkCount > 0 {
+            if sinks.isHeard {
                 unsafe sinks.hear(.participant(slots[index].participant), scratch.span, time: moment.dacTime)
             }
             unsafe slots[index].add(&scratch, to: &mix)
@@ -375,5 +388,17 @@ struct StreamTable: ~Copyable {
             unsafe table.append(slots[index].report())
         }
         return table
+    }
+}
+
+extension SpeechDelivery {
+    /// What it does to streams that are not kept.
+    fileprivate var othersFactor: Float {
+        switch self {
+        // What is given up is dropped by its generation.
+        case .whole, .givenUp: 1
+        case .ducked(let factor): factor
+        case .held: 0
+        }
     }
 }

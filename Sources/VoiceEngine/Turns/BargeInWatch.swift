@@ -35,7 +35,7 @@ struct BargeInWatch: BitwiseCopyable {
         judge?.take(
             SpeechEvidence(
                 probability: block.probability, isTrusted: block.isEchoReady || silence >= Self.echoTail,
-                isNear: block.isNear, end: block.end.sinceEpoch, duration: block.duration))
+                levels: block.levels, end: block.end.sinceEpoch, duration: block.duration))
     }
 
     /// A recogniser has heard words.
@@ -61,8 +61,8 @@ struct NearEndBlock: BitwiseCopyable {
     var probability: Float
     /// Whether the echo canceller is to be trusted.
     var isEchoReady: Bool
-    /// Whether it sounds of the near end itself.
-    var isNear: Bool
+    /// What its levels tell of where it comes from; nil where they were not measured.
+    var levels: SpeechEvidence.SoundLevels?
     /// When the block's end was at the ADC.
     var end: MonotonicTime
     var frames: Int

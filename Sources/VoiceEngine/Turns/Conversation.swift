@@ -98,8 +98,10 @@ public final class Conversation: Sendable {
         return SpokenAnswer(self, core, utterance, turn)
     }
 
-    /// Queues what there is room for of an answer, and does not suspend; returns how many samples were taken. By one caller at a time.
-    package func offer(_ samples: SoundSamples, rate: SoundRate, of answer: UtteranceID) -> Int {
+    /// Queues what there is room for of an answer, and does not suspend; returns how many samples were taken, `nil` where there is no such answer: of an
+    /// utterance with a higher number all later answers would be too late. By one caller at a time.
+    package func offer(_ samples: SoundSamples, rate: SoundRate, of answer: UtteranceID) -> Int? {
+        guard core.isGiven(answer) else { return nil }
         let taken = core.farEnd.access.offer(samples, rate: rate, utterance: answer.rawValue, isLast: false)
         if taken > 0 {
             core.extend(answer, by: .seconds(taken) / rate.rawValue)

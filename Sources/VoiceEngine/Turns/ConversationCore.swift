@@ -17,6 +17,8 @@ package final class ConversationCore: Sendable {
         /// What the media thread had no room for; it comes later, in order.
         var unsent: [MediaCommand] = []
         var isOver = false
+        /// The newest answer; they are counted from 1.
+        var newest: UtteranceID = 0
         /// Answers that were cancelled, and of which somebody wants to know how much was heard.
         var receipts: [TurnID: Receipt] = [:]
     }
@@ -85,6 +87,7 @@ package final class ConversationCore: Sendable {
         let outcome = state.withLock { state -> Result<(UtteranceID, TurnID), TurnRefusal> in
             do throws(TurnRefusal) {
                 let utterance = try state.machine.answer(turn, now: clock())
+                state.newest = utterance
                 state.texts.begin(utterance, state.machine.turn)
                 defer { carryOut(&state) }
                 return .success((utterance, state.machine.turn))
@@ -94,6 +97,11 @@ package final class ConversationCore: Sendable {
         }
         timeoutChanged(self)
         return try outcome.get()
+    }
+
+    /// Whether ``answer(_:)`` has ever returned it.
+    package func isGiven(_ answer: UtteranceID) -> Bool {
+        state.withLock { answer >= 1 && answer <= $0.newest }
     }
 
     /// The engine has taken sound of an answer.

@@ -61,8 +61,13 @@ package struct EchoReadinessJudge: BitwiseCopyable, Sendable {
     private static let trust = (from: Float(0.75), until: Float(0.3))
     /// A canceller that has an opinion must agree with it.
     private static let agreement = (from: Float(0.5), until: Float(0.2))
-    /// Less of the far end says nothing: 0.3 s.
-    private static let least = Duration.milliseconds(300)
+    /// Less of the far end says nothing; more of it is needed where noise louder than this, dBFS, hides an echo of which half a second would tell otherwise.
+    private static let least = (quiet: Duration.milliseconds(300), noisy: Duration.seconds(2), noise: Float(-55))
+    /// Mean of what the microphone hears over the noise while the far end sounds, dB, up to which there is no echo that a canceller could have an opinion of, and
+    /// from which there is one again. Fluctuations of a block of noise alone, over its minimum, are some 3 dB.
+    private static let inaudible = (until: Float(5), from: Float(8))
+    /// The most that one block counts for in that mean, dB, and its weight: 2 s. A talker of 700 ms must not be taken for an echo.
+    private static let excess = (most: Float(12), weight: Float(0.005))
     /// Weight of a block in the mean enhancement.
     private static let enhancementWeight: Float = 0.02
     private static let block = Duration.milliseconds(10)
@@ -72,6 +77,9 @@ package struct EchoReadinessJudge: BitwiseCopyable, Sendable {
     private var floor = LevelFloor()
     private var noise = EchoReadinessJudge.usualNoise
     private var silentBlocks = 0
+    /// Mean excess over the noise while the far end sounds, dB.
+    private var excess: Float = 0
+    private var isAudible = true
 
     /// A judge who knows nothing.
     package init() {}
@@ -91,12 +99,14 @@ package struct EchoReadinessJudge: BitwiseCopyable, Sendable {
             if silentBlocks > Self.silence.blocks { noise = floor.take(power: powf(10, report.inputLevel / 10)) }
         }
         readiness.evidence.canceller = report.echoReadiness
-        if readiness.evidence.farEndHeard >= Self.least { decide() }
+        let least = noise > Self.least.noise ? Self.least.noisy : Self.least.quiet
+        if readiness.evidence.farEndHeard >= least { decide() }
         return readiness.state != before
     }
 
     private mutating func judge(came: Float, left: Float) {
         readiness.evidence.farEndHeard += Self.block
+        observe(excess: came - noise)
         let isHeard = came > noise + Self.clean.overNoise
         let isClean = !isHeard || left < noise + Self.clean.overNoise || came - left > Self.clean.enhancement
         let share = readiness.evidence.cleanShare
@@ -106,10 +116,19 @@ package struct EchoReadinessJudge: BitwiseCopyable, Sendable {
         readiness.evidence.enhancement = mean + Self.enhancementWeight * (came - left - mean)
     }
 
+    private mutating func observe(excess new: Float) {
+        let blocks = Float(readiness.evidence.farEndHeard / Self.block)
+        excess += max(Self.excess.weight, 1 / blocks) * (min(new, Self.excess.most) - excess)
+        guard readiness.evidence.farEndHeard >= Self.least.noisy else { return }
+        isAudible = excess > (isAudible ? Self.inaudible.until : Self.inaudible.from)
+    }
+
     private mutating func decide() {
         let share = readiness.evidence.cleanShare
-        let agrees = readiness.evidence.canceller ?? 1 >= Self.agreement.from
-        let objects = readiness.evidence.canceller ?? 1 < Self.agreement.until
+        // Of an echo that is not heard a canceller learns nothing.
+        let opinion = isAudible ? readiness.evidence.canceller ?? 1 : 1
+        let agrees = opinion >= Self.agreement.from
+        let objects = opinion < Self.agreement.until
         switch readiness.state {
         case .unknown, .learning: readiness.state = share >= Self.trust.from && agrees ? .ready : .learning
         case .ready: if share < Self.trust.until || objects { readiness.state = .learning }

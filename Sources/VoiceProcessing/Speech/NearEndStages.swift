@@ -27,6 +27,8 @@ package struct NearEndStages: ~Copyable {
     private var detector: SpeechDetector
     private var meter: LoudnessMeter
     private var detection: ProcessingSettings.VoiceDetection
+    /// Detection went off while somebody spoke, which was not told yet.
+    private var isCutShort = false
     private var residual = ResidualEchoLikelihood()
     private var utterance = UtteranceLevel()
     private var elapsed = Duration.zero
@@ -64,6 +66,11 @@ package struct NearEndStages: ~Copyable {
         noise.mode = isNeural ? .off : settings.noise
         if isNeural != wasNeural { splice.begin(hold: isNeural ? neuralDelay : 0) }
         gain.settings = settings.gain
+        if detection != .off, settings.voiceDetection == .off {
+            isCutShort = isCutShort || detector.isSpeaking
+            detector = SpeechDetector(settings.detector)
+            utterance.restart()
+        }
         detector.configuration = settings.detector
         detection = settings.voiceDetection
     }
@@ -76,6 +83,11 @@ package struct NearEndStages: ~Copyable {
     package mutating func run(_ block: inout MutableSpan<Float>, report: inout ProcessingReport) {
         elapsed += Self.block
         report.processedTime = elapsed
+        if isCutShort {
+            report.speech = .speechEnded(at: elapsed - Self.block)
+            report.voiceActivity = false
+            isCutShort = false
+        }
         highPass.run(&block)
         let left = decibelsFullScale(of: block.span)
         report.cancelledLevel = left

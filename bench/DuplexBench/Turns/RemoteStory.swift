@@ -6,7 +6,7 @@ import VoiceSimulation
 struct RemoteStory {
     /// When the person's first sound was.
     let spoken: Double
-    /// When the loudspeaker was first 6 dB below what it would have sounded; nil where it was not.
+    /// When the loudspeaker was first 6 dB below what it would have sounded; nil where it was not, or was held before.
     let quietAt: Double?
     /// When the loudspeaker last sounded of it; nil where it was not interrupted.
     let lastSound: Double?
@@ -19,7 +19,9 @@ struct RemoteStory {
         let (speaker, whole) = (call.recording(.b).speaker, other.recording(.b).speaker)
         let first = call.recording(.b).near.firstIndex { abs($0) > Story.audible } ?? 0
         spoken = Double(first) / 48_000
-        quietAt = (first..<min(speaker.count, whole.count)).first {
+        // Once it was held the two do not play the same at the same time any more.
+        let isCalm = call.recording(.b).speaker.prefix(first).elementsEqual(whole.prefix(first))
+        quietAt = (first..<(isCalm ? min(speaker.count, whole.count) : first)).first {
             abs(whole[$0]) > 0.01 && abs(speaker[$0]) < 0.5 * abs(whole[$0])
         }.map { Double($0) / 48_000 }
         let isInterrupted = call.events(.a).contains { if case .interrupted = $0 { true } else { false } }

@@ -26,17 +26,21 @@ struct Story {
     /// When the answer was given up; nil where it was not.
     let ended: Double?
 
+    /// What an answer may be held for and still be heard to its end, seconds: babble lasts 3, and silence must follow.
+    private static let spare = 8.0
+
     init(_ sound: NearSound, room: RoomConditions, seed: UInt64) throws {
+        let longest = sound == .speech ? Self.length + 2 : Self.length + Self.spare
         var configuration = SimulatedConversation.Configuration(
             talker: SpeechSource(Self.person(sound, seed: seed), repetition: .once))
         configuration.seed = seed
         configuration.room = room
-        configuration.longest = .seconds(Self.length + 3)
+        configuration.longest = .seconds(longest + 1)
         let talk = try SimulatedConversation(configuration)
         story = Self.story(seed: seed)
         talk.run(for: .seconds(Self.begin))
         talk.answer(nil, story)
-        talk.run(for: .seconds(Self.length + 2))
+        talk.run(for: .seconds(longest))
         recording = talk.recording
         changes = talk.told.compactMap { told in
             guard case .bargeIn(_, let change) = told.event else { return nil }
@@ -58,6 +62,16 @@ struct Story {
     static func story(seed: UInt64) -> [Float] {
         SyntheticSpeech.samples(
             frames: Int(length * 48_000), seed: seed &+ 1_000, voice: .low, levelDecibels: level)
+    }
+
+    /// For how long the answer was quieter, or silent, because of what was suspected, seconds.
+    var softened: Double {
+        var (sum, since): (Double, Double?) = (0, nil)
+        for change in changes {
+            if change.stage == .none, let begin = since { (sum, since) = (sum + change.time - begin, nil) }
+            if change.stage != .none, since == nil { since = change.time }
+        }
+        return sum
     }
 
     func times(of stage: BargeInStage) -> [Double] { changes.filter { $0.stage == stage }.map(\.time) }

@@ -7,24 +7,28 @@ extension Benchmark {
     static let turns = Benchmark(
         name: "turns",
         purpose:
-            "answers that are spoken into: how soon quiet and silent, what is missed, what is taken for an interruption; --long: ten hours of an agent alone",
+            "answers that are spoken into: how soon quiet and silent, what is missed, what is taken for an interruption; --long: ten hours of an agent alone, with --seeds a part of them; --secure: in real time through a protected room",
         run: TurnsBenchmark.run)
 }
 
 /// An agent tells a story over a loudspeaker; a person speaks into it, makes another sound, or is silent.
 private enum TurnsBenchmark {
-    private static let rooms: [(name: String, room: RoomConditions)] = [
-        ("office", .office), ("living room", .livingRoom), ("car", .car), ("headset", .headset),
-    ]
-    private static let seeds: ClosedRange<UInt64> = BenchmarkLength.isLong ? 1...10 : 1...5
+    private static var rooms: [(name: String, room: RoomConditions)] { EchoPaths.rooms }
+    private static let seeds: ClosedRange<UInt64> = BenchmarkLength.seeds ?? (BenchmarkLength.isLong ? 1...10 : 1...5)
     /// Noise of a room 15 dB below the person, dBFS.
     private static let noise = Story.level - 15
     private static let words = 100
 
+    /// Ten hours of an agent alone.
+    private static let aloneHours = 10.0
+
     static func run() throws -> BenchmarkResult {
+        if SecureTurns.isWanted { return try SecureTurns.run() }
+        if BenchmarkLength.isLong, let seeds = BenchmarkLength.seeds { return try alone(seeds) }
         let local = try everyRoom()
         let harder = try harderScenes()
-        let (alone, byItself) = try echoPaths()
+        let paths = EchoPaths()
+        let (alone, byItself) = try paths.run(seeds: BenchmarkLength.isLong ? paths.seeds(hours: aloneHours) : seeds)
         let whole = try FirstWords.count(of: words)
         var all = local.tally
         for tally in harder.tallies { all.add(tally) }
@@ -53,19 +57,22 @@ private enum TurnsBenchmark {
                     """, local.stages
                 ),
                 (
+                    "What is no interruption",
+                    """
+                    The same stories by the kind of sound. "Softened": for how long an answer was quieter or silent for nothing, seconds a sound.
+                    """, local.kinds
+                ),
+                (
                     "Harder",
                     """
-                    Speech of 2.5 s, as above. "Noise": pink, 15 dB below the person. "0 dB": the person is as loud at the microphone as the echo. "Room": the agent \
+                    Speech of 2.5 s, as above. "Noise": pink, 15 dB below the person. "0 dB", "-10 dB": the person is as loud at the microphone as the echo, \
+                    or so much weaker. "Room": the agent \
                     is in another engine, at 2 % loss and 15 ± 8 ms of jitter, with that noise; the loudspeaker is compared with that of the same call whose agent \
                     does not give way.
                     """, harder.table
                 ),
                 (
-                    "By itself",
-                    """
-                    Stories with nobody there, \(Int(Solitude.length)) s each. "Louder": the echo is 10 dB stronger. "Walker", "hand": somebody walks about, the \
-                    microphone is held in a hand. "Drift": the loudspeaker's clock is 100 ppm fast. Before and after the canceller was first told to be trusted.
-                    """, alone
+                    "By itself", EchoPaths.description, alone
                 ),
             ])
     }
@@ -81,17 +88,39 @@ private enum TurnsBenchmark {
         """
     }
 
-    private static func everyRoom() throws -> (table: MarkdownTable, stages: MarkdownTable, tally: TurnsTally) {
+    /// The echo paths alone, for the seeds of `--seeds`: parts of the ten hours, whose counts add up.
+    private static func alone(_ seeds: ClosedRange<UInt64>) throws -> BenchmarkResult {
+        let (table, all) = try EchoPaths().run(seeds: seeds)
+        return BenchmarkResult(
+            description: EchoPaths.description, table: table,
+            summary: [
+                ("self_interruptions_per_h", .number(all.perHour, digits: 2)),
+                ("hours", .number(all.secondsAfter / 3_600, digits: 3)), ("ducked", .integer(all.after.ducked)),
+                ("held", .integer(all.after.held)), ("ended", .integer(all.after.ended)),
+                ("seconds_before", .number(all.secondsBefore, digits: 1)),
+                ("held_before", .integer(all.before.held)), ("ended_before", .integer(all.before.ended)),
+            ])
+    }
+
+    private static func everyRoom() throws
+        -> (table: MarkdownTable, stages: MarkdownTable, kinds: MarkdownTable, tally: TurnsTally)
+    {
         var table = MarkdownTable(
             "room", "quiet after ms", "silent after ms", "missed", "of", "old after it", "heard off ms",
             "no interruption: ducked", "held", "ended", "cut short", "of")
         var stages = MarkdownTable("room", "decided", "told", "quiet")
+        var kinds = MarkdownTable("sound", "ducked", "held", "ended", "of", "softened s")
+        var byKind = [TurnsTally](repeating: TurnsTally(), count: NearSound.harmless.count)
         var all = TurnsTally()
         for (name, room) in rooms {
             var tally = TurnsTally()
             for seed in seeds {
                 tally.addInterruption(try Story(.speech, room: room, seed: seed))
-                for sound in NearSound.harmless { tally.addOther(try Story(sound, room: room, seed: seed)) }
+                for (kind, sound) in NearSound.harmless.enumerated() {
+                    let story = try Story(sound, room: room, seed: seed)
+                    tally.addOther(story)
+                    byKind[kind].addOther(story)
+                }
             }
             table.add(
                 name, TurnsTally.median(tally.quiet).fixed(0), TurnsTally.median(tally.silent).fixed(0),
@@ -103,7 +132,12 @@ private enum TurnsBenchmark {
                 TurnsTally.median(tally.carriedOut).fixed(0))
             all.add(tally)
         }
-        return (table, stages, all)
+        for (sound, tally) in zip(NearSound.harmless, byKind) {
+            kinds.add(
+                "\(sound)", String(tally.falselyDucked), String(tally.falselyHeld), String(tally.falselyEnded),
+                String(tally.others), (tally.softened / Double(max(1, tally.others))).fixed(2))
+        }
+        return (table, stages, kinds, all)
     }
 
     private static func harderScenes() throws
@@ -112,58 +146,35 @@ private enum TurnsBenchmark {
         var table = MarkdownTable("scene", "quiet after ms", "silent after ms", "missed", "of", "old after it")
         var tallies: [TurnsTally] = []
         var evenly = TurnsTally()
-        func add(_ name: String, _ tally: TurnsTally) {
+        func add(_ name: String, _ tally: TurnsTally, counts: Bool = true) {
             table.add(
                 name, TurnsTally.median(tally.quiet).fixed(0), TurnsTally.median(tally.silent).fixed(0),
                 String(tally.missed), String(tally.interruptions), String(tally.old))
-            tallies.append(tally)
+            if counts { tallies.append(tally) }
         }
         for (name, room) in rooms {
-            var (noisy, even, remote) = (TurnsTally(), TurnsTally(), TurnsTally())
-            var (noisyRoom, evenRoom) = (room, room)
+            var (noisy, even, weak, remote) = (TurnsTally(), TurnsTally(), TurnsTally(), TurnsTally())
+            var (noisyRoom, evenRoom, weakRoom) = (room, room, room)
             noisyRoom.noise = AmbientNoise(.pink, levelDecibels: noise)
             evenRoom.nearGainDecibels = -room.echoReturnLossDecibels
+            weakRoom.nearGainDecibels = -room.echoReturnLossDecibels - 10
             for seed in seeds {
                 noisy.addInterruption(try Story(.speech, room: noisyRoom, seed: seed))
-                if room.echoPath != nil { even.addInterruption(try Story(.speech, room: evenRoom, seed: seed)) }
+                if room.echoPath != nil {
+                    even.addInterruption(try Story(.speech, room: evenRoom, seed: seed))
+                    weak.addInterruption(try Story(.speech, room: weakRoom, seed: seed))
+                }
                 remote.addInterruption(try RemoteStory(room: noisyRoom, seed: seed))
             }
             add("\(name), noise", noisy)
-            if room.echoPath != nil { add("\(name), 0 dB", even) }
+            if room.echoPath != nil {
+                add("\(name), 0 dB", even)
+                // Beyond what is asked for, and in no sum
+                add("\(name), -10 dB", weak, counts: false)
+            }
             add("\(name), room", remote)
             evenly.add(even)
         }
         return (table, tallies, evenly)
-    }
-
-    private static func echoPaths() throws -> (table: MarkdownTable, total: SolitudeTally) {
-        let changes: [(name: String, change: (inout RoomConditions) -> Void)] = [
-            ("as it is", { _ in }), ("louder", { $0.echoReturnLossDecibels -= 10 }),
-            ("walker", { $0.movement = .walker(share: 0.5, step: .seconds(2)) }),
-            ("hand", { $0.movement = .microphone(reach: [0.05, 0.05, 0.02], step: .milliseconds(800)) }),
-            ("drift", { $0.loudspeakerClockPPM = 100 }),
-        ]
-        var table = MarkdownTable(
-            "room", "before: ducked", "held", "ended", "s", "after: ducked", "held ", "ended ", "h")
-        var all = SolitudeTally()
-        let echoing = rooms.filter { $0.room.echoPath != nil }
-        let each = BenchmarkLength.isLong ? 10 * 3_600 / Double(changes.count * echoing.count) : Solitude.length
-        for (name, room) in echoing {
-            for (kind, change) in changes {
-                var conditions = room
-                change(&conditions)
-                var tally = SolitudeTally()
-                var seed: UInt64 = 1
-                while tally.seconds < each {
-                    tally.add(try Solitude(room: conditions, seed: seed))
-                    seed += 1
-                }
-                table.add(
-                    ["\(name), \(kind)"] + tally.before.cells + [tally.secondsBefore.fixed(0)] + tally.after.cells
-                        + [(tally.secondsAfter / 3_600).fixed(3)])
-                all.add(tally)
-            }
-        }
-        return (table, all)
     }
 }

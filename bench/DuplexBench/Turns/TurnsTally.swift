@@ -10,6 +10,8 @@ struct TurnsTally {
     var told: [Double] = []
     var carriedOut: [Double] = []
     var (interruptions, missed, old) = (0, 0, 0)
+    /// For how long answers were quieter or silent for nothing, seconds.
+    var softened = 0.0
     var (others, falselyDucked, falselyHeld, falselyEnded, cutShort) = (0, 0, 0, 0, 0)
 
     static func median(_ values: [Double]) -> Double { values.isEmpty ? .nan : Samples(values).median }
@@ -42,6 +44,7 @@ struct TurnsTally {
 
     mutating func addOther(_ story: Story) {
         others += 1
+        softened += story.softened
         falselyDucked += story.times(of: .suspected).isEmpty ? 0 : 1
         falselyHeld += story.times(of: .held).isEmpty ? 0 : 1
         falselyEnded += story.ended == nil ? 0 : 1
@@ -57,5 +60,6 @@ struct TurnsTally {
         (others, falselyDucked) = (others + other.others, falselyDucked + other.falselyDucked)
         (falselyHeld, falselyEnded) = (falselyHeld + other.falselyHeld, falselyEnded + other.falselyEnded)
         cutShort += other.cutShort
+        softened += other.softened
     }
 }
