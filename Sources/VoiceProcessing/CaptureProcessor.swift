@@ -119,6 +119,8 @@ public final class CaptureProcessor {
         stage.run(
             capture: &capture, reference: far.span.extracting(first: reference.count), delay: delay, report: &report)
         if !report.processed { failedBlocks += 1 }
+        // A client's stage may return anything.
+        SampleBounds.bound(&capture)
         splice.run(&capture)
         stages?.run(&capture, report: &report)
         report.outputLevel = decibelsFullScale(of: capture.span)

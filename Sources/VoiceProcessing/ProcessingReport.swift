@@ -80,14 +80,6 @@ public struct ProcessingReport: BitwiseCopyable, Sendable {
     /// them.
     public var processed: Bool
 
-    /// Whether the block sounds of the near end itself, and not of what is left of an echo: it stands 6 dB out of the room's noise, and the canceller has left
-    /// more than an eighth of the power that came. What is left of an echo it has learned lies 15 dB and more below what came; a talker who is as loud as the
-    /// echo, 3 dB.
-    package var soundsNear: Bool {
-        guard let cancelledLevel, let noiseLevel else { return false }
-        return cancelledLevel > noiseLevel + 6 && cancelledLevel > inputLevel - 9
-    }
-
     /// A report of levels only.
     public init(inputLevel: Float, outputLevel: Float, processingDelay: Int = 0, processed: Bool = true) {
         voiceActivity = nil

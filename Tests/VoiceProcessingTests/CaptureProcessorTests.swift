@@ -12,6 +12,8 @@ struct CaptureProcessorTests {
         var applied: [ProcessingSettings] = []
         var heard: [Float] = []
         var fails = false
+        /// What it puts into each block.
+        var fault: Float?
         /// What a change is answered with; while it lasts the output is silent.
         var hold: Int?
         private var silence = 0
@@ -35,6 +37,7 @@ struct CaptureProcessorTests {
             heard = capture.indices.map { capture[$0] } + reference.indices.map { reference[$0] }
             report.processed = !fails
             for index in 0..<min(silence, capture.count) { capture[index] = 0 }
+            if let fault { capture[1] = fault }
             silence = max(0, silence - capture.count)
         }
     }
@@ -43,6 +46,21 @@ struct CaptureProcessorTests {
         nonisolated(unsafe) let stage = stage
         return try ProcessingBackend.custom("passage") { _, _ in unsafe stage }
             .makeProcessor(sampleRate: 16_000, settings: settings)
+    }
+
+    @Test(
+        "may give back what is no number: it is silence, whatever runs behind", arguments: [Float.nan, .infinity, 1e30])
+    func faultyOutput(fault: Float) throws {
+        let stage = Passage()
+        stage.fault = fault
+        let processor = try processor(stage, .voiceAgent)
+        for _ in 0..<50 {
+            var capture = [Float](repeating: 0.01, count: 160)
+            var span = capture.mutableSpan
+            let report = processor.run(capture: &span, reference: [Float](repeating: 0, count: 160).span, delay: 0)
+            #expect(report.outputLevel.isFinite)
+            #expect(capture.allSatisfy { abs($0) <= 2 })
+        }
     }
 
     @Test("hears bounded numbers only, in both signals")

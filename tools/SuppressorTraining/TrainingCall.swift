@@ -15,7 +15,8 @@ struct TrainingCall {
     /// Frames from the far end to its echo, as somebody says they are; 0: nobody does.
     let hint: Int
 
-    init(seed: UInt64, voices: Voices) throws {
+    /// - Parameter devices: whether seven calls in ten are through a ``DeviceSound``.
+    init(seed: UInt64, voices: Voices, devices: Bool = false) throws {
         var draw = SeededGenerator(seed: seed, stream: "training call")
         let farDecibels = draw.uniform(in: -36 ... -17)
         let conditions = Self.conditions(farDecibels, &draw)
@@ -30,6 +31,7 @@ struct TrainingCall {
         let talk = Self.nearSound(nearDecibels, voices, cast, oddities: cast == .odd ? 0.9 : 0.15, &draw)
         let played = draw.chance(0.1) ? try CodecPassage.decoded(spoken) : spoken
         try render(seed, conditions, played: played, spoken: spoken, talk: talk, &draw)
+        if devices, draw.chance(0.7) { pass(through: DeviceSound(&draw), &draw) }
     }
 
     // Who talks.
@@ -220,6 +222,17 @@ struct TrainingCall {
         microphone = ThirdRate.convert(made.microphone)
         near = zip(microphone, ThirdRate.convert(made.echo)).map { $0 - $1 }
         far = ThirdRate.convert(spoken)
+    }
+
+    private mutating func pass(through device: DeviceSound, _ draw: inout SeededGenerator) {
+        var echo = device.echo(zip(microphone, near).map { $0 - $1 }, &draw)
+        if let gains = device.gateGain(echo: echo) {
+            for index in gains.indices {
+                near[index] *= gains[index]
+                echo[index] *= gains[index]
+            }
+        }
+        microphone = zip(near, echo).map { min(1, max(-1, $0 + $1)) }
     }
 }
 

@@ -1,11 +1,14 @@
 import Glibc
 import VoiceProcessing
 
-// SuppressorTraining VOICES FIRST COUNT FILE: what the residual's suppressor is to learn from, of the simulated calls
-// FIRST ..< FIRST + COUNT. FILE: 16-bit floats, a record for each block of 10 ms; see SuppressorLesson.
+// SuppressorTraining VOICES FIRST COUNT FILE [devices]: what the residual's suppressor is to learn from, of the simulated
+// calls FIRST ..< FIRST + COUNT. FILE: 16-bit floats, a record for each block of 10 ms; see SuppressorLesson. With
+// `devices`, most of the calls go through a DeviceSound.
 let arguments = CommandLine.arguments
-guard arguments.count == 5, let first = UInt64(arguments[2]), let count = UInt64(arguments[3]) else {
-    print("usage: SuppressorTraining VOICES FIRST COUNT FILE")
+guard arguments.count == 5 || arguments.count == 6 && arguments[5] == "devices", let first = UInt64(arguments[2]),
+    let count = UInt64(arguments[3])
+else {
+    print("usage: SuppressorTraining VOICES FIRST COUNT FILE [devices]")
     exit(64)
 }
 guard let file = unsafe fopen(arguments[4], "wb") else {
@@ -20,7 +23,7 @@ do { voices = try Voices(folder: arguments[1]) } catch {
 var record = [Float](repeating: 0, count: SuppressorLesson.record)
 var halves = [Float16](repeating: 0, count: SuppressorLesson.record)
 for seed in first..<first + count {
-    let call = try TrainingCall(seed: seed, voices: voices)
+    let call = try TrainingCall(seed: seed, voices: voices, devices: arguments.count == 6)
     var lesson = SuppressorLesson(hint: call.hint)
     for start in stride(from: 0, to: call.far.count, by: SuppressorLesson.block) {
         let block = start..<start + SuppressorLesson.block

@@ -15,6 +15,10 @@
 /// Frames of a transform, its bins from 0 to half the sample rate, and the signals that are transformed at once.
 enum { VK_FRAMES = 320, VK_BINS = 161, VK_LANES = 8 };
 
+/// Which variants of the kernels run here: 4 for AVX-512 (x86-64-v4), 3 for AVX2 with FMA (x86-64-v3), 1 for the baseline. They round
+/// differently.
+int vk_level(void);
+
 /// Lets the calling thread take numbers too small for a Float's full precision as 0, which averages decay to in silence
 /// and which take a processor a hundred times longer. Returns what vk_restore_rounding() puts back.
 unsigned long vk_flush_subnormals(void) VK_SAFE;
@@ -114,6 +118,22 @@ void vk_resample(
 
 /// Sum of a * b.
 float vk_dot(const float *a, const float *b, size_t count) VK_SAFE;
+
+/// values = 1 / (1 + exp(-values)), and tanh(values); within 1e-6.
+void vk_logistic(float *values, size_t count) VK_SAFE;
+void vk_hyperbolic_tangent(float *values, size_t count) VK_SAFE;
+
+/// values = log10(values + least), within 1e-6 of what it is or of itself; values + least is a normal number above 0.
+void vk_common_logarithm(float *values, float least, size_t count) VK_SAFE;
+
+/// values = values to the power of `exponent`, for values from 1e-30 to 1 and exponents from 0 to 1; within 1e-5 of itself.
+void vk_power(float *values, float exponent, size_t count) VK_SAFE;
+
+/// values = values - to, not beyond `most` on either side.
+void vk_relative(float *values, const float *to, float most, size_t count) VK_SAFE;
+
+/// The memory of a gated recurrent unit from what its input and its memory make of its three gates: reset, keep, new.
+void vk_gated_unit(const float *of_input, const float *of_state, float *state, size_t units) VK_SAFE;
 
 /// A layer of a neural network: output = bias + scale * (weights * input). `weights` has a row of `outputs` (a multiple
 /// of 8) for each input.

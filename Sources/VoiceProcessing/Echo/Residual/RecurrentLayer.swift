@@ -1,4 +1,4 @@
-import Glibc
+import CVoiceKernels
 import VoiceSignal
 
 /// A layer with a memory: a gated recurrent unit (K. Cho et al., "Learning phrase representations using RNN
@@ -24,12 +24,6 @@ struct RecurrentLayer: ~Copyable {
     mutating func run(_ input: borrowing RealVector) {
         ofInput.run(input, into: &inputGates)
         ofState.run(state, into: &stateGates)
-        let units = state.count
-        for unit in 0..<units {
-            let reset = logistic(inputGates[unit] + stateGates[unit])
-            let keep = logistic(inputGates[units + unit] + stateGates[units + unit])
-            let new = tanhf(inputGates[2 * units + unit] + reset * stateGates[2 * units + unit])
-            state[unit] = new + keep * (state[unit] - new)
-        }
+        unsafe vk_gated_unit(inputGates.start, stateGates.start, state.start, state.count)
     }
 }

@@ -40,6 +40,16 @@ struct ResidualEchoFeatures: ~Copyable {
         var unexplained: Float = 0
     }
 
+    /// The rows of bins.
+    private enum Row: Int {
+        case error, residual, echo, uncertainty, gain, usualError, usualEcho, coherence
+    }
+
+    /// Rows of powers that are told relative to the error's.
+    private static let relative: [5 of Row] = [.residual, .echo, .uncertainty, .usualError, .usualEcho]
+    /// The other rows.
+    private static let plain: [3 of Row] = [.error, .gain, .coherence]
+
     /// Band after band, ``perBand`` each, then ``perBlock``.
     private(set) var bands = RealVector(count: inBands)
     /// A row of ``paddedBins`` for each feature.
@@ -47,48 +57,67 @@ struct ResidualEchoFeatures: ~Copyable {
     private var errorPower = RealVector(count: bins)
     private var echoPower = RealVector(count: bins)
     private var written = 0
+    /// Powers that are told of a band; a row of bands for each.
+    private static let levelsOfBand = 5
+    private var levels = RealVector(count: levelsOfBand * (edges.count - 1))
 
     /// Takes a block.
     mutating func observe(
-        error: borrowing Spectrum, echo: borrowing Spectrum, microphone: borrowing Spectrum, talk: borrowing TalkState,
-        estimate: borrowing Estimate
+        error: borrowing Spectrum, echo: borrowing Spectrum, microphone: borrowing Spectrum,
+        talk: borrowing TalkState, estimate: borrowing Estimate
     ) {
-        written = 0
-        for band in 0..<Self.edges.count - 1 {
-            describeBand(Self.edges[band]..<Self.edges[band + 1], error, echo, microphone, talk, estimate)
+        for bin in 0..<Self.bins {
+            let (left, echoed) = (error.power(bin), echo.power(bin))
+            errorPower[bin] += Self.weight * (left - errorPower[bin])
+            echoPower[bin] += Self.weight * (echoed - echoPower[bin])
+            put(.error, bin, left)
+            put(.residual, bin, estimate.residual[bin])
+            put(.echo, bin, echoed)
+            put(.uncertainty, bin, estimate.uncertainty[bin])
+            put(.gain, bin, max(estimate.gain[bin], Self.least.gain))
+            put(.usualError, bin, errorPower[bin])
+            put(.usualEcho, bin, echoPower[bin])
+            put(.coherence, bin, 2 * talk[bin] - 1)
         }
+        describeBands(microphone, estimate)
         add(talk.farOnly)
         add(talk.near)
         add(talk.conversation)
         add(log10f(estimate.doubt))
         add(estimate.unexplained)
-        for bin in 0..<Self.bins { describeBin(bin, error.power(bin), echo.power(bin), talk[bin], estimate) }
+        takeLogarithms()
     }
 
-    private mutating func describeBand(
-        _ band: Range<Int>, _ error: borrowing Spectrum, _ echo: borrowing Spectrum, _ microphone: borrowing Spectrum,
-        _ talk: borrowing TalkState, _ estimate: borrowing Estimate
-    ) {
-        var (left, echoed, rest, unsure): (Float, Float, Float, Float) = (0, 0, 0, 0)
-        var (heard, alike, gain): (Float, Float, Float) = (0, 0, 0)
-        for bin in band {
-            left += error.power(bin)
-            echoed += echo.power(bin)
-            rest += estimate.residual[bin]
-            unsure += estimate.uncertainty[bin]
-            heard += microphone.power(bin)
-            alike += talk[bin]
-            gain += estimate.gain[bin]
+    /// Sums up what the rows of bins hold while they are powers.
+    private mutating func describeBands(_ microphone: borrowing Spectrum, _ estimate: borrowing Estimate) {
+        let count = Self.edges.count - 1
+        for band in 0..<count {
+            var sums: [5 of Float] = .init(repeating: 0)
+            for bin in Self.edges[band]..<Self.edges[band + 1] {
+                sums[0] += self[.error, bin]
+                sums[1] += self[.echo, bin]
+                sums[2] += self[.residual, bin]
+                sums[3] += self[.uncertainty, bin]
+                sums[4] += microphone.power(bin)
+            }
+            let width = Float(Self.edges[band + 1] - Self.edges[band])
+            for index in sums.indices { levels[index * count + band] = sums[index] / width }
         }
-        let width = Float(band.count)
-        let level = Self.level(left / width)
-        add(level)
-        add(Self.level(echoed / width) - level)
-        add(Self.level(rest / width) - level)
-        add(Self.level(unsure / width) - level)
-        add(Self.level(heard / width) - level)
-        add(2 * alike / width - 1)
-        add(2 * gain / width - 1)
+        levels.takeCommonLogarithm(in: 0..<levels.count, adding: Self.least.power)
+        written = 0
+        for band in 0..<count {
+            let level = levels[band]
+            add(level)
+            for index in 1..<Self.levelsOfBand { add(levels[index * count + band] - level) }
+            var (alike, gain): (Float, Float) = (0, 0)
+            for bin in Self.edges[band]..<Self.edges[band + 1] {
+                alike += self[.coherence, bin]
+                gain += estimate.gain[bin]
+            }
+            let width = Float(Self.edges[band + 1] - Self.edges[band])
+            add(alike / width)
+            add(2 * gain / width - 1)
+        }
     }
 
     private mutating func add(_ value: Float) {
@@ -96,25 +125,27 @@ struct ResidualEchoFeatures: ~Copyable {
         written += 1
     }
 
-    private mutating func describeBin(
-        _ bin: Int, _ error: Float, _ echo: Float, _ coherence: Float, _ estimate: borrowing Estimate
-    ) {
-        errorPower[bin] += Self.weight * (error - errorPower[bin])
-        echoPower[bin] += Self.weight * (echo - echoPower[bin])
-        let level = Self.level(error)
-        put(0, bin, level)
-        put(1, bin, Self.level(estimate.residual[bin]) - level)
-        put(2, bin, Self.level(echo) - level)
-        put(3, bin, Self.level(estimate.uncertainty[bin]) - level)
-        put(4, bin, log10f(max(estimate.gain[bin], Self.least.gain)))
-        put(5, bin, Self.level(errorPower[bin]) - level)
-        put(6, bin, Self.level(echoPower[bin]) - level)
-        put(7, bin, 2 * coherence - 1)
+    /// Makes levels of the rows of bins that hold powers, all but the error's relative to that.
+    private mutating func takeLogarithms() {
+        ofBins.takeCommonLogarithm(in: Self.range(.error), adding: Self.least.power)
+        for index in Self.relative.indices {
+            let range = Self.range(Self.relative[index])
+            ofBins.takeCommonLogarithm(in: range, adding: Self.least.power)
+            ofBins.subtract(from: Self.range(.error).lowerBound, in: range, most: Self.most.bin)
+        }
+        ofBins.takeCommonLogarithm(in: Self.range(.gain), adding: 0)
+        for index in Self.plain.indices {
+            for at in Self.range(Self.plain[index]) { ofBins[at] = min(Self.most.bin, max(-Self.most.bin, ofBins[at])) }
+        }
     }
 
-    private mutating func put(_ feature: Int, _ bin: Int, _ value: Float) {
-        ofBins[feature * Self.paddedBins + bin] = min(Self.most.bin, max(-Self.most.bin, value))
+    private static func range(_ row: Row) -> Range<Int> {
+        row.rawValue * paddedBins..<row.rawValue * paddedBins + bins
     }
 
-    private static func level(_ power: Float) -> Float { log10f(power + least.power) }
+    private mutating func put(_ row: Row, _ bin: Int, _ value: Float) {
+        ofBins[row.rawValue * Self.paddedBins + bin] = value
+    }
+
+    private subscript(row: Row, bin: Int) -> Float { ofBins[row.rawValue * Self.paddedBins + bin] }
 }

@@ -1,4 +1,3 @@
-import Glibc
 import VoiceSignal
 
 /// Tells what of each bin is a near end and what is left of an echo: a small recurrent neural network.
@@ -51,13 +50,14 @@ struct ResidualEchoNetwork: ~Copyable {
     mutating func run(_ features: borrowing ResidualEchoFeatures, into gains: inout RealVector) {
         for index in 0..<scaled.count { scaled[index] = (features.bands[index] - mean[index]) * slope[index] }
         entry.run(scaled, into: &entered)
-        for index in 0..<entered.count { entered[index] = tanhf(entered[index]) }
+        entered.takeHyperbolicTangent()
         memory.run(entered)
         joined.write(memory.state, at: 0)
         joined.write(entered, at: memory.state.count)
         exit.run(joined, into: &logits)
         common.run(joined, into: &forBins)
         bin.add(features.ofBins, common: forBins, to: &logits)
-        for index in 0..<gains.count { gains[index] = logistic(logits[index]) }
+        logits.takeLogistic()
+        gains.write(logits, count: gains.count, at: 0)
     }
 }

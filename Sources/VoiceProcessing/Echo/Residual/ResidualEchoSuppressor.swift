@@ -215,7 +215,8 @@ struct ResidualEchoSuppressor: ~Copyable {
         features.observe(error: error, echo: echo, microphone: mic, talk: talk, estimate: estimate)
         network.run(features, into: &opinion)
         let power = tuning.network * max(0, 1 - opinionOfNear / tuning.nearShare)
-        for bin in 0..<Self.bins { gain[bin] = max(tuning.floor.all, estimate.gain[bin] * powf(opinion[bin], power)) }
+        opinion.raise(to: power)
+        for bin in 0..<Self.bins { gain[bin] = max(tuning.floor.all, estimate.gain[bin] * opinion[bin]) }
     }
 
     /// The share of what is left that the network takes for a near end, in amplitude.
