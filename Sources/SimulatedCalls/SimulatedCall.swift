@@ -48,6 +48,7 @@ package final class SimulatedCallOver<Security: PeerSecurity> {
             device = try configuration.device(air, side)
             var engine = configuration.engine
             engine.device = .custom(device)
+            engine.recording = configuration.recordings[side.rawValue]
             core = try EngineCore(engine, keepsDeadlines: true, eventWake: nil) { _ in }
             address = EndpointAddress(high: 0, low: UInt64(side.rawValue + 1), port: 4_999)
             let key = CookieKey(high: generator.next(), low: generator.next())
@@ -74,6 +75,7 @@ package final class SimulatedCallOver<Security: PeerSecurity> {
     private var outgoing = [UInt8](repeating: 0, count: 1_500)
     private var now = simulatedStart
     private let end: MonotonicTime
+    private let writesRecordings: Bool
 
     /// Sets the call up; both sides begin to join at once.
     ///
@@ -84,6 +86,7 @@ package final class SimulatedCallOver<Security: PeerSecurity> {
             try Participant(configuration, side: $0, generator: &generator, security: security)
         }
         self.security = security
+        writesRecordings = configuration.writesRecordings
         host = Self.makeHost(&generator, security)
         self.generator = generator
         end = MonotonicTime(atOrAfter: now.sinceEpoch + configuration.longest)
@@ -209,6 +212,23 @@ package final class SimulatedCallOver<Security: PeerSecurity> {
         device?.interruptPlayback(periods: periods)
     }
 
+    /// Has a side go over to another sound card, as its media thread is told of one: of this period, with what goes with a headset.
+    package func changeDevice(periodFrames: Int, _ side: Side) throws {
+        let core = participants[side.rawValue].core
+        try core.send(.changeCapture)
+        try core.send(.changePlayback(periodFrames: periodFrames))
+        try core.send(.setProcessing(.headset))
+        step()
+    }
+
+    /// Ends a side's recording, and says what has become of it.
+    @discardableResult
+    package func closeRecording(_ side: Side) -> RecordingStatus? {
+        let recorder = participants[side.rawValue].core.recorder
+        recorder?.close()
+        return recorder?.status
+    }
+
     /// Plugs a side's network cable out or in: while it is out, nothing goes either way.
     package func setConnected(_ connected: Bool, _ side: Side) { participants[side.rawValue].isConnected = connected }
 
@@ -242,6 +262,7 @@ package final class SimulatedCallOver<Security: PeerSecurity> {
             let hasMoved = participant.device.advance(to: now) > 0
             if hasMoved || participant.nextRun.map({ $0 <= now }) ?? false {
                 participant.nextRun = participant.core.run(now: now)
+                if writesRecordings { participant.core.recorder?.drain() }
             }
             sendMedia(of: participant)
         }

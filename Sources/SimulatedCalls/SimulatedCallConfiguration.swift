@@ -40,6 +40,11 @@ package struct SimulatedCallConfiguration: Sendable {
     /// How much of it is recorded at a time, until the recording is taken; nil for all. Memory is taken for this long.
     package var recorded: Duration?
 
+    /// What is recorded of each side's media work, for a replay.
+    package var recordings: [RecordingConfiguration?] = [nil, nil]
+    /// Whether the recordings are written as they come; if not, it is as if the disk stood still.
+    package var writesRecordings = true
+
     /// Who may interrupt what is published with the join; nil: it is published behind it, which takes a round trip
     /// more.
     package var publishing: InterruptionPolicy?

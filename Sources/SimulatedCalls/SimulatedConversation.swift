@@ -109,6 +109,9 @@ package final class SimulatedConversation {
         now = target
     }
 
+    /// Ends the recording for a replay, where the configuration asks for one.
+    package func closeRecording() { core.recorder?.close() }
+
     /// What happened in the room so far.
     package var recording: AirRecording { device.withAir { $0.recording } }
 
@@ -164,6 +167,7 @@ package final class SimulatedConversation {
         clock.now.store(now.nanoseconds, ordering: .relaxed)
         _ = device.advance(to: now)
         nextRun = core.run(now: now)
+        core.recorder?.drain()
         while core.nextEvent() != nil {}
         conversation.handleTimeout()
         while true {

@@ -99,6 +99,30 @@ public struct FrameProducer: ~Copyable, @unchecked Sendable {
         @_noLocks @_noAllocation get { unsafe written - indices.pointee.read.load(ordering: .acquiring) }
     }
 
+    /// How many frames have been given back by the consumer so far.
+    @inlinable
+    public var takenFrames: Int {
+        @_noLocks @_noAllocation get { unsafe indices.pointee.read.load(ordering: .acquiring) }
+    }
+
+    /// The `frames` frames that were handed over last, to look at only: nobody but this end changes them. Fewer where the ring holds fewer.
+    @_lifetime(borrow self)
+    @inlinable
+    public func latest(_ frames: Int) -> Span<Float> {
+        let count = min(max(frames, 0), min(written, capacity))
+        let span = unsafe Span<Float>(_unsafeStart: samples + ((written &- count) & (capacity - 1)), count: count)
+        return unsafe _overrideLifetime(span, borrowing: self)
+    }
+
+    /// Writes `frames` over those from frame `first` on that were handed over and not read yet. False where some of them were read, or never written.
+    ///
+    /// Whoever does so knows that the consumer has not come so far: a replay, on one thread.
+    package mutating func amend(_ frames: Span<Float>, from first: Int) -> Bool {
+        guard first >= takenFrames, first <= written, frames.count <= written - first else { return false }
+        for index in frames.indices { unsafe samples[(first + index) & (capacity - 1)] = frames[index] }
+        return true
+    }
+
     /// How many frames have been handed over so far.
     @inlinable
     public var writtenFrames: Int {
@@ -193,6 +217,8 @@ public struct FrameConsumer: ~Copyable, @unchecked Sendable {
     @usableFromInline var writtenSeen = 0
     @usableFromInline var marksRead = 0
     @usableFromInline var mark = FrameMark()
+    /// Frames from this one on are not seen before the next ``look()``; `max` where that was never called.
+    @usableFromInline var horizon = Int.max
 
     init(
         indices: UnsafeMutablePointer<RingIndices>, samples: UnsafeMutablePointer<Float>, capacity: Int,
@@ -213,7 +239,24 @@ public struct FrameConsumer: ~Copyable, @unchecked Sendable {
     /// How many frames can be read.
     @inlinable
     public var available: Int {
-        @_noLocks @_noAllocation get { unsafe indices.pointee.written.load(ordering: .acquiring) - read }
+        @_noLocks @_noAllocation get { writtenFrames &- read }
+    }
+
+    /// How many frames have been handed over by the producer so far, as far as this end sees.
+    @inlinable
+    public var writtenFrames: Int {
+        @_noLocks @_noAllocation get {
+            let written = unsafe indices.pointee.written.load(ordering: .acquiring)
+            return written < horizon ? written : horizon
+        }
+    }
+
+    /// From now on sees what lies in the ring at this moment, and nothing that comes later until the next look: what is done between two looks
+    /// then depends on nobody's timing. Before the first call all is seen as it comes.
+    @_noLocks @_noAllocation
+    @inlinable
+    public mutating func look() {
+        horizon = unsafe indices.pointee.written.load(ordering: .acquiring)
     }
 
     /// How many frames have been given back to the producer so far.
@@ -238,20 +281,26 @@ public struct FrameConsumer: ~Copyable, @unchecked Sendable {
     @_noLocks @_noAllocation
     @inlinable
     mutating func readable(_ frames: Int) -> Int {
-        if writtenSeen &- read < frames {
-            writtenSeen = unsafe indices.pointee.written.load(ordering: .acquiring)
-        }
+        if writtenSeen &- read < frames { writtenSeen = writtenFrames }
         return min(max(frames, 0), writtenSeen &- read)
     }
 
-    /// The next frames, up to `frames`, to look at only; they stay in the ring until ``release(_:)``. Wait-free, but
-    /// not for code that the compiler is to prove: see ``acquire(_:)``.
+    /// The next frames, up to `frames`, or those `offset` places ahead, to look at only; they stay in the ring until ``release(_:)``. Wait-free,
+    /// but not for code that the compiler is to prove: see ``acquire(_:)``.
     @_lifetime(borrow self)
     @inlinable
-    public func peek(_ frames: Int) -> Span<Float> {
-        let count = min(max(frames, 0), available)
-        let span = unsafe Span<Float>(_unsafeStart: samples + (read & (capacity - 1)), count: count)
+    public func peek(_ frames: Int, ahead offset: Int = 0) -> Span<Float> {
+        let count = min(max(frames, 0), max(available - offset, 0))
+        let span = unsafe Span<Float>(_unsafeStart: samples + ((read &+ offset) & (capacity - 1)), count: count)
         return unsafe _overrideLifetime(span, borrowing: self)
+    }
+
+    /// The commit with this number, counted from the first: its first frame and that one's time. Nil where it is not there yet; one whose frames are
+    /// read may be gone, and must not be asked for.
+    package func commit(_ number: Int) -> (frame: Int, time: MonotonicTime)? {
+        guard unsafe number < markIndices.pointee.written.load(ordering: .acquiring) else { return nil }
+        let mark = unsafe marks[number & (FrameMark.slots - 1)]
+        return (mark.frame, mark.time)
     }
 
     /// Gives the first `frames` acquired frames back to the producer. To give back more than was acquired is a
@@ -259,7 +308,7 @@ public struct FrameConsumer: ~Copyable, @unchecked Sendable {
     @_noLocks @_noAllocation
     @inlinable
     public mutating func release(_ frames: Int) {
-        if writtenSeen &- read < frames { writtenSeen = unsafe indices.pointee.written.load(ordering: .acquiring) }
+        if writtenSeen &- read < frames { writtenSeen = writtenFrames }
         precondition(frames >= 0 && frames <= writtenSeen &- read, "released more than was there")
         read &+= frames
         unsafe indices.pointee.read.store(read, ordering: .releasing)

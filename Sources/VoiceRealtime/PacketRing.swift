@@ -102,6 +102,15 @@ public struct PacketProducer: ~Copyable, @unchecked Sendable {
         return unsafe _overrideLifetime(span, mutating: &self)
     }
 
+    /// The first `length` bytes of the slot that ``acquire()`` gave, to look at only, before they are handed over.
+    @_lifetime(borrow self)
+    @inlinable
+    public func acquired(_ length: Int) -> Span<UInt8> {
+        let count = min(max(length, 0), slotBytes)
+        let span = unsafe Span<UInt8>(_unsafeStart: bytes + (written & mask) * slotBytes, count: count)
+        return unsafe _overrideLifetime(span, borrowing: self)
+    }
+
     /// Whether the next slot is free; where it is not, one packet counts as dropped.
     @_noLocks @_noAllocation
     @inlinable
@@ -152,6 +161,12 @@ public struct PacketProducer: ~Copyable, @unchecked Sendable {
     public var droppedPackets: Int {
         @_noLocks @_noAllocation get { unsafe indices.pointee.dropped.load(ordering: .relaxed) }
     }
+
+    /// How many packets have been given back by the consumer so far.
+    @inlinable
+    public var takenPackets: Int {
+        @_noLocks @_noAllocation get { unsafe indices.pointee.read.load(ordering: .acquiring) }
+    }
 }
 
 /// The reading end of a ``PacketRing``. Every method but the deinitializer is real-time safe and wait-free.
@@ -164,6 +179,8 @@ public struct PacketConsumer: ~Copyable, @unchecked Sendable {
     @usableFromInline let mask: Int
     @usableFromInline var read = 0
     @usableFromInline var writtenSeen = 0
+    /// Packets from this one on are not seen before the next ``look()``; `max` where that was never called.
+    @usableFromInline var horizon = Int.max
 
     init(
         indices: UnsafeMutablePointer<RingIndices>, headers: UnsafeMutablePointer<PacketSlot>,
@@ -183,8 +200,23 @@ public struct PacketConsumer: ~Copyable, @unchecked Sendable {
     /// How many packets can be read.
     @inlinable
     public var available: Int {
-        @_noLocks @_noAllocation get { unsafe indices.pointee.written.load(ordering: .acquiring) - read }
+        @_noLocks @_noAllocation get {
+            let written = unsafe indices.pointee.written.load(ordering: .acquiring)
+            return (written < horizon ? written : horizon) - read
+        }
     }
+
+    /// From now on sees what lies in the ring at this moment, and nothing that comes later until the next look. Before the first call all is seen as it
+    /// comes.
+    @_noLocks @_noAllocation
+    @inlinable
+    public mutating func look() {
+        horizon = unsafe indices.pointee.written.load(ordering: .acquiring)
+    }
+
+    /// How many packets have been given back to the producer so far.
+    @inlinable
+    public var readPackets: Int { @_noLocks @_noAllocation get { read } }
 
     /// The tag of the packet `offset` places ahead; `offset` is below ``available``.
     @_noLocks @_noAllocation

@@ -68,6 +68,8 @@ public struct ValueConsumer<Value: BitwiseCopyable & Sendable>: ~Copyable, @unch
     @usableFromInline let values: UnsafeMutablePointer<Value>
     @usableFromInline let mask: Int
     @usableFromInline var read = 0
+    /// Values from this one on are not seen before the next ``look()``; `max` where that was never called.
+    @usableFromInline var horizon = Int.max
 
     init(indices: UnsafeMutablePointer<RingIndices>, values: UnsafeMutablePointer<Value>, mask: Int) {
         unsafe self.indices = indices
@@ -84,12 +86,32 @@ public struct ValueConsumer<Value: BitwiseCopyable & Sendable>: ~Copyable, @unch
     /// The oldest value, or nil where there is none.
     @inlinable
     public mutating func pop() -> Value? {
-        guard unsafe indices.pointee.written.load(ordering: .acquiring) > read else { return nil }
+        guard read < horizon, unsafe indices.pointee.written.load(ordering: .acquiring) > read else { return nil }
         let value = unsafe values[read & mask]
         read += 1
         unsafe indices.pointee.read.store(read, ordering: .releasing)
         return value
     }
+
+    /// From now on sees what lies in the ring at this moment, and nothing that comes later until the next look. Before the first call all is seen as it
+    /// comes.
+    @inlinable
+    public mutating func look() { horizon = unsafe indices.pointee.written.load(ordering: .acquiring) }
+
+    /// How many values can be read.
+    @inlinable
+    public var available: Int {
+        let written = unsafe indices.pointee.written.load(ordering: .acquiring)
+        return (written < horizon ? written : horizon) - read
+    }
+
+    /// How many values have been read so far.
+    @inlinable
+    public var readValues: Int { read }
+
+    /// The value `offset` places ahead, which stays; `offset` is below ``available``.
+    @inlinable
+    public func peek(ahead offset: Int) -> Value { unsafe values[(read + offset) & mask] }
 
     /// How many values have been dropped so far because the ring was full.
     @inlinable

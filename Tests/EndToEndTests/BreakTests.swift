@@ -1,4 +1,5 @@
 import SimulatedCalls
+import TestCases
 import Testing
 import VoiceEngine
 import VoiceSimulation
@@ -74,7 +75,7 @@ struct BreakTests {
         #expect(news(call.events(.b)) == ["gone", "there"])
     }
 
-    @Test("a network that is gone for more than 30 s: both sides know that it is over")
+    @Test("a network that is gone for more than 30 s: both sides know that it is over", .enabled(if: isOptimised))
     func longBreak() throws {
         let call = try SimulatedCall(Talk(a: [0.5...45], length: 45, seed: 4).overCables)
         call.run(for: .seconds(2))

@@ -10,7 +10,7 @@ import VoiceSimulation
 struct DriftTests {
     private static let isLong = unsafe getenv("DUPLEXVOICE_LONG") != nil
     #if DEBUG
-        private static let usual = (tone: Duration.seconds(16), echo: Duration.seconds(6))
+        private static let usual = (tone: Duration.seconds(16), echo: Duration.zero)
         /// How long the delay is looked at, at the beginning and at the end.
         private static let look = Duration.seconds(6)
     #else
@@ -51,8 +51,8 @@ struct DriftTests {
     }
 
     @Test(
-        "the echo stays away although loudspeaker and microphone drift apart",
-        arguments: cases([TwoClocks.ppm, -TwoClocks.ppm]))
+        "the echo stays away although loudspeaker and microphone drift apart", .enabled(if: isOptimised),
+        arguments: [TwoClocks.ppm, -TwoClocks.ppm])
     func echo(capturePPM: Double) throws {
         // Given A who talks, and B in an office, silent, with clocks that are 600 ppm apart
         let two = try TwoClocks(

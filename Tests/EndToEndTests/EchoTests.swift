@@ -1,10 +1,12 @@
 import SimulatedCalls
+import TestCases
 import Testing
 import VoiceEngine
 import VoiceSimulation
 
 /// An agent on side B talks over a loudspeaker to a person on side A, who interrupts it.
-@Suite("Echo")
+/// What is asked here is how it sounds, of which an unoptimised build says nothing more.
+@Suite("Echo", .enabled(if: isOptimised))
 struct EchoTests {
     /// The call that all tests here look at, made once for each seed: A alone, the agent alone, both at once.
     private struct Interruption: Sendable {

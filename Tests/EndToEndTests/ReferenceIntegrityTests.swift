@@ -45,7 +45,7 @@ struct ReferenceIntegrityTests {
         return (changes.first, call.statistics(.a).uplink.referenceIntegrity)
     }
 
-    @Test("that somebody turned the volume")
+    @Test("that somebody turned the volume", .enabled(if: isOptimised))
     func volume() throws {
         for seed in Scenario.seeds {
             // When A's loudspeaker is turned down by 8 dB, then that is told once
@@ -59,7 +59,7 @@ struct ReferenceIntegrityTests {
         }
     }
 
-    @Test("that a device holds its sound longer than it says")
+    @Test("that a device holds its sound longer than it says", .enabled(if: isOptimised))
     func shift() throws {
         for seed in Scenario.seeds {
             // When A's device buffers 80 ms more, and its times do not tell, then that is told once

@@ -120,7 +120,9 @@ struct SpeechEventTests {
         }
     }
 
-    @Test("a person who interrupts is told of through the agent's voice", arguments: backends)
+    @Test(
+        "a person who interrupts is told of through the agent's voice", .enabled(if: isOptimised),
+        arguments: backends)
     func doubleTalk(backend: ProcessingBackend) throws {
         for seed in Scenario.seeds {
             // Given an agent that talks on, and a person who interrupts

@@ -114,7 +114,8 @@ final class CardBench: Sendable {
                 add(device)
                 return device
             },
-            describe: { [self] name, _ in self[card(name)].description })
+            // Of a card that was pulled out there is nothing to be read.
+            describe: { [self] name, _ in self[card(name)].isPlugged ? self[card(name)].description : "" })
     }
 }
 

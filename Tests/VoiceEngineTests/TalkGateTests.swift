@@ -65,6 +65,20 @@ struct TalkGateTests {
     }
 
     @Test(
+        "Given a press shorter than its pre-roll takes to be sent, when it ends, then what was said until then is sent")
+    func shortPress() {
+        var bench = Bench()
+        bench.gate.close(keeping: 24_000)
+        bench.pass(100)
+        bench.gate.open()
+        bench.pass(3)
+        bench.gate.close(keeping: 24_000)
+        bench.pass(60)
+        #expect(bench.sent == [0] + Array(50..<104))
+        #expect(bench.given.map(\.number) == Array(0..<bench.given.count), "each block comes out once")
+    }
+
+    @Test(
         "Given a gate that closes, when it does, then the last block fades out and the first of the next opening fades in"
     )
     func fades() throws {

@@ -19,15 +19,21 @@ private enum TickBenchmark {
         let agent = try measure(librariesAlone(.voiceAgent))
         let chat = try measure(librariesAlone(.voiceChat))
         let whole = try measure(.voiceAgent)
+        let recorder = try RecorderCost.measure(.voiceAgent)
         var table = MarkdownTable("10 ms of talk, both ways", "µs", "p99", "vs bare", "p10", "p90", "allocations")
         add(agent, "packets of 10 ms", to: &table)
         add(chat, "packets of 20 ms", to: &table)
         addEngine("engine as it comes, packets of 10 ms", whole, to: &table)
+        table.add(
+            "the same, being recorded; ratio to the same without", recorder.recorded.median.fixed(1),
+            recorder.recorded.quantile(0.99).fixed(1), recorder.ratio.median.fixed(4),
+            recorder.ratio.quantile(0.1).fixed(4), recorder.ratio.quantile(0.9).fixed(4),
+            recorder.allocationsPerTick.fixed(2))
         return BenchmarkResult(
             description: """
                 CPU time per 10 ms of one talker each way: medians and 99th percentiles over \(agent.ticks) ticks in \
                 virtual time. Engine and bare calls take turns on the same sound within one run; ratios are those of \
-                1 s of both, median of \(rounds). WebRTC's canceller on both sides, and no processing of our own, but in the last row, which is \
+                1 s of both, median of \(rounds). WebRTC's canceller on both sides, and no processing of our own, but in the last two rows, which are \
                 `.voiceAgent`: the native canceller, noise suppression, gain control, speech detection. With packets of 20 ms two ticks are \
                 taken together and halved. Seed \(seed).
                 """,
@@ -48,6 +54,10 @@ private enum TickBenchmark {
                 ("allocations_per_tick_20ms_packets", .number(chat.allocationsPerTick, digits: 4)),
                 ("tick_p50_us_as_it_comes", .number(whole.engine.median, digits: 2)),
                 ("allocations_per_tick_as_it_comes", .number(whole.allocationsPerTick, digits: 4)),
+                ("recorder_ratio", .number(recorder.ratio.median, digits: 4)),
+                ("recorder_ratio_p10", .number(recorder.ratio.quantile(0.1), digits: 4)),
+                ("recorder_ratio_p90", .number(recorder.ratio.quantile(0.9), digits: 4)),
+                ("recorder_allocations_per_tick", .number(recorder.allocationsPerTick, digits: 4)),
             ])
     }
 

@@ -68,6 +68,7 @@ final class TickEngine {
             core.run(now: wake)
             cost.nanoseconds += watch.lap()
             cost.allocations += (RealtimeWatch.allocations ?? 0) - allocations
+            core.recorder?.drain()
             collect()
         }
         return cost
@@ -83,6 +84,9 @@ final class TickEngine {
                 recording.speaker.span.extracting(first + lead..<first + lead + Self.tickFrames))
         }
     }
+
+    /// What has become of the recording; nil without one.
+    var recording: RecordingStatus? { core.recorder?.status }
 
     /// The engine's own account.
     var statistics: EngineStatistics {

@@ -5,7 +5,7 @@ internal import VoiceSignal
 ///     frames of 10 ms, 16 kHz ─► pending, and the power of each frame ─► where to cut ─► chunks
 ///
 /// Knows levels alone, and no clock: the same frames give the same chunks. Holds the longest chunk and a frame at most.
-struct ChunkCutter {
+package struct ChunkCutter {
     /// Frames of 10 ms in the shortest pause that is cut in, 0.3 s, and in what is kept before speech, 0.2 s.
     private static let pauseFrames = 30
     private static let leadFrames = 20
@@ -29,10 +29,10 @@ struct ChunkCutter {
         var first: Int
     }
 
-    init(_ cut: ChunkCut) { self.cut = cut }
+    package init(_ cut: ChunkCut) { self.cut = cut }
 
     /// Takes a frame of 10 ms; returns the chunks that are complete, two at most.
-    mutating func insert(_ frame: SoundFrame) -> [SpeechChunk] {
+    package mutating func insert(_ frame: SoundFrame) -> [SpeechChunk] {
         var chunks: [SpeechChunk] = []
         if frame.isAfterGap, !frames.isEmpty {
             chunks.append(take(frames.count))
@@ -50,7 +50,7 @@ struct ChunkCutter {
     mutating func expectGap() { isAfterGap = true }
 
     /// The rest; nil where there is none.
-    mutating func finish() -> SpeechChunk? { frames.isEmpty ? nil : take(frames.count) }
+    package mutating func finish() -> SpeechChunk? { frames.isEmpty ? nil : take(frames.count) }
 
     /// How many frames make the next chunk; nil where it is not complete.
     private var nextCut: Int? {

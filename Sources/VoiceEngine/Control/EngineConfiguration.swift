@@ -34,6 +34,8 @@ public struct EngineConfiguration: Sendable {
     public var routePolicy: RoutePolicy?
     /// What kind of loudspeaker to begin with; ``VoiceEngine/setRouteProfile(_:)`` changes it.
     public var routeProfile: RouteProfile
+    /// A flight recorder from the start on; nil: none.
+    public var recording: RecordingConfiguration?
 
     /// A configuration; what is not given is as in ``voiceChat``.
     public init(
@@ -44,7 +46,7 @@ public struct EngineConfiguration: Sendable {
         maximumStreams: Int = 8, mediaPriority: Int = 60, networkPriority: Int = 55,
         memoryLock: MemoryLock = .rings, playoutMargin: PlayoutMargin = PlayoutMargin(),
         routePolicy: RoutePolicy? = nil,
-        routeProfile: RouteProfile = .automatic
+        routeProfile: RouteProfile = .automatic, recording: RecordingConfiguration? = nil
     ) {
         self.device = device
         self.backend = backend
@@ -60,6 +62,7 @@ public struct EngineConfiguration: Sendable {
         self.playoutMargin = playoutMargin
         self.routePolicy = routePolicy
         self.routeProfile = routeProfile
+        self.recording = recording
     }
 }
 

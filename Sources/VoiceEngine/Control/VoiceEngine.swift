@@ -29,6 +29,7 @@ public actor VoiceEngine {
     private var textTimer: Task<Void, Never>?
     private var isMuted = false
     private var muteKind = MuteKind.stop
+    private var lastRecording: RecordingStatus?
 
     /// What exists between `start()` and `stop()`.
     private struct Running {
@@ -42,6 +43,7 @@ public actor VoiceEngine {
             routes.stop()
             core.stopDevice()
             media.stop()
+            core.recorder?.stop()
             forwarder.stop()
         }
     }
@@ -98,6 +100,9 @@ public actor VoiceEngine {
         return snapshot
     }
 
+    /// What has become of the recording that the configuration asks for, the last one where the engine does not run any more; nil without one.
+    public var recording: RecordingStatus? { running?.core.recorder?.status ?? lastRecording }
+
     /// What runs; nil while the engine does not.
     var core: EngineCore? { running?.core }
 
@@ -125,6 +130,8 @@ public actor VoiceEngine {
         if configuration.memoryLock == .rings, let errno = RealtimeLimits.takeRingLockRefusal() {
             broadcast.post(.degraded(.memoryNotLocked(errno: errno)))
         }
+        try core.recorder?.start()
+        defer { if running == nil { core.recorder?.stop() } }
         let media = try MediaThread(core, priority: configuration.mediaPriority)
         if case .ordinaryAfterRefusal(let errno) = media.scheduling {
             broadcast.post(.degraded(.noRealtimePriority(errno: errno)))
@@ -149,6 +156,7 @@ public actor VoiceEngine {
         while room != nil { await leave() }
         guard let running = running.take() else { return }
         running.halt()
+        lastRecording = running.core.recorder?.status
         broadcast.forgetConditions()
     }
 
@@ -323,7 +331,8 @@ public actor VoiceEngine {
     /// mean it (``interrupt(_:)``). After a cough or an "mm-hm" it goes on where it was; it is late then by as much as
     /// was kept, and catches up in its pauses. ``EngineEvent/bargeIn(_:_:)`` tells of each stage.
     ///
-    /// One participant at a time: of the one before what was kept is heard first. 5 s are kept; of what is held longer
+    /// One participant at a time: of the one before what was kept is heard first. Of a participant with several streams
+    /// one is kept, and the others are silent meanwhile. 5 s are kept; of what is held longer
     /// the talker goes on, quieter. Ends with ``BargeInPolicy/off``, and when the participant leaves. Needs the speech
     /// detection and the echo readiness of ``ProcessingSettings/voiceAgent`` or the like.
     ///

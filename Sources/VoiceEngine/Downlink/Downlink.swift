@@ -17,6 +17,9 @@ struct Downlink: ~Copyable {
     private var playout: FrameProducer
     private var streams: StreamTable
     private var schedule: PlayoutSchedule
+    /// Frames that the playback thread has taken, as of the last ``look(_:)``.
+    private var takenFrames = 0
+    private let watch: StageWatch?
     /// When something must next be pulled; nil while nothing has to.
     private(set) var nextRun: MonotonicTime?
     /// When the last frame so far given to the loudspeaker leaves the DAC.
@@ -33,7 +36,7 @@ struct Downlink: ~Copyable {
 
     init(
         received: consuming PacketConsumer, playout: consuming FrameProducer, configuration: EngineConfiguration,
-        devicePeriod: Int, keepsDeadlines: Bool
+        devicePeriod: Int, keepsDeadlines: Bool, watch: StageWatch? = nil
     ) throws(EngineError) {
         do throws(OpusError) {
             streams = try StreamTable(count: configuration.maximumStreams, configuration: configuration.playout)
@@ -42,10 +45,22 @@ struct Downlink: ~Copyable {
         }
         self.received = received
         self.playout = playout
+        self.watch = watch
         schedule = PlayoutSchedule(
             period: devicePeriod, margin: configuration.playoutMargin, keepsDeadlines: keepsDeadlines)
         statistics.margin = schedule.margin
     }
+
+    /// Fixes what the next run sees of the network and of the playback thread, and has it recorded. Returns how many frames that one has taken.
+    mutating func look(_ recorder: inout RunRecorder?) -> Int {
+        received.look()
+        takenFrames = playout.takenFrames
+        recorder?.append(packets: received)
+        return takenFrames
+    }
+
+    /// How many frames wait for the playback thread.
+    private var fill: Int { playout.writtenFrames - takenFrames }
 
     /// Another device plays from now on, this many frames of 48 kHz at a time; 0 where that is not known.
     mutating func deviceChanged(period: Int) {
@@ -114,14 +129,15 @@ struct Downlink: ~Copyable {
         if let take { note(take, seen: clock.start) }
         drift.update(measuredPPM: playback.driftPPM, now: clock.start)
         receive(&reports)
-        while let due = schedule.due(fill: playout.fill), due <= clock.start {
+        while let due = schedule.due(fill: fill), due <= clock.start {
             produce(now: clock.start, farEnds: &farEnds)
             let isChanged = schedule.filled(due: due, at: clock.now, underruns: playback.underrunFrames)
             if isChanged { noteMargin(&events) }
         }
-        nextRun = schedule.plan(fill: playout.fill)
+        nextRun = schedule.plan(fill: fill)
         statistics.followedDriftPPM = drift.followedPPM
         statistics.resamplingFrames = follower.pendingFrames
+        statistics.holdOverflows = streams.holdOverflows
     }
 
     private mutating func note(_ take: PlaybackTake, seen now: MonotonicTime) {
@@ -205,7 +221,9 @@ struct Downlink: ~Copyable {
         if let dacTime = moment.dacTime {
             statistics.pullToSpeaker.note(dacTime.nanoseconds - now.nanoseconds, frames: blockFrames)
         }
+        let before = playout.writtenFrames
         follower.pass(block.span, driftPPM: drift.followedPPM, to: &playout, time: now)
+        watch?.hear(.playout, playout.latest(playout.writtenFrames - before))
     }
 
     /// What is pulled now follows what waits here and in the ring, which follows what the device has.
@@ -213,7 +231,7 @@ struct Downlink: ~Copyable {
         let pending = follower.pendingFrames
         let scale = drift.followedPPM.map { 1 + $0 * 1e-6 } ?? 1
         let dacTime = referenceEnd.map { end in
-            let waiting = Double(playout.fill) + pending
+            let waiting = Double(fill) + pending
             return MonotonicTime(nanoseconds: end.nanoseconds + Int64((waiting * 1e9 / 48_000).rounded()))
         }
         // Where the clock is followed no more, what was pending is left out.

@@ -113,3 +113,25 @@ struct FarEndCells: BitwiseCopyable, @unchecked Sendable {
         unsafe cells.pointee.staleFrames.wrappingAdd(frames, ordering: .relaxed)
     }
 }
+
+/// What the client of a far end wants, as of one moment.
+struct SpeechView: BitwiseCopyable {
+    /// No more of it.
+    var isClosed: Bool
+    /// None of the utterances below.
+    var interruptedBound: UInt64
+    /// The factor on what is heard.
+    var gain: Float
+
+    @_noLocks @_noAllocation
+    init(isClosed: Bool, interruptedBound: UInt64, gain: Float) {
+        self.isClosed = isClosed
+        self.interruptedBound = interruptedBound
+        self.gain = gain
+    }
+
+    @_noLocks @_noAllocation
+    init(_ cells: FarEndCells) {
+        self.init(isClosed: cells.isClosed, interruptedBound: cells.interruptedBound, gain: cells.gain)
+    }
+}

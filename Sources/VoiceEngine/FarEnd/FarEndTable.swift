@@ -16,6 +16,16 @@ package struct FarEndHandle: BitwiseCopyable, @unchecked Sendable {
         unsafe tap = line.nearEnd.tap.pointer
         cells = line.cells
     }
+
+    init(
+        number: UInt64, queue: UnsafeMutablePointer<SpeechQueue>, tap: UnsafeMutablePointer<SoundTap>,
+        cells: FarEndCells
+    ) {
+        self.number = number
+        unsafe self.queue = queue
+        unsafe self.tap = tap
+        self.cells = cells
+    }
 }
 
 /// What the media thread keeps of a sink, the same way.
@@ -64,16 +74,19 @@ struct FarEndTable: ~Copyable {
     private(set) var farEndCount = 0
     private(set) var sinkCount = 0
     private var meters = LevelMeters()
+    private let watch: StageWatch?
     private var rendered: ValueConsumer<RenderedSpan>
     private var news: ValueProducer<FarEndNews>
     private let wake: WakeHandle?
 
     init(
-        rendered: consuming ValueConsumer<RenderedSpan>, news: consuming ValueProducer<FarEndNews>, wake: WakeHandle?
+        rendered: consuming ValueConsumer<RenderedSpan>, news: consuming ValueProducer<FarEndNews>, wake: WakeHandle?,
+        watch: StageWatch? = nil
     ) {
         self.rendered = rendered
         self.news = news
         self.wake = wake
+        self.watch = watch
     }
 
     /// Plays a far end from now on. Whoever opens them sees to it that there are not too many.
@@ -95,6 +108,17 @@ struct FarEndTable: ~Copyable {
     mutating func open(_ handle: MeterHandle) { meters.open(handle) }
 
     // MARK: Sound
+
+    /// Fixes what the next run sees of what the clients say, and of what the playback thread has handed to the device; and has it recorded.
+    mutating func look(_ recorder: inout RunRecorder?) {
+        rendered.look()
+        for index in 0..<rendered.available { recorder?.append(rendered.peek(ahead: index)) }
+        guard farEndCount > 0 else { return }
+        for index in farEnds.indices {
+            guard let farEnd = farEnds[index] else { continue }
+            unsafe farEnd.queue.pointee.look(number: farEnd.number, &recorder)
+        }
+    }
 
     /// Takes what the playback thread has handed to the device, for the utterances that were in it: here, and of the room's talkers.
     mutating func takeRendered(now: MonotonicTime, downlink: inout Downlink) {
@@ -176,8 +200,12 @@ struct FarEndTable: ~Copyable {
         }
     }
 
+    /// Whether anybody listens to single participants.
+    var isHeard: Bool { sinkCount > 0 || watch != nil }
+
     /// Gives a source's sinks what it sounds at `time`; nothing where that is not known.
     mutating func hear(_ source: SinkSource, _ frames: Span<Float>, time: MonotonicTime?) {
+        watch?.hear(Stage(source: source), frames)
         guard sinkCount > 0, let time else { return }
         for index in sinks.indices {
             guard let sink = sinks[index], sink.source == source else { continue }
@@ -202,7 +230,8 @@ struct FarEndTable: ~Copyable {
             told += tellUtterances(of: farEnd, most: Self.mostNews - told, now: now)
             tellRoom(of: farEnd)
             unsafe tellSound(of: farEnd.tap, number: farEnd.number)
-            if unsafe Self.isOver(farEnd.cells.isClosed, farEnd.queue.pointee.trail.isEmpty, &closing[index], now),
+            if unsafe Self.isOver(
+                farEnd.queue.pointee.view.isClosed, farEnd.queue.pointee.trail.isEmpty, &closing[index], now),
                 push(FarEndNews(kind: .closed, line: farEnd.number))
             {
                 farEnds[index] = nil

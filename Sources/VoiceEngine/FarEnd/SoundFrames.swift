@@ -56,4 +56,8 @@ public struct SoundFrame: Sendable {
     public var time: Duration
     /// Whether sound is missing before them: dropped because nobody took it, or not there.
     public var isAfterGap: Bool
+
+    package init(samples: [Float], time: Duration, isAfterGap: Bool) {
+        (self.samples, self.time, self.isAfterGap) = (samples, time, isAfterGap)
+    }
 }

@@ -14,7 +14,7 @@ public enum SoundPoint: UInt8, CaseIterable, Sendable {
 /// What a sink hears: a participant, or a point of the way.
 struct SinkSource: BitwiseCopyable, Equatable, Sendable {
     /// The participant's number, or the point's behind all of those.
-    private let code: UInt64
+    let code: UInt64
 
     static func participant(_ number: UInt32) -> SinkSource { SinkSource(code: UInt64(number)) }
 

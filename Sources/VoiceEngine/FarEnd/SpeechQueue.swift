@@ -39,12 +39,45 @@ struct SpeechQueue: ~Copyable, @unchecked Sendable {
     /// Whether the utterance was interrupted, and that was noted.
     private var isCut = false
 
+    /// What was seen of the client's wishes at the last look; nil where nobody has looked yet.
+    private var seen: SpeechView?
+    /// What is seen instead, in a replay.
+    var replayed: SpeechView?
+    /// How many of its frames and marks are recorded.
+    private var recordedFrames = 0
+    private var recordedMarks = 0
+
     init(
         samples: consuming FrameConsumer, marks: consuming ValueConsumer<SpeechMark>, cells: FarEndCells
     ) {
         self.samples = samples
         self.marks = marks
         self.cells = cells
+    }
+
+    /// What the client wants, as the run sees it.
+    var view: SpeechView { @_noLocks @_noAllocation get { seen ?? SpeechView(cells) } }
+
+    /// Fixes what the next run sees of what the client says and wants, and has it recorded.
+    mutating func look(number: UInt64, _ recorder: inout RunRecorder?) {
+        // The samples first: the client writes a mark before those that it holds for.
+        samples.look()
+        marks.look()
+        let view = replayed ?? SpeechView(cells)
+        seen = view
+        guard recorder != nil else { return }
+        for index in max(recordedMarks - marks.readValues, 0)..<marks.available {
+            recorder?.append(number, marks.peek(ahead: index))
+        }
+        recordedMarks = marks.readValues + marks.available
+        recorder?.append(number, view, available: samples.writtenFrames)
+        let read = samples.readFrames
+        recordedFrames = max(recordedFrames, read)
+        let reach = min(samples.writtenFrames, read + RunRecorder.farEndReach)
+        guard reach > recordedFrames else { return }
+        recorder?.append(
+            number, from: recordedFrames, samples.peek(reach - recordedFrames, ahead: recordedFrames - read))
+        recordedFrames = reach
     }
 
     /// How many frames wait.
@@ -179,7 +212,7 @@ struct SpeechQueue: ~Copyable, @unchecked Sendable {
     /// Whether the client has given the utterance up.
     @_noLocks @_noAllocation
     private func isInterrupted(_ utterance: UInt32) -> Bool {
-        cells.isClosed || UInt64(utterance) < cells.interruptedBound
+        view.isClosed || UInt64(utterance) < view.interruptedBound
     }
 
     @_noLocks @_noAllocation
@@ -224,8 +257,8 @@ struct SpeechQueue: ~Copyable, @unchecked Sendable {
         into mix: inout MutableSpan<Float>, scratch: inout MutableSpan<Float>, ringFrame: Double, scale: Double
     ) {
         pull(into: &scratch, ringFrame: ringFrame, scale: scale)
-        if cells.gain != gain {
-            gain = cells.gain
+        if view.gain != gain {
+            gain = view.gain
             volume.move(to: gain * ducking)
         }
         volume.apply(to: &scratch)

@@ -10,24 +10,14 @@ package import VoiceRealtime
 /// route thread, or a simulation, with ``attendToDevices(now:report:)``. Commands may be sent from any thread.
 /// Everything else is for the control side, one caller at a time.
 package final class EngineCore: @unchecked Sendable {
-    /// 340 ms at 48 kHz: what the media thread may be late by before microphone frames are lost.
-    private static let captureFrames = 16_384
-    /// 340 ms at 48 kHz: longer than any period in use; filled up to the configured target only.
-    private static let playoutFrames = 16_384
-    /// Half a second of 10 ms packets from each of the most talkers.
-    private static let packets = 1_024
-    /// What the media thread may be late by before it is not known any more when a far end was heard: 340 ms of the
-    /// shortest periods, 32 frames.
-    private static let renderedSpans = 512
-    /// Commands between two runs of the media thread.
-    private static let commandCapacity = 256
-
     /// Wakes whoever calls ``run(now:)``.
     package let mediaWake: WakeSignal
     /// The network's side of the packets.
     package let link: PacketLink
     /// What the device granted at the start.
     package let formats: DeviceFormats
+    /// Writes what is needed to run the media work again; nil where nobody asked for it.
+    package let recorder: FlightRecorder?
     /// What the device counts.
     package let counters: DeviceCounters
     /// The final output gain.
@@ -60,26 +50,17 @@ package final class EngineCore: @unchecked Sendable {
         deviceEvents: @escaping @Sendable (DeviceEvent) -> Void
     ) throws(EngineError) {
         try configuration.validate()
-        let capture = try FrameRing.made(frames: Self.captureFrames)
-        let reference = try FrameRing.made(frames: Self.captureFrames)
-        let playout = try FrameRing.made(frames: Self.playoutFrames)
-        let received = PacketRing(minimumSlots: Self.packets)
-        let sending = PacketRing(minimumSlots: Self.packets)
-        let commands = ValueRing<MediaCommand>(minimumCapacity: Self.commandCapacity)
-        let events = ValueRing<MediaEvent>(minimumCapacity: Self.commandCapacity)
-        let statistics = TripleBuffer(MediaStatistics())
+        let rings = try MediaRings()
         let mediaWake = try WakeSignal.made()
         let networkWake = try WakeSignal.made()
 
         counters = DeviceCounters()
         playback = PlaybackControl()
-        let capturePort = CapturePort(ring: capture.producer, wake: mediaWake, counters: counters)
+        let capturePort = CapturePort(ring: rings.capture.producer, wake: mediaWake, counters: counters)
         var playbackPort = PlaybackPort(
-            playout: playout.consumer, reference: reference.producer, wake: mediaWake, control: playback,
+            playout: rings.playout.consumer, reference: rings.reference.producer, wake: mediaWake, control: playback,
             counters: counters)
-        let rendered = ValueRing<RenderedSpan>(minimumCapacity: Self.renderedSpans)
-        let farEndNews = ValueRing<FarEndNews>(minimumCapacity: Self.commandCapacity)
-        playbackPort.rendered = .some(rendered.producer)
+        playbackPort.rendered = .some(rings.rendered.producer)
         let margin = configuration.playoutMargin
         routes = try DeviceRoutes(
             configuration, ports: RoutePorts(capture: PortDock(capturePort), playback: PortDock(playbackPort)),
@@ -92,31 +73,45 @@ package final class EngineCore: @unchecked Sendable {
         var configuration = configuration
         configuration.processing = wishes.processing
         do {
+            let devicePeriod = formats.playback?.active.periodAt48Kilohertz ?? Uplink.longestBlock
+            var recorderEnd: RunRecorder?
+            var stages: StageWatch?
+            if let recording = configuration.recording {
+                let settings = RecordedSettings(
+                    configuration, includesSound: recording.includesSound, devicePeriod: devicePeriod,
+                    keepsDeadlines: keepsDeadlines)
+                let made = try FlightRecorder(recording, settings: settings)
+                recorder = made
+                stages = made.stages
+                recorderEnd = made.takeEnd()
+            } else {
+                recorder = nil
+            }
             let uplink = try Uplink(
-                capture: capture.consumer, reference: reference.consumer, configuration: configuration,
-                sending: sending.producer, networkWake: networkWake.handle)
+                capture: rings.capture.consumer, reference: rings.reference.consumer, configuration: configuration,
+                sending: rings.sending.producer, networkWake: networkWake.handle, watch: stages)
             let downlink = try Downlink(
-                received: received.consumer, playout: playout.producer, configuration: configuration,
-                devicePeriod: formats.playback?.active.periodAt48Kilohertz ?? Uplink.longestBlock,
-                keepsDeadlines: keepsDeadlines)
+                received: rings.received.consumer, playout: rings.playout.producer, configuration: configuration,
+                devicePeriod: devicePeriod, keepsDeadlines: keepsDeadlines, watch: stages)
             pipeline = MediaPipeline(
                 uplink: uplink, downlink: downlink,
-                farEnds: FarEndTable(rendered: rendered.consumer, news: farEndNews.producer, wake: eventWake),
+                farEnds: FarEndTable(
+                    rendered: rings.rendered.consumer, news: rings.farEndNews.producer, wake: eventWake, watch: stages),
                 reports: ReportExchange(configuration.sending),
-                commands: commands.consumer,
-                events: MediaEventOutlet(events.producer, wake: eventWake), counters: counters,
-                publisher: statistics.writer)
+                commands: rings.commands.consumer,
+                events: MediaEventOutlet(rings.events.producer, wake: eventWake), counters: counters,
+                publisher: rings.statistics.writer, recorder: recorderEnd.take())
         } catch {
             routes.stop()
             throw error
         }
         self.wishes = Mutex(wishes)
         self.mediaWake = mediaWake
-        link = PacketLink(received: received.producer, sending: sending.consumer, wake: networkWake)
-        self.commands = Mutex(commands.producer)
-        self.events = events.consumer
-        self.farEndNews = farEndNews.consumer
-        reader = statistics.reader
+        link = PacketLink(received: rings.received.producer, sending: rings.sending.consumer, wake: networkWake)
+        self.commands = Mutex(rings.commands.producer)
+        events = rings.events.consumer
+        farEndNews = rings.farEndNews.consumer
+        reader = rings.statistics.reader
     }
 
     deinit { stopDevice() }
@@ -156,16 +151,19 @@ package final class EngineCore: @unchecked Sendable {
     package func statistics() -> MediaStatistics { reader.latest() }
 
     /// The rings were there before the devices, whose periods are known only when they run.
+    /// Frames of 48 kHz: the playout ring is filled up to a period and the margin, to within a block.
+    static func longestPlaybackPeriod(with margin: PlayoutMargin) -> Int {
+        MediaRings.playoutFrames - margin.most.frames - Uplink.longestBlock
+    }
+
     private static func checkPeriods(of formats: DeviceFormats, playoutMargin: PlayoutMargin) throws(DeviceError) {
         let captured = formats.capture?.active.periodAt48Kilohertz ?? 0
         let played = formats.playback?.active.periodAt48Kilohertz ?? 0
-        guard captured <= captureFrames / 2 else {
+        guard captured <= MediaRings.captureFrames / 2 else {
             throw .invalidConfiguration(
-                message: "a capture period of \(captured) frames; use \(captureFrames / 2) or less")
+                message: "a capture period of \(captured) frames; use \(MediaRings.captureFrames / 2) or less")
         }
-        // Filled up to a period and the margin, to within a block.
-        let margin = playoutMargin.most.frames
-        let longest = playoutFrames - margin - Uplink.longestBlock
+        let longest = longestPlaybackPeriod(with: playoutMargin)
         guard played <= longest else {
             throw .invalidConfiguration(message: "a playback period of \(played) frames; use \(longest) or less")
         }

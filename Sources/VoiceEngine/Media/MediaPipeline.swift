@@ -23,13 +23,16 @@ struct MediaPipeline: ~Copyable {
     private var publisher: TripleBufferWriter<MediaStatistics>
     private var statistics = MediaStatistics()
     private var lastPublication: MonotonicTime?
+    private var recorder: RunRecorder?
+    /// What the device has counted, in a replay.
+    var replayedPlayback: DirectionCounts?
 
     init(
         uplink: consuming Uplink, downlink: consuming Downlink, farEnds: consuming FarEndTable,
         reports: ReportExchange,
         commands: consuming ValueConsumer<MediaCommand>,
         events: consuming MediaEventOutlet, counters: DeviceCounters,
-        publisher: consuming TripleBufferWriter<MediaStatistics>
+        publisher: consuming TripleBufferWriter<MediaStatistics>, recorder: consuming RunRecorder? = nil
     ) {
         self.uplink = uplink
         self.downlink = downlink
@@ -39,6 +42,7 @@ struct MediaPipeline: ~Copyable {
         self.events = events
         self.counters = counters
         self.publisher = publisher
+        self.recorder = recorder
     }
 
     /// Does all that is due: commands, then the downlink, for which the playback thread waits, then the uplink. Returns when it must run next
@@ -46,11 +50,39 @@ struct MediaPipeline: ~Copyable {
     mutating func run(_ clock: RunClock) -> MonotonicTime? {
         let cpuBefore = RealtimeWatch.cpuNanoseconds()
         let allocationsBefore = RealtimeWatch.allocations
-        while let command = commands.pop() { obey(command, now: clock.start) }
+        let next = run(recording: clock)
+        note(clock, cpuBefore: cpuBefore, allocationsBefore: allocationsBefore)
+        return next
+    }
+
+    private mutating func run(recording clock: RunClock) -> MonotonicTime? {
+        guard let tape = recorder?.tape else { return work(clock) }
+        recorder?.begin(clock.start)
+        let next = work(clock.keeping(readingsOn: tape))
+        recorder?.finish()
+        return next
+    }
+
+    /// Fixes what this run sees of the world: what the other threads do meanwhile is for the next one. So a run depends on its start, its commands, its
+    /// readings of the clock and on this, and on nothing else.
+    private mutating func look() -> DirectionCounts {
+        let playback = replayedPlayback ?? counters.counts.playback
+        let (playoutTaken, packetsTaken) = (downlink.look(&recorder), uplink.look(&recorder))
+        farEnds.look(&recorder)
+        recorder?.append(playback, playoutTaken: playoutTaken, packetsTaken: packetsTaken)
+        return playback
+    }
+
+    private mutating func work(_ clock: RunClock) -> MonotonicTime? {
+        while let command = commands.pop() {
+            recorder?.append(command)
+            obey(command, now: clock.start)
+        }
+        let playback = look()
         let take = uplink.takeReference()
         farEnds.takeRendered(now: clock.start, downlink: &downlink)
         downlink.run(
-            clock, take: take, playback: counters.counts.playback, farEnds: &farEnds, reports: &reports,
+            clock, take: take, playback: playback, farEnds: &farEnds, reports: &reports,
             events: &events)
         examineStreams(clock)
         uplink.follow(reports.adaptation.plan)
@@ -59,7 +91,6 @@ struct MediaPipeline: ~Copyable {
         if let delivery = watch.talker.takeDelivery() { downlink.change(delivery) }
         farEnds.tell(now: clock.start)
         report(clock)
-        note(clock, cpuBefore: cpuBefore, allocationsBefore: allocationsBefore)
         return downlink.nextRun
     }
 

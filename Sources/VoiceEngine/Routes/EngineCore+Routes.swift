@@ -47,37 +47,37 @@ extension EngineCore {
 
     /// Changes what is done to the microphone, as far as the route agrees.
     package func setProcessing(_ settings: ProcessingSettings) throws(EngineError) {
-        try send(
-            .setProcessing(
-                wishes.withLock {
-                    $0.settings = settings; return $0.processing
-                }))
+        try sendProcessing { $0.settings = settings }
     }
 
     /// Says what kind of loudspeaker is in use.
     package func setProfile(_ profile: RouteProfile) throws(EngineError) {
-        try send(
-            .setProcessing(
-                wishes.withLock {
-                    $0.profile = profile; return $0.processing
-                }))
+        try sendProcessing { $0.profile = profile }
+    }
+
+    /// Changes what is wished, and tells the media thread what comes of it where that is new. Under one lock, so that of two threads the later has the last word.
+    private func sendProcessing(after change: (inout RouteWishes) -> Void) throws(EngineError) {
+        let failure = wishes.withLock { wishes -> EngineError? in
+            change(&wishes)
+            let processing = wishes.processing
+            guard processing != wishes.sent else { return nil }
+            do throws(EngineError) { try send(.setProcessing(processing)) } catch { return error }
+            wishes.sent = processing
+            return nil
+        }
+        if let failure { throw failure }
     }
 
     private func note(_ event: RouteEvent) {
         switch event {
         case .lost: wishes.withLock { $0.route = routes.route }
         case .changed(let route, _, let directions):
-            let (before, after) = wishes.withLock { wishes in
-                let before = wishes.processing
-                wishes.route = route
-                return (before, wishes.processing)
-            }
             // A media thread that takes no commands has worse troubles than a device's period.
             if directions.contains(.capture) { try? send(.changeCapture) }
             if directions.contains(.playback), let period = route.playback?.format?.active.periodAt48Kilohertz {
                 try? send(.changePlayback(periodFrames: period))
             }
-            if after != before { try? send(.setProcessing(after)) }
+            try? sendProcessing { $0.route = route }
         }
     }
 }

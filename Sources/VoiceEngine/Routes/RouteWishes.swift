@@ -8,11 +8,14 @@ struct RouteWishes: Sendable {
     var profile: RouteProfile
     /// What way the sound takes.
     var route: AudioRoute
+    /// What the media thread was told last.
+    var sent: ProcessingSettings
 
     init(_ configuration: EngineConfiguration, route: AudioRoute) {
         settings = configuration.processing
         profile = configuration.routeProfile
         self.route = route
+        sent = profile.applied(to: settings, guessed: route.likelyProfile)
     }
 
     /// What is to be done to the microphone.

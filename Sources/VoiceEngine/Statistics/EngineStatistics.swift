@@ -98,6 +98,8 @@ public struct EngineStatistics: Sendable {
         public var playoutMargin: Duration
         /// How often that has changed.
         public var playoutMarginChanges: Int
+        /// Holds of a talker who was spoken into that ended because 5 s were kept; see ``VoiceEngine/setBargeIn(_:for:)``.
+        public var holdOverflows: Int
         /// The drift of the playback device's clock that the sound is resampled for, in ppm; nil while it is played as
         /// it is.
         public var followedDriftPPM: Double?
@@ -186,7 +188,7 @@ public struct EngineStatistics: Sendable {
             packetsWithoutSlot: media.downlink.packetsWithoutSlot,
             packetsOfUnknownPayload: media.downlink.packetsOfUnknownPayload,
             packetsDropped: media.downlink.packetsDropped, playoutMargin: .nanoseconds(media.downlink.margin),
-            playoutMarginChanges: media.downlink.marginChanges,
+            playoutMarginChanges: media.downlink.marginChanges, holdOverflows: media.downlink.holdOverflows,
             followedDriftPPM: media.downlink.followedDriftPPM)
         streams = (0..<media.streams.count).map { index in
             var stream = Stream(media.streams[index])

@@ -101,6 +101,8 @@ struct DownlinkStatistics: BitwiseCopyable, Sendable {
     /// How long before a take its block is pulled, in nanoseconds, and how often that has changed.
     var margin: Int64 = 0
     var marginChanges = 0
+    /// Holds of a talker that ended because no more could be kept.
+    var holdOverflows = 0
     /// Frames of 48 kHz by which following the playback device's clock delays.
     var resamplingFrames = 0.0
     /// The drift that is followed, if any.

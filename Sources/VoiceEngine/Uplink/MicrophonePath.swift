@@ -1,5 +1,6 @@
 internal import VoiceProcessing
 internal import VoiceRealtime
+internal import VoiceTurns
 
 /// The microphone from the device's ring to a processed block: what was in the air at that instant is found and taken
 /// away, and who is muted is silent.
@@ -46,6 +47,14 @@ struct MicrophonePath: ~Copyable {
     mutating func playbackChanged(events: inout MediaEventOutlet) {
         aligner.playbackChanged()
         nearEnd.deviceChanged(events: &events)
+    }
+
+    /// Fixes what the next run sees of the devices, and has it recorded.
+    mutating func look(_ recorder: inout RunRecorder?) {
+        capture.look()
+        reference.look()
+        recorder?.append(capture: capture)
+        recorder?.append(reference: reference)
     }
 
     /// Hands the aligner all that was given to the loudspeaker since the last look, with the time of its way out of the
@@ -107,12 +116,21 @@ struct MicrophonePath: ~Copyable {
         watch.take(
             NearEndBlock(
                 probability: muting.isSilent ? 0 : report.speechProbability ?? 0,
-                isEchoReady: nearEnd.readiness.isReady, isNear: report.soundsNear,
+                isEchoReady: nearEnd.readiness.isReady, levels: muting.isSilent ? nil : report.soundLevels,
                 end: end.advanced(byFrames: -delay, sampleRate: 48_000),
                 frames: blockFrames), farEnds: &farEnds, events: &events)
         return BlockMoment(
             adcTime: adcTime, delayFrames: delay, level: isAudible ? report.outputLevel : -127,
             hasVoice: report.voiceActivity == true, isVoiceless: report.voiceActivity == false, isAudible: isAudible)
+    }
+}
+
+extension ProcessingReport {
+    /// What the levels of the block tell of where its sound comes from; nil where nothing is done to the near end that needs them.
+    fileprivate var soundLevels: SpeechEvidence.SoundLevels? {
+        guard let cancelledLevel, let noiseLevel else { return nil }
+        return SpeechEvidence.SoundLevels(
+            left: cancelledLevel, overNoise: cancelledLevel - noiseLevel, cancelled: inputLevel - cancelledLevel)
     }
 }
 

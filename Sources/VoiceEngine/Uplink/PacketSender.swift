@@ -11,6 +11,7 @@ struct PacketSender: ~Copyable {
     private var encoder: OpusEncoder
     private var sending: PacketProducer
     private let networkWake: WakeHandle
+    private let watch: StageWatch?
 
     private var stream: RTPStreamStart?
     private var speech = OutgoingSpeech()
@@ -29,7 +30,7 @@ struct PacketSender: ~Copyable {
 
     init(
         encoder: consuming OpusEncoder, sending: consuming PacketProducer, networkWake: WakeHandle,
-        statistics: inout UplinkStatistics
+        watch: StageWatch? = nil, statistics: inout UplinkStatistics
     ) {
         plan = SenderPlan(settings: encoder.settings)
         wantedPlan = plan
@@ -38,6 +39,7 @@ struct PacketSender: ~Copyable {
         self.encoder = encoder
         self.sending = sending
         self.networkWake = networkWake
+        self.watch = watch
     }
 
     mutating func publish(_ start: RTPStreamStart) {
@@ -93,9 +95,18 @@ struct PacketSender: ~Copyable {
     mutating func sendReport(_ reception: ReceptionReports, through reports: inout ReportExchange, now: MonotonicTime) {
         let sender = stream.flatMap { sent.takeReport(of: $0, now: now) }
         guard let length = Self.write(reception, sender, through: &reports, to: &sending) else { return }
-        sending.commit(length: length, tag: PacketTag(time: now))
+        handOver(length: length, time: now)
+    }
+
+    /// Hands the packet in the acquired slot to the network thread, which protects it in place.
+    private mutating func handOver(length: Int, time: MonotonicTime) {
+        watch?.send(sending.acquired(length))
+        sending.commit(length: length, tag: PacketTag(time: time))
         networkWake.signal()
     }
+
+    /// How many packets the network thread has taken.
+    var takenPackets: Int { sending.takenPackets }
 
     private static func write(
         _ reception: ReceptionReports, _ sender: SenderReport?, through reports: inout ReportExchange,
@@ -214,8 +225,7 @@ struct PacketSender: ~Copyable {
         let length = written.byteCount
         sent.note(written)
         statistics.copyBytesSent += written.copyBytes
-        sending.commit(length: length, tag: PacketTag(time: clock.now))
-        networkWake.signal()
+        handOver(length: length, time: clock.now)
         stream?.sequenceNumber &+= 1
         startsTalkspurt = false
         statistics.noteSent(bytes: length, from: frame.time, to: end, frames: frames.count, clock: clock)

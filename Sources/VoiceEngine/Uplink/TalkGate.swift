@@ -2,7 +2,7 @@
 ///
 ///     closed: block ─► delay line of the pre-roll ─► not sent
 ///     open:            the delay line, up to four times as fast as it came ─► sent; then each block at once
-///     closing: one block more ─► sent
+///     closing: what is in the delay line and one block more ─► sent
 ///
 /// Every block goes through it once, in order. What is sent begins and ends with a fade of 5 ms. All memory is
 /// allocated in `init`; where the gate was never closed, nothing is copied.
@@ -17,8 +17,8 @@ struct TalkGate: ~Copyable {
     private enum State: BitwiseCopyable {
         case closed
         case open
-        /// Open for one more block.
-        case closing
+        /// Open for so many more blocks.
+        case closing(Int)
     }
 
     private let blockFrames: Int
@@ -43,11 +43,12 @@ struct TalkGate: ~Copyable {
     /// Sends from now on what was kept, as far as that is kept now.
     mutating func open() { state = .open }
 
-    /// Sends nothing more after the next block, with which it fades out, and keeps so many frames for the next opening,
+    /// Sends nothing more after what has come and the next block, with which it fades out, and keeps so many frames for the next opening,
     /// at most 500 ms.
     mutating func close(keeping frames: Int) {
         preRoll = min(max(frames, 0) / blockFrames, line.capacity - 1)
-        state = wasSent ? .closing : .closed
+        if case .closing = state { return }
+        state = wasSent ? .closing(line.count + 1) : .closed
     }
 
     /// Takes the next block.
@@ -66,9 +67,10 @@ struct TalkGate: ~Copyable {
             guard line.count > preRoll else { return nil }
         case .open:
             guard allowance > 0 else { return nil }
-        case .closing:
-            isLast = true
-            state = .closed
+        case .closing(let left):
+            guard allowance > 0 else { return nil }
+            isLast = left <= 1
+            state = isLast ? .closed : .closing(left - 1)
         }
         var moment = line.takeFirst(into: &block)
         allowance -= 1

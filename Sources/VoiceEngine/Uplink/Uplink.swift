@@ -33,7 +33,7 @@ struct Uplink: ~Copyable {
 
     init(
         capture: consuming FrameConsumer, reference: consuming FrameConsumer, configuration: EngineConfiguration,
-        sending: consuming PacketProducer, networkWake: WakeHandle
+        sending: consuming PacketProducer, networkWake: WakeHandle, watch: StageWatch? = nil
     ) throws(EngineError) {
         let processor = try Self.makeProcessor(configuration)
         let encoder = try Self.makeEncoder(configuration)
@@ -43,7 +43,7 @@ struct Uplink: ~Copyable {
         gate = TalkGate(blockFrames: blockFrames)
         preRoll = JoinPreRoll(blockFrames: blockFrames)
         sender = PacketSender(
-            encoder: encoder, sending: sending, networkWake: networkWake, statistics: &statistics)
+            encoder: encoder, sending: sending, networkWake: networkWake, watch: watch, statistics: &statistics)
     }
 
     private static func makeProcessor(_ configuration: EngineConfiguration) throws(EngineError) -> CaptureProcessor {
@@ -74,11 +74,14 @@ struct Uplink: ~Copyable {
 
     mutating func publish(_ start: RTPStreamStart) {
         preRoll.drain()
+        // What was held back meanwhile is no loss of the device.
+        sender.expectCut()
         sender.publish(start)
     }
 
     mutating func stopPublishing() {
         preRoll.stop()
+        sender.expectCut()
         sender.stopPublishing()
     }
 
@@ -126,6 +129,12 @@ struct Uplink: ~Copyable {
     }
 
     // MARK: Sound
+
+    /// Fixes what the next run sees of the devices, and has it recorded. Returns how many packets the network has taken.
+    mutating func look(_ recorder: inout RunRecorder?) -> Int {
+        microphone.look(&recorder)
+        return sender.takenPackets
+    }
 
     /// Takes what was given to the loudspeaker since the last look; to be called before
     /// ``run(_:farEnds:watch:events:)``.

@@ -11,7 +11,12 @@ struct Agent: AsyncParsableCommand {
             The partner is that of 'duplex talk': --offline on this machine, or --realtime at a server. It hears whoever speaks in the room, answers in it, and is silent \
             as soon as somebody speaks into its answer, or interrupts it by the room's own message. Two partners in one room talk with each other without end.
 
-            Runs until the room is left, --seconds, or Control-C. What was heard of an answer is what has left this machine.
+            Runs until the room is left, --seconds, or Control-C. What was heard of an answer is what has left this machine. With --record DIR there are two \
+            recordings, DIR/room and DIR/conversation.
+
+            For example:
+
+              duplex agent --offline --server udp://127.0.0.1:7900 --token-file token
             """)
 
     @Option(
@@ -22,6 +27,7 @@ struct Agent: AsyncParsableCommand {
     @OptionGroup var access: CallToken
     @OptionGroup var partner: TalkPartner
     @Option(help: "Leave the room after this many seconds.") var seconds: Double?
+    @OptionGroup var recording: RecordOptions
     @Flag(help: "Talk to udp://, beyond loopback, although nothing is protected.") var allowPlaintext = false
     @Flag(help: "Print events and the summary as NDJSON.") var json = false
 

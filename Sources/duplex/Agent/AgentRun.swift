@@ -24,8 +24,8 @@ struct AgentRun {
         let devices: CrossedDevices
         do throws(DeviceError) { devices = try CrossedDevices() } catch { throw Failure(error) }
         // Nothing of either comes back to it: there is no echo.
-        let room = VoiceEngine(Self.configuration(devices.room))
-        let near = VoiceEngine(Self.configuration(devices.conversation))
+        let room = VoiceEngine(try configuration(devices.room, "room"))
+        let near = VoiceEngine(try configuration(devices.conversation, "conversation"))
         let ending = await withTaskGroup(of: TalkEnding.self) { group in
             group.addTask { await attend(room, near) }
             group.addTask {
@@ -43,13 +43,19 @@ struct AgentRun {
         await room.stop()
         withExtendedLifetime(devices) {}
         Console.endProgress()
+        for engine in [room, near] {
+            if let complaint = RecordOptions.complaint(await engine.recording) {
+                Console.complain("warning: \(complaint)")
+            }
+        }
         log.end(ending)
         if case .failed(let failure) = ending { throw failure }
     }
 
-    private static func configuration(_ device: any AudioDevice) -> EngineConfiguration {
+    private func configuration(_ device: any AudioDevice, _ folder: String) throws -> EngineConfiguration {
         var configuration = EngineConfiguration.headset
         configuration.device = .custom(device)
+        try options.recording.apply(to: &configuration, folder: folder)
         return configuration
     }
 

@@ -14,6 +14,11 @@ struct Call: AsyncParsableCommand {
             On a terminal, keys mute, change the volume and go over to other sound cards; ? lists them.
 
             A server that does not answer is given up after 10 s, one that is lost in a call after about 36 s.
+
+            For example:
+
+              duplex call --server udp://127.0.0.1:7900 --token-file token
+              duplex call --server udp://127.0.0.1:7900 --token-file token --input in.wav
             """)
 
     /// Who may interrupt a caller.
@@ -86,6 +91,7 @@ struct Call: AsyncParsableCommand {
     var frameMs: FrameMilliseconds?
     @Option(help: "End the call after this many seconds.")
     var seconds: Double?
+    @OptionGroup var recording: RecordOptions
     @Flag(help: "Talk to udp://, beyond loopback, although nothing is protected.")
     var allowPlaintext = false
     @Flag(help: "Print events and the summary as NDJSON.")
@@ -143,7 +149,7 @@ struct Call: AsyncParsableCommand {
     }
 
     /// What the options ask of the engine.
-    func engineConfiguration(files: DeferredFileDevice?) -> EngineConfiguration {
+    func engineConfiguration(files: DeferredFileDevice?) throws -> EngineConfiguration {
         var configuration = (preset ?? (usesFiles ? .headset : .voiceChat)).configuration
         processing?.apply(to: &configuration)
         // The program is there for the call alone.
@@ -161,6 +167,7 @@ struct Call: AsyncParsableCommand {
             configuration.routePolicy = routePolicy
             if let routeProfile { configuration.routeProfile = routeProfile }
         }
+        try recording.apply(to: &configuration)
         return configuration
     }
 }

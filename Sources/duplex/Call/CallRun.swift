@@ -21,7 +21,7 @@ struct CallRun {
         log = CallLog(json: options.json)
         endpoint = try options.access.endpoint(options.server)
         files = options.usesFiles ? try Self.files(options) : nil
-        configuration = options.engineConfiguration(files: files)
+        configuration = try options.engineConfiguration(files: files)
     }
 
     /// Looks at the files before anybody is called.
@@ -65,6 +65,7 @@ struct CallRun {
             return ending
         }
         Console.endProgress()
+        if let complaint = RecordOptions.complaint(await engine.recording) { log.warn(complaint) }
         let summary = tally.summary(ending: ending.text)
         if let summary { log.end(summary) }
         if case .failed(let failure) = ending { throw failure }

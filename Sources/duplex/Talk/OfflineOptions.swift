@@ -70,7 +70,7 @@ struct OfflineOptions: ParsableArguments {
             request, model: model, key: key, instructions: server?.instructions ?? ChatResponder.usualInstructions)
     }
 
-    private static func read(_ path: String) throws -> String {
+    static func read(_ path: String) throws -> String {
         try InputFile.check(path)
         let file = try SecretFile(path, limit: longestGrammar + 1, kind: "grammar", option: "--grammar")
         guard file.bytes.count <= longestGrammar else {

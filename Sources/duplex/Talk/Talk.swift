@@ -15,6 +15,11 @@ struct Talk: AsyncParsableCommand {
             frame 0 is the input's frame 0.
 
             On a terminal the space bar begins and ends a turn (push), or begins one (tap); c cancels, q leaves.
+
+            For example:
+
+              duplex talk --offline
+              duplex talk --offline --input questions.wav --output heard.wav
             """)
 
     /// How turns begin and end.
@@ -38,6 +43,7 @@ struct Talk: AsyncParsableCommand {
     @Option(help: "A WAV file to write what is heard to, instead of a loudspeaker.", completion: .file())
     var output: String?
     @Option(help: "End the talk after this many seconds.") var seconds: Double?
+    @OptionGroup var recording: RecordOptions
     @Flag(help: "Print events and the summary as NDJSON.") var json = false
 
     /// Whether files take the sound card's place.
@@ -63,7 +69,7 @@ struct Talk: AsyncParsableCommand {
     }
 
     /// What the options ask of the engine. Files have no echo.
-    func engineConfiguration(files: DeferredFileDevice?) -> EngineConfiguration {
+    func engineConfiguration(files: DeferredFileDevice?) throws -> EngineConfiguration {
         var configuration = files == nil ? EngineConfiguration.voiceAgent : .headset
         if let files {
             configuration.device = .custom(files)
@@ -72,6 +78,7 @@ struct Talk: AsyncParsableCommand {
             (card.captureName, card.playbackName) = (capture ?? "default", playback ?? "default")
             configuration.device = .alsa(card)
         }
+        try recording.apply(to: &configuration)
         return configuration
     }
 }

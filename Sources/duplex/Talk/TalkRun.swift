@@ -29,7 +29,7 @@ struct TalkRun {
 
     func run() async throws {
         let interruption = Interruption()
-        let engine = VoiceEngine(options.engineConfiguration(files: files))
+        let engine = VoiceEngine(try options.engineConfiguration(files: files))
         let ending = await withTaskGroup(of: TalkEnding.self) { group in
             group.addTask { await talk(engine) }
             group.addTask {
@@ -42,6 +42,7 @@ struct TalkRun {
             return ending
         }
         Console.endProgress()
+        if let complaint = RecordOptions.complaint(await engine.recording) { Console.complain("warning: \(complaint)") }
         log.end(ending)
         if case .failed(let failure) = ending { throw failure }
         if let failure = files?.failure { throw Failure(failure) }

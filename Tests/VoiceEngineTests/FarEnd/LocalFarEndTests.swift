@@ -96,6 +96,30 @@ struct LocalFarEndTests {
         #expect(await waiting.value == false)
     }
 
+    @Test("whose task is cancelled while it plays queues nothing more, and what comes next is heard whole")
+    func cancelledPlay() async throws {
+        let rig = try FarEndRig()
+        let agent = try rig.core.openFarEnd(FarEndConfiguration(queue: .milliseconds(200)))
+        rig.run(blocks: 5)
+        // Given a second of sound for a queue of 0.2 s, when its task is cancelled while it waits, then it ends without the media thread
+        let task = Task { await agent.play(numbered(48_000), utterance: 1) }
+        while rig.statistics.farEnds.first?.queued ?? .zero < .milliseconds(150) {
+            rig.run(blocks: 1)
+            await Task.yield()
+        }
+        task.cancel()
+        #expect(await task.value == false)
+        // And what was queued of it is heard, in order, with a fade behind it, and no more
+        rig.run(blocks: 60)
+        let before = rig.speaker.filter { $0.sample != 0 }.map { number(of: $0.sample) }
+        let whole = zip(before, 1...).prefix { $0 == $1 }.count
+        #expect((7_200...14_400).contains(whole) && before.count - whole <= 480)
+        #expect(await agent.play(numbered(960), utterance: 2))
+        rig.run(blocks: 20)
+        let next = rig.speaker.filter { $0.sample != 0 }.dropFirst(before.count).prefix(960)
+        #expect(next.map { number(of: $0.sample) } == Array(1...960))
+    }
+
     @Test("no more than four at once; a closed one makes room, and its playing ends")
     func bound() async throws {
         let rig = try FarEndRig()

@@ -219,6 +219,8 @@ private struct Scene: ~Copyable {
         _ = sound.read(into: &span)
         for sample in target { precondition(sample.isFinite && abs(sample) <= 1.01, "sound beyond full scale") }
         running.spend {
+            var none: RunRecorder?
+            _ = downlink.look(&none)
             downlink.run(
                 RunClock(start: now, isLive: false), take: nil, playback: DirectionCounts(), farEnds: &farEnds,
                 reports: &reports,
