@@ -14,6 +14,10 @@ enum {
     HANGUP_SECONDS = 20,
     // So much of a frame is looked at before the rest has come.
     FRAGMENT = 4 << 10,
+    // Sockets of a server that are no WebSockets yet: TCP connections that say nothing for CONNECT_SECONDS are cheap to make.
+    STRANGERS = 256,
+    // More often than PING_SECONDS.
+    PAUSE_SECONDS = 5,
 };
 
 static const uint32_t no_retries[] = {1000};
@@ -30,6 +34,7 @@ typedef struct {
     uint16_t end_status;
     int peer_status;
     lws_usec_t message_start;
+    lws_sorted_usec_list_t pause;
 } connection;
 
 struct dv_web {
@@ -65,10 +70,19 @@ static void limit_message(const dv_web *web, connection *c) {
     lws_set_timeout(c->wsi, is_awaited ? PENDING_TIMEOUT_USER_OK : NO_PENDING_TIMEOUT, is_awaited ? web->message_seconds : 0);
 }
 
+// While nothing is read the answer to a ping is not seen, however alive the peer is.
+static void keep_paused(lws_sorted_usec_list_t *pause) {
+    connection *c = lws_container_of(pause, connection, pause);
+    lws_validity_confirmed(c->wsi);
+    lws_sul_schedule(lws_get_context(c->wsi), 0, pause, keep_paused, PAUSE_SECONDS * LWS_US_PER_SEC);
+}
+
 static int received(dv_web *web, connection *c, const uint8_t *bytes, size_t count) {
     bool is_first = lws_is_first_fragment(c->wsi) && !c->is_in_message;
     uint64_t remaining = lws_remaining_packet_payload(c->wsi);
     bool is_final = lws_is_final_fragment(c->wsi) && remaining == 0;
+    // Sound that comes faster than it is played stands before the answer to a ping.
+    lws_validity_confirmed(c->wsi);
     if (is_first) c->message_start = lws_now_usecs();
     if (c->is_in_message != !is_final) {
         c->is_in_message = !is_final;
@@ -90,6 +104,7 @@ static int closed(dv_web *web, connection *c) {
     bool is_slow = c->is_in_message && lws_now_usecs() - c->message_start >= web->message_seconds * LWS_US_PER_SEC;
     dv_web_event event = {
         .kind = DV_WEB_CLOSED, .connection = number_of(web, c), .is_slow = is_slow, .status = c->peer_status};
+    lws_sul_cancel(&c->pause);
     memset(c, 0, sizeof *c);
     web->is_over = web->is_client;
     return tell(web, event);
@@ -170,6 +185,12 @@ static int handle(struct lws *wsi, enum lws_callback_reasons reason, void *user,
             const char *answer = refusal(web, wsi);
             return answer ? refuse(wsi, answer) : 0;
         }
+        // Once more where every way of becoming a WebSocket passes: over HTTP/2, say, nobody asks for the upgrade.
+        case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION: return refusal(web, wsi) ? -1 : 0;
+        // What does not begin as HTTP does, or asks for a tunnel, would stay without a timeout.
+        case LWS_CALLBACK_RAW_ADOPT:
+            lws_set_timeout(wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_ASYNC);
+            return -1;
         case LWS_CALLBACK_CLIENT_ESTABLISHED:
         case LWS_CALLBACK_ESTABLISHED:
             c = connection_of(web, NULL);
@@ -215,8 +236,8 @@ static bool create(dv_web *web, struct lws_context_creation_info *info) {
     info->timeout_secs = CONNECT_SECONDS;
     info->connect_timeout_secs = CONNECT_SECONDS;
     info->retry_and_idle_policy = &liveness;
-    // Connections, the listening socket and the wake-up.
-    info->fd_limit_per_thread = DV_WEB_CONNECTIONS + 4;
+    // Connections, who is to become one, the listening socket and the wake-up.
+    info->fd_limit_per_thread = DV_WEB_CONNECTIONS + (web->is_client ? 0 : STRANGERS) + 4;
     info->gid = -1;
     info->uid = -1;
     web->context = lws_create_context(info);
@@ -277,6 +298,7 @@ dv_web *dv_web_listen(const dv_web_server *options, dv_web_handler handler, void
     struct lws_context_creation_info info = {
         .port = options->port,
         .iface = options->interface,
+        .alpn = "http/1.1",
         .ssl_cert_filepath = options->certificate,
         .ssl_private_key_filepath = options->private_key,
         .options = LWS_SERVER_OPTION_FAIL_UPON_UNABLE_TO_BIND,
@@ -313,8 +335,15 @@ void dv_web_request_writable(dv_web *web, uint32_t number) {
 
 void dv_web_set_reading(dv_web *web, uint32_t number, bool is_reading) {
     connection *c = &web->connections[number];
-    if (!c->wsi || c->is_paused == !is_reading) return;
+    // Of one that is ending nothing more is taken, and its timeout stands.
+    if (!c->wsi || c->is_ending || c->is_paused == !is_reading) return;
     c->is_paused = !is_reading;
+    if (is_reading) {
+        lws_sul_cancel(&c->pause);
+        lws_validity_confirmed(c->wsi);
+    } else {
+        keep_paused(&c->pause);
+    }
     lws_rx_flow_control(c->wsi, is_reading);
     limit_message(web, c);
 }

@@ -16,9 +16,9 @@ struct OutgoingQueue: Sendable {
     /// Refusals that wait for whoever asked; more are dropped.
     static let refusalLimit = 64
     /// All news that can wait: a stream message, an interruption and a beginning for each stream that a full room has, an arrival or a departure for
-    /// each participant, the refusals, and what became of a token.
+    /// each participant, the refusals, what became of a token, and the arrivals and departures of those who have gone and whose messages wait.
     static let newsLimit =
-        RoomProtocol.participantLimit * (3 * RoomProtocol.streamLimit + 2) + refusalLimit + messagesPerSender + 1
+        RoomProtocol.participantLimit * (3 * RoomProtocol.streamLimit + 2) + refusalLimit + 1 + 2 * messageLimit
 
     /// Listeners and streams of which a report can wait: as many as hear one talker, each of its streams. More are dropped.
     static let reportLimit = RoomProtocol.participantLimit * RoomProtocol.streamLimit
@@ -45,6 +45,8 @@ struct OutgoingQueue: Sendable {
     private var places: [Subject: Int] = [:]
     private var letters = FirstInFirstOut<RoomMessage>()
     private var lettersOf: [ParticipantID: Int] = [:]
+    /// Those in `news`, of participants who have gone; they count towards ``messageLimit``.
+    private var lastLetters = 0
     private var refusals = 0
     private var reports: [Hearing: RoomMessage] = [:]
     /// The keys of `reports`, in order.
@@ -59,7 +61,9 @@ struct OutgoingQueue: Sendable {
     mutating func append(_ message: RoomMessage) -> Bool {
         switch message {
         case .message(let sender, _, _, _):
-            let isFull = letters.count >= Self.messageLimit || lettersOf[sender, default: 0] >= Self.messagesPerSender
+            let isFull =
+                letters.count + lastLetters >= Self.messageLimit
+                || lettersOf[sender, default: 0] >= Self.messagesPerSender
             guard !isFull else { return false }
             lettersOf[sender, default: 0] += 1
             letters.append(message)
@@ -96,6 +100,7 @@ struct OutgoingQueue: Sendable {
             lettersOf[participant] = nil
             let last = letters.takeAll { if case .message(participant, _, _, _) = $0 { true } else { false } }
             for letter in last { push(nil, letter) }
+            lastLetters += last.count
         }
         // Its arrival, if that still waits, keeps its place before what it wrote.
         places[.participant(participant)] = nil
@@ -151,7 +156,11 @@ struct OutgoingQueue: Sendable {
             newsTaken += 1
             guard let (subject, message) = news[place] else { continue }
             if let subject, places[subject] == place { places[subject] = nil }
-            if case .requestRefused = message { refusals -= 1 }
+            switch message {
+            case .requestRefused: refusals -= 1
+            case .message: lastLetters -= 1
+            default: break
+            }
             news[place] = nil
             newsLeft -= 1
             compact()

@@ -241,6 +241,41 @@ struct RealtimeDialogTests {
         #expect(error?.code == .lost)
     }
 
+    @Test("a server that greets everybody and puts them out again is tried ever less often; one that stayed, at once")
+    func revolvingDoor() throws {
+        var server = try Server()
+        var delays: [Duration] = []
+        for _ in 0..<8 {
+            try server.lose()
+            delays.append(try #require(server.dialog.nextTimeout) - server.now)
+            try server.comeBack()
+        }
+        #expect(delays.first == .milliseconds(100) && delays.last == .milliseconds(1_500))
+        #expect(delays == delays.sorted())
+        server.now += .seconds(10)
+        try server.lose()
+        #expect(try #require(server.dialog.nextTimeout) - server.now == .milliseconds(100))
+    }
+
+    @Test("a server that calls without end is ended")
+    func endlessCalls() throws {
+        var server = try Server()
+        let answer = server.dialog.endTurn()
+        try server.create("r", tag: answer)
+        for number in 0..<1_000 {
+            try server.send([
+                "type": "response.output_item.done", "response_id": "r",
+                "item": [
+                    "type": "function_call", "id": "f", "call_id": .string("c\(number)"), "name": "x",
+                    "arguments": "{}",
+                ],
+            ])
+        }
+        let events = try server.takeEvents()
+        #expect(events.count { if case .toolCall = $0 { true } else { false } } == 64)
+        #expect(events.contains { if case .ended(let error?) = $0 { error.code == .tooLarge } else { false } })
+    }
+
     @Test("what is heard behind a break is told to the server that came back, whose messages are its own")
     func heardLater() throws {
         var server = try Server()

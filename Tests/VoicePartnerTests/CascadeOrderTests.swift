@@ -55,6 +55,25 @@ struct CascadeOrderTests {
         }
     }
 
+    @Test("what a recogniser gives that finds the end by itself waits for the end of the turn")
+    func earlyText() {
+        let turn = TurnID(rawValue: 1)
+        var machine = CascadeMachine()
+        machine.handle(.speechStarted(turn, at: .seconds(1)), now: .seconds(1))
+        machine.recognised(turn, .success("hello"), now: .seconds(2))
+        #expect(machine.pollOutput() == .recognise(turn, from: .milliseconds(700)))
+        #expect(machine.pollOutput() == nil)
+        machine.handle(
+            .turnEnded(Turn(id: turn, start: .seconds(1), end: .seconds(2), continued: nil)), now: .seconds(3))
+        #expect(machine.pollOutput() == .finishRecognition(turn))
+        #expect(machine.pollOutput() == .event(.recognised(turn, "hello", isFinal: true)))
+        guard case .respond(turn, let dialogue)? = machine.pollOutput() else {
+            Issue.record("nobody is asked")
+            return
+        }
+        #expect(dialogue.question == "hello")
+    }
+
     @Test("in any order", arguments: cases(UInt64(1)...400))
     func anyOrder(seed: UInt64) {
         var numbers = SeededNumbers(seed: seed)

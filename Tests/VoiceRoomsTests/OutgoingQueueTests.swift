@@ -86,6 +86,24 @@ struct OutgoingQueueTests {
         #expect(lettersOut == lettersIn, "seed \(seed)")
     }
 
+    @Test(
+        "whoever comes, writes, goes and comes again fills no more than the queue of a receiver that takes nothing",
+        arguments: [1, OutgoingQueue.messagesPerSender])
+    func comingAndGoing(letters: Int) {
+        var queue = OutgoingQueue()
+        for id in 1...1_000 as ClosedRange<UInt32> {
+            let writer = ParticipantID(rawValue: id)
+            _ = queue.append(.participantJoined(RosterEntry(participant: writer, identity: "p\(id)", name: "")))
+            for _ in 0..<letters { _ = queue.append(.message(sender: writer, destination: nil, bytes: [1])) }
+            queue.append(departureOf: writer, .left, streams: [])
+            #expect(queue.count <= 3 * OutgoingQueue.messageLimit)
+        }
+        // And once they are read there is room again
+        while queue.popFirst() != nil {}
+        let isTaken = queue.append(.message(sender: ParticipantID(rawValue: 1), destination: nil, bytes: [1]))
+        #expect(isTaken)
+    }
+
     @Test func ofAStateOnlyTheLatestWaits() {
         var queue = OutgoingQueue()
         let stream = Self.stream(1)

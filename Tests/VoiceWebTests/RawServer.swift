@@ -52,6 +52,20 @@ struct RawConnection {
         signal(SIGPIPE, SIG_IGN)
     }
 
+    /// A connection to a server on this machine.
+    init(port: UInt16) throws {
+        self.init(socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0))
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let status = unsafe withUnsafeBytes(of: &address) { bytes in
+            unsafe connect(descriptor, bytes.assumingMemoryBound(to: sockaddr.self).baseAddress, size)
+        }
+        guard status == 0 else { throw POSIXError(.ECONNREFUSED) }
+    }
+
     /// False where the peer has gone.
     @discardableResult
     func write(_ bytes: [UInt8]) -> Bool {

@@ -97,21 +97,69 @@ struct WebSocketLiveTests {
         for _ in 0..<count { #expect(await client.link.next() == .message(message)) }
     }
 
-    @Test("a server whose certificate nobody signed is refused; with its authority's file it is taken")
-    func certificates() async throws {
-        let folder = URL(filePath: NSTemporaryDirectory()).appending(path: "dv-web-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let (certificate, key) = (folder.appending(path: "c.pem").path(), folder.appending(path: "k.pem").path())
+    /// What openssl says to these arguments.
+    @discardableResult
+    private static func openssl(_ arguments: String...) throws -> String {
         let openssl = Process()
+        let output = Pipe()
         openssl.executableURL = URL(filePath: "/usr/bin/openssl")
-        openssl.arguments = [
-            "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
-            "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-keyout", key, "-out", certificate,
-        ]
+        openssl.arguments = arguments
+        openssl.standardInput = FileHandle.nullDevice
+        openssl.standardOutput = output
         openssl.standardError = FileHandle.nullDevice
         try openssl.run()
+        let said = output.fileHandleForReading.readDataToEndOfFile()
         openssl.waitUntilExit()
+        return String(decoding: said, as: UTF8.self)
+    }
+
+    /// The files of localhost's certificate and key, in a folder.
+    private static func makeCertificate(in folder: URL) throws -> (certificate: String, key: String) {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let (certificate, key) = (folder.appending(path: "c.pem").path(), folder.appending(path: "k.pem").path())
+        try openssl(
+            "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+            "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-keyout", key, "-out", certificate)
+        return (certificate, key)
+    }
+
+    private static var newFolder: URL {
+        URL(filePath: NSTemporaryDirectory()).appending(path: "dv-web-\(UUID().uuidString)")
+    }
+
+    @Test("HTTP/2, whose WebSockets nobody upgrades, is not spoken")
+    func noHTTP2() throws {
+        let folder = Self.newFolder
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let (certificate, key) = try Self.makeCertificate(in: folder)
+        let server = try WebSocketServer(
+            interface: "127.0.0.1", port: 0, certificate: certificate, privateKey: key, key: "sk-1"
+        ) { _ in }
+        let address = "127.0.0.1:\(server.port)"
+        #expect(
+            try Self.openssl("s_client", "-connect", address, "-alpn", "http/1.1").contains("ALPN protocol: http/1.1"))
+        #expect(try !Self.openssl("s_client", "-connect", address, "-alpn", "h2").contains("ALPN protocol: h2"))
+    }
+
+    @Test("strangers who ask for a tunnel are put out, and those who say nothing keep nobody out")
+    func strangers() async throws {
+        let server = try WebSocketServer(interface: "127.0.0.1", port: 0, key: "sk-1") { _ in }
+        let silent = try (0..<40).map { _ in try RawConnection(port: server.port) }
+        let tunnels = try (0..<40).map { _ in try RawConnection(port: server.port) }
+        for tunnel in tunnels { tunnel.write(Array("CONNECT / HTTP/1.1\r\nHost: x\r\n\r\n".utf8)) }
+        for tunnel in tunnels { tunnel.waitForEnd() }
+        var request = try Self.request("ws://127.0.0.1:\(server.port)/")
+        request.headers = [("Authorization", "Bearer sk-1")]
+        let client = try WebSocketClient(request)
+        #expect(await client.link.next() == .opened)
+        for connection in silent + tunnels { close(connection.descriptor) }
+    }
+
+    @Test("a server whose certificate nobody signed is refused; with its authority's file it is taken")
+    func certificates() async throws {
+        let folder = Self.newFolder
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let (certificate, key) = try Self.makeCertificate(in: folder)
         let server = try Self.echo(certificate: certificate, privateKey: key)
         let stranger = try WebSocketClient(try Self.request("wss://localhost:\(server.port)/"))
         let refusal = await Self.end(of: stranger).1

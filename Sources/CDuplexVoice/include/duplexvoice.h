@@ -1276,7 +1276,7 @@ dv_status dv_conversation_answer(
     dv_conversation conversation, uint32_t turn, uint32_t *DV_NULLABLE utterance, dv_error *DV_NULLABLE error);
 
 /// Queues sound of an answer, as much as there is room for; what comes of one that is over is taken and dropped.
-/// Arguments as of dv_far_end_offer.
+/// Arguments as of dv_far_end_offer, `utterance` one that dv_conversation_answer has given.
 ///
 /// By one caller at a time: beside another call `taken` is 0. DV_INVALID_HANDLE, DV_INVALID_ARGUMENT.
 dv_status dv_conversation_say(

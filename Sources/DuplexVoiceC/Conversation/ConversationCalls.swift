@@ -64,15 +64,18 @@ public func dv_conversation_answer(
 @c @implementation
 public func dv_conversation_say(
     _ conversation: dv_conversation, _ samples: UnsafePointer<Float>?, _ frames: Int, _ rate: UInt32,
-    _ utterance: UInt32, _ taken: UnsafeMutablePointer<Int>?
+    _ utterance: UInt32, _ place: UnsafeMutablePointer<Int>?
 ) -> dv_status {
     reporting(to: nil) { () throws(Failure) in
         guard let samples = unsafe samples, SoundCall.takes(frames), let rate = SoundRate(rawValue: Int(rate)) else {
             throw .argument("samples is null, there are too many, or their rate is not 16000, 24000 or 48000")
         }
-        let count = try ConversationObject.held(conversation).conversation.offer(
+        let taken = try ConversationObject.held(conversation).conversation.offer(
             unsafe SoundSamples(samples, count: frames), rate: rate, of: UtteranceID(rawValue: utterance))
-        if let taken = unsafe taken { unsafe taken.pointee = count }
+        guard let count = taken else {
+            throw .argument("utterance \(utterance) is no answer; give the number that dv_conversation_answer returned")
+        }
+        if let place = unsafe place { unsafe place.pointee = count }
     }
 }
 

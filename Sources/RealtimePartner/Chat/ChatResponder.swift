@@ -13,6 +13,8 @@ package struct ChatResponder: Responder {
         """
     /// How long a server may say nothing, s: models think before they speak.
     private static let silence: UInt16 = 60
+    /// All bytes of an answer: each token comes in some 300, also those of a model that thinks aloud before it answers.
+    private static let longestStream = 16 << 20
 
     private let request: WebSocketRequest
     private let model: String
@@ -26,6 +28,7 @@ package struct ChatResponder: Responder {
     ) {
         var request = request
         request.limits.messageSeconds = Self.silence
+        request.limits.message = Self.longestStream
         request.headers += [("Content-Type", "application/json"), ("Accept", "text/event-stream")]
         if let key { request.headers.append(("Authorization", "Bearer \(key)")) }
         self.request = request

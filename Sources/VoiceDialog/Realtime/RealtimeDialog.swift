@@ -117,8 +117,8 @@ package struct RealtimeDialog: Sendable {
         input.rewind()
     }
 
-    private mutating func greet() {
-        link.greeted()
+    private mutating func greet(now: Duration) {
+        link.greeted(now: now)
         send(.updateSession(settings))
         for item in history.items { send(.create(item)) }
         for id in table.answers.keys.sorted() {
@@ -297,7 +297,7 @@ package struct RealtimeDialog: Sendable {
         if link.isReady { return handle(event, now: now) }
         guard link.isGreeting else { return }
         switch event {
-        case .sessionCreated: greet()
+        case .sessionCreated: greet(now: now)
         case .error(let fault): fail(fault, now: now)
         default: fail(.malformed, "the server sent something before its session", now: now)
         }
@@ -323,7 +323,11 @@ package struct RealtimeDialog: Sendable {
             if table[id]?.isSettled == true { return _ = send(.delete(item: item)) }
             if table.update(id, { $0.addMessage(item) }) == false { tooManyParts(now: now) }
         case .toolCall(let response, let call):
-            guard let id = wanted(response, now: now), table[id]?.openCalls.contains(call.id) == false else { return }
+            guard let id = wanted(response, now: now), let answer = table[id], !answer.openCalls.contains(call.id)
+            else {
+                return
+            }
+            guard answer.openCalls.count < DialogAnswer.maximumParts else { return tooManyParts(now: now) }
             _ = table.update(id) {
                 $0.openCalls.insert(call.id)
                 $0.hasCalled = true

@@ -65,6 +65,8 @@ package struct CascadeMachine: Sendable {
     /// The turn that is being recognised, also while its text is awaited.
     private var recognising: TurnID?
     private var isTextAwaited = false
+    /// What a recogniser that finds the end by itself gave of it before the turn was over.
+    private var earlyText: String?
     /// Where the last turn that ended began.
     private var start = Duration.zero
     /// Where the turn began that the next one goes on with.
@@ -108,6 +110,7 @@ package struct CascadeMachine: Sendable {
             start = turn.start
             isTextAwaited = true
             outputs.append(.finishRecognition(turn.id))
+            if let text = earlyText { recognised(turn.id, .success(text), now: now) }
         case .turnDropped(let turn, _): cancelRecognition(turn)
         case .answerCancelled(let turn, let end): cancelled(turn, end)
         case .answerEnded(let turn, let heard): ended(turn, heard, now: now)
@@ -125,7 +128,7 @@ package struct CascadeMachine: Sendable {
 
     private mutating func recognise(_ turn: TurnID, from time: Duration) {
         if let recognising { cancelRecognition(recognising) }
-        continuedStart = nil
+        (continuedStart, earlyText) = (nil, nil)
         recognising = turn
         outputs.append(.recognise(turn, from: time - Self.lead))
     }
@@ -213,7 +216,7 @@ package struct CascadeMachine: Sendable {
             if text.isEmpty { return outputs.append(.finish(turn)) }
             question = Question(turn: turn, text: text, deadline: now + Self.patience)
             respond(now: now)
-        case .success: break
+        case .success(let text): earlyText = text
         case .failure(let error):
             tell(.failed(turn, error))
             (recognising, isTextAwaited) = (nil, false)

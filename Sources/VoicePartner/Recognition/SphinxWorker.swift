@@ -106,11 +106,17 @@ final class SphinxWorker: @unchecked Sendable {
         isOpen = false
         guard unsafe library.end(decoder) == 0 else { return "" }
         if let text = unsafe library.text(decoder) { return text }
-        guard grammarText != nil, hasDictation, unsafe library.select(decoder, Self.dictation) == 0,
-            unsafe library.start(decoder) == 0
-        else { return "" }
+        guard grammarText != nil else { return "" }
+        // As it came it was heard with the mean of what came before it, of which there is none in a first word; as a whole, with its own.
+        if let text = unsafe hearAgain(by: Self.grammar, library, decoder) { return text }
+        return hasDictation ? unsafe hearAgain(by: Self.dictation, library, decoder) ?? "" : ""
+    }
+
+    /// The words of the whole turn by another search; nil where there are none.
+    private func hearAgain(by search: String, _ library: SphinxLibrary, _ decoder: OpaquePointer) -> String? {
+        guard unsafe library.select(decoder, search) == 0, unsafe library.start(decoder) == 0 else { return nil }
         _ = unsafe library.process(decoder, sound, sound.count, 0, 1)
-        guard unsafe library.end(decoder) == 0 else { return "" }
-        return unsafe library.text(decoder) ?? ""
+        guard unsafe library.end(decoder) == 0 else { return nil }
+        return unsafe library.text(decoder)
     }
 }
