@@ -26,12 +26,39 @@ struct SVGCanvas {
         elements.append("<polyline points=\"\(list)\" fill=\"none\" stroke=\"\(stroke)\" stroke-width=\"1.5\"/>")
     }
 
+    /// A curve with an arrow at its end, which leaves and arrives level, or upright; its middle lies `lift` pixels higher.
+    mutating func curve(
+        _ from: (x: Double, y: Double), _ to: (x: Double, y: Double), stroke: String, isDashed: Bool = false,
+        isUpright: Bool = false, lift: Double = 0
+    ) {
+        // The middle of a cubic curve moves by three quarters of what its two control points do.
+        let raised = lift * 4 / 3
+
+        let bend = isUpright ? (x: 0, y: (to.y - from.y) / 2) : (x: (to.x - from.x) / 2, y: 0)
+        let path =
+            "M\(from.x.short) \(from.y.short) C\((from.x + bend.x).short) \((from.y + bend.y - raised).short) "
+            + "\((to.x - bend.x).short) \((to.y - bend.y - raised).short) \(to.x.short) \(to.y.short)"
+        let dashes = isDashed ? " stroke-dasharray=\"5 4\"" : ""
+        elements.append("<path d=\"\(path)\" fill=\"none\" stroke=\"\(stroke)\" stroke-width=\"1.5\"\(dashes)/>")
+        // The arrow's point and its two corners, 7 pixels back and 4 aside.
+        let way = (x: isUpright ? 0.0 : 1, y: isUpright ? (to.y < from.y ? -1.0 : 1) : 0)
+        let back = (x: to.x - 7 * way.x, y: to.y - 7 * way.y)
+        let corners = [
+            to, (x: back.x - 4 * way.y, y: back.y + 4 * way.x), (x: back.x + 4 * way.y, y: back.y - 4 * way.x),
+        ]
+        let points = corners.map { "\($0.x.short),\($0.y.short)" }.joined(separator: " ")
+        elements.append("<polygon points=\"\(points)\" fill=\"\(stroke)\"/>")
+    }
+
     /// A rectangle; `tip` is shown where the pointer rests on it.
-    mutating func rectangle(x: Double, y: Double, width: Double, height: Double, fill: String, tip: String? = nil) {
+    mutating func rectangle(
+        x: Double, y: Double, width: Double, height: Double, fill: String, tip: String? = nil, stroke: String? = nil
+    ) {
         let title = tip.map { "<title>\(Self.escaped($0))</title>" } ?? ""
+        let line = stroke.map { " stroke=\"\($0)\" rx=\"6\"" } ?? ""
         elements.append(
             "<rect x=\"\(x.short)\" y=\"\(y.short)\" width=\"\(max(width, 0).short)\" height=\"\(max(height, 0).short)\" "
-                + "fill=\"\(fill)\">\(title)</rect>")
+                + "fill=\"\(fill)\"\(line)>\(title)</rect>")
     }
 
     mutating func text(

@@ -1,0 +1,142 @@
+internal import Synchronization
+internal import VoiceDevices
+internal import VoiceEngine
+internal import VoiceRealtime
+
+/// The owner of a graph's core: a thread of its own, on which blocks, actions and drains follow each other.
+actor GraphRunner {
+    private let executor = ControlThread(name: "voice-graph")
+    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+
+    private let core: GraphCore
+    private let drains: [any DrainingNode]
+    private var news: ValueConsumer<GraphSignal>
+    private let listeners: GraphListeners
+    /// What makes no block yet, by channel.
+    private var waiting: [[Float]]
+    private var isPrepared = false
+    private var isFinished = false
+    private var isBusy = false
+    private var toldDrops = 0
+
+    init(
+        _ core: sending GraphCore, news: consuming sending ValueConsumer<GraphSignal>, listeners: GraphListeners
+    ) {
+        drains = core.nodes.compactMap { $0 as? any DrainingNode }
+        waiting = Array(repeating: [], count: core.description.inputChannels)
+        self.core = core
+        self.news = news
+        self.listeners = listeners
+    }
+
+    /// Loads models and opens files; once. Returns whether that was now.
+    func prepare() async throws(GraphError) -> Bool {
+        guard !isPrepared else { return false }
+        try begin()
+        defer { isBusy = false }
+        for node in drains { try await node.prepare() }
+        isPrepared = true
+        return true
+    }
+
+    private func begin() throws(GraphError) {
+        guard !isFinished else { throw GraphError("the graph has finished; make another engine") }
+        guard !isBusy else { throw GraphError("the engine is being prepared or pushed to; do one after the other") }
+        isBusy = true
+    }
+
+    /// Takes sound, a channel an array, and runs the blocks that it completes; returns what goes out, by channel.
+    func push(_ channels: [[Float]], waits: Bool) async throws(GraphError) -> [[Float]] {
+        guard channels.count == waiting.count, Set(channels.map(\.count)).count == 1 else {
+            throw GraphError(
+                node: NodeCatalog.inputNode,
+                "takes \(waiting.count) channels of equal length, and got \(channels.count)")
+        }
+        try begin()
+        defer { isBusy = false }
+        var output = [[Float]](repeating: [], count: core.description.outputChannels)
+        for index in channels.indices { waiting[index] += channels[index] }
+        var used = 0
+        while waiting[0].count - used >= core.frames {
+            runBlock(from: used, &output)
+            used += core.frames
+            tellNews()
+            for node in drains { await node.drain(waits: waits) }
+            // Somebody may have finished it meanwhile.
+            guard !isFinished else { return output }
+        }
+        for index in waiting.indices { waiting[index].removeFirst(used) }
+        return output
+    }
+
+    private func runBlock(from start: Int, _ output: inout [[Float]]) {
+        for channel in waiting.indices {
+            core.fillInput(channel) { span in
+                for index in span.indices {
+                    let sample = waiting[channel][start + index]
+                    // What is no number would stay in every filter behind.
+                    span[index] = sample.isFinite ? sample : 0
+                }
+            }
+        }
+        core.run()
+        for channel in output.indices {
+            core.withOutput(channel) { span in
+                for index in span.indices { output[channel].append(span[index]) }
+            }
+        }
+    }
+
+    /// Runs what is left, with silence behind it, and completes what nodes have begun. Returns what goes out.
+    func finish() async -> [[Float]] {
+        guard !isFinished else { return [] }
+        var output = [[Float]](repeating: [], count: core.description.outputChannels)
+        if !isBusy, let left = waiting.first?.count, left > 0 {
+            for index in waiting.indices { waiting[index] += [Float](repeating: 0, count: core.frames - left) }
+            runBlock(from: 0, &output)
+            for index in waiting.indices { waiting[index] = [] }
+            for index in output.indices { output[index].removeLast(core.frames - left) }
+        }
+        isFinished = true
+        core.complete()
+        tellNews()
+        core.performCalls()
+        // Those that nobody's event calls first: what they tell at the end may call the others.
+        for node in drains where !isCalled(node) { await node.finish() }
+        core.performCalls()
+        for node in drains where isCalled(node) { await node.finish() }
+        return output
+    }
+
+    /// Whether an event calls an action of it.
+    private func isCalled(_ node: any DrainingNode) -> Bool {
+        core.description.signals.contains { core.nodes[$0.destination.node] === node }
+    }
+
+    /// Hands the events of blocks to listeners, in words.
+    private func tellNews() {
+        while let signal = news.pop() {
+            let node = core.description.nodes[signal.node]
+            let event = node.type.events[signal.event]
+            var values: [String: GraphValue] = [:]
+            for name in event.values {
+                switch name {
+                case "start" where signal.start >= 0: values[name] = seconds(signal.start)
+                case "end" where signal.end >= 0: values[name] = seconds(signal.end)
+                case "start", "end": break
+                default: if signal.value.isFinite { values[name] = .number(Double(signal.value)) }
+                }
+            }
+            listeners.tell(GraphEvent(node: node.settings.id, name: event.name, values: values))
+        }
+        let drops = news.droppedValues + core.droppedSignals
+        guard drops > toldDrops else { return }
+        toldDrops = drops
+        listeners.tell(
+            GraphEvent(node: NodeCatalog.engine, name: "overloaded", values: ["droppedEvents": .integer(drops)]))
+    }
+
+    private func seconds(_ frames: Int64) -> GraphValue {
+        .number(Double(frames) / Double(core.description.sampleRate))
+    }
+}

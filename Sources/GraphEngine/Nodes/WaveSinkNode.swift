@@ -1,0 +1,56 @@
+internal import VoiceDevices
+
+/// Writes a WAV file.
+final class WaveSinkNode: DrainingNode {
+    private enum Action: Int { case start, stop }
+
+    private let setup: NodeSetup
+    private let sound: SideSound
+    private let path: String
+    private var writer: AudioFileWriter?
+    private var isRecording: Bool
+
+    init(_ setup: NodeSetup) throws(GraphError) {
+        self.setup = setup
+        sound = try SideSound(setup.settings)
+        path = "\(setup.environment.folder)/\(setup.settings.text("path"))"
+        isRecording = setup.settings.bool("isRecording")
+    }
+
+    func process(_ input: borrowing GraphInput, into output: inout GraphOutput) {
+        if isRecording { sound.write(input.sound()) }
+    }
+
+    func perform(_ action: Int, _ call: GraphCall) { isRecording = Action(rawValue: action) == .start }
+
+    nonisolated(nonsending) func prepare() async throws(GraphError) {
+        do throws(AudioFileError) {
+            writer = try AudioFileWriter(path, sampleRate: setup.settings.sampleRate)
+        } catch {
+            throw GraphError(node: setup.settings.id, field: "path", "\(error)")
+        }
+    }
+
+    nonisolated(nonsending) func drain(waits: Bool) async {
+        sound.read { piece in
+            do throws(AudioFileError) { try writer?.write(piece.span) } catch { fail(error) }
+        }
+    }
+
+    nonisolated(nonsending) func finish() async {
+        await drain(waits: true)
+        guard let whole = writer.take() else { return }
+        let frames = whole.frames
+        do throws(AudioFileError) {
+            try whole.close()
+            setup.tell("finished", ["path": .text(path), "frames": .integer(frames)], [])
+        } catch {
+            fail(error)
+        }
+    }
+
+    private func fail(_ error: AudioFileError) {
+        writer = nil
+        setup.tell("failed", ["message": .text("\(error)")], [])
+    }
+}

@@ -1,0 +1,196 @@
+import ArgumentParser
+import GraphEngine
+import Synchronization
+import VoiceDevices
+import VoiceEngine
+import VoicePartner
+
+/// Runs a graph over a file, or on a sound card.
+struct GraphRun: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run",
+        abstract: "Run a graph over a sound file, in the file's own time, or on a sound card until Control-C.",
+        discussion: """
+            Prints every event: what a recogniser understood, when somebody spoke, what was cut and written. With --json as NDJSON with a summary last; stand-ins and \
+            fields that have no effect are events named `notice`.
+
+            A Recogniser node is pocketsphinx with --grammar; without one with the commands of 'duplex talk', and with --dictation anything.
+
+            For example:
+
+              duplex graph run commands.json --input commands.wav --grammar commands.jsgf
+            """)
+
+    @OptionGroup var file: GraphFile
+    @Option(help: "A sound file in place of the sound card.", completion: .file()) var input: String?
+    @Option(help: "Where to write what outputNode gets, WAV; with --input.", completion: .file()) var output: String?
+    @Option(help: "The folder that the paths of the graph's nodes are below.", completion: .directory)
+    var folder = "."
+    @Option(help: "A grammar (JSGF) of what is listened for.", completion: .file()) var grammar: String?
+    @Flag(help: "Listen for anything where the grammar's commands were not said. Slow, and often wrong.")
+    var dictation = false
+    @Option(help: "ALSA PCM to capture from.") var capture = "default"
+    @Option(help: "ALSA PCM to play to.") var playback = "default"
+    @Flag(help: "Print NDJSON: a line for each event, then a summary.") var json = false
+
+    func validate() throws {
+        if output != nil, input == nil { throw ValidationError("--output is of what --input gives; give both") }
+    }
+
+    func run() async throws {
+        try await reportingFailure {
+            let description = try file.description()
+            try checkSinks(description)
+            let log = GraphLog(json: json, rate: description.sampleRate)
+            let engine: GraphEngine
+            do throws(GraphError) {
+                engine = try GraphEngine(description, .builtIn, try environment(description))
+                try engine.addEventListener("*", "*") { log.show($0) }
+                try await engine.prepare()
+            } catch {
+                throw Failure(error, in: file.path)
+            }
+            if let input { try await run(engine, over: input, log) } else { try await runLive(engine) }
+            log.end()
+        }
+    }
+
+    /// Before anything is written.
+    private func checkSinks(_ description: GraphDescription) throws {
+        var written = output.map { [$0] } ?? []
+        for node in description.nodes where node.type.name == "WavSink" {
+            let path = "\(folder)/\(node.settings.text("path"))"
+            let option = "the path of \(node.settings.id)"
+            try OutputFile.check(path, option: option, isNoneOf: [input, file.path, grammar].compactMap { $0 })
+            guard !written.contains(path) else { throw Failure(.usage, "\(option) '\(path)' is written twice") }
+            written.append(path)
+        }
+    }
+
+    private func environment(_ description: GraphDescription) throws(GraphError) -> GraphEnvironment {
+        guard description.nodes.contains(where: { $0.type.name == "Recogniser" }) else {
+            return GraphEnvironment(folder: folder)
+        }
+        let text: String
+        do { text = try grammar.map(OfflineOptions.read) ?? DialogueCore.grammar } catch {
+            throw GraphError(field: "--grammar", (error as? Failure)?.message ?? "\(error)")
+        }
+        return GraphEnvironment(
+            recogniser: PocketsphinxRecogniser(dictation ? .grammarOrDictation(text) : .grammar(text)), folder: folder)
+    }
+
+    private func run(_ engine: GraphEngine, over input: String, _ log: GraphLog) async throws {
+        try InputFile.check(input, isReadOnce: engine.description.inputChannels == 1)
+        guard engine.description.hasInput else {
+            throw Failure(.inputUnusable, "\(file.path): nothing comes in: set config.microphoneEnabled to true")
+        }
+        if let output {
+            try OutputFile.checkIsWAV(output, option: "--output")
+            try OutputFile.check(output, option: "--output")
+            try OutputFile.check(output, option: "--output", isNoneOf: [input])
+        }
+        do {
+            log.ran(frames: try await engine.run(file: input, output: output))
+        } catch let error as AudioFileError {
+            throw Failure(error)
+        } catch let error as GraphError {
+            throw Failure(error, in: file.path)
+        }
+    }
+
+    private func runLive(_ engine: GraphEngine) async throws {
+        let interruption = Interruption()
+        var configuration = EngineConfiguration.voiceAgent
+        var card = ALSADeviceConfiguration()
+        (card.captureName, card.playbackName) = (capture, playback)
+        configuration.device = .alsa(card)
+        let voice = VoiceEngine(configuration)
+        do throws(EngineError) { _ = try await voice.start() } catch { throw Failure(error) }
+        do { try await engine.start(on: voice) } catch {
+            await voice.stop()
+            if let fault = error as? GraphError { throw Failure(fault, in: file.path) }
+            throw Failure(.unavailable, "the engine has no far end for the graph: \(error)")
+        }
+        await interruption.wait()
+        await engine.stop()
+        await voice.stop()
+    }
+}
+
+/// Tells what a graph tells: NDJSON for scripts, or lines for people.
+private final class GraphLog: Sendable {
+    private let json: Bool
+    private let rate: Int
+    private let counts = Mutex<(events: Int, transcriptions: Int, frames: Int)>((0, 0, 0))
+
+    init(json: Bool, rate: Int) { (self.json, self.rate) = (json, rate) }
+
+    func show(_ event: GraphEvent) {
+        counts.withLock { counts in
+            counts.events += 1
+            if event.name == "transcribed" { counts.transcriptions += 1 }
+        }
+        guard !json else { return Console.emit(GraphEventLine(event)) }
+        let values = event.values.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value.shown)" }
+        Console.say((["\(event.node).\(event.name)"] + values).joined(separator: "  "))
+    }
+
+    func ran(frames: Int) { counts.withLock { $0.frames = frames } }
+
+    func end() {
+        let counts = counts.withLock { $0 }
+        let seconds = Double(counts.frames) / Double(rate)
+        if json {
+            Console.emit(
+                GraphSummary(events: counts.events, transcriptions: counts.transcriptions, seconds: seconds))
+        } else if counts.frames > 0 {
+            Console.say(
+                "\(seconds.fixed(2)) s of sound, \(counts.events) events, \(counts.transcriptions) transcriptions")
+        }
+    }
+}
+
+private struct GraphSummary: JSONLine {
+    let schema = "duplexvoice.graph/1"
+    let type = "summary"
+    var events: Int
+    var transcriptions: Int
+    var seconds: Double
+}
+
+/// An event, as a line: its values stand beside its name.
+private struct GraphEventLine: JSONLine {
+    let schema = "duplexvoice.graph/1"
+    let type = "event"
+    let node: String
+    let event: String
+    let values: [String: Value]
+
+    /// A value of any kind.
+    struct Value: Encodable {
+        let value: GraphValue
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            switch value {
+            case .bool(let value): try container.encode(value)
+            case .integer(let value): try container.encode(value)
+            case .number(let value): try container.encode(value)
+            case .text(let value): try container.encode(value)
+            }
+        }
+    }
+
+    init(_ event: GraphEvent) {
+        (node, self.event) = (event.node, event.name)
+        values = event.values.mapValues { Value(value: $0) }
+    }
+}
+
+extension GraphValue {
+    /// For people: numbers to the hundredth.
+    fileprivate var shown: String {
+        if case .number(let value) = self { return value.fixed(2) }
+        return description
+    }
+}

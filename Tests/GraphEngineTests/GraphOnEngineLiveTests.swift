@@ -1,0 +1,61 @@
+import GraphEngine
+import SimulatedCalls
+import Testing
+import VoiceDevices
+import VoiceEngine
+import VoiceSimulation
+
+@Suite("A graph on an engine's sound", .serialized, .timeLimit(.minutes(2)))
+struct GraphOnEngineLiveTests {
+    /// A sound card in software before which somebody speaks.
+    private func card() throws -> SimulatedDevice<ConversationAir> {
+        let air = ConversationAir(
+            acoustics: try RoomAcoustics(RoomConditions(), seed: 1),
+            talker: SpeechSource(
+                SyntheticSpeech.samples(frames: 96_000, seed: 3, voice: .low, levelDecibels: -20), repetition: .once),
+            longestRecording: 60 * 48_000)
+        return try SimulatedDevice(
+            air: air, configuration: SimulatedDeviceConfiguration(pacing: .realTime(priority: 0)))
+    }
+
+    @Test("hears the microphone, is heard in the mix, and ends when it is stopped")
+    func runs() async throws {
+        // Given an engine, and a graph that sends its microphone back and listens to a far end
+        let card = try card()
+        var configuration = EngineConfiguration.headset
+        configuration.device = .custom(card)
+        configuration.mediaPriority = 0
+        let voice = VoiceEngine(configuration)
+        try await voice.start()
+        let other = try await voice.openFarEnd()
+        let json = graph(
+            [
+                node("meter", "LevelMeter", "{\"intervalMs\": 20}"), node("agent", "FarEnd", "{\"name\": \"agent\"}"),
+                node("agentMeter", "LevelMeter", "{\"intervalMs\": 20}"),
+            ].joined(separator: ","),
+            [link("inputNode", "meter"), link("inputNode", "outputNode"), link("agent", "agentMeter")]
+                .joined(separator: ","), speaker: true)
+        let engine = try GraphEngine.createEngine(json, environment: GraphEnvironment(farEnds: ["agent": other]))
+        let collected = Collected()
+        try engine.addEventListener("*", "*") { collected($0) }
+        // When it runs until both have heard speech
+        try await engine.start(on: voice)
+        await #expect(throws: GraphError.self) { try await engine.start(on: voice) }
+        func loudest(_ node: String) -> Double {
+            collected.named("level", of: node).compactMap { $0.values["rmsDb"]?.number }.max() ?? -127
+        }
+        while loudest("meter") < -40 || loudest("agentMeter") < -40 { try await Task.sleep(for: .milliseconds(20)) }
+        var played = Duration.zero
+        while played < .milliseconds(200) {
+            try await Task.sleep(for: .milliseconds(20))
+            played = try await voice.statistics().farEnds.map(\.played).max() ?? .zero
+        }
+        await engine.stop()
+        // Then nothing comes any more, and the engine goes on
+        let count = collected.events.count
+        #expect(collected.events.last?.name == "finished")
+        try await Task.sleep(for: .milliseconds(100))
+        #expect(collected.events.count == count)
+        await voice.stop()
+    }
+}
