@@ -12,11 +12,15 @@ struct Duplex: AsyncParsableCommand {
 
             Exit codes: 0 ok, 1 a threshold was missed or an output could not be written, 64 usage, 66 an input is missing or not \
             what it claims to be, 69 a device or server is unavailable, 77 permission denied.
+
+            For example:
+
+              duplex demo
             """,
         version: EngineVersion.text,
         subcommands: [
             Demo.self, Call.self, Talk.self, Agent.self, ServeRealtime.self, Loopback.self, Aec.self, Playout.self,
-            Speech.self, Room.self, Doctor.self, Devices.self,
+            Speech.self, ReplayCommand.self, Graph.self, Room.self, Doctor.self, Devices.self,
         ])
 
     static func main() async {

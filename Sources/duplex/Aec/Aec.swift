@@ -25,6 +25,10 @@ struct Aec: AsyncParsableCommand {
 
             --report writes a page in HTML for each recording: a verdict, waveforms, spectrograms, what was decided on which evidence, and what \
             was known over time; and the latter as CSV.
+
+            For example:
+
+              duplex aec --mic mic.wav --ref ref.wav --out out.wav --report report
             """)
 
     /// How much is suppressed beyond what the filter removes.

@@ -9,6 +9,10 @@ struct Demo: AsyncParsableCommand {
             A and B talk for a while in real time, through a room server on loopback UDP. Each sits in a simulated room whose loudspeaker \
             is heard by its microphone. First only B speaks, then A, then both, then B again. What A's microphone heard, before and after \
             processing, is judged by what arrived at B, and written as WAV files to listen to.
+
+            For example:
+
+              duplex demo --output heard
             """)
 
     @Option(help: "How long to talk, in seconds.")

@@ -8,6 +8,10 @@ struct Devices: AsyncParsableCommand {
         discussion: """
             Opens each for a moment to see what it offers; nothing is played or recorded. With --watch the list is followed by a line for \
             each device that arrives or departs, as that happens, until Control-C, which is exit code 0.
+
+            For example:
+
+              duplex devices --watch --json
             """)
 
     @Flag(help: "Tell of arrivals and departures until Control-C.")

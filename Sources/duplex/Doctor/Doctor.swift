@@ -10,6 +10,10 @@ struct Doctor: AsyncParsableCommand {
             not come back says nothing, and is never reported as 0 ms.
 
             Exit code 1 if anything is failing; 0 if it is at worst degraded.
+
+            For example:
+
+              duplex doctor --quick
             """)
 
     @Flag(help: "Take a tenth of a second for what else takes a second, and fewer pulses.")

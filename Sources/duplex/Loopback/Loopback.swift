@@ -22,6 +22,10 @@ struct Loopback: AsyncParsableCommand {
 
             Exit code 1 if the 95th percentile is over --fail-over, 69 if nothing was measured: a pulse that is found in fewer than half of \
             the rounds says nothing, and is never reported as 0 ms. Control-C ends the measurement with the rounds that are over.
+
+            For example:
+
+              duplex loopback --capture hw:0 --playback hw:0 --rounds 20
             """)
 
     /// How deep the way is.

@@ -14,6 +14,10 @@ struct Playout: AsyncParsableCommand {
             names another. Packets of type 112 that repeat earlier ones (RFC 2198) are heard too. What can be read of a \
             damaged capture is played. \
             delay_mean_ms and delay_p95_ms are the time from a packet's arrival to its playout.
+
+            For example:
+
+              duplex playout --pcap call.pcap --out heard.wav --log log.csv
             """)
 
     @Option(help: ArgumentHelp("A pcap or pcapng capture of unencrypted RTP.", valueName: "file"))

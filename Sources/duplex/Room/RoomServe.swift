@@ -13,6 +13,10 @@ struct RoomServe: AsyncParsableCommand {
 
             Runs until Control-C, which ends all calls. SIGTERM, as a service manager sends it, tells the clients to come back to the server that takes \
             its place. SIGHUP has certificate and keys read again.
+
+            For example:
+
+              duplex room serve --dev
             """)
 
     @Option(help: "The address to listen on. (default: 0.0.0.0, all of IPv4; with --plaintext 127.0.0.1)")

@@ -8,8 +8,13 @@ import VoiceTransport
 struct RoomToken: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "token", abstract: "Make an access token (JWT, HS256, claims as LiveKit's).",
-        discussion:
-            "Prints the token alone, so that it can be used in $(...); with --json what it grants and for how long as well."
+        discussion: """
+            Prints the token alone, so that it can be used in $(...); with --json what it grants and for how long as well.
+
+            For example:
+
+              duplex room token --room lobby --identity anna --key-file keys >token
+            """
     )
 
     @Option(help: "The room that the token opens.")

@@ -18,6 +18,10 @@ struct ServeRealtime: AsyncParsableCommand {
             Without --key-file everybody on this machine may connect, but no page of another host in a browser. Beyond this machine it needs a key and a certificate.
 
             Runs until Control-C.
+
+            For example:
+
+              duplex serve-realtime --port 8800 --key-file key
             """)
 
     @Option(help: "The address to listen on.") var address = "127.0.0.1"
