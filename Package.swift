@@ -12,12 +12,17 @@ let swift: [SwiftSetting] = [
 ]
 let c: [CSetting] = [.treatAllWarnings(as: .error)]
 
+/// For tests that wait for what they test, not for their own loops: optimising them would take longer than they run.
+let unoptimized = swift + [.unsafeFlags(["-Onone"], .when(configuration: .release))]
+
 func module(_ name: String, _ dependencies: Target.Dependency...) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: swift)
 }
 
-func tests(_ module: String, _ dependencies: Target.Dependency...) -> Target {
-    .testTarget(name: "\(module)Tests", dependencies: dependencies + ["TestCases"], swiftSettings: swift)
+func tests(_ module: String, _ dependencies: Target.Dependency..., optimized: Bool = true) -> Target {
+    .testTarget(
+        name: "\(module)Tests", dependencies: dependencies + ["TestCases"],
+        swiftSettings: optimized ? swift : unoptimized)
 }
 
 /// WebRTC's audio processing module is packaged under a name for each of its API generations; the newest installed one
@@ -35,6 +40,7 @@ let package = Package(
     products: [
         .library(name: "VoiceEngine", targets: ["VoiceEngine"]),
         .library(name: "VoicePartner", targets: ["VoicePartner"]),
+        .library(name: "GraphEngine", targets: ["GraphEngine"]),
         .library(name: "VoiceProcessing", targets: ["VoiceProcessing"]),
         .library(name: "RoomServer", targets: ["VoiceTransport"]),
         .executable(name: "duplex", targets: ["duplex"]),
@@ -79,6 +85,7 @@ let package = Package(
         module("VoiceTurns"),
         module("VoiceText"),
         module("VoiceDialog", "CJansson"),
+        module("VoiceGraph", "VoiceDialog"),
         module("VoiceWeb", "CWebSocket", "VoiceRealtime"),
         module("VoicePeers", "VoiceWire"),
         module("VoiceRooms", "VoiceWire", "VoicePeers"),
@@ -99,6 +106,9 @@ let package = Package(
             "VoiceTurns",
             "VoiceWeb"),
         module(
+            "GraphEngine", "VoiceGraph", "VoiceDialog", "VoiceWeb", "VoicePartner", "VoiceEngine", "VoiceProcessing",
+            "VoiceDevices", "VoiceRealtime", "VoiceSignal"),
+        module(
             "SimulatedCalls", "VoiceEngine", "VoiceSimulation", "VoiceSignal", "VoiceWire", "VoicePeers", "VoiceRooms",
             "VoiceProcessing", "VoiceDevices", "VoiceRealtime"),
 
@@ -111,7 +121,8 @@ let package = Package(
         .executableTarget(
             name: "duplex",
             dependencies: [
-                "VoiceEngine", "VoicePartner", "RealtimePartner", "VoiceDialog", "VoiceWeb", "VoiceTransport",
+                "VoiceEngine", "VoicePartner", "RealtimePartner", "GraphEngine", "VoiceDialog", "VoiceWeb",
+                "VoiceTransport",
                 "VoiceSimulation", "SimulatedCalls",
                 "CAllocationCounter", "CDuplexBuild", "CPcap",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -122,8 +133,8 @@ let package = Package(
         .executableTarget(
             name: "DuplexBench",
             dependencies: [
-                "VoiceEngine", "VoicePartner", "VoiceSimulation", "SimulatedCalls", "VoiceTransport", "VoicePeers",
-                "CWebRTCAudio",
+                "VoiceEngine", "VoicePartner", "GraphEngine", "VoiceSimulation", "SimulatedCalls", "VoiceTransport",
+                "VoicePeers", "CWebRTCAudio",
                 "COpus", "CSRTP", "CAllocationCounter", "CRing",
             ], path: "bench/DuplexBench", swiftSettings: swift),
 
@@ -147,6 +158,12 @@ let package = Package(
             swiftSettings: swift),
         .executableTarget(
             name: "CustomDevice", dependencies: ["VoiceEngine"], path: "Examples/CustomDevice", swiftSettings: swift),
+        .executableTarget(
+            name: "VoiceControl", dependencies: ["GraphEngine", "VoiceEngine", "VoicePartner"],
+            path: "Examples/VoiceControl", exclude: ["README.md", "session.txt"], swiftSettings: swift),
+        .executableTarget(
+            name: "BatchTranscriber", dependencies: ["GraphEngine", "VoicePartner"], path: "Examples/BatchTranscriber",
+            exclude: ["README.md", "session.txt"], swiftSettings: swift),
         .executableTarget(
             name: "CProcessor", dependencies: ["DuplexVoiceC", "CDuplexVoice", "CSndFile"], path: "Examples/CProcessor",
             cSettings: c),
@@ -175,7 +192,7 @@ let package = Package(
         tests(
             "RealtimePartner", "RealtimePartner", "ScriptedRealtime", "VoicePartner", "VoiceDialog", "VoiceWeb",
             "VoiceEngine",
-            "VoiceSimulation", "SimulatedCalls"),
+            "VoiceSimulation", "SimulatedCalls", optimized: false),
         tests("VoicePeers", "VoicePeers", "VoiceSimulation"),
         tests("VoiceRooms", "VoiceRooms", "VoicePeers", "VoiceSimulation", "ScriptedPeers"),
         .target(
@@ -188,22 +205,28 @@ let package = Package(
         tests("VoiceDevices", "VoiceDevices", "CSndFile"),
         tests("VoiceTransport", "VoiceTransport", "CLinuxRealtime", "CAllocationCounter", "CSRTP", "COpenSSL"),
         tests(
-            "VoiceEngine", "VoiceEngine", "VoiceProcessing", "VoiceSimulation", "SimulatedCalls", "CAllocationCounter"),
-        tests("VoicePartner", "VoicePartner", "VoiceEngine", "VoiceSimulation", "SimulatedCalls"),
+            "VoiceEngine", "VoiceEngine", "VoiceProcessing", "VoiceSimulation", "SimulatedCalls", "CAllocationCounter",
+            optimized: false),
+        tests("VoicePartner", "VoicePartner", "VoiceEngine", "VoiceSimulation", "SimulatedCalls", optimized: false),
+        tests("VoiceGraph", "VoiceGraph"),
+        tests(
+            "GraphEngine", "GraphEngine", "VoicePartner", "VoiceEngine", "VoiceProcessing", "VoiceDevices",
+            "VoiceRealtime", "VoiceSimulation", "SimulatedCalls", "CAllocationCounter"),
         tests("VoiceSimulation", "VoiceSimulation"),
         tests(
             "EndToEnd", "VoiceEngine", "VoiceSimulation", "SimulatedCalls", "CAllocationCounter", "ScriptedPeers"),
         tests(
-            "Examples", "AppSound", "EchoAgent", "CustomBackend", "CustomDevice", "VoiceEngine", "VoiceProcessing",
-            "VoiceSimulation", "SimulatedCalls"),
+            "Examples", "AppSound", "EchoAgent", "CustomBackend", "CustomDevice", "VoiceControl", "BatchTranscriber",
+            "VoiceDevices", "VoiceEngine", "VoicePartner", "VoiceProcessing", "VoiceSimulation", "SimulatedCalls",
+            optimized: false),
         tests(
             "CommandLine", "duplex", "ScriptedRealtime", "VoiceDialog", "VoiceEngine", "VoiceSimulation",
-            "SimulatedCalls"),
+            "SimulatedCalls", optimized: false),
         tests("VirtualCard", "CALSA", "CLinuxRealtime", "CAllocationCounter"),
         tests(
             "DuplexVoiceC", "DuplexVoiceC", "CProcessor", "CCall", "CDuplexVoice", "VoiceDevices", "VoiceEngine",
             "VoiceCoding", "VoicePlayout", "VoiceProcessing", "VoiceRealtime", "VoiceTransport", "VoiceWire",
-            "CAllocationCounter"),
+            "CAllocationCounter", optimized: false),
         tests("ImportRules"),
     ],
     swiftLanguageModes: [.v6],

@@ -10,6 +10,7 @@ enum ImportTable {
         "VoiceText": [],
         "VoiceDialog": ["CJansson"],
         "VoiceWeb": ["CWebSocket", "VoiceRealtime"],
+        "VoiceGraph": ["VoiceDialog"],
         "VoicePeers": ["VoiceWire"],
         "VoiceRooms": ["VoiceWire", "VoicePeers"],
         "VoiceProcessing": ["VoiceSignal", "CVoiceKernels", "CWebRTCAudio", "CSpeexDSP", "CRNNoise"],
@@ -24,6 +25,11 @@ enum ImportTable {
         "RealtimePartner": [
             "VoiceDialog", "VoiceEngine", "VoicePartner", "VoiceProcessing", "VoiceSignal", "VoiceTurns", "VoiceWeb",
         ],
+        "GraphEngine": [
+            "VoiceDevices", "VoiceDialog", "VoiceEngine", "VoiceGraph", "VoicePartner", "VoiceProcessing",
+            "VoiceRealtime",
+            "VoiceSignal", "VoiceWeb",
+        ],
         "SimulatedCalls": [
             "VoiceRealtime", "VoiceSignal", "VoiceWire", "VoicePeers", "VoiceRooms", "VoiceProcessing", "VoiceDevices",
             "VoiceEngine", "VoiceSimulation",
@@ -35,7 +41,7 @@ enum ImportTable {
         ],
         "duplex": stages.union([
             "VoiceEngine", "VoiceSimulation", "SimulatedCalls", "ArgumentParser", "CDuplexBuild", "CPcap",
-            "FoundationEssentials", "VoicePartner", "RealtimePartner", "VoiceDialog", "VoiceWeb",
+            "FoundationEssentials", "VoicePartner", "RealtimePartner", "GraphEngine", "VoiceDialog", "VoiceWeb",
         ]),
     ]
 
@@ -49,11 +55,12 @@ enum ImportTable {
     static let everywhere: Set<String> = ["Synchronization"]
 
     /// Modules of the toolchain that touch the system, and those who may; never the pure ones. VoiceSignal,
-    /// VoiceProcessing and VoiceSimulation take Glibc for its mathematics alone: sines, exponentials, logarithms.
+    /// VoiceProcessing, GraphEngine and VoiceSimulation take Glibc for its mathematics alone: sines, exponentials, logarithms; VoiceEngine for a
+    /// recording's file.
     static let system: [String: Set<String>] = [
         "Glibc": [
             "VoiceRealtime", "VoiceSignal", "VoiceDevices", "VoiceTransport", "VoiceProcessing", "VoiceSimulation",
-            "VoicePartner", "duplex",
+            "VoiceEngine", "VoicePartner", "GraphEngine", "duplex",
         ],
         "Dispatch": ["duplex"],
     ]

@@ -8,13 +8,26 @@ struct Benchmark: Sendable {
     let run: @Sendable () throws -> BenchmarkResult
 
     /// Every benchmark there is, in the order of the list.
-    static let all: [Benchmark] = [.rings, .tick, .playout, .echo, .bargeIn, .turns, .talk, .speech, .abuse, .secure]
+    static let all: [Benchmark] = [
+        .rings, .tick, .playout, .echo, .bargeIn, .turns, .talk, .speech, .graph, .abuse, .secure,
+    ]
 }
 
 /// How much is measured.
 enum BenchmarkLength {
     /// Whether `--long` was asked for: what takes hours.
     static let isLong = CommandLine.arguments.contains("--long")
+    /// What `--seeds A-B` asks for; nil without it.
+    static let seeds: ClosedRange<UInt64>? = {
+        guard let at = CommandLine.arguments.firstIndex(of: "--seeds"), at + 1 < CommandLine.arguments.count else {
+            return nil
+        }
+        let bounds = CommandLine.arguments[at + 1].split(separator: "-").map { UInt64($0) }
+        guard bounds.count == 2, let first = bounds[0], let last = bounds[1], first <= last else {
+            fail("bench: --seeds takes a range such as 1-10", code: usageError)
+        }
+        return first...last
+    }()
 }
 
 /// What a benchmark found out: a table for people, a summary for programs.

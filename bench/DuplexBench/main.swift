@@ -1,6 +1,6 @@
 import Glibc
 
-// DuplexBench NAME [--json] [--long]: see bench/run, which builds it first.
+// DuplexBench NAME [--json] [--long] [--seeds A-B]: see bench/run, which builds it first.
 
 /// EX_USAGE of sysexits.h.
 let usageError: Int32 = 64
@@ -12,8 +12,9 @@ func fail(_ message: String, code: Int32) -> Never {
 }
 
 let list = Benchmark.all.map { "  \($0.name): \($0.purpose)" }.joined(separator: "\n")
-let usage = "usage: bench/run NAME [--json] [--long]\n\(list)"
-let names = CommandLine.arguments.dropFirst().filter { $0 != "--json" && $0 != "--long" }
+let usage = "usage: bench/run NAME [--json] [--long] [--seeds A-B]\n\(list)"
+var names = CommandLine.arguments.dropFirst().filter { !["--json", "--long", "--secure"].contains($0) }
+if let at = names.firstIndex(of: "--seeds") { names.removeSubrange(at..<min(at + 2, names.endIndex)) }
 let wantsJSON = CommandLine.arguments.contains("--json")
 
 if names.contains(where: { $0 == "--help" || $0 == "-h" }) {
