@@ -38,7 +38,7 @@ struct BargeInJudgeTests {
         var judge = try #require(BargeInJudge(.staged()))
         let changes = stages(&judge, [0, 0] + Array(repeating: 1, count: 100))
         #expect(changes.map(\.0) == [.suspected, .held, .confirmed])
-        #expect(changes.map(\.1) == [40, 120, 720])
+        #expect(changes.map(\.1) == [40, 120, 620])
         var other = try #require(BargeInJudge(.staged()))
         for block in 1...3 {
             let change = other.take(
@@ -55,9 +55,9 @@ struct BargeInJudgeTests {
         func voice(_ block: Int) -> SpeechEvidence.SoundLevels? { near(block) }
         var judge = try #require(BargeInJudge(.staged()))
         // Held and given up as without it
-        #expect(stages(&judge, onset, levels: voice).map(\.1) == [20, 120, 720])
+        #expect(stages(&judge, onset, levels: voice).map(\.1) == [20, 120, 620])
         var far = try #require(BargeInJudge(.staged()))
-        #expect(stages(&far, onset).map(\.1) == [40, 120, 720])
+        #expect(stages(&far, onset).map(\.1) == [40, 120, 620])
         var doubtful = try #require(BargeInJudge(.staged()))
         #expect(stages(&doubtful, onset, trusted: false, levels: voice).first?.1 == 100)
         var immediate = try #require(BargeInJudge(.immediate()))
@@ -81,7 +81,7 @@ struct BargeInJudgeTests {
         let changes = stages(&judge, [0, 0] + word, levels: { $0 < 2 ? nil : near($0) })
         #expect(changes.map(\.0) == [.suspected, .held, .confirmed])
         // The hiss counts as speech of 60 ms, once the vowel has come
-        #expect(changes.map(\.1) == [40, 170, 770])
+        #expect(changes.map(\.1) == [40, 170, 670])
         var other = try #require(BargeInJudge(.staged()))
         var start: Duration?
         for (index, probability) in ([0, 0] + word).enumerated() {
@@ -160,16 +160,16 @@ struct BargeInJudgeTests {
     func crowd() throws {
         var judge = try #require(BargeInJudge(.staged()))
         let changes = stages(&judge, Array(repeating: 0.95, count: 400), levels: { near($0, swing: 3) })
-        #expect(changes.map(\.0) == [.suspected, .held, .confirmed] && changes.last?.1 == 2_800)
+        #expect(changes.map(\.0) == [.suspected, .held, .confirmed] && changes.last?.1 == 2_400)
         var voice = try #require(BargeInJudge(.staged()))
-        #expect(stages(&voice, Array(repeating: 0.95, count: 400), levels: { near($0, swing: 5) }).last?.1 == 700)
+        #expect(stages(&voice, Array(repeating: 0.95, count: 400), levels: { near($0, swing: 5) }).last?.1 == 600)
     }
 
     @Test(
         "Given a blip, a cough or an mm-hm, when silence follows, then the suspicion is retracted and nothing is given up",
         arguments: [
             (80, [BargeInStage.suspected, .none]), (300, [.suspected, .held, .none]),
-            (550, [.suspected, .held, .none]),
+            (450, [.suspected, .held, .none]),
         ])
     func retracted(milliseconds: Int, expected: [BargeInStage]) throws {
         var judge = try #require(BargeInJudge(.staged()))
@@ -203,7 +203,7 @@ struct BargeInJudgeTests {
     func doubt() throws {
         var judge = try #require(BargeInJudge(.staged()))
         let changes = stages(&judge, Array(repeating: 1, count: 400), trusted: false)
-        #expect(changes.map(\.1) == [80, 400, 2_800])
+        #expect(changes.map(\.1) == [80, 400, 2_400])
     }
 
     @Test("Given a suspicion, when a recogniser has heard words, then it is confirmed at once; without one nothing is")

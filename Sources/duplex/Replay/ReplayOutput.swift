@@ -49,8 +49,9 @@ final class ReplayOutput {
     /// A decision.
     func write(_ decision: ReplayDecision) {
         guard let decisions = unsafe decisions, let line = try? Console.encode(decision) else { return }
-        let text = PlainText.escapedJSON(String(decoding: line, as: UTF8.self)) + "\n"
-        if unsafe fputs(text, decisions) < 0, failure == nil {
+        var text = PlainText.escapedJSON(String(decoding: line, as: UTF8.self)) + "\n"
+        let isWritten = text.withUTF8 { unsafe fwrite($0.baseAddress, 1, $0.count, decisions) == $0.count }
+        if !isWritten, failure == nil {
             failure = Failure(
                 .thresholdMissed, "'\(folder)/decisions.ndjson' cannot be written: \(systemReason(errno))")
         }
