@@ -21,6 +21,10 @@ struct MicrophonePath: ~Copyable {
     private var aligned = InlineArray<480, Float>(repeating: 0)
     /// When what follows the last reference leaves the DAC.
     private var referenceEnd: MonotonicTime?
+    /// When what follows the last block is at the ADC; nil before the first.
+    private var capturedUntil: MonotonicTime?
+    /// Frames of 48 kHz, more than wait between the ADC and here: the capture ring's 340 ms and a sound card's buffer.
+    private static let longestWait = 24_000
 
     init(
         capture: consuming FrameConsumer, reference: consuming FrameConsumer, processor: CaptureProcessor,
@@ -34,6 +38,13 @@ struct MicrophonePath: ~Copyable {
 
     /// Frames that found the capture ring full.
     var overflowFrames: Int { capture.droppedFrames }
+
+    /// Now, on the capture's own time line. A client that gives no times counts its frames, and may be behind the clock
+    /// by any time: what it brings ``longestWait`` after the last block was surely captured after this.
+    func captureTime(of now: MonotonicTime) -> MonotonicTime {
+        guard let capturedUntil else { return now }
+        return min(now, capturedUntil.advanced(byFrames: Self.longestWait, sampleRate: 48_000))
+    }
 
     mutating func setMuted(_ muted: Bool) { muting.move(to: muted ? 0 : 1) }
 
@@ -109,6 +120,7 @@ struct MicrophonePath: ~Copyable {
         let isAudible = !(wasSilent && muting.isSilent)
         statistics.note(report, alignment, aligner.statistics)
         let end = adcTime.advanced(byFrames: blockFrames, sampleRate: 48_000)
+        capturedUntil = end
         nearEnd.take(report, end: end, cancelsEcho: processor.activeSettings.echo != .off, events: &events)
         statistics.echoReadiness = nearEnd.readiness
         if alignment.discontinuity { events.tell(.referenceRetimed) }

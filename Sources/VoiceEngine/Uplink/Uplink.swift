@@ -88,11 +88,13 @@ struct Uplink: ~Copyable {
     /// Our stream was interrupted: what is captured from now on is of this generation, and of what was before nothing
     /// more is sent.
     mutating func begin(generation: UInt32, now: MonotonicTime) {
-        if sender.begin(generation: generation, now: now) { preRoll.forget() }
+        if sender.begin(generation: generation, now: microphone.captureTime(of: now)) { preRoll.forget() }
     }
 
     /// What is captured from now on is of this utterance; nil: of none.
-    mutating func begin(utterance: UInt32?, now: MonotonicTime) { sender.begin(utterance: utterance, now: now) }
+    mutating func begin(utterance: UInt32?, now: MonotonicTime) {
+        sender.begin(utterance: utterance, now: microphone.captureTime(of: now))
+    }
 
     mutating func setMuted(_ muted: Bool) {
         microphone.setMuted(muted)
