@@ -135,9 +135,15 @@ struct ServedSessionTests {
         #expect(try talk.takeOrders().last == .respond(response: "resp_2", lines, instructions: ""))
     }
 
-    @Test("an answer in text has no sound, and instructions reach the responder")
+    @Test("an answer in text has no sound, and instructions and system items reach the responder")
     func text() throws {
         var talk = try ServedTalk()
+        try talk.request([
+            "type": "conversation.item.create",
+            "item": [
+                "type": "message", "role": "system", "content": [["type": "input_text", "text": "The door is open."]],
+            ],
+        ])
         let content: JSON = [["type": "input_text", "text": "hello"]]
         try talk.request([
             "type": "conversation.item.create",
@@ -145,7 +151,9 @@ struct ServedSessionTests {
         ])
         let response = try talk.ask(["output_modalities": ["text"], "instructions": "Be brief."])
         #expect(
-            try talk.takeOrders() == [.respond(response: response, [.user("hello")], instructions: "Be brief.")])
+            try talk.takeOrders() == [
+                .respond(response: response, [.user("hello")], instructions: "Be brief.\n\nThe door is open.")
+            ])
         #expect(talk.session.responded(response, "Hello.") == true)
         talk.session.responseEnded(response, nil)
         let messages = try talk.takeMessages()

@@ -26,6 +26,11 @@ package struct ServedItem: Equatable, Sendable {
         }
     }
 
+    /// What the client asks of the model with it; nil where that is nothing.
+    var instruction: String? {
+        if case .system(let text) = content { text } else { nil }
+    }
+
     /// As the client is told.
     var json: JSON {
         switch content {

@@ -302,7 +302,10 @@ package struct ServedSession: Sendable {
         let lines = conversation.items.compactMap(ServedLine.init)
         // Nothing was understood.
         if case .user("")? = lines.last { return finish(.completed) }
-        outputs.append(.respond(response: current.id, lines, instructions: current.instructions))
+        // Among them, since many models refuse a system message between others.
+        let told = conversation.items.compactMap(\.instruction)
+        let instructions = ([current.instructions] + told).filter { !$0.isEmpty }.joined(separator: "\n\n")
+        outputs.append(.respond(response: current.id, lines, instructions: instructions))
     }
 
     /// There is another sentence of an answer; false where no more is wanted.
