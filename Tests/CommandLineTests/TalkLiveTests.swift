@@ -54,8 +54,15 @@ struct TalkLiveTests {
             [.silence(1), .text("tell me a story"), .silence(7), .text("where were you"), .silence(0.5)],
             to: folder("in.wav"))
         let result = try ChildProcess.run(
-            ["talk", "--offline", "--input", folder("in.wav"), "--output", folder("out.wav"), "--json"], limit: 120)
+            [
+                "talk", "--offline", "--input", folder("in.wav"), "--output", folder("out.wav"), "--json", "--record",
+                folder("recording"),
+                "--record-sound",
+            ], limit: 120)
         #expect(result.exitCode == 0, "\(result.standardError)")
+        // And its recording runs again to the bit
+        let replay = try ChildProcess.run(["replay", folder("recording"), "--json"], limit: 120)
+        #expect(replay.exitCode == 0, "\(replay.standardOutput) \(replay.standardError)")
         let events = try #require(result.json)
         let texts = events.filter { $0["type"] as? String == "recognised" && $0["is_final"] as? Bool == true }
         #expect(texts.map { $0["text"] as? String } == ["tell me a story", "where were you"])
@@ -69,6 +76,15 @@ struct TalkLiveTests {
         let captions = events.filter { $0["type"] as? String == "caption" && $0["turn"] as? Int == 1 }
         #expect(captions.compactMap { $0["text"] as? String }.joined(separator: " ") == heard)
         #expect(events.last?["answers_cut"] as? Int == 1)
+    }
+
+    @Test(
+        "an input that is not there, or is no sound, ends the talk with a word about it", arguments: [nil, "no sound"])
+    func badInput(text: String?) throws {
+        let folder = try TestFolder()
+        if let text { try folder.write(Array(text.utf8), to: "in.wav") }
+        let result = try ChildProcess.run(["talk", "--offline", "--input", folder("in.wav")], limit: 60)
+        expectFailure(result, code: 66, saying: "in.wav")
     }
 
     @Test("a grammar of one's own, and one that is none")

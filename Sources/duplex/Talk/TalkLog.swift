@@ -6,7 +6,6 @@ import VoicePartner
 final class TalkLog: Sendable {
     private struct State {
         var summary = TalkSummary()
-        var failure: Failure?
         /// The caption of the present answer, for people.
         var caption = ""
     }
@@ -16,12 +15,6 @@ final class TalkLog: Sendable {
     private let state = Mutex(State())
 
     init(json: Bool) { self.json = json }
-
-    /// Something outside the talk that ends it.
-    func fail(_ failure: Failure) { state.withLock { $0.failure = failure } }
-
-    /// What ends the talk; nil while nothing does.
-    var failure: Failure? { state.withLock { $0.failure } }
 
     func warn(_ text: String) {
         if json { tell(TalkEvent(type: "warning", detail: text)) } else { Console.complain("warning: \(text)") }

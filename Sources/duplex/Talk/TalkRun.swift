@@ -69,8 +69,13 @@ struct TalkRun {
     }
 
     private func firstEnding(_ conversation: Conversation, _ events: EventStream) async -> TalkEnding {
-        await withTaskGroup(of: TalkEnding?.self) { group in
-            group.addTask { await converse(conversation) }
+        let (failures, continuation) = AsyncStream.makeStream(of: Failure.self)
+        return await withTaskGroup(of: TalkEnding?.self) { group in
+            group.addTask { await converse(conversation) { continuation.yield($0) } }
+            group.addTask {
+                for await failure in failures { return .failed(failure) }
+                return nil
+            }
             group.addTask { await watch(events, conversation) }
             if let keyboard = Keyboard() {
                 group.addTask {
@@ -92,13 +97,16 @@ struct TalkRun {
         }
     }
 
-    private func converse(_ conversation: Conversation) async -> TalkEnding? {
+    /// - Parameter fail: is told what outside the talk ends it.
+    private func converse(_ conversation: Conversation, fail: @Sendable @escaping (Failure) -> Void) async
+        -> TalkEnding?
+    {
         do throws(PartnerError) {
             try await partner.converse(in: conversation) { event in
                 log.show(event)
                 guard event == .ready else { return }
                 // Nothing of the input is spoken before somebody hears it.
-                do throws(DeviceError) { try files?.begin() } catch { log.fail(Failure(error)) }
+                do throws(DeviceError) { try files?.begin() } catch { fail(Failure(error)) }
             }
             return nil
         } catch {
@@ -109,7 +117,6 @@ struct TalkRun {
     private func watch(_ events: EventStream, _ conversation: Conversation) async -> TalkEnding? {
         for await event in events {
             if Console.isUnread { return .unread }
-            if let failure = log.failure { return .failed(failure) }
             switch event {
             case .device(.endOfInput): return await lastAnswer(conversation)
             case .deviceLost(let loss) where loss.policy == .fixed: return .failed(Failure(loss.reason))
