@@ -3,9 +3,19 @@
 @_exported public import VoiceDevices
 @_exported public import VoicePlayout
 @_exported public import VoiceProcessing
-@_exported public import VoiceRooms
 @_exported public import VoiceText
 @_exported public import VoiceTurns
+// Of rooms, what a client names.
+@_exported public import enum VoiceRooms.InterruptionPolicy
+@_exported public import enum VoiceRooms.LeaveReason
+@_exported public import struct VoiceRooms.ParticipantID
+@_exported public import enum VoiceRooms.RemovalReason
+@_exported public import enum VoiceRooms.RoomRefusal
+@_exported public import enum VoiceRooms.RoomRequest
+@_exported public import enum VoiceRooms.RoomSessionEnd
+@_exported public import enum VoiceRooms.RoomSessionError
+@_exported public import struct VoiceRooms.RoomSessionStatistics
+@_exported public import struct VoiceRooms.StreamID
 // Of the transport, what a client names; the server is a product of its own.
 @_exported public import struct VoiceTransport.CertificateFingerprint
 @_exported public import struct VoiceTransport.RoomClientConfiguration

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import VoiceEngine
+import VoiceRooms
 import VoiceTransport
 
 @Suite("Keys of rooms from the command line")

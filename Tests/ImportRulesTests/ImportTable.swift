@@ -36,8 +36,7 @@ enum ImportTable {
         ],
         "DuplexVoiceC": [
             "CDuplexVoice", "VoiceCoding", "VoiceEngine", "VoicePlayout", "VoiceProcessing", "VoiceRealtime",
-            "VoiceSignal",
-            "VoiceTransport", "VoiceWire",
+            "VoiceRooms", "VoiceSignal", "VoiceTransport", "VoiceWire",
         ],
         "duplex": stages.union([
             "VoiceEngine", "VoiceSimulation", "SimulatedCalls", "ArgumentParser", "CDuplexBuild", "CPcap",

@@ -1,6 +1,7 @@
 import Glibc
 import Testing
 import VoiceEngine
+import VoiceRooms
 import VoiceSimulation
 
 extension EngineLiveTests {

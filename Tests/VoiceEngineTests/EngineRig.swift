@@ -1,6 +1,7 @@
 import Glibc
 import SimulatedCalls
 import VoiceEngine
+import VoiceRooms
 import VoiceSimulation
 
 @testable import VoiceTransport

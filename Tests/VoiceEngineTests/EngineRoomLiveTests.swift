@@ -1,5 +1,6 @@
 import Testing
 import VoiceEngine
+import VoiceRooms
 import VoiceSimulation
 
 extension EngineLiveTests {

@@ -1,5 +1,6 @@
 public import CDuplexVoice
 internal import VoiceEngine
+internal import VoiceRooms
 
 /// `dv_engine_join`.
 @c @implementation

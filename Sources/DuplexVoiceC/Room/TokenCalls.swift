@@ -1,5 +1,6 @@
 public import CDuplexVoice
 internal import VoiceEngine
+internal import VoiceRooms
 internal import VoiceTransport
 
 /// `dv_token_create`.

@@ -1,6 +1,7 @@
 internal import CDuplexVoice
 internal import Synchronization
 internal import VoiceEngine
+internal import VoiceRooms
 
 /// The token that a program of C's has given and that was not asked for yet, or whoever waits for one. Any thread.
 final class TokenSlot: Sendable {

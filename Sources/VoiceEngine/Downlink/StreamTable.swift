@@ -2,6 +2,7 @@ internal import VoiceCoding
 internal import VoiceDevices
 internal import VoicePlayout
 internal import VoiceRealtime
+internal import VoiceRooms
 internal import VoiceWire
 
 /// The talkers of a room, and who of them is played.

@@ -1,4 +1,5 @@
 import VoiceEngine
+import VoiceRooms
 
 extension EngineEvent {
     /// The event's name in JSON.

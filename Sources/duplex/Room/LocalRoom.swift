@@ -1,5 +1,6 @@
 import FoundationEssentials
 import VoiceEngine
+import VoiceRooms
 import VoiceTransport
 
 /// A room server of this process alone, on loopback, with a secret that nobody else knows.

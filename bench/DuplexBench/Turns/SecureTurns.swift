@@ -4,6 +4,7 @@ import SimulatedCalls
 import Synchronization
 import VoiceDevices
 import VoiceEngine
+import VoiceRooms
 import VoiceSimulation
 import VoiceTransport
 
