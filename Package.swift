@@ -40,6 +40,7 @@ let package = Package(
     products: [
         .library(name: "VoiceEngine", targets: ["VoiceEngine"]),
         .library(name: "VoicePartner", targets: ["VoicePartner"]),
+        .library(name: "RealtimePartner", targets: ["RealtimePartner"]),
         .library(name: "GraphEngine", targets: ["GraphEngine"]),
         .library(name: "VoiceProcessing", targets: ["VoiceProcessing"]),
         .library(name: "RoomServer", targets: ["VoiceTransport"]),
@@ -165,6 +166,18 @@ let package = Package(
             name: "BatchTranscriber", dependencies: ["GraphEngine", "VoicePartner"], path: "Examples/BatchTranscriber",
             exclude: ["README.md", "session.txt"], swiftSettings: swift),
         .executableTarget(
+            name: "TenLines", dependencies: ["VoiceEngine", "VoicePartner"], path: "Examples/TenLines",
+            exclude: ["README.md", "session.txt"], swiftSettings: swift),
+        .executableTarget(
+            name: "PushToTalk", dependencies: ["VoiceEngine", "VoicePartner"], path: "Examples/PushToTalk",
+            exclude: ["README.md", "session.txt"], swiftSettings: swift),
+        .executableTarget(
+            name: "Karaoke", dependencies: ["VoiceEngine", "VoicePartner"], path: "Examples/Karaoke",
+            exclude: ["README.md", "session.txt"], swiftSettings: swift),
+        .executableTarget(
+            name: "Assistant", dependencies: ["RealtimePartner", "VoiceEngine", "VoicePartner"],
+            path: "Examples/Assistant", exclude: ["README.md", "session.txt"], swiftSettings: swift),
+        .executableTarget(
             name: "CProcessor", dependencies: ["DuplexVoiceC", "CDuplexVoice", "CSndFile"], path: "Examples/CProcessor",
             cSettings: c),
         .executableTarget(
@@ -217,7 +230,8 @@ let package = Package(
             "EndToEnd", "VoiceEngine", "VoiceSimulation", "SimulatedCalls", "CAllocationCounter", "ScriptedPeers"),
         tests(
             "Examples", "AppSound", "EchoAgent", "CustomBackend", "CustomDevice", "VoiceControl", "BatchTranscriber",
-            "VoiceDevices", "VoiceEngine", "VoicePartner", "VoiceProcessing", "VoiceSimulation", "SimulatedCalls",
+            "TenLines", "PushToTalk", "Karaoke", "Assistant", "RealtimePartner", "ScriptedRealtime", "VoiceDevices",
+            "VoiceEngine", "VoicePartner", "VoiceProcessing", "VoiceSimulation", "SimulatedCalls",
             optimized: false),
         tests(
             "CommandLine", "duplex", "ScriptedRealtime", "VoiceDialog", "VoiceEngine", "VoiceSimulation",

@@ -1,11 +1,11 @@
 internal import VoiceDialog
-package import VoicePartner
+public import VoicePartner
 package import VoiceWeb
 
 /// Has a server of chat completions think of the answers; they are spoken as they come.
 ///
 /// Where an answer was cut, the server is told what was heard of it. Cancelled, it closes the connection, and nothing more is said.
-package struct ChatResponder: Responder {
+public struct ChatResponder: Responder {
     /// What servers are told of their task unless something else is given.
     package static let usualInstructions = """
         You speak with somebody over a voice line. What you write is spoken by a synthesiser: answer in one to three short sentences of plain words, without lists, markup or emoji. \
@@ -36,6 +36,29 @@ package struct ChatResponder: Responder {
         self.instructions = instructions
     }
 
+    /// Asks a server that anybody can name.
+    ///
+    /// - Parameters:
+    ///   - url: of its chat completions, such as `https://host/v1/chat/completions`. Proxies are not used.
+    ///   - model: one that the server has.
+    ///   - key: nil for none. It is sent there and nowhere else, and never in plaintext to another machine.
+    ///   - instructions: how the model is to behave; nil for some that fit a spoken answer.
+    /// - Throws: ``PartnerError/invalidConfiguration(_:)``.
+    public init(url: String, model: String, key: String?, instructions: String? = nil) throws(PartnerError) {
+        guard let address = WebAddress(http: url) else {
+            throw .invalidConfiguration(
+                "'\(url)' is no URL of chat completions: give one like https://host/v1/chat/completions")
+        }
+        guard key == nil || address.isSecure || address.isThisMachine else {
+            throw .invalidConfiguration("a key would go over http:// in plaintext: use https://")
+        }
+        guard key?.utf8.allSatisfy({ $0 > 32 && $0 < 127 }) != false else {
+            throw .invalidConfiguration("the key is none: it has spaces or other signs in it that no key has")
+        }
+        self.init(
+            WebSocketRequest(address), model: model, key: key, instructions: instructions ?? Self.usualInstructions)
+    }
+
     /// The same with other instructions.
     func instructed(_ instructions: String) -> ChatResponder {
         var responder = self
@@ -46,7 +69,7 @@ package struct ChatResponder: Responder {
     private var hasKey: Bool { request.headers.contains { $0.name == "Authorization" } }
 
     /// Answers by the server; see ``Responder/respond(to:say:)``.
-    package func respond(
+    public func respond(
         to dialogue: Dialogue, say: @escaping @Sendable (String) async -> Bool
     ) async throws(PartnerError) {
         do throws(DialogError) {
@@ -92,6 +115,14 @@ package struct ChatResponder: Responder {
         case .tooSlow: throw DialogError(.noAnswer, "\(address.host) has said nothing for \(silence) s")
         case let failure?: throw DialogError(failure, address)
         }
+    }
+}
+
+extension WebAddress {
+    /// Whether what is sent there does not leave this machine.
+    fileprivate var isThisMachine: Bool {
+        let isLoopback = host.hasPrefix("127.") && host.utf8.allSatisfy { $0 == 46 || (48...57).contains($0) }
+        return isLoopback || host == "localhost" || host == "::1"
     }
 }
 

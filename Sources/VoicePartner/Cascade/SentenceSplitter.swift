@@ -1,16 +1,17 @@
 /// Cuts text that comes in pieces into sentences, so that the first of them can be spoken before the last is known.
 ///
 /// A sentence ends behind `.`, `!`, `?`, `:` or `;` that whitespace follows, or at the end of a line; one that grows too long is cut between two words.
-package struct SentenceSplitter: Sendable {
+public struct SentenceSplitter: Sendable {
     /// Longer sentences are cut, characters.
-    package static let longestSentence = 400
+    public static let longestSentence = 400
 
     private var rest = ""
 
-    package init() {}
+    /// Nothing came so far.
+    public init() {}
 
     /// Takes the next piece and returns the sentences that it completes.
-    package mutating func append(_ piece: some StringProtocol) -> [String] {
+    public mutating func append(_ piece: some StringProtocol) -> [String] {
         var sentences: [String] = []
         for character in piece {
             if character.isWhitespace, let last = rest.last(where: { !Self.closing.contains($0) }),
@@ -28,7 +29,7 @@ package struct SentenceSplitter: Sendable {
     }
 
     /// Returns what is left at the end.
-    package mutating func finish() -> String? {
+    public mutating func finish() -> String? {
         var sentences: [String] = []
         take(&sentences)
         return sentences.first

@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// A small responder that needs no server: the time, an echo, counting, and a story that is long enough to be interrupted.
 public struct DialogueCore: Responder {
     /// What a clock on the wall shows.
@@ -36,8 +38,16 @@ public struct DialogueCore: Responder {
 
     private let clock: @Sendable () -> WallTime
 
-    /// Tells the time by `clock`.
-    public init(clock: @escaping @Sendable () -> WallTime) { self.clock = clock }
+    /// Tells the time by `clock`, this machine's unless told otherwise.
+    public init(clock: @escaping @Sendable () -> WallTime = Self.localTime) { self.clock = clock }
+
+    /// What this machine's clock shows, where it is.
+    @Sendable public static func localTime() -> WallTime {
+        var now = time(nil)
+        var parts = unsafe tm()
+        unsafe localtime_r(&now, &parts)
+        return unsafe WallTime(hour: Int(parts.tm_hour), minute: Int(parts.tm_min))
+    }
 
     /// Answers at once; see ``Responder/respond(to:say:)``.
     public func respond(

@@ -1,6 +1,5 @@
 import ArgumentParser
 import FoundationEssentials
-import Glibc
 import RealtimePartner
 import VoicePartner
 import VoiceWeb
@@ -56,7 +55,7 @@ struct OfflineOptions: ParsableArguments {
     }
 
     private func thinker(_ server: RealtimeOptions?) throws -> any Responder {
-        guard let responder, let model else { return DialogueCore(clock: Self.wallTime) }
+        guard let responder, let model else { return DialogueCore() }
         guard let address = WebAddress(http: responder) else { throw Failure(.usage, "'\(responder)' is no URL") }
         let key =
             try responderKeyFile.map { try ServerKey.read($0, option: "--responder-key-file") }
@@ -77,12 +76,5 @@ struct OfflineOptions: ParsableArguments {
             throw Failure(.inputUnusable, "'\(path)' is longer than 64 KiB")
         }
         return String(decoding: file.bytes, as: UTF8.self)
-    }
-
-    @Sendable private static func wallTime() -> DialogueCore.WallTime {
-        var now = time(nil)
-        var parts = unsafe tm()
-        unsafe localtime_r(&now, &parts)
-        return unsafe DialogueCore.WallTime(hour: Int(parts.tm_hour), minute: Int(parts.tm_min))
     }
 }
