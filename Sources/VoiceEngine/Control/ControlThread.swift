@@ -76,7 +76,6 @@ package final class ControlThread: SerialExecutor {
         let entry = Entry(work: work, executor: self)
         if thread != nil {
             queue.add(entry)
-            queue.wake?.signal()
         } else if queue.addPooled(entry) {
             let queue = queue
             Task.detached { queue.drain() }
@@ -90,7 +89,14 @@ package final class ControlThread: SerialExecutor {
         let worker = Atomic<UInt>(0)
         private let state = Mutex<(waiting: [Entry], isPooled: Bool)>(([], false))
 
-        func add(_ entry: Entry) { state.withLock { $0.waiting.append(entry) } }
+        /// Wakes the thread too, before it can take the entry: Swift keeps an executor for no longer than its job, which may be over and have ended
+        /// executor and queue by the time that this returns.
+        func add(_ entry: Entry) {
+            state.withLock { state in
+                state.waiting.append(entry)
+                wake?.signal()
+            }
+        }
 
         /// As ``add(_:)``; true where nobody works in the pool yet.
         func addPooled(_ entry: Entry) -> Bool {
