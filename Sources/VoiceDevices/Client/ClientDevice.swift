@@ -24,6 +24,11 @@ public final class ClientDevice: AudioDevice, @unchecked Sendable {
         self.epoch = epoch
     }
 
+    private struct Ends: ~Copyable {
+        let capture: ClientCaptureEnd
+        let playback: ClientPlaybackEnd
+    }
+
     deinit { transfers.free() }
 
     /// Opens both directions for transfers. Never emits an event.
@@ -31,14 +36,19 @@ public final class ClientDevice: AudioDevice, @unchecked Sendable {
         capture: consuming CapturePort, playback: consuming PlaybackPort,
         events: @escaping @Sendable (DeviceEvent) -> Void
     ) throws(DeviceError) -> DeviceFormats {
+        let origin = epoch ?? .now()
+        // A closure cannot consume what it captures, so the ends go in through optionals.
+        var ends: Ends? = Ends(
+            capture: ClientCaptureEnd(port: capture, origin: origin),
+            playback: ClientPlaybackEnd(port: playback, origin: origin))
+        // Opened under the lock, so that a stop meanwhile closes them behind that.
         let mayStart = isRunning.withLock { running in
-            defer { running = true }
-            return !running
+            guard !running, let ends = ends.take() else { return false }
+            running = true
+            transfers.open(ends.capture, ends.playback)
+            return true
         }
         guard mayStart else { throw .alreadyRunning }
-        let origin = epoch ?? .now()
-        transfers.open(
-            ClientCaptureEnd(port: capture, origin: origin), ClientPlaybackEnd(port: playback, origin: origin))
         let format = StreamFormat(
             sampleRate: 48_000, channels: 1, periodFrames: 0, bufferFrames: 0, sampleFormat: .float32)
         let negotiated = NegotiatedFormat(requested: format, active: format)
