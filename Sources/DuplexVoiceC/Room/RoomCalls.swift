@@ -17,13 +17,13 @@ public func dv_engine_join(
             configuration = try unsafe RoomClientConfiguration(try unsafe dv_join_options.read(options))
         }
         let object = try EngineObject.held(engine)
+        let provider = try object.tokens.provider(first: token, asking: object.events)
         let endpoint: RoomEndpoint
         do throws(RoomEndpointError) {
-            endpoint = try RoomEndpoint(url: url, tokenProvider: object.tokens.provider(asking: object.events))
+            endpoint = try RoomEndpoint(url: url, tokenProvider: provider)
         } catch {
             throw Failure(error)
         }
-        try object.tokens.give(token)
         try object.complete { [configuration] engine in
             do throws(EngineError) {
                 _ = try await engine.join(endpoint, configuration: configuration)

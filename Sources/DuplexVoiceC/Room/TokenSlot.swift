@@ -16,11 +16,24 @@ final class TokenSlot: Sendable {
 
     private let state = Mutex(State())
 
-    /// Takes the place of one that was given before.
-    func give(_ token: String) throws(Failure) {
+    /// The token that a room is joined with.
+    private final class FirstToken: Sendable {
+        private let token: Mutex<String?>
+
+        init(_ token: String) { self.token = Mutex(token) }
+
+        func take() -> String? { token.withLock { $0.take() } }
+    }
+
+    private static func check(_ token: String) throws(Failure) {
         guard token.utf8.count <= RoomProtocol.tokenLimit else {
             throw Failure(EngineError.requestRefused(.tokenTooLong))
         }
+    }
+
+    /// Takes the place of one that was given before.
+    func give(_ token: String) throws(Failure) {
+        try Self.check(token)
         let waiting = state.withLock { state in
             let waiting = state.waiting.take()
             state.given = waiting == nil ? token : nil
@@ -29,9 +42,17 @@ final class TokenSlot: Sendable {
         waiting?.resume(returning: token)
     }
 
-    /// Hands out each token once; where there is none, asks for it and waits.
-    func provider(asking events: EventQueue) -> TokenProvider {
-        { [self] in
+    /// Hands out the first token, and then each that is given, once; where there is none, asks for it and waits. Whoever is refused entry has
+    /// changed nothing for a room that the engine is in.
+    func provider(first token: String, asking events: EventQueue) throws(Failure) -> TokenProvider {
+        try Self.check(token)
+        let first = FirstToken(token)
+        return { [self] in
+            if let token = first.take() {
+                // One that is left was for the room before.
+                state.withLock { $0.given = nil }
+                return token
+            }
             if let token = state.withLock({ $0.given.take() }) { return token }
             events.post(dv_event(DV_EVENT_TOKEN_EXPIRING))
             guard let token = await next() else { throw NoneGiven() }
