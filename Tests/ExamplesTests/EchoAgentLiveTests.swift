@@ -10,12 +10,13 @@ import VoiceSimulation
 struct EchoAgentLiveTests {
     @Test("says back what somebody said, once that has stopped")
     func saysBack() async throws {
-        // Given somebody who speaks for two seconds before a sound card in software
+        // Given somebody who speaks for two seconds before a sound card in software, and again where a busy machine has lost the most of it
         let words = SyntheticSpeech.samples(frames: 96_000, seed: 3, voice: .low, levelDecibels: -20)
         let silence = [Float](repeating: 0, count: 24_000)
+        let pause = [Float](repeating: 0, count: 6 * 48_000)
         let air = ConversationAir(
             acoustics: try RoomAcoustics(RoomConditions(), seed: 1),
-            talker: SpeechSource(silence + words, repetition: .once), longestRecording: 60 * 48_000)
+            talker: SpeechSource(silence + words + pause, repetition: .loop), longestRecording: 60 * 48_000)
         let card = try SimulatedDevice(
             air: air, configuration: SimulatedDeviceConfiguration(pacing: .realTime(priority: 0)))
         var configuration = EngineConfiguration.headset
