@@ -1,6 +1,10 @@
 internal import Synchronization
 internal import VoiceRealtime
 
+#if canImport(Glibc)
+    internal import Glibc
+#endif
+
 /// Calls the client's event handler, at ordinary priority, for what the device threads report.
 final class DeviceEventThread: Sendable {
     private let capture: DeviceEventReporter
@@ -59,6 +63,14 @@ extension DeviceEventCode {
         case .disconnected: .disconnected(direction)
         case .schedulingRefused: .schedulingRefused(direction, errno: errno)
         case .stuck: .failed(direction, .io(message: "the \(direction) driver hangs; its thread was left behind"))
+        case .failed where errno == EPIPE:
+            .failed(
+                direction,
+                .io(
+                    message: """
+                        \(direction) came too late again after each restart; \
+                        use a longer period: this driver or this machine cannot keep up with the present one
+                        """))
         case .failed:
             .failed(direction, .io(message: "\(direction) gave up after repeated restarts: \(alsaReason(-errno))"))
         }

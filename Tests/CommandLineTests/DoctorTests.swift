@@ -99,6 +99,20 @@ struct DoctorTests {
         #expect(finding(nil, [], false).state == .degraded)
     }
 
+    @Test("a card whose mixer lets nothing through is a warning with the command that mends it")
+    func mixers() {
+        let muted = DeviceExamination.mixer(
+            of: "hw:CARD=PCH,DEV=0", .playback, silencedBy: [MixerControl("Master", .playback, isMuted: true)])
+        #expect(muted?.state == .degraded)
+        #expect(muted?.detail == "playback is silent: 'Master' is muted")
+        #expect(muted?.remedy?.contains("amixer -D hw:CARD=PCH sset 'Master' 80% unmute") == true)
+        let low = DeviceExamination.mixer(
+            of: "hw:CARD=PCH,DEV=0", .capture, silencedBy: [MixerControl("Capture", .capture, isAtMinimum: true)])
+        #expect(low?.detail == "capture is silent: 'Capture' is at its lowest")
+        #expect(low?.remedy?.contains("sset 'Capture' 80% cap") == true)
+        #expect(DeviceExamination.mixer(of: "hw:CARD=PCH,DEV=0", .playback, silencedBy: []) == nil)
+    }
+
     @Test("round trips go through 'default' and once through each card")
     func pairs() {
         let usable = ALSADeviceDescription.State.available(

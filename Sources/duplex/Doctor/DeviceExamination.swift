@@ -15,7 +15,7 @@ struct DeviceExamination {
         return nil
     }
 
-    var findings: [Finding] { [list, standard, server] }
+    var findings: [Finding] { [list, standard, server] + mixers }
 
     private static func isUsable(_ state: ALSADeviceDescription.State?) -> Bool {
         if case .available = state { true } else { false }
@@ -61,6 +61,32 @@ struct DeviceExamination {
                 .degraded, name, "does not open: \(error)",
                 remedy: "name devices with --capture and --playback, or make one the default in ~/.asoundrc")
         }
+    }
+
+    /// Cards whose mixer keeps them silent, as the kernel leaves many until somebody turns them up.
+    private var mixers: [Finding] {
+        let cards = devices.map(\.name).filter { $0.hasPrefix("hw:") }
+        var findings: [Finding] = []
+        for card in cards {
+            for direction in [DeviceDirection.playback, .capture] {
+                guard let silencing = ALSADevice.silencingControls(of: card, direction) else { continue }
+                findings += Self.mixer(of: card, direction, silencedBy: silencing).map { [$0] } ?? []
+            }
+        }
+        return findings
+    }
+
+    /// What is said of a card whose mixer lets nothing through; nil where it lets sound through.
+    static func mixer(of card: String, _ direction: DeviceDirection, silencedBy controls: [MixerControl]) -> Finding? {
+        guard let control = controls.first else { return nil }
+        let names = controls.map { "'\($0.name)' is \($0.isMuted ? "muted" : "at its lowest")" }
+        let number = card.dropFirst("hw:".count).split(separator: ",").first ?? "0"
+        return Finding(
+            .degraded, "mixer of \(card)", "\(direction) is silent: \(names.joined(separator: ", "))",
+            remedy: """
+                alsamixer, or: amixer -D hw:\(number) sset '\(control.name)' 80% \
+                \(direction == .playback ? "unmute" : "cap")
+                """)
     }
 
     /// Sound servers by the sockets that they listen at: below the user's run-time folder.
