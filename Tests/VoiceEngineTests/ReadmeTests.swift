@@ -4,7 +4,7 @@ import Testing
 @Suite("README")
 struct ReadmeTests {
     /// A file's text; empty where it cannot be read.
-    private static func text(_ path: String) -> String {
+    static func text(_ path: String) -> String {
         guard let file = unsafe fopen(path, "r") else { return "" }
         defer { unsafe fclose(file) }
         var bytes: [UInt8] = []

@@ -1,0 +1,78 @@
+// The code of the articles in docs, word for word; ArticleTests compares the two.
+
+import VoiceEngine
+
+// docs/embedding.md
+
+func call(url: String, token: String) async {
+    let engine = VoiceEngine(.voiceChat)
+    let events = engine.events
+    do {
+        let formats = try await engine.start()
+        print("the microphone has \(formats.capture?.active.sampleRate ?? 0) Hz")
+        let others = try await engine.join(RoomEndpoint(url: url, token: token))
+        print("\(others.count) others are here")
+    } catch {
+        print(error)
+    }
+    listening: for await event in events {
+        switch event {
+        case .participantJoined(let participant): print("\(participant.identity) came in")
+        case .left: break listening
+        case .deviceLost(let loss): print("\(loss.name) is gone: \(loss.reason)")
+        case .eventsDropped: print(await engine.snapshot.others.count, "others are here")
+        default: break
+        }
+    }
+    await engine.stop()
+}
+
+// docs/embedding.md
+
+/// Called from the program's own audio callback, 48 kHz mono. Takes no lock and allocates nothing.
+func exchange(_ device: ClientDevice, microphone: Span<Float>, loudspeaker: inout MutableSpan<Float>) {
+    device.sendAudioData(microphone)
+    device.pullPlayback(into: &loudspeaker)
+}
+
+// docs/turns.md
+
+func converse(on engine: VoiceEngine, answer: @escaping (Turn) async -> [Float]) async throws {
+    let conversation = try await engine.converse(.duplex(Duplex(endOfTurn: .milliseconds(600))))
+    for await event in conversation.events {
+        switch event {
+        case .turnEnded(let turn):
+            guard let spoken = try? conversation.answer(turn.id) else { continue }
+            await spoken.play(await answer(turn), rate: .hertz24000)
+            await spoken.finish()
+        case .answerEnded(_, let heard):
+            print("\(heard.heard) of it were heard: \(heard.reason)")
+        default: break
+        }
+    }
+}
+
+// docs/tuning-latency.md
+
+/// From the talker's microphone to the listener's loudspeaker; nil where a stage is not known yet.
+func mouthToEar(from talker: VoiceEngine, to listener: VoiceEngine) async throws -> Duration? {
+    let budget = try await LatencyBudget(
+        from: talker.statistics(), to: listener.statistics(), network: .milliseconds(8))
+    for stage in LatencyBudget.Stage.allCases {
+        if let time = budget[stage] { print(stage, time) }
+    }
+    return budget.total
+}
+
+// docs/tuning-latency.md
+
+/// A headset on a card that is known to keep up with periods of 2.5 ms.
+func rehearsal() -> EngineConfiguration {
+    var configuration = EngineConfiguration.lowDelay
+    var card = ALSADeviceConfiguration.lowDelay
+    card.captureName = "hw:CARD=Headset,DEV=0"
+    card.playbackName = "hw:CARD=Headset,DEV=0"
+    configuration.device = .alsa(card)
+    configuration.encoder.frameDuration = .milliseconds5
+    return configuration
+}
