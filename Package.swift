@@ -12,7 +12,7 @@ let swift: [SwiftSetting] = [
 ]
 let c: [CSetting] = [.treatAllWarnings(as: .error)]
 
-/// For tests that wait for what they test, not for their own loops: optimising them would take longer than they run.
+/// For tests whose own loops are short: optimising them would take longer than they run.
 let unoptimized = swift + [.unsafeFlags(["-Onone"], .when(configuration: .release))]
 
 func module(_ name: String, _ dependencies: Target.Dependency...) -> Target {
@@ -192,12 +192,12 @@ let package = Package(
         tests("VoiceRealtime", "VoiceRealtime", "CAllocationCounter", "CLinuxRealtime"),
         tests("VoiceWire", "VoiceWire"),
         tests("VoicePlayout", "VoicePlayout", "VoiceCoding"),
-        tests("VoiceTurns", "VoiceTurns"),
-        tests("VoiceText", "VoiceText"),
+        tests("VoiceTurns", "VoiceTurns", optimized: false),
+        tests("VoiceText", "VoiceText", optimized: false),
         .testTarget(
             name: "VoiceDialogTests", dependencies: ["VoiceDialog", "TestCases"], exclude: ["ClientEvents"],
-            swiftSettings: swift),
-        tests("VoiceWeb", "VoiceWeb", "COpenSSL"),
+            swiftSettings: unoptimized),
+        tests("VoiceWeb", "VoiceWeb", "COpenSSL", optimized: false),
         .target(
             name: "ScriptedRealtime", dependencies: ["VoiceDialog", "VoiceRealtime", "VoiceWeb"],
             path: "Tests/ScriptedRealtime",
@@ -206,8 +206,8 @@ let package = Package(
             "RealtimePartner", "RealtimePartner", "ScriptedRealtime", "VoicePartner", "VoiceDialog", "VoiceWeb",
             "VoiceEngine",
             "VoiceSimulation", "SimulatedCalls", optimized: false),
-        tests("VoicePeers", "VoicePeers", "VoiceSimulation"),
-        tests("VoiceRooms", "VoiceRooms", "VoicePeers", "VoiceSimulation", "ScriptedPeers"),
+        tests("VoicePeers", "VoicePeers", "VoiceSimulation", optimized: false),
+        tests("VoiceRooms", "VoiceRooms", "VoicePeers", "VoiceSimulation", "ScriptedPeers", optimized: false),
         .target(
             name: "CExclusionProbe", path: "Tests/CExclusionProbe",
             cxxSettings: [.headerSearchPath("../../Sources/CWebRTCAudio")]),
@@ -215,13 +215,14 @@ let package = Package(
             "VoiceProcessing", "VoiceProcessing", "VoiceRealtime", "VoiceSignal", "CAllocationCounter",
             "CExclusionProbe"),
         tests("VoiceCoding", "VoiceCoding"),
-        tests("VoiceDevices", "VoiceDevices", "CSndFile"),
-        tests("VoiceTransport", "VoiceTransport", "CLinuxRealtime", "CAllocationCounter", "CSRTP", "COpenSSL"),
+        tests("VoiceDevices", "VoiceDevices", "CSndFile", optimized: false),
+        tests(
+            "VoiceTransport", "VoiceTransport", "CLinuxRealtime", "CAllocationCounter", "CSRTP", "COpenSSL"),
         tests(
             "VoiceEngine", "VoiceEngine", "VoiceProcessing", "VoiceSimulation", "SimulatedCalls", "CAllocationCounter",
             optimized: false),
         tests("VoicePartner", "VoicePartner", "VoiceEngine", "VoiceSimulation", "SimulatedCalls", optimized: false),
-        tests("VoiceGraph", "VoiceGraph"),
+        tests("VoiceGraph", "VoiceGraph", optimized: false),
         tests(
             "GraphEngine", "GraphEngine", "VoicePartner", "VoiceEngine", "VoiceProcessing", "VoiceDevices",
             "VoiceRealtime", "VoiceSimulation", "SimulatedCalls", "CAllocationCounter"),
@@ -241,7 +242,7 @@ let package = Package(
             "DuplexVoiceC", "DuplexVoiceC", "CProcessor", "CCall", "CDuplexVoice", "VoiceDevices", "VoiceEngine",
             "VoiceCoding", "VoicePlayout", "VoiceProcessing", "VoiceRealtime", "VoiceTransport", "VoiceWire",
             "CAllocationCounter", optimized: false),
-        tests("ImportRules"),
+        tests("ImportRules", optimized: false),
     ],
     swiftLanguageModes: [.v6],
     cLanguageStandard: .gnu11,
@@ -262,4 +263,10 @@ if let names = Context.environment["DUPLEXVOICE_ONLY"] {
     package.targets.removeAll { !kept.contains($0.name) }
     package.products.removeAll()
     if !kept.contains("duplex") { package.dependencies.removeAll() }
+}
+
+// DUPLEXVOICE_UNOPTIMIZED=DuplexBench leaves these targets unoptimised in release builds too. tools/test uses it for programs that it builds but
+// never runs.
+if let names = Context.environment["DUPLEXVOICE_UNOPTIMIZED"]?.split(separator: ",").map(String.init) {
+    for target in package.targets where names.contains(target.name) { target.swiftSettings = unoptimized }
 }

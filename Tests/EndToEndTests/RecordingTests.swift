@@ -351,7 +351,7 @@ struct RecordingTests {
     func hostile(seed: UInt64) throws {
         let bytes = try Self.smallRecording()
         var numbers = SeededNumbers(seed: seed)
-        for _ in 0..<(isOptimised ? 40 : 12) {
+        for _ in 0..<(isOptimised ? 12 : 3) {
             var changed = bytes
             let victims = Int.random(in: 1...3, using: &numbers)
             for _ in 0..<victims {
