@@ -39,5 +39,27 @@ package func energy(of block: Span<Float>) -> Float {
     }
 }
 
+/// The largest magnitude; 0 of nothing. NaN is passed over.
+package func peak(of block: Span<Float>) -> Float {
+    unsafe block.withUnsafeBufferPointer { samples in
+        guard let start = samples.baseAddress else { return 0 }
+        var largest = SIMD8<Float>.zero
+        var index = 0
+        while index &+ 8 <= samples.count {
+            let lanes = unsafe UnsafeRawPointer(start + index).loadUnaligned(as: SIMD8<UInt32>.self)
+            let magnitudes = unsafe unsafeBitCast(lanes & 0x7fff_ffff, to: SIMD8<Float>.self)
+            largest.replace(with: magnitudes, where: magnitudes .> largest)
+            index &+= 8
+        }
+        var peak = largest.max()
+        while index < samples.count {
+            let magnitude = unsafe abs(start[index])
+            if magnitude > peak { peak = magnitude }
+            index &+= 1
+        }
+        return peak
+    }
+}
+
 /// The factor on samples that changes their level by so many decibels.
 package func amplitude(decibels: Float) -> Float { powf(10, decibels / 20) }

@@ -121,7 +121,7 @@ struct MediaPipelineTests {
         let rig = try PipelineRig(preset.configuration)
         try rig.add(100)
         try rig.add(200)
-        rig.run(periods: MediaPipeline.warmUpTicks)
+        rig.run(periods: RunCost.warmUp)
         // When it runs for 5 s and does everything that it may be told
         for round in 0..<10 {
             try rig.core.send(.setMuted(round % 4 == 1))
@@ -147,7 +147,7 @@ struct MediaPipelineTests {
     func newcomer() throws {
         let rig = try PipelineRig(.voiceChat)
         try rig.add(100)
-        rig.run(periods: MediaPipeline.warmUpTicks + 100)
+        rig.run(periods: RunCost.warmUp + 100)
         try rig.add(200)
         rig.run(periods: 200)
         #expect(rig.statistics.streams.count == 2)

@@ -65,7 +65,7 @@ final class TickEngine {
             device.advance(to: wake)
             let allocations = RealtimeWatch.allocations ?? 0
             var watch = CPUStopwatch()
-            core.run(now: wake)
+            core.run(now: wake, ownsThread: true)
             cost.nanoseconds += watch.lap()
             cost.allocations += (RealtimeWatch.allocations ?? 0) - allocations
             core.recorder?.drain()

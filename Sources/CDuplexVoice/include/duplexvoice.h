@@ -1023,7 +1023,7 @@ typedef struct dv_engine_statistics {
     uint64_t playback_underrun_frames;
     /// How often the cards ran over or dry.
     uint64_t capture_xruns, playback_xruns;
-    /// Runs of the media thread, its CPU time, and the most expensive run's.
+    /// Runs of the media thread, its CPU time, and the duration of the longest run.
     uint64_t media_runs;
     int64_t media_cpu_ns, media_worst_run_ns;
     /// RMS of the last block from the microphone, and as it leaves: dBFS.

@@ -1,3 +1,5 @@
+internal import VoiceSignal
+
 /// Keeps the sum of several talkers below full scale.
 ///
 /// Looks at a whole block before it goes out: the gain falls to what the block's peak needs over the block's first millisecond, and
@@ -13,8 +15,7 @@ struct MixLimiter: BitwiseCopyable {
     private(set) var gain: Float = 1
 
     mutating func apply(to frames: inout MutableSpan<Float>) {
-        var peak: Float = 0
-        for index in 0..<frames.count { peak = max(peak, abs(frames[index])) }
+        let peak = peak(of: frames.span)
         let release = Self.releaseFor10Milliseconds * Float(frames.count) / 480
         let target = min(gain + (1 - gain) * release, peak > Self.ceiling ? Self.ceiling / peak : 1)
         guard gain != 1 || target != 1 else { return }

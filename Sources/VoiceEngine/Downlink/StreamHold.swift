@@ -1,4 +1,5 @@
 internal import VoiceDevices
+internal import VoiceSignal
 internal import VoiceTurns
 
 /// Keeps what a talker in the room says while somebody speaks into it, and goes on with it where it fell silent, or a little before.
@@ -221,7 +222,7 @@ struct StreamHold: ~Copyable {
             }
             read += passedOver
         }
-        let peak = Self.peak(block.span)
+        let peak = peak(of: block.span)
         loudest = max(peak, loudest * (1 - Float(count) / Self.memory))
         pauseFrames = peak < pauseLevel ? pauseFrames + count : 0
         silentFrames = peak < Self.audible ? min(silentFrames + count, Self.sentencePause) : 0
@@ -259,10 +260,4 @@ struct StreamHold: ~Copyable {
     private func run(_ number: Int) -> Run { unsafe runs[number % Self.mostRuns] }
 
     private func sample(_ frame: Int) -> Float { unsafe samples[frame & (Self.capacity - 1)] }
-
-    private static func peak(_ block: Span<Float>) -> Float {
-        var peak: Float = 0
-        for index in 0..<block.count { peak = max(peak, abs(block[index])) }
-        return peak
-    }
 }

@@ -117,12 +117,15 @@ package final class EngineCore: @unchecked Sendable {
     deinit { stopDevice() }
 
     /// Does all the media work that is due, in simulated time. Returns when it must be called next if no device moves
-    /// before; nil where nothing becomes due by time alone.
+    /// before; nil where nothing becomes due by time alone. `ownsThread` says that the calling thread does nothing else, so that its CPU time need
+    /// not be read for each run.
     @discardableResult
-    package func run(now: MonotonicTime) -> MonotonicTime? { pipeline.run(RunClock(start: now, isLive: false)) }
+    package func run(now: MonotonicTime, ownsThread: Bool = false) -> MonotonicTime? {
+        pipeline.run(RunClock(start: now, isLive: false, ownsThread: ownsThread))
+    }
 
     /// Does all the media work that is due; the media thread's. Returns as ``run(now:)``.
-    func run() -> MonotonicTime? { pipeline.run(RunClock(start: .now(), isLive: true)) }
+    func run() -> MonotonicTime? { pipeline.run(RunClock(start: .now(), isLive: true, ownsThread: true)) }
 
     /// Stops the devices and waits for their threads. Safe to call again; nobody may be in
     /// ``attendToDevices(now:report:)``.

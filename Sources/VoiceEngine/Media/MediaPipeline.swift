@@ -7,8 +7,6 @@ internal import VoiceWire
 ///
 /// Time comes in as `now`, so that the same code runs on the media thread and, bit for bit repeatable, in simulated time.
 struct MediaPipeline: ~Copyable {
-    /// Runs before allocations count: what is lazily set up in libraries and the first talkers' packets lie before.
-    static let warmUpTicks = 200
     /// Between two publications of the statistics.
     static let publicationNanoseconds: Int64 = 50_000_000
 
@@ -22,6 +20,7 @@ struct MediaPipeline: ~Copyable {
     private let counters: DeviceCounters
     private var publisher: TripleBufferWriter<MediaStatistics>
     private var statistics = MediaStatistics()
+    private var cost = RunCost()
     private var lastPublication: MonotonicTime?
     private var recorder: RunRecorder?
     /// What the device has counted, in a replay.
@@ -48,10 +47,10 @@ struct MediaPipeline: ~Copyable {
     /// Does all that is due: commands, then the downlink, for which the playback thread waits, then the uplink. Returns when it must run next
     /// if nothing wakes it before; nil where only something that wakes it can make anything due.
     mutating func run(_ clock: RunClock) -> MonotonicTime? {
-        let cpuBefore = RealtimeWatch.cpuNanoseconds()
-        let allocationsBefore = RealtimeWatch.allocations
+        cost.runBegins(ownsThread: clock.ownsThread)
         let next = run(recording: clock)
-        note(clock, cpuBefore: cpuBefore, allocationsBefore: allocationsBefore)
+        cost.runEnds()
+        publish(clock)
         return next
     }
 
@@ -168,20 +167,13 @@ struct MediaPipeline: ~Copyable {
         }
     }
 
-    private mutating func note(_ clock: RunClock, cpuBefore: Int64, allocationsBefore: Int64?) {
-        statistics.ticks += 1
-        let cpu = RealtimeWatch.cpuNanoseconds() - cpuBefore
-        statistics.cpuNanoseconds += cpu
-        if statistics.ticks > Self.warmUpTicks {
-            statistics.worstTickNanoseconds = max(statistics.worstTickNanoseconds, cpu)
-            if let allocationsBefore, let after = RealtimeWatch.allocations {
-                statistics.allocations = (statistics.allocations ?? 0) + after - allocationsBefore
-            }
-        }
+    private mutating func publish(_ clock: RunClock) {
         if let lastPublication, clock.start.nanoseconds - lastPublication.nanoseconds < Self.publicationNanoseconds {
             return
         }
         lastPublication = clock.start
+        cost.readThreadTime()
+        statistics.cost = cost
         statistics.uplink = uplink.statistics
         statistics.downlink = downlink.statistics
         statistics.streams = downlink.streamStatistics()

@@ -7,19 +7,22 @@ internal import VoiceRealtime
 struct RunClock: BitwiseCopyable {
     /// When the run began.
     let start: MonotonicTime
+    /// Whether the thread does nothing but run the pipeline, so that its CPU time is the runs'.
+    let ownsThread: Bool
     private let isLive: Bool
     private var tape: ClockTape?
     private var isReplayed = false
 
     /// A run that began at `start`; `isLive` where time goes on during it.
-    init(start: MonotonicTime, isLive: Bool) {
+    init(start: MonotonicTime, isLive: Bool, ownsThread: Bool) {
         self.start = start
         self.isLive = isLive
+        self.ownsThread = ownsThread
     }
 
     /// A run whose readings are those on the tape.
     init(start: MonotonicTime, replaying tape: ClockTape) {
-        self.init(start: start, isLive: true)
+        self.init(start: start, isLive: true, ownsThread: false)
         self.tape = tape
         isReplayed = true
     }

@@ -129,9 +129,9 @@ public struct EngineStatistics: Sendable {
     public struct Media: Sendable {
         /// Runs of the pipeline.
         public var ticks: Int
-        /// CPU time of all runs.
+        /// CPU time of the thread.
         public var cpuTime: Duration
-        /// CPU time of the dearest run since warm-up.
+        /// The longest run since warm-up, by the monotonic clock: with what the system took from the thread meanwhile.
         public var worstTick: Duration
         /// Allocations since warm-up; nil where the process does not count them.
         public var allocations: Int64?
@@ -197,9 +197,9 @@ public struct EngineStatistics: Sendable {
         }
         farEnds = (0..<media.farEnds.count).map { FarEnd(media.farEnds[$0]) }
         self.media = Media(
-            ticks: media.ticks, cpuTime: .nanoseconds(media.cpuNanoseconds),
-            worstTick: .nanoseconds(media.worstTickNanoseconds),
-            allocations: media.allocations)
+            ticks: media.cost.runs, cpuTime: .nanoseconds(media.cost.cpuNanoseconds),
+            worstTick: .nanoseconds(media.cost.longestNanoseconds),
+            allocations: media.cost.allocations)
         latency = Latency(
             capture: media.uplink.capture.duration, frame: media.uplink.frame.duration,
             processing: Duration(frames: media.uplink.processingDelayFrames),

@@ -155,13 +155,6 @@ package struct MediaStatistics: BitwiseCopyable, Sendable {
     var farEnds = SpeechCountsTable()
     var listeners = ListenerTable<RemoteInbound>()
     var reports = ReportExchange.Statistics()
-    /// Runs of the pipeline.
-    var ticks = 0
-    /// CPU time of the runs, in nanoseconds.
-    var cpuNanoseconds: Int64 = 0
-    /// The dearest run, in nanoseconds of CPU time.
-    var worstTickNanoseconds: Int64 = 0
-    /// Allocations since warm-up; nil where nobody counts.
-    var allocations: Int64?
+    var cost = RunCost()
     var settings = ProcessingSettings()
 }

@@ -1,4 +1,5 @@
 import Glibc
+import VoiceSignal
 
 /// Keeps a block below full scale without look-ahead of its own: it looks at the whole block of 10 ms that it is given.
 ///
@@ -20,8 +21,7 @@ struct PeakLimiter: BitwiseCopyable {
         let length = block.count / Self.pieces
         var needed = InlineArray<11, Float>(repeating: 1)
         for piece in 0..<Self.pieces {
-            var peak: Float = 0
-            for index in piece * length..<(piece + 1) * length { peak = max(peak, abs(block[index])) }
+            let peak = peak(of: block.span.extracting(piece * length..<(piece + 1) * length))
             needed[piece] = peak > Self.threshold ? Self.threshold / peak : 1
         }
         for piece in 0..<Self.pieces {

@@ -1,4 +1,5 @@
 import Glibc
+internal import VoiceSignal
 
 /// How loud a signal is, in dB relative to full scale: 0 dB is an RMS of 1 (the dBov of RFC 6464).
 ///
@@ -21,9 +22,7 @@ package struct SignalLevel: Equatable, Sendable {
 
     /// Measures a signal; pure, does not allocate.
     package init(of signal: Span<Float>) {
-        var largest: Float = 0
-        for index in signal.indices { largest = max(largest, abs(signal[index])) }
-        peak = largest
+        peak = VoiceSignal.peak(of: signal)
         rmsDecibels = decibels(meanPower(signal, 0..<signal.count))
         let frames = signal.count / Self.frameLength
         var loudest = 0.0

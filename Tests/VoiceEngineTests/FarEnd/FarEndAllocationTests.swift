@@ -50,7 +50,7 @@ struct FarEndAllocationTests {
     func ticks() throws {
         let rig = try PipelineRig(.voiceAgent)
         try rig.add(100)
-        rig.run(periods: MediaPipeline.warmUpTicks)
+        rig.run(periods: RunCost.warmUp)
         let agent = try rig.core.openFarEnd(FarEndConfiguration())
         let sink = try rig.core.openSink(of: ParticipantID(rawValue: 7), rate: .hertz16000)
         let taps = try SoundPoint.allCases.map { try rig.core.openTap(at: $0, rate: .hertz16000) }
