@@ -202,7 +202,7 @@ public struct EngineStatistics: Sendable {
             allocations: media.cost.allocations)
         latency = Latency(
             capture: media.uplink.capture.duration, frame: media.uplink.frame.duration,
-            processing: Duration(frames: media.uplink.processingDelayFrames),
+            processing: Duration(frames: media.uplink.report.processingDelay),
             encoding: media.uplink.encoding.duration,
             codecLookahead: Duration(frames: media.uplink.codecLookaheadFrames),
             halfRoundTrip: roundTrip.map { $0 / 2 },
@@ -219,18 +219,19 @@ extension EngineStatistics.Uplink {
         packetsDropped = uplink.packetsDropped
         captureGapFrames = uplink.captureGapFrames
         captureOverflowFrames = uplink.captureOverflowFrames
-        voiceActivity = uplink.voiceActivity
-        inputLevel = uplink.inputLevel
-        outputLevel = uplink.outputLevel
-        referenceLevel = uplink.referenceLevel
-        speechProbability = uplink.speechProbability
-        noiseLevel = uplink.noiseLevel
-        loudness = uplink.loudness
+        let report = uplink.report
+        voiceActivity = report.voiceActivity ?? false
+        inputLevel = report.inputLevel
+        outputLevel = report.outputLevel
+        referenceLevel = report.referenceLevel
+        speechProbability = report.speechProbability
+        noiseLevel = report.noiseLevel
+        loudness = report.shortTermLoudness
         echoReadiness = uplink.echoReadiness
-        echoSuppression = uplink.echoSuppression
-        referenceIntegrity = uplink.referenceIntegrity
-        echoReturnLoss = uplink.echoReturnLoss
-        echoReturnLossEnhancement = uplink.echoReturnLossEnhancement
+        echoSuppression = report.echoSuppression
+        referenceIntegrity = report.referenceIntegrity
+        echoReturnLoss = report.echoReturnLoss
+        echoReturnLossEnhancement = report.echoReturnLossEnhancement
         referenceDelayFrames = uplink.delayFrames
         alignment = uplink.alignment
         self.processing = processing

@@ -27,21 +27,11 @@ struct UplinkStatistics: BitwiseCopyable, Sendable {
     var captureGapFrames = 0
     /// Frames that found the capture ring full.
     var captureOverflowFrames = 0
-    var voiceActivity = false
+    /// Of the last block.
+    var report = ProcessingReport(inputLevel: -127, outputLevel: -127)
     var echoReadiness = EchoReadiness()
-    var speechProbability: Float?
-    var noiseLevel: Float?
-    var loudness: Float?
-    var referenceLevel: Float?
-    var inputLevel: Float = -127
-    var outputLevel: Float = -127
-    var echoReturnLoss: Float?
-    var echoReturnLossEnhancement: Float?
-    var echoSuppression: ProcessingSettings.EchoSuppression?
-    var referenceIntegrity: ReferenceIntegrity?
     var alignment: ReferenceAligner.Statistics?
     var delayFrames = 0
-    var processingDelayFrames = 0
     var codecLookaheadFrames = 0
     var failedBlocks = 0
     /// How packets are made now.
@@ -58,18 +48,7 @@ struct UplinkStatistics: BitwiseCopyable, Sendable {
     mutating func note(
         _ report: ProcessingReport, _ block: ReferenceAligner.Alignment, _ alignment: ReferenceAligner.Statistics
     ) {
-        inputLevel = report.inputLevel
-        outputLevel = report.outputLevel
-        voiceActivity = report.voiceActivity ?? false
-        speechProbability = report.speechProbability
-        noiseLevel = report.noiseLevel
-        loudness = report.shortTermLoudness
-        referenceLevel = report.referenceLevel
-        echoReturnLoss = report.echoReturnLoss
-        echoReturnLossEnhancement = report.echoReturnLossEnhancement
-        echoSuppression = report.echoSuppression
-        referenceIntegrity = report.referenceIntegrity
-        processingDelayFrames = report.processingDelay
+        self.report = report
         delayFrames = block.delay
         self.alignment = alignment
         if !report.processed { failedBlocks += 1 }

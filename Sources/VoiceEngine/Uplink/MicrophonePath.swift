@@ -124,7 +124,7 @@ struct MicrophonePath: ~Copyable {
         nearEnd.take(report, end: end, cancelsEcho: processor.activeSettings.echo != .off, events: &events)
         statistics.echoReadiness = nearEnd.readiness
         if alignment.discontinuity { events.tell(.referenceRetimed) }
-        let delay = statistics.processingDelayFrames
+        let delay = report.processingDelay
         watch.take(
             NearEndBlock(
                 probability: muting.isSilent ? 0 : report.speechProbability ?? 0,
