@@ -56,7 +56,7 @@ package final class SimulatedCallOver<Security: PeerSecurity> {
                 session: try RoomSession(token: [UInt8(side.rawValue)], publishing: configuration.publishing),
                 server: simulatedServer,
                 security: security(key), cookieKey: key)
-            media = RoomMedia(randomStart: generator.next())
+            media = RoomMedia(randomStart: generator.next(), interruptibleBy: .anyone)
             uplink = try SimulatedLink(configuration.network, seed: generator.next())
             downlink = try SimulatedLink(configuration.network, seed: generator.next())
         }
@@ -399,11 +399,7 @@ package final class SimulatedCallOver<Security: PeerSecurity> {
 
     private func carryOut(_ action: RoomMedia.Action, of participant: Participant) {
         switch action {
-        case .publish(let stream): try? participant.guest.session.publish(stream, interruptibleBy: .anyone)
-        case .tellMuted(let stream, let muted): try? participant.guest.session.setMuted(muted, stream: stream)
-        case .tellInterrupted(let stream): try? participant.guest.session.interrupt(stream)
-        case .tellGeneration(let start): try? participant.guest.session.tellGeneration(start)
-        case .tellHeard(let report): try? participant.guest.session.tellHeard(report)
+        case .ask(let request): try? participant.guest.session.ask(request)
         case .command(let command): try? participant.core.send(command)
         case .post(let event): participant.events.append(event)
         }

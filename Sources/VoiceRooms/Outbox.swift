@@ -122,7 +122,7 @@ extension RoomMessage {
         case .message, .interrupted, .generationStarted, .requestRefused: true
         // A rejoin brings the newest token, and what was heard is told again.
         case .renew, .tellHeard: false
-        default: RoomRequest(rawValue: type.rawValue) != nil
+        default: request != nil
         }
     }
 }

@@ -8,7 +8,7 @@ extension RoomDirectory {
         _ message: RoomMessage, from id: ParticipantID, at peer: PeerID, now: Duration
     ) throws(RoomProtocolError) {
         if message == .leave { return leave(id, now: now) }
-        guard let request = RoomRequest(rawValue: message.type.rawValue) else {
+        guard let request = message.request else {
             throw .unexpectedMessage(message.type.rawValue)
         }
         connections[peer]?.outbox.countHandled(message)
@@ -198,22 +198,6 @@ extension RoomDirectory {
         var someoneIsBusy = false
         for receiver in receivers where !sendDurable(message, to: receiver) { someoneIsBusy = true }
         if someoneIsBusy { throw .receiverBusy }
-    }
-}
-
-extension RoomMessage {
-    /// The stream or participant that a request names; 0 when it names none.
-    var subject: UInt32 {
-        switch self {
-        case .publish(let assignment, _): assignment.stream.rawValue
-        case .unpublish(let stream), .subscribe(let stream), .unsubscribe(let stream), .setMuted(let stream, _),
-            .interrupt(let stream):
-            stream.rawValue
-        case .tellGeneration(let start): start.stream.rawValue
-        case .tellHeard(let report): report.stream.rawValue
-        case .send(let destination, _, _): destination?.rawValue ?? 0
-        default: 0
-        }
     }
 }
 

@@ -5,7 +5,7 @@ package enum RoomMessage: Equatable, Sendable {
     // From client to server
     case join(JoinRequest)
     case leave
-    case publish(StreamAssignment, interruptibleBy: InterruptionPolicy)
+    case publish(StreamAssignment, interruptibleBy: InterruptionPolicy = .publisher)
     case unpublish(StreamID)
     case subscribe(StreamID)
     case unsubscribe(StreamID)
@@ -48,6 +48,25 @@ package enum RoomMessage: Equatable, Sendable {
     /// The sender's clock in microseconds, which `pong` returns untouched.
     case ping(microseconds: UInt64)
     case pong(microseconds: UInt64)
+}
+
+extension RoomMessage {
+    /// What is asked of the room, where a participant asks for something that can be refused.
+    package var request: RoomRequest? { RoomRequest(rawValue: type.rawValue) }
+
+    /// The stream or participant that a request names; 0 where it names none.
+    package var subject: UInt32 {
+        switch self {
+        case .publish(let assignment, _): assignment.stream.rawValue
+        case .unpublish(let stream), .subscribe(let stream), .unsubscribe(let stream), .setMuted(let stream, _),
+            .interrupt(let stream):
+            stream.rawValue
+        case .tellGeneration(let start): start.stream.rawValue
+        case .tellHeard(let report): report.stream.rawValue
+        case .send(let destination, _, _): destination?.rawValue ?? 0
+        default: 0
+        }
+    }
 }
 
 /// Whose a message's bytes are.

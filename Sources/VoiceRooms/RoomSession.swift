@@ -103,46 +103,16 @@ package struct RoomSession: Sendable {
         joinIsDue = true
     }
 
-    /// Announces a stream, and who may interrupt it; its RTP is forwarded once `published` has come.
-    package mutating func publish(
-        _ assignment: StreamAssignment, interruptibleBy policy: InterruptionPolicy = .publisher
-    ) throws(RoomSessionError) {
-        try ask(.publish(assignment, interruptibleBy: policy))
+    /// Asks the room for something: a message that has a ``RoomMessage/request``. What becomes of it is told by events. Of what is told of hearing,
+    /// only the latest of each stream is sent.
+    package mutating func ask(_ message: RoomMessage) throws(RoomSessionError) {
+        precondition(message.request != nil, "only requests are asked")
+        if case .send(_, _, let bytes) = message, bytes.count > RoomProtocol.messageLimit { throw .messageTooLong }
+        switch state {
+        case .joined, .reconnecting: try append(message)
+        case .idle, .joining, .leaving, .ended: throw .notJoined
+        }
     }
-
-    /// Withdraws a stream.
-    package mutating func unpublish(_ stream: StreamID) throws(RoomSessionError) { try ask(.unpublish(stream)) }
-
-    /// Asks for a stream.
-    package mutating func subscribe(to stream: StreamID) throws(RoomSessionError) { try ask(.subscribe(stream)) }
-
-    /// Asks not to get a stream.
-    package mutating func unsubscribe(from stream: StreamID) throws(RoomSessionError) { try ask(.unsubscribe(stream)) }
-
-    /// Tells the others that a stream of one's own is muted or not.
-    package mutating func setMuted(_ muted: Bool, stream: StreamID) throws(RoomSessionError) {
-        try ask(.setMuted(stream, muted))
-    }
-
-    /// Sends bytes to a participant, or to everyone else in the room (`nil`).
-    package mutating func send(
-        _ bytes: [UInt8], _ kind: MessageKind = .application, to destination: ParticipantID? = nil
-    ) throws(RoomSessionError) {
-        guard bytes.count <= RoomProtocol.messageLimit else { throw .messageTooLong }
-        try ask(.send(destination: destination, kind: kind, bytes: bytes))
-    }
-
-    /// Asks that everyone who hears a stream, and its publisher, drop what was said so far. The room numbers the generation that
-    /// begins with it, and tells all of them, this client too, by ``RoomSessionEvent/interrupted(by:_:generation:)``.
-    package mutating func interrupt(_ stream: StreamID) throws(RoomSessionError) { try ask(.interrupt(stream)) }
-
-    /// Tells those who hear a stream of one's own where the generation begins that ``RoomSessionEvent/interrupted(by:_:generation:)`` has ordered.
-    package mutating func tellGeneration(_ start: GenerationStart) throws(RoomSessionError) {
-        try ask(.tellGeneration(start))
-    }
-
-    /// Tells a talker how far an utterance of its was heard here. Of each stream only the latest that waits is sent.
-    package mutating func tellHeard(_ report: HeardReport) throws(RoomSessionError) { try ask(.tellHeard(report)) }
 
     /// Leaves the room. `RoomSessionEvent.ended` comes after the acknowledgement, or after `RoomTimers.closingTime`.
     package mutating func leave(now: Duration) {
@@ -178,13 +148,6 @@ package struct RoomSession: Sendable {
     package mutating func cannotRenewToken() {
         guard let refusedToken, state == .reconnecting else { return }
         end(.refused(refusedToken.refusal, serverVersions: refusedToken.versions))
-    }
-
-    private mutating func ask(_ message: RoomMessage) throws(RoomSessionError) {
-        switch state {
-        case .joined, .reconnecting: try append(message)
-        case .idle, .joining, .leaving, .ended: throw .notJoined
-        }
     }
 
     private mutating func append(_ message: RoomMessage) throws(RoomSessionError) {

@@ -13,7 +13,7 @@ public import VoiceRooms
 /// A host name is looked up on a thread of its own, so the network thread never waits for a name server.
 public final class RoomClient: Sendable {
     /// Requests that wait for the network thread; more are refused.
-    static let commandLimit = 256
+    static let requestLimit = 256
     /// Events that wait for whoever reads `events`; more are dropped, but never the last.
     static let eventLimit = 1024
 
@@ -21,6 +21,7 @@ public final class RoomClient: Sendable {
     /// stands in for what was dropped.
     public let events: AsyncStream<RoomClientEvent>
 
+    private let interruptibleBy: InterruptionPolicy
     private let shared: RoomClientShared
     private let thread: RealtimeThread
     private let wake: WakeSignal
@@ -37,6 +38,7 @@ public final class RoomClient: Sendable {
     ) throws(RoomClientEnd) {
         let events = EventQueue<RoomClientEvent>(limit: configuration.eventLimit)
         let shared = RoomClientShared(events: events)
+        interruptibleBy = configuration.interruptibleBy
         do throws(ThreadError) {
             thread = try RealtimeThread(
                 name: "dv-network", priority: configuration.threadPriority, wake: link.wake
@@ -56,7 +58,9 @@ public final class RoomClient: Sendable {
     // MARK: Requests
 
     /// Announces a stream of `JoinGrant.streams`, interruptible as ``RoomClientConfiguration/interruptibleBy`` says.
-    public func publish(_ assignment: StreamAssignment) throws(RoomSessionError) { try ask(.publish(assignment)) }
+    public func publish(_ assignment: StreamAssignment) throws(RoomSessionError) {
+        try ask(.publish(assignment, interruptibleBy: interruptibleBy))
+    }
 
     /// Withdraws a stream.
     public func unpublish(_ stream: StreamID) throws(RoomSessionError) { try ask(.unpublish(stream)) }
@@ -72,14 +76,7 @@ public final class RoomClient: Sendable {
 
     /// Sends bytes, at most 1024, to a participant or to everyone else (`nil`).
     public func send(_ bytes: [UInt8], to destination: ParticipantID? = nil) throws(RoomSessionError) {
-        try send(bytes, .application, to: destination)
-    }
-
-    package func send(
-        _ bytes: [UInt8], _ kind: MessageKind, to destination: ParticipantID?
-    ) throws(RoomSessionError) {
-        guard bytes.count <= RoomProtocol.messageLimit else { throw .messageTooLong }
-        try ask(.send(bytes, kind, destination))
+        try ask(.send(destination: destination, bytes: bytes))
     }
 
     /// Has everything that was said on a stream so far dropped, by everyone; the room numbers the generation that begins.
@@ -94,14 +91,16 @@ public final class RoomClient: Sendable {
     /// Leaves the room; `ended` follows within `RoomTimers.closingTime`.
     public func leave() throws(RoomSessionError) { try ask(.leave) }
 
-    private func ask(_ command: RoomClientShared.Command) throws(RoomSessionError) {
-        let isTaken = shared.commands.withLock { commands in
-            guard commands.count < Self.commandLimit else { return false }
-            commands.append(command)
+    /// Asks the room for something, or to leave; takes effect on the network thread.
+    package func ask(_ request: RoomMessage) throws(RoomSessionError) {
+        if case .send(_, _, let bytes) = request, bytes.count > RoomProtocol.messageLimit { throw .messageTooLong }
+        let isTaken = shared.requests.withLock { requests in
+            guard requests.count < Self.requestLimit else { return false }
+            requests.append(request)
             return true
         }
         guard isTaken else { throw .queueFull }
-        shared.hasCommands.store(true, ordering: .releasing)
+        shared.hasRequests.store(true, ordering: .releasing)
         wake.signal()
     }
 
@@ -124,37 +123,9 @@ public final class RoomClient: Sendable {
 
 /// What the network thread shares with its callers.
 final class RoomClientShared: Sendable {
-    enum Command: Sendable {
-        case publish(StreamAssignment)
-        case unpublish(StreamID)
-        case subscribe(StreamID)
-        case unsubscribe(StreamID)
-        case setMuted(StreamID, Bool)
-        case send([UInt8], MessageKind, ParticipantID?)
-        case interrupt(StreamID)
-        case tellGeneration(GenerationStart)
-        case tellHeard(HeardReport)
-        case leave
-
-        /// What is asked of the room, and of which stream or participant; nil for what is not refused.
-        var request: (RoomRequest, subject: UInt32)? {
-            switch self {
-            case .publish(let assignment): (.publish, assignment.stream.rawValue)
-            case .unpublish(let stream): (.unpublish, stream.rawValue)
-            case .subscribe(let stream): (.subscribe, stream.rawValue)
-            case .unsubscribe(let stream): (.unsubscribe, stream.rawValue)
-            case .setMuted(let stream, _): (.setMuted, stream.rawValue)
-            case .send(_, _, let destination): (.send, destination?.rawValue ?? 0)
-            case .interrupt(let stream): (.interrupt, stream.rawValue)
-            case .tellGeneration(let start): (.tellGeneration, start.stream.rawValue)
-            case .tellHeard(let report): (.tellHeard, report.stream.rawValue)
-            case .leave: nil
-            }
-        }
-    }
-
-    let commands = Mutex<[Command]>([])
-    let hasCommands = Atomic<Bool>(false)
+    /// What is asked of the room, and `leave`.
+    let requests = Mutex<[RoomMessage]>([])
+    let hasRequests = Atomic<Bool>(false)
     let statistics = Mutex(RoomClientStatistics())
     let ending = Mutex<RoomClientEnd?>(nil)
     private let events: EventQueue<RoomClientEvent>
@@ -169,16 +140,14 @@ final class RoomClientShared: Sendable {
         events.finish(with: .ended(reason))
     }
 
-    /// Whether `leave` waits to be performed.
-    var isToLeave: Bool {
-        commands.withLock { $0.contains { if case .leave = $0 { true } else { false } } }
-    }
+    /// Whether `leave` waits.
+    var isToLeave: Bool { requests.withLock { $0.contains(.leave) } }
 
-    func takeCommands() -> [Command] {
-        guard hasCommands.exchange(false, ordering: .acquiringAndReleasing) else { return [] }
-        return commands.withLock { commands in
-            defer { commands = [] }
-            return commands
+    func takeRequests() -> [RoomMessage] {
+        guard hasRequests.exchange(false, ordering: .acquiringAndReleasing) else { return [] }
+        return requests.withLock { requests in
+            defer { requests = [] }
+            return requests
         }
     }
 }

@@ -23,7 +23,6 @@ final class RoomClientLoop<Security: PeerSecurity & ~Copyable> {
     private let link: PacketLink
     private let shared: RoomClientShared
     private let server: EndpointAddress
-    private let interruptibleBy: InterruptionPolicy
     private let tokens: TokenRequest?
     private let poll: NetworkPoll
     private var socket: Int32 = -1
@@ -42,7 +41,6 @@ final class RoomClientLoop<Security: PeerSecurity & ~Copyable> {
         _ configuration: RoomClientConfiguration, _ link: PacketLink, _ shared: RoomClientShared
     ) throws(RoomClientEnd) {
         self.server = server
-        interruptibleBy = configuration.interruptibleBy
         self.tokens = tokens
         self.link = link
         self.shared = shared
@@ -73,7 +71,7 @@ final class RoomClientLoop<Security: PeerSecurity & ~Copyable> {
     func run(until stop: borrowing StopFlag) -> RoomClientEnd {
         while true {
             let now = MonotonicTime.now().sinceEpoch
-            for command in shared.takeCommands() { perform(command, now: now) }
+            for request in shared.takeRequests() { perform(request, now: now) }
             if let answer = tokens?.take() { renewToken(answer, now: now) }
             guest.handleTimeout(now: now)
             let end = tellEvents()
@@ -97,7 +95,7 @@ final class RoomClientLoop<Security: PeerSecurity & ~Copyable> {
             if ready & 2 != 0 {
                 link.wake.wait(timeout: .zero)
                 sendMedia()
-                isConcerned = isFailing || shared.hasCommands.load(ordering: .acquiring)
+                isConcerned = isFailing || shared.hasRequests.load(ordering: .acquiring)
             }
             if ready & 1 != 0, receive() { isConcerned = true }
             if let deadline, MonotonicTime.now().sinceEpoch >= deadline { isConcerned = true }
@@ -198,7 +196,7 @@ final class RoomClientLoop<Security: PeerSecurity & ~Copyable> {
     private func askForToken() {
         let (shared, wake) = (shared, link.wake)
         tokens?.start {
-            shared.hasCommands.store(true, ordering: .releasing)
+            shared.hasRequests.store(true, ordering: .releasing)
             wake.signal()
         }
     }
@@ -265,22 +263,10 @@ final class RoomClientLoop<Security: PeerSecurity & ~Copyable> {
         return nil
     }
 
-    private func perform(_ command: RoomClientShared.Command, now: Duration) {
-        do throws(RoomSessionError) {
-            switch command {
-            case .publish(let assignment): try guest.session.publish(assignment, interruptibleBy: interruptibleBy)
-            case .unpublish(let stream): try guest.session.unpublish(stream)
-            case .subscribe(let stream): try guest.session.subscribe(to: stream)
-            case .unsubscribe(let stream): try guest.session.unsubscribe(from: stream)
-            case .setMuted(let stream, let muted): try guest.session.setMuted(muted, stream: stream)
-            case .send(let bytes, let kind, let destination): try guest.session.send(bytes, kind, to: destination)
-            case .interrupt(let stream): try guest.session.interrupt(stream)
-            case .tellGeneration(let start): try guest.session.tellGeneration(start)
-            case .tellHeard(let report): try guest.session.tellHeard(report)
-            case .leave: guest.session.leave(now: now)
-            }
-        } catch {
-            if let (request, subject) = command.request { tell(.requestFailed(request, subject: subject, error)) }
+    private func perform(_ request: RoomMessage, now: Duration) {
+        guard request != .leave else { return guest.session.leave(now: now) }
+        do throws(RoomSessionError) { try guest.session.ask(request) } catch {
+            if let kind = request.request { tell(.requestFailed(kind, subject: request.subject, error)) }
         }
     }
 }

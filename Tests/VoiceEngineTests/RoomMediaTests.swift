@@ -240,7 +240,7 @@ struct RoomMediaTests {
         _ = media.handle(.published(Self.own, PublishedStream(Self.ownStream, generation: 2)))
         let start = GenerationStart(stream: Self.ownStream.stream, generation: 3, timestamp: 9)
         let told = media.generationStarted(3, timestamp: 9)
-        guard case .tellGeneration(start)? = told.first else {
+        guard case .ask(.tellGeneration(start))? = told.first else {
             Issue.record("\(told)")
             return
         }
@@ -402,8 +402,8 @@ struct RoomMediaTests {
 /// An action in a form that can be compared and read.
 private func text(_ action: RoomMedia.Action) -> String {
     switch action {
-    case .publish(let stream): "publish \(stream.synchronizationSource)"
-    case .tellMuted(let stream, let muted): "tell mute \(stream.rawValue) \(muted)"
+    case .ask(.publish(let stream, _)): "publish \(stream.synchronizationSource)"
+    case .ask(.setMuted(let stream, let muted)): "tell mute \(stream.rawValue) \(muted)"
     case .command(.publish(let start)): "send \(start.synchronizationSource)"
     case .command(.report(let start)): "report as \(start.synchronizationSource)"
     case .command(.flush(let generation, let source)): "flush \(source) before \(generation)"
@@ -421,10 +421,12 @@ private func text(_ action: RoomMedia.Action) -> String {
     case .post(.participantMuted(let participant, let muted)): "mute \(participant.rawValue) \(muted)"
     case .post(.interrupted(let talker, let participant, let generation)):
         "\(participant.rawValue) interrupted \(talker.rawValue) before \(generation)"
-    case .tellHeard(let report): "tell \(report.stream.rawValue) heard \(report.utterance) to \(report.milliseconds)"
-    case .tellGeneration(let start): "tell \(start.generation) begins at \(start.timestamp)"
+    case .ask(.tellHeard(let report)):
+        "tell \(report.stream.rawValue) heard \(report.utterance) to \(report.milliseconds)"
+    case .ask(.tellGeneration(let start)): "tell \(start.generation) begins at \(start.timestamp)"
     case .post(.generationStarted(let talker, let generation)): "\(talker.rawValue) begins \(generation)"
-    case .tellInterrupted(let stream): "tell interrupted \(stream.rawValue)"
+    case .ask(.interrupt(let stream)): "tell interrupted \(stream.rawValue)"
+    case .ask(let request): "ask \(request)"
     case .post(.connectionLost): "lost"
     case .post(.reconnected): "back"
     case .post(.requestRefused(let request, let refusal)): "refused \(request): \(refusal)"

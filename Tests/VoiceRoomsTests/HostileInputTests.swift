@@ -87,7 +87,9 @@ struct HostileInputTests {
         rooms.clients[1].isAlive = false
         var refused = 0
         for _ in 0..<400 {
-            for _ in 0..<20 { try? rooms.clients[0].session.send([1], to: rooms.clients[1].participant) }
+            for _ in 0..<20 {
+                try? rooms.clients[0].session.ask(.send(destination: rooms.clients[1].participant, bytes: [1]))
+            }
             rooms.run(for: .milliseconds(50))
             refused = rooms.clients[0].events.count {
                 if case .requestRefused(.send, _, .receiverBusy) = $0 { true } else { false }

@@ -126,17 +126,17 @@ struct RoomCarrierTests {
             let index = Int.random(in: 0..<3, using: &rooms.random)
             for _ in 0..<Int.random(in: 1...6, using: &rooms.random) {
                 written[index] += 1
-                try rooms.members[index].session.send(Self.bytes(written[index]))
+                try rooms.members[index].session.ask(.send(destination: nil, bytes: Self.bytes(written[index])))
             }
             let stream = try #require(rooms.members[index].session.grant?.streams.first).stream
             switch rooms.random.next() % 8 {
             case 0, 1:
                 rooms.breakLink(
                     Int.random(in: 0..<3, using: &rooms.random), isKnownToServer: rooms.random.chance(0.5))
-            case 2: try rooms.members[index].session.setMuted(rooms.random.chance(0.5), stream: stream)
+            case 2: try rooms.members[index].session.ask(.setMuted(stream, rooms.random.chance(0.5)))
             case 3 where interruptions < 8:
                 interruptions += 1
-                try rooms.members[(index + 1) % 3].session.interrupt(stream)
+                try rooms.members[(index + 1) % 3].session.ask(.interrupt(stream))
             default: break
             }
             rooms.run(for: .milliseconds(Int64.random(in: 0...250, using: &rooms.random)))
@@ -179,7 +179,10 @@ struct RoomCarrierTests {
             rooms.loss = 0.4
             var last: UInt32 = 0
             for _ in 0..<300 {
-                for _ in 0..<4 where (try? rooms.members[0].session.send(Self.bytes(last + 1))) != nil { last += 1 }
+                for _ in 0..<4
+                where (try? rooms.members[0].session.ask(.send(destination: nil, bytes: Self.bytes(last + 1)))) != nil {
+                    last += 1
+                }
                 rooms.run(for: .milliseconds(10))
             }
             // When the network is good again
@@ -222,8 +225,8 @@ struct RoomCarrierTests {
         let stream = try #require(rooms.members[0].session.grant?.streams.first?.stream)
         rooms.directory.participants[id]?.requests.charge(
             RoomLimits.requests.burst + 400, RoomLimits.requests, now: rooms.now)
-        for round in 0..<20 { try rooms.members[0].session.setMuted(round % 2 == 0, stream: stream) }
-        try rooms.members[0].session.setMuted(true, stream: stream)
+        for round in 0..<20 { try rooms.members[0].session.ask(.setMuted(stream, round % 2 == 0)) }
+        try rooms.members[0].session.ask(.setMuted(stream, true))
         rooms.run(for: .milliseconds(150))
         #expect(rooms.directory.statistics.deferredRequests > 0)
         #expect(rooms.members[0].session.outbox.count > 0)

@@ -13,7 +13,7 @@ struct RoomFloodTests {
         rooms.run(for: .seconds(2))
         for index in rooms.clients.indices {
             try #require(rooms.clients[index].session.state == .joined)
-            try rooms.clients[index].session.publish(rooms.clients[index].stream, interruptibleBy: .anyone)
+            try rooms.clients[index].session.ask(.publish(rooms.clients[index].stream, interruptibleBy: .anyone))
         }
         rooms.run(for: .seconds(2))
         for index in rooms.clients.indices { rooms.clients[index].events = [] }
@@ -36,9 +36,9 @@ struct RoomFloodTests {
         let (edits, deliveries) = (rooms.directory.forwarding.edits, rooms.directory.deliveries)
         // When one subscribes to what it is subscribed to, publishes what it publishes and unmutes what is not muted
         for _ in 0..<10 {
-            try rooms.clients[0].session.subscribe(to: rooms.clients[1].stream.stream)
-            try rooms.clients[0].session.publish(rooms.clients[0].stream)
-            try rooms.clients[0].session.setMuted(false, stream: rooms.clients[0].stream.stream)
+            try rooms.clients[0].session.ask(.subscribe(rooms.clients[1].stream.stream))
+            try rooms.clients[0].session.ask(.publish(rooms.clients[0].stream))
+            try rooms.clients[0].session.ask(.setMuted(rooms.clients[0].stream.stream, false))
         }
         rooms.run(for: .milliseconds(500))
         #expect(rooms.directory.forwarding.edits == edits)
@@ -50,12 +50,12 @@ struct RoomFloodTests {
         var rooms = try Self.crowd(members)
         // Given two who do not hear each other
         for (one, other) in [(0, 1), (1, 0)] {
-            try rooms.clients[one].session.unsubscribe(from: rooms.clients[other].stream.stream)
+            try rooms.clients[one].session.ask(.unsubscribe(rooms.clients[other].stream.stream))
         }
         rooms.run(for: .milliseconds(500))
         let edits = rooms.directory.forwarding.edits
         // When one of them subscribes: it is a listener of the stream, and each gets the other's reports
-        try rooms.clients[0].session.subscribe(to: rooms.clients[1].stream.stream)
+        try rooms.clients[0].session.ask(.subscribe(rooms.clients[1].stream.stream))
         rooms.run(for: .milliseconds(500))
         #expect(rooms.directory.forwarding.edits - edits == 3)
     }
@@ -166,9 +166,9 @@ struct RoomFloodTests {
             }
             // When another interrupts a third, writes to it and mutes
             if round == 100 {
-                try rooms.clients[1].session.interrupt(rooms.clients[2].stream.stream)
-                try rooms.clients[1].session.send([42])
-                try rooms.clients[1].session.setMuted(true, stream: rooms.clients[1].stream.stream)
+                try rooms.clients[1].session.ask(.interrupt(rooms.clients[2].stream.stream))
+                try rooms.clients[1].session.ask(.send(destination: nil, bytes: [42]))
+                try rooms.clients[1].session.ask(.setMuted(rooms.clients[1].stream.stream, true))
             }
             rooms.run(for: .milliseconds(20))
             if round == 133 {

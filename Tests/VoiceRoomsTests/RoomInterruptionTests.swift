@@ -10,8 +10,8 @@ struct RoomInterruptionTests {
         var rooms = SimulatedRooms()
         for token in ["agent@kitchen", "alice@kitchen", "eve@kitchen -publish"] { try rooms.addClient(token) }
         rooms.run(for: .seconds(1))
-        try rooms.clients[0].session.publish(rooms.clients[0].stream, interruptibleBy: .anyone)
-        try rooms.clients[1].session.publish(rooms.clients[1].stream)
+        try rooms.clients[0].session.ask(.publish(rooms.clients[0].stream, interruptibleBy: .anyone))
+        try rooms.clients[1].session.ask(.publish(rooms.clients[1].stream))
         rooms.run(for: .seconds(1))
         for index in rooms.clients.indices { rooms.clients[index].events = [] }
         return rooms
@@ -22,13 +22,13 @@ struct RoomInterruptionTests {
         var rooms = try kitchen()
         let stream = rooms.clients[1].stream.stream
         // When another interrupts alice
-        try rooms.clients[other].session.interrupt(stream)
+        try rooms.clients[other].session.ask(.interrupt(stream))
         rooms.run(for: .seconds(1))
         // Then that one is refused, and nobody is told
         let refusal = RoomSessionEvent.requestRefused(.interrupt, subject: stream.rawValue, .noInterruptionRight)
         #expect(rooms.clients.map(\.events) == (0..<3).map { $0 == other ? [refusal] : [] })
         // But she may herself, and it is her first
-        try rooms.clients[1].session.interrupt(stream)
+        try rooms.clients[1].session.ask(.interrupt(stream))
         rooms.run(for: .seconds(1))
         let told = RoomSessionEvent.interrupted(by: rooms.clients[1].participant, stream, generation: 1)
         for client in rooms.clients { #expect(client.events.last == told) }
@@ -37,7 +37,7 @@ struct RoomInterruptionTests {
     @Test func whoOnlyListensMayInterruptAnAgent() throws {
         var rooms = try kitchen()
         let stream = rooms.clients[0].stream.stream
-        try rooms.clients[2].session.interrupt(stream)
+        try rooms.clients[2].session.ask(.interrupt(stream))
         rooms.run(for: .seconds(1))
         let told = RoomSessionEvent.interrupted(by: rooms.clients[2].participant, stream, generation: 1)
         for client in rooms.clients { #expect(client.events == [told]) }
@@ -59,7 +59,7 @@ struct RoomInterruptionTests {
         let stream = rooms.clients[0].stream.stream
         // When eve interrupts 50 times a second for four seconds
         for _ in 0..<40 {
-            for _ in 0..<5 { try rooms.clients[2].session.interrupt(stream) }
+            for _ in 0..<5 { try rooms.clients[2].session.ask(.interrupt(stream)) }
             rooms.run(for: .milliseconds(100))
         }
         rooms.run(for: .seconds(1))
@@ -71,7 +71,7 @@ struct RoomInterruptionTests {
         #expect(rooms.clients[2].events.contains(refusal))
         // And alice's is granted
         rooms.clients[1].events = []
-        try rooms.clients[1].session.interrupt(stream)
+        try rooms.clients[1].session.ask(.interrupt(stream))
         rooms.run(for: .seconds(1))
         let told = RoomSessionEvent.interrupted(by: rooms.clients[1].participant, stream, generation: generation + 1)
         #expect(rooms.clients[1].events == [told])
@@ -83,19 +83,19 @@ struct RoomInterruptionTests {
         let begun = { GenerationStart(stream: stream, generation: $0, timestamp: 77) }
         let told = RoomSessionEvent.generationStarted(rooms.clients[0].participant, begun(2))
         // Given an agent that was interrupted twice
-        for _ in 0..<2 { try rooms.clients[2].session.interrupt(stream) }
+        for _ in 0..<2 { try rooms.clients[2].session.ask(.interrupt(stream)) }
         rooms.run(for: .seconds(1))
         for index in rooms.clients.indices { rooms.clients[index].events = [] }
         // When it tells of the first, which the second has overtaken, of the second twice, of the next ones and of those before
         for generation in [1, 2, 2, 3, 100, 0, .max, 1 << 31] as [UInt32] {
-            try rooms.clients[0].session.tellGeneration(begun(generation))
+            try rooms.clients[0].session.ask(.tellGeneration(begun(generation)))
         }
         rooms.run(for: .seconds(1))
         // Then its listeners learn of the second, once, and it of its lies
         let refusal = RoomSessionEvent.requestRefused(.tellGeneration, subject: stream.rawValue, .malformed)
         #expect(rooms.clients.map(\.events) == [[refusal, refusal, refusal], [told], [told]])
         // And nobody can tell it of another's stream
-        try rooms.clients[1].session.tellGeneration(begun(2))
+        try rooms.clients[1].session.ask(.tellGeneration(begun(2)))
         rooms.run(for: .seconds(1))
         let unknown = RoomSessionEvent.requestRefused(.tellGeneration, subject: stream.rawValue, .unknownStream)
         #expect(rooms.clients[1].events.last == unknown)
@@ -112,9 +112,9 @@ struct RoomInterruptionTests {
         var rooms = try kitchen()
         let stream = rooms.clients[0].stream.stream
         // When eve tells the agent what she has heard, alice of a stream that is nobody's, and the agent of itself
-        try rooms.clients[2].session.tellHeard(Self.report(stream, 700))
-        try rooms.clients[1].session.tellHeard(Self.report(StreamID(rawValue: 999), 1))
-        try rooms.clients[0].session.tellHeard(Self.report(stream, 2))
+        try rooms.clients[2].session.ask(.tellHeard(Self.report(stream, 700)))
+        try rooms.clients[1].session.ask(.tellHeard(Self.report(StreamID(rawValue: 999), 1)))
+        try rooms.clients[0].session.ask(.tellHeard(Self.report(stream, 2)))
         rooms.run(for: .seconds(1))
         let unknown = { RoomSessionEvent.requestRefused(.tellHeard, subject: $0, .unknownStream) }
         let heard = RoomSessionEvent.heard(by: rooms.clients[2].participant, Self.report(stream, 700))
@@ -122,8 +122,8 @@ struct RoomInterruptionTests {
         #expect(rooms.clients[1].events == [unknown(999)])
         #expect(rooms.clients[2].events.isEmpty)
         // And when she does not want to hear it any more, it is not hers to tell
-        try rooms.clients[2].session.unsubscribe(from: stream)
-        try rooms.clients[2].session.tellHeard(Self.report(stream, 800))
+        try rooms.clients[2].session.ask(.unsubscribe(stream))
+        try rooms.clients[2].session.ask(.tellHeard(Self.report(stream, 800)))
         rooms.run(for: .seconds(1))
         #expect(rooms.clients[2].events == [unknown(stream.rawValue)])
         #expect(rooms.clients[0].events.count == 2)
@@ -135,12 +135,12 @@ struct RoomInterruptionTests {
         // When eve tells it 1000 times a second, and alice writes to the agent
         for round in 0..<40 as Range<UInt32> {
             for step in 0..<100 as Range<UInt32> {
-                try? rooms.clients[2].session.tellHeard(Self.report(stream, round * 100 + step))
+                try? rooms.clients[2].session.ask(.tellHeard(Self.report(stream, round * 100 + step)))
                 rooms.run(for: .milliseconds(1))
             }
-            try rooms.clients[1].session.send([UInt8(round)], to: rooms.clients[0].participant)
+            try rooms.clients[1].session.ask(.send(destination: rooms.clients[0].participant, bytes: [UInt8(round)]))
         }
-        try rooms.clients[2].session.tellHeard(Self.report(stream, 4_000, isFinal: true))
+        try rooms.clients[2].session.ask(.tellHeard(Self.report(stream, 4_000, isFinal: true)))
         rooms.run(for: .seconds(5))
         // Then the agent has been told at the rate of the limit at most, and reads what alice wrote
         let heard = rooms.clients[0].events.filter { if case .heard = $0 { true } else { false } }

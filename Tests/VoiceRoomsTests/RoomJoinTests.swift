@@ -19,7 +19,7 @@ struct RoomJoinTests {
         // When bob joins and publishes
         let bob = try rooms.addClient("bob@kitchen")
         rooms.run(for: .seconds(1))
-        try rooms.clients[bob].session.publish(rooms.clients[bob].stream)
+        try rooms.clients[bob].session.ask(.publish(rooms.clients[bob].stream))
         rooms.run(for: .seconds(1))
         // Then both have the same roster, and alice was told in order
         #expect(rooms.clients[alice].session.roster == rooms.directory.roster(ofRoom: "kitchen"))

@@ -168,7 +168,7 @@ struct RoomRejoinTests {
             rooms.conditions = .stormy
             for _ in 0..<20 {
                 sent += 1
-                try rooms.clients[0].session.send([UInt8(sent)], to: bob)
+                try rooms.clients[0].session.ask(.send(destination: bob, bytes: [UInt8(sent)]))
                 rooms.run(for: .milliseconds(Int64.random(in: 0...200, using: &rooms.random)))
             }
             rooms.conditions.loss = .independent(1)
@@ -193,7 +193,7 @@ struct RoomRejoinTests {
         let carol = rooms.clients[2]
         // When bob goes, carol mutes, and dave comes
         rooms.clients[1].session.leave(now: rooms.now)
-        try rooms.clients[2].session.setMuted(true, stream: carol.stream.stream)
+        try rooms.clients[2].session.ask(.setMuted(carol.stream.stream, true))
         try rooms.addClient("dave@kitchen")
         rooms.run(for: .seconds(8))
         rooms.clients[0].isAlive = true

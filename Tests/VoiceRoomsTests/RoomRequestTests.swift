@@ -11,7 +11,7 @@ struct RoomRequestTests {
         #expect(rooms.clients[eve].session.state == .joined)
         #expect(rooms.clients[eve].grant?.capabilities == [.subscribe, .autoSubscribe, .redundantAudio])
         let stream = rooms.clients[eve].stream
-        try rooms.clients[eve].session.publish(stream)
+        try rooms.clients[eve].session.ask(.publish(stream))
         rooms.run(for: .seconds(1))
         #expect(
             rooms.clients[eve].events.last
@@ -26,7 +26,7 @@ struct RoomRequestTests {
         var rooms = try kitchen("alice")
         let eve = try rooms.addClient("eve@kitchen -subscribe")
         rooms.run(for: .seconds(1))
-        try rooms.clients[eve].session.subscribe(to: rooms.clients[0].stream.stream)
+        try rooms.clients[eve].session.ask(.subscribe(rooms.clients[0].stream.stream))
         rooms.run(for: .seconds(1))
         #expect(
             rooms.clients[eve].events.last
@@ -42,14 +42,14 @@ struct RoomRequestTests {
         rooms.run(for: .seconds(1))
         #expect(rooms.route(of: 0) == .forward([rooms.peer(1)]))
         // When she chooses alice, and bob gives alice up
-        try rooms.clients[carol].session.subscribe(to: rooms.clients[0].stream.stream)
-        try rooms.clients[1].session.unsubscribe(from: rooms.clients[0].stream.stream)
+        try rooms.clients[carol].session.ask(.subscribe(rooms.clients[0].stream.stream))
+        try rooms.clients[1].session.ask(.unsubscribe(rooms.clients[0].stream.stream))
         rooms.run(for: .seconds(1))
         // Then alice is forwarded to carol alone, and nobody hears himself
         #expect(rooms.route(of: 0) == .forward([rooms.peer(carol)]))
         #expect(rooms.route(of: 1) == .forward([rooms.peer(0)]))
         // When alice withdraws
-        try rooms.clients[0].session.unpublish(rooms.clients[0].stream.stream)
+        try rooms.clients[0].session.ask(.unpublish(rooms.clients[0].stream.stream))
         rooms.run(for: .seconds(1))
         #expect(rooms.route(of: 0) == .drop(.notPublished))
         #expect(
@@ -71,7 +71,7 @@ struct RoomRequestTests {
             rooms.directory.forward(from: rooms.peer(0), synchronizationSource: source, repeats: true)
                 == .split(whole: [bob], withoutCopies: [other]))
         // And when carol is no subscriber, nothing has to be taken out
-        try rooms.clients[carol].session.unsubscribe(from: alice.stream.stream)
+        try rooms.clients[carol].session.ask(.unsubscribe(alice.stream.stream))
         rooms.run(for: .seconds(1))
         #expect(
             rooms.directory.forward(from: rooms.peer(0), synchronizationSource: source, repeats: true)
@@ -83,7 +83,7 @@ struct RoomRequestTests {
         var rooms = try kitchen("bob")
         let carol = try rooms.addClient("carol@kitchen", capabilities: [.publish, .subscribe, .autoSubscribe])
         rooms.run(for: .seconds(1))
-        try rooms.clients[carol].session.publish(rooms.clients[carol].stream)
+        try rooms.clients[carol].session.ask(.publish(rooms.clients[carol].stream))
         rooms.run(for: .seconds(1))
         let client = rooms.clients[carol]
         let source = client.stream.synchronizationSource
@@ -119,7 +119,7 @@ struct RoomRequestTests {
         #expect(rooms.route(of: 0) == .drop(.mutedByServer))
         #expect(peers(0) == .forward([endpoints[1], endpoints[eve]]))
         // When carol chooses alice, each is told of the other's
-        try rooms.clients[carol].session.subscribe(to: rooms.clients[0].stream.stream)
+        try rooms.clients[carol].session.ask(.subscribe(rooms.clients[0].stream.stream))
         rooms.run(for: .seconds(1))
         #expect(peers(carol) == .forward([endpoints[0]]))
     }
@@ -127,7 +127,7 @@ struct RoomRequestTests {
     @Test func aPublisherMuteIsToldAndAServerMuteIsEnforced() throws {
         var rooms = try kitchen("alice", "bob")
         let stream = rooms.clients[0].stream.stream
-        try rooms.clients[0].session.setMuted(true, stream: stream)
+        try rooms.clients[0].session.ask(.setMuted(stream, true))
         rooms.run(for: .seconds(1))
         #expect(rooms.clients[1].events == [.muteChanged(rooms.clients[0].participant, stream, .byPublisher)])
         #expect(rooms.route(of: 0) == .forward([rooms.peer(1)]))
@@ -147,9 +147,9 @@ struct RoomRequestTests {
         let alice = rooms.clients[0].participant
         let carol = rooms.clients[2].participant
         let long = [UInt8](repeating: 0xAB, count: RoomProtocol.messageLimit)
-        try rooms.clients[0].session.send([1, 2, 3])
-        try rooms.clients[0].session.send(long, to: carol)
-        try rooms.clients[0].session.send([4], to: ParticipantID(rawValue: 999))
+        try rooms.clients[0].session.ask(.send(destination: nil, bytes: [1, 2, 3]))
+        try rooms.clients[0].session.ask(.send(destination: carol, bytes: long))
+        try rooms.clients[0].session.ask(.send(destination: ParticipantID(rawValue: 999), bytes: [4]))
         rooms.run(for: .seconds(1))
         #expect(rooms.clients[1].events == [.message(sender: alice, destination: nil, bytes: [1, 2, 3])])
         #expect(
@@ -158,18 +158,20 @@ struct RoomRequestTests {
                 .message(sender: alice, destination: carol, bytes: long),
             ])
         #expect(rooms.clients[0].events == [.requestRefused(.send, subject: 999, .unknownParticipant)])
-        #expect(throws: RoomSessionError.messageTooLong) { try rooms.clients[0].session.send(long + [0]) }
+        #expect(throws: RoomSessionError.messageTooLong) {
+            try rooms.clients[0].session.ask(.send(destination: nil, bytes: long + [0]))
+        }
     }
 
     @Test func anInterruptionReachesThePublisherAndTheListeners() throws {
         var rooms = try kitchen("agent", "alice", "bob")
         let agent = rooms.clients[0]
-        try rooms.clients[2].session.unsubscribe(from: agent.stream.stream)
+        try rooms.clients[2].session.ask(.unsubscribe(agent.stream.stream))
         rooms.run(for: .seconds(1))
         // When alice interrupts the agent
-        try rooms.clients[1].session.interrupt(agent.stream.stream)
+        try rooms.clients[1].session.ask(.interrupt(agent.stream.stream))
         // And bob, who does not listen to it, tries
-        try rooms.clients[2].session.interrupt(agent.stream.stream)
+        try rooms.clients[2].session.ask(.interrupt(agent.stream.stream))
         rooms.run(for: .seconds(1))
         // Then agent and alice learn the number that the room gave it
         let told = RoomSessionEvent.interrupted(
@@ -187,7 +189,7 @@ struct RoomRequestTests {
         var rooms = try kitchen("agent", "alice")
         let stream = rooms.clients[0].stream.stream
         for _ in 1...3 {
-            try rooms.clients[1].session.interrupt(stream)
+            try rooms.clients[1].session.ask(.interrupt(stream))
             rooms.run(for: .milliseconds(100))
         }
         // When carol comes, and interrupts it; and then alice again
@@ -195,13 +197,13 @@ struct RoomRequestTests {
         rooms.run(for: .seconds(1))
         let known = rooms.clients[carol].session.roster.publisher(of: stream)?.stream.generation
         #expect(known == 3)
-        try rooms.clients[carol].session.interrupt(stream)
+        try rooms.clients[carol].session.ask(.interrupt(stream))
         rooms.run(for: .milliseconds(100))
-        try rooms.clients[1].session.interrupt(stream)
+        try rooms.clients[1].session.ask(.interrupt(stream))
         // And the agent withdraws and publishes again
         rooms.run(for: .milliseconds(100))
-        try rooms.clients[0].session.unpublish(stream)
-        try rooms.clients[0].session.publish(rooms.clients[0].stream)
+        try rooms.clients[0].session.ask(.unpublish(stream))
+        try rooms.clients[0].session.ask(.publish(rooms.clients[0].stream))
         rooms.run(for: .milliseconds(100))
         // Then each hears rising generations and nothing else
         for (client, first) in [(0, 1), (1, 1), (carol, 4)] as [(Int, UInt32)] {
@@ -220,9 +222,9 @@ struct RoomRequestTests {
     @Test func someoneElsesStreamCannotBePublishedMutedOrWithdrawn() throws {
         var rooms = try kitchen("alice", "eve")
         let stream = rooms.clients[0].stream
-        try rooms.clients[1].session.publish(stream)
-        try rooms.clients[1].session.setMuted(true, stream: stream.stream)
-        try rooms.clients[1].session.unpublish(stream.stream)
+        try rooms.clients[1].session.ask(.publish(stream))
+        try rooms.clients[1].session.ask(.setMuted(stream.stream, true))
+        try rooms.clients[1].session.ask(.unpublish(stream.stream))
         rooms.run(for: .seconds(1))
         #expect(
             rooms.clients[1].events

@@ -55,12 +55,12 @@ struct RosterPropertyTests {
         case 6 where rooms.random.chance(0.2): rooms.directory.remove(rooms.clients[index].participant, now: now)
         case 7:
             for stream in streams {
-                try? rooms.clients[index].session.setMuted(rooms.random.chance(0.5), stream: stream.stream)
+                try? rooms.clients[index].session.ask(.setMuted(stream.stream, rooms.random.chance(0.5)))
             }
-        case 8: if let stream = streams.last { try? rooms.clients[index].session.unpublish(stream.stream) }
+        case 8: if let stream = streams.last { try? rooms.clients[index].session.ask(.unpublish(stream.stream)) }
         case 9:
             if let stream = rooms.clients.randomElement(using: &rooms.random)?.grant?.streams.first {
-                try? rooms.clients[index].session.unsubscribe(from: stream.stream)
+                try? rooms.clients[index].session.ask(.unsubscribe(stream.stream))
             }
         case 10 where rooms.random.chance(0.2):
             // A blackout
@@ -68,7 +68,7 @@ struct RosterPropertyTests {
             rooms.conditions.loss = .independent(1)
             rooms.run(for: .seconds(Int64.random(in: 1...12, using: &rooms.random)))
             rooms.conditions = conditions
-        default: for stream in streams { try? rooms.clients[index].session.publish(stream) }
+        default: for stream in streams { try? rooms.clients[index].session.ask(.publish(stream)) }
         }
     }
 

@@ -306,7 +306,7 @@ func kitchen(_ identities: String..., seed: UInt64 = 1, conditions: NetworkCondi
         let index = try rooms.addClient("\(identity)@kitchen")
         rooms.run(for: .seconds(1))
         try #require(rooms.clients[index].session.state == .joined)
-        try rooms.clients[index].session.publish(rooms.clients[index].stream, interruptibleBy: .anyone)
+        try rooms.clients[index].session.ask(.publish(rooms.clients[index].stream, interruptibleBy: .anyone))
         rooms.run(for: .seconds(1))
     }
     for index in rooms.clients.indices { rooms.clients[index].events = [] }

@@ -7,16 +7,8 @@ package import VoiceTurns
 package struct RoomMedia {
     /// What is to be done.
     package enum Action: Sendable {
-        /// Ask the room to publish this stream.
-        case publish(StreamAssignment)
-        /// Tell the room that this stream of ours is muted or not.
-        case tellMuted(StreamID, Bool)
-        /// Have the room begin this stream's next generation, and tell everybody to drop what came before.
-        case tellInterrupted(StreamID)
-        /// Tell the room where a generation of our stream begins.
-        case tellGeneration(GenerationStart)
-        /// Tell a talker how far its utterance was heard here.
-        case tellHeard(HeardReport)
+        /// Ask the room for this.
+        case ask(RoomMessage)
         /// Tell the media thread.
         case command(MediaCommand)
         /// Tell the listeners.
@@ -51,10 +43,13 @@ package struct RoomMedia {
     /// Who is interrupted by speaking into what it says.
     private var watched: ParticipantID?
     private let start: UInt64
+    /// Who may interrupt our stream.
+    private let interruptibleBy: InterruptionPolicy
 
     /// Media whose RTP stream begins at numbers taken from `randomStart` (RFC 3550, section 5.1).
-    package init(randomStart: UInt64, isMuted: Bool = false) {
+    package init(randomStart: UInt64, isMuted: Bool = false, interruptibleBy: InterruptionPolicy = .publisher) {
         start = randomStart
+        self.interruptibleBy = interruptibleBy
         self.isMuted = isMuted
     }
 
@@ -88,7 +83,7 @@ package struct RoomMedia {
     /// Mutes or unmutes this engine's stream, also where it is yet to be published.
     package mutating func setMuted(_ muted: Bool) -> [Action] {
         isMuted = muted
-        return ownStream.map { [.tellMuted($0.stream, muted)] } ?? []
+        return ownStream.map { [.ask(.setMuted($0.stream, muted))] } ?? []
     }
 
     /// Scales what is heard of a participant, also of what it is yet to publish.
@@ -106,7 +101,7 @@ package struct RoomMedia {
     package mutating func interrupt(_ participant: ParticipantID?) -> [Action] {
         let streams = participant.map { sources[$0, default: []].map(\.stream) } ?? ownStream.map { [$0.stream] } ?? []
         return streams.flatMap { stream in
-            change(stream) { $0.interrupt() } + [.tellInterrupted(stream)]
+            change(stream) { $0.interrupt() } + [.ask(.interrupt(stream))]
         }
     }
 
@@ -135,7 +130,7 @@ package struct RoomMedia {
     private func heard(_ news: HeardNews) -> [Action] {
         let streams = sources[ParticipantID(rawValue: news.participant), default: []]
         return streams.filter { $0.synchronizationSource == news.synchronizationSource }.map {
-            .tellHeard(HeardReport(HeardUtterance(news), on: $0.stream))
+            .ask(.tellHeard(HeardReport(HeardUtterance(news), on: $0.stream)))
         }
     }
 
@@ -143,7 +138,7 @@ package struct RoomMedia {
     package func generationStarted(_ generation: UInt32, timestamp: UInt32) -> [Action] {
         guard let ownStream, isPublished else { return [] }
         let start = GenerationStart(stream: ownStream.stream, generation: generation, timestamp: timestamp)
-        return [.tellGeneration(start)]
+        return [.ask(.tellGeneration(start))]
     }
 
     /// What follows from `event`.
@@ -279,7 +274,8 @@ package struct RoomMedia {
             // Whoever only listens has a source to report under all the same.
             return grant.streams.first.map { [.command(.report(as: streamStart($0)))] } ?? []
         }
-        return [.publish(ownStream)] + (isMuted ? [.tellMuted(ownStream.stream, true)] : [])
+        return [.ask(.publish(ownStream, interruptibleBy: interruptibleBy))]
+            + (isMuted ? [.ask(.setMuted(ownStream.stream, true))] : [])
     }
 
     // MARK: One participant

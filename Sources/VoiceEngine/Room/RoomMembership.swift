@@ -32,7 +32,8 @@ final class RoomMembership {
         }
         self.core = core
         self.broadcast = broadcast
-        media = RoomMedia(randomStart: .random(in: .min ... .max), isMuted: isMuted)
+        media = RoomMedia(
+            randomStart: .random(in: .min ... .max), isMuted: isMuted, interruptibleBy: configuration.interruptibleBy)
         carryOut([.command(.keepForRoom)])
     }
 
@@ -87,28 +88,26 @@ final class RoomMembership {
     // MARK: Requests
 
     func send(_ bytes: [UInt8], to participant: ParticipantID?) throws(EngineError) {
-        try ask { client throws(RoomSessionError) in try client.send(bytes, to: participant) }
+        try ask(.send(destination: participant, bytes: bytes))
     }
 
     func setMuted(_ muted: Bool) throws(EngineError) {
-        for case .tellMuted(let stream, let muted) in media.setMuted(muted) {
-            try ask { client throws(RoomSessionError) in try client.setMuted(muted, stream: stream) }
-        }
+        for case .ask(let request) in media.setMuted(muted) { try ask(request) }
     }
 
     func interrupt(_ participant: ParticipantID?) throws(EngineError) {
         guard !isOver else { throw .notJoined }
         if let participant, media.participants[participant] == nil { throw .unknownParticipant(participant) }
         let actions = media.interrupt(participant)
-        var untold = actions.compactMap { if case .tellInterrupted(let stream) = $0 { stream } else { nil } }
+        var untold = actions.compactMap { if case .ask(.interrupt(let stream)) = $0 { stream } else { nil } }
         do throws(EngineError) {
             for action in actions {
                 switch action {
                 case .command(let command): try core.send(command)
-                case .tellInterrupted(let stream):
-                    try ask { client throws(RoomSessionError) in try client.interrupt(stream) }
+                case .ask(let request):
+                    try ask(request)
                     untold.removeFirst()
-                case .publish, .tellMuted, .tellGeneration, .tellHeard, .post: break
+                case .post: break
                 }
             }
         } catch {
@@ -162,9 +161,9 @@ final class RoomMembership {
         for case .command(let command) in media.watch(participant, policy) { try core.send(command) }
     }
 
-    private func ask(_ request: (RoomClient) throws(RoomSessionError) -> Void) throws(EngineError) {
+    private func ask(_ request: RoomMessage) throws(EngineError) {
         guard !isOver else { throw .notJoined }
-        do throws(RoomSessionError) { try request(client) } catch { throw EngineError(error) }
+        do throws(RoomSessionError) { try client.ask(request) } catch { throw EngineError(error) }
     }
 
     // MARK: Texts
@@ -189,7 +188,7 @@ final class RoomMembership {
         let now = MonotonicTime.now().sinceEpoch
         while let letter = texts.pollLetter(now: now) {
             do throws(RoomSessionError) {
-                try client.send(letter.bytes, letter.kind, to: letter.destination)
+                try client.ask(.send(destination: letter.destination, kind: letter.kind, bytes: letter.bytes))
             } catch {
                 texts.startAgain(now: now)
             }
@@ -224,10 +223,7 @@ final class RoomMembership {
             carryOut(media.handle(event))
             if let before, before != media.stay?.own.id { texts.startAgain(now: MonotonicTime.now().sinceEpoch) }
             if case .joined = event { decide(nil) }
-        case .requestFailed(let request, let subject, let error):
-            if request == .interrupt { carryOut(media.interruptionRefused(StreamID(rawValue: subject))) }
-            // Another follows.
-            if request != .tellHeard { post(.requestFailed(request, error)) }
+        case .requestFailed(let request, let subject, let error): failed(request, subject, error)
         case .eventsDropped(let count, let grant, let roster):
             broadcast.post(.degraded(.eventsLost(count)))
             carryOut(media.catchUp(grant, roster))
@@ -244,17 +240,7 @@ final class RoomMembership {
     private func carryOut(_ actions: [RoomMedia.Action]) {
         for action in actions {
             switch action {
-            case .publish(let stream):
-                attempt(.publish) { client throws(RoomSessionError) in try client.publish(stream) }
-            case .tellMuted(let stream, let muted):
-                attempt(.setMuted) { client throws(RoomSessionError) in try client.setMuted(muted, stream: stream) }
-            case .tellInterrupted(let stream):
-                interrupt(stream)
-            case .tellGeneration(let start):
-                attempt(.tellGeneration) { client throws(RoomSessionError) in try client.tellGeneration(start) }
-            case .tellHeard(let report):
-                // Another follows; and whoever is on the way out has nothing to tell.
-                do throws(RoomSessionError) { try client.tellHeard(report) } catch {}
+            case .ask(let request): attempt(request)
             case .command(let command):
                 do throws(EngineError) { try core.send(command) } catch { broadcast.post(.degraded(.commandLost)) }
             case .post(let event): post(event)
@@ -262,18 +248,18 @@ final class RoomMembership {
         }
     }
 
-    /// What cannot be asked for is heard on.
-    private func interrupt(_ stream: StreamID) {
-        do throws(RoomSessionError) {
-            try client.interrupt(stream)
-        } catch {
-            carryOut(media.interruptionRefused(stream))
-            broadcast.post(.requestFailed(.interrupt, error))
+    private func attempt(_ request: RoomMessage) {
+        do throws(RoomSessionError) { try client.ask(request) } catch {
+            failed(request.request, request.subject, error)
         }
     }
 
-    private func attempt(_ request: RoomRequest, _ body: (RoomClient) throws(RoomSessionError) -> Void) {
-        do throws(RoomSessionError) { try body(client) } catch { broadcast.post(.requestFailed(request, error)) }
+    /// A request could not be asked for.
+    private func failed(_ request: RoomRequest?, _ subject: UInt32, _ error: RoomSessionError) {
+        // What cannot be interrupted is heard on.
+        if request == .interrupt { carryOut(media.interruptionRefused(StreamID(rawValue: subject))) }
+        // Of what is told of hearing, more follows.
+        if let request, request != .tellHeard { post(.requestFailed(request, error)) }
     }
 
     private func decide(_ failure: RoomClientEnd?) {

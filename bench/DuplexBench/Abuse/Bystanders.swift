@@ -144,7 +144,7 @@ private final class SecuredBystander<Security: PeerSecurity & ~Copyable>: Bystan
         switch event {
         case .joined(let grant, _):
             hasJoined = true
-            if let own = grant.streams.first { try? guest.session.publish(own) }
+            if let own = grant.streams.first { try? guest.session.ask(.publish(own)) }
         case .reconnecting, .ended: wasPutOut = true
         default: break
         }

@@ -166,17 +166,17 @@ private final class Scene {
     private func ask(_ kind: UInt8, _ stream: StreamID) {
         let own = guest.session.grant?.streams.first ?? StreamAssignment(stream: stream, synchronizationSource: 1)
         switch kind % 10 {
-        case 0: try? guest.session.publish(own)
-        case 1: try? guest.session.unpublish(stream)
-        case 2: try? guest.session.subscribe(to: stream)
-        case 3: try? guest.session.unsubscribe(from: stream)
-        case 4: try? guest.session.setMuted(kind & 64 == 0, stream: own.stream)
-        case 5: try? guest.session.send([UInt8](repeating: kind, count: Int(kind) * 4))
-        case 6: try? guest.session.interrupt(stream)
+        case 0: try? guest.session.ask(.publish(own))
+        case 1: try? guest.session.ask(.unpublish(stream))
+        case 2: try? guest.session.ask(.subscribe(stream))
+        case 3: try? guest.session.ask(.unsubscribe(stream))
+        case 4: try? guest.session.ask(.setMuted(own.stream, kind & 64 == 0))
+        case 5: try? guest.session.ask(.send(destination: nil, bytes: [UInt8](repeating: kind, count: Int(kind) * 4)))
+        case 6: try? guest.session.ask(.interrupt(stream))
         case 7: guest.session.leave(now: now)
         case 8:
             let start = GenerationStart(stream: own.stream, generation: stream.rawValue - 1, timestamp: UInt32(kind))
-            try? guest.session.tellGeneration(start)
+            try? guest.session.ask(.tellGeneration(start))
         default: try? guest.session.renew(token: [4, 5, 6], now: now)
         }
         drain()
