@@ -83,11 +83,12 @@ let package = Package(
         module("VoiceSignal", "CVoiceKernels", "CSpeexDSP"),
         module("VoiceWire"),
         module("VoicePlayout", "VoiceWire"),
-        module("VoiceTurns"),
+        module("VoiceQueue"),
+        module("VoiceTurns", "VoiceQueue"),
         module("VoiceText"),
-        module("VoiceDialog", "CJansson"),
+        module("VoiceDialog", "CJansson", "VoiceQueue"),
         module("VoiceGraph", "VoiceDialog"),
-        module("VoiceWeb", "CWebSocket", "VoiceRealtime"),
+        module("VoiceWeb", "CWebSocket", "VoiceQueue", "VoiceRealtime"),
         module("VoicePeers", "VoiceWire"),
         module("VoiceRooms", "VoiceWire", "VoicePeers"),
         module("VoiceProcessing", "VoiceSignal", "CVoiceKernels", "CWebRTCAudio", "CSpeexDSP", "CRNNoise"),
@@ -101,7 +102,7 @@ let package = Package(
             "VoiceEngine", "VoiceRealtime", "VoiceSignal", "VoiceWire", "VoicePlayout", "VoiceTurns", "VoiceText",
             "VoicePeers",
             "VoiceRooms", "VoiceProcessing", "VoiceCoding", "VoiceDevices", "VoiceTransport"),
-        module("VoicePartner", "VoiceEngine", "VoiceRealtime", "VoiceSignal", "VoiceTurns"),
+        module("VoicePartner", "VoiceEngine", "VoiceQueue", "VoiceRealtime", "VoiceSignal", "VoiceTurns"),
         module(
             "RealtimePartner", "VoiceDialog", "VoiceEngine", "VoicePartner", "VoiceProcessing", "VoiceSignal",
             "VoiceTurns",
@@ -116,7 +117,7 @@ let package = Package(
         // The library for C: its header, and what is behind it; tools/package-c links it
         .target(name: "CDuplexVoice", cSettings: c),
         module(
-            "DuplexVoiceC", "CDuplexVoice", "VoiceRealtime", "VoiceSignal", "VoiceWire", "VoicePlayout",
+            "DuplexVoiceC", "CDuplexVoice", "VoiceQueue", "VoiceRealtime", "VoiceSignal", "VoiceWire", "VoicePlayout",
             "VoiceProcessing", "VoiceCoding", "VoiceEngine", "VoiceTransport"),
         .target(name: "CDuplexBuild", cSettings: c),
         .executableTarget(
@@ -197,7 +198,7 @@ let package = Package(
         .testTarget(
             name: "VoiceDialogTests", dependencies: ["VoiceDialog", "TestCases"], exclude: ["ClientEvents"],
             swiftSettings: unoptimized),
-        tests("VoiceWeb", "VoiceWeb", "COpenSSL", optimized: false),
+        tests("VoiceWeb", "VoiceWeb", "VoiceQueue", "COpenSSL", optimized: false),
         .target(
             name: "ScriptedRealtime", dependencies: ["VoiceDialog", "VoiceRealtime", "VoiceWeb"],
             path: "Tests/ScriptedRealtime",

@@ -1,3 +1,5 @@
+internal import VoiceQueue
+
 /// Whose turn it is: a state machine that takes what the engine hears and the app asks, and says what is to be done.
 ///
 ///                   speech, startSpeech            silence, stopSpeech           the answer's first sound
@@ -20,8 +22,7 @@ public struct TurnMachine: Sendable {
     /// Whether the detector hears speech now, and since when.
     private var speechSince: Duration?
     private var lastUtterance: UInt32 = 0
-    private var outputs: [TurnOutput] = []
-    private var nextOutput = 0
+    private var outputs = FIFOQueue<TurnOutput>()
 
     /// The near talker's turn.
     private struct Listening: Sendable {
@@ -63,15 +64,7 @@ public struct TurnMachine: Sendable {
     // MARK: What comes out
 
     /// The oldest output that was not polled.
-    public mutating func pollOutput() -> TurnOutput? {
-        guard nextOutput < outputs.count else {
-            outputs.removeAll(keepingCapacity: true)
-            nextOutput = 0
-            return nil
-        }
-        nextOutput += 1
-        return outputs[nextOutput - 1]
-    }
+    public mutating func pollOutput() -> TurnOutput? { outputs.popFirst() }
 
     /// When ``handleTimeout(now:)`` is to be called if nothing else happens.
     public var nextTimeout: Duration? { listening?.deadline }

@@ -1,4 +1,5 @@
 internal import Synchronization
+internal import VoiceQueue
 
 /// What happens to a WebSocket.
 package enum WebSocketEvent: Equatable, Sendable {
@@ -27,10 +28,10 @@ package struct WebSocketLimits: Sendable {
 /// One end of a WebSocket: whole text messages, in bounded queues. Methods may be called from any thread; events are one consumer's.
 package final class WebSocketLink: Sendable {
     private struct State {
-        var events = WaitingLine<WebSocketEvent>()
+        var events = FIFOQueue<WebSocketEvent>()
         var incomingBytes = 0
         var partial: [UInt8] = []
-        var outgoing = WaitingLine<[UInt8]>()
+        var outgoing = FIFOQueue<[UInt8]>()
         var outgoingBytes = 0
         var isClosing = false
         var failure: WebSocketFailure?
@@ -55,7 +56,7 @@ package final class WebSocketLink: Sendable {
         while !Task.isCancelled {
             let (event, isOver, isResumed) = state.withLock { state -> (WebSocketEvent?, Bool, Bool) in
                 let wasFull = state.incomingBytes >= limits.incoming
-                guard let event = state.events.takeFirst() else { return (nil, state.isOver, false) }
+                guard let event = state.events.popFirst() else { return (nil, state.isOver, false) }
                 if case .message(let bytes) = event { state.incomingBytes -= Self.cost(bytes) }
                 return (event, false, wasFull && state.incomingBytes < limits.incoming)
             }
@@ -168,7 +169,7 @@ package final class WebSocketLink: Sendable {
 
     func nextOutgoing() -> [UInt8]? {
         state.withLock { state in
-            guard let message = state.outgoing.takeFirst() else { return nil }
+            guard let message = state.outgoing.popFirst() else { return nil }
             state.outgoingBytes -= Self.cost(message)
             return message
         }

@@ -6,10 +6,11 @@ enum ImportTable {
         "VoiceSignal": ["CVoiceKernels", "CSpeexDSP"],
         "VoiceWire": [],
         "VoicePlayout": ["VoiceWire"],
-        "VoiceTurns": [],
+        "VoiceQueue": [],
+        "VoiceTurns": ["VoiceQueue"],
         "VoiceText": [],
-        "VoiceDialog": ["CJansson"],
-        "VoiceWeb": ["CWebSocket", "VoiceRealtime"],
+        "VoiceDialog": ["CJansson", "VoiceQueue"],
+        "VoiceWeb": ["CWebSocket", "VoiceQueue", "VoiceRealtime"],
         "VoiceGraph": ["VoiceDialog"],
         "VoicePeers": ["VoiceWire"],
         "VoiceRooms": ["VoiceWire", "VoicePeers"],
@@ -21,7 +22,7 @@ enum ImportTable {
             "VoiceRealtime", "VoiceWire", "VoicePeers", "VoiceRooms", "CDTLS", "COpenSSL", "CJWT", "CLinuxRealtime",
         ],
         "VoiceEngine": stages.union(["VoiceTurns", "VoiceText"]),
-        "VoicePartner": ["VoiceEngine", "VoiceRealtime", "VoiceSignal", "VoiceTurns"],
+        "VoicePartner": ["VoiceEngine", "VoiceQueue", "VoiceRealtime", "VoiceSignal", "VoiceTurns"],
         "RealtimePartner": [
             "VoiceDialog", "VoiceEngine", "VoicePartner", "VoiceProcessing", "VoiceSignal", "VoiceTurns", "VoiceWeb",
         ],
@@ -36,7 +37,7 @@ enum ImportTable {
         ],
         "DuplexVoiceC": [
             "CDuplexVoice", "VoiceCoding", "VoiceEngine", "VoicePlayout", "VoiceProcessing", "VoiceRealtime",
-            "VoiceRooms", "VoiceSignal", "VoiceTransport", "VoiceWire",
+            "VoiceQueue", "VoiceRooms", "VoiceSignal", "VoiceTransport", "VoiceWire",
         ],
         "duplex": stages.union([
             "VoiceEngine", "VoiceSimulation", "SimulatedCalls", "ArgumentParser", "CDuplexBuild", "CPcap",

@@ -1,6 +1,7 @@
 internal import CDuplexVoice
 internal import Synchronization
 internal import VoiceEngine
+internal import VoiceQueue
 internal import VoiceRealtime
 
 /// The events of an engine and its far ends that C has not fetched yet. Any thread.
@@ -11,7 +12,7 @@ final class EventQueue: Sendable {
     static let capacity = 256
 
     private struct State {
-        var events: [dv_event] = []
+        var events = FIFOQueue<dv_event>()
         var dropped: Int64 = 0
         var isClosed = false
     }
@@ -35,7 +36,7 @@ final class EventQueue: Sendable {
     func post(_ event: dv_event) {
         state.withLock { state in
             if state.events.count == Self.capacity {
-                state.events.removeFirst()
+                _ = state.events.popFirst()
                 state.dropped += 1
             }
             state.events.append(event)
@@ -79,7 +80,7 @@ final class EventQueue: Sendable {
                 waiting.signal()
                 return (event, false)
             }
-            let event = state.events.isEmpty ? nil : state.events.removeFirst()
+            let event = state.events.popFirst()
             // A wait has taken the signal that the rest still needs, and where there is no rest nobody has.
             if state.events.isEmpty { waiting.wait(timeout: .zero) } else { waiting.signal() }
             return (event, false)

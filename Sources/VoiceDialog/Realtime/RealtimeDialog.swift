@@ -1,3 +1,5 @@
+internal import VoiceQueue
+
 /// The client of a Realtime server, as a state machine: what the talker says goes up, answers come down, and the server's memory agrees with what was heard.
 ///
 ///     app:     startTurn, hear, endTurn, say ──┐                    ┌─► send, connect, disconnect
@@ -19,7 +21,7 @@ package struct RealtimeDialog: Sendable {
     private var input: TalkerInput
     private var history = DialogHistory()
     private var eventNumber = 0
-    private var outputs = OutputQueue<DialogOutput>()
+    private var outputs = FIFOQueue<DialogOutput>()
 
     package init(_ settings: RealtimeSettings) {
         self.settings = settings
@@ -29,7 +31,7 @@ package struct RealtimeDialog: Sendable {
     // MARK: What comes out
 
     /// The oldest output that was not polled.
-    package mutating func pollOutput() -> DialogOutput? { outputs.poll() }
+    package mutating func pollOutput() -> DialogOutput? { outputs.popFirst() }
 
     /// When ``handleTimeout(now:)`` is to be called if nothing else happens.
     package var nextTimeout: Duration? { link.nextTimeout }

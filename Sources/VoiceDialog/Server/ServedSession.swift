@@ -1,3 +1,5 @@
+internal import VoiceQueue
+
 /// One client's session with a Realtime server, as a state machine: what the client says is recognised, answered and spoken by whoever drives it.
 ///
 ///     client:    received ─────────────────────────────┐                    ┌─► send
@@ -44,7 +46,7 @@ package struct ServedSession: Sendable {
     private var recognising: [String: Int] = [:]
     private var failedRecognition: ServedFailure?
     private var response: ServedResponse?
-    private var outputs = OutputQueue<Output>()
+    private var outputs = FIFOQueue<Output>()
     private var eventNumber = 0
     private var responseNumber = 0
 
@@ -59,7 +61,7 @@ package struct ServedSession: Sendable {
     package var outputRate: Int { (response?.output ?? settings.output).rate }
 
     /// The oldest output that was not polled.
-    package mutating func pollOutput() -> Output? { outputs.poll() }
+    package mutating func pollOutput() -> Output? { outputs.popFirst() }
 
     private mutating func send(_ type: String, _ members: [String: JSON] = [:]) {
         eventNumber += 1

@@ -1,3 +1,4 @@
+internal import VoiceQueue
 package import VoiceTurns
 
 /// What becomes of a turn between a recogniser, a responder and a synthesiser: a state machine that takes what the conversation tells and what these three give,
@@ -60,8 +61,7 @@ package struct CascadeMachine: Sendable {
 
     /// What was said in turns that are over.
     package private(set) var dialogue = Dialogue()
-    private var outputs: [Output] = []
-    private var nextOutput = 0
+    private var outputs = FIFOQueue<Output>()
     /// The turn that is being recognised, also while its text is awaited.
     private var recognising: TurnID?
     private var isTextAwaited = false
@@ -81,15 +81,7 @@ package struct CascadeMachine: Sendable {
     // MARK: What comes out
 
     /// The oldest output that was not polled.
-    package mutating func pollOutput() -> Output? {
-        guard nextOutput < outputs.count else {
-            outputs.removeAll(keepingCapacity: true)
-            nextOutput = 0
-            return nil
-        }
-        nextOutput += 1
-        return outputs[nextOutput - 1]
-    }
+    package mutating func pollOutput() -> Output? { outputs.popFirst() }
 
     /// When ``handleTimeout(now:)`` is to be called if nothing else happens.
     package var nextTimeout: Duration? { question?.deadline }

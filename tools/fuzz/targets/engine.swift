@@ -1,4 +1,4 @@
-// modules: CLinuxRealtime VoiceRealtime VoiceWire VoicePlayout VoiceTurns VoiceText VoicePeers VoiceRooms CDTLS CVoiceKernels CRNNoise CWebRTCAudio VoiceSignal VoiceProcessing VoiceCoding VoiceDevices VoiceTransport VoiceEngine
+// modules: CLinuxRealtime VoiceRealtime VoiceWire VoicePlayout VoiceQueue VoiceTurns VoiceText VoicePeers VoiceRooms CDTLS CVoiceKernels CRNNoise CWebRTCAudio VoiceSignal VoiceProcessing VoiceCoding VoiceDevices VoiceTransport VoiceEngine
 // plain: VoiceProcessing VoiceDevices
 // length: 800
 //

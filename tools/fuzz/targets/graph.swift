@@ -1,4 +1,4 @@
-// modules: VoiceDialog VoiceGraph
+// modules: VoiceQueue VoiceDialog VoiceGraph
 // length: 4000
 //
 // Any bytes as the description of an audio graph, and a good one with some bytes replaced. Nothing may trap; what is taken holds to its limits, has an order in which every

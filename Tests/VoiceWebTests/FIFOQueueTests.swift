@@ -1,27 +1,27 @@
 import Testing
 
-@testable import VoiceWeb
+import VoiceQueue
 
-@Suite("A line of what waits")
-struct WaitingLineTests {
+@Suite("A queue, first in, first out")
+struct FIFOQueueTests {
     @Test("first in, first out, whatever comes between")
     func order() {
-        var line = WaitingLine<Int>()
+        var queue = FIFOQueue<Int>()
         var (next, taken) = (0, 0)
         for round in 1...200 {
             for _ in 0..<round % 7 {
-                line.append(next)
+                queue.append(next)
                 next += 1
             }
             for _ in 0..<round % 5 where taken < next {
-                #expect(line.takeFirst() == taken)
+                #expect(queue.popFirst() == taken)
                 taken += 1
             }
         }
-        while let value = line.takeFirst() {
+        while let value = queue.popFirst() {
             #expect(value == taken)
             taken += 1
         }
-        #expect(taken == next && line.isEmpty)
+        #expect(taken == next && queue.isEmpty)
     }
 }

@@ -1,0 +1,34 @@
+/// First in, first out, in a time that does not grow with how many wait. Unbounded: whoever appends sees to it that there are not too many.
+package struct FIFOQueue<Element> {
+    private var elements: [Element?] = []
+    private var head = 0
+
+    package init() {}
+
+    /// How many wait.
+    package var count: Int { elements.count - head }
+
+    /// Whether nothing waits.
+    package var isEmpty: Bool { head == elements.count }
+
+    /// Adds one behind all others.
+    package mutating func append(_ element: Element) { elements.append(element) }
+
+    /// Takes the one that has waited longest; nil where there is none.
+    package mutating func popFirst() -> Element? {
+        guard head < elements.count else { return nil }
+        let element = elements[head].take()
+        head += 1
+        if head == elements.count {
+            elements.removeAll(keepingCapacity: true)
+            head = 0
+        } else if 2 * head >= elements.count {
+            // What moves is less than what was taken since.
+            elements.removeFirst(head)
+            head = 0
+        }
+        return element
+    }
+}
+
+extension FIFOQueue: Sendable where Element: Sendable {}
