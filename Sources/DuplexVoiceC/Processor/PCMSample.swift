@@ -1,3 +1,5 @@
+internal import VoiceSignal
+
 /// A sample as callers have it.
 protocol PCMSample: BitwiseCopyable {
     /// As a part of full scale.
@@ -11,7 +13,6 @@ extension Float: PCMSample {
 }
 
 extension Int16: PCMSample {
-    var unit: Float { Float(self) / 32_768 }
-    /// Rounded to the nearest; what is louder than full scale is clipped. What leaves a processor is a number.
-    init(unit: Float) { self = Int16(Swift.max(-32_768, Swift.min(32_767, (unit * 32_768).rounded()))) }
+    var unit: Float { Float(fullScale: self) }
+    init(unit: Float) { self.init(fullScale: unit) }
 }

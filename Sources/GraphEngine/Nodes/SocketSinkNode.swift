@@ -1,4 +1,5 @@
 internal import VoiceDialog
+internal import VoiceSignal
 internal import VoiceWeb
 
 /// Sends what it hears to a WebSocket.
@@ -66,7 +67,7 @@ final class SocketSinkNode: DrainingNode {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(samples.count * 2)
         for sample in samples {
-            let value = sample.isNaN ? 0 : Int16(max(-32_768, min(32_767, (sample * 32_768).rounded())))
+            let value = Int16(fullScale: sample)
             bytes.append(UInt8(truncatingIfNeeded: value))
             bytes.append(UInt8(truncatingIfNeeded: value >> 8))
         }

@@ -22,7 +22,7 @@ struct RecogniserSound: ~Copyable {
     }
 
     mutating func convert(_ samples: [Int16]) -> [Float] {
-        let input = samples.map { Float($0) / 32_768 }
+        let input = samples.map(Float.init(fullScale:))
         return converter?.converted(input, ratio: ratio) ?? input
     }
 

@@ -201,13 +201,6 @@ private actor OutputSound {
     }
 }
 
-extension Int16 {
-    /// Rounded; what is louder than full scale is clipped.
-    fileprivate init(fullScale sample: Float) {
-        self = Int16(Swift.max(-32_768, Swift.min(32_767, (sample * 32_768).rounded())))
-    }
-}
-
 extension ServedFailure {
     fileprivate init(_ error: PartnerError) { self.init(code: error.code, message: error.explanation) }
 }

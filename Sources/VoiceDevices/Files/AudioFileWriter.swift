@@ -1,4 +1,5 @@
 internal import CSndFile
+internal import VoiceSignal
 
 /// Writes a mono WAV file. For one thread at a time; blocks on the disk.
 ///
@@ -31,7 +32,7 @@ package struct AudioFileWriter: ~Copyable, Sendable {
             written = unsafe samples.withUnsafeBufferPointer { unsafe sf_writef_float(file, $0.baseAddress, wanted) }
         case .int16:
             integers.removeAll(keepingCapacity: true)
-            for index in samples.indices { integers.append(Self.integer(samples[index])) }
+            for index in samples.indices { integers.append(Int16(fullScale: samples[index])) }
             written = unsafe integers.withUnsafeBufferPointer { unsafe sf_writef_short(file, $0.baseAddress, wanted) }
         }
         frames += max(Int(written), 0)
@@ -40,16 +41,4 @@ package struct AudioFileWriter: ~Copyable, Sendable {
 
     /// Completes the header and closes the file.
     package consuming func close() throws(AudioFileError) { try handle.close() }
-
-    /// The inverse of the division by 32,768 that reading does, so that 16-bit samples come back as they were.
-    private static func integer(_ sample: Float) -> Int16 {
-        guard !sample.isNaN else { return 0 }
-        return Int16((sample * 32_768).rounded().clamped(to: -32_768...32_767))
-    }
-}
-
-extension Float {
-    fileprivate func clamped(to range: ClosedRange<Float>) -> Float {
-        min(max(self, range.lowerBound), range.upperBound)
-    }
 }

@@ -1,3 +1,5 @@
+internal import VoiceSignal
+
 /// A piece of the near end for a recogniser that takes speech piece by piece: 16 kHz mono. Pieces follow each other without a gap and without an overlap.
 public struct SpeechChunk: Equatable, Sendable {
     /// Frames per second.
@@ -34,7 +36,7 @@ public struct SpeechChunk: Equatable, Sendable {
         file += little(2, 2) + little(16, 2) + Array("data".utf8) + little(bytes, 4)
         file.reserveCapacity(file.count + bytes)
         for sample in samples {
-            let value = sample.isNaN ? 0 : Int16(min(max((sample * 32_768).rounded(), -32_768), 32_767))
+            let value = Int16(fullScale: sample)
             file.append(UInt8(truncatingIfNeeded: value))
             file.append(UInt8(truncatingIfNeeded: value >> 8))
         }

@@ -79,7 +79,7 @@ private final class SpokenStream: @unchecked Sendable {
         guard let program, frames < Int(Self.longest / .seconds(1)) * rate else { return nil }
         let bytes = program.read(rate / 50 * 2)
         let input = stride(from: 0, to: bytes.count - 1, by: 2).map {
-            Float(Int16(bitPattern: UInt16(bytes[$0]) | UInt16(bytes[$0 + 1]) << 8)) / 32_768
+            Float(fullScale: Int16(bitPattern: UInt16(bytes[$0]) | UInt16(bytes[$0 + 1]) << 8))
         }
         guard !input.isEmpty else { return nil }
         frames += input.count

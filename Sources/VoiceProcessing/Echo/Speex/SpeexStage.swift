@@ -90,8 +90,8 @@ final class SpeexStage: EchoStage {
     ) {
         guard delay > 0 else { return }
         for index in 0..<block {
-            capture[index] = Self.quantised(span[index])
-            reference[index] = Self.quantised(far[index])
+            capture[index] = Int16(fullScale: span[index])
+            reference[index] = Int16(fullScale: far[index])
         }
         if echo == .off {
             output.copy(from: capture)
@@ -99,10 +99,6 @@ final class SpeexStage: EchoStage {
             unsafe speex_echo_cancellation(canceller, capture.start, reference.start, output.start)
         }
         unsafe _ = speex_preprocess_run(preprocessor, output.start)
-        for index in 0..<block { span[index] = Float(output[index]) / 32_768 }
-    }
-
-    private static func quantised(_ value: Float) -> Int16 {
-        Int16(max(-32_768, min(32_767, (value * 32_768).rounded())))
+        for index in 0..<block { span[index] = Float(fullScale: output[index]) }
     }
 }
