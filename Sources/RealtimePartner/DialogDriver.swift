@@ -1,6 +1,7 @@
 internal import VoiceDialog
 internal import VoiceEngine
 internal import VoicePartner
+internal import VoiceSignal
 internal import VoiceWeb
 
 /// Carries out a dialog: its socket, its time, the conversation's microphone and turns, and its answers.
@@ -173,7 +174,7 @@ actor DialogDriver {
 
     private func hear(_ frame: SoundFrame) {
         heardUntil = frame.time
-        dialog.hear(frame.samples.map { Int16(max(-1, min(1, $0)) * 32_767) })
+        dialog.hear(frame.samples.map(Int16.init(fullScale:)))
         followOutputs()
     }
 

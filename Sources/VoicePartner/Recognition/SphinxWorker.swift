@@ -1,4 +1,5 @@
 internal import Glibc
+internal import VoiceSignal
 
 /// A decoder of pocketsphinx, and the turn that it decodes. By one thread at a time.
 @safe
@@ -92,7 +93,7 @@ final class SphinxWorker: @unchecked Sendable {
     func take(_ samples: [Float], of number: Int) -> String? {
         let room = Int(PocketsphinxRecogniser.longestTurn / .seconds(1)) * Self.rate - sound.count
         guard number == self.number, isOpen, room > 0, let library, let decoder = unsafe decoder else { return nil }
-        let piece = samples.prefix(room).map { Int16(max(-1, min(1, $0)) * 32_767) }
+        let piece = samples.prefix(room).map(Int16.init(fullScale:))
         sound += piece
         _ = unsafe library.process(decoder, piece, piece.count, 0, 0)
         guard sound.count >= asked + Self.partialInterval else { return nil }
