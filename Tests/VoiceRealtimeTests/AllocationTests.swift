@@ -69,14 +69,12 @@ struct AllocationTests {
         #expect(counted == 0)
     }
 
-    @Test("following a clock, and signalling", .enabled(if: isCounted))
-    func clock() throws {
-        var clock = DeviceClock(sampleRate: 48_000)
+    @Test("signalling", .enabled(if: isCounted))
+    func signal() throws {
         let signal = try WakeSignal()
         let handle = signal.handle
         let counted = allocations {
-            for i in 0..<1_000 {
-                _ = clock.update(frame: i * 480, time: MonotonicTime(nanoseconds: Int64(i) * 10_000_000))
+            for _ in 0..<1_000 {
                 RealtimeWatch.enter()
                 handle.signal()
                 RealtimeWatch.exit()

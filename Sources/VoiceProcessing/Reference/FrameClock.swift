@@ -1,7 +1,8 @@
+import VoiceSignal
+
 /// When each frame of a stream passed its converter: a delay-locked loop over time stamps that jitter.
 ///
-/// Second order, critically enough damped (F. Adriaensen, "Using a DLL to filter time", LAC 2005). The bandwidth starts
-/// wide and narrows as 1/t, so that the period is found within a second and is good to a few ppm after half a minute.
+/// The bandwidth starts wide and narrows as 1/t, so that the period is found within a second and is good to a few ppm after half a minute.
 struct FrameClock: BitwiseCopyable {
     /// Bandwidths, Hz. At the widest the loop is still stable with blocks of 20 ms; at the narrowest a jitter of 1 ms
     /// RMS leaves about 0.04 ms in the times and 3 ppm in the period.
@@ -14,19 +15,18 @@ struct FrameClock: BitwiseCopyable {
 
     /// Frame that `time` belongs to.
     private var frame: Int64
-    /// Smoothed time of `frame`, nanoseconds.
-    private var time: Double
-    /// Nanoseconds per frame.
-    private(set) var period: Double
+    private var loop: DelayLockedLoop
     private var elapsed = 0.0
     private var meanSquareError = 0.0
     private(set) var updates = 1
 
     init(frame: Int64, time: Int64, period: Double) {
         self.frame = frame
-        self.time = Double(time)
-        self.period = period
+        loop = DelayLockedLoop(time: Double(time), period: period)
     }
+
+    /// Nanoseconds per frame.
+    var period: Double { loop.period }
 
     /// RMS distance of the time stamps from the smoothed times, nanoseconds.
     var jitter: Double { meanSquareError.squareRoot() }
@@ -35,23 +35,20 @@ struct FrameClock: BitwiseCopyable {
     var age: Double { elapsed }
 
     /// When a frame passes or passed, nanoseconds.
-    func time(of other: Int64) -> Double { time + Double(other - frame) * period }
+    func time(of other: Int64) -> Double { loop.time(after: Double(other - frame)) }
 
     /// Which frame passes at a time, in nanoseconds.
-    func frame(at other: Double) -> Double { Double(frame) + (other - time) / period }
+    func frame(at other: Double) -> Double { Double(frame) + (other - loop.time) / period }
 
     /// Takes the time stamp of a later frame.
     mutating func update(frame next: Int64, time stamp: Int64) {
         let frames = Double(next - frame)
         guard frames > 0 else { return }
-        let predicted = time(of: next)
-        let error = Double(stamp) - predicted
         let seconds = frames * period / Self.nanosecondsPerSecond
         elapsed += seconds
         let bandwidth = max(Self.bandwidth.narrowest, min(Self.bandwidth.widest, Self.narrowing / elapsed))
-        let omega = min(0.5, 2 * Double.pi * bandwidth * seconds)
-        time = predicted + 2.0.squareRoot() * omega * error
-        period += omega * omega * error / frames
+        let error = loop.follow(
+            Double(stamp), after: frames, weight: DelayLockedLoop.weight(bandwidth: bandwidth, seconds: seconds))
         frame = next
         let weight = max(Self.jitterWeight, 1 / Double(updates + 1))
         meanSquareError += weight * (error * error - meanSquareError)

@@ -1,18 +1,20 @@
+internal import VoiceRealtime
+internal import VoiceSignal
+
 /// Follows a device's own clock: from the jittery times at which periods were seen to a smooth map of frames to times,
 /// and to the rate's deviation in ppm.
 ///
-/// Two delay-locked loops of second order (F. Adriaensen, "Using a DLL to filter time", 2005) run on the same
-/// observations. A quick one gives times: it forgives the monotonic clock being slewed. A slow one gives the drift,
+/// Two delay-locked loops run on the same observations. A quick one gives times: it forgives the monotonic clock being slewed. A slow one gives the drift,
 /// which needs a minute of averaging to be worth a few ppm under a millisecond of jitter. Both begin as the
 /// least-squares line does, with a bandwidth that falls with the time observed, and stop falling at their floors; when
 /// the two come apart by more than jitter explains, the rate has changed, and the slow one starts over from the quick
 /// one. Value type; every method is real-time safe.
-public struct DeviceClock: BitwiseCopyable, Sendable {
+struct DeviceClock: BitwiseCopyable, Sendable {
     /// Nominal frames per second.
-    public let sampleRate: Int
+    let sampleRate: Int
     /// The widest error that still counts as jitter; a larger one is a jump, and times start anew from it while the
     /// rate is kept.
-    public static let jumpNanoseconds: Double = 20_000_000
+    static let jumpNanoseconds: Double = 20_000_000
 
     /// Below this the quick loop does not go, in Hz: 3 s of memory, 6 % of the jitter left at 10 ms periods.
     private static var timeFloorHertz: Double { @_noLocks @_noAllocation get { 0.05 } }
@@ -35,11 +37,11 @@ public struct DeviceClock: BitwiseCopyable, Sendable {
     private var isRunning = false
     private var settling = Settling()
     /// How often times had to start anew because of a jump, or because the frame counter ran backwards.
-    public private(set) var jumps = 0
+    private(set) var jumps = 0
 
     /// A loop at rest for a device of `sampleRate` Hz.
     @_noLocks @_noAllocation
-    public init(sampleRate: Int) {
+    init(sampleRate: Int) {
         precondition(sampleRate > 0)
         self.sampleRate = sampleRate
         nominal = 1e9 / Double(sampleRate)
@@ -50,7 +52,7 @@ public struct DeviceClock: BitwiseCopyable, Sendable {
     /// Takes note that the device's frame counter stood at `frame` at `time`, and returns the smoothed time of that
     /// frame. A counter that has not moved changes nothing.
     @_noLocks @_noAllocation
-    public mutating func update(frame: Int, time seen: MonotonicTime) -> MonotonicTime {
+    mutating func update(frame: Int, time seen: MonotonicTime) -> MonotonicTime {
         guard isRunning else {
             isRunning = true
             anchor(frame: frame, at: seen)
@@ -59,7 +61,7 @@ public struct DeviceClock: BitwiseCopyable, Sendable {
         let advanced = Double(frame &- self.frame)
         if advanced == 0 { return time(ofFrame: frame) }
         let observed = Double(seen.nanoseconds &- origin)
-        let error = observed - (time.predicted + advanced * time.period)
+        let error = observed - time.loop.time(after: advanced)
         if advanced < 0 || error.magnitude > Self.jumpNanoseconds {
             jumps += 1
             anchor(frame: frame, at: seen)
@@ -70,12 +72,12 @@ public struct DeviceClock: BitwiseCopyable, Sendable {
         let elapsed = advanced * nominal * 1e-9
         time.follow(observed, advanced: advanced, elapsed: elapsed, floor: Self.timeFloorHertz)
         if settling.seconds > 0 {
-            rate.predicted += advanced * rate.period
-            settling.note(observed - rate.predicted, elapsed: elapsed)
-            if settling.seconds <= 0 { rate.predicted += settling.meanError }
+            rate.loop.time = rate.loop.time(after: advanced)
+            settling.note(observed - rate.loop.time, elapsed: elapsed)
+            if settling.seconds <= 0 { rate.loop.time += settling.meanError }
         } else {
             rate.follow(observed, advanced: advanced, elapsed: elapsed, floor: Self.rateFloorHertz)
-            let apart = (time.predicted - rate.predicted).magnitude
+            let apart = (time.loop.time - rate.loop.time).magnitude
             if apart > Self.disagreement * time.meanError + Self.disagreementNanoseconds { rate = time }
         }
         return time(ofFrame: frame)
@@ -84,7 +86,7 @@ public struct DeviceClock: BitwiseCopyable, Sendable {
     /// Counts the device's frames anew: `frame` passes at `time`. The rate stays as it was learnt, since the crystal is
     /// the same. For a stream that is started anew, whose first frame's time is known; not counted in ``jumps``.
     @_noLocks @_noAllocation
-    public mutating func restart(frame: Int, time seen: MonotonicTime) {
+    mutating func restart(frame: Int, time seen: MonotonicTime) {
         anchor(frame: frame, at: seen)
         settling = Settling(seconds: isRunning ? Self.settlingSeconds : 0)
         isRunning = true
@@ -93,14 +95,14 @@ public struct DeviceClock: BitwiseCopyable, Sendable {
     /// The smoothed time of `frame`, which may lie a little ahead of or behind the last update. Meaningless before the
     /// first.
     @_noLocks @_noAllocation
-    public func time(ofFrame frame: Int) -> MonotonicTime {
-        MonotonicTime(nanoseconds: origin &+ Int64(time.predicted + Double(frame &- self.frame) * time.period))
+    func time(ofFrame frame: Int) -> MonotonicTime {
+        MonotonicTime(nanoseconds: origin &+ Int64(time.loop.time(after: Double(frame &- self.frame))))
     }
 
     /// How much faster than nominal the device runs, in parts per million of the monotonic clock. 0 at first; under 2
     /// ms of jitter at 10 ms periods its standard deviation is 1 ppm after one minute and below that later.
-    public var driftPPM: Double {
-        @_noLocks @_noAllocation get { (nominal / rate.period - 1) * 1e6 }
+    var driftPPM: Double {
+        @_noLocks @_noAllocation get { (nominal / rate.loop.period - 1) * 1e6 }
     }
 
     /// One standard deviation of ``driftPPM``, as the jitter and the length of the observation let expect; infinite at
@@ -109,31 +111,29 @@ public struct DeviceClock: BitwiseCopyable, Sendable {
     /// That of a least-squares line's slope through as many observations, sqrt(12 / n) / T times their jitter: what the
     /// slow loop comes to until its bandwidth stops falling, and stays at then. Real-time safe, though the compiler
     /// cannot prove the square root.
-    public var driftUncertaintyPPM: Double { rate.slopeError * 1e6 }
+    var driftUncertaintyPPM: Double { rate.slopeError * 1e6 }
 
     /// For how long the rate has been learnt, in seconds, up to where its bandwidth stops falling (78 s); starts over
     /// when the rate is seen to have changed.
-    public var ageSeconds: Double { @_noLocks @_noAllocation get { rate.seconds } }
+    var ageSeconds: Double { @_noLocks @_noAllocation get { rate.seconds } }
 
     /// The mean distance between the times at which periods were seen and the smoothed ones, in nanoseconds.
-    public var jitterNanoseconds: Double { @_noLocks @_noAllocation get { time.meanError } }
+    var jitterNanoseconds: Double { @_noLocks @_noAllocation get { time.meanError } }
 
     @_noLocks @_noAllocation
     private mutating func anchor(frame: Int, at seen: MonotonicTime) {
         self.frame = frame
         origin = seen.nanoseconds
-        time = Loop(period: rate.period)
-        rate.predicted = 0
+        time = Loop(period: rate.loop.period)
+        rate.loop.time = 0
     }
 }
 
 extension DeviceClock {
-    /// One delay-locked loop, in nanoseconds since the clock's origin.
+    /// One delay-locked loop, whose bandwidth falls as a least-squares line's would.
     fileprivate struct Loop: BitwiseCopyable, Sendable {
-        /// The smoothed time of the last observed frame.
-        var predicted: Double = 0
-        /// Nanoseconds per frame.
-        var period: Double
+        /// In nanoseconds since the clock's origin.
+        var loop: DelayLockedLoop
         /// The mean magnitude of the observations' errors over the last seconds: the jitter.
         private(set) var meanError: Double = 0
         /// For how long it has observed, as far as the floor of its bandwidth lets that matter.
@@ -146,16 +146,11 @@ extension DeviceClock {
         /// Bandwidth times the time observed with which the loop's gains come closest to those of a least-squares line
         /// over all of it: sqrt(6) / (2 pi), from the line's rate gain of 6 / k^2 after k observations.
         private static var leastSquares: Double { @_noLocks @_noAllocation get { 0.39 } }
-        /// sqrt(2): the loop settles without ringing (Adriaensen, section 2).
-        private static var damping: Double { @_noLocks @_noAllocation get { 1.414_213_562_373_095 } }
-        /// A loop that is updated so seldom that its bandwidth would ask for more than this is held stable.
-        private static var largestOmega: Double { @_noLocks @_noAllocation get { 0.5 } }
-
         /// The mean magnitude of white jitter is this part of its standard deviation: sqrt(2 / pi).
         private static var meanOfDeviation: Double { @_noLocks @_noAllocation get { 0.797_884_560_802_865 } }
 
         @_noLocks @_noAllocation
-        init(period: Double) { self.period = period }
+        init(period: Double) { loop = DelayLockedLoop(time: 0, period: period) }
 
         /// The standard deviation of the rate, as a part of it.
         var slopeError: Double {
@@ -168,13 +163,10 @@ extension DeviceClock {
         mutating func follow(_ observed: Double, advanced: Double, elapsed: Double, floor: Double) {
             seconds = min(seconds + elapsed, Self.leastSquares / floor)
             let bandwidth = Self.leastSquares / (seconds + Self.leastSquares / Self.openingHertz)
-            let omega = min(2 * Double.pi * bandwidth * elapsed, Self.largestOmega)
-            let expected = predicted + advanced * period
-            let error = observed - expected
+            let omega = DelayLockedLoop.weight(bandwidth: bandwidth, seconds: elapsed)
+            let error = loop.follow(observed, after: advanced, weight: omega)
             meanError += omega * (error.magnitude - meanError)
             interval = interval == 0 ? elapsed : interval + omega * (elapsed - interval)
-            predicted = expected + Self.damping * omega * error
-            period += omega * omega * error / advanced
         }
     }
 

@@ -2,6 +2,8 @@ import TestCases
 import Testing
 import VoiceRealtime
 
+@testable import VoiceDevices
+
 @Suite("DeviceClock: a device's time under jitter, drift and jumps")
 struct DeviceClockTests {
     /// A device whose periods are seen late or early by up to `jitter`.
@@ -134,10 +136,10 @@ struct DeviceClockTests {
         device.run(&clock, seconds: 1)
         let expected = clock.time(ofFrame: device.frame)
         let late = MonotonicTime(nanoseconds: expected.nanoseconds + 5_000_000)
-        expectEqual(clock.update(frame: device.frame, time: late), expected)
-        expectEqual(clock.time(ofFrame: device.frame), expected)
+        #expect(clock.update(frame: device.frame, time: late) == expected)
+        #expect(clock.time(ofFrame: device.frame) == expected)
         #expect(clock.jumps == 0)
-        expectEqual(clock.update(frame: 480, time: late), late)
+        #expect(clock.update(frame: 480, time: late) == late)
         #expect(clock.jumps == 1)
         #expect(clock.time(ofFrame: 960).nanoseconds == late.nanoseconds + 10_000_000)
     }
