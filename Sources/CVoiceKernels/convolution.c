@@ -88,3 +88,24 @@ VK_CLONES void vk_resample(
         }
     }
 }
+
+// In state space, where from one sample to the next only a product and a sum of each section have to wait for each other:
+//
+//     y = b0 x + z1        z1 <- (b1 - a1 b0) x + z2 - a1 z1        z2 <- (b2 - a2 b0) x - a2 z1
+VK_CLONES double vk_weighted_energy(const float *input, size_t count, vk_section *first, vk_section *second) {
+    vk_section a = *first, b = *second;
+    double sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        const double x = input[i];
+        const double y = a.b0 * x + a.z1, w = b.b0 * y + b.z1;
+        const double z1 = a.c1 * x + a.z2 - a.a1 * a.z1, v1 = b.c1 * y + b.z2 - b.a1 * b.z1;
+        a.z2 = a.c2 * x - a.a2 * a.z1;
+        b.z2 = b.c2 * y - b.a2 * b.z1;
+        a.z1 = z1;
+        b.z1 = v1;
+        sum += w * w;
+    }
+    *first = a;
+    *second = b;
+    return sum;
+}

@@ -116,6 +116,14 @@ void vk_resample(
     const float *input, double start, double step, const float *rows, size_t phases, size_t tap_count, float *output, size_t count)
     VK_SAFE;
 
+/// A recursive filter of the second order, (b0 + b1/z + b2/z^2) / (1 + a1/z + a2/z^2), with c1 = b1 - a1 b0 and c2 = b2 - a2 b0, and its memory.
+typedef struct {
+    double b0, c1, c2, a1, a2, z1, z2;
+} vk_section;
+
+/// Sum of the squares of what the two sections, one behind the other, make of `input`.
+double vk_weighted_energy(const float *input, size_t count, vk_section *first, vk_section *second) VK_SAFE;
+
 /// Sum of a * b.
 float vk_dot(const float *a, const float *b, size_t count) VK_SAFE;
 

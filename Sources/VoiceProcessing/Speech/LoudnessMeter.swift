@@ -1,3 +1,4 @@
+import CVoiceKernels
 import Glibc
 import VoiceSignal
 
@@ -16,8 +17,8 @@ package struct LoudnessMeter: ~Copyable {
 
     private var powers = RealVector(count: LoudnessMeter.blocks.shortTerm)
     private var next = 0
-    private var shelf: Biquad
-    private var highPass: Biquad
+    private var shelf: vk_section
+    private var highPass: vk_section
 
     /// A meter.
     package init(sampleRate: Int) {
@@ -33,13 +34,10 @@ package struct LoudnessMeter: ~Copyable {
 
     /// Takes a block of 10 ms.
     package mutating func take(_ block: Span<Float>) {
-        var (first, second) = (shelf, highPass)
-        var sum = 0.0
-        for index in 0..<block.count {
-            let weighted = second.run(first.run(Double(block[index])))
-            sum += weighted * weighted
+        let sum = unsafe block.withUnsafeBufferPointer { samples in
+            guard let start = samples.baseAddress else { return 0.0 }
+            return unsafe vk_weighted_energy(start, samples.count, &shelf, &highPass)
         }
-        (shelf, highPass) = (first, second)
         powers[next] = Float(sum / Double(block.count))
         next = (next + 1) % powers.count
     }
@@ -53,21 +51,25 @@ package struct LoudnessMeter: ~Copyable {
         return max(Self.silence, Self.offset + decibelsFullScale(ofPower: sum / Float(blocks)))
     }
 
-    private static func shelf(_ rate: Double) -> Biquad {
+    private static func section(b0: Double, b1: Double, b2: Double, a1: Double, a2: Double) -> vk_section {
+        vk_section(b0: b0, c1: b1 - a1 * b0, c2: b2 - a2 * b0, a1: a1, a2: a2, z1: 0, z2: 0)
+    }
+
+    private static func shelf(_ rate: Double) -> vk_section {
         let k = tan(.pi * 1681.974450955533 / rate)
         let q = 0.7071752369554196
         let high = pow(10, 3.999843853973347 / 20)
         let band = pow(high, 0.4996667741545416)
         let a0 = 1 + k / q + k * k
-        return Biquad(
+        return section(
             b0: (high + band * k / q + k * k) / a0, b1: 2 * (k * k - high) / a0, b2: (high - band * k / q + k * k) / a0,
             a1: 2 * (k * k - 1) / a0, a2: (1 - k / q + k * k) / a0)
     }
 
-    private static func highPass(_ rate: Double) -> Biquad {
+    private static func highPass(_ rate: Double) -> vk_section {
         let k = tan(.pi * 38.13547087602444 / rate)
         let q = 0.5003270373238773
         let a0 = 1 + k / q + k * k
-        return Biquad(b0: 1, b1: -2, b2: 1, a1: 2 * (k * k - 1) / a0, a2: (1 - k / q + k * k) / a0)
+        return section(b0: 1, b1: -2, b2: 1, a1: 2 * (k * k - 1) / a0, a2: (1 - k / q + k * k) / a0)
     }
 }

@@ -10,19 +10,25 @@
 // Of our own code; what libsndfile does is bounded by the time that an input may take.
 private let opening = Budget("telling what it is, and opening it", limit: 2_000_000)
 
+/// What is opened within a budget, which returns no noncopyable value.
+private final class Opened {
+    var reader: AudioFileReader
+    init(_ reader: consuming AudioFileReader) { self.reader = reader }
+}
+
 /// libFuzzer's entry: one input, always answered 0; a precondition that fails is a finding.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     guard let bytes = unsafe bytes, count > 0 else { return 0 }
     let input = unsafe Span(_unsafeStart: bytes, count: count)
     let file = input.indices.map { input[$0] }
-    do throws(AudioFileError) {
-        var reader = try opening.spend { () throws(AudioFileError) in try AudioFileReader(.bytes(file)) }
+    do {
+        let opened = try opening.spend { Opened(try AudioFileReader(.bytes(file))) }
         var block = [Float](repeating: 0, count: 4_800)
         // Ten seconds at most: a header may promise hours.
         for _ in 0..<100 {
             var target = block.mutableSpan
-            let count = try reader.read(into: &target)
+            let count = try opened.reader.read(into: &target)
             precondition(count <= 4_800)
             if count < 4_800 { break }
         }

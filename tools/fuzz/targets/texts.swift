@@ -7,8 +7,8 @@
 @testable import VoiceText
 
 // A frame may carry a whole text of 64 kB, and the check of one runs over all of it.
-private let reading = Budget("a frame", limit: 500_000)
-private let asking = Budget("a request", limit: 20_000)
+private let reading = Budget("a frame", limit: 200_000)
+private let asking = Budget("a request", limit: 10_000)
 
 /// libFuzzer's entry: one input, always answered 0; a precondition that fails is a finding.
 @_cdecl("LLVMFuzzerTestOneInput")
