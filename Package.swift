@@ -197,7 +197,7 @@ let package = Package(
         tests("VoiceText", "VoiceText", optimized: false),
         .testTarget(
             name: "VoiceDialogTests", dependencies: ["VoiceDialog", "TestCases"], exclude: ["ClientEvents"],
-            swiftSettings: unoptimized),
+            swiftSettings: swift),
         tests("VoiceWeb", "VoiceWeb", "VoiceQueue", "COpenSSL", optimized: false),
         .target(
             name: "ScriptedRealtime", dependencies: ["VoiceDialog", "VoiceRealtime", "VoiceWeb"],
@@ -207,8 +207,8 @@ let package = Package(
             "RealtimePartner", "RealtimePartner", "ScriptedRealtime", "VoicePartner", "VoiceDialog", "VoiceWeb",
             "VoiceEngine",
             "VoiceSimulation", "SimulatedCalls", optimized: false),
-        tests("VoicePeers", "VoicePeers", "VoiceSimulation", optimized: false),
-        tests("VoiceRooms", "VoiceRooms", "VoicePeers", "VoiceSimulation", "ScriptedPeers", optimized: false),
+        tests("VoicePeers", "VoicePeers", "VoiceSimulation"),
+        tests("VoiceRooms", "VoiceRooms", "VoicePeers", "VoiceSimulation", "ScriptedPeers"),
         .target(
             name: "CExclusionProbe", path: "Tests/CExclusionProbe",
             cxxSettings: [.headerSearchPath("../../Sources/CWebRTCAudio")]),
