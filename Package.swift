@@ -88,6 +88,7 @@ let package = Package(
         module("VoiceText"),
         module("VoiceDialog", "CJansson", "VoiceQueue"),
         module("VoiceGraph", "VoiceDialog"),
+        module("ControlAPI", "VoiceDialog", "VoiceQueue"),
         module("VoiceWeb", "CWebSocket", "VoiceQueue", "VoiceRealtime"),
         module("VoicePeers", "VoiceWire"),
         module("VoiceRooms", "VoiceWire", "VoicePeers"),
@@ -111,6 +112,9 @@ let package = Package(
             "GraphEngine", "VoiceGraph", "VoiceDialog", "VoiceWeb", "VoicePartner", "VoiceEngine", "VoiceProcessing",
             "VoiceDevices", "VoiceRealtime", "VoiceSignal"),
         module(
+            "ControlServer", "ControlAPI", "VoiceDialog", "VoiceWeb", "VoicePartner", "VoiceEngine", "VoiceDevices",
+            "VoiceRealtime", "VoiceTransport", "VoiceRooms"),
+        module(
             "SimulatedCalls", "VoiceEngine", "VoiceSimulation", "VoiceSignal", "VoiceWire", "VoicePeers", "VoiceRooms",
             "VoiceProcessing", "VoiceDevices", "VoiceRealtime"),
 
@@ -123,8 +127,8 @@ let package = Package(
         .executableTarget(
             name: "duplex",
             dependencies: [
-                "VoiceEngine", "VoicePartner", "RealtimePartner", "GraphEngine", "VoiceDialog", "VoiceWeb",
-                "VoiceTransport",
+                "VoiceEngine", "VoicePartner", "RealtimePartner", "GraphEngine", "ControlServer", "ControlAPI",
+                "VoiceDialog", "VoiceWeb", "VoiceTransport",
                 "VoiceSimulation", "SimulatedCalls",
                 "CAllocationCounter", "CDuplexBuild", "CPcap",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -224,6 +228,10 @@ let package = Package(
             optimized: false),
         tests("VoicePartner", "VoicePartner", "VoiceEngine", "VoiceSimulation", "SimulatedCalls", optimized: false),
         tests("VoiceGraph", "VoiceGraph", optimized: false),
+        tests("ControlAPI", "ControlAPI", "VoiceDialog"),
+        tests(
+            "ControlServer", "ControlServer", "ControlAPI", "VoiceDialog", "VoiceWeb", "VoicePartner", "VoiceEngine",
+            "VoiceSimulation", "SimulatedCalls", "VoiceTransport", "VoiceRooms", optimized: false),
         tests(
             "GraphEngine", "GraphEngine", "VoicePartner", "VoiceEngine", "VoiceProcessing", "VoiceDevices",
             "VoiceRealtime", "VoiceSimulation", "SimulatedCalls", "CAllocationCounter"),

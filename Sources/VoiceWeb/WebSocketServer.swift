@@ -21,9 +21,9 @@ package final class WebSocketServer: Sendable {
     ) throws(WebSocketFailure) {
         let loop = WebLoop(limits: limits, accept: accept)
         let port = port
-        let start: Start
+        let start: ServerStart
         do throws(ThreadError) {
-            let answer = try Start()
+            let answer = try ServerStart()
             start = answer
             thread = try RealtimeThread(name: "dv-web", priority: 0) { _ in
                 unsafe loop.run { handler, owner in
@@ -62,7 +62,7 @@ package final class WebSocketServer: Sendable {
 }
 
 /// Whether and where a server listens, which its thread knows.
-private final class Start: Sendable {
+final class ServerStart: Sendable {
     private let port = Mutex<UInt16?>(nil)
     private let wake: WakeSignal
 
@@ -79,7 +79,7 @@ private final class Start: Sendable {
     }
 }
 
-private func withOptionalCString<Outcome>(
+func withOptionalCString<Outcome>(
     _ text: String?, _ body: (UnsafePointer<CChar>?) -> Outcome
 ) -> Outcome {
     guard let text else { return body(nil) }

@@ -19,8 +19,8 @@ struct Duplex: AsyncParsableCommand {
             """,
         version: EngineVersion.text,
         subcommands: [
-            Demo.self, Call.self, Talk.self, Agent.self, ServeRealtime.self, Loopback.self, Aec.self, Playout.self,
-            Speech.self, ReplayCommand.self, Graph.self, Room.self, Doctor.self, Devices.self,
+            Demo.self, Call.self, Talk.self, Agent.self, ServeRealtime.self, ServeControl.self, Loopback.self, Aec.self,
+            Playout.self, Speech.self, ReplayCommand.self, Graph.self, Room.self, Doctor.self, Devices.self,
         ])
 
     static func main() async {

@@ -11,6 +11,11 @@ enum ImportTable {
         "VoiceText": [],
         "VoiceDialog": ["CJansson", "VoiceQueue"],
         "VoiceWeb": ["CWebSocket", "VoiceQueue", "VoiceRealtime"],
+        "ControlAPI": ["VoiceDialog", "VoiceQueue"],
+        "ControlServer": [
+            "ControlAPI", "VoiceDevices", "VoiceDialog", "VoiceEngine", "VoicePartner", "VoiceRealtime", "VoiceRooms",
+            "VoiceTransport", "VoiceWeb",
+        ],
         "VoiceGraph": ["VoiceDialog"],
         "VoicePeers": ["VoiceWire"],
         "VoiceRooms": ["VoiceWire", "VoicePeers"],
@@ -41,7 +46,8 @@ enum ImportTable {
         ],
         "duplex": stages.union([
             "VoiceEngine", "VoiceSimulation", "SimulatedCalls", "ArgumentParser", "CDuplexBuild", "CPcap",
-            "FoundationEssentials", "VoicePartner", "RealtimePartner", "GraphEngine", "VoiceDialog", "VoiceWeb",
+            "FoundationEssentials", "VoicePartner", "RealtimePartner", "GraphEngine", "ControlAPI",
+            "ControlServer", "VoiceDialog", "VoiceWeb",
         ]),
     ]
 

@@ -1,0 +1,174 @@
+internal import ControlAPI
+internal import VoiceDialog
+internal import VoiceEngine
+internal import VoicePartner
+
+/// A talk whose answers come from outside: what is said is recognised and told, and what the bot gives is spoken.
+actor BotTalk {
+    /// Sound from before the first speech that belongs to a turn: words begin softly, and the detector is not exact.
+    private static let lead = Duration.milliseconds(300)
+
+    private let conversation: Conversation
+    private let recognition: Recognition
+    private let synthesiser: any Synthesiser
+    private let tell: @Sendable (PartnerEvent) -> Void
+    private var memory = SoundMemory()
+    /// The last turn that ended, and was not answered.
+    private var open: TurnID?
+    private var recognising: Task<Void, Never>?
+    private var speaking: (turn: TurnID, task: Task<Void, Never>)?
+
+    init(
+        _ conversation: Conversation, _ recognition: Recognition, _ synthesiser: any Synthesiser,
+        tell: @escaping @Sendable (PartnerEvent) -> Void
+    ) {
+        self.conversation = conversation
+        self.recognition = recognition
+        self.synthesiser = synthesiser
+        self.tell = { event in
+            conversation.remember(event)
+            tell(event)
+        }
+    }
+
+    /// Listens until the conversation ends.
+    func run() async {
+        let hearing = Task {
+            for await frame in conversation.farEnd.nearEnd(.milliseconds20) { self.memory.append(frame) }
+        }
+        for await event in conversation.events {
+            tell(.turn(event))
+            switch event {
+            case .turnEnded(let turn): recognise(turn)
+            case .answerCancelled(let turn, _):
+                if speaking?.turn == turn { speaking?.task.cancel() }
+                if open == turn { open = nil }
+            default: break
+            }
+        }
+        hearing.cancel()
+        recognising?.cancel()
+        speaking?.task.cancel()
+    }
+
+    private func recognise(_ turn: Turn) {
+        open = turn.id
+        let sound = memory.frames(from: turn.start - Self.lead).prefix { $0.time < turn.end }.flatMap(\.samples)
+        recognising?.cancel()
+        recognising = Task {
+            do throws(PartnerError) {
+                let text = try await recognition.recognise(sound)
+                guard !Task.isCancelled else { return }
+                self.tell(.recognised(turn.id, text, isFinal: true))
+                if text.isEmpty { await self.pass(turn.id) }
+            } catch {
+                self.tell(.failed(turn.id, error))
+                await self.pass(turn.id)
+            }
+        }
+    }
+
+    /// Nothing is to be answered.
+    private func pass(_ turn: TurnID) async {
+        guard open == turn else { return }
+        open = nil
+        await (try? conversation.answer(turn))?.finish()
+    }
+
+    /// Speaks a text; returns the turn that it is spoken in.
+    func say(_ text: String, in turn: UInt32?) throws(ControlError) -> UInt32 {
+        var splitter = SentenceSplitter()
+        // A control character is no word.
+        let plain = String(text.unicodeScalars.map { $0.value < 32 ? " " : Character($0) })
+        var sentences = splitter.append(plain)
+        if let last = splitter.finish() { sentences.append(last) }
+        return try speak(in: turn) { [synthesiser, sentences] answer in
+            for sentence in sentences where !Task.isCancelled {
+                answer.caption("\(sentence) ")
+                do throws(PartnerError) {
+                    try await synthesiser.synthesise(sentence) { await answer.play($0.samples, rate: $0.rate) }
+                } catch {
+                    return error
+                }
+            }
+            return nil
+        }
+    }
+
+    /// Plays a sound file that can be decoded.
+    func play(_ sound: [UInt8]) throws(ControlError) -> UInt32 {
+        try speak(in: nil) { answer in
+            _ = try? await answer.play(encoded: .bytes(sound))
+            return nil
+        }
+    }
+
+    private func speak(
+        in turn: UInt32?, _ body: @escaping @Sendable (SpokenAnswer) async -> PartnerError?
+    ) throws(ControlError) -> UInt32 {
+        let answer: SpokenAnswer
+        do throws(TurnRefusal) {
+            answer = try conversation.answer(turn.map(TurnID.init(rawValue:)) ?? open)
+        } catch {
+            throw ControlError(EngineError.turn(error))
+        }
+        if open == answer.turn { open = nil }
+        let captions = answer.captions()
+        let task = Task {
+            if let error = await body(answer) { self.tell(.failed(answer.turn, error)) }
+            await answer.finish()
+            for await caption in captions where caption.isFinal {
+                let text = SpokenText(
+                    said: caption.text, heard: caption.heard, end: caption.isCut ? .interrupted : .complete)
+                self.tell(.answered(answer.turn, text))
+            }
+        }
+        speaking = (answer.turn, task)
+        return answer.turn.rawValue
+    }
+}
+
+extension EventHub {
+    /// Tells what happens in a talk.
+    func tell(_ event: PartnerEvent) {
+        switch event {
+        case .ready: break
+        case .recognised(let turn, let text, let isFinal):
+            if isFinal { tell("recognised", ["turn": number(turn), "text": .string(text)]) }
+        case .caption(let turn, let text): tell("caption", ["turn": number(turn), "text": .string(text)])
+        case .answered(let turn, let text):
+            tell(
+                "answered",
+                [
+                    "turn": number(turn), "said": .string(text.said), "heard": .string(text.heard),
+                    "isCut": .bool(text.isCut),
+                ])
+        case .failed(let turn, let error):
+            var members = ["error": ControlError(409, error.code, error.explanation).json]
+            if let turn { members["turn"] = number(turn) }
+            tell("turnFailed", members)
+        case .turn(let event): tell(event)
+        }
+    }
+
+    private func tell(_ event: TurnEvent) {
+        switch event {
+        case .stateChanged(let state, let turn): tell("state", ["state": .string("\(state)"), "turn": number(turn)])
+        case .speechStarted(let turn, _): tell("speechStarted", ["turn": number(turn)])
+        case .turnEnded(let turn): tell("turnEnded", ["turn": number(turn.id)])
+        case .turnDropped(let turn, _): tell("turnDropped", ["turn": number(turn)])
+        case .answerStarted(let turn, _): tell("answerStarted", ["turn": number(turn)])
+        case .answerCancelled(let turn, let end):
+            tell("answerCancelled", ["turn": number(turn), "reason": .string("\(end)")])
+        case .answerEnded(let turn, let heard):
+            tell(
+                "answerEnded",
+                ["turn": number(turn), "heardMs": .number((heard.heard / .milliseconds(1)).rounded())])
+        case .bargeIn(let turn, let change):
+            tell("bargeIn", ["turn": number(turn), "stage": .string("\(change.stage)")])
+        case .speechEnded: break
+        }
+    }
+
+    private func number(_ turn: TurnID) -> JSON { .integer(Int(turn.rawValue)) }
+}

@@ -1,0 +1,68 @@
+internal import ControlAPI
+internal import Synchronization
+internal import VoiceDialog
+
+/// A session's events: kept for a while, and passed on to whoever listens.
+final class EventHub: Sendable {
+    private struct State {
+        var log = EventLog()
+        var listeners: [Int: AsyncStream<JSON>.Continuation] = [:]
+        var nextListener = 0
+        var isOver = false
+    }
+
+    /// Events that wait for a slow listener; more, and it misses some, which their numbers tell.
+    private static let backlog = EventLog.capacity
+
+    private let state = Mutex(State())
+    private let start = ControlServer.now
+
+    var last: Int { state.withLock { $0.log.last } }
+
+    func tell(_ type: String, _ members: [String: JSON] = [:]) {
+        let milliseconds = Int((ControlServer.now - start) / .milliseconds(1))
+        state.withLock { state in
+            guard !state.isOver else { return }
+            let event = state.log.append(type, members, milliseconds: milliseconds)
+            for listener in state.listeners.values { listener.yield(event) }
+        }
+    }
+
+    func events(after number: Int) -> [JSON] { state.withLock { $0.log.events(after: number) } }
+
+    /// The events behind a number, and those that follow.
+    func listen(after number: Int) -> AsyncStream<JSON> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: JSON.self, bufferingPolicy: .bufferingNewest(Self.backlog))
+        let id = state.withLock { state in
+            for event in state.log.events(after: number) { continuation.yield(event) }
+            if state.isOver { continuation.finish() } else { state.listeners[state.nextListener] = continuation }
+            state.nextListener += 1
+            return state.nextListener - 1
+        }
+        continuation.onTermination = { [weak self] _ in self?.state.withLock { $0.listeners[id] = nil } }
+        return stream
+    }
+
+    /// Waits for an event behind this number.
+    func wait(after number: Int, for time: Duration) async {
+        let events = listen(after: number)
+        guard !state.withLock({ $0.isOver }) else { return }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { for await _ in events { return } }
+            group.addTask { try? await Task.sleep(for: time) }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    /// There are no more.
+    func finish() {
+        let listeners = state.withLock { state in
+            state.isOver = true
+            defer { state.listeners = [:] }
+            return Array(state.listeners.values)
+        }
+        listeners.forEach { $0.finish() }
+    }
+}

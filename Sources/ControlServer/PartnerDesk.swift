@@ -1,0 +1,184 @@
+internal import ControlAPI
+internal import Synchronization
+internal import VoiceDevices
+internal import VoiceDialog
+internal import VoiceEngine
+internal import VoicePartner
+
+/// Has one recogniser serve all, one turn after the other, in the order in which they come.
+actor Recognition {
+    /// Hz.
+    static let rate = 16_000
+
+    private let recogniser: any Recogniser
+    private var last: Task<Void, Never>?
+
+    init(_ recogniser: any Recogniser) { self.recogniser = recogniser }
+
+    /// The words of a turn, mono at ``rate``. Cancelled: nobody wants them any more.
+    func recognise(_ samples: [Float]) async throws(PartnerError) -> String {
+        let task = Task { [recogniser, last] () -> Result<String, PartnerError> in
+            await last?.value
+            guard !Task.isCancelled else { return .success("") }
+            let (sound, continuation) = AsyncStream.makeStream(of: [Float].self)
+            continuation.yield(samples)
+            continuation.finish()
+            do throws(PartnerError) {
+                return .success(try await recogniser.recognise(sound) { _ in })
+            } catch {
+                return .failure(error)
+            }
+        }
+        last = Task { _ = await task.value }
+        return try await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            task.cancel()
+        }.get()
+    }
+}
+
+/// The partner of one question at a time: sound in; words, an answer and its sound out.
+actor PartnerDesk {
+    /// Questions of one client, and of all, that are under way or wait.
+    private static let clientLimit = 2
+    private static let limit = 8
+    /// Of a question.
+    private static let longestQuestion = Duration.seconds(60)
+    /// Of an answer's sound, bytes; the rest is not spoken.
+    private static let longestSound = 4 << 20
+
+    /// Silence around a question: recognisers expect what a microphone brings before and behind the words.
+    private static let pause = [Float](repeating: 0, count: Recognition.rate * 2 / 5)
+
+    let recognition: Recognition
+    private let responder: any Responder
+    private let synthesiser: any Synthesiser
+    private var asking: [String: Int] = [:]
+    private var answered = 0
+
+    init(_ configuration: ControlConfiguration) {
+        recognition = Recognition(configuration.recogniser)
+        responder = configuration.responder
+        synthesiser = configuration.synthesiser
+    }
+
+    private var waiting: Int { asking.values.reduce(0, +) }
+
+    var status: JSON {
+        ["isReady": .bool(true), "waiting": .integer(waiting), "answered": .integer(answered)]
+    }
+
+    func ask(_ sound: [UInt8], by client: String) async throws(ControlError) -> JSON {
+        guard asking[client, default: 0] < Self.clientLimit, waiting < Self.limit else { throw .busy }
+        asking[client, default: 0] += 1
+        defer {
+            asking[client, default: 1] -= 1
+            if asking[client] == 0 { asking[client] = nil }
+        }
+        let samples = try await Self.decoded(sound)
+        let (transcript, answer, spoken): (String, String, [UInt8])
+        do throws(PartnerError) {
+            transcript = try await recognition.recognise(Self.pause + samples + Self.pause)
+            answer = transcript.isEmpty ? "" : try await respond(to: transcript)
+            spoken = try await speak(answer)
+        } catch {
+            throw ControlError(409, error.code, error.explanation)
+        }
+        answered += 1
+        return [
+            "transcript": .string(transcript), "answer": .string(answer), "sound": .string(Base64.encode(spoken)),
+        ]
+    }
+
+    /// Decodes a sound file, for a recogniser. Reads no more than the longest question.
+    static func decoded(_ sound: [UInt8]) async throws(ControlError) -> [Float] {
+        let outcome = await Task.detached { () -> Result<[Float], AudioFileError> in
+            do throws(AudioFileError) {
+                var reader = try AudioFileReader(.bytes(sound), convertedTo: Recognition.rate)
+                let room = Int(longestQuestion / .seconds(1)) * Recognition.rate
+                var samples = [Float](repeating: 0, count: room)
+                var target = samples.mutableSpan
+                let count = try reader.read(into: &target)
+                return .success(Array(samples.prefix(count)))
+            } catch {
+                return .failure(error)
+            }
+        }.value
+        do throws(AudioFileError) { return try outcome.get() } catch { throw ControlError(error) }
+    }
+
+    private func respond(to question: String) async throws(PartnerError) -> String {
+        var dialogue = Dialogue()
+        dialogue.append(.talker(question))
+        let text = Collected("")
+        try await responder.respond(to: dialogue) { piece in
+            text.value.withLock { text in
+                text += piece
+                return text.utf8.count < Dialogue.longestLine
+            }
+        }
+        return text.value.withLock { $0 }
+    }
+
+    private func speak(_ text: String) async throws(PartnerError) -> [UInt8] {
+        let sound = Collected((samples: [Float](), rate: SoundRate.hertz24000))
+        var splitter = SentenceSplitter()
+        var sentences = splitter.append(text)
+        if let last = splitter.finish() { sentences.append(last) }
+        for sentence in sentences {
+            try await synthesiser.synthesise(sentence) { fragment in
+                sound.value.withLock { sound in
+                    sound.rate = fragment.rate
+                    sound.samples += fragment.samples
+                    return sound.samples.count * 2 < Self.longestSound && !Task.isCancelled
+                }
+            }
+        }
+        let (samples, rate) = sound.value.withLock { $0 }
+        return WAV.encoded(samples, rate: rate.rawValue)
+    }
+}
+
+/// What closures collect.
+private final class Collected<Value: Sendable>: Sendable {
+    let value: Mutex<Value>
+
+    init(_ value: sending Value) { self.value = Mutex(value) }
+}
+
+/// A WAV file in memory: mono, 16 bits.
+enum WAV {
+    static func encoded(_ samples: [Float], rate: Int) -> [UInt8] {
+        let size = samples.count * 2
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(44 + size)
+        func word(_ value: Int, _ count: Int) {
+            for place in 0..<count { bytes.append(UInt8(value >> (8 * place) & 0xFF)) }
+        }
+        bytes += "RIFF".utf8
+        word(36 + size, 4)
+        bytes += "WAVEfmt ".utf8
+        word(16, 4)
+        word(1, 2)
+        word(1, 2)
+        word(rate, 4)
+        word(rate * 2, 4)
+        word(2, 2)
+        word(16, 2)
+        bytes += "data".utf8
+        word(size, 4)
+        for sample in samples {
+            let value = Int16(max(-32_768, min(32_767, (sample * 32_768).rounded())))
+            word(Int(UInt16(bitPattern: value)), 2)
+        }
+        return bytes
+    }
+}
+
+extension ControlError {
+    /// A sound file that cannot be read.
+    init(_ error: AudioFileError) { self.init(422, error.code.rawValue, "the body: \(error)") }
+
+    init(_ error: EngineError) { self.init(409, error.code.rawValue, error.explanation) }
+}

@@ -1,0 +1,232 @@
+internal import CWebSocket
+internal import Synchronization
+internal import VoiceQueue
+internal import VoiceRealtime
+
+/// Who takes what comes of one connection of a ``StreamServer``. All methods are called on the server's thread, one at a time; they must not block.
+package protocol StreamHandler: AnyObject, Sendable {
+    /// Bytes came, as many as there were. False where the connection is to end at once.
+    func received(_ bytes: [UInt8]) -> Bool
+    /// Called once a second.
+    func tick()
+    /// It is gone. Nothing is called any more.
+    func ended()
+}
+
+/// One connection of a ``StreamServer``, for sending. Methods may be called from any thread.
+package final class StreamLink: Sendable {
+    private struct State {
+        var outgoing = FIFOQueue<[UInt8]>()
+        var outgoingBytes = 0
+        var reads = true
+        var isEnding = false
+        var isOver = false
+    }
+
+    /// Bytes that wait to be sent; behind it the connection is given up.
+    package static let longestQueue = 8 << 20
+
+    private let state = Mutex(State())
+    private let wake: @Sendable () -> Void
+
+    init(wake: @escaping @Sendable () -> Void) { self.wake = wake }
+
+    /// Queues bytes. False where the connection is over, or is given up because too much waits.
+    @discardableResult
+    package func send(_ bytes: [UInt8]) -> Bool {
+        let isTaken = state.withLock { state in
+            guard !state.isOver, !state.isEnding else { return false }
+            guard state.outgoingBytes + bytes.count <= Self.longestQueue else {
+                state.isEnding = true
+                state.outgoing = FIFOQueue()
+                return false
+            }
+            state.outgoing.append(bytes)
+            state.outgoingBytes += bytes.count
+            return true
+        }
+        wake()
+        return isTaken
+    }
+
+    /// Ends it, when what was queued has been sent.
+    package func end() {
+        state.withLock { $0.isEnding = true }
+        wake()
+    }
+
+    /// Whether more is read; what is not read waits at the peer.
+    package func setReading(_ reads: Bool) {
+        state.withLock { $0.reads = reads }
+        wake()
+    }
+
+    fileprivate var orders: (sends: Bool, reads: Bool, ends: Bool) {
+        state.withLock { (!$0.outgoing.isEmpty, $0.reads, $0.isEnding && $0.outgoing.isEmpty) }
+    }
+
+    fileprivate func nextOutgoing() -> [UInt8]? {
+        state.withLock { state in
+            guard let bytes = state.outgoing.popFirst() else { return nil }
+            state.outgoingBytes -= bytes.count
+            return bytes
+        }
+    }
+
+    fileprivate func over() { state.withLock { $0.isOver = true } }
+}
+
+/// A server of byte streams on a thread of its own, for up to 64 connections, with TLS where it is given a certificate. Letting it go closes all, and waits for its thread.
+package final class StreamServer: Sendable {
+    /// Where it listens.
+    package let port: UInt16
+    private let loop: StreamLoop
+    private let thread: RealtimeThread
+
+    /// - Parameters:
+    ///   - interface: the address, such as 127.0.0.1.
+    ///   - port: 0 for any that is free.
+    ///   - certificate: a PEM file, for TLS, with `privateKey`.
+    ///   - accept: takes a connection; called on the server's thread.
+    package init(
+        interface: String, port: UInt16, certificate: String? = nil, privateKey: String? = nil,
+        accept: @escaping @Sendable (StreamLink) -> any StreamHandler
+    ) throws(WebSocketFailure) {
+        let loop = StreamLoop(accept: accept)
+        let start: ServerStart
+        do throws(ThreadError) {
+            let answer = try ServerStart()
+            start = answer
+            thread = try RealtimeThread(name: "dv-stream", priority: 0) { _ in
+                unsafe loop.run { handler, owner in
+                    unsafe interface.withCString { interface in
+                        unsafe withOptionalCString(certificate) { certificate in
+                            unsafe withOptionalCString(privateKey) { privateKey in
+                                var options = unsafe dv_web_server()
+                                unsafe options.interface = interface
+                                unsafe options.port = port
+                                unsafe options.certificate = certificate
+                                unsafe options.private_key = privateKey
+                                return unsafe dv_stream_listen(&options, handler, owner)
+                            }
+                        }
+                    }
+                } started: { port in
+                    answer.give(port)
+                }
+            }
+        } catch {
+            throw .cannotStart("no thread: \(error)")
+        }
+        self.loop = loop
+        guard let port = start.wait() else {
+            throw .cannotStart("the port is in use, or the certificate or its key is none")
+        }
+        self.port = port
+    }
+
+    deinit { loop.stop() }
+
+    /// SHA-1, as the opening of a WebSocket has it (RFC 6455, section 4.2.2).
+    package static func sha1(_ text: [UInt8]) -> [UInt8] {
+        unsafe [UInt8](unsafeUninitializedCapacity: 20) { digest, count in
+            count = 20
+            unsafe text.withUnsafeBufferPointer { text in
+                unsafe dv_stream_sha1(text.baseAddress, text.count, digest.baseAddress)
+            }
+        }
+    }
+}
+
+/// The thread of a ``StreamServer``.
+@safe
+private final class StreamLoop: Sendable {
+    private struct State {
+        var connections: [UInt32: (link: StreamLink, handler: any StreamHandler)] = [:]
+        var isStopping = false
+        /// While there is one, other threads may wake it.
+        var isRunning = false
+    }
+
+    private let state = Mutex(State())
+    /// Written by the thread before `isRunning` is set and after it is cleared, which are behind the lock.
+    private nonisolated(unsafe) var stream: OpaquePointer?
+    private let accept: @Sendable (StreamLink) -> any StreamHandler
+
+    init(accept: @escaping @Sendable (StreamLink) -> any StreamHandler) { self.accept = accept }
+
+    func stop() {
+        state.withLock { $0.isStopping = true }
+        wake()
+    }
+
+    private func wake() {
+        state.withLock { if $0.isRunning, let stream = unsafe stream { unsafe dv_stream_wake(stream) } }
+    }
+
+    func run(
+        _ make: (@escaping dv_stream_handler, UnsafeMutableRawPointer) -> OpaquePointer?, started: (UInt16?) -> Void
+    ) {
+        let made = unsafe make(Self.handler, Unmanaged.passUnretained(self).toOpaque())
+        guard let made = unsafe made else { return started(nil) }
+        unsafe stream = unsafe made
+        state.withLock { $0.isRunning = true }
+        started(unsafe dv_stream_port(made))
+        while !state.withLock({ $0.isStopping }), unsafe dv_stream_run(made) {}
+        state.withLock { $0.isRunning = false }
+        unsafe stream = nil
+        unsafe dv_stream_free(made)
+        let connections = state.withLock { state in
+            defer { state.connections = [:] }
+            return Array(state.connections.values)
+        }
+        for connection in connections {
+            connection.link.over()
+            connection.handler.ended()
+        }
+    }
+
+    private static let handler: dv_stream_handler = { owner, event in
+        guard let owner = unsafe owner, let event = unsafe event else { return 0 }
+        let loop = unsafe Unmanaged<StreamLoop>.fromOpaque(owner).takeUnretainedValue()
+        return unsafe loop.handle(event.pointee)
+    }
+
+    private func handle(_ event: dv_stream_event) -> Int32 {
+        let number = unsafe event.connection
+        let connection = state.withLock { $0.connections[number] }
+        switch unsafe event.kind {
+        case DV_STREAM_OPENED:
+            let link = StreamLink { [weak self] in self?.wake() }
+            let handler = accept(link)
+            state.withLock { $0.connections[number] = (link, handler) }
+        case DV_STREAM_RECEIVED:
+            let bytes = unsafe [UInt8](UnsafeBufferPointer(start: event.bytes, count: event.count))
+            guard let connection, connection.handler.received(bytes) else { return 1 }
+        case DV_STREAM_WRITABLE:
+            guard let bytes = connection?.link.nextOutgoing(), let stream = unsafe stream else { break }
+            let isSent = unsafe bytes.withUnsafeBufferPointer {
+                unsafe dv_stream_send(stream, number, $0.baseAddress, $0.count)
+            }
+            guard isSent else { return 1 }
+        case DV_STREAM_CLOSED:
+            state.withLock { $0.connections[number] = nil }
+            connection?.link.over()
+            connection?.handler.ended()
+        case DV_STREAM_TICK: state.withLock { Array($0.connections.values) }.forEach { $0.handler.tick() }
+        default: break
+        }
+        followOrders()
+        return 0
+    }
+
+    private func followOrders() {
+        guard let stream = unsafe stream else { return }
+        for (number, connection) in state.withLock({ $0.connections }) {
+            let orders = connection.link.orders
+            unsafe dv_stream_set_reading(stream, number, orders.reads)
+            if orders.sends { unsafe dv_stream_request_writable(stream, number) }
+            if orders.ends { unsafe dv_stream_end(stream, number) }
+        }
+    }
+}

@@ -1,0 +1,303 @@
+import ControlAPI
+import Foundation
+import Synchronization
+import Testing
+import VoiceDialog
+import VoiceEngine
+import VoiceRooms
+import VoiceSimulation
+import VoiceTransport
+import VoiceWeb
+
+@testable import ControlServer
+
+@Suite("The control API over loopback", .serialized, .timeLimit(.minutes(3)))
+struct ControlLiveTests {
+    private static let secret = Array("a-secret-of-the-tests-with-32-bytes-or-more".utf8)
+
+    /// A server, and two of its clients.
+    private struct Stage {
+        let server: ControlServer
+        let anna: ControlClient
+        let ben: ControlClient
+
+        init(talks: Bool = false, change: (inout ControlConfiguration) -> Void = { _ in }) throws {
+            var configuration = ControlConfiguration(
+                clients: [
+                    .init(name: "anna", key: Array("key-of-anna-0001".utf8)),
+                    .init(name: "ben", key: Array("key-of-ben-00002".utf8)),
+                ], recogniser: ScriptedRecogniser(text: "hello there"), responder: Echo(),
+                synthesiser: ChatteringSynthesiser()
+            ) {
+                Int64(Date().timeIntervalSince1970)
+            }
+            configuration.device = { card(talks: talks) }
+            configuration.issuer = TokenIssuer(key: try TokenKey(name: "test", secret: secret))
+            change(&configuration)
+            server = try ControlServer(configuration)
+            anna = ControlClient(port: server.port, key: "key-of-anna-0001")
+            ben = ControlClient(port: server.port, key: "key-of-ben-00002")
+        }
+    }
+
+    private static let wav = WAV.encoded(
+        SyntheticSpeech.samples(frames: 48_000, seed: 1, levelDecibels: -20), rate: 48_000)
+
+    @Test("Given no key, a wrong one, a page or another host, then it is refused; the document is for all")
+    func access() async throws {
+        let stage = try Stage()
+        let stranger = ControlClient(port: stage.server.port, key: nil)
+        #expect(try await stage.anna.ask("GET", "/v1/status").status == 200)
+        #expect(try await stranger.ask("GET", "/openapi.json").json == OpenAPI.document)
+        let refused = try await stranger.ask("GET", "/v1/status")
+        #expect(refused.status == 401 && refused.head.contains("www-authenticate: Bearer"))
+        #expect(refused.json["error"]?["code"]?.string == "control.unauthorised")
+        let wrong = ControlClient(port: stage.server.port, key: "key-of-anna-0002")
+        #expect(try await wrong.ask("DELETE", "/v1/sessions/x").status == 401)
+        for header in ["Origin: http://localhost", "Host: rebound.example.org"] {
+            #expect(try await stage.anna.ask("GET", "/v1/status", headers: [header]).status == 403, "\(header)")
+        }
+        let method = try await stage.anna.ask("TRACE", "/v1/sessions")
+        #expect(method.status == 405 && method.head.contains("allow: GET, POST"))
+        await stage.server.stop()
+    }
+
+    @Test("Given hostile bytes, then each is answered by its status, and the server goes on")
+    func hostile() async throws {
+        let stage = try Stage()
+        let head = "Host: localhost\r\nAuthorization: Bearer key-of-anna-0001\r\n"
+        let cases: [(String, [Int])] = [
+            ("\u{16}\u{3}\u{1}garbage\r\n\r\n", [400]),
+            ("GET /v1/status HTTP/1.1\r\n\(head)A: \(String(repeating: "a", count: 30_000))\r\n\r\n", [431]),
+            ("POST /v1/sessions HTTP/1.1\r\n\(head)Content-Length: 999999999\r\n\r\n", [413]),
+            ("POST /v1/sessions HTTP/1.1\r\n\(head)Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", [411]),
+            ("GET /../../etc/passwd HTTP/1.1\r\n\(head)Connection: close\r\n\r\n", [404]),
+            ("GET /v1/sessions/%00/events HTTP/1.1\r\n\(head)Connection: close\r\n\r\n", [404]),
+            (
+                "GET /v1/status HTTP/1.1\r\n\(head)\r\nGET /v1/nothing HTTP/1.1\r\n\(head)\r\n"
+                    + "GET /v1/status HTTP/1.1\r\n\(head)Connection: close\r\n\r\n", [200, 404, 200]
+            ),
+        ]
+        for (text, statuses) in cases {
+            let answers = try await stage.anna.raw(Array(text.utf8))
+            #expect(answers.map(\.status) == statuses, "\(text.prefix(60))")
+        }
+        // Those who say nothing keep nobody out for longer than a head may take.
+        let silent = try (0..<40).map { _ in try WebSocketClientOfNothing(port: stage.server.port) }
+        #expect(try await stage.anna.ask("GET", "/v1/status").status == 200)
+        withExtendedLifetime(silent) {}
+        await stage.server.stop()
+    }
+
+    @Test("Given a WAV, then transcript, answer and the answer's sound come back; not of what is no sound")
+    func partner() async throws {
+        let stage = try Stage()
+        let answer = try await stage.anna.ask("POST", "/v1/partner", Self.wav, type: "audio/wav")
+        #expect(answer.status == 200)
+        #expect(answer.json["transcript"]?.string == "hello there")
+        #expect(answer.json["answer"]?.string == "You said: hello there. Well.")
+        let sound = try #require(answer.json["sound"]?.string.flatMap(Base64.decode))
+        #expect(sound.count > 44 + 48_000 && sound.starts(with: "RIFF".utf8))
+        let broken = try await stage.anna.ask("POST", "/v1/partner", Array("no sound".utf8), type: "audio/wav")
+        #expect(broken.status == 422 && broken.json["error"]?["code"]?.string == "file.notAudio")
+        #expect(try await stage.ben.ask("GET", "/v1/partner").json["answered"]?.integer == 1)
+        await stage.server.stop()
+    }
+
+    @Test("Given somebody who speaks, then the bot is told what was said, answers, plays, and interrupts")
+    func bot() async throws {
+        let stage = try Stage(talks: true)
+        let session = try await stage.anna.makeSession()
+        let path = "/v1/sessions/\(session)"
+        let heard = try await stage.anna.event(session, "recognised")
+        #expect(heard["text"]?.string == "hello there")
+        let turn = try #require(heard["turn"])
+        let said = try await stage.anna.ask("POST", "\(path)/say", json: ["text": "Good day.", "turn": turn])
+        #expect(said.status == 202 && said.json["turn"] == turn, "\(said.json)")
+        let again = try await stage.anna.ask("POST", "\(path)/say", json: ["text": "Once more.", "turn": turn])
+        #expect(again.status == 409 && again.json["error"]?["code"]?.string.map { $0.hasPrefix("turn.") } == true)
+        let answered = try await stage.anna.event(session, "answered")
+        #expect(answered["said"]?.string == "Good day. " && answered["isCut"] == false)
+        let played = try await stage.anna.ask("POST", "\(path)/play", Self.wav, type: "audio/wav")
+        #expect(played.status == 202, "\(played.json)")
+        _ = try await stage.anna.event(session) {
+            $0["type"]?.string == "answerStarted" && $0["turn"] == played.json["turn"]
+        }
+        let stopped = try await stage.anna.ask("POST", "\(path)/interrupt")
+        #expect(stopped.status == 200 && stopped.json["wasSpeaking"] == true && stopped.json["heardMs"] != nil)
+        #expect(try await stage.anna.ask("GET", path).json["state"]?.string == "idle")
+        #expect(try await stage.anna.ask("DELETE", path).status == 204)
+        #expect(try await stage.anna.ask("GET", path).status == 404)
+        await stage.server.stop()
+    }
+
+    @Test("Given a WebSocket, then a session's events come as they happen, from the first on, and end with it")
+    func webSocket() async throws {
+        let stage = try Stage()
+        let session = try await stage.anna.makeSession()
+        let url = "ws://127.0.0.1:\(stage.server.port)/v1/sessions/\(session)/events"
+        func request(_ key: String) throws -> WebSocketRequest {
+            var request = WebSocketRequest(try #require(WebAddress(url)))
+            request.headers = [("Authorization", "Bearer \(key)")]
+            return request
+        }
+        let stranger = try WebSocketClient(try request("key-of-ben-00002"))
+        guard case .ended = await stranger.link.next() else { return #expect(Bool(false), "Ben got Anna's events") }
+        let client = try WebSocketClient(try request("key-of-anna-0001"))
+        #expect(await client.link.next() == .opened)
+        var types: [String] = []
+        var numbers: [Int] = []
+        while let event = await client.link.next() {
+            guard case .message(let bytes) = event else { break }
+            let json = try JSON(parsing: bytes)
+            types.append(json["type"]?.string ?? "")
+            numbers.append(json["number"]?.integer ?? 0)
+            if types.last == "ready" {
+                #expect(try await stage.anna.ask("DELETE", "/v1/sessions/\(session)").status == 204)
+            }
+        }
+        #expect(types.first == "starting" && types.contains("ready") && types.last == "ended", "\(types)")
+        #expect(numbers == Array(1...numbers.count))
+        await stage.server.stop()
+    }
+
+    @Test("Given two clients at once, then neither sees, uses, interrupts or crowds out what is the other's")
+    func apart() async throws {
+        let stage = try Stage(talks: true)
+        let (annas, bens) = (try await stage.anna.makeSession(), try await stage.ben.makeSession())
+        for (method, path) in [
+            ("GET", ""), ("DELETE", ""), ("POST", "/interrupt"), ("GET", "/events"),
+        ] {
+            #expect(try await stage.ben.ask(method, "/v1/sessions/\(annas)\(path)").status == 404)
+        }
+        #expect(try await stage.ben.ask("POST", "/v1/sessions/\(annas)/say", json: ["text": "x"]).status == 404)
+        let mine = try await stage.ben.ask("GET", "/v1/sessions").json["sessions"]?.array
+        #expect(mine?.compactMap { $0["session"]?.string } == [bens])
+        _ = try await stage.anna.event(annas, "recognised")
+        _ = try await stage.ben.event(bens, "recognised")
+        let text = "A long answer that goes on for a while, so that somebody may stop it."
+        for (client, session) in [(stage.anna, annas), (stage.ben, bens)] {
+            #expect(
+                try await client.ask("POST", "/v1/sessions/\(session)/say", json: ["text": .string(text)]).status == 202
+            )
+        }
+        _ = try await stage.anna.event(annas, "answerStarted")
+        let stopped = try await stage.anna.ask("POST", "/v1/sessions/\(annas)/interrupt")
+        #expect(stopped.json["wasSpeaking"] == true)
+        let whole = try await stage.ben.event(bens, "answered")
+        #expect(whole["heard"]?.string == "\(text) " && whole["isCut"] == false, "\(whole)")
+        // Anna takes all that one client may have; Ben still gets his.
+        for _ in 0..<3 { _ = try await stage.anna.makeSession() }
+        #expect(try await stage.anna.ask("POST", "/v1/sessions", json: [:]).status == 429)
+        _ = try await stage.ben.makeSession()
+        await stage.server.stop()
+    }
+
+    @Test("Given a room, then two bots in it hear each other; a server that is none is told by the session")
+    func room() async throws {
+        let key = try TokenKey(name: "test", secret: Self.secret)
+        let rooms = RoomServer(verifier: TokenVerifier(keys: [key]))
+        let port = try rooms.start()
+        let stage = try Stage()
+        func participant(_ client: ControlClient, _ identity: String) async throws -> String {
+            let token = try await client.ask(
+                "POST", "/v1/token", json: ["room": "r", "identity": .string(identity)])
+            #expect(token.status == 200)
+            let json: JSON = [
+                "server": .string("udp://127.0.0.1:\(port)"), "token": token.json["token"] ?? .null,
+            ]
+            return try await client.makeSession(json, at: "/v1/participants")
+        }
+        let annas = try await participant(stage.anna, "anna")
+        _ = try await stage.anna.event(annas, "ready")
+        let bens = try await participant(stage.ben, "ben")
+        _ = try await stage.ben.event(bens, "ready")
+        _ = try await stage.anna.event(annas, "participantJoined")
+        let state = try await stage.ben.ask("GET", "/v1/sessions/\(bens)").json
+        #expect(state["participants"] == ["anna"] && state["room"] == "r" && state["kind"] == "participant")
+        let said = try await stage.anna.ask(
+            "POST", "/v1/sessions/\(annas)/say", json: ["text": "Is anybody here who hears me?"])
+        #expect(said.status == 202, "\(said.json)")
+        #expect(try await stage.ben.event(bens, "recognised")["text"]?.string == "hello there")
+        #expect(
+            try await stage.ben.ask("POST", "/v1/sessions/\(bens)/say", json: ["text": "I do, and very well at that."])
+                .status == 202)
+        #expect(try await stage.anna.event(annas, "recognised")["text"]?.string == "hello there")
+        let nowhere = try await stage.anna.makeSession(
+            ["server": "udp://127.0.0.1:x", "token": "t"], at: "/v1/participants")
+        let failed = try await stage.anna.event(nowhere, "failed")
+        #expect(failed["error"]?["code"]?.string == "configuration.invalid")
+        #expect(try await stage.anna.ask("GET", "/v1/sessions/\(nowhere)").json["state"]?.string == "failed")
+        await stage.server.stop()
+        rooms.stop()
+    }
+
+    @Test(
+        "Given the lines for curl in docs/control.md, then each is answered by the status that it says",
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/curl"), "there is no curl"))
+    func documented() async throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let page = try String(contentsOf: root.appending(path: "docs/control.md"), encoding: .utf8)
+        let lines = page.split(separator: "\n").filter { $0.hasPrefix("    curl ") }
+        #expect(lines.count > 10)
+        let stage = try Stage()
+        let session = try await stage.anna.makeSession()
+        _ = try await stage.anna.event(session, "ready")
+        let folder = URL(filePath: NSTemporaryDirectory()).appending(path: "dv-control-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try Data(Self.wav).write(to: folder.appending(path: "hello.wav"))
+        let environment = [
+            "PATH": "/usr/bin:/bin", "URL": "http://127.0.0.1:\(stage.server.port)", "KEY": "key-of-anna-0001",
+            "SESSION": session,
+        ]
+        for line in lines {
+            let status = try #require(line.split(separator: " ").last)
+            let shell = Process()
+            let output = Pipe()
+            shell.executableURL = URL(filePath: "/bin/bash")
+            // Debian 12's curl has --json.
+            shell.arguments = ["-c", "curl() { command curl -s -o /dev/null -w '%{http_code}' \"$@\"; }\n\(line)"]
+            shell.environment = environment
+            shell.currentDirectoryURL = folder
+            shell.standardOutput = output
+            let said = try await Task.detached {
+                try shell.run()
+                return String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+            }.value
+            #expect(said == status, "\(line)")
+        }
+        await stage.server.stop()
+    }
+
+    @Test("Given a session that nobody uses, then it ends")
+    func idle() async throws {
+        let stage = try Stage { $0.limits.idle = .zero }
+        let session = try await stage.anna.makeSession()
+        for _ in 0..<400 where try await stage.ben.ask("GET", "/v1/status").json["sessions"] != 0 {
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        #expect(try await stage.anna.ask("GET", "/v1/sessions/\(session)").status == 404)
+        await stage.server.stop()
+    }
+}
+
+/// A connection that says nothing.
+final class WebSocketClientOfNothing: Sendable {
+    private let descriptor: Int32
+
+    init(port: UInt16) throws {
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let status = unsafe withUnsafeBytes(of: &address) { bytes in
+            unsafe connect(descriptor, bytes.assumingMemoryBound(to: sockaddr.self).baseAddress, 16)
+        }
+        try #require(status == 0)
+    }
+
+    deinit { close(descriptor) }
+}

@@ -1,0 +1,54 @@
+import SimulatedCalls
+import VoiceEngine
+import VoicePartner
+import VoiceSimulation
+
+/// Understands what it was told to, where there is sound.
+struct ScriptedRecogniser: Recogniser {
+    let text: String
+
+    func recognise(
+        _ sound: AsyncStream<[Float]>, partial: @escaping @Sendable (String) async -> Void
+    ) async throws(PartnerError) -> String {
+        var loudest: Float = 0
+        for await samples in sound { loudest = max(loudest, samples.max() ?? 0) }
+        return loudest > 0.01 ? text : ""
+    }
+}
+
+/// Says back what it was asked.
+struct Echo: Responder {
+    func respond(
+        to dialogue: Dialogue, say: @escaping @Sendable (String) async -> Bool
+    ) async throws(PartnerError) {
+        _ = await say("You said: \(dialogue.question). Well.")
+    }
+}
+
+/// Speaks what a detector takes for speech, 60 ms for each letter.
+struct ChatteringSynthesiser: Synthesiser {
+    func synthesise(
+        _ sentence: String, play: @escaping @Sendable (SpeechFragment) async -> Bool
+    ) async throws(PartnerError) {
+        let speech = SyntheticSpeech.samples(frames: sentence.count * 2_880, seed: 7, voice: .low, levelDecibels: -20)
+        for start in stride(from: 0, to: speech.count, by: 960) {
+            let part = Array(speech[start..<min(start + 960, speech.count)])
+            guard await play(SpeechFragment(part, rate: .hertz48000)) else { return }
+        }
+    }
+}
+
+/// A sound card in software, before which somebody talks for two seconds, once.
+func card(talks: Bool) -> DeviceChoice {
+    let speech =
+        [Float](repeating: 0, count: 48_000)
+        + SyntheticSpeech.samples(frames: 96_000, seed: 3, voice: .low, levelDecibels: -20)
+    let talker = talks ? SpeechSource(speech, repetition: .once) : SpeechSource([0], repetition: .once)
+    guard
+        let acoustics = try? RoomAcoustics(RoomConditions(), seed: 1),
+        let card = try? SimulatedDevice(
+            air: ConversationAir(acoustics: acoustics, talker: talker, longestRecording: 0),
+            configuration: SimulatedDeviceConfiguration(pacing: .realTime(priority: 0)))
+    else { return .systemDefault }
+    return .custom(card)
+}
