@@ -233,6 +233,50 @@ struct ControlLiveTests {
     }
 
     @Test(
+        "Given the example in Python in a room, when somebody speaks to it, then it answers, and leaves when it is told to",
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3"), "there is no python3"))
+    func pythonAgent() async throws {
+        let rooms = RoomServer(verifier: TokenVerifier(keys: [try TokenKey(name: "test", secret: Self.secret)]))
+        let server = "udp://127.0.0.1:\(try rooms.start())"
+        let stage = try Stage { $0.recogniser = ScriptedRecogniser(text: "please stop") }
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let agent = Process()
+        let output = Pipe()
+        agent.executableURL = URL(filePath: "/usr/bin/python3")
+        agent.arguments = [
+            root.appending(path: "Examples/PythonControlAgent/main.py").path(),
+            "http://127.0.0.1:\(stage.server.port)", server, "r",
+        ]
+        agent.environment = ["CONTROL_KEY": "key-of-anna-0001"]
+        agent.standardOutput = output
+        try agent.run()
+        let token = try await stage.ben.ask("POST", "/v1/token", json: ["room": "r", "identity": "ben"])
+        let bens = try await stage.ben.makeSession(
+            ["server": .string(server), "token": token.json["token"] ?? .null], at: "/v1/participants")
+        _ = try await stage.ben.event(bens) {
+            $0["type"]?.string == "participantJoined" || $0["type"]?.string == "ready"
+        }
+        while try await stage.ben.ask("GET", "/v1/sessions/\(bens)").json["participants"] != ["bot"] {
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        #expect(
+            try await stage.ben.ask(
+                "POST", "/v1/sessions/\(bens)/say", json: ["text": "Would you stop now, please, and go?"]
+            ).status == 202)
+        let said = await Task.detached {
+            String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        }.value
+        agent.waitUntilExit()
+        #expect(agent.terminationStatus == 0)
+        for line in ["joined: r", "heard: please stop", "said: Goodbye.", "left"] {
+            #expect(said.contains("\(line)\n"), "\(said)")
+        }
+        await stage.server.stop()
+        rooms.stop()
+    }
+
+    @Test(
         "Given the lines for curl in docs/control.md, then each is answered by the status that it says",
         .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/curl"), "there is no curl"))
     func documented() async throws {
