@@ -70,7 +70,7 @@ let package = Package(
         .target(name: "CAllocationCounter", dependencies: ["CLinuxRealtime"], cSettings: c),
         .target(name: "CDTLS", dependencies: ["COpenSSL"], cSettings: c),
         .target(name: "CWebSocket", dependencies: ["CLibWebSockets", "COpenSSL"], cSettings: c),
-        .target(name: "CVoiceKernels", exclude: ["residual-echo-network.bin", "speech-network.bin"], cSettings: c),
+        .target(name: "CVoiceKernels", exclude: ["double-talk-network.bin", "residual-echo-network.bin", "speech-network.bin"], cSettings: c),
         .target(name: "CRNNoise", cSettings: c),
         .target(
             name: "CWebRTCAudio", dependencies: ["CWebRTCAudioProcessing"],

@@ -4,7 +4,10 @@
 #include "simd.h"
 
 typedef int8_t bytes8 __attribute__((vector_size(8), aligned(1)));
+typedef int8_t bytes16 __attribute__((vector_size(16), aligned(1)));
+typedef float lanes16 __attribute__((vector_size(64), aligned(4)));
 #define LOAD_BYTES(at) __builtin_convertvector(*(const bytes8 *)(at), lanes8)
+#define LOAD_BYTES16(at) __builtin_convertvector(*(const bytes16 *)(at), lanes16)
 
 // Of numbers, by polynomials that a compiler makes vectors of; within a few units in the last place.
 
@@ -75,19 +78,24 @@ VK_CLONES void vk_gated_unit(const float *of_input, const float *of_state, float
     }
 }
 
+// `together` vectors of outputs from `first` on, so that an input is loaded once for all of them and no sum waits for another.
+VK_INLINE void dense_outputs(
+    const int8_t *weights, const float *scale, const float *bias, const float *input, size_t inputs, float *output, size_t outputs,
+    size_t first, const size_t together) {
+    lanes16 sums[4] = {{0}};
+    for (size_t i = 0; i < inputs; i++)
+        for (size_t v = 0; v < together; v++) sums[v] += input[i] * LOAD_BYTES16(weights + i * outputs + first + v * 16);
+    for (size_t v = 0; v < together; v++) {
+        const size_t at = first + v * 16;
+        *(lanes16 *)(output + at) = *(const lanes16 *)(bias + at) + *(const lanes16 *)(scale + at) * sums[v];
+    }
+}
+
 VK_CLONES void vk_dense(
     const int8_t *weights, const float *scale, const float *bias, const float *input, size_t inputs, float *output, size_t outputs) {
-    enum { TOGETHER = 4 };  // vectors of outputs, so that an input is loaded once for all of them
     size_t first = 0;
-    for (; first + TOGETHER * VK_LANES <= outputs; first += TOGETHER * VK_LANES) {
-        lanes8 sums[TOGETHER] = {{0}};
-        for (size_t i = 0; i < inputs; i++)
-            for (size_t v = 0; v < TOGETHER; v++) sums[v] += input[i] * LOAD_BYTES(weights + i * outputs + first + v * VK_LANES);
-        for (size_t v = 0; v < TOGETHER; v++) {
-            const size_t at = first + v * VK_LANES;
-            STORE(output + at, LOAD(bias + at) + LOAD(scale + at) * sums[v]);
-        }
-    }
+    for (; first + 64 <= outputs; first += 64) dense_outputs(weights, scale, bias, input, inputs, output, outputs, first, 4);
+    for (; first + 32 <= outputs; first += 32) dense_outputs(weights, scale, bias, input, inputs, output, outputs, first, 2);
     for (; first < outputs; first += VK_LANES) {
         lanes8 sum = {0};
         for (size_t i = 0; i < inputs; i++) sum += input[i] * LOAD_BYTES(weights + i * outputs + first);
@@ -118,5 +126,48 @@ VK_CLONES void vk_each_bin(
             sum += exit[u] * __builtin_elementwise_max(active, (lanes8){0});
         }
         STORE(output + k, sum);
+    }
+}
+
+// The networks that are the same for each bin: rows of VK_ROW numbers, of which VK_PADDED_BINS from VK_FIRST on are computed and those
+// that stand for no bin are zero.
+
+// `some` outputs from `first` on, so that a row of bins is loaded once for all of them.
+VK_INLINE void bins_outputs(
+    const float *weights, const float *bias, const float *input, size_t inputs, size_t reach, float *output, size_t outputs, int rectify,
+    size_t first, const size_t some) {
+    for (size_t k = VK_FIRST; k < VK_FIRST + VK_PADDED_BINS; k += 16) {
+        lanes16 sums[4];
+        for (size_t v = 0; v < some; v++) sums[v] = bias[first + v] - (lanes16){0};
+        const float *row = weights + first;
+        for (size_t shift = 0; shift < 2 * reach + 1; shift++) {
+            const float *from = input + k + shift - reach;
+            for (size_t i = 0; i < inputs; i++, row += outputs, from += VK_ROW) {
+                const lanes16 value = *(const lanes16 *)from;
+                for (size_t v = 0; v < some; v++) sums[v] += row[v] * value;
+            }
+        }
+        for (size_t v = 0; v < some; v++)
+            *(lanes16 *)(output + (first + v) * VK_ROW + k) = rectify ? __builtin_elementwise_max(sums[v], (lanes16){0}) : sums[v];
+    }
+}
+
+VK_CLONES void vk_bins_dense(
+    const float *weights, const float *bias, const float *input, size_t inputs, size_t reach, float *output, size_t outputs, int rectify) {
+    enum { TOGETHER = 4 };
+    size_t first = 0;
+    for (; first + TOGETHER <= outputs; first += TOGETHER)
+        bins_outputs(weights, bias, input, inputs, reach, output, outputs, rectify, first, TOGETHER);
+    for (; first < outputs; first++) bins_outputs(weights, bias, input, inputs, reach, output, outputs, rectify, first, 1);
+    for (size_t u = 0; u < outputs; u++)
+        for (size_t k = VK_FIRST + VK_BINS; k < VK_FIRST + VK_PADDED_BINS; k++) output[u * VK_ROW + k] = 0;
+}
+
+VK_CLONES void vk_bins_follow(const float *driven, float *state, size_t units) {
+    for (size_t u = 0; u < units; u++) {
+        const float *share = driven + u * VK_ROW + VK_FIRST, *new = driven + (units + u) * VK_ROW + VK_FIRST;
+        float *row = state + u * VK_ROW + VK_FIRST;
+        for (size_t k = 0; k < VK_PADDED_BINS; k++) row[k] += logistic(share[k]) * (hyperbolic_tangent(new[k]) - row[k]);
+        for (size_t k = VK_BINS; k < VK_PADDED_BINS; k++) row[k] = 0;
     }
 }

@@ -1,4 +1,4 @@
-// The weights of the networks: what the residual echo is, and whether somebody speaks.
+// The weights of the networks: what the residual echo is, in general and while both talk, and whether somebody speaks.
 
 #include "include/CVoiceKernels.h"
 
@@ -7,6 +7,10 @@
 
 static const _Alignas(64) unsigned char residual_echo_network[] = {
 #embed "residual-echo-network.bin"
+};
+
+static const _Alignas(64) unsigned char double_talk_network[] = {
+#embed "double-talk-network.bin"
 };
 
 static const _Alignas(64) unsigned char speech_network[] = {
@@ -18,6 +22,11 @@ static const _Alignas(64) unsigned char speech_network[] = {
 const void *vk_residual_echo_network(size_t *bytes) {
     *bytes = sizeof residual_echo_network;
     return residual_echo_network;
+}
+
+const void *vk_double_talk_network(size_t *bytes) {
+    *bytes = sizeof double_talk_network;
+    return double_talk_network;
 }
 
 const void *vk_speech_network(size_t *bytes) {

@@ -3,8 +3,8 @@ import Testing
 
 @testable import VoiceProcessing
 
-/// The native canceller with somebody's word for where the echo is, in a room of 0.3 s. Without the network of its
-/// suppressor, which makes up for some of what a hint is to do.
+/// The native canceller with somebody's word for where the echo is, in a room of 0.3 s. Without the networks of its
+/// suppressor, which make up for some of what a hint is to do.
 @Suite("A hint of the echo's delay")
 struct DelayHintTests {
     /// A far end, its echo `delay` seconds later in a quiet room, and when that is heard first.
@@ -27,6 +27,7 @@ struct DelayHintTests {
         func processor() throws -> CaptureProcessor {
             var tuning = NativeEchoCanceller.Tuning()
             tuning.suppressor.network = 0
+            tuning.suppressor.doubleTalk = .none
             return try ProcessingBackend.native(tuning).makeProcessor(
                 sampleRate: rate, settings: ProcessingSettings(echo: .soft))
         }

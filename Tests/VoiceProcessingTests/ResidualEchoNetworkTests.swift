@@ -157,10 +157,13 @@ struct ResidualEchoNetworkTests {
             near = sum([Float](repeating: 0, count: 4 * rate) + talk, hiss)
         }
 
-        /// What comes out, with the network's opinion or without.
+        /// What comes out, with the networks' opinions or without.
         func run(hearsNetwork: Bool) throws -> [Float] {
             var tuning = NativeEchoCanceller.Tuning()
-            if !hearsNetwork { tuning.suppressor.network = 0 }
+            if !hearsNetwork {
+                tuning.suppressor.network = 0
+                tuning.suppressor.doubleTalk = .none
+            }
             let processor = try ProcessingBackend.native(tuning).makeProcessor(
                 sampleRate: 16_000, settings: ProcessingSettings(echo: .soft))
             return ProcessorRun(processor, capture: sum(echo, near), reference: far).output
@@ -168,7 +171,7 @@ struct ResidualEchoNetworkTests {
     }
 
     @Test(
-        "what a clipping amplifier leaves is held back, as it is not without the network",
+        "what a clipping amplifier leaves is held back, as it is not without the networks",
         arguments: cases([UInt64(11), 21, 31]))
     func distorted(seed: UInt64) throws {
         // Given

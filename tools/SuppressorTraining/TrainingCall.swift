@@ -10,8 +10,9 @@ struct TrainingCall {
 
     private(set) var far: [Float] = []
     private(set) var microphone: [Float] = []
-    /// The microphone without the echo: talkers and the room's noise.
-    private(set) var near: [Float] = []
+    /// The talkers in the microphone, and what else is in it and is no echo.
+    private(set) var talk: [Float] = []
+    private(set) var noise: [Float] = []
     /// Frames from the far end to its echo, as somebody says they are; 0: nobody does.
     let hint: Int
 
@@ -220,19 +221,22 @@ struct TrainingCall {
             path.isCovered = start >= hand && start < handEnds
         }
         microphone = ThirdRate.convert(made.microphone)
-        near = zip(microphone, ThirdRate.convert(made.echo)).map { $0 - $1 }
+        self.talk = ThirdRate.convert(made.talk)
+        let near = zip(microphone, ThirdRate.convert(made.echo)).map { $0 - $1 }
+        noise = zip(near, self.talk).map { $0 - $1 }
         far = ThirdRate.convert(spoken)
     }
 
     private mutating func pass(through device: DeviceSound, _ draw: inout SeededGenerator) {
-        var echo = device.echo(zip(microphone, near).map { $0 - $1 }, &draw)
+        var echo = device.echo(microphone.indices.map { microphone[$0] - talk[$0] - noise[$0] }, &draw)
         if let gains = device.gateGain(echo: echo) {
             for index in gains.indices {
-                near[index] *= gains[index]
+                talk[index] *= gains[index]
+                noise[index] *= gains[index]
                 echo[index] *= gains[index]
             }
         }
-        microphone = zip(near, echo).map { min(1, max(-1, $0 + $1)) }
+        microphone = echo.indices.map { min(1, max(-1, echo[$0] + talk[$0] + noise[$0])) }
     }
 }
 

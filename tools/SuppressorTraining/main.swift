@@ -30,7 +30,7 @@ for seed in first..<first + count {
         var into = record.mutableSpan
         lesson.run(
             microphone: call.microphone.span.extracting(block), far: call.far.span.extracting(block),
-            near: call.near.span.extracting(block), into: &into)
+            talk: call.talk.span.extracting(block), noise: call.noise.span.extracting(block), into: &into)
         for index in record.indices { halves[index] = Float16(record[index]) }
         guard unsafe fwrite(halves, MemoryLayout<Float16>.size, halves.count, file) == halves.count else {
             print("SuppressorTraining: \(arguments[4]) is not whole: \(unsafe String(cString: strerror(errno)))")

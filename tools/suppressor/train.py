@@ -3,7 +3,7 @@
 train.py RECORDS... --output residual-echo-network.bin
 
 RECORDS are files of SuppressorTraining: calls of 1600 blocks, a record of 16-bit floats for each block (SuppressorLesson.swift): what the
-network looks at, in bands and in bins, and the near end's power. A twentieth of the calls is held out. The file that is
+networks look at, in bands and in bins, and spectra, of which the near end's power is what this one is to find. A twentieth of the calls is held out. The file that is
 written is described by ResidualEchoNetwork.swift, which reads it.
 """
 
@@ -18,7 +18,9 @@ import optax
 BINS, PADDED_BINS, BANDS, BLOCKS = 161, 168, 31, 1600
 # What the network looks at (ResidualEchoFeatures.swift): in bands and of the block, and of each bin.
 FEATURES, PER_BIN = 7 * BANDS + 5, 8
-RECORD = FEATURES + PER_BIN * PADDED_BINS + BINS
+# What a record holds besides: features for the second network, and three spectra, of which two are the talkers' and the room's noise.
+ALL_FEATURES, ALL_PER_BIN, SCALE = FEATURES + 2 * BANDS + 1, PER_BIN + 3, 64
+RECORD = ALL_FEATURES + (ALL_PER_BIN + 6) * BINS
 # Units of the network that is the same for each bin.
 BIN_UNITS = 16
 # The feature of a bin that is the estimate's gain, from which training sets out.
@@ -43,9 +45,12 @@ def read(paths):
 
 
 def unpack(records):
-    """Features of bands and of bins, and the near end's power in bins as a common logarithm."""
-    bins = records[..., FEATURES:-BINS].reshape(*records.shape[:-1], PER_BIN, PADDED_BINS)[..., :BINS]
-    return records[..., :FEATURES], bins, records[..., -BINS:]
+    """Features of bands and of bins, and the near end's power in bins as a common logarithm; of 32-bit floats."""
+    rest = records[..., ALL_FEATURES:]
+    bins = rest[..., : ALL_PER_BIN * BINS].reshape(*records.shape[:-1], ALL_PER_BIN, BINS)[..., :PER_BIN, :]
+    spectra = rest[..., ALL_PER_BIN * BINS :].reshape(*records.shape[:-1], 3, 2, BINS) / SCALE
+    near = ((spectra[..., 1, :, :] + spectra[..., 2, :, :]) ** 2).sum(-2)
+    return records[..., :FEATURES], bins, jnp.log10(near + 1e-6)
 
 
 def initial(key, width, units):

@@ -155,6 +155,25 @@ void vk_each_bin(
     const float *features, size_t rows, const float *own, const float *weights, const float *bias, const float *exit, size_t units,
     float *output, size_t bins) VK_SAFE;
 
+/// Rows of the networks that are the same for each bin: numbers of a row, where bin 0 is in it, and how many are computed from there. What
+/// stands for no bin is zero, so bins at the edges have neighbours.
+enum { VK_ROW = 192, VK_FIRST = 8, VK_PADDED_BINS = 176 };
+
+/// The same layer for each bin: output = bias + weights * input, and no less than 0 where `rectify` is not 0. A bin's input is `inputs` rows
+/// of its lower neighbour (reach 1), then of itself, then of its upper neighbour; or of itself alone (reach 0). `weights` has a row of
+/// `outputs` for each. Input and output do not overlap.
+void vk_bins_dense(
+    const float *weights, const float *bias, const float *input, size_t inputs, size_t reach, float *output, size_t outputs, int rectify)
+    VK_SAFE;
+
+/// Units that follow an input as fast as a gate says: state += logistic(share) * (tanh(new) - state). `driven` has `units` rows of shares,
+/// then as many of what is new.
+void vk_bins_follow(const float *driven, float *state, size_t units) VK_SAFE;
+
+/// The weights of the network that judges what is left of an echo while both talk, as tools/suppressor/train_double_talk.py writes them, and
+/// how many bytes they are.
+const void *vk_double_talk_network(size_t *bytes) VK_SAFE;
+
 /// The weights of the network that judges what is left of an echo, as tools/suppressor/train.py writes them, and how
 /// many bytes they are.
 const void *vk_residual_echo_network(size_t *bytes) VK_SAFE;

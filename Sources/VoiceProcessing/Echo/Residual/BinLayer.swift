@@ -17,9 +17,10 @@ struct BinLayer: ~Copyable {
         self.bins = bins
     }
 
-    /// Adds to `output` what it makes of the features, a row of bins for each; `common` is one value for each unit.
+    /// Adds to `output` what it makes of the features, a row of bins for each, of which the first count; `common` is one
+    /// value for each unit.
     func add(_ features: borrowing RealVector, common: borrowing RealVector, to output: inout RealVector) {
-        precondition(features.count == own.count && common.count == exit.count && output.count == bins)
+        precondition(features.count >= own.count && common.count == exit.count && output.count == bins)
         unsafe vk_each_bin(
             features.start, own.count / bins, own.start, weights.start, common.start, exit.start, exit.count,
             output.start, bins)

@@ -21,6 +21,9 @@ struct ResidualEchoFeatures: ~Copyable {
     static let perBlock = 5
     static let inBands = perBand * (edges.count - 1) + perBlock
     static let perBin = 8
+    /// The same with what ``DoubleTalkNetwork`` looks at besides: two features of a band, one of the block, three of a bin.
+    static let allInBands = inBands + 2 * (edges.count - 1) + 1
+    static let allPerBin = perBin + 3
     /// Added to powers before their logarithms are taken; lowest gain that is told from none.
     private static let least: (power: Float, gain: Float) = (1e-6, 0.01)
     /// Largest magnitude of a feature, in bands and in bins.
@@ -43,17 +46,23 @@ struct ResidualEchoFeatures: ~Copyable {
     /// The rows of bins.
     private enum Row: Int {
         case error, residual, echo, uncertainty, gain, usualError, usualEcho, coherence
+        // For the second network only.
+        case microphone, leftCoherence, opinion
     }
 
     /// Rows of powers that are told relative to the error's.
-    private static let relative: [5 of Row] = [.residual, .echo, .uncertainty, .usualError, .usualEcho]
+    private static let relative: [6 of Row] = [
+        .residual, .echo, .uncertainty, .usualError, .usualEcho, .microphone,
+    ]
     /// The other rows.
     private static let plain: [3 of Row] = [.error, .gain, .coherence]
 
     /// Band after band, ``perBand`` each, then ``perBlock``.
-    private(set) var bands = RealVector(count: inBands)
+    private(set) var bands = RealVector(count: allInBands)
     /// A row of ``paddedBins`` for each feature.
-    private(set) var ofBins = RealVector(count: perBin * paddedBins)
+    private(set) var ofBins = RealVector(count: allPerBin * paddedBins)
+    /// Error times the echo's conjugate, smoothed.
+    private var cross = Spectrum()
     private var errorPower = RealVector(count: bins)
     private var echoPower = RealVector(count: bins)
     private var written = 0
@@ -78,6 +87,13 @@ struct ResidualEchoFeatures: ~Copyable {
             put(.usualError, bin, errorPower[bin])
             put(.usualEcho, bin, echoPower[bin])
             put(.coherence, bin, 2 * talk[bin] - 1)
+            put(.microphone, bin, microphone.power(bin))
+            let re = error.real[bin] * echo.real[bin] + error.imaginary[bin] * echo.imaginary[bin]
+            let im = error.imaginary[bin] * echo.real[bin] - error.real[bin] * echo.imaginary[bin]
+            cross.real[bin] += Self.weight * (re - cross.real[bin])
+            cross.imaginary[bin] += Self.weight * (im - cross.imaginary[bin])
+            let alike = cross.power(bin) / (errorPower[bin] * echoPower[bin] + 1e-20)
+            put(.leftCoherence, bin, 2 * min(1, alike) - 1)
         }
         describeBands(microphone, estimate)
         add(talk.farOnly)
@@ -86,6 +102,24 @@ struct ResidualEchoFeatures: ~Copyable {
         add(log10f(estimate.doubt))
         add(estimate.unexplained)
         takeLogarithms()
+    }
+
+    /// Adds what ``ResidualEchoNetwork`` made of the rest, for the second network.
+    mutating func add(opinion: borrowing RealVector, ofNear near: Float) {
+        for bin in 0..<Self.bins { put(.opinion, bin, max(opinion[bin], Self.least.gain)) }
+        written = Self.inBands
+        for band in 0..<Self.edges.count - 1 {
+            var (alike, gain): (Float, Float) = (0, 0)
+            for bin in Self.edges[band]..<Self.edges[band + 1] {
+                alike += self[.leftCoherence, bin]
+                gain += opinion[bin]
+            }
+            let width = Float(Self.edges[band + 1] - Self.edges[band])
+            add(alike / width)
+            add(2 * gain / width - 1)
+        }
+        add(2 * near - 1)
+        ofBins.takeCommonLogarithm(in: Self.range(.opinion), adding: 0)
     }
 
     /// Sums up what the rows of bins hold while they are powers.

@@ -1,7 +1,7 @@
 import Glibc
 import VoiceSignal
 
-/// Removes what the linear stage leaves, by a gain for each bin of 50 Hz of which there are two opinions.
+/// Removes what the linear stage leaves, by a gain for each bin of 50 Hz of which there are three opinions.
 ///
 /// One is an estimate. The residual echo's power is taken from two things that the linear stage knows: the power of its
 /// own error, U, and a leakage that is learned, how much of the echo estimate's power stays in the error. The leakage
@@ -11,10 +11,12 @@ import VoiceSignal
 ///     R = max(0.6 R, leak · (1 + o f²) |Y|² + μ U + s f² Q)        f: far end alone, 0...1 (``TalkState``); Q: ``ScatteredEcho``
 ///     Wiener gain, decision-directed (Ephraim and Malah, 1984), never below the noise floor
 ///
-/// The other is ``ResidualEchoNetwork``'s, which looks at this estimate among other things. It knows what loudspeakers
-/// leave that no such estimate expects, so it can take away more. But where it hears a near end itself, the estimate
-/// alone says what of each bin is theirs: that is finer, and as sure of a talker who is like nobody that the network
-/// has learned from.
+/// Another is ``ResidualEchoNetwork``'s, which looks at this estimate among other things. It knows what loudspeakers
+/// leave that no such estimate expects, so it can take away more, but only while it hears no near end itself.
+///
+/// The third is ``DoubleTalkNetwork``'s, which looks at both and counts the more, the more of a near end is heard. It
+/// knows what devices leave while both talk. The estimate keeps its part in that (``DoubleTalkShare``): it is as sure of
+/// a talker who is like nobody that the networks have learned from.
 ///
 /// The gains are put to work as a linear-phase filter of 129 taps: 4 ms of delay, no musical noise, no blocks to be
 /// heard.
@@ -44,6 +46,9 @@ struct ResidualEchoSuppressor: ~Copyable {
         /// Share of what is left, in amplitude, that the network takes for a near end, from which on the estimate alone
         /// counts.
         var nearShare: Float = 0.5
+        /// Powers in the product of ``DoubleTalkNetwork``'s gain and of the other two's: where no near end is heard, and
+        /// where one surely is, by the same share.
+        var doubleTalk = DoubleTalkShare()
         var talk = TalkState.Tuning()
         /// Weight of the past in the decision-directed estimate.
         var decision: Float = 0.85
@@ -80,6 +85,8 @@ struct ResidualEchoSuppressor: ~Copyable {
     private static let leakRange: ClosedRange<Float> = 1e-4...1
     /// Noise floor: weight of lower sight and growth per block.
     private static let noise: (fall: Float, rise: Float) = (0.2, 0.003)
+    /// Gain below which none is told from another.
+    private static let leastGain: Float = 1e-9
     /// Decay of the residual's power per block: the room's tail beyond the filter.
     private static let tail: Float = 0.6
 
@@ -87,7 +94,8 @@ struct ResidualEchoSuppressor: ~Copyable {
     private var errorLine = AnalysisLine()
     private var echoLine = AnalysisLine()
     private var micLine = AnalysisLine()
-    private var error = Spectrum()
+    /// What the linear stage left of the newest frames.
+    private(set) var error = Spectrum()
     private var echo = Spectrum()
     private var mic = Spectrum()
     private var talk: TalkState
@@ -100,6 +108,8 @@ struct ResidualEchoSuppressor: ~Copyable {
     private(set) var features = ResidualEchoFeatures()
     private var network = ResidualEchoNetwork()
     private var opinion = RealVector(count: bins)
+    private var doubleTalk = DoubleTalkNetwork()
+    private var talkGain = RealVector(count: bins)
     private var gain = RealVector(count: bins, repeating: 1)
     private var response = Spectrum()
     private var filter = CrossfadedFilter(reach: delay, gain: 1)
@@ -214,9 +224,19 @@ struct ResidualEchoSuppressor: ~Copyable {
     private mutating func combineOpinions() {
         features.observe(error: error, echo: echo, microphone: mic, talk: talk, estimate: estimate)
         network.run(features, into: &opinion)
-        let power = tuning.network * max(0, 1 - opinionOfNear / tuning.nearShare)
+        let near = opinionOfNear
+        features.add(opinion: opinion, ofNear: near)
+        let power = tuning.network * max(0, 1 - near / tuning.nearShare)
         opinion.raise(to: power)
-        for bin in 0..<Self.bins { gain[bin] = max(tuning.floor.all, estimate.gain[bin] * opinion[bin]) }
+        doubleTalk.run(features, into: &talkGain)
+        let powers = tuning.doubleTalk.powers(near: near)
+        for bin in 0..<Self.bins {
+            talkGain[bin] = max(tuning.floor.all, talkGain[bin])
+            opinion[bin] = max(Self.leastGain, opinion[bin] * estimate.gain[bin])
+        }
+        talkGain.raise(to: powers.network)
+        opinion.raise(to: powers.others)
+        for bin in 0..<Self.bins { gain[bin] = max(tuning.floor.all, talkGain[bin] * opinion[bin]) }
     }
 
     /// The share of what is left that the network takes for a near end, in amplitude.

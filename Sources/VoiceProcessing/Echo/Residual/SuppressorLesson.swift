@@ -1,25 +1,28 @@
 import Glibc
 import VoiceSignal
 
-/// What ``ResidualEchoNetwork`` is to learn from: block by block what it looks at in a call, and what it should have
-/// made of it.
+/// What ``ResidualEchoNetwork`` and ``DoubleTalkNetwork`` are to learn from: block by block what they look at in a call,
+/// and what they should have made of it.
 ///
 /// For tools/train-suppressor; nothing in a call uses it.
 package struct SuppressorLesson: ~Copyable {
     /// Frames of a block at 16 kHz.
     package static let block = NativeEchoCanceller.block
-    /// Numbers of a record: the network's features, those of each bin, and the common logarithm of the near end's power
-    /// in each bin.
-    package static let record = ResidualEchoFeatures.inBands + ofBins + Spectrum.bins
+    /// Numbers of a record: features of bands, those of each bin, and the real and imaginary parts of the spectra of
+    /// what the linear stage left, of the talkers, and of the room's noise, times ``scale``.
+    package static let record =
+        ResidualEchoFeatures.allInBands + (ResidualEchoFeatures.allPerBin + 2 * 3) * Spectrum.bins
 
-    private static let leastPower: Float = 1e-6
-    private static let ofBins = ResidualEchoFeatures.perBin * ResidualEchoFeatures.paddedBins
+    /// Spectra are told times this, so that half precision is enough.
+    private static let scale: Float = 64
 
     private var canceller = NativeEchoCanceller()
-    private var nearLine = AnalysisLine()
+    private var talkLine = AnalysisLine()
+    private var noiseLine = AnalysisLine()
     private var captured = RealVector(count: Self.block)
     private var clean = RealVector(count: Self.block)
-    private var near = Spectrum()
+    private var talk = Spectrum()
+    private var noise = Spectrum()
     private var batch = TransformBatch()
 
     /// - Parameter hint: frames from the far end to its echo, as they are said to be; 0: nobody says.
@@ -30,22 +33,43 @@ package struct SuppressorLesson: ~Copyable {
     /// - Parameters:
     ///   - microphone: 160 frames.
     ///   - far: what was played.
-    ///   - near: the microphone without the echo.
+    ///   - talk: the talkers in the microphone.
+    ///   - noise: what else is in the microphone and is no echo.
     ///   - record: where to write, ``record`` numbers.
     package mutating func run(
-        microphone: Span<Float>, far: Span<Float>, near frames: Span<Float>, into record: inout MutableSpan<Float>
+        microphone: Span<Float>, far: Span<Float>, talk said: Span<Float>, noise heard: Span<Float>,
+        into record: inout MutableSpan<Float>
     ) {
         precondition(record.count == Self.record)
         captured.write(microphone)
         Self.cancel(&captured, far, by: &canceller)
-        clean.write(frames)
-        nearLine.push(clean, lane: 0, &batch)
+        clean.write(said)
+        talkLine.push(clean, lane: 0, &batch)
+        clean.write(heard)
+        noiseLine.push(clean, lane: 1, &batch)
         batch.forward()
-        batch.getSpectrum(0, into: &near)
-        let (inBands, ofBins) = (ResidualEchoFeatures.inBands, Self.ofBins)
+        batch.getSpectrum(0, into: &talk)
+        batch.getSpectrum(1, into: &noise)
+        let inBands = ResidualEchoFeatures.allInBands
         for index in 0..<inBands { record[index] = canceller.suppressor.features.bands[index] }
-        for index in 0..<ofBins { record[inBands + index] = canceller.suppressor.features.ofBins[index] }
-        for bin in 0..<Spectrum.bins { record[inBands + ofBins + bin] = log10f(near.power(bin) + Self.leastPower) }
+        var at = inBands
+        for row in 0..<ResidualEchoFeatures.allPerBin {
+            for bin in 0..<Spectrum.bins {
+                record[at] = canceller.suppressor.features.ofBins[row * ResidualEchoFeatures.paddedBins + bin]
+                at += 1
+            }
+        }
+        Self.write(canceller.suppressor.error, into: &record, at: &at)
+        Self.write(talk, into: &record, at: &at)
+        Self.write(noise, into: &record, at: &at)
+    }
+
+    private static func write(_ spectrum: borrowing Spectrum, into record: inout MutableSpan<Float>, at: inout Int) {
+        for bin in 0..<Spectrum.bins {
+            record[at + bin] = scale * spectrum.real[bin]
+            record[at + Spectrum.bins + bin] = scale * spectrum.imaginary[bin]
+        }
+        at += 2 * Spectrum.bins
     }
 
     private static func cancel(
