@@ -323,9 +323,9 @@ struct RecordingTests {
             if case RecordingFault.notARecording = $0 { true } else { false }
         }
         var newer = bytes
-        newer[8] = 2
+        newer[8] = 3
         #expect { try Self.report(newer) } throws: {
-            if case RecordingFault.newer(_, let version) = $0 { version == 2 } else { false }
+            if case RecordingFault.newer(_, let version) = $0 { version == 3 } else { false }
         }
         let cut = try Self.report(Array(bytes.dropLast(100)))
         guard case .truncated(_, let offset) = cut.fault else {

@@ -51,8 +51,9 @@ struct SpeechDetectorTests {
     @Test("probabilities are averaged over a frame before they are judged")
     func averaged() {
         let flicker = (0..<100).map { Float($0.isMultiple(of: 2) ? 1 : 0.3) }
-        #expect(Self.events(flicker).map(\.event) == [.speechStarted(at: .zero)])
-        let quick = SpeechDetector.Configuration(frame: .milliseconds(10))
+        let usual = SpeechDetector.Configuration(threshold: 0.6, hysteresis: 0.25)
+        #expect(Self.events(flicker, usual).map(\.event) == [.speechStarted(at: .zero)])
+        let quick = SpeechDetector.Configuration(frame: .milliseconds(10), threshold: 0.6, hysteresis: 0.25)
         #expect(Self.events(flicker, quick).isEmpty)
     }
 
@@ -60,6 +61,32 @@ struct SpeechDetectorTests {
     func hysteresis(probability: Float) {
         #expect(Self.events(Self.stretches((probability, 300))).isEmpty)
         #expect(Self.events(Self.stretches((0.9, 20), (probability, 300))).count == 1)
+    }
+
+    /// The events of half a second of speech at -30 dBFS and a second of sound without any, at a level.
+    private static func ends(after level: Float?, hangover: Duration = .milliseconds(140)) -> [SpeechDetector.Event] {
+        var detector = SpeechDetector(SpeechDetector.Configuration(noiseHangover: hangover))
+        return (0..<150).compactMap { block in
+            detector.take(
+                probability: block < 50 ? 0.9 : 0, level: level.map { block < 50 ? -30 : $0 },
+                duration: .milliseconds(10), until: .milliseconds(10 * (block + 1)))
+        }
+    }
+
+    @Test(
+        "Given noise, when speech ends in it, then its end is put the later the less the speech stood out of the noise, and not at all where it did or levels are not known",
+        arguments: [(Float(-29), 640), (-32, 640), (-35, 570), (-38, 500), (-60, 500)] as [(Float, Int)])
+    func noiseHangover(level: Float, end: Int) {
+        #expect(Self.ends(after: level) == [.speechStarted(at: .zero), .speechEnded(at: .milliseconds(end))])
+        #expect(Self.ends(after: nil).last == .speechEnded(at: .milliseconds(500)))
+        #expect(Self.ends(after: level, hangover: .zero).last == .speechEnded(at: .milliseconds(500)))
+    }
+
+    @Test("a hysteresis that is not given goes with the threshold")
+    func usualHysteresis() {
+        #expect(abs(SpeechDetector.Configuration().hysteresis - 0.455) < 1e-6)
+        #expect(SpeechDetector.Configuration(threshold: 0.5).isValid)
+        #expect(!SpeechDetector.Configuration(noiseHangover: .milliseconds(1_001)).isValid)
     }
 
     @Test("what is likely left of an echo is no speech")

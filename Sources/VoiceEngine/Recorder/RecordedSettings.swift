@@ -127,6 +127,7 @@ extension ProcessingSettings {
         try coder.code(&detector.onsetConfirmation)
         try coder.code(&detector.minimumSpeech)
         try coder.code(&detector.minimumSilence)
+        try coder.code(&detector.noiseHangover)
         speechDetector = detector
     }
 }

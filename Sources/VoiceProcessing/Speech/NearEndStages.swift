@@ -131,7 +131,8 @@ package struct NearEndStages: ~Copyable {
 
     private mutating func detect(_ speech: Float, _ block: Span<Float>, _ report: inout ProcessingReport) {
         if speech >= detector.configuration.threshold { utterance.take(power: energy(of: block) / Float(block.count)) }
-        report.speech = detector.take(probability: speech, duration: Self.block, until: elapsed)
+        report.speech = detector.take(
+            probability: speech, level: report.cancelledLevel, duration: Self.block, until: elapsed)
         report.voiceActivity = detector.isSpeaking
         report.utteranceLevel = utterance.decibels
         if detector.isSilent { utterance.restart() }
@@ -159,7 +160,7 @@ extension ProcessingSettings.VoiceDetection {
         switch self {
         case .off, .moderate: SpeechDetector.Configuration()
         case .veryLow: SpeechDetector.Configuration(threshold: 0.8, onsetConfirmation: .milliseconds(120))
-        case .low: SpeechDetector.Configuration(threshold: 0.7, onsetConfirmation: .milliseconds(80))
+        case .low: SpeechDetector.Configuration(threshold: 0.75, onsetConfirmation: .milliseconds(80))
         case .high:
             SpeechDetector.Configuration(
                 threshold: 0.45, onsetConfirmation: .milliseconds(40), minimumSpeech: .milliseconds(40))

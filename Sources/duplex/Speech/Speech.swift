@@ -27,10 +27,13 @@ struct Speech: AsyncParsableCommand {
     var frameMs = 20.0
 
     @Option(help: "Probability from which a frame is speech, above 0 to 1.")
-    var threshold: Float = 0.6
+    var threshold: Float = 0.7
 
-    @Option(help: "How far below the threshold the probability is of silence; between the two nothing changes.")
-    var hysteresis: Float = 0.25
+    @Option(
+        help:
+            "How far below the threshold the probability is of silence; between the two nothing changes. 65 % of the threshold unless given."
+    )
+    var hysteresis: Float?
 
     @Option(help: "Onset confirmation: speech, silence among it taken off, before a segment begins, 0 to 2000 ms.")
     var onsetMs = 60.0
@@ -40,6 +43,9 @@ struct Speech: AsyncParsableCommand {
 
     @Option(help: "Silence that ends a segment, 0 to 10000 ms: what is shorter is a pause in it.")
     var minimumSilenceMs = 300.0
+
+    @Option(help: "How much later a segment ends in noise as loud as the speech, 0 to 1000 ms.")
+    var noiseHangoverMs = 140.0
 
     @Option(help: "Sound that is kept before the first speech, 0 to 2000 ms.")
     var preRollMs = 30.0
@@ -52,13 +58,17 @@ struct Speech: AsyncParsableCommand {
 
     /// What the options say, or nil where one is out of its range.
     var detector: SpeechDetector.Configuration? {
-        guard [frameMs, onsetMs, minimumSpeechMs, minimumSilenceMs].allSatisfy({ (0...10_000).contains($0) }) else {
+        guard
+            [frameMs, onsetMs, minimumSpeechMs, minimumSilenceMs, noiseHangoverMs].allSatisfy({
+                (0...10_000).contains($0)
+            })
+        else {
             return nil
         }
         let configuration = SpeechDetector.Configuration(
             frame: .milliseconds(frameMs), threshold: threshold, hysteresis: hysteresis,
             onsetConfirmation: .milliseconds(onsetMs), minimumSpeech: .milliseconds(minimumSpeechMs),
-            minimumSilence: .milliseconds(minimumSilenceMs))
+            minimumSilence: .milliseconds(minimumSilenceMs), noiseHangover: .milliseconds(noiseHangoverMs))
         return configuration.isValid ? configuration : nil
     }
 
@@ -66,7 +76,8 @@ struct Speech: AsyncParsableCommand {
         guard detector != nil else {
             throw ValidationError(
                 "an option is out of its range; use --frame-ms 10 to 100, --threshold above 0 to 1, --hysteresis 0 to less than the threshold, "
-                    + "--onset-ms and --minimum-speech-ms 0 to 2000, --minimum-silence-ms 0 to 10000")
+                    + "--onset-ms and --minimum-speech-ms 0 to 2000, --minimum-silence-ms 0 to 10000, --noise-hangover-ms 0 to 1000"
+            )
         }
         guard (0...Self.longestPreRoll).contains(preRollMs) else {
             throw ValidationError("--pre-roll-ms is \(preRollMs); use 0 to \(Int(Self.longestPreRoll)) ms")

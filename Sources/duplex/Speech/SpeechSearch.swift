@@ -1,5 +1,6 @@
 import VoiceDevices
 import VoiceProcessing
+import VoiceSignal
 
 /// A stretch of speech, as a line.
 struct SpeechSegmentLine: JSONLine {
@@ -53,7 +54,8 @@ struct SpeechSearch {
             frames += count
             // The last block may be short: silence follows a recording.
             for index in count..<Self.block { block[index] = 0 }
-            if let segment = segmenter.take(network.run(block.span)) { found(segment) }
+            let level = decibelsFullScale(of: block.span)
+            if let segment = segmenter.take(network.run(block.span), level: level) { found(segment) }
             if count < Self.block { break }
         }
         guard frames > 0 else { throw Failure(.inputUnusable, "'\(path)' holds no sound; record it anew") }

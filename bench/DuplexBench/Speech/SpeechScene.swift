@@ -9,6 +9,13 @@ struct SpeechScene {
     /// Whether each 10 ms is speech.
     let truth: [Bool]
 
+    /// RMS of each 10 ms, dBFS.
+    var levels: [Float] {
+        stride(from: 0, to: samples.count - Self.block + 1, by: Self.block).map { start in
+            10 * log10f(samples[start..<start + Self.block].reduce(0) { $0 + $1 * $1 } / Float(Self.block) + 1e-20)
+        }
+    }
+
     static let rate = 16_000
     static let block = rate / 100
 

@@ -28,9 +28,12 @@ struct SpeechTally {
         var starts: [(at: Int, told: Int)] = []
         var ends: [Int] = []
         var open: Int?
+        let levels = scene.levels
         for block in 0..<min(decided.count, probabilities.count) {
             let end = Self.block * (block + 1)
-            switch detector.take(probability: probabilities[block], duration: Self.block, until: end) {
+            let event = detector.take(
+                probability: probabilities[block], level: levels[block], duration: Self.block, until: end)
+            switch event {
             case .speechStarted(let at):
                 open = Int(at / Self.block)
                 starts.append((Int(at / Self.block), block + 1))
