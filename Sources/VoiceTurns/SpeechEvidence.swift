@@ -30,7 +30,7 @@ public struct SpeechEvidence: BitwiseCopyable, Equatable, Sendable {
         public var left: Float
         /// By how much that stands out of the room's noise, dB; below 0 where it is quieter.
         public var overNoise: Float
-        /// By how much the canceller has made the block quieter, dB: the more, the more of what came was echo.
+        /// By how far that lies below what the microphone heard, or below the echo of the last moments where that was louder, dB: the farther, the more of it is echo.
         public var cancelled: Float
 
         /// The levels of one block.

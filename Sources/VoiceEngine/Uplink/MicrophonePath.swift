@@ -18,6 +18,7 @@ struct MicrophonePath: ~Copyable {
     let blockFrames: Int
     private var muting = GainRamp(1)
     private var nearEnd = NearEndEvidence()
+    private var levels = NearEndLevels()
     private var aligned = InlineArray<480, Float>(repeating: 0)
     /// When what follows the last reference leaves the DAC.
     private var referenceEnd: MonotonicTime?
@@ -125,24 +126,16 @@ struct MicrophonePath: ~Copyable {
         statistics.echoReadiness = nearEnd.readiness
         if alignment.discontinuity { events.tell(.referenceRetimed) }
         let delay = report.processingDelay
+        let levels = levels.take(report)
         watch.take(
             NearEndBlock(
                 probability: muting.isSilent ? 0 : report.speechProbability ?? 0,
-                isEchoReady: nearEnd.readiness.isReady, levels: muting.isSilent ? nil : report.soundLevels,
+                isEchoReady: nearEnd.readiness.isReady, levels: muting.isSilent ? nil : levels,
                 end: end.advanced(byFrames: -delay, sampleRate: 48_000),
                 frames: blockFrames), farEnds: &farEnds, events: &events)
         return BlockMoment(
             adcTime: adcTime, delayFrames: delay, level: isAudible ? report.outputLevel : -127,
             hasVoice: report.voiceActivity == true, isVoiceless: report.voiceActivity == false, isAudible: isAudible)
-    }
-}
-
-extension ProcessingReport {
-    /// What the levels of the block tell of where its sound comes from; nil where nothing is done to the near end that needs them.
-    fileprivate var soundLevels: SpeechEvidence.SoundLevels? {
-        guard let cancelledLevel, let noiseLevel else { return nil }
-        return SpeechEvidence.SoundLevels(
-            left: cancelledLevel, overNoise: cancelledLevel - noiseLevel, cancelled: inputLevel - cancelledLevel)
     }
 }
 

@@ -1,0 +1,74 @@
+import Testing
+import VoiceProcessing
+import VoiceTurns
+
+@testable import VoiceEngine
+
+@Suite("What levels tell of where a sound comes from")
+struct NearEndLevelsTests {
+    /// Feeds blocks of 10 ms with these levels, dBFS, and returns by how much the last was cancelled, dB.
+    @discardableResult
+    private func feed(
+        _ levels: inout NearEndLevels, blocks: Int, reference: Float, input: (Int) -> Float, left: (Int) -> Float
+    ) -> [Float] {
+        (0..<blocks).compactMap { block in
+            var report = ProcessingReport(inputLevel: input(block), outputLevel: -60)
+            (report.referenceLevel, report.cancelledLevel, report.noiseLevel) = (reference, left(block), -65)
+            return levels.take(report)?.cancelled
+        }
+    }
+
+    /// An answer that has sounded for 3 s, whose echo was -30 dBFS and cancelled by 40 dB.
+    private func heard() -> NearEndLevels {
+        var levels = NearEndLevels()
+        feed(&levels, blocks: 300, reference: -28, input: { _ in -30 }, left: { _ in -70 })
+        return levels
+    }
+
+    @Test("Given an answer that has paused, when its reverberation is left over, then that lies far below the echo")
+    func reverberation() {
+        var levels = heard()
+        // The room fades by 60 dB in 0.5 s, and the canceller's filter reaches less and less of it
+        let cancelled = feed(
+            &levels, blocks: 20, reference: -127, input: { -30 - 1.2 * Float($0) }, left: { _ in -57 })
+        #expect(cancelled.allSatisfy { $0 > 12 }, "\(cancelled)")
+    }
+
+    @Test(
+        "Given an answer over a loudspeaker that distorts, when the distortion is left of one of its weaker sounds, then that lies far below the echo"
+    )
+    func distortion() {
+        var levels = heard()
+        let cancelled = feed(&levels, blocks: 20, reference: -28, input: { _ in -36 }, left: { _ in -43 })
+        #expect(cancelled.allSatisfy { $0 > 11 }, "\(cancelled)")
+    }
+
+    @Test(
+        "Given an answer, when somebody speaks as loud as its echo, or in its pause, then that lies no more than 9 dB below the echo"
+    )
+    func talker() {
+        var levels = heard()
+        let together = feed(&levels, blocks: 20, reference: -28, input: { _ in -27 }, left: { _ in -30 })
+        #expect(together.allSatisfy { $0 <= 3.1 }, "\(together)")
+        levels = heard()
+        feed(&levels, blocks: 50, reference: -127, input: { _ in -65 }, left: { _ in -65 })
+        let pausing = feed(&levels, blocks: 10, reference: -127, input: { _ in -50 }, left: { _ in -50 })
+        #expect(pausing.allSatisfy { $0 <= 0 }, "\(pausing)")
+    }
+
+    @Test(
+        "Given an answer that was ducked by 12 dB, when a third of a second has passed, then its echo is known to be weaker"
+    )
+    func ducked() {
+        var levels = heard()
+        feed(&levels, blocks: 33, reference: -40, input: { _ in -42 }, left: { _ in -75 })
+        let cancelled = feed(&levels, blocks: 10, reference: -40, input: { _ in -39 }, left: { _ in -42 })
+        #expect(cancelled.allSatisfy { $0 < 6 }, "\(cancelled)")
+    }
+
+    @Test("levels that are not measured are nil")
+    func unknown() {
+        var levels = NearEndLevels()
+        #expect(levels.take(ProcessingReport(inputLevel: -30, outputLevel: -30)) == nil)
+    }
+}
