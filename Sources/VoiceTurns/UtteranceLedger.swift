@@ -24,7 +24,8 @@ package struct UtteranceProgress: BitwiseCopyable, Equatable, Sendable {
 ///
 /// Follows what the jitter buffer says of each pulled frame, so that loss, concealment, stretching and resampling need no correction here; and what the
 /// playback thread has taken, so that a stall, a discard or another device needs none either. What remains in doubt is stated: sound that was made up in
-/// place of a packet, the cross-fade of a jump, and the delay of the talker's codec.
+/// place of a packet, and the cross-fade behind it; the cross-fade of a jump; sound that is being repeated to gain time, of which more was heard before than
+/// sounds now; and the delay of the talker's codec.
 ///
 /// Pure; one thread at a time. Nothing is allocated after `init`, and each call does bounded work, whatever the packets say.
 @safe
@@ -33,6 +34,10 @@ package struct UtteranceLedger: ~Copyable {
     package static var codecDelayFrames: Int { @_noLocks @_noAllocation get { 312 } }
     /// Half a cross-fade of the jitter buffer: sound this near a jump is of both of its sides.
     private static var fadeNanoseconds: Int64 { @_noLocks @_noAllocation get { 4_000_000 } }
+    /// A whole cross-fade, which is how long made-up sound goes on beneath the sound that follows it.
+    private static var blendNanoseconds: Int64 { @_noLocks @_noAllocation get { 8_000_000 } }
+    /// The most that the jitter buffer repeats at once: 16 ms.
+    private static var longestRepeat: Int { @_noLocks @_noAllocation get { 768 } }
     private static var placeCapacity: Int { @_noLocks @_noAllocation get { 16 } }
     /// As much as is heard again where somebody had spoken into it, `BargeInStages.rewind`: 250 ms. A talker that goes back further says it anew.
     private static var longestRewind: Int { @_noLocks @_noAllocation get { 12_000 } }
@@ -217,6 +222,7 @@ package struct UtteranceLedger: ~Copyable {
             }
             if piece.isMadeUp, last.isMadeUp, isContinued { piece.madeUpBefore = last.madeUpBefore &+ last.frames }
             if last.utterance == piece.utterance { piece.jump = abs(Int(piece.first) &- last.end) }
+            if last.isMadeUp, !piece.isMadeUp { piece.blended = last.madeUpBefore &+ last.frames }
         }
         heard.appendReplacing(piece)
     }
@@ -228,6 +234,7 @@ package struct UtteranceLedger: ~Copyable {
     package func progress(at nanoseconds: Int64, of utterance: UInt32? = nil) -> UtteranceProgress? {
         var index = heard.count &- 1
         var doubt = 0
+        var next: Run?
         while index >= 0 {
             let run = heard[index]
             index &-= 1
@@ -235,8 +242,11 @@ package struct UtteranceLedger: ~Copyable {
             let passed = nanoseconds &- run.time
             guard passed > 0 else {
                 doubt = passed > -Self.fadeNanoseconds ? run.jump : 0
+                next = run
                 continue
             }
+            if let next { doubt &+= Self.repetition(between: run, and: next, at: nanoseconds) }
+            if passed < Self.blendNanoseconds { doubt &+= run.blended }
             let frames = min(run.frames, Int(Double(passed) / Self.nanosecondsPerFrame))
             if passed < Self.fadeNanoseconds { doubt &+= run.jump }
             if run.isMadeUp { doubt &+= run.madeUpBefore &+ frames }
@@ -245,6 +255,16 @@ package struct UtteranceLedger: ~Copyable {
                 boundFrames: Self.codecDelayFrames &+ doubt)
         }
         return nil
+    }
+
+    /// How far what sounds may lie before what was heard, because the end of a run is repeated before the next goes on; a loudspeaker that stands still there looks the same.
+    @_noLocks @_noAllocation
+    private static func repetition(between run: Run, and next: Run, at nanoseconds: Int64) -> Int {
+        guard next.utterance == run.utterance, next.time &- run.endTime > tolerance,
+            nanoseconds > run.endTime &- fadeNanoseconds
+        else { return 0 }
+        let left = next.time &- max(nanoseconds, run.endTime)
+        return min(longestRepeat, Int(Double(left) / nanosecondsPerFrame) &+ 1)
     }
 
     /// Whether all that was pulled had left the DAC.
@@ -269,6 +289,8 @@ private struct Run: BitwiseCopyable {
     var madeUpBefore = 0
     /// How far the first lies from where the run before ended.
     var jump = 0
+    /// Frames that were made up before these, and are faded out over their beginning.
+    var blended = 0
 
     @_noLocks @_noAllocation
     init(first: UInt32, frames: Int, isMadeUp: Bool) {

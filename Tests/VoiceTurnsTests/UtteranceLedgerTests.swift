@@ -142,15 +142,88 @@ struct UtteranceLedgerTests {
             playback.progress(at: start + milliseconds * 1_000_000)?.boundFrames
         }
         let base = UtteranceLedger.codecDelayFrames
-        // Packets until 20 ms, made up until 35, packets until 55, a jump
+        // Packets until 20 ms, made up until 35, with a cross-fade of 8 ms behind it, packets until 55, a jump
         #expect(bound(19) == base)
         #expect(bound(21) == base + 48)
         #expect(bound(34) == base + 672)
-        #expect(bound(36) == base)
+        #expect(bound(36) == base + 720)
+        #expect(bound(42) == base + 720)
+        #expect(bound(44) == base)
         #expect(bound(50) == base)
         #expect(bound(53) == base + 300)
         #expect(bound(57) == base + 300)
         #expect(bound(60) == base)
+    }
+
+    @Test(
+        "its bound holds for what sounds at any time, also while sound is repeated, skipped or faded, and the loudspeaker stalls",
+        arguments: cases(0..<40 as Range<UInt64>))
+    func bound(seed: UInt64) {
+        // Given packets of one utterance, of which the jitter buffer repeats and skips parts, each with a cross-fade of 384 frames around it
+        var random = SeededNumbers(seed: seed)
+        var ledger = UtteranceLedger()
+        for packet in 0..<100 {
+            ledger.place(7, position: UInt32(packet * 960), timestamp: UInt32(packet * 960))
+        }
+        // The positions that sound in each frame of the ring: two within a cross-fade
+        var ring: [ClosedRange<Int>] = []
+        var next = 0
+        func fade(at frame: Int, from old: Int, to new: Int) {
+            for offset in -192..<192 where ring.indices.contains(frame + offset) {
+                let (a, b) = (old + offset, new + offset)
+                ring[frame + offset] = min(a, b)...max(a, b)
+            }
+        }
+        var pending: [(frame: Int, old: Int, new: Int)] = []
+        var times: [Int64] = []
+        var now = 1_000_000_000 as Int64
+        func render() {
+            guard ring.count > times.count else { return }
+            ledger.rendered(firstFrame: times.count, frames: ring.count - times.count, dacNanoseconds: now)
+            let count = ring.count - times.count
+            for index in 0..<count { times.append(now + Int64(Double(index) * 1e9 / 48_000)) }
+            now += Int64(Double(count) * 1e9 / 48_000)
+            if random.chance(0.05) { now += 120_000_000 }
+        }
+        var asked = 0
+        while true {
+            let frames = 480 + random.below(1_440)
+            ledger.pulled(
+                timestamp: UInt32(next), frames: frames, isMadeUp: false, ringFrame: Double(ring.count), scale: 1)
+            for _ in 0..<frames {
+                ring.append(next...next)
+                next += 1
+            }
+            // Sound follows the last repetition
+            guard next < 90_000 else { break }
+            if random.chance(0.3), next > 2_000 {
+                let length = 120 + random.below(649)
+                pending.append((ring.count, next, next - length))
+                for index in 0..<length { ring.append(next - length + index...next - length + index) }
+            } else if random.chance(0.3) {
+                let length = 48 + random.below(529)
+                pending.append((ring.count, next, next + length))
+                next += length
+            }
+            if random.chance(0.5) { render() }
+        }
+        render()
+        for jump in pending { fade(at: jump.frame, from: jump.old, to: jump.new) }
+        // When it is asked at any time, of the last second, which is what it keeps
+        let base = UtteranceLedger.codecDelayFrames
+        for _ in 0..<400 {
+            let time = now - Int64(random.below(900_000_000))
+            guard let index = times.lastIndex(where: { $0 < time }), index > 0,
+                let said = ledger.progress(at: time)
+            else { continue }
+            // Then what sounds lies within its bound
+            let sounding = ring[index]
+            let furthest = max(
+                sounding.upperBound + 1 - base - said.frames, said.frames - (sounding.lowerBound + 1 - base))
+            #expect(furthest <= said.boundFrames + 2, "\(furthest) of \(said), seed \(seed)")
+            asked += 1
+        }
+        #expect(asked > 300)
     }
 
     @Test("nothing is told of who names no utterance, and whoever comes late knows where it is")

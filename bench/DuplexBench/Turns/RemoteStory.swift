@@ -44,7 +44,7 @@ struct RemoteStory {
         configuration.rooms = [RoomConditions(), room]
         configuration.engine = .voiceAgent
         configuration.seed = seed
-        configuration.longest = .seconds(Story.onset + 4)
+        configuration.longest = .seconds(Story.onsets.upperBound + 4)
         configuration.publishing = .anyone
         configuration.network.baseDelay = .milliseconds(20)
         configuration.network.jitter = .gaussian(mean: .milliseconds(15), deviation: .milliseconds(8))

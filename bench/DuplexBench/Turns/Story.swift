@@ -6,7 +6,8 @@ import VoiceSimulation
 struct Story {
     static let length = 20.0
     static let begin = 0.5
-    static let onset = 9.0
+    /// When a person may speak at the earliest, and at the latest.
+    static let onsets = 9.0...12.0
     static let level = -26.0
     static let audible: Float = 0.001
 
@@ -53,9 +54,28 @@ struct Story {
         spoken = Double(recording.near.firstIndex { abs($0) > Self.audible } ?? 0) / 48_000
     }
 
-    /// A person who is silent until ``onset``.
+    /// When a person speaks into the story: where the story sounds without a pause, since nothing else can become quieter.
+    static func onset(seed: UInt64) -> Double {
+        let story = story(seed: seed)
+        let isLoud = stride(from: 0, to: story.count - block + 1, by: block).map { start in
+            story[start..<start + block].reduce(0) { $0 + $1 * $1 } / Float(block) > leastPower
+        }
+        for start in Int(onsets.lowerBound * 100)..<Int(onsets.upperBound * 100) {
+            let first = start - Int(begin * 100) - lead
+            if isLoud[first..<first + lead + span].allSatisfy(\.self) { return Double(start) / 100 }
+        }
+        return onsets.lowerBound
+    }
+
+    /// 10 ms, and the power that sounds in it: -46 dBFS, 20 dB below the story.
+    private static let block = 480
+    private static let leastPower: Float = 2.5e-5
+    /// For how long the story sounds before the person does and after, blocks: it reaches the loudspeaker up to 150 ms later than it was given.
+    private static let (lead, span) = (20, 25)
+
+    /// A person who is silent until the ``onset(seed:)``.
     static func person(_ sound: NearSound, seed: UInt64) -> [Float] {
-        [Float](repeating: 0, count: Int(onset * 48_000))
+        [Float](repeating: 0, count: Int(onset(seed: seed) * 48_000))
             + sound.samples(seed: seed &* 31 &+ sound.rawValue, level: level)
     }
 

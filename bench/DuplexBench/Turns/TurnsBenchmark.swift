@@ -18,6 +18,7 @@ private enum TurnsBenchmark {
     /// Noise of a room 15 dB below the person, dBFS.
     private static let noise = Story.level - 15
     private static let words = 100
+    private static let heardCalls: UInt64 = 40
 
     /// Ten hours of an agent alone.
     private static let aloneHours = 10.0
@@ -30,6 +31,7 @@ private enum TurnsBenchmark {
         let paths = EchoPaths()
         let (alone, byItself) = try paths.run(seeds: BenchmarkLength.isLong ? paths.seeds(hours: aloneHours) : seeds)
         let whole = try FirstWords.count(of: words)
+        let heardCalls = try (1...heardCalls).map { try HeardPositions(seed: seeds.lowerBound &+ $0) }
         var all = local.tally
         for tally in harder.tallies { all.add(tally) }
         let heard = try? SpeechBenchmark.run().summary
@@ -45,8 +47,10 @@ private enum TurnsBenchmark {
                 ("missed_ratio", .number(harder.evenly.missedRatio, digits: 3)),
                 ("false_confirmed_ratio", .number(local.tally.falseRatio, digits: 3)),
                 ("old_samples_after_interrupt", .integer(all.old)),
-                ("heard_error_p95_ms", .number(TurnsTally.p95(all.errors), digits: 1)),
-                ("first_words_whole", .integer(whole)),
+                ("heard_error_p95_ms", .number(TurnsTally.p95(heardCalls.flatMap(\.errors)), digits: 1)),
+                ("heard_beyond_bound", .integer(heardCalls.reduce(0) { $0 + $1.beyondBound })),
+                ("first_words_whole", .integer(whole)), ("interruptions", .integer(all.interruptions)),
+                ("timed", .integer(all.quiet.count)),
             ],
             further: [
                 (
@@ -71,6 +75,7 @@ private enum TurnsBenchmark {
                     does not give way.
                     """, harder.table
                 ),
+                ("What was heard", HeardPositions.description, HeardPositions.table(heardCalls)),
                 (
                     "By itself", EchoPaths.description, alone
                 ),
@@ -80,7 +85,7 @@ private enum TurnsBenchmark {
     private static var description: String {
         """
         A story of \(Int(Story.length)) s in simulated rooms, seeds \(seeds.lowerBound) to \(seeds.upperBound), agent and person at \
-        \(Int(Story.level)) dBFS, the person from \(Int(Story.onset)) s on: speech of 2.5 s (interruptions), a hum of 0.4 s, a blip of 80 ms, \
+        \(Int(Story.level)) dBFS, the person from \(Int(Story.onsets.lowerBound)) s on, in the middle of a word of the agent's: speech of 2.5 s (interruptions), a hum of 0.4 s, a blip of 80 ms, \
         a cough of 0.3 s, 3 s of keystrokes, 3 s of babble (no interruptions), or nothing. "Quiet" and "silent": medians from the first sound until the \
         loudspeaker is 6 dB down and until it is silent. "Missed": not given up within 2 s. "Old after it": samples of the story that the \
         loudspeaker sounded more than 40 ms after it was given up. "Heard off": 95 % of what was told of the heard part against the \
@@ -106,7 +111,7 @@ private enum TurnsBenchmark {
         -> (table: MarkdownTable, stages: MarkdownTable, kinds: MarkdownTable, tally: TurnsTally)
     {
         var table = MarkdownTable(
-            "room", "quiet after ms", "silent after ms", "missed", "of", "old after it", "heard off ms",
+            "room", "quiet after ms", "of", "silent after ms", "missed", "of", "old after it", "heard off ms",
             "no interruption: ducked", "held", "ended", "cut short", "of")
         var stages = MarkdownTable("room", "decided", "told", "quiet")
         var kinds = MarkdownTable("sound", "ducked", "held", "ended", "of", "softened s")
@@ -123,8 +128,9 @@ private enum TurnsBenchmark {
                 }
             }
             table.add(
-                name, TurnsTally.median(tally.quiet).fixed(0), TurnsTally.median(tally.silent).fixed(0),
-                String(tally.missed), String(tally.interruptions), String(tally.old),
+                name, TurnsTally.median(tally.quiet).fixed(0), String(tally.quiet.count),
+                TurnsTally.median(tally.silent).fixed(0), String(tally.missed), String(tally.interruptions),
+                String(tally.old),
                 TurnsTally.p95(tally.errors).fixed(1), String(tally.falselyDucked), String(tally.falselyHeld),
                 String(tally.falselyEnded), String(tally.cutShort), String(tally.others))
             stages.add(
@@ -143,13 +149,14 @@ private enum TurnsBenchmark {
     private static func harderScenes() throws
         -> (table: MarkdownTable, tallies: [TurnsTally], evenly: TurnsTally)
     {
-        var table = MarkdownTable("scene", "quiet after ms", "silent after ms", "missed", "of", "old after it")
+        var table = MarkdownTable("scene", "quiet after ms", "of", "silent after ms", "missed", "of", "old after it")
         var tallies: [TurnsTally] = []
         var evenly = TurnsTally()
         func add(_ name: String, _ tally: TurnsTally, counts: Bool = true) {
             table.add(
-                name, TurnsTally.median(tally.quiet).fixed(0), TurnsTally.median(tally.silent).fixed(0),
-                String(tally.missed), String(tally.interruptions), String(tally.old))
+                name, TurnsTally.median(tally.quiet).fixed(0), String(tally.quiet.count),
+                TurnsTally.median(tally.silent).fixed(0), String(tally.missed), String(tally.interruptions),
+                String(tally.old))
             if counts { tallies.append(tally) }
         }
         for (name, room) in rooms {

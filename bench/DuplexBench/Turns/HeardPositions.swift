@@ -1,0 +1,82 @@
+import SimulatedCalls
+import VoiceEngine
+import VoiceSimulation
+
+/// How well a listener knows how far an utterance from the room was heard, against what its loudspeaker played: at 5 % loss and 60 ms of jitter, through a stall
+/// of 120 ms in each utterance, a change of device and a drifting clock.
+struct HeardPositions {
+    private static let seconds = 12
+    /// When utterances begin, seconds.
+    private static let starts = [1.0, 4.5, 8.0]
+    static let description = """
+        Calls of \(seconds) s in which a talker says three utterances at 5 % loss and 60 ± 20 ms of jitter, and the listener's loudspeaker stands still for 120 ms in each of \
+        them, drifts by 150 ppm in two of three calls, and gets another period in the second utterance. "Compared": of what was told each quarter of a second, where the \
+        loudspeaker plays on evenly, so that its sound tells the position (not while it repeats, skips, conceals or stands still).
+        """
+
+    /// By how much what was told differs from what the loudspeaker was playing, ms, where that can be told.
+    private(set) var errors: [Double] = []
+    /// Readings whose error exceeds the bound that was told with them.
+    private(set) var beyondBound = 0
+    private(set) var readings = 0
+    private(set) var bounds: [Double] = []
+
+    init(seed: UInt64) throws {
+        let said = PositionSearch.samples(seconds: Self.seconds, seed: seed)
+        let call = try Self.call(said, seed: seed)
+        for (index, start) in Self.starts.enumerated() {
+            call.run(for: .seconds(start) - call.elapsed)
+            try call.beginUtterance(UInt32(index + 1), .a)
+            call.run(for: .milliseconds(1_000))
+            if index == 1 { try call.changeDevice(periodFrames: seed % 2 == 0 ? 480 : 120, .b) }
+            call.run(for: .milliseconds(700))
+            call.interruptPlayback(periods: 24, .b)
+        }
+        call.run(for: .seconds(Self.seconds) - call.elapsed)
+        let heard = call.recording(.b).speaker
+        let search = PositionSearch(in: said)
+        for case .utteranceHeard(_, let news, let time) in call.events(.b) where news.heard > .zero && !news.isFinal {
+            readings += 1
+            let frame = Int((time - .seconds(1)) / .seconds(1) * 48_000)
+            let start = Int(Self.starts[Int(news.utterance.rawValue) - 1] * 48_000)
+            let told = start + Int(news.heard / .seconds(1) * 48_000)
+            guard let played = search.steadyPosition(before: frame, of: heard, near: told) else { continue }
+            let error = Double(abs(told - played)) / 48
+            errors.append(error)
+            bounds.append(news.bound / .milliseconds(1))
+            beyondBound += error > news.bound / .milliseconds(1) ? 1 : 0
+        }
+    }
+
+    /// Sums up many calls.
+    static func table(_ calls: [HeardPositions]) -> MarkdownTable {
+        var table = MarkdownTable("told", "compared", "off ms, 95 %", "worst", "bound ms, 95 %", "beyond the bound")
+        let (errors, bounds) = (calls.flatMap(\.errors), calls.flatMap(\.bounds))
+        table.add(
+            String(calls.reduce(0) { $0 + $1.readings }), String(errors.count), TurnsTally.p95(errors).fixed(1),
+            (errors.max() ?? .nan).fixed(1), TurnsTally.p95(bounds).fixed(1),
+            String(calls.reduce(0) { $0 + $1.beyondBound }))
+        return table
+    }
+
+    private static func call(_ said: [Float], seed: UInt64) throws -> SimulatedCall {
+        var configuration = SimulatedCall.Configuration(talkers: [
+            SpeechSource(said, repetition: .once), SpeechSource([], repetition: .once),
+        ])
+        configuration.rooms = [RoomConditions(), RoomConditions()]
+        configuration.engine.backend = .bypass
+        configuration.engine.processing = .bypass
+        configuration.engine.encoder.bitratePerSecond = 64_000
+        configuration.seed = seed
+        configuration.longest = .seconds(seconds)
+        configuration.publishing = .anyone
+        configuration.playbackDriftPPM = [0, seed % 3 == 0 ? 0 : 150]
+        let call = try SimulatedCall(configuration)
+        var network = NetworkConditions.perfect
+        network.baseDelay = .milliseconds(20)
+        network.jitter = .gaussian(mean: .milliseconds(60), deviation: .milliseconds(20))
+        network.loss = .bursts(0.05, meanBurst: 1.3)
+        try call.setNetwork(network, .b)
+        return call
+    }
+}
