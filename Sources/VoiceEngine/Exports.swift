@@ -8,10 +8,13 @@
 // Of rooms, what a client names.
 @_exported public import enum VoiceRooms.InterruptionPolicy
 @_exported public import enum VoiceRooms.LeaveReason
+@_exported public import struct VoiceRooms.ParticipantAttributes
 @_exported public import struct VoiceRooms.ParticipantID
 @_exported public import enum VoiceRooms.RemovalReason
+@_exported public import struct VoiceRooms.RoomCapabilities
 @_exported public import enum VoiceRooms.RoomRefusal
 @_exported public import enum VoiceRooms.RoomRequest
+@_exported public import enum VoiceRooms.RoomRole
 @_exported public import enum VoiceRooms.RoomSessionEnd
 @_exported public import enum VoiceRooms.RoomSessionError
 @_exported public import struct VoiceRooms.RoomSessionStatistics

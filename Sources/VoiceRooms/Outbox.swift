@@ -119,7 +119,7 @@ extension RoomMessage {
     /// Whether it survives a change of carrier: what participants ask for, and what they are told that no roster tells.
     var isDurable: Bool {
         switch type {
-        case .message, .interrupted, .generationStarted, .requestRefused: true
+        case .message, .interrupted, .generationStarted, .requestRefused, .subscriptionChanged: true
         // A rejoin brings the newest token, and what was heard is told again.
         case .renew, .tellHeard: false
         default: request != nil

@@ -15,10 +15,10 @@ struct OutgoingQueue: Sendable {
     static let messageLimit = 288
     /// Refusals that wait for whoever asked; more are dropped.
     static let refusalLimit = 64
-    /// All news that can wait: a stream message, an interruption and a beginning for each stream that a full room has, an arrival or a departure for
-    /// each participant, the refusals, what became of a token, and the arrivals and departures of those who have gone and whose messages wait.
+    /// All news that can wait: a stream message, an interruption, a beginning and a subscription for each stream that a full room has, an arrival or a
+    /// departure, attributes and a role for each participant, the refusals, what became of a token, and the arrivals and departures of those who have gone and whose messages wait.
     static let newsLimit =
-        RoomProtocol.participantLimit * (3 * RoomProtocol.streamLimit + 2) + refusalLimit + 1 + 2 * messageLimit
+        RoomProtocol.participantLimit * (4 * RoomProtocol.streamLimit + 4) + refusalLimit + 1 + 2 * messageLimit
 
     /// Listeners and streams of which a report can wait: as many as hear one talker, each of its streams. More are dropped.
     static let reportLimit = RoomProtocol.participantLimit * RoomProtocol.streamLimit
@@ -34,6 +34,10 @@ struct OutgoingQueue: Sendable {
         case stream(StreamID)
         case interruption(StreamID)
         case generation(StreamID)
+        case subscription(StreamID)
+        /// Of a participant; nobody's where they are one's own.
+        case attributes(ParticipantID?)
+        case role(ParticipantID?)
         case token
     }
 
@@ -79,6 +83,12 @@ struct OutgoingQueue: Sendable {
         case .generationStarted(_, let start): put(.generation(start.stream), message)
         case .tellHeard(let report): put(Hearing(listener: nil, stream: report.stream), message)
         case .heard(let listener, let report): put(Hearing(listener: listener, stream: report.stream), message)
+        case .subscribe(let stream), .unsubscribe(let stream), .subscriptionChanged(let stream, _):
+            put(.subscription(stream), message)
+        case .attributesChanged(let participant, _): put(.attributes(participant), message)
+        case .roleChanged(let participant, _): put(.role(participant), message)
+        case .setAttributes: put(.attributes(nil), message)
+        case .setRole: put(.role(nil), message)
         case .renewed: put(.token, message)
         default: push(nil, message)
         }
@@ -91,7 +101,10 @@ struct OutgoingQueue: Sendable {
             withdraw(.stream(stream))
             withdraw(.interruption(stream))
             withdraw(.generation(stream))
+            withdraw(.subscription(stream))
         }
+        withdraw(.attributes(participant))
+        withdraw(.role(participant))
         for hearing in hearings.takeAll(where: { $0.listener == participant }) { reports[hearing] = nil }
         if lettersOf[participant] == nil {
             if withdraw(.participant(participant)) { return }

@@ -17,6 +17,9 @@ public struct RoomCapabilities: OptionSet, Hashable, Sendable, BitwiseCopyable {
     /// for whoever has not asked for this.
     public static let redundantAudio = RoomCapabilities(rawValue: 8)
 
+    /// What a participant asks for who chooses what it hears, stream by stream.
+    public static let byChoice: RoomCapabilities = [.publish, .subscribe, .redundantAudio]
+
     /// What a participant of a conversation asks for.
     public static let conversation: RoomCapabilities = [.publish, .subscribe, .autoSubscribe, .redundantAudio]
 }

@@ -168,6 +168,7 @@ extension RoomDirectory {
         rooms[participant.room]?.members.removeAll { $0 == id }
         rooms[participant.room]?.identities[participant.identity] = nil
         rooms[participant.room]?.synchronizationSources.subtract(streams.map(\.synchronizationSource))
+        rooms[participant.room]?.streamNames.subtract(participant.published.map(\.name))
         events.append(.left(id, reason))
         if members(of: participant.room).isEmpty {
             rooms[participant.room] = nil

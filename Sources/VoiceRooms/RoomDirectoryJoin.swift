@@ -98,13 +98,15 @@ extension RoomDirectory {
         let participant = RoomParticipant(
             id: makeParticipantID(), room: grants.room, identity: grants.identity, name: grants.name,
             capabilities: capabilities, secret: entropy.secret,
+            role: capabilities.contains(.publish) ? request.role : .listener,
             streams: assignStreams(room: grants.room, from: entropy.synchronizationSource),
             version: Self.version(for: request), lastHeard: now, expiresAt: end)
         broadcast(.participantJoined(participant.rosterEntry), room: participant.room)
         settle(participant)
         connect(participant.id, peer, resumed: false, handledCount: 0, now: now)
-        if let policy = request.publishing, capabilities.contains(.publish) {
-            publish(participant.streams[0].assignment, policy, from: participant.id)
+        if let policy = request.publishing, participant.role == .talker {
+            // Nothing of it can be refused.
+            try? publish(participant.streams[0].assignment, policy, from: participant.id)
         }
         statistics.joins += 1
         events.append(.joined(participant.id, identity: participant.identity, room: participant.room))

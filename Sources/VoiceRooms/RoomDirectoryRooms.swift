@@ -30,12 +30,7 @@ extension RoomDirectory {
         _ message: RoomMessage, from id: ParticipantID, now: Duration
     ) throws(RoomRefusal) {
         switch message {
-        case .publish(let assignment, let policy):
-            guard participants[id]?.capabilities.contains(.publish) == true else { throw .noPublishRight }
-            guard participants[id]?.streams.contains(where: { $0.assignment == assignment }) == true else {
-                throw .unknownStream
-            }
-            publish(assignment, policy, from: id)
+        case .publish(let assignment, let policy, let name): try publish(assignment, policy, name: name, from: id)
         case .unpublish(let stream): try unpublish(stream, from: id)
         case .subscribe(let stream): try setSubscribed(true, to: stream, for: id)
         case .unsubscribe(let stream): try setSubscribed(false, to: stream, for: id)
@@ -46,6 +41,10 @@ extension RoomDirectory {
         case .interrupt(let stream): try interrupt(stream, from: id, now: now)
         case .tellGeneration(let start): try beginGeneration(start, from: id)
         case .tellHeard(let report): try tellTalker(report, from: id, now: now)
+        case .setAttributes(let attributes): try setAttributes(attributes, of: id, now: now)
+        case .setRole(let role):
+            try chargeSelfDescription(of: id, now: now)
+            try setRole(role, of: id)
         case .renew(let token): try askForVerdict(on: token, of: id, now: now)
         default: throw .malformed
         }
@@ -55,14 +54,21 @@ extension RoomDirectory {
 
     /// Publishes a stream of a participant's own. Changes nothing where it is published already.
     mutating func publish(
-        _ assignment: StreamAssignment, _ policy: InterruptionPolicy, from id: ParticipantID
-    ) {
-        guard var publisher = participants[id],
-            let index = publisher.streams.firstIndex(where: { $0.assignment == assignment })
-        else { return }
+        _ assignment: StreamAssignment, _ policy: InterruptionPolicy, name: String = "", from id: ParticipantID
+    ) throws(RoomRefusal) {
+        guard var publisher = participants[id] else { return }
+        guard publisher.capabilities.contains(.publish) else { throw .noPublishRight }
+        guard publisher.role == .talker else { throw .listenerCannotPublish }
+        guard let index = publisher.streams.firstIndex(where: { $0.assignment == assignment }) else {
+            throw .unknownStream
+        }
         guard !publisher.streams[index].isPublished else { return }
+        if !name.isEmpty {
+            guard rooms[publisher.room]?.streamNames.insert(name).inserted == true else { throw .nameTaken }
+        }
         publisher.streams[index].isPublished = true
         publisher.streams[index].interruptibleBy = policy
+        publisher.streams[index].name = name
         participants[id]?.streams[index] = publisher.streams[index]
         forwarding.setPublished(true, assignment.stream)
         for member in members(of: publisher.room) where member != id {
@@ -77,6 +83,8 @@ extension RoomDirectory {
             throw .unknownStream
         }
         participants[id]?.streams[index].isPublished = false
+        participants[id]?.streams[index].name = ""
+        rooms[publisher.room]?.streamNames.remove(publisher.streams[index].name)
         // What the publisher muted is forgotten; what the server muted stays muted.
         participants[id]?.streams[index].mute.remove(.byPublisher)
         forwarding.setPublished(false, stream)
@@ -97,6 +105,36 @@ extension RoomDirectory {
         } else {
             unsubscribe(id, from: stream, of: publisher)
         }
+        _ = sendDurable(.subscriptionChanged(stream, wanted), to: id)
+    }
+
+    // MARK: What participants tell of themselves
+
+    private mutating func chargeSelfDescription(of id: ParticipantID, now: Duration) throws(RoomRefusal) {
+        guard participants[id]?.selfDescriptions.take(RoomLimits.selfDescriptions, now: now) == true else {
+            throw .tooOften
+        }
+    }
+
+    private mutating func setAttributes(
+        _ attributes: ParticipantAttributes, of id: ParticipantID, now: Duration
+    ) throws(RoomRefusal) {
+        guard let participant = participants[id], participant.attributes != attributes else { return }
+        try chargeSelfDescription(of: id, now: now)
+        participants[id]?.attributes = attributes
+        broadcast(.attributesChanged(id, attributes), room: participant.room)
+    }
+
+    /// Has a participant talk or only listen, which withdraws its streams.
+    package mutating func setRole(_ role: RoomRole, of id: ParticipantID) throws(RoomRefusal) {
+        guard let participant = participants[id] else { throw .unknownParticipant }
+        guard participant.role != role else { return }
+        guard role == .listener || participant.capabilities.contains(.publish) else { throw .noPublishRight }
+        participants[id]?.role = role
+        if role == .listener {
+            for stream in participant.published { try unpublish(stream.assignment.stream, from: id) }
+        }
+        broadcast(.roleChanged(id, role), room: participant.room)
     }
 
     /// Mutes or unmutes a stream from the server's side; its packets are dropped meanwhile. False when nobody

@@ -48,6 +48,12 @@ extension ByteReader {
         return seconds == .max ? nil : .seconds(Int64(seconds))
     }
 
+    mutating func streamName() throws(RoomProtocolError) -> String {
+        let name = try text()
+        guard name.utf8.count <= RoomProtocol.streamNameLimit else { throw .fieldTooLong }
+        return name
+    }
+
     mutating func streamCount() throws(RoomProtocolError) -> Int {
         let count = Int(try number(UInt8.self))
         guard count <= RoomProtocol.streamLimit else { throw .limitExceeded }
@@ -107,12 +113,13 @@ extension PublishedStream {
         writer.write(mute.rawValue)
         writer.write(generation)
         writer.write(interruptibleBy.rawValue)
+        writer.write(text: name)
     }
 
     init(from reader: inout ByteReader) throws(RoomProtocolError) {
         self.init(
             try StreamAssignment(from: &reader), mute: try reader.mute(), generation: try reader.number(),
-            interruptibleBy: try reader.code())
+            interruptibleBy: try reader.code(), name: try reader.streamName())
     }
 }
 
@@ -121,12 +128,16 @@ extension RosterEntry {
         writer.write(participant.rawValue)
         writer.write(text: identity)
         writer.write(text: name)
+        writer.write(role.rawValue)
+        attributes.write(into: &writer)
         writer.write(UInt8(streams.count))
         for stream in streams { stream.write(into: &writer) }
     }
 
     init(from reader: inout ByteReader) throws(RoomProtocolError) {
-        self.init(participant: try reader.participant(), identity: try reader.text(), name: try reader.text())
+        self.init(
+            participant: try reader.participant(), identity: try reader.text(), name: try reader.text(),
+            role: try reader.code(), attributes: try ParticipantAttributes(from: &reader))
         for _ in 0..<(try reader.streamCount()) { streams.append(try PublishedStream(from: &reader)) }
     }
 }
@@ -152,6 +163,7 @@ extension JoinRequest {
         writer.write(versions.lowerBound)
         writer.write(versions.upperBound)
         writer.write(capabilities.rawValue)
+        writer.write(role.rawValue)
         writer.write(text: room)
         writer.write(bytes: token, limit: RoomProtocol.tokenLimit)
         writer.write(flag: publishing != nil)
@@ -163,7 +175,8 @@ extension JoinRequest {
     init(from reader: inout ByteReader) throws(RoomProtocolError) {
         self.init(
             versions: try reader.versions(), capabilities: RoomCapabilities(rawValue: try reader.number()),
-            room: try reader.text(), token: try reader.bytes(limit: RoomProtocol.tokenLimit))
+            role: try reader.code(), room: try reader.text(),
+            token: try reader.bytes(limit: RoomProtocol.tokenLimit))
         if try reader.flag() { publishing = try reader.code() }
         if try reader.flag() { rejoin = try RejoinClaim(from: &reader) }
     }

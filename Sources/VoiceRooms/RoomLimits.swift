@@ -26,6 +26,10 @@ enum RoomLimits {
     /// are refused as `tooOften`.
     static let reportsOfHearing = RateLimit(burst: 200, interval: .milliseconds(10))
 
+    /// Changes of one participant's attributes or role, each of which is told to the whole room: an agent that listens, thinks and responds changes its
+    /// state a few times a second at most. More are refused as `tooOften`.
+    static let selfDescriptions = RateLimit(burst: 20, interval: .milliseconds(100))
+
     /// Rejoins of one participant, each of which costs a whole roster. More are dropped, and repeated by the client.
     static let resumptions = RateLimit(burst: 5, interval: .seconds(1))
 

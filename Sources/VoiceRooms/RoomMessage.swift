@@ -5,7 +5,7 @@ package enum RoomMessage: Equatable, Sendable {
     // From client to server
     case join(JoinRequest)
     case leave
-    case publish(StreamAssignment, interruptibleBy: InterruptionPolicy = .publisher)
+    case publish(StreamAssignment, interruptibleBy: InterruptionPolicy = .publisher, name: String = "")
     case unpublish(StreamID)
     case subscribe(StreamID)
     case unsubscribe(StreamID)
@@ -19,6 +19,10 @@ package enum RoomMessage: Equatable, Sendable {
     case tellHeard(HeardReport)
     /// A newer token of the same identity and room.
     case renew(token: [UInt8])
+    /// All attributes of the sender from now on.
+    case setAttributes(ParticipantAttributes)
+    /// The sender talks, or only listens, from now on.
+    case setRole(RoomRole)
 
     // From server to client
     case joined(JoinGrant)
@@ -37,6 +41,10 @@ package enum RoomMessage: Equatable, Sendable {
     case requestRefused(RoomRequest, subject: UInt32, RoomRefusal)
     case removed(RemovalReason)
     case refused(RoomRefusal, versions: ClosedRange<UInt8>)
+    case attributesChanged(ParticipantID, ParticipantAttributes)
+    case roleChanged(ParticipantID, RoomRole)
+    /// The receiver is subscribed to a stream, or not any more: the answer to `subscribe` and `unsubscribe`.
+    case subscriptionChanged(StreamID, Bool)
     /// The token was taken; it is over after so long, in whole seconds. Nil: after more than 136 years.
     case renewed(expiresIn: Duration?)
 
@@ -57,7 +65,7 @@ extension RoomMessage {
     /// The stream or participant that a request names; 0 where it names none.
     package var subject: UInt32 {
         switch self {
-        case .publish(let assignment, _): assignment.stream.rawValue
+        case .publish(let assignment, _, _): assignment.stream.rawValue
         case .unpublish(let stream), .subscribe(let stream), .unsubscribe(let stream), .setMuted(let stream, _),
             .interrupt(let stream):
             stream.rawValue
@@ -101,6 +109,10 @@ public enum RoomRequest: UInt8, Sendable, CaseIterable {
     case tellGeneration = 0x0B
     /// `tellHeard`
     case tellHeard = 0x0C
+    /// `setAttributes`
+    case setAttributes = 0x0D
+    /// `setRole`
+    case setRole = 0x0E
 }
 
 /// The first message on every path.
@@ -109,6 +121,8 @@ package struct JoinRequest: Equatable, Sendable {
     package var versions: ClosedRange<UInt8>
     /// What the client asks for.
     package var capabilities: RoomCapabilities
+    /// Whether it comes to talk. Without the right to publish it listens, whatever it asks for.
+    package var role: RoomRole
     /// The room; empty for the one that the token names.
     package var room: String
     /// The access token, as it came from its issuer.
@@ -120,11 +134,13 @@ package struct JoinRequest: Equatable, Sendable {
 
     /// Describes a join.
     package init(
-        versions: ClosedRange<UInt8> = RoomProtocol.versions, capabilities: RoomCapabilities, room: String,
-        token: [UInt8], publishing: InterruptionPolicy? = nil, rejoin: RejoinClaim? = nil
+        versions: ClosedRange<UInt8> = RoomProtocol.versions, capabilities: RoomCapabilities,
+        role: RoomRole = .talker, room: String, token: [UInt8], publishing: InterruptionPolicy? = nil,
+        rejoin: RejoinClaim? = nil
     ) {
         self.versions = versions
         self.capabilities = capabilities
+        self.role = role
         self.room = room
         self.token = token
         self.publishing = publishing

@@ -12,6 +12,8 @@ enum MessageType: UInt8 {
     case renew = 0x0A
     case tellGeneration = 0x0B
     case tellHeard = 0x0C
+    case setAttributes = 0x0D
+    case setRole = 0x0E
     case handled = 0x40
     case joined = 0x41
     case participantJoined = 0x42
@@ -27,6 +29,9 @@ enum MessageType: UInt8 {
     case renewed = 0x4C
     case generationStarted = 0x4D
     case heard = 0x4E
+    case attributesChanged = 0x4F
+    case roleChanged = 0x50
+    case subscriptionChanged = 0x51
     case ping = 0x82
     case pong = 0x83
 
@@ -48,6 +53,8 @@ extension RoomMessage {
         case .renew: .renew
         case .tellGeneration: .tellGeneration
         case .tellHeard: .tellHeard
+        case .setAttributes: .setAttributes
+        case .setRole: .setRole
         case .handled: .handled
         case .joined: .joined
         case .participantJoined: .participantJoined
@@ -63,6 +70,9 @@ extension RoomMessage {
         case .renewed: .renewed
         case .generationStarted: .generationStarted
         case .heard: .heard
+        case .attributesChanged: .attributesChanged
+        case .roleChanged: .roleChanged
+        case .subscriptionChanged: .subscriptionChanged
         case .ping: .ping
         case .pong: .pong
         }
@@ -73,9 +83,10 @@ extension RoomMessage {
         switch self {
         case .join(let request): request.write(into: &writer)
         case .leave: break
-        case .publish(let assignment, let policy):
+        case .publish(let assignment, let policy, let name):
             assignment.write(into: &writer)
             writer.write(policy.rawValue)
+            writer.write(text: name)
         case .unpublish(let stream), .subscribe(let stream), .unsubscribe(let stream), .interrupt(let stream):
             writer.write(stream.rawValue)
         case .setMuted(let stream, let muted):
@@ -88,6 +99,8 @@ extension RoomMessage {
         case .renew(let token): writer.write(bytes: token, limit: RoomProtocol.tokenLimit)
         case .tellGeneration(let start): start.write(into: &writer)
         case .tellHeard(let report): report.write(into: &writer)
+        case .setAttributes(let attributes): attributes.write(into: &writer)
+        case .setRole(let role): writer.write(role.rawValue)
         case .handled(let count): writer.write(count)
         case .joined(let grant): grant.write(into: &writer)
         case .participantJoined(let entry): entry.write(into: &writer)
@@ -118,6 +131,15 @@ extension RoomMessage {
         case .heard(let participant, let report):
             writer.write(participant.rawValue)
             report.write(into: &writer)
+        case .attributesChanged(let participant, let attributes):
+            writer.write(participant.rawValue)
+            attributes.write(into: &writer)
+        case .roleChanged(let participant, let role):
+            writer.write(participant.rawValue)
+            writer.write(role.rawValue)
+        case .subscriptionChanged(let stream, let isSubscribed):
+            writer.write(stream.rawValue)
+            writer.write(flag: isSubscribed)
         case .requestRefused(let request, let subject, let refusal):
             writer.write(request.rawValue)
             writer.write(subject)
@@ -137,7 +159,9 @@ extension RoomMessage {
         switch type {
         case .join: self = .join(try JoinRequest(from: &reader))
         case .leave: self = .leave
-        case .publish: self = .publish(try StreamAssignment(from: &reader), interruptibleBy: try reader.code())
+        case .publish:
+            self = .publish(
+                try StreamAssignment(from: &reader), interruptibleBy: try reader.code(), name: try reader.streamName())
         case .unpublish: self = .unpublish(try reader.stream())
         case .subscribe: self = .subscribe(try reader.stream())
         case .unsubscribe: self = .unsubscribe(try reader.stream())
@@ -150,6 +174,8 @@ extension RoomMessage {
         case .renew: self = .renew(token: try reader.bytes(limit: RoomProtocol.tokenLimit))
         case .tellGeneration: self = .tellGeneration(try GenerationStart(from: &reader))
         case .tellHeard: self = .tellHeard(try HeardReport(from: &reader))
+        case .setAttributes: self = .setAttributes(try ParticipantAttributes(from: &reader))
+        case .setRole: self = .setRole(try reader.code())
         case .handled: self = .handled(count: try reader.number())
         case .joined: self = .joined(try JoinGrant(from: &reader))
         case .participantJoined: self = .participantJoined(try RosterEntry(from: &reader))
@@ -166,6 +192,10 @@ extension RoomMessage {
         case .generationStarted:
             self = .generationStarted(try reader.participant(), try GenerationStart(from: &reader))
         case .heard: self = .heard(by: try reader.participant(), try HeardReport(from: &reader))
+        case .attributesChanged:
+            self = .attributesChanged(try reader.participant(), try ParticipantAttributes(from: &reader))
+        case .roleChanged: self = .roleChanged(try reader.participant(), try reader.code())
+        case .subscriptionChanged: self = .subscriptionChanged(try reader.stream(), try reader.flag())
         case .requestRefused:
             self = .requestRefused(try reader.code(), subject: try reader.number(), try reader.code())
         case .removed: self = .removed(try reader.code())

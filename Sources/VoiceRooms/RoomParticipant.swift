@@ -11,9 +11,12 @@ struct RoomParticipant: Sendable {
         /// The last generation of which its publisher has told the beginning.
         var begunGeneration: UInt32 = 0
         var interruptibleBy = InterruptionPolicy.publisher
+        /// Its name while it is published; empty where it has none.
+        var name = ""
 
         var published: PublishedStream {
-            PublishedStream(assignment, mute: mute, generation: generation, interruptibleBy: interruptibleBy)
+            PublishedStream(
+                assignment, mute: mute, generation: generation, interruptibleBy: interruptibleBy, name: name)
         }
     }
 
@@ -23,6 +26,8 @@ struct RoomParticipant: Sendable {
     let name: String
     let capabilities: RoomCapabilities
     let secret: RejoinSecret
+    var role: RoomRole
+    var attributes = ParticipantAttributes()
     var streams: [Stream]
     var subscriptions: Set<StreamID> = []
     /// Whom it hears or who hears it, and by how many streams.
@@ -46,12 +51,14 @@ struct RoomParticipant: Sendable {
     /// Whether something that it has sent waits for `requests` to open again.
     var isHeldUp = false
 
-    /// What it asks for, its interruptions, what it tells of what it has heard, its rejoins and its new tokens, each held to its limit.
+    /// What it asks for, its interruptions, what it tells of what it has heard, its rejoins, its new tokens and
+    /// what it tells of itself, each held to its limit.
     var requests = RateMeter()
     var interruptions = RateMeter()
     var reportsOfHearing = RateMeter()
     var resumptions = RateMeter()
     var renewals = RateMeter()
+    var selfDescriptions = RateMeter()
 
     /// Whether its token is over.
     func hasExpired(at now: Duration) -> Bool { expiresAt.map { now >= $0 } ?? false }
@@ -66,7 +73,8 @@ struct RoomParticipant: Sendable {
     }
 
     var rosterEntry: RosterEntry {
-        RosterEntry(participant: id, identity: identity, name: name, streams: published)
+        RosterEntry(
+            participant: id, identity: identity, name: name, role: role, attributes: attributes, streams: published)
     }
 
     func publishedIndex(of stream: StreamID) -> Int? {
@@ -79,6 +87,8 @@ struct Room: Sendable {
     /// By order of arrival.
     var members: [ParticipantID] = []
     var identities: [String: ParticipantID] = [:]
+    /// The names of the streams that are published.
+    var streamNames: Set<String> = []
     /// The SSRCs that are set aside for its members.
     var synchronizationSources: Set<UInt32> = []
 }

@@ -10,7 +10,7 @@ package enum RoomProtocol {
     package static let applicationProtocol = "duplex-room/1"
 
     /// The protocol versions that this build speaks.
-    package static let versions: ClosedRange<UInt8> = 6...6
+    package static let versions: ClosedRange<UInt8> = 7...7
 
     /// Bytes in a control datagram at most. With the 37 bytes of a DTLS record and 48 of UDP over IPv6 it fits every IPv6 path: 1280 bytes
     /// (RFC 8200 section 5).
@@ -24,6 +24,9 @@ package enum RoomProtocol {
 
     /// Bytes of UTF-8 in a room name, an identity or a display name, at most.
     package static let textLimit = 128
+
+    /// Bytes of UTF-8 in the name of a stream, at most.
+    package static let streamNameLimit = 64
 
     /// Bytes of an application message at most.
     package static let messageLimit = 1024

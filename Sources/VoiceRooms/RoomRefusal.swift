@@ -39,6 +39,10 @@ public enum RoomRefusal: UInt8, Error, Sendable, CaseIterable {
     case tooOften = 17
     /// The token is somebody else's. Remedy: a token for the identity that is in the room.
     case wrongIdentity = 18
+    /// Another stream of the room has that name. Remedy: another name, or unpublish the other one.
+    case nameTaken = 19
+    /// Listeners publish nothing. Remedy: become a talker first.
+    case listenerCannotPublish = 20
 }
 
 /// Why a participant is not in the room any more, as the others are told.

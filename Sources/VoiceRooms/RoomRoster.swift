@@ -6,11 +6,20 @@ public struct RosterEntry: Hashable, Sendable {
     public let identity: String
     /// The token's `name`, for display; may be empty.
     public let name: String
+    /// Whether it talks, or only listens.
+    public var role: RoomRole
+    /// What it tells of itself.
+    public var attributes: ParticipantAttributes
     /// What it publishes, in the order of publishing.
     public var streams: [PublishedStream]
 
     /// Describes a participant.
-    public init(participant: ParticipantID, identity: String, name: String, streams: [PublishedStream] = []) {
+    public init(
+        participant: ParticipantID, identity: String, name: String, role: RoomRole = .talker,
+        attributes: ParticipantAttributes = ParticipantAttributes(), streams: [PublishedStream] = []
+    ) {
+        self.role = role
+        self.attributes = attributes
         self.participant = participant
         self.identity = identity
         self.name = name
@@ -69,6 +78,13 @@ public struct RoomRoster: Equatable, Sendable {
     mutating func unpublish(_ stream: StreamID, by participant: ParticipantID) {
         guard let place = entries.firstIndex(where: { $0.participant == participant }) else { return }
         entries[place].streams.removeAll { $0.assignment.stream == stream }
+    }
+
+    /// Changes the entry of a participant, if there is one.
+    mutating func update(_ participant: ParticipantID, _ change: (inout RosterEntry) -> Void) throws(RoomProtocolError)
+    {
+        guard let place = entries.firstIndex(where: { $0.participant == participant }) else { throw .invalidValue }
+        change(&entries[place])
     }
 
     mutating func setGeneration(_ generation: UInt32, stream: StreamID) {

@@ -73,12 +73,13 @@ package struct RoomSession: Sendable {
     ///   - capabilities: what to ask for.
     ///   - publishing: who may interrupt the first stream of the grant, which is then published with the join; nil to publish later.
     package init(
-        token: [UInt8], room: String = "", capabilities: RoomCapabilities = .conversation,
+        token: [UInt8], room: String = "", capabilities: RoomCapabilities = .conversation, role: RoomRole = .talker,
         publishing: InterruptionPolicy? = nil
     ) throws(RoomSessionError) {
         guard token.count <= RoomProtocol.tokenLimit else { throw .tokenTooLong }
         guard room.utf8.count <= RoomProtocol.textLimit else { throw .roomNameTooLong }
-        request = JoinRequest(capabilities: capabilities, room: room, token: token, publishing: publishing)
+        request = JoinRequest(
+            capabilities: capabilities, role: role, room: room, token: token, publishing: publishing)
     }
 
     /// Counts the paths. A driver opens a fresh socket for each: the one before is bound to a local address that may have gone with its network.
@@ -108,6 +109,9 @@ package struct RoomSession: Sendable {
     package mutating func ask(_ message: RoomMessage) throws(RoomSessionError) {
         precondition(message.request != nil, "only requests are asked")
         if case .send(_, _, let bytes) = message, bytes.count > RoomProtocol.messageLimit { throw .messageTooLong }
+        if case .publish(_, _, let name) = message, name.utf8.count > RoomProtocol.streamNameLimit {
+            throw .streamNameTooLong
+        }
         switch state {
         case .joined, .reconnecting: try append(message)
         case .idle, .joining, .leaving, .ended: throw .notJoined

@@ -192,6 +192,14 @@ extension RoomSession {
             events.append(.interrupted(by: participant, stream, generation: generation))
         case .generationStarted(let participant, let start):
             events.append(.generationStarted(participant, start))
+        case .attributesChanged(let participant, let attributes):
+            try roster.update(participant) { $0.attributes = attributes }
+            events.append(.attributesChanged(participant, attributes))
+        case .roleChanged(let participant, let role):
+            try roster.update(participant) { $0.role = role }
+            events.append(.roleChanged(participant, role))
+        case .subscriptionChanged(let stream, let isSubscribed):
+            events.append(.subscriptionChanged(stream, isSubscribed))
         case .heard(let participant, let report): events.append(.heard(by: participant, report))
         case .requestRefused(let request, let subject, let refusal):
             if request == .renew { judgedToken = self.request.token }
@@ -247,6 +255,10 @@ extension RoomSession {
                 events.append(.participantJoined(new))
                 continue
             }
+            if old.attributes != new.attributes {
+                events.append(.attributesChanged(new.participant, new.attributes))
+            }
+            if old.role != new.role { events.append(.roleChanged(new.participant, new.role)) }
             for stream in old.streams {
                 guard !new.streams.contains(where: { $0.assignment == stream.assignment }) else { continue }
                 events.append(.unpublished(new.participant, stream.assignment.stream))

@@ -48,6 +48,10 @@ public enum RoomSessionError: Error, Equatable, Sendable {
     case tokenTooLong
     /// More than 128 bytes of UTF-8. Remedy: a shorter room name.
     case roomNameTooLong
+    /// More than 64 bytes of UTF-8. Remedy: a shorter name for the stream.
+    case streamNameTooLong
+    /// More than 16 attributes, 32 bytes of a key or 512 bytes altogether, or an empty key. Remedy: fewer or shorter ones.
+    case attributesTooLong
 }
 
 /// What happened, in order. `RoomSession.pollEvent` gives them out.
@@ -82,6 +86,12 @@ public enum RoomSessionEvent: Equatable, Sendable {
     case interrupted(by: ParticipantID, StreamID, generation: UInt32)
     /// A talker has begun a generation: what follows is of it.
     case generationStarted(ParticipantID, GenerationStart)
+    /// A participant, perhaps this client, tells something else of itself: these are all its attributes now.
+    case attributesChanged(ParticipantID, ParticipantAttributes)
+    /// A participant, perhaps this client, talks from now on, or only listens.
+    case roleChanged(ParticipantID, RoomRole)
+    /// This client is subscribed to a stream, or not any more, as it has asked.
+    case subscriptionChanged(StreamID, Bool)
     /// How far a participant has heard an utterance of ours.
     case heard(by: ParticipantID, HeardReport)
     /// A request was refused; `subject` is the stream or participant it named.

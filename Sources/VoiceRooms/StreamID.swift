@@ -50,7 +50,7 @@ public enum InterruptionPolicy: UInt8, Sendable, BitwiseCopyable, CaseIterable {
 }
 
 /// A stream that can be heard in a room.
-public struct PublishedStream: Hashable, Sendable, BitwiseCopyable {
+public struct PublishedStream: Hashable, Sendable {
     /// The stream and its SSRC.
     public let assignment: StreamAssignment
     /// Who has muted it.
@@ -59,12 +59,15 @@ public struct PublishedStream: Hashable, Sendable, BitwiseCopyable {
     public var generation: UInt32
     /// Who may interrupt it.
     public var interruptibleBy: InterruptionPolicy
+    /// What its publisher calls it: unique in the room, or empty.
+    public var name: String
 
     /// Describes a published stream.
     public init(
         _ assignment: StreamAssignment, mute: MuteState = [], generation: UInt32 = 0,
-        interruptibleBy: InterruptionPolicy = .publisher
+        interruptibleBy: InterruptionPolicy = .publisher, name: String = ""
     ) {
+        self.name = name
         self.assignment = assignment
         self.mute = mute
         self.generation = generation

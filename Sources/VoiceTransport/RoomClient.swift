@@ -58,8 +58,10 @@ public final class RoomClient: Sendable {
     // MARK: Requests
 
     /// Announces a stream of `JoinGrant.streams`, interruptible as ``RoomClientConfiguration/interruptibleBy`` says.
-    public func publish(_ assignment: StreamAssignment) throws(RoomSessionError) {
-        try ask(.publish(assignment, interruptibleBy: interruptibleBy))
+    ///
+    /// - Parameter name: what others play it by, unique in the room and up to 64 bytes of UTF-8; or empty.
+    public func publish(_ assignment: StreamAssignment, name: String = "") throws(RoomSessionError) {
+        try ask(.publish(assignment, interruptibleBy: interruptibleBy, name: name))
     }
 
     /// Withdraws a stream.
@@ -73,6 +75,14 @@ public final class RoomClient: Sendable {
 
     /// Tells the others that a stream of one's own is muted or not.
     public func setMuted(_ muted: Bool, stream: StreamID) throws(RoomSessionError) { try ask(.setMuted(stream, muted)) }
+
+    /// Tells everybody these attributes of this client, and no others.
+    public func setAttributes(_ attributes: ParticipantAttributes) throws(RoomSessionError) {
+        try ask(.setAttributes(attributes))
+    }
+
+    /// Asks to talk, or only to listen.
+    public func setRole(_ role: RoomRole) throws(RoomSessionError) { try ask(.setRole(role)) }
 
     /// Sends bytes, at most 1024, to a participant or to everyone else (`nil`).
     public func send(_ bytes: [UInt8], to destination: ParticipantID? = nil) throws(RoomSessionError) {
@@ -94,6 +104,9 @@ public final class RoomClient: Sendable {
     /// Asks the room for something, or to leave; takes effect on the network thread.
     package func ask(_ request: RoomMessage) throws(RoomSessionError) {
         if case .send(_, _, let bytes) = request, bytes.count > RoomProtocol.messageLimit { throw .messageTooLong }
+        if case .publish(_, _, let name) = request, name.utf8.count > RoomProtocol.streamNameLimit {
+            throw .streamNameTooLong
+        }
         let isTaken = shared.requests.withLock { requests in
             guard requests.count < Self.requestLimit else { return false }
             requests.append(request)

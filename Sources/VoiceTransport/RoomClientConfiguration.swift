@@ -8,6 +8,8 @@ public struct RoomClientConfiguration: Sendable {
     public var room: String
     /// What to ask for.
     public var capabilities: RoomCapabilities
+    /// Whether it comes to talk, or to listen for now; `VoiceEngine.setRole` changes it.
+    public var role: RoomRole
     /// Whether its first stream is published with the join, so that media may follow at once. Otherwise after it, a
     /// round trip later; to publish nothing, take `.publish` out of ``capabilities``.
     public var publishing: Bool
@@ -24,12 +26,13 @@ public struct RoomClientConfiguration: Sendable {
     /// Describes a client.
     public init(
         allowPlaintext: Bool = false, room: String = "", capabilities: RoomCapabilities = .conversation,
-        publishing: Bool = true, interruptibleBy: InterruptionPolicy = .publisher, threadPriority: Int = 0,
-        resolutionTimeout: Duration = .seconds(5)
+        role: RoomRole = .talker, publishing: Bool = true, interruptibleBy: InterruptionPolicy = .publisher,
+        threadPriority: Int = 0, resolutionTimeout: Duration = .seconds(5)
     ) {
         self.allowPlaintext = allowPlaintext
         self.room = room
         self.capabilities = capabilities
+        self.role = role
         self.publishing = publishing
         self.interruptibleBy = interruptibleBy
         self.threadPriority = threadPriority

@@ -48,6 +48,7 @@ final class RoomClientLoop<Security: PeerSecurity & ~Copyable> {
         do throws(RoomSessionError) {
             session = try RoomSession(
                 token: token, room: configuration.room, capabilities: configuration.capabilities,
+                role: configuration.role,
                 publishing: configuration.publishing ? configuration.interruptibleBy : nil)
             session.canRenewToken = tokens != nil
             try session.join(now: MonotonicTime.now().sinceEpoch)

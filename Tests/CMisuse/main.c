@@ -92,6 +92,14 @@ static void misuse_engine(void) {
     expect(dv_engine_join(engine, "udp://127.0.0.1:9", "x", &options, &error), DV_INVALID_ARGUMENT, "options");
     expect(dv_engine_send(engine, 0, NULL, 1, &error), DV_INVALID_ARGUMENT, "no message");
     expect(dv_engine_send(engine, 0, sound, (size_t)-1, &error), DV_INVALID_ARGUMENT, "a message without end");
+    expect(dv_engine_play_stream(engine, NULL, &error), DV_INVALID_ARGUMENT, "no name of a stream");
+    expect(dv_engine_play_stream(engine, "", &error), DV_INVALID_ARGUMENT, "an empty name of a stream");
+    expect(dv_engine_stop_stream(engine, "\xff", &error), DV_INVALID_ARGUMENT, "a name that is no UTF-8");
+    expect(dv_engine_set_stream_volume(engine, "s", 5, &error), DV_INVALID_ARGUMENT, "a volume beyond 4");
+    expect(dv_engine_set_role(engine, DV_ROLE_LISTENER, &error), DV_WRONG_STATE, "a role outside a room");
+    expect(dv_engine_set_role(engine, 7, &error), DV_INVALID_ARGUMENT, "no role");
+    expect(dv_engine_set_attribute(engine, NULL, "x", &error), DV_INVALID_ARGUMENT, "no key");
+    expect(dv_engine_set_attribute(engine, "", "x", &error), DV_INVALID_ARGUMENT, "an empty key");
     expect(dv_engine_set_text(engine, "s", "x", 0, &error), DV_WRONG_STATE, "text outside a room");
     expect(dv_engine_append_text(engine, NULL, "x", 0, &error), DV_INVALID_ARGUMENT, "no stream of text");
     expect(dv_engine_append_text(engine, "s", "\xff", 0, &error), DV_INVALID_ARGUMENT, "text that is no UTF-8");

@@ -41,4 +41,32 @@ struct AgentLiveTests {
         #expect(before < 0.01 && story > 0.05 && cut < 0.01, "\(before), \(story), \(cut)")
         _ = server.stop()
     }
+
+    @Test(
+        "Given two agents in a room, when a participant speaks, then each answers once, and neither answers the other")
+    func twoAgents() throws {
+        let folder = try TestFolder()
+        let server = try RunningServer(in: folder)
+        try TalkLiveTests.say([.silence(1), .text("say hello"), .silence(8)], to: folder("in.wav"))
+        var agents = try ["first", "second"].map { name in
+            try ChildProcess([
+                "agent", "--server", server.url, "--token", try server.token(name), "--offline", "--json",
+            ])
+        }
+        for index in agents.indices { _ = try agents[index].event("ready") }
+        let call = try ChildProcess.run(
+            server.call(token: try server.token("me"), "--input", folder("in.wav"), "--output", folder("out.wav")),
+            limit: 60)
+        #expect(call.exitCode == 0, "\(call.standardError)")
+        for agent in agents {
+            agent.interrupt()
+            let talk = agent.wait()
+            #expect(talk.exitCode == 0, "\(talk.standardError)")
+            let events = try #require(talk.json)
+            let texts = events.filter { $0["type"] as? String == "recognised" && $0["is_final"] as? Bool == true }
+            #expect(texts.map { $0["text"] as? String } == ["say hello"])
+            #expect(events.filter { $0["type"] as? String == "answered" }.count == 1)
+        }
+        _ = server.stop()
+    }
 }

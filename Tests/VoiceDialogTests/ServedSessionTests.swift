@@ -24,7 +24,9 @@ struct ServedSessionTests {
             ])
         let response = try talk.ask(["metadata": ["tag": "7"]])
         #expect(
-            try talk.takeOrders() == [.respond(response: response, [.user("tell me a story")], instructions: "")])
+            try talk.takeOrders() == [
+                .respond(response: response, [.user("tell me a story")], instructions: "", tools: [])
+            ])
         #expect(talk.session.responded(response, "Once upon a time.") == true)
         #expect(talk.session.responded(response, "The end.") == true)
         #expect(try talk.takeOrders() == [.synthesise(response: response, "Once upon a time.")])
@@ -132,7 +134,7 @@ struct ServedSessionTests {
             .user("tell me a story"), .assistant(said: "One two three four.", heard: "One two"),
             .user("where were you"),
         ]
-        #expect(try talk.takeOrders().last == .respond(response: "resp_2", lines, instructions: ""))
+        #expect(try talk.takeOrders().last == .respond(response: "resp_2", lines, instructions: "", tools: []))
     }
 
     @Test("an answer in text has no sound, and instructions and system items reach the responder")
@@ -152,7 +154,8 @@ struct ServedSessionTests {
         let response = try talk.ask(["output_modalities": ["text"], "instructions": "Be brief."])
         #expect(
             try talk.takeOrders() == [
-                .respond(response: response, [.user("hello")], instructions: "Be brief.\n\nThe door is open.")
+                .respond(
+                    response: response, [.user("hello")], instructions: "Be brief.\n\nThe door is open.", tools: [])
             ])
         #expect(talk.session.responded(response, "Hello.") == true)
         talk.session.responseEnded(response, nil)
@@ -176,10 +179,10 @@ struct ServedSessionTests {
         #expect(talk.session.synthesised(response, second, now: .seconds(5)) == .zero)
     }
 
-    @Test("our own client and this server understand each other")
-    func ownClient() throws {
+    @Test("our own client and this server understand each other", arguments: RealtimeSettings.Generation.allCases)
+    func ownClient(_ generation: RealtimeSettings.Generation) throws {
         var session = ServedSession(ServedSettings(model: "m", voice: "v"))
-        var client = RealtimeDialog(RealtimeSettings(transcription: "any"))
+        var client = RealtimeDialog(RealtimeSettings(generation: generation, transcription: "any"))
         var events: [DialogEvent] = []
         func exchange() {
             var isBusy = true
@@ -190,7 +193,7 @@ struct ServedSessionTests {
                     switch output {
                     case .send(let message): client.received(message, now: .zero)
                     case .recognise(let item, _, _): session.recognised(item, .success("hello"))
-                    case .respond(let response, _, _):
+                    case .respond(let response, _, _, _):
                         #expect(session.responded(response, "Hello, who is there?") == true)
                         session.responseEnded(response, nil)
                     case .synthesise(let response, _):

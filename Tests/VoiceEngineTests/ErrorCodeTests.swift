@@ -47,6 +47,7 @@ struct ErrorCodeTests {
 
     private static let requests: [RoomSessionError] = [
         .notJoined, .alreadyStarted, .queueFull, .messageTooLong, .tokenTooLong, .roomNameTooLong,
+        .streamNameTooLong, .attributesTooLong,
     ]
 
     private static let turns: [TurnRefusal] = [

@@ -402,7 +402,9 @@ struct RoomMediaTests {
 /// An action in a form that can be compared and read.
 private func text(_ action: RoomMedia.Action) -> String {
     switch action {
-    case .ask(.publish(let stream, _)): "publish \(stream.synchronizationSource)"
+    case .ask(.publish(let stream, _, let name)):
+        "publish \(stream.synchronizationSource)\(name.isEmpty ? "" : " as \(name)")"
+    case .post(.streamState(let name, let state)): "\(name) \(state)"
     case .ask(.setMuted(let stream, let muted)): "tell mute \(stream.rawValue) \(muted)"
     case .command(.publish(let start)): "send \(start.synchronizationSource)"
     case .command(.report(let start)): "report as \(start.synchronizationSource)"

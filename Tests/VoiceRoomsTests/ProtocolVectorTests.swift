@@ -12,6 +12,11 @@ struct ProtocolVectorTests {
     static let generationStart = GenerationStart(
         stream: StreamID(rawValue: 5), generation: 12, timestamp: 0x1234_5678)
     static let other = StreamID(rawValue: 8)
+    static let attributes: ParticipantAttributes = {
+        do throws(RoomSessionError) {
+            return try ParticipantAttributes(["state": "thinking", "hand": ""])
+        } catch { return ParticipantAttributes() }
+    }()
 
     static func one(_ message: RoomMessage, _ sequence: UInt32, after acknowledged: UInt32) -> ControlDatagram {
         ControlDatagram(
@@ -24,19 +29,24 @@ struct ProtocolVectorTests {
         "join and publish": one(
             .join(
                 JoinRequest(
-                    versions: 6...6, capabilities: .conversation, room: "", token: Array("a.b.c".utf8),
+                    versions: 7...7, capabilities: .conversation, room: "", token: Array("a.b.c".utf8),
                     publishing: .anyone)), 1, after: 1),
         "join": one(
             .join(
-                JoinRequest(versions: 6...6, capabilities: .conversation, room: "kitchen", token: Array("a.b.c".utf8))),
+                JoinRequest(versions: 7...7, capabilities: .conversation, room: "kitchen", token: Array("a.b.c".utf8))),
             1, after: 1),
         "rejoin": one(
             .join(
                 JoinRequest(
-                    versions: 6...6, capabilities: .conversation, room: "", token: Array("a.b.c".utf8),
+                    versions: 7...7, capabilities: .conversation, room: "", token: Array("a.b.c".utf8),
                     rejoin: RejoinClaim(participant: alice, secret: secret, handledCount: 9, attempt: 2))), 1, after: 1),
         "leave": one(.leave, 6, after: 4),
-        "publish": one(.publish(assignment, interruptibleBy: .anyone), 2, after: 4),
+        "join to listen": one(
+            .join(
+                JoinRequest(
+                    versions: 7...7, capabilities: .conversation, role: .listener, room: "", token: Array("a.b.c".utf8))
+            ), 1, after: 1),
+        "publish": one(.publish(assignment, interruptibleBy: .anyone, name: "mic"), 2, after: 4),
         "unpublish": one(.unpublish(assignment.stream), 3, after: 4),
         "subscribe": one(.subscribe(other), 4, after: 4),
         "unsubscribe": one(.unsubscribe(other), 5, after: 4),
@@ -49,19 +59,23 @@ struct ProtocolVectorTests {
             .tellHeard(
                 HeardReport(stream: other, utterance: 2, milliseconds: 1_500, boundMilliseconds: 9, isFinal: true)), 10,
             after: 4),
+        "setAttributes": one(.setAttributes(attributes), 11, after: 4),
+        "setRole": one(.setRole(.listener), 12, after: 4),
         "handled": one(.handled(count: 21), 10, after: 4),
         "joined": one(
             .joined(
                 JoinGrant(
-                    version: 6, participant: alice, capabilities: .conversation, resumed: false, handledCount: 0,
+                    version: 7, participant: alice, capabilities: .conversation, resumed: false, handledCount: 0,
                     secret: secret, keepaliveInterval: .seconds(2), room: "kitchen", streams: [assignment],
                     rosterCount: 2, expiresIn: .seconds(3_600))), 1, after: 2),
         "participantJoined": one(
             .participantJoined(
                 RosterEntry(
-                    participant: alice, identity: "alice", name: "Alice",
-                    streams: [PublishedStream(assignment, mute: .byPublisher, generation: 11, interruptibleBy: .anyone)]
-                )), 2, after: 2),
+                    participant: alice, identity: "alice", name: "Alice", attributes: attributes,
+                    streams: [
+                        PublishedStream(
+                            assignment, mute: .byPublisher, generation: 11, interruptibleBy: .anyone, name: "mic")
+                    ])), 2, after: 2),
         "participantLeft": one(.participantLeft(alice, .timedOut), 4, after: 2),
         "published": one(.published(alice, PublishedStream(assignment)), 5, after: 2),
         "unpublished": one(.unpublished(alice, assignment.stream), 6, after: 2),
@@ -75,9 +89,12 @@ struct ProtocolVectorTests {
                 HeardReport(
                     stream: assignment.stream, utterance: 2, milliseconds: 1_500, boundMilliseconds: 9, isFinal: false)),
             11, after: 2),
+        "attributesChanged": one(.attributesChanged(alice, attributes), 12, after: 2),
+        "roleChanged": one(.roleChanged(alice, .listener), 13, after: 2),
+        "subscriptionChanged": one(.subscriptionChanged(other, true), 14, after: 2),
         "requestRefused": one(.requestRefused(.publish, subject: 5, .noPublishRight), 10, after: 2),
         "removed": one(.removed(.replaced), 11, after: 2),
-        "refused": one(.refused(.versionMismatch, versions: 6...6), 1, after: 2),
+        "refused": one(.refused(.versionMismatch, versions: 7...7), 1, after: 2),
         "renewed": one(.renewed(expiresIn: .seconds(600)), 12, after: 2),
         "renewed for ever": one(.renewed(expiresIn: nil), 12, after: 2),
         "ping": one(.ping(microseconds: 1_500_000), 0, after: 4),
@@ -185,14 +202,23 @@ struct ProtocolVectorTests {
         Damage(vector: "muteChanged", offset: 15, value: 4, error: .invalidValue),
         Damage(vector: "participantLeft", offset: 15, value: 0, error: .invalidValue),
         Damage(vector: "removed", offset: 11, value: 99, error: .invalidValue),
-        Damage(vector: "refused", offset: 12, value: 7, error: .invalidValue),
+        Damage(vector: "refused", offset: 12, value: 8, error: .invalidValue),
         Damage(vector: "tellHeard", offset: 14, value: 0, error: .invalidValue),
         Damage(vector: "heard", offset: 29, value: 2, error: .invalidValue),
-        Damage(vector: "join", offset: 17, value: 129, error: .fieldTooLong),
-        Damage(vector: "join", offset: 18, value: 0xFF, error: .invalidText),
-        Damage(vector: "join", offset: 25, value: 4, error: .fieldTooLong),
+        Damage(vector: "join", offset: 17, value: 2, error: .invalidValue),
+        Damage(vector: "join", offset: 18, value: 129, error: .fieldTooLong),
+        Damage(vector: "join", offset: 19, value: 0xFF, error: .invalidText),
+        Damage(vector: "join", offset: 26, value: 4, error: .fieldTooLong),
+        Damage(vector: "publish", offset: 20, value: 65, error: .truncated),
+        Damage(vector: "setRole", offset: 11, value: 2, error: .invalidValue),
+        Damage(vector: "setAttributes", offset: 11, value: 17, error: .limitExceeded),
+        Damage(vector: "setAttributes", offset: 12, value: 129, error: .fieldTooLong),
+        Damage(vector: "setAttributes", offset: 17, value: 3, error: .fieldTooLong),
+        Damage(vector: "setAttributes", offset: 20, value: 0xFF, error: .invalidText),
+        Damage(vector: "roleChanged", offset: 15, value: 2, error: .invalidValue),
+        Damage(vector: "subscriptionChanged", offset: 15, value: 2, error: .invalidValue),
         Damage(vector: "renew", offset: 11, value: 4, error: .fieldTooLong),
-        Damage(vector: "participantJoined", offset: 27, value: 5, error: .limitExceeded),
+        Damage(vector: "participantJoined", offset: 52, value: 5, error: .limitExceeded),
     ])
     func aDamagedFieldIsNamed(_ damage: Damage) throws {
         var bytes = try #require(Self.meanings[damage.vector]).encoded()
@@ -205,7 +231,13 @@ struct ProtocolVectorTests {
         #expect(throws: RoomProtocolError.oversized) { try ControlDatagram(decoding: bytes.span) }
     }
 
-    @Test func theLargestMessagesFitInADatagram() {
+    @Test func theLargestMessagesFitInADatagram() throws {
+        let streamName = String(repeating: "n", count: RoomProtocol.streamNameLimit)
+        let keys = (0..<ParticipantAttributes.countLimit).map { "key\($0)" }
+        let room = ParticipantAttributes.byteLimit - keys.reduce(0) { $0 + $1.utf8.count }
+        let values = keys.indices.map { $0 == 0 ? String(repeating: "v", count: room) : "" }
+        let fullAttributes = try ParticipantAttributes(
+            Dictionary(uniqueKeysWithValues: zip(keys, values)))
         let text = String(repeating: "x", count: RoomProtocol.textLimit)
         let streams = [StreamAssignment](repeating: Self.assignment, count: RoomProtocol.streamLimit)
         let claim = RejoinClaim(participant: Self.alice, secret: Self.secret, handledCount: .max, attempt: .max)
@@ -217,7 +249,9 @@ struct ProtocolVectorTests {
             .renew(token: .init(repeating: 1, count: RoomProtocol.tokenLimit)),
             .participantJoined(
                 RosterEntry(
-                    participant: Self.alice, identity: text, name: text, streams: streams.map { PublishedStream($0) })),
+                    participant: Self.alice, identity: text, name: text, attributes: fullAttributes,
+                    streams: streams.map { PublishedStream($0, name: streamName) })),
+            .setAttributes(fullAttributes),
             .message(
                 sender: Self.alice, destination: Self.bob, bytes: .init(repeating: 1, count: RoomProtocol.messageLimit)),
         ]

@@ -30,7 +30,7 @@ struct RoomFloodTests {
         rooms.take(datagram.encoded(), from: rooms.peer(index))
     }
 
-    @Test func aRequestThatChangesNothingTouchesNoRouteAndTellsNobody() throws {
+    @Test func aRequestThatChangesNothingTouchesNoRouteAndTellsNobodyElse() throws {
         // Given a room of 32
         var rooms = try Self.crowd(32)
         let (edits, deliveries) = (rooms.directory.forwarding.edits, rooms.directory.deliveries)
@@ -42,7 +42,8 @@ struct RoomFloodTests {
         }
         rooms.run(for: .milliseconds(500))
         #expect(rooms.directory.forwarding.edits == edits)
-        #expect(rooms.directory.deliveries == deliveries)
+        // But for the answer to the subscription, of which the latest waits
+        #expect((1...10).contains(rooms.directory.deliveries - deliveries))
     }
 
     @Test(arguments: [4, 32])

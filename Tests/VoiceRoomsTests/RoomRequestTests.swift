@@ -180,7 +180,8 @@ struct RoomRequestTests {
         #expect(rooms.clients[1].events == [told])
         #expect(
             rooms.clients[2].events == [
-                .requestRefused(.interrupt, subject: agent.stream.stream.rawValue, .unknownStream)
+                .subscriptionChanged(agent.stream.stream, false),
+                .requestRefused(.interrupt, subject: agent.stream.stream.rawValue, .unknownStream),
             ])
     }
 

@@ -22,6 +22,12 @@ struct RosterPropertyTests {
             let room = try #require(client.grant?.room)
             #expect(client.session.roster == rooms.directory.roster(ofRoom: room), "seed \(seed)")
             #expect(rooms.directory.roster(ofRoom: room)[client.participant] != nil, "seed \(seed)")
+            // No name twice, and no other is kept
+            let published = client.session.roster.entries.flatMap(\.streams).map(\.name).filter { !$0.isEmpty }
+            #expect(Set(published).count == published.count, "seed \(seed)")
+            #expect(rooms.directory.rooms[room]?.streamNames == Set(published), "seed \(seed)")
+            #expect(
+                client.session.roster.entries.allSatisfy { $0.role == .talker || $0.streams.isEmpty }, "seed \(seed)")
         }
         // And nobody waits for anything
         let waiting = rooms.clients.filter { $0.isAlive }.map(\.session.state)
@@ -37,7 +43,7 @@ struct RosterPropertyTests {
     }
 
     private func act(_ rooms: inout SimulatedRooms, _ names: inout Int) throws {
-        let action = Int.random(in: 0..<12, using: &rooms.random)
+        let action = Int.random(in: 0..<15, using: &rooms.random)
         if action < 3 || rooms.clients.isEmpty {
             // Sometimes an identity that is there already
             if !rooms.random.chance(0.2) { names += 1 }
@@ -68,6 +74,16 @@ struct RosterPropertyTests {
             rooms.conditions.loss = .independent(1)
             rooms.run(for: .seconds(Int64.random(in: 1...12, using: &rooms.random)))
             rooms.conditions = conditions
+        case 11:
+            let value = rooms.random.chance(0.2) ? nil : "\(rooms.random.next() % 5)"
+            let attributes = try ParticipantAttributes().setting("state", to: value)
+            try? rooms.clients[index].session.ask(.setAttributes(attributes))
+        case 12: try? rooms.clients[index].session.ask(.setRole(rooms.random.chance(0.5) ? .talker : .listener))
+        case 13:
+            // Of which only one in a room is granted
+            if let stream = streams.last {
+                try? rooms.clients[index].session.ask(.publish(stream, name: "name\(rooms.random.next() % 3)"))
+            }
         default: for stream in streams { try? rooms.clients[index].session.ask(.publish(stream)) }
         }
     }

@@ -134,10 +134,11 @@ struct RoomsOver<Security: SimulatedSecurity> {
     @discardableResult
     mutating func addClient(
         _ token: String, room: String = "", capabilities: RoomCapabilities = .conversation,
-        publishing: InterruptionPolicy? = nil
+        role: RoomRole = .talker, publishing: InterruptionPolicy? = nil
     ) throws -> Int {
         var session = try RoomSession(
-            token: Array(token.utf8), room: room, capabilities: capabilities, publishing: publishing)
+            token: Array(token.utf8), room: room, capabilities: capabilities, role: role,
+            publishing: publishing)
         try session.join(now: now)
         clients.append(
             SimulatedClient(

@@ -15,7 +15,7 @@ from ._handle import Handle
 from ._library import argument, check, encoded, ffi, lib, new_error, sized
 from ._structures import read
 from .conversation import Conversation
-from .enumerations import Backend, EnginePreset, InterruptibleBy, MemoryLock, Preset, Route, Sound, TalkMode
+from .enumerations import Backend, EnginePreset, InterruptibleBy, MemoryLock, Preset, Role, Route, Sound, TalkMode
 from .events import Event, EventWaits, next_event
 from .far_end import FarEnd, whole
 from .processor import Settings
@@ -171,15 +171,19 @@ class Engine(Handle):
         interruptible: InterruptibleBy = InterruptibleBy.ITSELF,
         allow_plaintext: bool = False,
         listen_only: bool = False,
+        role: Role = Role.TALKER,
+        by_choice: bool = False,
     ) -> None:
         """Joins a room, and waits up to 15 s until it has answered; `leave` ends that.
 
-        The URL is as the server prints it, the token that of `create_token`.
+        The URL is as the server prints it, the token that of `create_token`. By choice, only streams are heard that
+        `play_stream` names.
         """
         options = sized("dv_join_options")
         kept = _text(room, "room")
         options.room = kept
         options.interruptible = whole(interruptible, "interruptible")
+        options.role, options.by_choice = int(role), int(bool(by_choice))
         options.allow_plaintext, options.listen_only = int(bool(allow_plaintext)), int(bool(listen_only))
         error = new_error()
         status = lib.dv_engine_join(self._handle, encoded(url, "url"), encoded(token, "token"), options, error)
@@ -219,6 +223,42 @@ class Engine(Handle):
         """Gives up a stream's text where it is, as that of an answer that was interrupted."""
         error = new_error()
         check(lib.dv_engine_abandon_text(self._handle, encoded(stream, "stream"), error), error)
+
+    def play_stream(self, stream: str) -> None:
+        """Plays the stream of this name, now or as soon as there is one; EventKind.STREAM_STATE tells how it stands."""
+        error = new_error()
+        check(lib.dv_engine_play_stream(self._handle, encoded(stream, "stream"), error), error)
+
+    def stop_stream(self, stream: str) -> None:
+        """Does not play the stream of this name any more, nor later ones."""
+        error = new_error()
+        check(lib.dv_engine_stop_stream(self._handle, encoded(stream, "stream"), error), error)
+
+    def set_stream_volume(self, stream: str, volume: float) -> None:
+        """Scales what is heard of the stream of this name, 0 to 4."""
+        error = new_error()
+        check(lib.dv_engine_set_stream_volume(self._handle, encoded(stream, "stream"), volume, error), error)
+
+    def publish(self, stream: str = "") -> None:
+        """Publishes the microphone as the stream of this name, from now on and in the rooms that follow."""
+        error = new_error()
+        check(lib.dv_engine_publish(self._handle, encoded(stream, "stream"), error), error)
+
+    def unpublish(self) -> None:
+        """Withdraws the microphone's stream until publish."""
+        error = new_error()
+        check(lib.dv_engine_unpublish(self._handle, error), error)
+
+    def set_role(self, role: Role) -> None:
+        """Becomes a talker or a listener, as far as the token lets it; EventKind.ROLE follows."""
+        error = new_error()
+        check(lib.dv_engine_set_role(self._handle, int(role), error), error)
+
+    def set_attribute(self, key: str, value: str | None) -> None:
+        """Tells something of this engine to everybody in the room, whoever comes later too; None takes it back."""
+        error = new_error()
+        text = ffi.NULL if value is None else encoded(value, "value")
+        check(lib.dv_engine_set_attribute(self._handle, encoded(key, "key"), text, error), error)
 
     def interrupt(self, participant: int = 0) -> None:
         """Interrupts a participant, or this engine's own speech: nothing more is heard of what was said before."""

@@ -171,6 +171,9 @@ class EventKind(IntEnum):
     UTTERANCE_HEARD = 36
     HEARD = 37
     TOKEN_EXPIRING = 38
+    ROLE = 39
+    ATTRIBUTES = 40
+    STREAM_STATE = 41
 
 
 class InterruptibleBy(IntEnum):
@@ -215,3 +218,19 @@ class End(IntEnum):
     CONTINUED = 2
     CANCELLED = 3
     NOTHING_SAID = 4
+
+
+class Play(IntEnum):
+    """How a stream stands that is played by its name."""
+
+    REQUESTING = 0
+    PLAYING = 1
+    WAITING = 2
+    STOPPED = 3
+
+
+class Role(IntEnum):
+    """What a participant is in a room."""
+
+    TALKER = 0
+    LISTENER = 1

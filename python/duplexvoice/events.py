@@ -36,6 +36,15 @@ class Event:
     """Of EventKind.TEXT: how many bytes the text has in all, of which `data` has the first."""
 
 
+    @property
+    def attributes(self) -> dict[str, str]:
+        """Of EventKind.ATTRIBUTES and PARTICIPANT_JOINED: what the participant tells of itself."""
+        if self.kind not in (EventKind.ATTRIBUTES, EventKind.PARTICIPANT_JOINED):
+            return {}
+        parts = self.data.decode().split("\0")
+        return dict(zip(parts[0:-1:2], parts[1::2], strict=False))
+
+
 _KINDS = {int(kind): kind for kind in EventKind}
 
 

@@ -650,7 +650,7 @@ enum {
     DV_EVENT_CONNECTION_LOST = 4,
     /// It is back: as the same participant, unless the room had given it up; the snapshot says as whom.
     DV_EVENT_RECONNECTED = 5,
-    /// `participant`, whose identity is `text`, came in.
+    /// `participant`, whose identity is `text`, came in; `data` holds its attributes, as of DV_EVENT_ATTRIBUTES.
     DV_EVENT_PARTICIPANT_JOINED = 6,
     /// `participant` went out. `value`: 1 it left, 2 it was lost, 3 it was removed, 0 unknown.
     DV_EVENT_PARTICIPANT_LEFT = 7,
@@ -731,7 +731,34 @@ enum {
     DV_EVENT_HEARD = 37,
     /// Four fifths of the token's time in the room are over, or it was over when the engine came back: the next is
     /// waited for (dv_engine_set_token); without it the stay ends with the token (DV_EVENT_LEFT, `token.expired`).
-    DV_EVENT_TOKEN_EXPIRING = 38
+    DV_EVENT_TOKEN_EXPIRING = 38,
+    /// `participant`, which may be this engine, talks from now on (`value` DV_ROLE_TALKER), or only listens
+    /// (DV_ROLE_LISTENER).
+    DV_EVENT_ROLE = 39,
+    /// `participant`, which may be this engine, tells something else of itself: `data` holds all its attributes, each a key
+    /// and a value, both UTF-8 and ended by a zero. DV_EVENT_PARTICIPANT_JOINED has those of whoever comes.
+    DV_EVENT_ATTRIBUTES = 40,
+    /// The stream whose name is `text` stands differently: `value` is DV_PLAY_…, `code` says why: `stream.requesting`,
+    /// `.playing`, `.outsideRoom`, `.notPublished`, `.connectionLost` or `.asked`, or why the room refuses it.
+    DV_EVENT_STREAM_STATE = 41
+};
+
+/// How a stream stands that is played by its name.
+enum {
+    /// The room has been asked for it.
+    DV_PLAY_REQUESTING = 0,
+    DV_PLAY_PLAYING = 1,
+    /// It is played as soon as it can be.
+    DV_PLAY_WAITING = 2,
+    DV_PLAY_STOPPED = 3
+};
+
+/// What a participant is in a room.
+enum {
+    /// It may publish, as far as its token lets it.
+    DV_ROLE_TALKER = 0,
+    /// It publishes nothing.
+    DV_ROLE_LISTENER = 1
 };
 
 /// Something that happened, as the caller keeps it.
@@ -840,6 +867,10 @@ typedef struct dv_join_options {
     uint32_t listen_only;
     /// The room that is wanted, UTF-8; null: the token's.
     const char *DV_NULLABLE room;
+    /// DV_ROLE_…: what it comes as; dv_engine_set_role changes it.
+    uint32_t role;
+    /// 1: only streams are heard that dv_engine_play_stream names.
+    uint32_t by_choice;
 } dv_join_options;
 
 /// Joins a room: publishes the microphone there and plays everybody else. What is said from this call on is kept, the
@@ -888,6 +919,52 @@ dv_status dv_engine_interrupt(dv_engine engine, uint32_t participant, dv_error *
 ///
 /// Control side. DV_WRONG_STATE: not started. DV_INVALID_HANDLE, DV_EXHAUSTED.
 dv_status dv_engine_begin_utterance(dv_engine engine, uint32_t utterance, dv_error *DV_NULLABLE error);
+
+/// Plays the stream of this name, now or as soon as there is one; dv_engine_stop_stream does not play it any more.
+/// DV_EVENT_STREAM_STATE tells how it stands.
+///
+/// In any order: before the engine starts or joins, and before anybody publishes the stream. Holds for the rooms that
+/// follow.
+///
+/// - `stream`: 1 to 64 bytes of UTF-8; 256 names at most.
+///
+/// Control side. DV_INVALID_ARGUMENT: null, no UTF-8, empty or too long. DV_ROOM_REFUSED: too many names.
+/// DV_INVALID_HANDLE.
+dv_status dv_engine_play_stream(dv_engine engine, const char *DV_NULLABLE stream, dv_error *DV_NULLABLE error);
+dv_status dv_engine_stop_stream(dv_engine engine, const char *DV_NULLABLE stream, dv_error *DV_NULLABLE error);
+
+/// Scales what is heard of the stream of this name, 0 to 4 (+12 dB), on top of its publisher's volume, and of later ones
+/// of that name. Arguments and statuses as of dv_engine_play_stream; DV_INVALID_ARGUMENT also of the volume.
+dv_status dv_engine_set_stream_volume(
+    dv_engine engine, const char *DV_NULLABLE stream, float volume, dv_error *DV_NULLABLE error);
+
+/// Publishes the microphone as the stream of this name, from now on and in the rooms that follow; null or empty: without a
+/// name, as it is without this call. A name that another stream of the room has is refused: DV_EVENT_REQUEST_FAILED with
+/// `room.streamNameTaken`.
+///
+/// Control side. DV_INVALID_ARGUMENT: no UTF-8, or longer than 64 bytes. DV_INVALID_HANDLE.
+dv_status dv_engine_publish(dv_engine engine, const char *DV_NULLABLE stream, dv_error *DV_NULLABLE error);
+
+/// Withdraws the microphone's stream until dv_engine_publish; what is heard goes on.
+///
+/// Control side. DV_INVALID_HANDLE.
+dv_status dv_engine_unpublish(dv_engine engine, dv_error *DV_NULLABLE error);
+
+/// Becomes a talker or a listener, as far as the token lets it; DV_EVENT_ROLE follows, or DV_EVENT_REQUEST_FAILED.
+///
+/// Control side. DV_WRONG_STATE: in no room. DV_INVALID_ARGUMENT: no DV_ROLE_… DV_INVALID_HANDLE, DV_ROOM_REFUSED.
+dv_status dv_engine_set_role(dv_engine engine, uint32_t role, dv_error *DV_NULLABLE error);
+
+/// Tells something of this engine to everybody in the room, whoever comes later too, and in the rooms that follow; a null
+/// value takes it back. In any order. In a room some ten times a second.
+///
+/// - `key`: 1 to 32 bytes of UTF-8; 16 of them at most. `dv.kind` is `agent` of what speaks for a machine, `dv.state` what
+///   it does: `listening`, `thinking`, `responding`.
+/// - `value`: 512 bytes at most, together with all keys and other values.
+///
+/// Control side. DV_INVALID_ARGUMENT: null, no UTF-8, or too much. DV_INVALID_HANDLE, DV_ROOM_REFUSED.
+dv_status dv_engine_set_attribute(
+    dv_engine engine, const char *DV_NULLABLE key, const char *DV_NULLABLE value, dv_error *DV_NULLABLE error);
 
 /// Has the text of a stream of this engine's be `text` from now on, for everybody in the room: what a recogniser has heard
 /// so far, say. Others get DV_EVENT_TEXT, whoever comes later too.

@@ -47,7 +47,7 @@ extension dv_event {
             self.init(DV_EVENT_JOINED, own)
             fill(&text, with: room)
         case .participantJoined(let participant):
-            self.init(DV_EVENT_PARTICIPANT_JOINED, participant.id)
+            self.init(DV_EVENT_PARTICIPANT_JOINED, from: participant.id, participant.attributes.bytes)
             fill(&text, with: participant.identity)
         case .participantLeft(let id, let reason):
             self.init(DV_EVENT_PARTICIPANT_LEFT, id, value: Int64(reason?.rawValue ?? 0))
@@ -56,6 +56,10 @@ extension dv_event {
         case .participantReachable(let id): self.init(DV_EVENT_PARTICIPANT_REACHABLE, id, true)
         case .streamStalled(let id, let isStalled): self.init(DV_EVENT_STREAM_STALLED, id, isStalled)
         case .linkQualityChanged(let id, let quality): self.init(DV_EVENT_LINK_POOR, id, quality == .poor)
+        case .roleChanged(let id, let role): self.init(DV_EVENT_ROLE, id, value: Int64(role.rawValue))
+        case .attributesChanged(let id, let attributes): self.init(DV_EVENT_ATTRIBUTES, from: id, attributes.bytes)
+        case .streamState(let stream, let state):
+            self.init(DV_EVENT_STREAM_STATE, code: state.code, text: stream, value: Int64(state.number))
         case .message(let sender, let bytes): self.init(DV_EVENT_MESSAGE, from: sender, bytes)
         case .text(let sender, let update):
             self.init(DV_EVENT_TEXT, from: sender, Array(update.text.utf8))
@@ -161,5 +165,37 @@ extension Duration {
         let (seconds, attoseconds) = components
         let (whole, overflows) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
         return overflows ? (seconds < 0 ? .min : .max) : whole &+ attoseconds / 1_000_000_000
+    }
+}
+
+extension ParticipantAttributes {
+    /// Keys and values, each ended by a zero; of what holds a zero itself, what is before it.
+    fileprivate var bytes: [UInt8] {
+        values.sorted { $0.key < $1.key }.flatMap { pair in
+            [pair.key, pair.value].flatMap { $0.utf8.prefix { $0 != 0 } + [0] }
+        }
+    }
+}
+
+extension PlayState {
+    fileprivate var number: Int {
+        switch self {
+        case .requesting: DV_PLAY_REQUESTING
+        case .playing: DV_PLAY_PLAYING
+        case .waiting: DV_PLAY_WAITING
+        case .stopped: DV_PLAY_STOPPED
+        }
+    }
+
+    fileprivate var code: String {
+        switch self {
+        case .requesting: "stream.requesting"
+        case .playing: "stream.playing"
+        case .waiting(.outsideRoom): "stream.outsideRoom"
+        case .waiting(.notPublished): "stream.notPublished"
+        case .waiting(.connectionLost): "stream.connectionLost"
+        case .stopped(.asked): "stream.asked"
+        case .stopped(.refused(let refusal)): refusal.code.rawValue
+        }
     }
 }

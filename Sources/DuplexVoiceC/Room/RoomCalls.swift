@@ -122,7 +122,9 @@ extension RoomClientConfiguration {
         unsafe self.init(
             allowPlaintext: try flag(given.allow_plaintext, "options.allow_plaintext"),
             room: try unsafe text(given.room, "options.room") ?? "",
+            role: try RoomRole(number: given.role, "options.role"),
             publishing: try !flag(given.listen_only, "options.listen_only"))
+        if try unsafe flag(given.by_choice, "options.by_choice") { capabilities.remove(.autoSubscribe) }
         if !publishing { capabilities.remove(.publish) }
         guard let raw = unsafe UInt8(exactly: given.interruptible), let policy = InterruptionPolicy(rawValue: raw)
         else {

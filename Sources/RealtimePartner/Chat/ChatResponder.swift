@@ -72,19 +72,33 @@ public struct ChatResponder: Responder {
     public func respond(
         to dialogue: Dialogue, say: @escaping @Sendable (String) async -> Bool
     ) async throws(PartnerError) {
+        try await respond(to: dialogue, tools: [], say: say) { _ in false }
+    }
+
+    /// Answers by the server, which may have functions called; see ``Responder/respond(to:tools:say:call:)``.
+    public func respond(
+        to dialogue: Dialogue, tools: [ResponderTool], say: @escaping @Sendable (String) async -> Bool,
+        call: @escaping @Sendable (ResponderCall) async -> Bool
+    ) async throws(PartnerError) {
         do throws(DialogError) {
-            try await ask(dialogue, say: say)
+            for requested in try await ask(dialogue, tools, say: say) {
+                let requested = ResponderCall(
+                    id: requested.id, name: requested.name, arguments: requested.arguments)
+                guard await call(requested) else { return }
+            }
         } catch {
             throw PartnerError(error)
         }
     }
 
+    /// Returns the functions that the model calls.
     private func ask(
-        _ dialogue: Dialogue, say: @escaping @Sendable (String) async -> Bool
-    ) async throws(DialogError) {
+        _ dialogue: Dialogue, _ tools: [ResponderTool], say: @escaping @Sendable (String) async -> Bool
+    ) async throws(DialogError) -> [DialogToolCall] {
         let fetch: WebFetch
         do throws(WebSocketFailure) {
-            fetch = try WebFetch(request, body: ChatRequest(dialogue, model: model, instructions: instructions).encoded)
+            fetch = try WebFetch(
+                request, body: ChatRequest(dialogue, model: model, instructions: instructions, tools: tools).encoded)
         } catch {
             throw DialogError(error, request.address)
         }
@@ -94,15 +108,16 @@ public struct ChatResponder: Responder {
             case .responded(let status): answer = ChatAnswer(status: status, hasKey: hasKey)
             case .bytes(let bytes):
                 let text = try answer?.take(bytes) ?? ""
-                if !text.isEmpty { guard await say(text) else { return } }
+                if !text.isEmpty { guard await say(text) else { return [] } }
                 // Some keep the connection open behind the answer.
-                if answer?.isComplete == true { return }
+                if answer?.isComplete == true { return answer?.toolCalls ?? [] }
             case .ended(let failure):
                 let rest = try Self.finish(&answer, failure, request.address)
                 if !rest.isEmpty { _ = await say(rest) }
-                return
+                return answer?.toolCalls ?? []
             }
         }
+        return []
     }
 
     private static func finish(
@@ -128,7 +143,7 @@ extension WebAddress {
 
 extension ChatRequest {
     /// A dialogue as a server is told it: of an answer that was cut, what was heard.
-    init(_ dialogue: Dialogue, model: String, instructions: String) {
+    init(_ dialogue: Dialogue, model: String, instructions: String, tools: [ResponderTool] = []) {
         var messages = instructions.isEmpty ? [] : [Message(.system, instructions)]
         for line in dialogue.lines {
             switch line {
@@ -136,8 +151,27 @@ extension ChatRequest {
             case .partner(let text):
                 guard !text.heard.isEmpty else { continue }
                 messages.append(Message(.assistant, text.isCut ? "\(text.heard) –" : text.heard))
+            case .call(let call):
+                let call = DialogToolCall(id: call.id, name: call.name, arguments: call.arguments)
+                // Calls of one answer are told together.
+                if let last = messages.indices.last, !messages[last].calls.isEmpty {
+                    messages[last].calls.append(call)
+                } else {
+                    messages.append(Message(.assistant, "", calls: [call]))
+                }
+            case .outcome(let text, let call): messages.append(Message(.tool, text, callID: call))
             }
         }
-        self.init(model: model, messages: messages)
+        self.init(model: model, messages: messages, tools: tools.map(DialogTool.init))
+    }
+}
+
+extension DialogTool {
+    /// Parameters that are no JSON are taken for none.
+    fileprivate init(_ tool: ResponderTool) {
+        let parameters = try? JSON(parsing: Array(tool.parameters.utf8))
+        self.init(
+            name: tool.name, description: tool.description,
+            parameters: parameters ?? ["type": "object", "properties": [:]])
     }
 }

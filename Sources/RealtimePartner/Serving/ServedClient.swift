@@ -71,7 +71,8 @@ actor ServedClient {
                 if let detection { finder = try? SpeechFinder(detection, rate: rate) }
             case .listen(let samples): listen(samples)
             case .recognise(let item, let samples, let rate): recognise(item, samples, rate: rate)
-            case .respond(let response, let lines, let instructions): respond(response, lines, instructions)
+            case .respond(let response, let lines, let instructions, let tools):
+                respond(response, lines, instructions, tools)
             case .synthesise(let response, let sentence): synthesise(response, sentence)
             case .stop(let response):
                 guard answering == response else { continue }
@@ -115,7 +116,9 @@ actor ServedClient {
 
     // MARK: The responder
 
-    private func respond(_ response: String, _ lines: [ServedLine], _ instructions: String) {
+    private func respond(
+        _ response: String, _ lines: [ServedLine], _ instructions: String, _ tools: [DialogTool]
+    ) {
         answering = response
         splitter = SentenceSplitter()
         let (before, spoken) = (making, speaking)
@@ -127,7 +130,11 @@ actor ServedClient {
             await spoken?.value
             guard !Task.isCancelled else { return }
             do throws(PartnerError) {
-                try await responder.respond(to: Dialogue(lines)) { await self.responded(response, $0) }
+                try await responder.respond(to: Dialogue(lines), tools: tools.map(ResponderTool.init)) {
+                    await self.responded(response, $0)
+                } call: {
+                    await self.called(response, $0)
+                }
                 self.responseEnded(response, nil)
             } catch {
                 self.responseEnded(response, error)
@@ -139,6 +146,16 @@ actor ServedClient {
         guard answering == response else { return false }
         defer { carryOut() }
         return splitter.append(piece).allSatisfy { session.responded(response, $0) }
+    }
+
+    private func called(_ response: String, _ call: ResponderCall) -> Bool {
+        guard answering == response else { return false }
+        defer { carryOut() }
+        // What was said before it comes before it.
+        if let last = splitter.finish() { _ = session.responded(response, last) }
+        splitter = SentenceSplitter()
+        return session.called(
+            response, DialogToolCall(id: call.id, name: call.name, arguments: call.arguments))
     }
 
     private func responseEnded(_ response: String, _ error: PartnerError?) {
@@ -214,7 +231,18 @@ extension Dialogue {
             case .assistant(let said, let heard):
                 let isWhole = heard.count == said.count
                 append(.partner(SpokenText(said: said, heard: heard, end: isWhole ? .complete : .interrupted)))
+            case .call(let call):
+                append(.call(ResponderCall(id: call.id, name: call.name, arguments: call.arguments)))
+            case .result(let id, let output): append(.outcome(output, call: id))
             }
         }
+    }
+}
+
+extension ResponderTool {
+    fileprivate init(_ tool: DialogTool) {
+        self.init(
+            name: tool.name, description: tool.description,
+            parameters: String(decoding: tool.parameters.encoded, as: UTF8.self))
     }
 }

@@ -16,6 +16,16 @@ package struct ChatAnswer: Sendable {
     /// Nil until the first byte that is no space.
     private var isStream: Bool?
     package private(set) var isComplete = false
+    /// Functions that the model calls, by their places in the answer; whole when the answer is complete.
+    private var calls: [Int: DialogToolCall] = [:]
+    /// Calls of an answer, at most, and what the arguments of one may have, bytes.
+    private static let maximumCalls = 8
+    private static let maximumArguments = 16 << 10
+
+    /// Functions that the model calls, in order.
+    package var toolCalls: [DialogToolCall] {
+        calls.sorted { $0.key < $1.key }.map(\.value).filter { !$0.name.isEmpty }
+    }
 
     /// - Parameters:
     ///   - status: of HTTP.
@@ -62,7 +72,27 @@ package struct ChatAnswer: Sendable {
             return ""
         }
         if choice["finish_reason"] != nil { isFinished = true }
+        if let delta = choice["delta"] { try takeCalls(of: delta) }
         return choice["delta"]?["content"]?.string ?? ""
+    }
+
+    /// The calls in a piece of an answer, each of which may be a part of one, or in a whole answer.
+    private mutating func takeCalls(of message: JSON) throws(DialogError) {
+        for (place, part) in (message["tool_calls"]?.array ?? []).enumerated() {
+            let index = part["index"]?.integer ?? place
+            guard (0..<Self.maximumCalls).contains(index) else {
+                throw DialogError(.tooLarge, "the model calls more than \(Self.maximumCalls) functions")
+            }
+            var call = calls[index] ?? DialogToolCall(id: "call_\(index)", name: "", arguments: "")
+            if let id = part["id"]?.string, !id.isEmpty { call.id = String(id.prefix(128)) }
+            if let name = part["function"]?["name"]?.string, !name.isEmpty { call.name = String(name.prefix(128)) }
+            call.arguments += part["function"]?["arguments"]?.string ?? ""
+            guard call.arguments.utf8.count <= Self.maximumArguments else {
+                throw DialogError(
+                    .tooLarge, "the arguments of a function have more than \(Self.maximumArguments) bytes")
+            }
+            calls[index] = call
+        }
     }
 
     /// The model has said that it ends here; servers may leave out the mark behind it.
@@ -102,7 +132,9 @@ package struct ChatAnswer: Sendable {
         guard isWhole || !body.isEmpty else { throw DialogError(.lost, "the connection broke before the answer") }
         let json = try Self.parse(body)
         if let error = json["error"] { throw fault(error) }
-        guard let text = json["choices"]?.array?.first?["message"]?["content"]?.string else {
+        let message = json["choices"]?.array?.first?["message"]
+        if let message { try takeCalls(of: message) }
+        guard let text = message?["content"]?.string ?? (calls.isEmpty ? nil : "") else {
             throw DialogError(.malformed, "the server sent no answer")
         }
         return text

@@ -137,7 +137,7 @@ extension DialogSound {
         }
     }
 
-    fileprivate var betaFormat: String {
+    var betaFormat: String {
         switch self {
         case .pcm16: "pcm16"
         case .muLaw: "g711_ulaw"

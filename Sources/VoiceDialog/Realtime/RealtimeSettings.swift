@@ -70,4 +70,10 @@ package struct DialogToolCall: Equatable, Sendable {
     package var name: String
     /// A JSON text, as the model wrote it: it may be malformed.
     package var arguments: String
+
+    package init(id: String, name: String, arguments: String) {
+        self.id = id
+        self.name = name
+        self.arguments = arguments
+    }
 }

@@ -130,11 +130,19 @@ extension ClientRequest {
 
     /// Whether answers are to be text only; nil where nothing is said of it.
     static func isTextOnly(_ json: JSON) throws(RequestFault) -> Bool? {
-        guard let modalities = json["output_modalities"] else { return nil }
+        if let modalities = json["output_modalities"] {
+            switch modalities.array {
+            case ["text"]: return true
+            case ["audio"]: return false
+            default: throw .invalid("output_modalities", "is neither [\"text\"] nor [\"audio\"]")
+            }
+        }
+        // The older generation's.
+        guard let modalities = json["modalities"] else { return nil }
         switch modalities.array {
         case ["text"]: return true
-        case ["audio"]: return false
-        default: throw .invalid("output_modalities", "is neither [\"text\"] nor [\"audio\"]")
+        case ["audio", "text"], ["text", "audio"]: return false
+        default: throw .invalid("modalities", "is neither [\"text\"] nor [\"audio\", \"text\"]")
         }
     }
 

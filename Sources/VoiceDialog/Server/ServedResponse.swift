@@ -30,6 +30,10 @@ struct ServedResponse: Sendable {
     let settings: ServedSettings
     /// Its message, once there is something in it.
     var item: String?
+    /// The functions that it calls; behind its message, where there is one then.
+    var calls: [String] = []
+    /// Calls in an answer, at most.
+    static let maximumCalls = 8
     /// The responder has been asked.
     var hasBegun = false
     var isSynthesising = false
@@ -45,6 +49,8 @@ struct ServedResponse: Sendable {
         self.settings = settings
     }
 
+    /// Where in the output the first call stands.
+    var firstCallIndex: Int { item == nil ? 0 : 1 }
     var isTextOnly: Bool { request.isTextOnly ?? settings.isTextOnly }
     var instructions: String { request.instructions ?? settings.instructions }
     var output: DialogSound { settings.output }
@@ -61,10 +67,10 @@ struct ServedResponse: Sendable {
     }
 
     /// As the client is told; without an ending it is under way.
-    func json(_ item: ServedItem?, _ ending: Ending? = nil) -> JSON {
+    func json(_ items: [ServedItem], _ ending: Ending? = nil) -> JSON {
         var members: [String: JSON] = [
             "id": .string(id), "object": "realtime.response", "status": ending?.status ?? "in_progress",
-            "output_modalities": isTextOnly ? ["text"] : ["audio"], "output": .array(item.map { [$0.json] } ?? []),
+            "output_modalities": isTextOnly ? ["text"] : ["audio"], "output": .array(items.map(\.json)),
         ]
         if let details = ending?.details { members["status_details"] = details }
         if !request.metadata.isEmpty { members["metadata"] = .object(request.metadata.mapValues { .string($0) }) }

@@ -22,7 +22,7 @@ package struct ServedSession: Sendable {
         /// Recognise a turn, mono at this rate.
         case recognise(item: String, [Int16], rate: Int)
         /// Answer the last of these lines.
-        case respond(response: String, [ServedLine], instructions: String)
+        case respond(response: String, [ServedLine], instructions: String, tools: [DialogTool])
         /// Speak a sentence; the one before is done.
         case synthesise(response: String, String)
         /// Stop to respond and to synthesise.
@@ -64,8 +64,10 @@ package struct ServedSession: Sendable {
     package mutating func pollOutput() -> Output? { outputs.popFirst() }
 
     private mutating func send(_ type: String, _ members: [String: JSON] = [:]) {
+        guard let (type, given) = settings.generation == .beta ? ServedDialect.beta(type, members) : (type, members)
+        else { return }
         eventNumber += 1
-        var members = members
+        var members = given
         members["type"] = .string(type)
         members["event_id"] = .string("event_\(eventNumber)")
         outputs.append(.send(JSON.object(members).encoded))
@@ -292,7 +294,7 @@ package struct ServedSession: Sendable {
         responseNumber += 1
         let begun = ServedResponse(id: "resp_\(responseNumber)", request: request, settings: settings)
         response = begun
-        send("response.created", ["response": begun.json(nil)])
+        send("response.created", ["response": begun.json([])])
         proceed()
     }
 
@@ -307,7 +309,8 @@ package struct ServedSession: Sendable {
         // Among them, since many models refuse a system message between others.
         let told = conversation.items.compactMap(\.instruction)
         let instructions = ([current.instructions] + told).filter { !$0.isEmpty }.joined(separator: "\n\n")
-        outputs.append(.respond(response: current.id, lines, instructions: instructions))
+        let tools = current.settings.toolChoice == .none ? [] : current.settings.tools
+        outputs.append(.respond(response: current.id, lines, instructions: instructions, tools: tools))
     }
 
     /// There is another sentence of an answer; false where no more is wanted.
@@ -332,6 +335,33 @@ package struct ServedSession: Sendable {
         if let response { send("response.content_part.added", response.contentPlace(["part": answer.part])) }
         trim()
         return id
+    }
+
+    /// An answer calls a function of the client's, which answers it with an item and asks for another answer; false where no more is wanted.
+    package mutating func called(_ id: String, _ call: DialogToolCall) -> Bool {
+        guard let current = response, current.id == id, !current.isResponseOver,
+            current.calls.count < ServedResponse.maximumCalls, call.arguments.utf8.count <= ClientRequest.maximumText,
+            current.settings.tools.contains(where: { $0.name == call.name })
+        else { return false }
+        let item = ServedItem(id: conversation.makeID(), content: .function(.call(call)))
+        // Its name is new.
+        try? conversation.insert(item)
+        let index = current.firstCallIndex + current.calls.count
+        response?.calls.append(item.id)
+        let place: [String: JSON] = ["response_id": .string(id), "output_index": .integer(index)]
+        let ofCall = place.merging(["item_id": .string(item.id), "call_id": .string(call.id)]) { first, _ in first }
+        send("response.output_item.added", place.merging(["item": item.json]) { first, _ in first })
+        tell("conversation.item.added", item.id)
+        send(
+            "response.function_call_arguments.delta",
+            ofCall.merging(["delta": .string(call.arguments)]) { first, _ in first })
+        send(
+            "response.function_call_arguments.done",
+            ofCall.merging(["arguments": .string(call.arguments), "name": .string(call.name)]) { first, _ in first })
+        send("response.output_item.done", place.merging(["item": item.json]) { first, _ in first })
+        tell("conversation.item.done", item.id)
+        trim()
+        return true
     }
 
     /// The responder has finished an answer, or failed.
@@ -394,7 +424,8 @@ package struct ServedSession: Sendable {
         if ending != .completed { outputs.append(.stop(response: current.id)) }
         if let item = current.item { finishItem(item, of: current, isWhole: ending == .completed) }
         response = nil
-        send("response.done", ["response": current.json(current.item.flatMap { conversation[$0] }, ending)])
+        let items = ([current.item].compactMap { $0 } + current.calls).compactMap { conversation[$0] }
+        send("response.done", ["response": current.json(items, ending)])
         trim()
     }
 

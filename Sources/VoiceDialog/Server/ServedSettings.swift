@@ -16,14 +16,19 @@ package struct ServedSettings: Equatable, Sendable {
         package init() {}
     }
 
-    package private(set) var input = DialogSound.pcm16(rate: 24_000)
-    package private(set) var output = DialogSound.pcm16(rate: 24_000)
+    /// In which shapes the client is told; that of its last `session.update`.
+    package internal(set) var generation = RealtimeSettings.Generation.current
+    package internal(set) var input = DialogSound.pcm16(rate: 24_000)
+    package internal(set) var output = DialogSound.pcm16(rate: 24_000)
+    /// Functions that answers may call, and whether they may.
+    package internal(set) var tools: [DialogTool] = []
+    var toolChoice = ServedToolChoice.automatic
     /// Nil where the client says when a turn ends.
-    package private(set) var detection: Detection? = Detection()
-    package private(set) var instructions = ""
-    package private(set) var isTextOnly = false
+    package internal(set) var detection: Detection? = Detection()
+    package internal(set) var instructions = ""
+    package internal(set) var isTextOnly = false
     /// Under which name what the talker says is told; nil where it is not told.
-    package private(set) var transcription: String?
+    package internal(set) var transcription: String?
     /// What is said to be the voice.
     package let voice: String
     package let model: String
@@ -34,24 +39,29 @@ package struct ServedSettings: Equatable, Sendable {
     }
 
     /// As the client is told.
-    var json: JSON {
-        let detection: JSON =
-            detection.map { detection in
-                [
-                    "type": "server_vad", "threshold": .number(detection.threshold),
-                    "prefix_padding_ms": .integer(Int(detection.prefix / .milliseconds(1))),
-                    "silence_duration_ms": .integer(Int(detection.silence / .milliseconds(1))),
-                    "create_response": .bool(detection.createsResponse),
-                    "interrupt_response": .bool(detection.interruptsResponse),
-                ]
-            } ?? .null
-        return [
-            "type": "realtime", "model": .string(model), "instructions": .string(instructions), "tools": [],
-            "tool_choice": "auto", "max_output_tokens": "inf",
+    var json: JSON { generation == .beta ? betaJSON : currentJSON }
+
+    var detectionJSON: JSON {
+        detection.map { detection in
+            [
+                "type": "server_vad", "threshold": .number(detection.threshold),
+                "prefix_padding_ms": .integer(Int(detection.prefix / .milliseconds(1))),
+                "silence_duration_ms": .integer(Int(detection.silence / .milliseconds(1))),
+                "create_response": .bool(detection.createsResponse),
+                "interrupt_response": .bool(detection.interruptsResponse),
+            ]
+        } ?? .null
+    }
+
+    private var currentJSON: JSON {
+        [
+            "type": "realtime", "model": .string(model), "instructions": .string(instructions),
+            "tools": .array(tools.map(\.json)),
+            "tool_choice": toolChoice == .none ? "none" : "auto", "max_output_tokens": "inf",
             "output_modalities": isTextOnly ? ["text"] : ["audio"],
             "audio": [
                 "input": [
-                    "format": input.currentFormat, "turn_detection": detection, "noise_reduction": .null,
+                    "format": input.currentFormat, "turn_detection": detectionJSON, "noise_reduction": .null,
                     "transcription": transcription.map { ["model": .string($0)] } ?? .null,
                 ],
                 "output": ["format": output.currentFormat, "voice": .string(voice), "speed": 1],
@@ -59,29 +69,40 @@ package struct ServedSettings: Equatable, Sendable {
         ]
     }
 
-    /// These settings with what a `session.update` changes. What is not offered here, as functions, another voice or another model, stays as it is.
+    /// These settings with what a `session.update` changes; what has no type is in the older shapes. What is not offered here, as another voice or another model, stays as
+    /// it is.
     func updated(by session: JSON) throws(RequestFault) -> ServedSettings {
-        guard session["type"] == "realtime" else {
-            throw .invalid(
-                "session.type", "is not \"realtime\": only the present shapes of the protocol are understood")
-        }
+        guard let type = session["type"] else { return try updatedByBeta(session) }
+        guard type == "realtime" else { throw .invalid("session.type", "is not \"realtime\"") }
         var settings = self
-        if let text = try ClientRequest.text("instructions", in: session) { settings.instructions = text }
-        if let isTextOnly = try ClientRequest.isTextOnly(session) { settings.isTextOnly = isTextOnly }
+        settings.generation = .current
+        try settings.updateCommon(session)
         if let hearing = session["audio"]?["input"] {
             settings.input = try Self.sound(hearing, "session.audio.input.format") ?? input
-            if case .object(let members) = hearing {
-                if let detection = members["turn_detection"] { settings.detection = try Detection(detection) }
-                if let transcription = members["transcription"] {
-                    let model = try ClientRequest.text("model", in: transcription)
-                    settings.transcription = transcription == .null ? nil : String((model ?? "default").prefix(64))
-                }
-            }
+            try settings.updateHearing(hearing, transcription: "transcription")
         }
         if let speaking = session["audio"]?["output"] {
             settings.output = try Self.sound(speaking, "session.audio.output.format") ?? output
         }
         return settings
+    }
+
+    /// What both generations call the same.
+    mutating func updateCommon(_ session: JSON) throws(RequestFault) {
+        if let text = try ClientRequest.text("instructions", in: session) { instructions = text }
+        if let isTextOnly = try ClientRequest.isTextOnly(session) { self.isTextOnly = isTextOnly }
+        if let tools = session["tools"] { self.tools = try DialogTool.list(tools) }
+        if let choice = session["tool_choice"] { toolChoice = try ServedToolChoice(choice) }
+    }
+
+    /// What is done with what the talker says; `null` has a meaning.
+    mutating func updateHearing(_ json: JSON, transcription name: String) throws(RequestFault) {
+        guard case .object(let members) = json else { return }
+        if let detection = members["turn_detection"] { self.detection = try Detection(detection) }
+        if let transcription = members[name] {
+            let model = try ClientRequest.text("model", in: transcription)
+            self.transcription = transcription == .null ? nil : String((model ?? "default").prefix(64))
+        }
     }
 
     private static func sound(_ json: JSON, _ parameter: String) throws(RequestFault) -> DialogSound? {

@@ -49,6 +49,13 @@ public enum EngineEvent: Sendable {
     case streamStalled(ParticipantID, Bool)
     /// The way from a participant to here loses so many packets that it is heard, or no more.
     case linkQualityChanged(ParticipantID, LinkQuality)
+    /// A participant, this engine included, talks from now on, or only listens.
+    case roleChanged(ParticipantID, RoomRole)
+    /// A participant, this engine included, tells something else of itself: these are all its attributes. Those of a
+    /// participant that comes are told by ``participantJoined(_:)``.
+    case attributesChanged(ParticipantID, ParticipantAttributes)
+    /// A stream that the app plays by its name stands differently; see ``VoiceEngine/play(_:)``.
+    case streamState(String, PlayState)
     /// A participant sent these bytes, to this engine alone or to all.
     case message(from: ParticipantID, [UInt8])
     /// A text stream of a participant's has changed: its state now. Of states that were overtaken before they came
@@ -113,14 +120,4 @@ public enum LinkQuality: Sendable, Equatable {
     case good
     /// A tenth of the packets or more is lost, over 2 s.
     case poor
-}
-
-/// Somebody in the room.
-public struct Participant: Sendable, Hashable {
-    /// Their identifier in this room.
-    public let id: ParticipantID
-    /// Who they are, as their token's `sub` says.
-    public let identity: String
-    /// What to call them, as their token's `name` says.
-    public let name: String
 }

@@ -34,6 +34,8 @@ public struct EngineSnapshot: Equatable, Sendable {
     public var own: RoomMember?
     /// Everybody else in the room, by identifier.
     public var others: [RoomMember]
+    /// How the streams stand that the app plays, or has stopped playing, by name.
+    public var streams: [String: PlayState] = [:]
 }
 
 /// How an engine stands with its room.
@@ -60,6 +62,8 @@ public struct RoomMember: Equatable, Sendable {
         public var synchronizationSource: UInt32
         /// Whether they, or the server, have muted it.
         public var isMuted: Bool
+        /// What its publisher calls it; empty where it has no name.
+        public var name: String
     }
 
     /// Who it is.

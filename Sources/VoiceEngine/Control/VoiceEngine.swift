@@ -20,9 +20,11 @@ public actor VoiceEngine {
     /// What was asked for at the start.
     public nonisolated let configuration: EngineConfiguration
     private nonisolated let control = ControlThread()
-    private nonisolated let broadcast = EventBroadcast()
+    nonisolated let broadcast = EventBroadcast()
     private var running: Running?
-    private var room: RoomMembership?
+    private(set) var room: RoomMembership?
+    /// What was asked of streams, which outlives the room.
+    var requests = StreamRequests()
     /// Carries the room's events here.
     private var follower: Task<Void, Never>?
     /// Waits until more of the texts may be sent.
@@ -96,6 +98,7 @@ public actor VoiceEngine {
             isSpeaking: conditions.isSpeaking, echoReadiness: conditions.echoReadiness,
             farEnds: core?.farEnds.openFarEnds ?? [], isConversing: core?.isConversing ?? false, connection: .outside,
             room: nil, own: nil, others: [])
+        for stream in requests.played.keys { snapshot.streams[stream] = requests.state(of: stream) }
         room?.describe(&snapshot, conditions)
         return snapshot
     }
@@ -182,7 +185,7 @@ public actor VoiceEngine {
         var configuration = configuration
         if configuration.threadPriority == 0 { configuration.threadPriority = self.configuration.networkPriority }
         let membership = try RoomMembership(
-            core: core, broadcast: broadcast, isMuted: isMuted, endpoint, configuration)
+            core: core, broadcast: broadcast, isMuted: isMuted, requests: requests, endpoint, configuration)
         room = membership
         follower = Task { [weak self, events = membership.events] in
             for await event in events { await self?.handle(event) }

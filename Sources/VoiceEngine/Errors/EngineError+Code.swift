@@ -18,6 +18,7 @@ extension EngineError {
         case .notJoined: .roomNotJoined
         case .alreadyJoined: .roomAlreadyJoined
         case .unknownParticipant: .roomUnknownParticipant
+        case .tooManyStreamNames: .roomTooManyStreamNames
         case .requestRefused(let error): error.code
         case .overloaded: .engineOverloaded
         case .alreadyConversing: .turnConversing
@@ -133,6 +134,8 @@ extension RoomRefusal {
         case .noInterruptionRight: .roomNoInterruptionRight
         case .tooOften: .roomTooOften
         case .wrongIdentity: .tokenWrongIdentity
+        case .nameTaken: .roomStreamNameTaken
+        case .listenerCannotPublish: .roomListener
         }
     }
 }
@@ -147,6 +150,8 @@ extension RoomSessionError {
         case .messageTooLong: .roomMessageTooLong
         case .tokenTooLong: .tokenTooLong
         case .roomNameTooLong: .roomNameTooLong
+        case .streamNameTooLong: .roomStreamNameTooLong
+        case .attributesTooLong: .roomAttributesTooLong
         }
     }
 }

@@ -20,6 +20,7 @@ extension EngineError {
         case .alreadyJoined: RoomSessionError.alreadyStarted.explanation
         case .unknownParticipant(let participant):
             "no \(participant) is in the room; \(code.remedy)"
+        case .tooManyStreamNames: "too many streams have been named; \(code.remedy)"
         case .requestRefused(let error): error.explanation
         case .overloaded: "the media thread took no command for a while; \(code.remedy)"
         case .alreadyConversing: "a conversation is under way; \(code.remedy)"
@@ -101,6 +102,8 @@ extension RoomRefusal {
         case .noInterruptionRight: "whoever speaks lets nobody else interrupt; \(code.remedy)"
         case .wrongIdentity: "the token is somebody else's; \(code.remedy)"
         case .tooOften: "asked for too often; \(code.remedy)"
+        case .nameTaken: "another stream of the room has that name; \(code.remedy)"
+        case .listenerCannotPublish: "listeners publish nothing; \(code.remedy)"
         }
     }
 }
@@ -128,6 +131,10 @@ extension RoomSessionError {
         case .messageTooLong: "a message is longer than \(RoomProtocol.messageLimit) bytes; \(code.remedy)"
         case .tokenTooLong: "a token is longer than \(RoomProtocol.tokenLimit) bytes; \(code.remedy)"
         case .roomNameTooLong: "the room's name is longer than \(RoomProtocol.textLimit) bytes; \(code.remedy)"
+        case .streamNameTooLong:
+            "a stream's name is empty, or longer than \(RoomProtocol.streamNameLimit) bytes; \(code.remedy)"
+        case .attributesTooLong:
+            "there are more than \(ParticipantAttributes.countLimit) attributes or \(ParticipantAttributes.byteLimit) bytes of them; \(code.remedy)"
         }
     }
 }

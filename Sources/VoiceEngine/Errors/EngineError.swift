@@ -26,6 +26,8 @@ public enum EngineError: Error, Sendable {
     case alreadyJoined
     /// No participant of that identifier is in the room.
     case unknownParticipant(ParticipantID)
+    /// The app has named as many streams as an engine takes. Play those, or stop playing them.
+    case tooManyStreamNames
     /// A request to the room could not be sent: too long, or too many are waiting.
     case requestRefused(RoomSessionError)
     /// The media thread did not take commands for a while; it is overloaded. Try again.

@@ -95,6 +95,11 @@ public enum ErrorCode: String, Sendable, CaseIterable {
     case roomQueueFull = "room.queueFull"
     case roomMessageTooLong = "room.messageTooLong"
     case roomNameTooLong = "room.nameTooLong"
+    case roomStreamNameTaken = "room.streamNameTaken"
+    case roomStreamNameTooLong = "room.streamNameTooLong"
+    case roomTooManyStreamNames = "room.tooManyStreamNames"
+    case roomListener = "room.listener"
+    case roomAttributesTooLong = "room.attributesTooLong"
 
     case textInvalidName = "text.invalidName"
     case textTooLong = "text.tooLong"
@@ -198,6 +203,11 @@ extension ErrorCode {
         case .roomQueueFull: (.room, true, "send less often, or again later")
         case .roomMessageTooLong: (.configuration, false, "send a shorter message, or several")
         case .roomNameTooLong: (.configuration, false, "use a shorter name for the room")
+        case .roomStreamNameTaken: (.room, false, "choose another name, or unpublish the other stream")
+        case .roomStreamNameTooLong: (.configuration, false, "use a name of 1 to 64 bytes")
+        case .roomTooManyStreamNames: (.usage, false, "play those that were named before")
+        case .roomListener: (.room, false, "become a talker first")
+        case .roomAttributesTooLong: (.configuration, false, "tell less of yourself, or in fewer words")
         case .textInvalidName: (.configuration, false, "choose another name")
         case .textTooLong: (.configuration, false, "begin the next round, or send less")
         case .textExtrasTooLong: (.configuration, false, "send less along with the text")

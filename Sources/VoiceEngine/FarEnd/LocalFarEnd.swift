@@ -44,7 +44,7 @@ public final class LocalFarEnd: Sendable {
     public func play(
         _ samples: [Float], rate: SoundRate = .hertz48000, utterance: UtteranceID
     ) async -> Bool {
-        await play(samples, rate: rate, utterance: utterance) {}
+        await play(samples, rate: rate, utterance: utterance) { _ in }
     }
 
     /// The same of 16-bit samples.
@@ -52,7 +52,7 @@ public final class LocalFarEnd: Sendable {
     public func play(
         _ samples: [Int16], rate: SoundRate = .hertz48000, utterance: UtteranceID
     ) async -> Bool {
-        await play(samples, rate: rate, utterance: utterance) {}
+        await play(samples, rate: rate, utterance: utterance) { _ in }
     }
 
     /// Queues a whole sound that is encoded, as a file or a speech service has it; suspends while the queue is full.
@@ -64,11 +64,11 @@ public final class LocalFarEnd: Sendable {
     /// - Throws: what is wrong with the sound; what came before that has been queued.
     @discardableResult
     public func play(encoded sound: EncodedSound, utterance: UtteranceID) async throws(AudioFileError) -> Bool {
-        try await play(encoded: sound, utterance: utterance) {}
+        try await play(encoded: sound, utterance: utterance) { _ in }
     }
 
     func play(
-        encoded sound: EncodedSound, utterance: UtteranceID, whenTaken: () -> Void
+        encoded sound: EncodedSound, utterance: UtteranceID, whenTaken: (Int) -> Void
     ) async throws(AudioFileError) -> Bool {
         let decoder = SoundDecoder(sound)
         while mayGoOn(utterance) {
@@ -79,14 +79,14 @@ public final class LocalFarEnd: Sendable {
         return false
     }
 
-    /// As the public one; `whenTaken` is called when the first of it has been taken.
-    func play(_ samples: [Float], rate: SoundRate, utterance: UtteranceID, whenTaken: () -> Void) async -> Bool {
+    /// As the public one; `whenTaken` is told how many samples were taken, each time that some were.
+    func play(_ samples: [Float], rate: SoundRate, utterance: UtteranceID, whenTaken: (Int) -> Void) async -> Bool {
         await queue(samples.count, rate, utterance, whenTaken) { first in
             offer(samples.span.extracting(first...), rate: rate, utterance: utterance)
         }
     }
 
-    func play(_ samples: [Int16], rate: SoundRate, utterance: UtteranceID, whenTaken: () -> Void) async -> Bool {
+    func play(_ samples: [Int16], rate: SoundRate, utterance: UtteranceID, whenTaken: (Int) -> Void) async -> Bool {
         await queue(samples.count, rate, utterance, whenTaken) { first in
             offer(samples.span.extracting(first...), rate: rate, utterance: utterance)
         }
@@ -94,13 +94,13 @@ public final class LocalFarEnd: Sendable {
 
     /// Offers from the first sample on that was not taken until all were.
     private func queue(
-        _ count: Int, _ rate: SoundRate, _ utterance: UtteranceID, _ whenTaken: () -> Void, offerFrom: (Int) -> Int
+        _ count: Int, _ rate: SoundRate, _ utterance: UtteranceID, _ whenTaken: (Int) -> Void, offerFrom: (Int) -> Int
     ) async -> Bool {
         var done = 0
         while done < count {
             guard mayGoOn(utterance) else { return false }
             let taken = offerFrom(done)
-            if done == 0, taken > 0 { whenTaken() }
+            if taken > 0 { whenTaken(taken) }
             done += taken
             if done < count { await waitForRoom((count - done) * rate.ratio) }
         }

@@ -16,9 +16,9 @@ package struct RoomMedia {
     }
 
     /// Everybody else in the room.
-    package private(set) var participants: [ParticipantID: Participant] = [:]
+    package internal(set) var participants: [ParticipantID: Participant] = [:]
     /// The room's name, and who this engine is there; nil before it has come in.
-    package private(set) var stay: (room: String, own: Participant)?
+    package internal(set) var stay: (room: String, own: Participant)?
     /// The stream that this engine publishes; nil where the token does not allow it.
     package private(set) var ownStream: StreamAssignment?
     private var own: ParticipantID? { stay?.own.id }
@@ -30,10 +30,19 @@ package struct RoomMedia {
     /// Whether the session tries to come back. What it tells of the others meanwhile is left to the roster that it comes back with: a new
     /// server gives the old numbers to others, and only with the roster it says which one is ours.
     package private(set) var isAway = false
+    /// What is played here of each participant, and what each publishes.
     private var sources: [ParticipantID: [StreamAssignment]] = [:]
+    var published: [StreamID: (publisher: ParticipantID, stream: PublishedStream)] = [:]
+    var choice: StreamChoice
+    /// The grant in force.
+    private(set) var grant: JoinGrant?
+    /// Whether the microphone is to be published, and by which name.
+    var publishes = true
+    var streamName = ""
     private var muted: Set<ParticipantID> = []
     /// Of whom something else than 1 was asked for.
     private var volumes: [ParticipantID: Float] = [:]
+    private var streamVolumes: [String: Float] = [:]
     /// Of our stream, as the room has numbered it last.
     private var ownGeneration: UInt32 = 0
     /// Of every stream that is played here.
@@ -47,10 +56,19 @@ package struct RoomMedia {
     private let interruptibleBy: InterruptionPolicy
 
     /// Media whose RTP stream begins at numbers taken from `randomStart` (RFC 3550, section 5.1).
-    package init(randomStart: UInt64, isMuted: Bool = false, interruptibleBy: InterruptionPolicy = .publisher) {
+    ///
+    /// - Parameter requests: what the app has asked for before there was a room.
+    package init(
+        randomStart: UInt64, isMuted: Bool = false, interruptibleBy: InterruptionPolicy = .publisher,
+        requests: StreamRequests = StreamRequests()
+    ) {
         start = randomStart
         self.interruptibleBy = interruptibleBy
         self.isMuted = isMuted
+        choice = StreamChoice(names: requests.played)
+        streamVolumes = requests.volumes
+        publishes = requests.publishes
+        streamName = requests.name
     }
 
     /// The streams of a participant that are played here, and whether each is muted.
@@ -58,7 +76,7 @@ package struct RoomMedia {
         sources[participant, default: []].map { assignment in
             RoomMember.Stream(
                 id: assignment.stream, synchronizationSource: assignment.synchronizationSource,
-                isMuted: silent.contains(assignment.stream))
+                isMuted: silent.contains(assignment.stream), name: published[assignment.stream]?.stream.name ?? "")
         }
     }
 
@@ -67,7 +85,8 @@ package struct RoomMedia {
         guard isPublished, let ownStream else { return [] }
         return [
             RoomMember.Stream(
-                id: ownStream.stream, synchronizationSource: ownStream.synchronizationSource, isMuted: isMuted)
+                id: ownStream.stream, synchronizationSource: ownStream.synchronizationSource, isMuted: isMuted,
+                name: streamName)
         ]
     }
 
@@ -89,11 +108,26 @@ package struct RoomMedia {
     /// Scales what is heard of a participant, also of what it is yet to publish.
     package mutating func setVolume(_ volume: Float, for participant: ParticipantID) -> [Action] {
         volumes[participant] = volume == 1 ? nil : volume
-        return sources[participant, default: []].map { scale($0, by: volume) }
+        return sources[participant, default: []].map { scale($0, of: participant) }
     }
 
-    private func scale(_ stream: StreamAssignment, by volume: Float) -> Action {
-        .command(.setVolume(gain: volume, synchronizationSource: stream.synchronizationSource))
+    /// Scales what is heard of the stream of this name, also where it is yet to be published.
+    package mutating func setVolume(_ volume: Float, ofStream name: String) -> [Action] {
+        streamVolumes[name] = volume == 1 ? nil : volume
+        return sources.flatMap { publisher, streams in
+            streams.filter { published[$0.stream]?.stream.name == name }.map { scale($0, of: publisher) }
+        }
+    }
+
+    private func gain(_ stream: StreamAssignment, of participant: ParticipantID) -> Float {
+        let name = published[stream.stream]?.stream.name ?? ""
+        return (volumes[participant] ?? 1) * (streamVolumes[name] ?? 1)
+    }
+
+    private func scale(_ stream: StreamAssignment, of participant: ParticipantID) -> Action {
+        .command(
+            .setVolume(
+                gain: gain(stream, of: participant), synchronizationSource: stream.synchronizationSource))
     }
 
     /// Interrupts what a participant says, or this engine where it is nil: what waits of it here is dropped at once, and everywhere else
@@ -147,7 +181,7 @@ package struct RoomMedia {
         case .joined(let grant, let roster): return enter(grant, roster)
         case .reconnecting:
             isAway = true
-            return [.post(.connectionLost)]
+            return [.post(.connectionLost)] + choose { $0.lose(&$1) }
         case .reconnected(let grant, let roster): return comeBack(grant, roster)
         case .ended: return leave()
         default: return isAway ? [] : handleInRoom(event)
@@ -156,7 +190,10 @@ package struct RoomMedia {
 
     /// Ends all media of the room.
     package mutating func leave() -> [Action] {
-        let departures = participants.keys.sorted().flatMap { depart($0) }
+        var departures = participants.keys.sorted().flatMap { depart($0) }
+        departures += choose { $0.leave(&$1) }
+        published = [:]
+        grant = nil
         ownStream = nil
         isPublished = false
         isAway = false
@@ -172,12 +209,13 @@ package struct RoomMedia {
         case .participantLeft(let participant, let reason):
             return depart(participant) + [.post(.participantLeft(participant, reason))]
         case .published(let participant, let stream):
-            let begun = participant == own ? send(stream) : play(stream, of: participant)
+            let begun = participant == own ? send(stream) : appear(stream, of: participant)
             return participant == own || stream.mute.isEmpty ? begun : begun + noteMute(true, of: participant)
         case .unpublished(let participant, let stream):
-            return participant == own ? stopSending() : drop(stream, of: participant)
+            return participant == own ? stopSending() : drop(stream)
         case .muteChanged(let participant, let stream, let mute):
             guard participant != own else { return [] }
+            published[stream]?.stream.mute = mute
             return expectSilence(!mute.isEmpty, on: stream) + noteMute(!mute.isEmpty, of: participant)
         case .message(let sender, _, .application, let bytes): return [.post(.message(from: sender, bytes))]
         // For RoomTexts.
@@ -190,6 +228,14 @@ package struct RoomMedia {
         case .heard(let listener, let report):
             guard participants[listener] != nil, report.stream == ownStream?.stream else { return [] }
             return [.post(.heard(HeardUtterance(report), by: listener))]
+        case .attributesChanged(let participant, let attributes):
+            return describe(participant) { $0.attributes = attributes }
+        case .roleChanged(let participant, let role): return change(participant, to: role)
+        case .subscriptionChanged(let stream, let isSubscribed):
+            return choose { $0.confirm(stream, isSubscribed: isSubscribed, &$1) }
+        case .requestRefused(.subscribe, let subject, let refusal):
+            return subscriptionRefused(StreamID(rawValue: subject), refusal)
+                + [.post(.requestRefused(.subscribe, refusal))]
         // Its talker has gone meanwhile.
         case .requestRefused(.tellHeard, _, _): return []
         case .requestRefused(.interrupt, let subject, let refusal) where refusal != .receiverBusy:
@@ -204,14 +250,20 @@ package struct RoomMedia {
     private mutating func enter(_ grant: JoinGrant, _ roster: RoomRoster) -> [Action] {
         begin(grant, roster)
         let others = roster.entries.filter { $0.participant != own }
+        let choices = enterChoice(grant, isSameStay: false)
         let arrivals = others.flatMap { arrive($0) }
         let joined = [Action.post(.joined(room: grant.room, as: grant.participant))]
-        return arrivals + publishing(grant) + joined + others.flatMap { noteMute(of: $0) }
+        return choices + arrivals + publishing(grant) + joined + others.flatMap { noteMute(of: $0) }
+    }
+
+    private mutating func enterChoice(_ grant: JoinGrant, isSameStay: Bool) -> [Action] {
+        choose { $0.enter(takesAll: grant.capabilities.contains(.autoSubscribe), isSameStay: isSameStay, &$1) }
     }
 
     private mutating func begin(_ grant: JoinGrant, _ roster: RoomRoster) {
+        self.grant = grant
         let own = roster[grant.participant].map { Participant($0) }
-        stay = (grant.room, own ?? Participant(id: grant.participant, identity: "", name: ""))
+        stay = (grant.room, own ?? Participant(RosterEntry(participant: grant.participant, identity: "", name: "")))
     }
 
     private mutating func comeBack(_ grant: JoinGrant, _ roster: RoomRoster) -> [Action] {
@@ -234,8 +286,10 @@ package struct RoomMedia {
     private mutating func reconcile(
         _ grant: JoinGrant, _ roster: RoomRoster, isSameStay: Bool, mayAnswer: Bool, telling news: [Action]
     ) -> [Action] {
+        let before = stay?.own
         begin(grant, roster)
         let others = roster.entries.filter { $0.participant != own }
+        let described = roster.entries.flatMap { changes(of: $0, since: $0.participant == own ? before : nil) }
         let gone = participants.keys.sorted().filter { id in
             !others.contains { $0.participant == id && $0.identity == participants[id]?.identity }
         }
@@ -244,37 +298,43 @@ package struct RoomMedia {
             for stream in generations.keys.sorted() { media += change(stream) { $0.forgetUnanswered() } }
         }
         media += gone.flatMap { depart($0) }
+        // Subscriptions may have been confirmed by events that were lost.
+        media += enterChoice(grant, isSameStay: isSameStay && mayAnswer)
         let come = others.filter { participants[$0.participant] == nil }
         for entry in others { media += update(entry) }
         media += isSameStay ? resume(roster) : publishing(grant)
-        return media + news + gone.map { .post(.participantLeft($0, nil)) }
+        return media + news + described + gone.map { .post(.participantLeft($0, nil)) }
             + come.map { .post(.participantJoined(Participant($0))) } + others.flatMap { noteMute(of: $0) }
     }
 
     /// Plays what `entry` publishes, and nothing else of it.
     private mutating func update(_ entry: RosterEntry) -> [Action] {
         let wanted = entry.streams.map(\.assignment)
-        let dropped = sources[entry.participant, default: []].filter { !wanted.contains($0) }
-        return dropped.flatMap { drop($0.stream, of: entry.participant) } + arrive(entry)
+        let dropped = published.values.filter { known in
+            known.publisher == entry.participant && !wanted.contains(known.stream.assignment)
+        }
+        return dropped.map(\.stream.assignment.stream).sorted().flatMap { drop($0) } + arrive(entry)
     }
 
     /// Goes on with our stream as the room has it: its confirmation may have been lost in the break.
     private mutating func resume(_ roster: RoomRoster) -> [Action] {
+        if let grant, (stay?.own.role == .talker) != (ownStream != nil) { return stopSending() + publishing(grant) }
         guard let own, let ownStream else { return [] }
         let entry = roster[own]?.streams.first { $0.assignment == ownStream }
         guard let entry else { return isPublished ? stopSending() : [] }
         return isPublished ? beginGeneration(entry.generation) : send(entry)
     }
 
-    private mutating func publishing(_ grant: JoinGrant) -> [Action] {
+    mutating func publishing(_ grant: JoinGrant) -> [Action] {
         isPublished = false
         mayRepeat = grant.capabilities.contains(.redundantAudio)
-        ownStream = grant.capabilities.contains(.publish) ? grant.streams.first : nil
+        ownStream =
+            grant.capabilities.contains(.publish) && stay?.own.role == .talker && publishes ? grant.streams.first : nil
         guard let ownStream else {
             // Whoever only listens has a source to report under all the same.
             return grant.streams.first.map { [.command(.report(as: streamStart($0)))] } ?? []
         }
-        return [.ask(.publish(ownStream, interruptibleBy: interruptibleBy))]
+        return [.ask(.publish(ownStream, interruptibleBy: interruptibleBy, name: streamName))]
             + (isMuted ? [.ask(.setMuted(ownStream.stream, true))] : [])
     }
 
@@ -282,7 +342,7 @@ package struct RoomMedia {
 
     private mutating func arrive(_ entry: RosterEntry) -> [Action] {
         participants[entry.participant] = Participant(entry)
-        return entry.streams.flatMap { play($0, of: entry.participant) }
+        return entry.streams.flatMap { appear($0, of: entry.participant) }
     }
 
     private mutating func depart(_ participant: ParticipantID) -> [Action] {
@@ -290,22 +350,35 @@ package struct RoomMedia {
         participants[participant] = nil
         muted.remove(participant)
         volumes[participant] = nil
-        return unwatched + (sources.removeValue(forKey: participant) ?? []).map { end($0) }
+        let gone = published.values.filter { $0.publisher == participant }.map(\.stream.assignment.stream).sorted()
+        let dropped = gone.flatMap { drop($0) }
+        choice.forget(participant)
+        sources[participant] = nil
+        return unwatched + dropped
     }
 
-    private mutating func play(_ stream: PublishedStream, of participant: ParticipantID) -> [Action] {
+    /// A participant publishes a stream, perhaps for long.
+    private mutating func appear(_ stream: PublishedStream, of participant: ParticipantID) -> [Action] {
         let assignment = stream.assignment
+        published[assignment.stream] = (participant, stream)
         guard !sources[participant, default: []].contains(assignment) else {
             return change(assignment.stream) { $0.take(stream.generation) }
                 + expectSilence(!stream.mute.isEmpty, on: assignment.stream)
         }
+        return choose { $0.appear(assignment.stream, name: stream.name, of: participant, &$1) }
+    }
+
+    mutating func play(_ stream: PublishedStream, of participant: ParticipantID) -> [Action] {
+        let assignment = stream.assignment
+        guard !sources[participant, default: []].contains(assignment) else { return [] }
         sources[participant, default: []].append(assignment)
         generations[assignment.stream] = StreamGeneration(stream.generation)
         if !stream.mute.isEmpty { silent.insert(assignment.stream) }
         let command = MediaCommand.addStream(
             synchronizationSource: assignment.synchronizationSource, participant: participant.rawValue,
             isMuted: !stream.mute.isEmpty, generation: stream.generation)
-        return [.command(command)] + (volumes[participant].map { [scale(assignment, by: $0)] } ?? [])
+        return [.command(command)]
+            + (gain(assignment, of: participant) == 1 ? [] : [scale(assignment, of: participant)])
     }
 
     /// Whoever is muted sends nothing, and has not stalled.
@@ -317,9 +390,18 @@ package struct RoomMedia {
         }
     }
 
-    private mutating func drop(_ stream: StreamID, of participant: ParticipantID) -> [Action] {
-        let gone = sources[participant, default: []].filter { $0.stream == stream }
-        sources[participant, default: []].removeAll { $0.stream == stream }
+    /// A stream is withdrawn.
+    private mutating func drop(_ stream: StreamID) -> [Action] {
+        let actions = choose { $0.disappear(stream, &$1) }
+        published[stream] = nil
+        return actions
+    }
+
+    /// Plays nothing more of a stream.
+    mutating func silence(_ stream: StreamID) -> [Action] {
+        guard let publisher = published[stream]?.publisher else { return [] }
+        let gone = sources[publisher, default: []].filter { $0.stream == stream }
+        sources[publisher, default: []].removeAll { $0.stream == stream }
         return gone.map { end($0) }
     }
 
@@ -377,7 +459,7 @@ package struct RoomMedia {
         }
     }
 
-    private mutating func stopSending() -> [Action] {
+    mutating func stopSending() -> [Action] {
         isPublished = false
         return [.command(.stopPublishing)]
     }
@@ -391,13 +473,5 @@ package struct RoomMedia {
         guard muted.contains(participant) != isMuted else { return [] }
         if isMuted { muted.insert(participant) } else { muted.remove(participant) }
         return [.post(.participantMuted(participant, isMuted))]
-    }
-}
-
-extension Participant {
-    init(_ entry: RosterEntry) {
-        id = entry.participant
-        identity = entry.identity
-        name = entry.name
     }
 }

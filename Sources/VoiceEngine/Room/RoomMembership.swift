@@ -14,6 +14,8 @@ final class RoomMembership {
     private var end: RoomClientEnd?
     private var isIn = false
     private var texts = RoomTexts()
+    /// What the engine tells of itself.
+    private var attributes: ParticipantAttributes
     private var receipts = ReceiptDesk()
     /// Whoever waits for the receipts of an interruption.
     private var waiting: [UInt64: CheckedContinuation<[InterruptionReceipt], Never>] = [:]
@@ -22,9 +24,12 @@ final class RoomMembership {
 
     /// Starts the network thread, which begins to join.
     init(
-        core: EngineCore, broadcast: EventBroadcast, isMuted: Bool, _ endpoint: RoomEndpoint,
-        _ configuration: RoomClientConfiguration
+        core: EngineCore, broadcast: EventBroadcast, isMuted: Bool, requests: StreamRequests,
+        _ endpoint: RoomEndpoint, _ configuration: RoomClientConfiguration
     ) throws(EngineError) {
+        var configuration = configuration
+        // A name is told by a request of its own.
+        if !requests.publishes || !requests.name.isEmpty { configuration.publishing = false }
         do throws(RoomClientEnd) {
             client = try RoomClient(joining: endpoint, configuration: configuration, link: core.link)
         } catch {
@@ -32,8 +37,10 @@ final class RoomMembership {
         }
         self.core = core
         self.broadcast = broadcast
+        attributes = requests.attributes
         media = RoomMedia(
-            randomStart: .random(in: .min ... .max), isMuted: isMuted, interruptibleBy: configuration.interruptibleBy)
+            randomStart: .random(in: .min ... .max), isMuted: isMuted, interruptibleBy: configuration.interruptibleBy,
+            requests: requests)
         carryOut([.command(.keepForRoom)])
     }
 
@@ -76,6 +83,7 @@ final class RoomMembership {
         snapshot.connection = connection
         snapshot.room = media.stay?.room
         snapshot.own = media.stay.map { RoomMember($0.own, media.ownStreams, LiveConditions()) }
+        snapshot.streams = media.streamStates
         snapshot.others = others.map { RoomMember($0, media.streams(of: $0.id), conditions) }
     }
 
@@ -166,6 +174,39 @@ final class RoomMembership {
         do throws(RoomSessionError) { try client.ask(request) } catch { throw EngineError(error) }
     }
 
+    // MARK: Streams, roles and attributes
+
+    /// Plays the stream of this name, or does not.
+    func play(_ isWanted: Bool, _ name: String) { carryOut(media.play(isWanted, name) ?? []) }
+
+    func play(_ isWanted: Bool, _ participant: ParticipantID) throws(EngineError) {
+        guard !isOver else { throw .notJoined }
+        guard media.participants[participant] != nil else { throw .unknownParticipant(participant) }
+        carryOut(media.play(isWanted, participant))
+    }
+
+    func setVolume(_ volume: Float, ofStream name: String) throws(EngineError) {
+        for case .command(let command) in media.setVolume(volume, ofStream: name) { try core.send(command) }
+    }
+
+    func publish(as name: String?) { carryOut(media.publish(as: name)) }
+
+    func setRole(_ role: RoomRole) throws(EngineError) {
+        try ask(.setRole(role))
+    }
+
+    func setAttributes(_ attributes: ParticipantAttributes) throws(EngineError) {
+        self.attributes = attributes
+        guard isIn, !isOver else { return }
+        try ask(.setAttributes(attributes))
+    }
+
+    /// Tells the room the engine's attributes, where it is new there.
+    private func tellAttributes() {
+        guard attributes != media.stay?.own.attributes ?? ParticipantAttributes() else { return }
+        attempt(.setAttributes(attributes))
+    }
+
     // MARK: Texts
 
     func changeText(
@@ -222,7 +263,13 @@ final class RoomMembership {
             let before = media.stay?.own.id
             carryOut(media.handle(event))
             if let before, before != media.stay?.own.id { texts.startAgain(now: MonotonicTime.now().sinceEpoch) }
-            if case .joined = event { decide(nil) }
+            switch event {
+            case .joined:
+                tellAttributes()
+                decide(nil)
+            case .reconnected: tellAttributes()
+            default: break
+            }
         case .requestFailed(let request, let subject, let error): failed(request, subject, error)
         case .eventsDropped(let count, let grant, let roster):
             broadcast.post(.degraded(.eventsLost(count)))
@@ -258,6 +305,9 @@ final class RoomMembership {
     private func failed(_ request: RoomRequest?, _ subject: UInt32, _ error: RoomSessionError) {
         // What cannot be interrupted is heard on.
         if request == .interrupt { carryOut(media.interruptionRefused(StreamID(rawValue: subject))) }
+        if request == .subscribe {
+            carryOut(media.subscriptionRefused(StreamID(rawValue: subject), .receiverBusy))
+        }
         // Of what is told of hearing, more follows.
         if let request, request != .tellHeard { post(.requestFailed(request, error)) }
     }

@@ -197,15 +197,19 @@ public final class SpokenAnswer: Sendable {
     /// - Returns: false where the answer is over, the conversation closed or the task cancelled: nothing more of it is wanted then.
     @discardableResult
     public func play(_ samples: [Float], rate: SoundRate = .hertz48000) async -> Bool {
-        core.extend(utterance, by: .seconds(samples.count) / rate.rawValue)
-        return await core.farEnd.play(samples, rate: rate, utterance: utterance) { core.answerQueued(utterance) }
+        await core.farEnd.play(samples, rate: rate, utterance: utterance) { taken(of: $0, rate) }
     }
 
     /// The same of 16-bit samples.
     @discardableResult
     public func play(_ samples: [Int16], rate: SoundRate = .hertz48000) async -> Bool {
-        core.extend(utterance, by: .seconds(samples.count) / rate.rawValue)
-        return await core.farEnd.play(samples, rate: rate, utterance: utterance) { core.answerQueued(utterance) }
+        await core.farEnd.play(samples, rate: rate, utterance: utterance) { taken(of: $0, rate) }
+    }
+
+    /// By what was taken, and not by what was given: the rest of a call that is cancelled is not heard.
+    private func taken(of count: Int, _ rate: SoundRate) {
+        core.extend(utterance, by: .seconds(count) / rate.rawValue)
+        core.answerQueued(utterance)
     }
 
     /// Queues a whole sound that is encoded: WAV, FLAC, Ogg Opus or Vorbis, MP3. See ``LocalFarEnd/play(encoded:utterance:)``.

@@ -6,6 +6,10 @@ public struct Dialogue: Equatable, Sendable {
         case talker(String)
         /// What the partner said, and how far it was heard.
         case partner(SpokenText)
+        /// The partner has had a function called.
+        case call(ResponderCall)
+        /// What came of the call of this name.
+        case outcome(String, call: String)
     }
 
     /// Older lines are forgotten.
@@ -28,6 +32,12 @@ public struct Dialogue: Equatable, Sendable {
             let said = String(text.said.prefix(Self.longestLine))
             lines.append(
                 .partner(SpokenText(said: said, heard: String(text.heard.prefix(said.count)), end: text.end)))
+        case .call(let call):
+            lines.append(
+                .call(
+                    ResponderCall(
+                        id: call.id, name: call.name, arguments: String(call.arguments.prefix(Self.longestLine)))))
+        case .outcome(let text, let call): lines.append(.outcome(String(text.prefix(Self.longestLine)), call: call))
         }
     }
 

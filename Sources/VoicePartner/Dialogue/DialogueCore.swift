@@ -56,9 +56,28 @@ public struct DialogueCore: Responder {
         _ = await say(answer(dialogue))
     }
 
+    /// Answers at once; "use" and the name of a function has it called, without arguments, and its outcome is said.
+    public func respond(
+        to dialogue: Dialogue, tools: [ResponderTool], say: @escaping @Sendable (String) async -> Bool,
+        call: @escaping @Sendable (ResponderCall) async -> Bool
+    ) async throws(PartnerError) {
+        if case .outcome(let text, _)? = dialogue.lines.last {
+            _ = await say("The answer is: \(text).")
+        } else if let tool = tools.first(where: { Self.words(dialogue.question) == ["use"] + Self.words($0.name) }) {
+            _ = await call(
+                ResponderCall(id: "call_\(dialogue.lines.count)", name: tool.name, arguments: "{}"))
+        } else {
+            try await respond(to: dialogue, say: say)
+        }
+    }
+
+    private static func words(_ text: String) -> [String] {
+        text.lowercased().split { !($0.isLetter || $0.isNumber || $0 == "'") }.map(String.init)
+    }
+
     /// The answer to the last line of a dialogue.
     func answer(_ dialogue: Dialogue) -> String {
-        var words = dialogue.question.lowercased().split { !($0.isLetter || $0.isNumber || $0 == "'") }.map(String.init)
+        var words = Self.words(dialogue.question)
         if words.first == "please" { words.removeFirst() }
         switch words.joined(separator: " ") {
         case "what time is it", "what is the time", "what's the time": return "It is \(Self.spoken(clock()))."

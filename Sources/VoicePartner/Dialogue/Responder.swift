@@ -9,9 +9,25 @@ public protocol Responder: Sendable {
     func respond(
         to dialogue: Dialogue, say: @escaping @Sendable (String) async -> Bool
     ) async throws(PartnerError)
+
+    /// Answers, and may have functions called; the outcome of each is a line of the next dialogue (``Dialogue/Line/outcome(_:call:)``), which is to be answered then.
+    ///
+    /// - Parameter call: has a function called; false where no more is wanted.
+    func respond(
+        to dialogue: Dialogue, tools: [ResponderTool], say: @escaping @Sendable (String) async -> Bool,
+        call: @escaping @Sendable (ResponderCall) async -> Bool
+    ) async throws(PartnerError)
 }
 
 extension Responder {
     /// Has nothing to make ready.
     public func prepare() async throws(PartnerError) {}
+
+    /// Answers without functions.
+    public func respond(
+        to dialogue: Dialogue, tools: [ResponderTool], say: @escaping @Sendable (String) async -> Bool,
+        call: @escaping @Sendable (ResponderCall) async -> Bool
+    ) async throws(PartnerError) {
+        try await respond(to: dialogue, say: say)
+    }
 }

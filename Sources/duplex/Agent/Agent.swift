@@ -9,7 +9,8 @@ struct Agent: AsyncParsableCommand {
         abstract: "Bring a partner into a room: people there speak to it, and interrupt it.",
         discussion: """
             The partner is that of 'duplex talk': --offline on this machine, or --realtime at a server. It hears whoever speaks in the room, answers in it, and is silent \
-            as soon as somebody speaks into its answer, or interrupts it by the room's own message. Two partners in one room talk with each other without end.
+            as soon as somebody speaks into its answer, or interrupts it by the room's own message. It does not hear other \
+            agents, which would be answered, and answer, without end; --hear-agents has it hear them.
 
             Runs until the room is left, --seconds, or Control-C. What was heard of an answer is what has left this machine. With --record DIR there are two \
             recordings, DIR/room and DIR/conversation.
@@ -27,6 +28,7 @@ struct Agent: AsyncParsableCommand {
     @OptionGroup var access: CallToken
     @OptionGroup var partner: TalkPartner
     @Option(help: "Leave the room after this many seconds.") var seconds: Double?
+    @Flag(help: "Hear other agents too, and answer them.") var hearAgents = false
     @OptionGroup var recording: RecordOptions
     @Flag(help: "Talk to udp://, beyond loopback, although nothing is protected.") var allowPlaintext = false
     @Flag(help: "Print events and the summary as NDJSON.") var json = false

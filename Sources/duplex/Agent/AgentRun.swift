@@ -75,12 +75,17 @@ struct AgentRun {
                 configuration: FarEndConfiguration(nearEndRate: options.partner.nearEndRate))
             _ = try await room.start()
             guard !Task.isCancelled else { return .interrupted }
+            try await room.setAttribute(AgentAttribute.kind.rawValue, to: AgentAttribute.agentKind)
+            try await room.setAttribute(AgentAttribute.state.rawValue, to: AgentState.listening.rawValue)
             Console.progress("joining \(endpoint)")
             let present = try await room.join(
                 endpoint,
                 configuration: RoomClientConfiguration(
                     allowPlaintext: options.allowPlaintext, interruptibleBy: .anyone))
-            present.forEach { log.show($0) }
+            for participant in present {
+                log.show(participant)
+                await mind(participant.isAgent, participant.id, room)
+            }
         } catch {
             return .failed(Failure(error))
         }
@@ -107,7 +112,7 @@ struct AgentRun {
                 for await turn in turns { await tell(room, turn) }
                 return nil
             }
-            group.addTask { await watch(events, conversation) }
+            group.addTask { await watch(events, conversation, room) }
             if let seconds = options.seconds {
                 group.addTask {
                     do { try await Task.sleep(for: .seconds(seconds)) } catch { return nil }
@@ -125,19 +130,34 @@ struct AgentRun {
     /// Has the room know which answer is said, and that one is over: what is under way of it is dropped at every listener.
     private func tell(_ room: VoiceEngine, _ event: TurnEvent) async {
         switch event {
+        case .stateChanged(let state, _):
+            // A room that does not take it has other news first.
+            try? await room.setAttribute(AgentAttribute.state.rawValue, to: AgentState(state).rawValue)
         case .turnEnded(let turn): try? await room.beginUtterance(UtteranceID(rawValue: turn.id.rawValue))
         case .answerCancelled(_, .interrupted), .answerCancelled(_, .cancelled): try? await room.interrupt()
         default: break
         }
     }
 
-    private func watch(_ events: EventStream, _ conversation: Conversation) async -> TalkEnding? {
+    /// Does not hear another agent, unless it is to.
+    private func mind(_ isAgent: Bool, _ participant: ParticipantID, _ room: VoiceEngine) async {
+        guard !options.hearAgents else { return }
+        // Whoever has gone meanwhile is not heard either.
+        if isAgent { try? await room.stopPlaying(participant) } else { try? await room.play(participant) }
+    }
+
+    private func watch(
+        _ events: EventStream, _ conversation: Conversation, _ room: VoiceEngine
+    ) async -> TalkEnding? {
         var own: ParticipantID?
         for await event in events {
             if Console.isUnread { return .unread }
             log.showRoom(event)
             switch event {
             case .joined(_, let id): own = id
+            case .participantJoined(let participant): await mind(participant.isAgent, participant.id, room)
+            case .attributesChanged(let id, let attributes) where id != own:
+                await mind(attributes.isOfAgent, id, room)
             // By the room's message; who speaks is heard as an interruption.
             case .interrupted(let talker, let other, _) where talker == own && other != own: try? conversation.cancel()
             case .left(let end): return .failed(Failure(end))

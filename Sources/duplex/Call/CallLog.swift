@@ -7,6 +7,8 @@ final class CallLog: Sendable {
     private let start = ContinuousClock.now
     /// What the participants are called, also those who have gone.
     private let names = Mutex<[ParticipantID: String]>([:])
+    /// What talkers say, as far as it was heard here.
+    private let captions = Mutex(CaptionFollower())
     /// Who this call is in its room.
     private let own = Mutex<ParticipantID?>(nil)
 
@@ -38,6 +40,7 @@ final class CallLog: Sendable {
     func show(_ event: EngineEvent) {
         if case .participantJoined(let participant) = event { remember(participant) }
         if case .joined(_, let participant) = event { own.withLock { $0 = participant } }
+        if !json, follow(event) { return }
         let own = own.withLock { $0 }
         let line = names.withLock { names in CallEvent(event, own: own) { names[$0] ?? "\($0)" } }
         switch event {
@@ -56,9 +59,28 @@ final class CallLog: Sendable {
         }
     }
 
+    /// Shows captions as they are heard; whether that is all there is to an event, for people.
+    private func follow(_ event: EngineEvent) -> Bool {
+        if let caption = captions.withLock({ $0.handle(event) }), caption.caption.isFinal,
+            !caption.caption.heard.isEmpty
+        {
+            tell(CallEvent(type: "caption", detail: "\(name(caption.talker)): \(caption.caption.heard)"))
+        }
+        switch event {
+        case .text(_, let update): return update.stream == CaptionTrack.stream
+        case .utteranceHeard, .heard: return true
+        default: return false
+        }
+    }
+
     func end(_ summary: CallSummary) {
         if json { Console.emit(summary) } else { Console.say(summary.text) }
     }
+
+    func show(_ statistics: CallStatistics) { Console.emit(statistics) }
+
+    /// What a participant is called.
+    func name(_ participant: ParticipantID) -> String { names.withLock { $0[participant] ?? "\(participant)" } }
 
     private func remember(_ participant: Participant) {
         names.withLock { $0[participant.id] = participant.identity }

@@ -149,7 +149,7 @@ struct CallRun {
         var hasWarned = false
         while !Task.isCancelled {
             await tally.look(at: engine)
-            if files?.isWaiting != true { tally.showProgress() }
+            await show(engine)
             if tally.isSilenced, !hasWarned {
                 hasWarned = true
                 log.warn("nothing that you say is sent; the token may not allow speaking")
@@ -157,6 +157,13 @@ struct CallRun {
             try? await Task.sleep(for: CallTally.period)
         }
         return nil
+    }
+
+    /// Meters for people, statistics each second for programs.
+    private func show(_ engine: VoiceEngine) async {
+        let isMuted = await engine.snapshot.isMuted
+        if options.json, let line = tally.takeStatistics(isMuted: isMuted) { log.show(line) }
+        if files?.isWaiting != true { tally.showProgress(isMuted: isMuted) { log.name($0) } }
     }
 
     private func timeIsUp(after seconds: Double) async -> CallEnding? {

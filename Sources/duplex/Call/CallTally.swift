@@ -6,6 +6,8 @@ final class CallTally: Sendable {
     private struct State {
         var start: ContinuousClock.Instant?
         var latest: EngineStatistics?
+        /// The last second of which statistics were told.
+        var toldSeconds = 0
         /// Each talker's last counts, by synchronization source.
         var talkers: [UInt32: EngineStatistics.Stream] = [:]
     }
@@ -34,14 +36,24 @@ final class CallTally: Sendable {
         }
     }
 
-    func showProgress() {
+    /// Shows the meters on a terminal.
+    func showProgress(isMuted: Bool, name: (ParticipantID) -> String) {
         let (start, latest) = state.withLock { ($0.start, $0.latest) }
-        guard let start, let uplink = latest?.uplink else { return }
-        let seconds = Int(start.duration(to: .now).components.seconds)
-        let pad = seconds % 60 < 10 ? "0" : ""
-        let level = Int(max(uplink.outputLevel, -99))
+        guard let start, let latest else { return }
         Console.progress(
-            "\(seconds / 60):\(pad)\(seconds % 60)   you: \(level) dBFS\(uplink.voiceActivity ? ", speaking" : "")")
+            CallMeters.line(
+                seconds: Int(start.duration(to: .now).components.seconds), latest, isMuted: isMuted, name: name))
+    }
+
+    /// How the call goes, once in a second; else nil.
+    func takeStatistics(isMuted: Bool) -> CallStatistics? {
+        state.withLock { state in
+            guard let start = state.start, let latest = state.latest else { return nil }
+            let seconds = start.duration(to: .now).milliseconds / 1_000
+            guard Int(seconds) > state.toldSeconds else { return nil }
+            state.toldSeconds = Int(seconds)
+            return CallStatistics(seconds: seconds, statistics: latest, isMuted: isMuted)
+        }
     }
 
     /// How the call went; nil where it never came to be.

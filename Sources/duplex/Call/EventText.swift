@@ -26,6 +26,9 @@ extension EngineEvent {
         case .streamStalled: "stream_stalled"
         case .linkQualityChanged: "link_quality"
         case .message: "message"
+        case .roleChanged: "role_changed"
+        case .attributesChanged: "attributes_changed"
+        case .streamState: "stream_state"
         case .text: "text"
         case .interrupted: "interrupted"
         case .bargeIn: "barge_in"
@@ -51,7 +54,8 @@ extension EngineEvent {
             .utteranceHeard(let participant, _, _), .heard(_, let participant),
             .participantUnreachable(let participant),
             .participantReachable(let participant), .streamStalled(let participant, _),
-            .linkQualityChanged(let participant, _):
+            .linkQualityChanged(let participant, _), .roleChanged(let participant, _),
+            .attributesChanged(let participant, _):
             participant
         default: nil
         }
@@ -80,6 +84,10 @@ extension EngineEvent {
         case .streamStalled(let participant, false): "sound comes from \(name(participant)) again"
         case .linkQualityChanged(let participant, .poor): "a tenth or more of what \(name(participant)) sends is lost"
         case .linkQualityChanged(let participant, .good): "\(name(participant)) comes through well again"
+        case .roleChanged(let participant, .talker): "\(name(participant)) may talk"
+        case .roleChanged(let participant, .listener): "\(name(participant)) only listens"
+        case .attributesChanged(let participant, let attributes): "\(name(participant)): \(attributes.text)"
+        case .streamState(let stream, let state): "stream '\(stream)': \(state.text)"
         case .message(let sender, let bytes): "\(name(sender)) says: \(String(decoding: bytes, as: UTF8.self))"
         case .text(let writer, let update):
             "\(name(writer)), \(update.stream): \(update.text)\(update.isFinal ? "" : "…")"
@@ -98,6 +106,28 @@ extension EngineEvent {
         case .requestFailed(_, let error): "a request to the room failed: \(error)"
         case .left(let end): Failure(end).message
         case .eventsDropped(let count): "\(count) events were dropped here"
+        }
+    }
+}
+
+extension ParticipantAttributes {
+    /// The attributes for people, by their keys.
+    var text: String {
+        isEmpty ? "nothing" : values.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
+    }
+}
+
+extension PlayState {
+    /// How a stream stands, for people.
+    fileprivate var text: String {
+        switch self {
+        case .requesting: "asked for"
+        case .playing: "plays"
+        case .waiting(.outsideRoom): "waits for a room"
+        case .waiting(.notPublished): "nobody publishes it yet"
+        case .waiting(.connectionLost): "waits for the room to answer"
+        case .stopped(.asked): "is not played"
+        case .stopped(.refused(let refusal)): "refused: \(refusal.explanation)"
         }
     }
 }

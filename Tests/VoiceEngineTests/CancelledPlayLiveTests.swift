@@ -1,0 +1,31 @@
+import Testing
+import VoiceEngine
+
+@Suite("An answer whose sound was given up half-way", .timeLimit(.minutes(1)))
+struct CancelledPlayLiveTests {
+    @Test("captions of what follows lie where its sound is heard, not behind what was never queued")
+    func captions() async throws {
+        // Given an answer of which 60 s were to be played, and a queue for 1 s
+        let engine = try modestEngine()
+        try await engine.start()
+        let conversation = try await engine.converse(
+            configuration: FarEndConfiguration(queue: .seconds(1)))
+        let answer = try conversation.answer(nil)
+        answer.caption("A long story. ")
+        let play = Task { await answer.play([Float](repeating: 0.1, count: 60 * 16_000), rate: .hertz16000) }
+        #expect(try await eventually { answer.heard > .milliseconds(100) })
+        // When that is cancelled, and other words follow
+        play.cancel()
+        #expect(await play.value == false)
+        answer.caption("Never mind.")
+        #expect(await answer.play([Float](repeating: 0.1, count: 2 * 16_000), rate: .hertz16000))
+        // Then they are seen while they are heard, before the end
+        #expect(
+            try await eventually {
+                guard let caption = answer.currentCaption else { return false }
+                return caption.heard.hasSuffix("Never") && !caption.isFinal
+            })
+        await answer.finish()
+        await engine.stop()
+    }
+}
