@@ -158,6 +158,8 @@ let package = Package(
         .executableTarget(
             name: "EchoAgent", dependencies: ["VoiceEngine"], path: "Examples/EchoAgent", swiftSettings: swift),
         .executableTarget(
+            name: "NamedStreams", dependencies: ["VoiceEngine"], path: "Examples/NamedStreams", swiftSettings: swift),
+        .executableTarget(
             name: "AppSound", dependencies: ["VoiceEngine"], path: "Examples/AppSound", swiftSettings: swift),
         .executableTarget(
             name: "CustomBackend", dependencies: ["VoiceProcessing"], path: "Examples/CustomBackend",
@@ -239,7 +241,7 @@ let package = Package(
         tests(
             "EndToEnd", "VoiceEngine", "VoiceSimulation", "SimulatedCalls", "CAllocationCounter", "ScriptedPeers"),
         tests(
-            "Examples", "AppSound", "EchoAgent", "CustomBackend", "CustomDevice", "VoiceControl", "BatchTranscriber",
+            "Examples", "NamedStreams", "VoiceTransport", "AppSound", "EchoAgent", "CustomBackend", "CustomDevice", "VoiceControl", "BatchTranscriber",
             "TenLines", "PushToTalk", "Karaoke", "Assistant", "RealtimePartner", "ScriptedRealtime", "VoiceDevices",
             "VoiceEngine", "VoicePartner", "VoiceProcessing", "VoiceSimulation", "SimulatedCalls",
             optimized: false),

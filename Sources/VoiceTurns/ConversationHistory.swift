@@ -80,6 +80,9 @@ public struct ConversationHistory: Codable, Equatable, Sendable {
         turns[place].said = Self.cut(text)
     }
 
+    /// What an app asked in the near talker's place; the turn is there from now on.
+    package mutating func asked(_ text: String, in turn: TurnID) { change(turn) { $0.said = Self.cut(text) } }
+
     /// What was answered in a turn, and what was heard of it, by whoever knows the words; does nothing where no answer is there.
     package mutating func answered(_ text: String, heard: String, in turn: TurnID) {
         guard let place = turns.lastIndex(where: { $0.turn == turn.rawValue }) else { return }

@@ -145,6 +145,10 @@ extension ChatRequest {
     /// A dialogue as a server is told it: of an answer that was cut, what was heard.
     init(_ dialogue: Dialogue, model: String, instructions: String, tools: [ResponderTool] = []) {
         var messages = instructions.isEmpty ? [] : [Message(.system, instructions)]
+        if !dialogue.parameters.isEmpty {
+            let parameters = dialogue.parameters.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
+            messages.append(Message(.system, "What the app tells:\n" + parameters.joined(separator: "\n")))
+        }
         for line in dialogue.lines {
             switch line {
             case .talker(let text): messages.append(Message(.user, text))

@@ -127,6 +127,9 @@ public final class Conversation: Sendable {
     /// Has the ``history`` know what the near talker said in a turn; does nothing where that is not in it.
     public func recognised(_ text: String, in turn: TurnID) { core.recognised(text, in: turn) }
 
+    /// Has the ``history`` know what an app asked in the near talker's place, in a turn that the agent has taken.
+    public func asked(_ text: String, in turn: TurnID) { core.asked(text, in: turn) }
+
     /// Has the ``history`` know the words of an answer that is over, where the app has its own account of them; does nothing where that is not in it.
     public func answered(_ text: String, heard: String, in turn: TurnID) {
         core.answered(text, heard: heard, in: turn)

@@ -140,6 +140,11 @@ package final class ConversationCore: Sendable {
         state.withLock { $0.history.recognised(text, in: turn) }
     }
 
+    /// What an app asked in a turn that the agent has taken.
+    func asked(_ text: String, in turn: TurnID) {
+        state.withLock { $0.history.asked(text, in: turn) }
+    }
+
     /// What was answered in a turn, and what was heard of that.
     func answered(_ text: String, heard: String, in turn: TurnID) {
         state.withLock { $0.history.answered(text, heard: heard, in: turn) }

@@ -167,7 +167,7 @@ package struct CascadeMachine: Sendable {
         caption(&over)
         // What was told as heard stays so: a caption is ahead by the device's buffer at most.
         let spoken = SpokenText(said: over.said, heard: over.transcript.captioned, end: left.end)
-        dialogue.append(.talker(over.question))
+        if !over.question.isEmpty { dialogue.append(.talker(over.question)) }
         guard !spoken.said.isEmpty else { return }
         dialogue.append(.partner(spoken))
         tell(.answered(over.turn, spoken))
@@ -214,6 +214,37 @@ package struct CascadeMachine: Sendable {
             (recognising, isTextAwaited) = (nil, false)
             if isWanted { outputs.append(.finish(turn)) }
         }
+    }
+
+    // MARK: The app
+
+    /// The app has parameters for the responder; false where they are too many.
+    package mutating func update(_ parameters: [String: String]) -> Bool { dialogue.update(parameters) }
+
+    /// The app asks something in a turn of its own.
+    package mutating func ask(_ turn: TurnID, _ text: String, now: Duration) {
+        begin(turn)
+        let text = String(text.trimmed.prefix(Dialogue.longestLine))
+        tell(.recognised(turn, text, isFinal: true))
+        if text.isEmpty { return outputs.append(.finish(turn)) }
+        question = Question(turn: turn, text: text, deadline: now + Self.patience)
+        respond(now: now)
+    }
+
+    /// The app has something said in a turn of its own.
+    package mutating func say(_ turn: TurnID, _ text: String) {
+        begin(turn)
+        conclude()
+        answer = Answer(turn: turn, question: "")
+        _ = responded(turn, text)
+        responseEnded(turn, nil)
+    }
+
+    /// A turn of the app's begins: what was under way is over, also where the conversation has yet to tell it.
+    private mutating func begin(_ turn: TurnID) {
+        question = nil
+        guard let over = answer, over.turn != turn else { return }
+        cancelled(over.turn, .cancelled)
     }
 
     // MARK: The responder

@@ -7,9 +7,16 @@ public struct CascadePartner: Partner {
     private let recogniser: any Recogniser
     private let responder: any Responder
     private let synthesiser: any Synthesiser
+    private let requests: PartnerRequests?
 
     /// A partner that hears with the first, thinks with the second and speaks with the third.
-    public init(recogniser: any Recogniser, responder: any Responder, synthesiser: any Synthesiser) {
+    ///
+    /// - Parameter requests: what the app asks while it converses.
+    public init(
+        recogniser: any Recogniser, responder: any Responder, synthesiser: any Synthesiser,
+        requests: PartnerRequests? = nil
+    ) {
+        self.requests = requests
         self.recogniser = recogniser
         self.responder = responder
         self.synthesiser = synthesiser
@@ -27,6 +34,8 @@ public struct CascadePartner: Partner {
         in conversation: Conversation, tell: @escaping @Sendable (PartnerEvent) -> Void
     ) async throws(PartnerError) {
         let run = CascadeRun(conversation, recogniser, responder, synthesiser, tell: tell)
+        requests?.serve { await run.take($0) }
+        defer { requests?.serve(nil) }
         tell(.ready)
         await withTaskGroup(of: Void.self) { group in
             group.addTask {

@@ -59,6 +59,34 @@ actor CascadeRun {
         carryOut()
     }
 
+    /// Takes what the app asks; false where that cannot be done now.
+    func take(_ request: PartnerRequests.Request) -> Bool {
+        defer { carryOut() }
+        switch request {
+        case .say(let text):
+            guard let turn = takeTurn() else { return false }
+            machine.say(turn, text)
+        case .ask(let text):
+            guard let turn = takeTurn() else { return false }
+            conversation.asked(text, in: turn)
+            machine.ask(turn, text, now: now)
+        case .update(let parameters): return machine.update(parameters)
+        }
+        return true
+    }
+
+    /// The agent's turn, without one of the near talker's; an answer that is under way is given up. Nil while the near talker has the turn.
+    private func takeTurn() -> TurnID? {
+        if conversation.state != .listening { try? conversation.cancel() }
+        guard let answer = try? conversation.answer(nil) else { return nil }
+        if let over = making {
+            over.tasks.forEach { $0.cancel() }
+            over.captions?.cancel()
+        }
+        making = Making(turn: answer.turn, answer: answer)
+        return answer.turn
+    }
+
     /// Takes what the near talker says.
     func hear(_ frame: SoundFrame) {
         memory.append(frame)

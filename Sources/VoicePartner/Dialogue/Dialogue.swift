@@ -20,8 +20,22 @@ public struct Dialogue: Equatable, Sendable {
     /// The oldest first.
     public private(set) var lines: [Line] = []
 
+    /// What the app has told of itself, by name; see ``PartnerRequests/update(_:)``.
+    public private(set) var parameters: [String: String] = [:]
+
     /// Nothing was said yet.
     public init() {}
+
+    /// Takes parameters of the app; false, and nothing is changed, where they would be too many or too long.
+    mutating func update(_ changes: [String: String]) -> Bool {
+        let all = parameters.merging(changes) { $1 }.filter { !$0.value.isEmpty }
+        let bytes = all.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
+        guard all.count <= PartnerRequests.parameterLimit, bytes <= PartnerRequests.parameterByteLimit else {
+            return false
+        }
+        parameters = all
+        return true
+    }
 
     /// Adds a line.
     public mutating func append(_ line: Line) {

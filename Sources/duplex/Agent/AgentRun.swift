@@ -1,3 +1,4 @@
+import RealtimePartner
 import VoiceEngine
 import VoicePartner
 
@@ -10,13 +11,14 @@ struct AgentRun {
     private let options: Agent
     private let endpoint: RoomEndpoint
     private let partner: any Partner
+    private let requests = PartnerRequests()
     private let log: TalkLog
 
     init(_ options: Agent) throws {
         self.options = options
         log = TalkLog(json: options.json)
         endpoint = try options.access.endpoint(options.server)
-        partner = try options.partner.make()
+        partner = try options.partner.make(requests: requests)
     }
 
     func run() async throws {
@@ -146,6 +148,22 @@ struct AgentRun {
         if isAgent { try? await room.stopPlaying(participant) } else { try? await room.play(participant) }
     }
 
+    /// Agents ask nothing of agents, as they do not answer them.
+    private func mayAsk(_ participant: ParticipantID, _ room: VoiceEngine) async -> Bool {
+        options.hearAgents
+            || !(await room.snapshot.others.contains { $0.participant.id == participant && $0.participant.isAgent })
+    }
+
+    /// Does what an app in the room asks; what cannot be done now is not done.
+    private func obey(_ message: AgentMessage, _ conversation: Conversation) async {
+        switch message {
+        case .say(let text): await requests.say(text)
+        case .ask(let text): await requests.ask(text)
+        case .update(let parameters): await requests.update(parameters)
+        case .cancel: try? conversation.cancel()
+        }
+    }
+
     private func watch(
         _ events: EventStream, _ conversation: Conversation, _ room: VoiceEngine
     ) async -> TalkEnding? {
@@ -160,6 +178,9 @@ struct AgentRun {
                 await mind(attributes.isOfAgent, id, room)
             // By the room's message; who speaks is heard as an interruption.
             case .interrupted(let talker, let other, _) where talker == own && other != own: try? conversation.cancel()
+            case .message(let sender, let bytes):
+                guard let message = AgentMessage(bytes), await mayAsk(sender, room) else { continue }
+                await obey(message, conversation)
             case .left(let end): return .failed(Failure(end))
             default: break
             }

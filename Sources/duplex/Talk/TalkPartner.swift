@@ -23,11 +23,14 @@ struct TalkPartner: ParsableArguments {
     var nearEndRate: SoundRate { offline ? .hertz16000 : RealtimeOptions.rate }
 
     /// The partner that was asked for.
-    func make() throws -> any Partner {
+    ///
+    /// - Parameter requests: what the app asks of it; of those offline.
+    func make(requests: PartnerRequests? = nil) throws -> any Partner {
         if let url = server.realtime { return try server.make(url) }
         let parts = try parts.make(server)
         return CascadePartner(
-            recogniser: parts.recogniser, responder: parts.responder, synthesiser: parts.synthesiser)
+            recogniser: parts.recogniser, responder: parts.responder, synthesiser: parts.synthesiser,
+            requests: requests)
     }
 }
 
