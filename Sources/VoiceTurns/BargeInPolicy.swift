@@ -49,6 +49,10 @@ public struct BargeInStages: BitwiseCopyable, Equatable, Sendable {
     public var rewind: Duration = .milliseconds(100)
     /// How much quieter a ducked answer is, 0 to 40 dB.
     public var duckDecibels: Float = 12
+    /// Within what time it becomes quieter, 1 ms to 1 s: as soon as can be without a click.
+    public var duckAttack: Duration = .milliseconds(5)
+    /// Within what time it comes back, 1 ms to 2 s: slowly enough not to draw the ear.
+    public var duckRelease: Duration = .milliseconds(100)
     /// As long as the echo canceller is not to be trusted, speech must last so many times as long, 1 to 20: what is heard may be the answer's own echo. The same
     /// holds for giving up where the sound is as steady as many voices at once are.
     public var doubt: Double = 4
@@ -81,5 +85,7 @@ public struct BargeInStages: BitwiseCopyable, Equatable, Sendable {
             ?? .of(releaseAfter, "releaseAfter", in: .milliseconds(50) ... .seconds(2))
             ?? .of(resumeAfter, "resumeAfter", in: .milliseconds(100) ... .seconds(5))
             ?? .of(rewind, "rewind", in: .zero ... .milliseconds(250))
+            ?? .of(duckAttack, "duckAttack", in: .milliseconds(1) ... .seconds(1))
+            ?? .of(duckRelease, "duckRelease", in: .milliseconds(1) ... .seconds(2))
     }
 }

@@ -62,11 +62,10 @@ struct DownlinkStream: ~Copyable {
         volume.move(to: gain * ducking)
     }
 
-    /// Makes it quieter by this factor, or 1 again.
-    mutating func duck(by factor: Float) {
-        let isUp = factor > ducking
+    /// Makes it quieter by this factor, or 1 again, within so many frames of 48 kHz, at least 1.
+    mutating func duck(by factor: Float, over frames: Int) {
         ducking = factor
-        volume.move(to: gain * ducking, over: isUp ? GainRamp.releaseFrames : GainRamp.attackFrames)
+        volume.move(to: gain * ducking, over: frames)
     }
 
     mutating func insert(_ packet: borrowing RTPPacket, arrival: Duration) {

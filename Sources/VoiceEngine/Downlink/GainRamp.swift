@@ -2,8 +2,6 @@
 struct GainRamp: BitwiseCopyable {
     /// 5 ms at 48 kHz.
     static let rampFrames = 240
-    /// Ducking what is spoken into, as soon as can be without a click, and letting it come back, 100 ms, which does not draw the ear.
-    static let (attackFrames, releaseFrames) = (rampFrames, 4_800)
 
     private(set) var current: Float
     private var target: Float

@@ -293,30 +293,31 @@ struct StreamTable: ~Copyable {
     /// Does what somebody who speaks into the watched stream brings about. Of a participant with several streams one is kept; the others are silent meanwhile.
     mutating func change(_ delivery: SpeechDelivery) {
         guard let source = hold.source, let slot = slot(of: source) else { return }
-        duckOthers(of: slot, by: delivery.othersFactor)
+        let (factor, frames) = delivery.toOthers
+        duckOthers(of: slot, by: factor, over: frames)
         switch delivery {
-        case .whole(let rewind):
+        case .whole(let rewind, let frames):
             hold.release(rewind: rewind)
-            unsafe slots[slot].duck(by: 1)
+            unsafe slots[slot].duck(by: 1, over: frames)
         // Of the one before, what was begun is only undone.
         case _ where !isHoldWatched: break
-        case .ducked(let factor):
+        case .ducked(let factor, let frames):
             // It may have been held a block ago.
             hold.release(rewind: 0)
-            unsafe slots[slot].duck(by: factor)
+            unsafe slots[slot].duck(by: factor, over: frames)
         case .held: hold.hold()
-        case .givenUp:
+        case .givenUp(let frames):
             hold.giveUp()
-            unsafe slots[slot].duck(by: 1)
+            unsafe slots[slot].duck(by: 1, over: frames)
         }
     }
 
     /// Has the other streams of a slot's participant be quieter by a factor.
-    private mutating func duckOthers(of slot: Int, by factor: Float) {
+    private mutating func duckOthers(of slot: Int, by factor: Float, over frames: Int) {
         let participant = unsafe slots[slot].participant
         guard participant != 0 else { return }
         for index in 0..<count where unsafe slots[index].participant == participant {
-            if index != slot { unsafe slots[index].duck(by: factor) }
+            if index != slot { unsafe slots[index].duck(by: factor, over: frames) }
         }
     }
 
@@ -393,13 +394,13 @@ struct StreamTable: ~Copyable {
 }
 
 extension SpeechDelivery {
-    /// What it does to streams that are not kept.
-    fileprivate var othersFactor: Float {
+    /// What it does to streams that are not kept: a factor, and within how many frames.
+    fileprivate var toOthers: (factor: Float, frames: Int) {
         switch self {
         // What is given up is dropped by its generation.
-        case .whole, .givenUp: 1
-        case .ducked(let factor): factor
-        case .held: 0
+        case .whole(_, let frames), .givenUp(let frames): (1, frames)
+        case .ducked(let factor, let frames): (factor, frames)
+        case .held: (0, GainRamp.rampFrames)
         }
     }
 }

@@ -171,15 +171,15 @@ struct FarEndTable: ~Copyable {
     mutating func change(_ number: UInt64, _ delivery: SpeechDelivery) {
         guard let farEnd = farEnd(number) else { return }
         switch delivery {
-        case .ducked(let factor): unsafe farEnd.queue.pointee.duck(by: factor)
+        case .ducked(let factor, let frames): unsafe farEnd.queue.pointee.duck(by: factor, over: frames)
         case .held: unsafe farEnd.queue.pointee.hold()
-        case .whole(let rewind):
+        case .whole(let rewind, let frames):
             unsafe farEnd.queue.pointee.release(rewind: rewind)
-            unsafe farEnd.queue.pointee.duck(by: 1)
-        case .givenUp:
+            unsafe farEnd.queue.pointee.duck(by: 1, over: frames)
+        case .givenUp(let frames):
             farEnd.cells.interrupt()
             unsafe farEnd.queue.pointee.release(rewind: 0)
-            unsafe farEnd.queue.pointee.duck(by: 1)
+            unsafe farEnd.queue.pointee.duck(by: 1, over: frames)
         }
     }
 

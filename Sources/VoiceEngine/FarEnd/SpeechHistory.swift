@@ -48,12 +48,12 @@ struct SpeechHistory: ~Copyable {
 
 /// How a far end is heard while somebody speaks into it.
 enum SpeechDelivery: BitwiseCopyable {
-    /// Quieter by this factor.
-    case ducked(Float)
+    /// Quieter by this factor, within so many frames.
+    case ducked(Float, frames: Int)
     /// Silent, and kept.
     case held
-    /// As it is, from so many frames before where it was held.
-    case whole(rewind: Int)
-    /// What was begun is dropped; what comes then is heard as it is.
-    case givenUp
+    /// As it is, within so many frames, from `rewind` frames before where it was held.
+    case whole(rewind: Int, frames: Int)
+    /// What was begun is dropped; what comes then is heard as it is, within so many frames.
+    case givenUp(frames: Int)
 }

@@ -173,11 +173,10 @@ struct SpeechQueue: ~Copyable, @unchecked Sendable {
     /// Whether something of it is being heard.
     var isSounding: Bool { utterance != nil && position > 0 && !isDry && !isCut && !isHeld }
 
-    /// Makes it quieter by this factor, or 1 again.
-    mutating func duck(by factor: Float) {
-        let isUp = factor > ducking
+    /// Makes it quieter by this factor, or 1 again, within so many frames of 48 kHz, at least 1.
+    mutating func duck(by factor: Float, over frames: Int) {
         ducking = factor
-        volume.move(to: gain * ducking, over: isUp ? GainRamp.releaseFrames : GainRamp.attackFrames)
+        volume.move(to: gain * ducking, over: frames)
     }
 
     /// Falls silent and keeps what waits.

@@ -182,6 +182,8 @@ extension BargeInPolicy {
         try coder.code(&stages.resumeAfter)
         try coder.code(&stages.rewind)
         try coder.code(&stages.duckDecibels)
+        try coder.code(&stages.duckAttack)
+        try coder.code(&stages.duckRelease)
         try coder.code(&stages.doubt)
         switch kind {
         case 0: self = .off

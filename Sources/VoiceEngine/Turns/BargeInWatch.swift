@@ -47,10 +47,11 @@ struct BargeInWatch: BitwiseCopyable {
     /// What a stage does to what is watched.
     func delivery(of stage: BargeInStage) -> SpeechDelivery {
         switch stage {
-        case .none: .whole(rewind: stages.rewind.frames)
-        case .suspected: .ducked(amplitude(decibels: -stages.duckDecibels))
+        case .none: .whole(rewind: stages.rewind.frames, frames: max(stages.duckRelease.frames, 1))
+        case .suspected:
+            .ducked(amplitude(decibels: -stages.duckDecibels), frames: max(stages.duckAttack.frames, 1))
         case .held: .held
-        case .confirmed: .givenUp
+        case .confirmed: .givenUp(frames: max(stages.duckRelease.frames, 1))
         }
     }
 }

@@ -242,16 +242,16 @@ struct SpeechQueueTests {
         #expect(rig.pull(480).map(number(of:)) == Array(10_001...10_480))
     }
 
-    @Test("ducked, it is quieter by that after 20 ms, and itself again 100 ms after")
-    func ducked() throws {
+    @Test("ducked, it is quieter by that after its attack, and itself again after its release", arguments: [240, 960])
+    func ducked(attack: Int) throws {
         let rig = try QueueRig()
         #expect(rig.offer([Float](repeating: 0.5, count: 48_000), 1) == 48_000)
         _ = rig.mix(480)
-        unsafe rig.line.queue.pointer.pointee.duck(by: 0.25)
+        unsafe rig.line.queue.pointer.pointee.duck(by: 0.25, over: attack)
         let down = rig.mix(1_920)
-        #expect(down[0] > 0.49 && abs(down[960] - 0.125) < 1e-4)
+        #expect(down[0] > 0.49 && abs(down[attack] - 0.125) < 1e-4 && down[attack / 2] > 0.2)
         #expect(zip(down, down.dropFirst()).allSatisfy { $0 >= $1 })
-        unsafe rig.line.queue.pointer.pointee.duck(by: 1)
+        unsafe rig.line.queue.pointer.pointee.duck(by: 1, over: 4_800)
         let up = rig.mix(5_760)
         #expect(up[0] < 0.13 && up[4_800] == 0.5)
     }
