@@ -8,8 +8,9 @@ struct CancelledPlayLiveTests {
         // Given an answer of which 60 s were to be played, and a queue for 1 s
         let engine = try modestEngine()
         try await engine.start()
+        // By a button, so that whoever speaks before the card does not interrupt it
         let conversation = try await engine.converse(
-            configuration: FarEndConfiguration(queue: .seconds(1)))
+            .pushToTalk(), configuration: FarEndConfiguration(queue: .seconds(1)))
         let answer = try conversation.answer(nil)
         answer.caption("A long story. ")
         let play = Task { await answer.play([Float](repeating: 0.1, count: 60 * 16_000), rate: .hertz16000) }
@@ -23,7 +24,7 @@ struct CancelledPlayLiveTests {
         #expect(
             try await eventually {
                 guard let caption = answer.currentCaption else { return false }
-                return caption.heard.hasSuffix("Never") && !caption.isFinal
+                return caption.heard.contains("Never") && !caption.isFinal
             })
         await answer.finish()
         await engine.stop()

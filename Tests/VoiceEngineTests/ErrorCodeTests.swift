@@ -16,7 +16,7 @@ struct ErrorCodeTests {
             .invalidConfiguration("the volume is 7; use 0 to 4"), .resourcesExhausted("no memory for a ring"),
             .notStarted,
             .alreadyStarted, .notJoined, .alreadyJoined, .unknownParticipant(ParticipantID(rawValue: 7)), .overloaded,
-            .alreadyConversing, .calledFromEngineThread,
+            .alreadyConversing, .calledFromEngineThread, .tooManyStreamNames,
         ] + devices.map(EngineError.device) + ends.map { .room(.session($0)) } + clientEnds.map(EngineError.room)
         + requests.map(EngineError.requestRefused) + turns.map(EngineError.turn)
         + [TextError.invalidName, .textTooLong(bytes: 1), .extrasTooLong(bytes: 1), .tooManyStreams].map(

@@ -40,7 +40,7 @@ extension EngineLiveTests {
             // Then it is not heard when it is there again
             try await anna.publish(as: "stage")
             #expect(try await eventually { await anna.snapshot.own?.streams.map(\.name) == ["stage"] })
-            #expect(try await ben.statistics().streams.isEmpty)
+            #expect(try await eventually { try await ben.statistics().streams.isEmpty })
             // And a name that is taken is refused
             let refused = ben.events
             try await ben.publish(as: "stage")
