@@ -29,6 +29,10 @@ public actor VoiceEngine {
     private var follower: Task<Void, Never>?
     /// Waits until more of the texts may be sent.
     private var textTimer: Task<Void, Never>?
+    /// The volume that was asked for, and what follows the noise below it.
+    var outputVolume: Float = 1
+    var noiseFollower: NoiseFollower?
+    var noiseTimer: Task<Void, Never>?
     private var isMuted = false
     private var muteKind = MuteKind.stop
     private var lastRecording: RecordingStatus?
@@ -158,6 +162,8 @@ public actor VoiceEngine {
         // A join that was asked for meanwhile is left as well.
         while room != nil { await leave() }
         guard let running = running.take() else { return }
+        noiseTimer?.cancel()
+        (noiseTimer, noiseFollower, outputVolume) = (nil, nil, 1)
         running.halt()
         lastRecording = running.core.recorder?.status
         broadcast.forgetConditions()
@@ -400,7 +406,8 @@ public actor VoiceEngine {
     public func setOutputVolume(_ volume: Float) throws(EngineError) {
         guard (0...1).contains(volume) else { throw .invalidConfiguration("the volume is \(volume); use 0...1") }
         guard let core = running?.core else { throw .notStarted }
-        core.playback.gain = volume
+        outputVolume = volume
+        applyVolume(core)
     }
 
     /// Changes what is done to the microphone, from the next block on and without a gap.
