@@ -66,7 +66,7 @@ package struct RTPStreamStart: BitwiseCopyable, Sendable {
     /// Makes this the longest payload of ``MediaCommand`` and a multiple of 8 bytes long, so that the enum's tag has a word of its own. Swift
     /// 6.3.1 optimises such a tag away where it shares one with the end of a shorter payload whose last bytes it takes for undefined: then
     /// `setProcessing`, chosen between two constants, arrived as any other command. MediaCommandTests has the layout.
-    private let reserved = InlineArray<39, UInt32>(repeating: 0)
+    private let reserved = InlineArray<41, UInt32>(repeating: 0)
 
     /// Whether packets may repeat earlier ones (RFC 2198): everybody takes that, or the room takes it out.
     var mayRepeat: Bool { flags != 0 }
