@@ -28,7 +28,7 @@ extension VoiceEngine {
 
     private func followNoise() {
         guard let core else { return }
-        let uplink = core.statistics().uplink
+        let uplink = core.statistics().uplink.report
         let isSounding = (uplink.referenceLevel ?? -127) > -50
         noiseFollower?.follow(noise: uplink.noiseLevel, isFarEndSounding: isSounding, elapsed: Self.noisePeriod)
         applyVolume(core)
