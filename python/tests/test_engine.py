@@ -184,11 +184,21 @@ class MisuseTests(unittest.TestCase):
             for call in (
                 lambda: near.send(b"x"), lambda: near.interrupt(), lambda: near.set_volume(1, 1),
                 lambda: near.set_text("captions", "x"), lambda: near.append_text("captions", "x"),
-                lambda: near.participant(1), lambda: near.talker(1),
+                lambda: near.participant(1), lambda: near.talker(1), lambda: near.set_role(dv.Role.LISTENER),
+                lambda: near.play_stream(""), lambda: near.set_attribute("", "x"),
             ):  # fmt: skip
                 with self.assertRaises(dv.DuplexVoiceError) as refused:
                     call()
                 self.assertRegex(refused.exception.code, r"^\w+\.\w+$")
+            near.play_stream("stage")
+            near.set_stream_volume("stage", 0.5)
+            near.set_attribute("dv.kind", "agent")
+            event = near.next_event(5)
+            while event is not None and event.kind != dv.EventKind.STREAM_STATE:
+                event = near.next_event(5)
+            assert event is not None
+            self.assertEqual((event.text, event.value), ("stage", dv.Play.WAITING))
+            self.assertEqual(event.code, "stream.outsideRoom")
             with self.assertRaises(dv.NotPermittedError) as refused:
                 near.join("udp://192.0.2.1:9", "x")
             self.assertEqual(refused.exception.code, "transport.plaintextRefused")
