@@ -150,8 +150,8 @@ struct AgentRun {
 
     /// Agents ask nothing of agents, as they do not answer them.
     private func mayAsk(_ participant: ParticipantID, _ room: VoiceEngine) async -> Bool {
-        options.hearAgents
-            || !(await room.snapshot.others.contains { $0.participant.id == participant && $0.participant.isAgent })
+        guard !options.hearAgents else { return true }
+        return await !room.snapshot.others.contains { $0.participant.id == participant && $0.participant.isAgent }
     }
 
     /// Does what an app in the room asks; what cannot be done now is not done.
