@@ -241,7 +241,8 @@ let package = Package(
         tests(
             "EndToEnd", "VoiceEngine", "VoiceSimulation", "SimulatedCalls", "CAllocationCounter", "ScriptedPeers"),
         tests(
-            "Examples", "NamedStreams", "VoiceTransport", "AppSound", "EchoAgent", "CustomBackend", "CustomDevice",
+            "Examples", "NamedStreams", "VoiceRooms", "VoiceTransport", "AppSound", "EchoAgent", "CustomBackend",
+            "CustomDevice",
             "VoiceControl", "BatchTranscriber",
             "TenLines", "PushToTalk", "Karaoke", "Assistant", "RealtimePartner", "ScriptedRealtime", "VoiceDevices",
             "VoiceEngine", "VoicePartner", "VoiceProcessing", "VoiceSimulation", "SimulatedCalls",

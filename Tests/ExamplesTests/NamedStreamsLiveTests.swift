@@ -2,6 +2,7 @@ import Glibc
 import SimulatedCalls
 import Testing
 import VoiceEngine
+import VoiceRooms
 import VoiceSimulation
 import VoiceTransport
 
@@ -39,7 +40,7 @@ struct NamedStreamsLiveTests {
             configuration: RoomServerConfiguration(port: 0),
             verifier: TokenVerifier(keys: [try TokenKey(name: "test", secret: Self.secret)]))
         let port = try server.start()
-        defer { server.kill() }
+        defer { server.stop() }
         let (talker, early, late) = (
             Stage(engine: try engine(1)), Stage(engine: try engine(2)), Stage(engine: try engine(3))
         )
