@@ -70,7 +70,9 @@ let package = Package(
         .target(name: "CAllocationCounter", dependencies: ["CLinuxRealtime"], cSettings: c),
         .target(name: "CDTLS", dependencies: ["COpenSSL"], cSettings: c),
         .target(name: "CWebSocket", dependencies: ["CLibWebSockets", "COpenSSL"], cSettings: c),
-        .target(name: "CVoiceKernels", exclude: ["double-talk-network.bin", "residual-echo-network.bin", "speech-network.bin"], cSettings: c),
+        .target(
+            name: "CVoiceKernels",
+            exclude: ["double-talk-network.bin", "residual-echo-network.bin", "speech-network.bin"], cSettings: c),
         .target(name: "CRNNoise", cSettings: c),
         .target(
             name: "CWebRTCAudio", dependencies: ["CWebRTCAudioProcessing"],
@@ -278,8 +280,8 @@ if let names = Context.environment["DUPLEXVOICE_ONLY"] {
     if !kept.contains("duplex") { package.dependencies.removeAll() }
 }
 
-// DUPLEXVOICE_UNOPTIMIZED=DuplexBench leaves these targets unoptimised in release builds too. tools/test uses it for programs that it builds but
-// never runs.
+// DUPLEXVOICE_UNOPTIMIZED=DuplexBench leaves these targets unoptimised in release builds too. tools/test uses it for
+// programs that it builds but never runs.
 if let names = Context.environment["DUPLEXVOICE_UNOPTIMIZED"]?.split(separator: ",").map(String.init) {
     for target in package.targets where names.contains(target.name) { target.swiftSettings = unoptimized }
 }

@@ -1,6 +1,7 @@
 import VoiceEngine
 
-/// Hands what is said to a recogniser that takes speech piece by piece, as WAV files, cut where the talker pauses; until the engine stops.
+/// Hands what is said to a recogniser that takes speech piece by piece, as WAV files, cut where the talker pauses;
+/// until the engine stops.
 func dictate(on engine: VoiceEngine, to recognise: @Sendable ([UInt8]) async -> Void) async throws {
     let chunker = try await engine.openChunker(.atSilence(minimum: .seconds(1), maximum: .seconds(15)))
     for await chunk in chunker.chunks where !chunk.isSilent { await recognise(chunk.waveFile) }

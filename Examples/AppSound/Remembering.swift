@@ -1,6 +1,7 @@
 import VoiceEngine
 
-/// Answers each turn with these sentences, shows the words as they are heard, and returns what became of all turns when the engine stops: `Codable`, to be kept, and to be gone on with.
+/// Answers each turn with these sentences, shows the words as they are heard, and returns what became of all turns when
+/// the engine stops: `Codable`, to be kept, and to be gone on with.
 func answer(
     _ sentences: [(text: String, sound: EncodedSound)], on engine: VoiceEngine,
     resuming history: ConversationHistory = ConversationHistory(id: "kitchen"),

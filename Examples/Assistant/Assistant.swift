@@ -1,7 +1,8 @@
 import VoiceEngine
 import VoicePartner
 
-/// An assistant: questions are spoken or typed, a responder thinks of the answers, and they are spoken sentence by sentence as they come.
+/// An assistant: questions are spoken or typed, a responder thinks of the answers, and they are spoken sentence by
+/// sentence as they come.
 ///
 ///     spoken ─► recogniser ─┐
 ///                           ├─► dialogue ─► responder ─► sentences ─► synthesiser ─► loudspeaker

@@ -1,4 +1,5 @@
-// Assistant URL MODEL [FILE.wav]: speak, or type; /cancel, /reset, /quit. With a file, that is the microphone. The server's key is taken from ASSISTANT_KEY.
+// Assistant URL MODEL [FILE.wav]: speak, or type; /cancel, /reset, /quit. With a file, that is the microphone. The
+// server's key is taken from ASSISTANT_KEY.
 import Foundation
 import RealtimePartner
 import VoiceEngine

@@ -1,10 +1,12 @@
 import GraphEngine
 import VoicePartner
 
-/// Writes down what is said in a recording, piece by piece: the chunker cuts in pauses, and each cut has the recogniser take what came since the one before.
+/// Writes down what is said in a recording, piece by piece: the chunker cuts in pauses, and each cut has the recogniser
+/// take what came since the one before.
 ///
 /// - Parameters:
-///   - file: a sound file of any length; the file's time waits for the recogniser, so that memory does not grow with it.
+///   - file: a sound file of any length; the file's time waits for the recogniser, so that memory does not grow with
+///     it.
 ///   - say: called with where a piece begins and ends, in seconds, and what was understood.
 /// - Returns: how many pieces there were, and how much of the file they cover, seconds.
 func transcribe(

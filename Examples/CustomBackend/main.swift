@@ -1,4 +1,5 @@
-// CustomBackend: two seconds of a microphone that hears the loudspeaker for the first of them; prints its level before and after.
+// CustomBackend: two seconds of a microphone that hears the loudspeaker for the first of them; prints its level before
+// and after.
 import VoiceProcessing
 
 let processor = try ProcessingBackend.halfDuplex.makeProcessor(

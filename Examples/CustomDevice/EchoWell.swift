@@ -2,7 +2,8 @@ import Synchronization
 import VoiceEngine
 import VoiceRealtime
 
-/// A device of a client's own, such as a radio or a telephone line would be. This one is a well: its microphone hears what was called into it a quarter of a second before, half as loud.
+/// A device of a client's own, such as a radio or a telephone line would be. This one is a well: its microphone hears
+/// what was called into it a quarter of a second before, half as loud.
 final class EchoWell: AudioDevice {
     private let thread = Mutex<RealtimeThread?>(nil)
 
@@ -32,7 +33,8 @@ final class EchoWell: AudioDevice {
     func stop() { thread.withLock { $0.take() }?.stop() }
 }
 
-/// The thread's own: it moves 10 ms at a time each way, and says when they passed the converters. By the monotonic clock here; a device with a clock of its own says when that was seen.
+/// The thread's own: it moves 10 ms at a time each way, and says when they passed the converters. By the monotonic
+/// clock here; a device with a clock of its own says when that was seen.
 private struct Well: ~Copyable, Sendable {
     static let period = 480
     /// From mouth to ear, 250 ms, and the period that is in hand.

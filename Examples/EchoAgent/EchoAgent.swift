@@ -1,6 +1,7 @@
 import VoiceEngine
 
-/// An agent in the engine's own process that says back what it was told, until the engine stops. Whoever speaks into its answer silences it; a cough does not.
+/// An agent in the engine's own process that says back what it was told, until the engine stops. Whoever speaks into
+/// its answer silences it; a cough does not.
 func echo(on engine: VoiceEngine) async throws {
     let conversation = try await engine.converse()
     let memory = Memory()

@@ -21,7 +21,8 @@ func readAloud(
     }
 }
 
-/// Shows what is said in the engine's room by those who send captions, as far as it is heard here, until the engine is gone.
+/// Shows what is said in the engine's room by those who send captions, as far as it is heard here, until the engine is
+/// gone.
 func watchRoom(of engine: VoiceEngine, show: @Sendable (CaptionLine) -> Void) async {
     for await caption in engine.captions { show(CaptionLine(caption.caption)) }
 }

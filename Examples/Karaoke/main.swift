@@ -1,5 +1,5 @@
-// Karaoke TEXT.txt: speaks the lines of a text over ALSA's `default`, and shows them as they are heard; with `--silent` without a sound card.
-// Karaoke URL TOKEN: shows what is said in a room, as it is heard here.
+// Karaoke TEXT.txt: speaks the lines of a text over ALSA's `default`, and shows them as they are heard; with `--silent`
+// without a sound card. Karaoke URL TOKEN: shows what is said in a room, as it is heard here.
 import Foundation
 import VoiceEngine
 import VoicePartner

@@ -1,6 +1,7 @@
 import VoiceEngine
 
-/// A stage and its audience: one stream has a name, and whoever wants to hear the stage plays that name, before it is there or after.
+/// A stage and its audience: one stream has a name, and whoever wants to hear the stage plays that name, before it is
+/// there or after.
 ///
 ///     talker:   publish(as: "stage") ──► room ──► play("stage")   audience, who publish nothing
 ///                                                 a raised hand ──► invited: listener becomes talker

@@ -1,7 +1,8 @@
 import VoiceEngine
 import VoicePartner
 
-/// A talk in which the microphone is open only while the talker wants it: the space bar begins a turn and ends it, c cancels, q leaves.
+/// A talk in which the microphone is open only while the talker wants it: the space bar begins a turn and ends it, c
+/// cancels, q leaves.
 ///
 /// Terminals tell of no key that is let go, hence the second press.
 func pushToTalk(

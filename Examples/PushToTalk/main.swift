@@ -1,4 +1,5 @@
-// PushToTalk [FILE.wav]: a talk with the offline partner over ALSA's `default`, or with a recording in place of the microphone.
+// PushToTalk [FILE.wav]: a talk with the offline partner over ALSA's `default`, or with a recording in place of the
+// microphone.
 import VoiceEngine
 import VoicePartner
 

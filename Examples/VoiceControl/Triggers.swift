@@ -18,7 +18,8 @@ struct Triggers: Sendable {
     /// Removes a group.
     mutating func remove(_ group: String) { keywords.removeAll { $0.group == group } }
 
-    /// The longest keyword that is somewhere in the text: "go back home" is not "back" where "go back" is a keyword. The first of equals.
+    /// The longest keyword that is somewhere in the text: "go back home" is not "back" where "go back" is a keyword.
+    /// The first of equals.
     func match(_ text: String) -> Match? {
         let words = Self.normalised(text)
         return keywords.filter { words.contains($0.words) }.reduce(nil as Match?) { best, found in

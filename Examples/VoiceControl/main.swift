@@ -1,4 +1,5 @@
-// VoiceControl [FILE.wav]: a list in the terminal that is driven by spoken words, from a file, or from ALSA's `default` until Control-C.
+// VoiceControl [FILE.wav]: a list in the terminal that is driven by spoken words, from a file, or from ALSA's `default`
+// until Control-C.
 import GraphEngine
 import VoiceEngine
 

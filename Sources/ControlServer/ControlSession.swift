@@ -205,7 +205,8 @@ actor ControlSession {
         }
     }
 
-    /// Has the room know which answer is said, and that one is over: what is under way of it is dropped at every listener.
+    /// Has the room know which answer is said, and that one is over: what is under way of it is dropped at every
+    /// listener.
     private func tellRoom(_ event: TurnEvent) async {
         switch event {
         case .turnEnded(let turn): try? await room?.beginUtterance(UtteranceID(rawValue: turn.id.rawValue))

@@ -1,6 +1,7 @@
 internal import CDuplexVoice
 
-/// A structure of the header that begins with its size, so that programs and libraries of different ages understand each other.
+/// A structure of the header that begins with its size, so that programs and libraries of different ages understand
+/// each other.
 protocol VersionedStructure {
     /// All zero.
     init()
@@ -33,7 +34,8 @@ extension VersionedStructure {
 
     /// What the caller has written: what a shorter structure lacks is zero.
     ///
-    /// - Throws: ``Failure``, where it is null, of a size that no version has, or longer than this library's and not zero there.
+    /// - Throws: ``Failure``, where it is null, of a size that no version has, or longer than this library's and not
+    ///   zero there.
     static func read(_ pointer: UnsafePointer<Self>?) throws(Failure) -> Self {
         guard let pointer = unsafe pointer else { throw .argument("\(structure) is null; give the address of one") }
         let size = try unsafe checkedSize(of: UnsafeRawPointer(pointer))

@@ -5,7 +5,8 @@ internal import VoiceRealtime
 ///     calls of other threads ─► actions ─► nodes in order, each from planes into planes ─► events ─► actions of connections
 ///                                                                                            └────► ring ─► listeners
 ///
-/// One owner. Nothing is allocated per block. An output has planes of its own, which whoever hears it reads where they are: a connection copies nothing, and a splitter is none.
+/// One owner. Nothing is allocated per block. An output has planes of its own, which whoever hears it reads where they
+/// are: a connection copies nothing, and a splitter is none.
 @safe
 package final class GraphCore {
     /// One node's turn.

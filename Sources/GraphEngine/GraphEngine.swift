@@ -3,15 +3,17 @@ internal import VoiceDevices
 public import VoiceEngine
 internal import VoiceRealtime
 
-/// Runs a graph of stages that is described and not programmed; docs/graph.md has the shape of a description and the nodes.
+/// Runs a graph of stages that is described and not programmed; docs/graph.md has the shape of a description and the
+/// nodes.
 ///
 ///     let engine = try GraphEngine.createEngine(json, environment: GraphEnvironment(recogniser: recogniser))
 ///     try engine.addEventListener("sttNode", "transcribed") { event in print(event.values["text"] ?? "") }
 ///     try await engine.prepare()
 ///     try await engine.run(file: "commands.wav")
 ///
-/// The stages are those of a call; nothing is decided here that they do not decide. Sound comes from a file, in the file's own time; from the caller; or from a ``VoiceEngine``,
-/// which has the devices and the echo canceller. Methods may be called from any thread.
+/// The stages are those of a call; nothing is decided here that they do not decide. Sound comes from a file, in the
+/// file's own time; from the caller; or from a ``VoiceEngine``, which has the devices and the echo canceller. Methods
+/// may be called from any thread.
 public final class GraphEngine: Sendable {
     /// The graph.
     public let description: GraphDescription
@@ -91,7 +93,8 @@ public final class GraphEngine: Sendable {
 
     // MARK: Events and actions
 
-    /// Has `listener` called with each event of this name. It is called on the engine's thread, or a recogniser's; it must not block.
+    /// Has `listener` called with each event of this name. It is called on the engine's thread, or a recogniser's; it
+    /// must not block.
     ///
     /// - Parameters:
     ///   - node: a node's name; `engine` for what concerns the whole; `*` for every one.
@@ -122,7 +125,8 @@ public final class GraphEngine: Sendable {
     /// - Parameters:
     ///   - node: its name.
     ///   - action: an action of its type.
-    ///   - arguments: numbers that the action takes: `start` and `end` in seconds since the start of the sound, and at most one other.
+    ///   - arguments: numbers that the action takes: `start` and `end` in seconds since the start of the sound, and at
+    ///     most one other.
     /// - Throws: ``GraphError`` where there is no such node, action or argument, or 1,024 calls wait.
     public func callAction(
         _ node: String, _ action: String, _ arguments: [String: Double] = [:]
@@ -174,7 +178,8 @@ public final class GraphEngine: Sendable {
 
     // MARK: Running
 
-    /// Loads models, opens files and connections, before there is sound; what begins with sound does it by itself. Does nothing the second time.
+    /// Loads models, opens files and connections, before there is sound; what begins with sound does it by itself. Does
+    /// nothing the second time.
     ///
     /// - Throws: ``GraphError`` with what is in the way.
     public func prepare() async throws(GraphError) {
@@ -187,7 +192,8 @@ public final class GraphEngine: Sendable {
 
     /// Runs over sound of the caller's, as fast as it goes. Suspends while a recogniser is at work.
     ///
-    /// - Parameter channels: ``GraphDescription/inputChannels`` arrays of equal length, full scale ±1, at the graph's rate.
+    /// - Parameter channels: ``GraphDescription/inputChannels`` arrays of equal length, full scale ±1, at the graph's
+    ///   rate.
     /// - Returns: what went out meanwhile by `outputNode`, by channel.
     /// - Throws: ``GraphError`` where these are not the channels, or it has finished, or another pushes.
     @discardableResult
@@ -207,7 +213,8 @@ public final class GraphEngine: Sendable {
     /// Runs over a sound file, in the file's own time, and finishes.
     ///
     /// - Parameters:
-    ///   - path: WAV, FLAC and whatever else libsndfile knows, at any rate. Of more channels than `inputChannels` their mean, where that is 1, else the first ones.
+    ///   - path: WAV, FLAC and whatever else libsndfile knows, at any rate. Of more channels than `inputChannels` their
+    ///     mean, where that is 1, else the first ones.
     ///   - output: where to write what goes out, the mean of its channels.
     /// - Returns: frames of the graph's rate that were in the file.
     /// - Throws: ``GraphError``, or `AudioFileError`.
@@ -242,11 +249,13 @@ public final class GraphEngine: Sendable {
         return sum.map { $0 / Float(channels.count) }
     }
 
-    /// Runs on an engine's sound until ``stop()``: `inputNode` is what a room would get of its microphone, `outputNode` is heard in its mix and is in its echo canceller's reference.
+    /// Runs on an engine's sound until ``stop()``: `inputNode` is what a room would get of its microphone, `outputNode`
+    /// is heard in its mix and is in its echo canceller's reference.
     ///
     /// What nobody took for 2 s is dropped, as with every far end.
     ///
-    /// - Throws: ``GraphError`` where the graph's rate is none of 16, 24 and 48 kHz, has more than one input channel, or runs already; `EngineError` where the engine has no far end left.
+    /// - Throws: ``GraphError`` where the graph's rate is none of 16, 24 and 48 kHz, has more than one input channel,
+    ///   or runs already; `EngineError` where the engine has no far end left.
     public func start(on engine: VoiceEngine) async throws {
         guard let rate = SoundRate(rawValue: description.sampleRate) else {
             throw GraphError(

@@ -1,6 +1,7 @@
 /// A node that runs: one stage, in blocks.
 ///
-/// One owner, the engine's thread, which calls everything. Made with its memory; ``process(_:into:)`` allocates nothing and waits for nothing.
+/// One owner, the engine's thread, which calls everything. Made with its memory; ``process(_:into:)`` allocates nothing
+/// and waits for nothing.
 public protocol GraphNode: AnyObject {
     /// Takes a block of every input and fills one of every output, which holds what it held before.
     func process(_ input: borrowing GraphInput, into output: inout GraphOutput)

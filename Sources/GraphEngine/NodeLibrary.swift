@@ -40,7 +40,8 @@ public struct NodeSetup: Sendable {
     public let outputs: [Int]
     /// What the engine was given.
     public let environment: GraphEnvironment
-    /// Tells an event with words, of ``DrainingNode/drain(waits:)``: name, values, sound. From any thread; an action that is connected to it follows.
+    /// Tells an event with words, of ``DrainingNode/drain(waits:)``: name, values, sound. From any thread; an action
+    /// that is connected to it follows.
     public let tell: @Sendable (String, [String: GraphValue], [Float]) -> Void
 }
 

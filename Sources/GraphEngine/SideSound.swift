@@ -2,9 +2,11 @@ internal import VoiceEngine
 internal import VoiceRealtime
 internal import VoiceSignal
 
-/// Sound on its way from a block to what may be slow: written by ``GraphNode/process(_:into:)``, read by ``DrainingNode/drain(waits:)``, at another rate where that is wanted.
+/// Sound on its way from a block to what may be slow: written by ``GraphNode/process(_:into:)``, read by
+/// ``DrainingNode/drain(waits:)``, at another rate where that is wanted.
 ///
-/// Holds 4 s at least. Overflow: the newest is dropped and counted, and silence stands in for it, so that positions stay right.
+/// Holds 4 s at least. Overflow: the newest is dropped and counted, and silence stands in for it, so that positions
+/// stay right.
 final class SideSound {
     /// Seconds that wait for a slow reader: as long as a recogniser or a disk may take now and then.
     private static let seconds = 4

@@ -1,6 +1,7 @@
 internal import VoiceDialog
 
-/// What an app asks of an agent in a room, as the bytes of a message to it (`VoiceEngine.send`); docs/protocol.md, section 12.
+/// What an app asks of an agent in a room, as the bytes of a message to it (`VoiceEngine.send`); docs/protocol.md,
+/// section 12.
 ///
 ///     try await engine.send(AgentMessage.ask("What is on the agenda?").bytes, to: agent)
 public enum AgentMessage: Equatable, Sendable {

@@ -26,7 +26,8 @@ actor DialogDriver {
     private var heardUntil = Duration.zero
     /// The present turn, or the last.
     private var turn = TurnID(rawValue: 0)
-    /// With the server's turn detection: a turn that ended before its answer began, and an answer that began before its turn ended.
+    /// With the server's turn detection: a turn that ended before its answer began, and an answer that began before its
+    /// turn ended.
     private var unansweredTurn: TurnID?
     private var turnlessAnswer: AnswerID?
     private var readingWaits: CheckedContinuation<Void, Never>?

@@ -6,14 +6,15 @@ package import VoiceRooms
 package import VoiceSimulation
 internal import VoiceWire
 
-/// Two engines, a room server and the network between them, in simulated time: the same bits for the same seed on every run.
+/// Two engines, a room server and the network between them, in simulated time: the same bits for the same seed on every
+/// run.
 ///
 ///     engine A ─► uplink A ─►┐            ┌─► downlink B ─► engine B
 ///        ▲                   │ directory │                    │
 ///        └── downlink A ◄────┘            └◄── uplink B ◄──────┘
 ///
-/// Everything is the code of a real call but the devices, the sockets, the signatures of tokens and, as `SimulatedCall`, the protection of the paths. One thread, which
-/// is the caller's.
+/// Everything is the code of a real call but the devices, the sockets, the signatures of tokens and, as
+/// `SimulatedCall`, the protection of the paths. One thread, which is the caller's.
 package final class SimulatedCallOver<Security: PeerSecurity> {
     /// The two sides.
     package typealias Side = SimulatedCallSide
@@ -204,15 +205,16 @@ package final class SimulatedCallOver<Security: PeerSecurity> {
         participants[side.rawValue].device.withAir(body)
     }
 
-    /// Lets a side's loudspeaker stand still for `periods` periods, as one does that ran dry and is started anew. Only where it has a clock of
-    /// its own: ``Configuration/playbackDriftPPM``.
+    /// Lets a side's loudspeaker stand still for `periods` periods, as one does that ran dry and is started anew. Only
+    /// where it has a clock of its own: ``Configuration/playbackDriftPPM``.
     package func interruptPlayback(periods: Int, _ side: Side) {
         let device = participants[side.rawValue].device as? TwoClockDevice<ConversationAir>
         precondition(device != nil, "the loudspeaker has no clock of its own")
         device?.interruptPlayback(periods: periods)
     }
 
-    /// Has a side go over to another sound card, as its media thread is told of one: of this period, with what goes with a headset.
+    /// Has a side go over to another sound card, as its media thread is told of one: of this period, with what goes
+    /// with a headset.
     package func changeDevice(periodFrames: Int, _ side: Side) throws {
         let core = participants[side.rawValue].core
         try core.send(.changeCapture)

@@ -1,4 +1,5 @@
-/// Why a dialog with an agent's server failed, as a name that stays the same from version to version; docs/errors.md is the table of all.
+/// Why a dialog with an agent's server failed, as a name that stays the same from version to version; docs/errors.md is
+/// the table of all.
 package enum DialogErrorCode: String, Sendable, CaseIterable {
     case invalidURL = "dialog.invalidURL"
     case noKey = "dialog.noKey"

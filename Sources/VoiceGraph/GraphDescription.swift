@@ -1,4 +1,5 @@
-/// A graph as its description says it, checked: every node has a type, every field a value of its kind, every connection two ends that fit.
+/// A graph as its description says it, checked: every node has a type, every field a value of its kind, every
+/// connection two ends that fit.
 public struct GraphDescription: Sendable {
     /// One node.
     public struct Node: Sendable {

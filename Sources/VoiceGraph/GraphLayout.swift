@@ -20,7 +20,8 @@ public struct GraphLayout: Sendable {
     /// How often each layer is put into the order of its neighbours' mean rows.
     private static let sweeps = 4
 
-    /// Lays a graph out: layers by the longest way, rows by the mean of what a node hears and who hears it (K. Sugiyama, S. Tagawa, M. Toda, 1981).
+    /// Lays a graph out: layers by the longest way, rows by the mean of what a node hears and who hears it (K.
+    /// Sugiyama, S. Tagawa, M. Toda, 1981).
     public init(_ graph: GraphDescription) {
         let connections = graph.sounds + graph.signals
         let shown = graph.nodes.indices.filter { index in

@@ -191,7 +191,8 @@ struct GraphWiring {
 
     // MARK: Order and channels
 
-    /// The nodes, each behind those that it hears (A. Kahn, "Topological sorting of large networks", 1962), and how many lie before it.
+    /// The nodes, each behind those that it hears (A. Kahn, "Topological sorting of large networks", 1962), and how
+    /// many lie before it.
     private func sorted() throws(GraphError) -> (order: [Int], layers: [Int]) {
         var missing = [Int](repeating: 0, count: nodes.count)
         var hearers = [[Int]](repeating: [], count: nodes.count)

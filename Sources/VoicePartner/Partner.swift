@@ -10,10 +10,12 @@ public protocol Partner: Sendable {
     /// - Throws: what is in the way of every talk, as a library that is not installed.
     func prepare() async throws(PartnerError)
 
-    /// Listens and answers until the conversation ends or the task is cancelled. It is the one listener of the conversation's events, and of its near end.
+    /// Listens and answers until the conversation ends or the task is cancelled. It is the one listener of the
+    /// conversation's events, and of its near end.
     ///
     /// - Parameter tell: called with what happens, in order, from any thread; must not block.
-    /// - Throws: what ends the talk. What concerns one turn is told by ``PartnerEvent/failed(_:_:)``, and the talk goes on.
+    /// - Throws: what ends the talk. What concerns one turn is told by ``PartnerEvent/failed(_:_:)``, and the talk goes
+    ///   on.
     func converse(
         in conversation: Conversation, tell: @escaping @Sendable (PartnerEvent) -> Void
     ) async throws(PartnerError)

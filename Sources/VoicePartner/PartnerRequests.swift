@@ -1,6 +1,7 @@
 internal import Synchronization
 
-/// What an app asks of a partner while that converses: to say something, to answer a question that nobody spoke, or to know the app's parameters.
+/// What an app asks of a partner while that converses: to say something, to answer a question that nobody spoke, or to
+/// know the app's parameters.
 ///
 ///     let requests = PartnerRequests()
 ///     let partner = CascadePartner(recogniser: …, responder: …, synthesiser: …, requests: requests)
@@ -26,8 +27,8 @@ public final class PartnerRequests: Sendable {
     /// Nobody takes them yet.
     public init() {}
 
-    /// Has the partner say this, as an answer that nobody asked for: it may be spoken into, is in the history, and is told by events. What is under way of an
-    /// answer is cancelled.
+    /// Has the partner say this, as an answer that nobody asked for: it may be spoken into, is in the history, and is
+    /// told by events. What is under way of an answer is cancelled.
     ///
     /// - Returns: false where nobody converses, or while the near talker has the turn.
     @discardableResult
@@ -39,10 +40,11 @@ public final class PartnerRequests: Sendable {
     @discardableResult
     public func ask(_ text: String) async -> Bool { await take(.ask(text)) }
 
-    /// Has the responder know these parameters of the app with each question from now on (``Dialogue/parameters``); those of the same name are replaced, an empty
-    /// value removes one.
+    /// Has the responder know these parameters of the app with each question from now on (``Dialogue/parameters``);
+    /// those of the same name are replaced, an empty value removes one.
     ///
-    /// - Returns: false where nobody converses, and where they would be more than ``parameterLimit`` or ``parameterByteLimit``.
+    /// - Returns: false where nobody converses, and where they would be more than ``parameterLimit`` or
+    ///   ``parameterByteLimit``.
     @discardableResult
     public func update(_ parameters: [String: String]) async -> Bool { await take(.update(parameters)) }
 

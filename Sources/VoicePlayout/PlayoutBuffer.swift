@@ -8,8 +8,9 @@ package import VoiceWire
 ///                                                                           │
 ///     pull   ◄─────────────────────── SoundQueue ◄──────────────────────────┘
 ///
-/// One thread at a time. Nothing blocks, and nothing is allocated after `init`. Time comes in as the duration since any fixed
-/// epoch of the caller; arrivals are measured against the pulls, so that clock drift needs no handling anywhere else.
+/// One thread at a time. Nothing blocks, and nothing is allocated after `init`. Time comes in as the duration since any
+/// fixed epoch of the caller; arrivals are measured against the pulls, so that clock drift needs no handling anywhere
+/// else.
 package struct PlayoutBuffer: ~Copyable {
     private var planner: PlayoutPlanner
     private var maker = SoundMaker()
@@ -48,7 +49,8 @@ package struct PlayoutBuffer: ~Copyable {
     /// - Parameters:
     ///   - payload: One Opus packet, at most 1500 bytes; it is copied.
     ///   - header: Its RTP header; the timestamp counts at 48 kHz (RFC 7587).
-    ///   - generation: What it says of its generation, the lowest 8 bits; nil where it says nothing, which is taken for the one in force.
+    ///   - generation: What it says of its generation, the lowest 8 bits; nil where it says nothing, which is taken for
+    ///     the one in force.
     ///   - now: When it arrived.
     package mutating func insert(
         _ payload: Span<UInt8>, header: RTPHeader, generation: UInt8? = nil, now: Duration
@@ -58,8 +60,8 @@ package struct PlayoutBuffer: ~Copyable {
 
     /// Takes a packet that repeats earlier ones (RFC 2198).
     ///
-    /// Each repeated payload is kept for its own place, unless that was played or the packet itself has come. Blocks whose
-    /// payload type is not that of the primary one are passed over.
+    /// Each repeated payload is kept for its own place, unless that was played or the packet itself has come. Blocks
+    /// whose payload type is not that of the primary one are passed over.
     ///
     /// - Parameters:
     ///   - audio: The blocks; every one an Opus packet.
@@ -79,11 +81,11 @@ package struct PlayoutBuffer: ~Copyable {
     /// Frames pulled so far.
     package var pulledFrames: Int64 { planner.delay.clock.pulled }
 
-    /// What a pulled frame stood for, counted from the first pull on; nil before the first packet, and for frames that were
-    /// pulled too long ago (at least 1.5 s) or not yet.
+    /// What a pulled frame stood for, counted from the first pull on; nil before the first packet, and for frames that
+    /// were pulled too long ago (at least 1.5 s) or not yet.
     ///
-    /// Ask it with the frame that sounds in the loudspeaker to know what the listener has heard. Timestamps never go back as
-    /// frames go on, unless the sender began another stream.
+    /// Ask it with the frame that sounds in the loudspeaker to know what the listener has heard. Timestamps never go
+    /// back as frames go on, unless the sender began another stream.
     package func segment(ofPulledFrame frame: Int64) -> PlayedSegment? { trail.segment(of: frame) }
 
     /// The unwrapped RTP timestamp that a pulled frame stood for; see ``segment(ofPulledFrame:)``.
@@ -127,7 +129,8 @@ package struct PlayoutBuffer: ~Copyable {
         return report
     }
 
-    /// Puts the next piece of sound into the empty queue: as planned, and told to the planner where it depends on the sound.
+    /// Puts the next piece of sound into the empty queue: as planned, and told to the planner where it depends on the
+    /// sound.
     private mutating func produce<Decoder: SpeechDecoder & ~Copyable>(
         at moment: Moment, needed: Int, _ decoder: inout Decoder
     ) {
@@ -161,9 +164,10 @@ package struct PlayoutBuffer: ~Copyable {
         if !isReal { planner.countRefused(1) }
     }
 
-    /// Tells that playback has stood still for the time of `frames` frames since the last pull, for a reason of its own: the device ran dry, or
-    /// was started anew. What waits is then that much later, which is no fault of the network's; without this call the packets would look as
-    /// if they had come later instead, until the clock has followed.
+    /// Tells that playback has stood still for the time of `frames` frames since the last pull, for a reason of its
+    /// own: the device ran dry, or was started anew. What waits is then that much later, which is no fault of the
+    /// network's; without this call the packets would look as if they had come later instead, until the clock has
+    /// followed.
     package mutating func playbackStoodStill(_ frames: Int) { planner.delay.playbackStoodStill(frames) }
 
     /// Drops all that waits: what follows is another utterance. At most 5 ms of the old one still sound, fading out.
@@ -176,11 +180,11 @@ package struct PlayoutBuffer: ~Copyable {
         planner.flush(scope, shortened: shortened, fade: maker.queue.count > 0 ? 0 : Self.flushFrames)
     }
 
-    /// Puts a generation in force: drops what waits of older ones, softly, as ``flush()`` does, and refuses what of them is still under way.
-    /// What of it has come before the word stays.
+    /// Puts a generation in force: drops what waits of older ones, softly, as ``flush()`` does, and refuses what of
+    /// them is still under way. What of it has come before the word stays.
     ///
-    /// A generation that is older than the one in force is put in force too, and nothing is dropped: an interruption was refused that had been
-    /// taken for granted.
+    /// A generation that is older than the one in force is put in force too, and nothing is dropped: an interruption
+    /// was refused that had been taken for granted.
     ///
     /// - Returns: Whether it is newer (RFC 1982 order) than the one before.
     @discardableResult
@@ -190,7 +194,8 @@ package struct PlayoutBuffer: ~Copyable {
         return true
     }
 
-    /// Makes the buffer as new, for another sender, whose stream has reached this generation; nothing is allocated. Reset the decoder with it.
+    /// Makes the buffer as new, for another sender, whose stream has reached this generation; nothing is allocated.
+    /// Reset the decoder with it.
     package mutating func reset(generation: UInt32 = 0) {
         planner.reset(generation: generation)
         maker.reset()

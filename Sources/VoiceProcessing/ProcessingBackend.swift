@@ -12,8 +12,8 @@ public struct ProcessingBackend: Sendable, CustomStringConvertible {
     /// The canceller of this module.
     public static let native = custom("native") { rate, _ in NativeStage(sampleRate: rate) }
 
-    /// The same as far as its linear stage: all that is decided is decided as ever, and no gain is put to work. The high
-    /// band of 32 and 48 kHz passes. For measurements.
+    /// The same as far as its linear stage: all that is decided is decided as ever, and no gain is put to work. The
+    /// high band of 32 and 48 kHz passes. For measurements.
     package static let nativeLinear = custom("native") { rate, _ in
         var tuning = NativeEchoCanceller.Tuning()
         tuning.suppressor.isApplied = false

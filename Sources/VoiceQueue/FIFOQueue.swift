@@ -1,4 +1,5 @@
-/// First in, first out, in a time that does not grow with how many wait. Unbounded: whoever appends sees to it that there are not too many.
+/// First in, first out, in a time that does not grow with how many wait. Unbounded: whoever appends sees to it that
+/// there are not too many.
 package struct FIFOQueue<Element> {
     private var elements: [Element?] = []
     private var head = 0

@@ -105,7 +105,8 @@ public struct FrameProducer: ~Copyable, @unchecked Sendable {
         @_noLocks @_noAllocation get { unsafe indices.pointee.read.load(ordering: .acquiring) }
     }
 
-    /// The `frames` frames that were handed over last, to look at only: nobody but this end changes them. Fewer where the ring holds fewer.
+    /// The `frames` frames that were handed over last, to look at only: nobody but this end changes them. Fewer where
+    /// the ring holds fewer.
     @_lifetime(borrow self)
     @inlinable
     public func latest(_ frames: Int) -> Span<Float> {
@@ -114,7 +115,8 @@ public struct FrameProducer: ~Copyable, @unchecked Sendable {
         return unsafe _overrideLifetime(span, borrowing: self)
     }
 
-    /// Writes `frames` over those from frame `first` on that were handed over and not read yet. False where some of them were read, or never written.
+    /// Writes `frames` over those from frame `first` on that were handed over and not read yet. False where some of
+    /// them were read, or never written.
     ///
     /// Whoever does so knows that the consumer has not come so far: a replay, on one thread.
     package mutating func amend(_ frames: Span<Float>, from first: Int) -> Bool {
@@ -251,8 +253,8 @@ public struct FrameConsumer: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// From now on sees what lies in the ring at this moment, and nothing that comes later until the next look: what is done between two looks
-    /// then depends on nobody's timing. Before the first call all is seen as it comes.
+    /// From now on sees what lies in the ring at this moment, and nothing that comes later until the next look: what is
+    /// done between two looks then depends on nobody's timing. Before the first call all is seen as it comes.
     @_noLocks @_noAllocation
     @inlinable
     public mutating func look() {
@@ -285,8 +287,8 @@ public struct FrameConsumer: ~Copyable, @unchecked Sendable {
         return min(max(frames, 0), writtenSeen &- read)
     }
 
-    /// The next frames, up to `frames`, or those `offset` places ahead, to look at only; they stay in the ring until ``release(_:)``. Wait-free,
-    /// but not for code that the compiler is to prove: see ``acquire(_:)``.
+    /// The next frames, up to `frames`, or those `offset` places ahead, to look at only; they stay in the ring until
+    /// ``release(_:)``. Wait-free, but not for code that the compiler is to prove: see ``acquire(_:)``.
     @_lifetime(borrow self)
     @inlinable
     public func peek(_ frames: Int, ahead offset: Int = 0) -> Span<Float> {
@@ -295,8 +297,8 @@ public struct FrameConsumer: ~Copyable, @unchecked Sendable {
         return unsafe _overrideLifetime(span, borrowing: self)
     }
 
-    /// The commit with this number, counted from the first: its first frame and that one's time. Nil where it is not there yet; one whose frames are
-    /// read may be gone, and must not be asked for.
+    /// The commit with this number, counted from the first: its first frame and that one's time. Nil where it is not
+    /// there yet; one whose frames are read may be gone, and must not be asked for.
     package func commit(_ number: Int) -> (frame: Int, time: MonotonicTime)? {
         guard unsafe number < markIndices.pointee.written.load(ordering: .acquiring) else { return nil }
         let mark = unsafe marks[number & (FrameMark.slots - 1)]

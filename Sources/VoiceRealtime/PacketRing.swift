@@ -206,8 +206,8 @@ public struct PacketConsumer: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// From now on sees what lies in the ring at this moment, and nothing that comes later until the next look. Before the first call all is seen as it
-    /// comes.
+    /// From now on sees what lies in the ring at this moment, and nothing that comes later until the next look. Before
+    /// the first call all is seen as it comes.
     @_noLocks @_noAllocation
     @inlinable
     public mutating func look() {

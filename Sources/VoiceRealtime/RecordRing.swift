@@ -5,10 +5,11 @@ public import Synchronization
     internal import Glibc
 #endif
 
-/// A ring of records of any length, from one thread to one other: a record is written piece by piece and handed over whole, or not at all.
+/// A ring of records of any length, from one thread to one other: a record is written piece by piece and handed over
+/// whole, or not at all.
 ///
-/// Overflow: a piece that finds no room spoils its record, which is dropped as the *newest* and counted. The memory is mapped twice in a row, so that
-/// no record is split at the end of the ring.
+/// Overflow: a piece that finds no room spoils its record, which is dropped as the *newest* and counted. The memory is
+/// mapped twice in a row, so that no record is split at the end of the ring.
 @frozen
 public struct RecordRing: ~Copyable {
     /// The end that writes. Move it to its thread.
@@ -16,7 +17,8 @@ public struct RecordRing: ~Copyable {
     /// The end that reads. Move it to its thread.
     public var consumer: RecordConsumer
 
-    /// A ring that holds at least `minimumBytes`; the capacity is a power of two and at least a page. Not real-time safe.
+    /// A ring that holds at least `minimumBytes`; the capacity is a power of two and at least a page. Not real-time
+    /// safe.
     public init(minimumBytes: Int) throws(RingError) {
         precondition(minimumBytes > 0)
         let capacity = max(minimumBytes.roundedUpToPowerOfTwo, dv_page_size())
@@ -59,7 +61,8 @@ public struct RecordProducer: ~Copyable, @unchecked Sendable {
 
     deinit { unsafe RecordRing.release(indices, memory, capacity) }
 
-    /// Room for a piece of `bytes` bytes behind those of the record so far; nil where there is none, which spoils the record.
+    /// Room for a piece of `bytes` bytes behind those of the record so far; nil where there is none, which spoils the
+    /// record.
     @_noLocks @_noAllocation
     @inlinable
     @unsafe

@@ -93,8 +93,8 @@ public struct ValueConsumer<Value: BitwiseCopyable & Sendable>: ~Copyable, @unch
         return value
     }
 
-    /// From now on sees what lies in the ring at this moment, and nothing that comes later until the next look. Before the first call all is seen as it
-    /// comes.
+    /// From now on sees what lies in the ring at this moment, and nothing that comes later until the next look. Before
+    /// the first call all is seen as it comes.
     @inlinable
     public mutating func look() { horizon = unsafe indices.pointee.written.load(ordering: .acquiring) }
 

@@ -5,7 +5,8 @@
 ///     frame:   | type 1  | body length 2  | sequence 4      | body
 ///
 /// All numbers are in network byte order. `acknowledged` is the sequence number that the sender awaits next: everything
-/// before it has arrived. Sequence numbers count from 1 in each direction of a peer's path; unsequenced messages carry 0.
+/// before it has arrived. Sequence numbers count from 1 in each direction of a peer's path; unsequenced messages carry
+/// 0.
 package struct ControlDatagram: Equatable, Sendable {
     /// A message and its place in the sequence.
     package struct Frame: Equatable, Sendable {

@@ -1,7 +1,8 @@
 /// Brings messages over a path that loses, doubles and reorders.
 ///
 /// Sliding window, cumulative acknowledgement, one retransmission timer with doubling, Karn's rule for its samples
-/// (RFC 6298). Bounded everywhere: `windowMessages` are in flight, and as many may be held that came too early or are not taken.
+/// (RFC 6298). Bounded everywhere: `windowMessages` are in flight, and as many may be held that came too early or are
+/// not taken.
 struct DatagramCarrier: RoomCarrier, Sendable {
     /// Messages in flight.
     static let windowMessages = 32

@@ -122,7 +122,8 @@ package enum ForwardingDecision: Equatable, Sendable {
 
 /// Why a media packet is not forwarded.
 package enum ForwardingRefusal: Equatable, Sendable {
-    /// Nobody publishes this SSRC from this address, or not as packets that repeat earlier ones; of a report: the SSRC is nobody's there.
+    /// Nobody publishes this SSRC from this address, or not as packets that repeat earlier ones; of a report: the SSRC
+    /// is nobody's there.
     case notPublished
     /// Its publisher is muted by the server.
     case mutedByServer

@@ -6,8 +6,9 @@ internal import VoicePeers
 ///                                                           └─ durable: log, until the other end says that it has handled it
 ///     a carrier dies ─► news are dropped ─► another comes: roster, then the log from where the other end is, then the queue
 ///
-/// Each end counts the durable messages of the other that it has handled, and tells so by `handled`: it is no acknowledgement of a carrier, so the
-/// next carrier may be of another kind. Bounded: the log by `logLimit`, beyond which everything waits in the queue; that by ``OutgoingQueue``.
+/// Each end counts the durable messages of the other that it has handled, and tells so by `handled`: it is no
+/// acknowledgement of a carrier, so the next carrier may be of another kind. Bounded: the log by `logLimit`, beyond
+/// which everything waits in the queue; that by ``OutgoingQueue``.
 struct Outbox: Sendable {
     /// Durable messages that were sent and are not known to be handled.
     static let logLimit = 64
@@ -104,7 +105,8 @@ struct Outbox: Sendable {
     /// Whether the other end can have handled so many.
     func canResume(at count: UInt32) -> Bool { count &- handledThere <= UInt32(log.count) }
 
-    /// Another carrier is there, and the other end has handled so many, as only `canResume` allows: the rest is sent again, after what opens the stay.
+    /// Another carrier is there, and the other end has handled so many, as only `canResume` allows: the rest is sent
+    /// again, after what opens the stay.
     mutating func resume(at count: UInt32, opening messages: [RoomMessage] = []) {
         given = log.count
         trim(to: count)

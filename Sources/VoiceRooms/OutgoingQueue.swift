@@ -6,8 +6,8 @@ internal import VoicePeers
 ///     what participants write ----> one by one, so many for each of them, behind all news -------------------+
 ///     what they have heard ----> the latest of each listener and stream, behind everything else -------------+
 ///
-/// Of a state only the latest counts: so the news that wait are never more than there is to know about a room, whatever its members do and
-/// however slow the receiver is. What somebody writes fills that sender's own share of the queue.
+/// Of a state only the latest counts: so the news that wait are never more than there is to know about a room, whatever
+/// its members do and however slow the receiver is. What somebody writes fills that sender's own share of the queue.
 struct OutgoingQueue: Sendable {
     /// Messages of one sender that wait for one receiver; more are refused to the sender.
     static let messagesPerSender = 64
@@ -15,12 +15,14 @@ struct OutgoingQueue: Sendable {
     static let messageLimit = 288
     /// Refusals that wait for whoever asked; more are dropped.
     static let refusalLimit = 64
-    /// All news that can wait: a stream message, an interruption, a beginning and a subscription for each stream that a full room has, an arrival or a
-    /// departure, attributes and a role for each participant, the refusals, what became of a token, and the arrivals and departures of those who have gone and whose messages wait.
+    /// All news that can wait: a stream message, an interruption, a beginning and a subscription for each stream that a
+    /// full room has, an arrival or a departure, attributes and a role for each participant, the refusals, what became
+    /// of a token, and the arrivals and departures of those who have gone and whose messages wait.
     static let newsLimit =
         RoomProtocol.participantLimit * (4 * RoomProtocol.streamLimit + 4) + refusalLimit + 1 + 2 * messageLimit
 
-    /// Listeners and streams of which a report can wait: as many as hear one talker, each of its streams. More are dropped.
+    /// Listeners and streams of which a report can wait: as many as hear one talker, each of its streams. More are
+    /// dropped.
     static let reportLimit = RoomProtocol.participantLimit * RoomProtocol.streamLimit
 
     /// Who has heard which stream; nobody where it is one's own report.
@@ -95,7 +97,8 @@ struct OutgoingQueue: Sendable {
         return true
     }
 
-    /// Takes the news that a participant has gone, with its streams. Of one of whom nothing has been told yet, nothing is.
+    /// Takes the news that a participant has gone, with its streams. Of one of whom nothing has been told yet, nothing
+    /// is.
     mutating func append(departureOf participant: ParticipantID, _ reason: LeaveReason, streams: [StreamID]) {
         for stream in streams {
             withdraw(.stream(stream))

@@ -1,7 +1,8 @@
-/// What a participant tells of itself in a room, as pairs of a key and a value: an agent its state, a person that a hand is raised. Everybody in the
-/// room knows them, whoever comes later too.
+/// What a participant tells of itself in a room, as pairs of a key and a value: an agent its state, a person that a
+/// hand is raised. Everybody in the room knows them, whoever comes later too.
 ///
-/// Bounded: at most ``countLimit`` pairs, a key of 1 to ``keyLimit`` bytes of UTF-8, and ``byteLimit`` bytes of keys and values altogether.
+/// Bounded: at most ``countLimit`` pairs, a key of 1 to ``keyLimit`` bytes of UTF-8, and ``byteLimit`` bytes of keys
+/// and values altogether.
 public struct ParticipantAttributes: Hashable, Sendable {
     /// Pairs at most.
     public static let countLimit = 16

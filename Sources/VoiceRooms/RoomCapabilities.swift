@@ -13,8 +13,8 @@ public struct RoomCapabilities: OptionSet, Hashable, Sendable, BitwiseCopyable {
     /// To be subscribed to every stream from the start, without asking for each.
     public static let autoSubscribe = RoomCapabilities(rawValue: 4)
 
-    /// To receive packets that repeat earlier ones (RFC 2198). Granted, it says that such may be sent too: the server takes the copies out
-    /// for whoever has not asked for this.
+    /// To receive packets that repeat earlier ones (RFC 2198). Granted, it says that such may be sent too: the server
+    /// takes the copies out for whoever has not asked for this.
     public static let redundantAudio = RoomCapabilities(rawValue: 8)
 
     /// What a participant asks for who chooses what it hears, stream by stream.

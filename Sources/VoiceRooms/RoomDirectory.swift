@@ -3,9 +3,10 @@ package import VoicePeers
 /// A server's rooms and the participants in them, as a state machine without clock, socket or random source.
 ///
 /// Its participants are peers, whose paths somebody else keeps: ``RoomHost``. The driver tells which peers come and go
-/// (`open`, `close`), has it exchange messages with the ``RoomCarrier`` of each (`exchange`, when something came and for each peer of
-/// `pollOutgoing()`), gives the verdicts on the tokens that `pollVerification()` gave out (`answer`), and the time (`handleTimeout(now:)`);
-/// then empties `pollClosing()` and `pollEvent()`, and sleeps until `nextTimeout`. For each media packet ask `forward`.
+/// (`open`, `close`), has it exchange messages with the ``RoomCarrier`` of each (`exchange`, when something came and
+/// for each peer of `pollOutgoing()`), gives the verdicts on the tokens that `pollVerification()` gave out (`answer`),
+/// and the time (`handleTimeout(now:)`); then empties `pollClosing()` and `pollEvent()`, and sleeps until
+/// `nextTimeout`. For each media packet ask `forward`.
 ///
 /// `now` is the time since any fixed instant, and never goes back. Not thread-safe; one owner. Nothing blocks. The
 /// media look-up allocates nothing; the control path does.
@@ -80,15 +81,16 @@ package struct RoomDirectory: Sendable {
 
     /// Who gets the RTP packet with this SSRC from this peer. Allocates nothing.
     ///
-    /// - Parameter repeats: whether it repeats earlier packets: its payload type is ``RoomProtocol/redundantPayloadType``.
+    /// - Parameter repeats: whether it repeats earlier packets: its payload type is
+    ///   ``RoomProtocol/redundantPayloadType``.
     package func forward(
         from peer: PeerID, synchronizationSource: UInt32, repeats: Bool = false
     ) -> ForwardingDecision {
         forwarding.decide(from: peer, synchronizationSource: synchronizationSource, repeats: repeats)
     }
 
-    /// Who gets the RTCP packet of this sender from this peer: all whom it hears and who hear it, also while it publishes nothing or is
-    /// muted. Allocates nothing.
+    /// Who gets the RTCP packet of this sender from this peer: all whom it hears and who hear it, also while it
+    /// publishes nothing or is muted. Allocates nothing.
     package func forwardReport(from peer: PeerID, synchronizationSource: UInt32) -> ForwardingDecision {
         forwarding.decideReport(from: peer, synchronizationSource: synchronizationSource)
     }

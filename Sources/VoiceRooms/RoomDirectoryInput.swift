@@ -8,8 +8,8 @@ extension RoomDirectory {
         if let id = connections[peer]?.participant { participants[id]?.lastHeard = now }
     }
 
-    /// Takes the messages that a peer's carrier brings, and gives it those that wait for that peer. Whoever has asked for too much is not
-    /// read on: its carrier fills, and it is held up.
+    /// Takes the messages that a peer's carrier brings, and gives it those that wait for that peer. Whoever has asked
+    /// for too much is not read on: its carrier fills, and it is held up.
     mutating func exchange(with peer: PeerID, through carrier: inout some RoomCarrier, now: Duration) {
         while mayAsk(peer, now: now), let message = carrier.next() {
             if case .ping(let time) = message {

@@ -1,7 +1,7 @@
 internal import VoicePeers
 
-// Who hears whom, and from and to whom their media go. Each change touches the lists that it is about: no request costs more for it in
-// a larger room.
+// Who hears whom, and from and to whom their media go. Each change touches the lists that it is about: no request costs
+// more for it in a larger room.
 
 extension RoomDirectory {
     /// Changes nothing where it is subscribed already.
@@ -30,7 +30,8 @@ extension RoomDirectory {
         }
     }
 
-    /// Two participants hear one stream of each other's more, or less. From the first to the last each gets the other's reports.
+    /// Two participants hear one stream of each other's more, or less. From the first to the last each gets the other's
+    /// reports.
     private mutating func changePeers(_ one: ParticipantID, _ other: ParticipantID, by change: Int) {
         let before = participants[one]?.peers[other] ?? 0
         let after = before + change

@@ -182,7 +182,8 @@ extension RoomDirectory {
         try deliver(message, to: [destination])
     }
 
-    /// Begins the stream's next generation. The room numbers them, so that whoever comes late needs no history to interrupt.
+    /// Begins the stream's next generation. The room numbers them, so that whoever comes late needs no history to
+    /// interrupt.
     private mutating func interrupt(_ stream: StreamID, from id: ParticipantID, now: Duration) throws(RoomRefusal) {
         guard let sender = participants[id] else { return }
         guard let publisher = publisher(of: stream, room: sender.room),
@@ -200,8 +201,8 @@ extension RoomDirectory {
         try deliver(.interrupted(by: id, stream, generation: generation), to: concerned)
     }
 
-    /// Tells those who hear a stream where the generation begins that an interruption has ordered. Of each only once: what is told later of one that
-    /// another interruption has overtaken, or twice, is news to nobody.
+    /// Tells those who hear a stream where the generation begins that an interruption has ordered. Of each only once:
+    /// what is told later of one that another interruption has overtaken, or twice, is news to nobody.
     private mutating func beginGeneration(_ start: GenerationStart, from id: ParticipantID) throws(RoomRefusal) {
         guard let publisher = participants[id], let index = publisher.publishedIndex(of: start.stream) else {
             throw .unknownStream
@@ -218,7 +219,8 @@ extension RoomDirectory {
         try deliver(.generationStarted(id, start), to: listeners)
     }
 
-    /// Tells a talker how far one who hears it has heard an utterance. What waits for the talker of the same listener and stream is replaced.
+    /// Tells a talker how far one who hears it has heard an utterance. What waits for the talker of the same listener
+    /// and stream is replaced.
     private mutating func tellTalker(
         _ report: HeardReport, from id: ParticipantID, now: Duration
     ) throws(RoomRefusal) {

@@ -29,7 +29,8 @@ extension RoomDirectory {
     ///
     /// - Parameters:
     ///   - entropy: what a new participant needs.
-    ///   - unixTime: seconds since 1970, as tokens tell theirs. How long this one lasts is counted in `now`'s time from here.
+    ///   - unixTime: seconds since 1970, as tokens tell theirs. How long this one lasts is counted in `now`'s time from
+    ///     here.
     package mutating func answer(
         _ id: VerificationRequest.ID, _ verdict: TokenVerdict, entropy: JoinEntropy, unixTime: Int64, now: Duration
     ) {

@@ -5,9 +5,9 @@ package import VoicePeers
 ///     session ─► control ─► PeerTable ─► pollTransmit ─► socket ─► receive ─► PeerTable ─┬─ control ─► session
 ///     protect ◄─ media                                                                     └─ media ──► caller
 ///
-/// No clock, socket or random source. The driver opens a socket and calls `connect` whenever `wantsSocket`, gives what arrived (`receive`) and
-/// the time (`handleTimeout`), then empties `pollTransmit` and `session.pollEvent`, and sleeps until `nextTimeout`. One owner, one thread. Media
-/// allocates nothing.
+/// No clock, socket or random source. The driver opens a socket and calls `connect` whenever `wantsSocket`, gives what
+/// arrived (`receive`) and the time (`handleTimeout`), then empties `pollTransmit` and `session.pollEvent`, and sleeps
+/// until `nextTimeout`. One owner, one thread. Media allocates nothing.
 package struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
     /// The stay. Requests go to it directly.
     package var session: RoomSession
@@ -49,8 +49,8 @@ package struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
 
     // MARK: Paths
 
-    /// Whether the next path is to be made, from a socket of its own; after `pollTransmit` is empty, since the last words on the path before go
-    /// through the socket that it had.
+    /// Whether the next path is to be made, from a socket of its own; after `pollTransmit` is empty, since the last
+    /// words on the path before go through the socket that it had.
     package var wantsSocket: Bool {
         if case .ended = session.state { return false }
         return session.state != .idle && session.path != path
@@ -63,8 +63,8 @@ package struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
         peer = peers.connect(to: server, now: now)
     }
 
-    /// Whether the path had better go on through another socket: the server answers no more through this one. The driver opens one
-    /// and calls `socketReplaced`, also where a socket fails to send.
+    /// Whether the path had better go on through another socket: the server answers no more through this one. The
+    /// driver opens one and calls `socketReplaced`, also where a socket fails to send.
     package func suspectsSocket(now: Duration) -> Bool { socketTimeout.map { now >= $0 } ?? false }
 
     /// The path goes on through another socket: the server is asked to follow.
@@ -140,8 +140,8 @@ package struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
         }
     }
 
-    /// Protects the first `count` bytes of a media packet in place, in a buffer with room for `mediaOverhead` more: the new length. Nil while there
-    /// is no room to send it to.
+    /// Protects the first `count` bytes of a media packet in place, in a buffer with room for `mediaOverhead` more: the
+    /// new length. Nil while there is no room to send it to.
     package mutating func protect(_ packet: inout MutableSpan<UInt8>, count: Int, _ kind: MediaKind) -> Int? {
         guard session.state == .joined, let peer else { return nil }
         return peers.protect(&packet, count: count, kind, for: peer)?.count

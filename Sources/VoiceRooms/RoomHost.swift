@@ -6,9 +6,9 @@ internal import VoiceWire
 ///     datagram ─► PeerTable ─┬─ media ──► who gets it ──► caller protects it for each of them ──► socket
 ///                            └─ control ─► RoomDirectory ─► PeerTable ─► pollTransmit ──► socket
 ///
-/// No clock, socket or random source. The driver gives what arrived (`receive`), verdicts and commands (to `directory`) and the time
-/// (`handleTimeout`), then empties `pollTransmit`, `directory.pollVerification` and `directory.pollEvent`, and sleeps until `nextTimeout`. One
-/// owner, one thread. Media allocates nothing.
+/// No clock, socket or random source. The driver gives what arrived (`receive`), verdicts and commands (to `directory`)
+/// and the time (`handleTimeout`), then empties `pollTransmit`, `directory.pollVerification` and `directory.pollEvent`,
+/// and sleeps until `nextTimeout`. One owner, one thread. Media allocates nothing.
 package struct RoomHost<Security: PeerSecurity & ~Copyable>: ~Copyable {
     /// The rooms.
     package var directory: RoomDirectory
@@ -96,8 +96,8 @@ package struct RoomHost<Security: PeerSecurity & ~Copyable>: ~Copyable {
         }
     }
 
-    /// Protects the first `count` bytes of a media packet in place, in a buffer with room for `mediaOverhead` more. The new length, and where to
-    /// send it; nil when the peer is gone.
+    /// Protects the first `count` bytes of a media packet in place, in a buffer with room for `mediaOverhead` more. The
+    /// new length, and where to send it; nil when the peer is gone.
     package mutating func protect(
         _ packet: inout MutableSpan<UInt8>, count: Int, _ kind: MediaKind, for peer: PeerID
     ) -> (count: Int, to: EndpointAddress)? {

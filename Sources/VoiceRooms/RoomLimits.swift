@@ -1,33 +1,36 @@
 internal import VoicePeers
 
-/// How much one participant, one address or all strangers together can have a server do. Beyond each limit the one who asks waits, or is not
-/// answered; nobody else notices.
+/// How much one participant, one address or all strangers together can have a server do. Beyond each limit the one who
+/// asks waits, or is not answered; nobody else notices.
 enum RoomLimits {
-    /// Control datagrams of one connection. A client sends one for each that it gets and one a keepalive; 500 a second are more than a
-    /// queue of messages to it ever needs, and their parsing is under 1 % of a processor. More are dropped unread.
+    /// Control datagrams of one connection. A client sends one for each that it gets and one a keepalive; 500 a second
+    /// are more than a queue of messages to it ever needs, and their parsing is under 1 % of a processor. More are
+    /// dropped unread.
     static let datagrams = RateLimit(burst: 1000, interval: .milliseconds(2))
 
-    /// Packets of sound of one participant, each of which goes to everybody who hears it: four streams of packets of 2.5 ms, and a second of them at once
-    /// after a stall. More are dropped.
+    /// Packets of sound of one participant, each of which goes to everybody who hears it: four streams of packets of
+    /// 2.5 ms, and a second of them at once after a stall. More are dropped.
     static let sound = RateLimit(burst: 2000, interval: .microseconds(500))
 
     /// Reports of one participant: ten times as many as RTCP has in the smallest room. More are dropped.
     static let reports = RateLimit(burst: 100, interval: .milliseconds(20))
 
-    /// What the requests of one participant cost: one, and one more for each message or route that follows from it. 2000 a second are 60
-    /// messages a second to a room of 32; at once a client has to publish, and perhaps to subscribe to 31 others, or to say a few things. What comes too
-    /// early waits, and is acknowledged later: it loses nothing.
+    /// What the requests of one participant cost: one, and one more for each message or route that follows from it.
+    /// 2000 a second are 60 messages a second to a room of 32; at once a client has to publish, and perhaps to
+    /// subscribe to 31 others, or to say a few things. What comes too early waits, and is acknowledged later: it loses
+    /// nothing.
     static let requests = RateLimit(burst: 256, interval: .microseconds(500))
 
-    /// Interruptions by one participant: nobody begins to speak more than twice a second for long. More are refused as `tooOften`.
+    /// Interruptions by one participant: nobody begins to speak more than twice a second for long. More are refused as
+    /// `tooOften`.
     static let interruptions = RateLimit(burst: 10, interval: .milliseconds(500))
 
-    /// What one participant tells of what it has heard: four times a second of each of 16 talkers, and the beginnings and ends of their utterances. More
-    /// are refused as `tooOften`.
+    /// What one participant tells of what it has heard: four times a second of each of 16 talkers, and the beginnings
+    /// and ends of their utterances. More are refused as `tooOften`.
     static let reportsOfHearing = RateLimit(burst: 200, interval: .milliseconds(10))
 
-    /// Changes of one participant's attributes or role, each of which is told to the whole room: an agent that listens, thinks and responds changes its
-    /// state a few times a second at most. More are refused as `tooOften`.
+    /// Changes of one participant's attributes or role, each of which is told to the whole room: an agent that listens,
+    /// thinks and responds changes its state a few times a second at most. More are refused as `tooOften`.
     static let selfDescriptions = RateLimit(burst: 20, interval: .milliseconds(100))
 
     /// Rejoins of one participant, each of which costs a whole roster. More are dropped, and repeated by the client.

@@ -1,4 +1,5 @@
-/// The types of the messages on the wire. Below 0x40: from the client; 0x40: from both; below 0x80: from the server; above: unsequenced.
+/// The types of the messages on the wire. Below 0x40: from the client; 0x40: from both; below 0x80: from the server;
+/// above: unsequenced.
 enum MessageType: UInt8 {
     case join = 0x01
     case leave = 0x02

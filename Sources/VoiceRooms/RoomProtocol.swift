@@ -12,8 +12,8 @@ package enum RoomProtocol {
     /// The protocol versions that this build speaks.
     package static let versions: ClosedRange<UInt8> = 7...7
 
-    /// Bytes in a control datagram at most. With the 37 bytes of a DTLS record and 48 of UDP over IPv6 it fits every IPv6 path: 1280 bytes
-    /// (RFC 8200 section 5).
+    /// Bytes in a control datagram at most. With the 37 bytes of a DTLS record and 48 of UDP over IPv6 it fits every
+    /// IPv6 path: 1280 bytes (RFC 8200 section 5).
     package static let datagramLimit = 1180
 
     /// Frames in a control datagram at most: a whole window of sequenced messages, and four that are not sequenced.
@@ -52,8 +52,8 @@ public enum RoomTimers {
     /// A break may last this long; after it the participant has left.
     public static let breakWindow: Duration = .seconds(30)
 
-    /// While reconnecting, a client starts afresh, by a path of its own from a fresh socket, when an attempt has not ended in three
-    /// keepalives, and not sooner than this: a join that is lost once still has its time.
+    /// While reconnecting, a client starts afresh, by a path of its own from a fresh socket, when an attempt has not
+    /// ended in three keepalives, and not sooner than this: a join that is lost once still has its time.
     public static let shortestAttempt: Duration = .seconds(1)
 
     /// A path that the server has closed before the client was in is tried again after this, and then later and later.

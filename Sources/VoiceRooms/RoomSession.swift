@@ -8,12 +8,12 @@ internal import VoicePeers
 ///                       v         path closed, restart reconnecting --30 s, refused--> ended
 ///                     ended
 ///
-/// It speaks over a path to the server that somebody else keeps: ``RoomGuest``. Each attempt to come in or back wants a path of its
-/// own: when `path` has changed, the driver makes a new one. It has the session exchange messages with the path's ``RoomCarrier`` (`exchange`),
-/// tells what became of the path (`pathClosed`, `pathDoubted`) and the time (`handleTimeout(now:)`), then empties `pollEvent()`, and sleeps until
-/// `nextTimeout`.
-/// `now` is the time since any fixed instant, and never goes back. Not thread-safe; one owner. Nothing blocks.
-/// Allocates: for the control path only, never per media packet.
+/// It speaks over a path to the server that somebody else keeps: ``RoomGuest``. Each attempt to come in or back wants a
+/// path of its own: when `path` has changed, the driver makes a new one. It has the session exchange messages with the
+/// path's ``RoomCarrier`` (`exchange`), tells what became of the path (`pathClosed`, `pathDoubted`) and the time
+/// (`handleTimeout(now:)`), then empties `pollEvent()`, and sleeps until `nextTimeout`. `now` is the time since any
+/// fixed instant, and never goes back. Not thread-safe; one owner. Nothing blocks. Allocates: for the control path
+/// only, never per media packet.
 package struct RoomSession: Sendable {
     /// Where the session stands.
     package internal(set) var state: RoomSessionState = .idle
@@ -49,9 +49,10 @@ package struct RoomSession: Sendable {
     var judgedToken: [UInt8] = []
     var tokenClock = TokenClock()
 
-    /// Whether the driver can get a new token: then it is asked for one before the old one is over, by ``RoomSessionEvent/tokenExpiring``, and one that
-    /// is refused at a rejoin, because it has expired or its key was changed, is no end but ``RoomSessionEvent/tokenRefused(_:)``. Either is to be
-    /// answered by ``renew(token:now:)`` or ``cannotRenewToken()``.
+    /// Whether the driver can get a new token: then it is asked for one before the old one is over, by
+    /// ``RoomSessionEvent/tokenExpiring``, and one that is refused at a rejoin, because it has expired or its key was
+    /// changed, is no end but ``RoomSessionEvent/tokenRefused(_:)``. Either is to be answered by ``renew(token:now:)``
+    /// or ``cannotRenewToken()``.
     package var canRenewToken = false
 
     var lastHeard: Duration = .zero
@@ -71,7 +72,8 @@ package struct RoomSession: Sendable {
     ///   - token: the access token, at most 1000 bytes.
     ///   - room: the room that is wanted, or empty for the token's.
     ///   - capabilities: what to ask for.
-    ///   - publishing: who may interrupt the first stream of the grant, which is then published with the join; nil to publish later.
+    ///   - publishing: who may interrupt the first stream of the grant, which is then published with the join; nil to
+    ///     publish later.
     package init(
         token: [UInt8], room: String = "", capabilities: RoomCapabilities = .conversation, role: RoomRole = .talker,
         publishing: InterruptionPolicy? = nil
@@ -82,7 +84,8 @@ package struct RoomSession: Sendable {
             capabilities: capabilities, role: role, room: room, token: token, publishing: publishing)
     }
 
-    /// Counts the paths. A driver opens a fresh socket for each: the one before is bound to a local address that may have gone with its network.
+    /// Counts the paths. A driver opens a fresh socket for each: the one before is bound to a local address that may
+    /// have gone with its network.
     package internal(set) var path: UInt32 = 1
 
     /// Counters since the start.
@@ -104,8 +107,8 @@ package struct RoomSession: Sendable {
         joinIsDue = true
     }
 
-    /// Asks the room for something: a message that has a ``RoomMessage/request``. What becomes of it is told by events. Of what is told of hearing,
-    /// only the latest of each stream is sent.
+    /// Asks the room for something: a message that has a ``RoomMessage/request``. What becomes of it is told by events.
+    /// Of what is told of hearing, only the latest of each stream is sent.
     package mutating func ask(_ message: RoomMessage) throws(RoomSessionError) {
         precondition(message.request != nil, "only requests are asked")
         if case .send(_, _, let bytes) = message, bytes.count > RoomProtocol.messageLimit { throw .messageTooLong }
@@ -132,7 +135,8 @@ package struct RoomSession: Sendable {
 
     // MARK: The token
 
-    /// Gives a new token: for the stay, which then lasts as long as the token, for the rejoin that waits for it, and for those to come.
+    /// Gives a new token: for the stay, which then lasts as long as the token, for the rejoin that waits for it, and
+    /// for those to come.
     package mutating func renew(token: [UInt8], now: Duration) throws(RoomSessionError) {
         guard token.count <= RoomProtocol.tokenLimit else { throw .tokenTooLong }
         request.token = token

@@ -86,7 +86,8 @@ extension RoomSession {
 
     /// Takes the end of the path, and why. A driver that has closed it itself does not tell.
     package mutating func pathClosed(_ reason: PeerClosing, now: Duration) {
-        // Who comes back may have met a network that shows it another server for a while: it tries on, and tells in the end.
+        // Who comes back may have met a network that shows it another server for a while: it tries on, and tells in the
+        // end.
         if case .identityRefused(let refusal) = reason, state == .joining { return end(.identityRefused(refusal)) }
         obstacle = reason
         switch state {
@@ -99,8 +100,8 @@ extension RoomSession {
         }
     }
 
-    /// Somebody at the server's address says that it does not know this client; anyone who can forge that address can. Asks the server, which
-    /// has four round trips to answer.
+    /// Somebody at the server's address says that it does not know this client; anyone who can forge that address can.
+    /// Asks the server, which has four round trips to answer.
     package mutating func pathDoubted(now: Duration) {
         guard doubtEnds == nil else { return }
         doubtEnds = now + max(RoomTimers.shortestRetry, (roundTrips.smoothed ?? .zero) * 4)

@@ -30,7 +30,8 @@ public enum RoomSessionEnd: Error, Equatable, Sendable {
     case removed(RemovalReason)
     /// The server is not who it should be. Remedy: check the URL's host and fingerprint.
     case identityRefused(IdentityRefusal)
-    /// What answers at that address speaks another protocol, or another version of it. Remedy: check the URL, update the older side.
+    /// What answers at that address speaks another protocol, or another version of it. Remedy: check the URL, update
+    /// the older side.
     case handshakeFailed
 }
 
@@ -50,7 +51,8 @@ public enum RoomSessionError: Error, Equatable, Sendable {
     case roomNameTooLong
     /// More than 64 bytes of UTF-8. Remedy: a shorter name for the stream.
     case streamNameTooLong
-    /// More than 16 attributes, 32 bytes of a key or 512 bytes altogether, or an empty key. Remedy: fewer or shorter ones.
+    /// More than 16 attributes, 32 bytes of a key or 512 bytes altogether, or an empty key. Remedy: fewer or shorter
+    /// ones.
     case attributesTooLong
 }
 
@@ -60,11 +62,11 @@ public enum RoomSessionEvent: Equatable, Sendable {
     case joined(JoinGrant, RoomRoster)
     /// The server is not heard any more, or has forgotten us; media does not arrive anywhere meanwhile.
     case reconnecting
-    /// A fifth of the token's time is left, or less: give a new one to ``RoomSession/renew(token:now:)``. Comes again while there is none, each tenth of
-    /// its time, but never twice in 10 s.
+    /// A fifth of the token's time is left, or less: give a new one to ``RoomSession/renew(token:now:)``. Comes again
+    /// while there is none, each tenth of its time, but never twice in 10 s.
     case tokenExpiring
-    /// The token was refused at a rejoin: give a new one to ``RoomSession/renew(token:now:)``. The session waits for it until its time for coming
-    /// back is over.
+    /// The token was refused at a rejoin: give a new one to ``RoomSession/renew(token:now:)``. The session waits for it
+    /// until its time for coming back is over.
     case tokenRefused(RoomRefusal)
     /// Back again. When `JoinGrant.resumed` is false it was a new join, with new streams: publish again. What changed
     /// in the roster meanwhile was told before by events of its own.
@@ -104,7 +106,8 @@ public enum RoomSessionEvent: Equatable, Sendable {
 public struct RoomSessionStatistics: Equatable, Sendable {
     /// The smoothed round trip to the server, from keepalives; nil while unknown.
     public var roundTripTime: Duration?
-    /// The round trip of a keepalive that did not have to queue: the lower quartile of the last eight; nil before the first.
+    /// The round trip of a keepalive that did not have to queue: the lower quartile of the last eight; nil before the
+    /// first.
     public var usualRoundTripTime: Duration?
     /// Control messages sent more than once.
     public var retransmissions = 0

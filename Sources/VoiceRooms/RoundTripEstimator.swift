@@ -5,8 +5,8 @@ struct RoundTripEstimator: Sendable {
     private var recent = InlineArray<8, Duration>(repeating: .zero)
     private var count = 0
 
-    /// What a datagram that does not have to queue takes there and back: the lower quartile of the last eight samples, none of which an outlier
-    /// moves. Nil before the first sample.
+    /// What a datagram that does not have to queue takes there and back: the lower quartile of the last eight samples,
+    /// none of which an outlier moves. Nil before the first sample.
     var usual: Duration? {
         let known = min(count, recent.count)
         guard known > 0 else { return nil }

@@ -1,4 +1,5 @@
-/// When a client asks for its next token: at four fifths of the time that the server gives the one it has, and again after each tenth.
+/// When a client asks for its next token: at four fifths of the time that the server gives the one it has, and again
+/// after each tenth.
 ///
 /// Counts from what the server says is left, so that no clock needs to be right.
 struct TokenClock: Sendable {

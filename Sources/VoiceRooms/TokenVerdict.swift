@@ -16,7 +16,8 @@ public struct TokenGrants: Equatable, Sendable {
     public var canSubscribe: Bool
     /// `metadata`: the application's own words about the participant, at most 512 bytes; may be empty.
     public var metadata: String
-    /// When the grants end, in seconds since 1970: `exp` and the verifier's leeway, so that nobody is let in and put out at once. Nil: never.
+    /// When the grants end, in seconds since 1970: `exp` and the verifier's leeway, so that nobody is let in and put
+    /// out at once. Nil: never.
     public var expiresAt: Int64?
 
     /// Describes the grants of a token.

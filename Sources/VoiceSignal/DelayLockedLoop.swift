@@ -4,8 +4,8 @@
 ///     T <- T + n P + sqrt(2) w e   w = 2 pi B s, at most 0.5    B: bandwidth, Hz    s: seconds since the last
 ///     P <- P + w^2 e / n
 ///
-/// F. Adriaensen, "Using a DLL to filter time", LAC 2005. How the bandwidth falls with the time observed, what counts as a jump and what the times
-/// are for is its users' (docs/decisions/077-two-clocks-in-a-row.md). Real-time safe.
+/// F. Adriaensen, "Using a DLL to filter time", LAC 2005. How the bandwidth falls with the time observed, what counts
+/// as a jump and what the times are for is its users' (docs/decisions/077-two-clocks-in-a-row.md). Real-time safe.
 @frozen
 package struct DelayLockedLoop: BitwiseCopyable, Sendable {
     /// Smoothed time of the last frame, nanoseconds.
@@ -30,7 +30,8 @@ package struct DelayLockedLoop: BitwiseCopyable, Sendable {
     @inlinable @_noLocks @_noAllocation
     package func time(after frames: Double) -> Double { time + frames * period }
 
-    /// Takes the time stamp of the frame so many behind the last, more than 0. Returns how far it was from what was expected, nanoseconds.
+    /// Takes the time stamp of the frame so many behind the last, more than 0. Returns how far it was from what was
+    /// expected, nanoseconds.
     @inlinable @_noLocks @_noAllocation
     package mutating func follow(_ stamp: Double, after frames: Double, weight omega: Double) -> Double {
         let expected = time(after: frames)

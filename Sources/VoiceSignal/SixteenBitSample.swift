@@ -1,7 +1,9 @@
-// Samples of 16 bits and of floating point: full scale is 32,768 in both directions, so that 16 bits come back as they were.
+// Samples of 16 bits and of floating point: full scale is 32,768 in both directions, so that 16 bits come back as they
+// were.
 
 extension Int16 {
-    /// A sample, 1 being full scale: rounded to the nearest, clipped where it is louder than full scale; silence where it is no number.
+    /// A sample, 1 being full scale: rounded to the nearest, clipped where it is louder than full scale; silence where
+    /// it is no number.
     @inlinable
     package init(fullScale sample: Float) {
         let scaled = (sample * 32_768).rounded()

@@ -1,6 +1,7 @@
 import CVoiceKernels
 
-/// Which variants of the vector kernels run on this processor. Sound that passes them is the same to the bit only where they are.
+/// Which variants of the vector kernels run on this processor. Sound that passes them is the same to the bit only where
+/// they are.
 package enum VectorLevel {
     /// As the x86-64 psABI names them; `baseline` elsewhere.
     package static var name: String {

@@ -4,7 +4,8 @@
 ///     track.append("Good morning. ", from: .zero, to: .milliseconds(900))
 ///     track.text(heard: .milliseconds(500))      // "Good"
 ///
-/// The bounds of a piece are exact. Inside, words are taken to be as long as their letters are many. Pieces are joined as they are: whoever has words adds the spaces.
+/// The bounds of a piece are exact. Inside, words are taken to be as long as their letters are many. Pieces are joined
+/// as they are: whoever has words adds the spaces.
 public struct CaptionTrack: Equatable, Sendable {
     /// The text stream of a room under which tracks travel (``encoded``); each utterance is a round.
     public static let stream = "captions"
@@ -85,8 +86,9 @@ public struct CaptionTrack: Equatable, Sendable {
 }
 
 extension CaptionTrack {
-    /// As a text stream carries it: a line with the utterance, then one for each piece, its start and end in milliseconds (`-` where the end is not known), a tab and the text, in which `\` and the end of a
-    /// line are escaped. What is appended lies behind what there was, so that only that is sent.
+    /// As a text stream carries it: a line with the utterance, then one for each piece, its start and end in
+    /// milliseconds (`-` where the end is not known), a tab and the text, in which `\` and the end of a line are
+    /// escaped. What is appended lies behind what there was, so that only that is sent.
     public var encoded: String {
         var out = "utterance \(utterance)\n"
         for piece in pieces {

@@ -17,8 +17,8 @@ public final class RoomClient: Sendable {
     /// Events that wait for whoever reads `events`; more are dropped, but never the last.
     static let eventLimit = 1024
 
-    /// What happens, in order, for one reader. Finishes after `ended`. Where it is read too slowly for ``RoomClientEvent/eventsDropped(_:_:_:)``
-    /// stands in for what was dropped.
+    /// What happens, in order, for one reader. Finishes after `ended`. Where it is read too slowly for
+    /// ``RoomClientEvent/eventsDropped(_:_:_:)`` stands in for what was dropped.
     public let events: AsyncStream<RoomClientEvent>
 
     private let interruptibleBy: InterruptionPolicy
@@ -89,7 +89,8 @@ public final class RoomClient: Sendable {
         try ask(.send(destination: destination, bytes: bytes))
     }
 
-    /// Has everything that was said on a stream so far dropped, by everyone; the room numbers the generation that begins.
+    /// Has everything that was said on a stream so far dropped, by everyone; the room numbers the generation that
+    /// begins.
     public func interrupt(_ stream: StreamID) throws(RoomSessionError) { try ask(.interrupt(stream)) }
 
     /// Tells those who hear a stream of one's own where its new generation begins.

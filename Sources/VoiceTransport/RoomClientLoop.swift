@@ -221,14 +221,15 @@ final class RoomClientLoop<Security: PeerSecurity & ~Copyable> {
         untoldDrops += 1
     }
 
-    /// When the reader has made room: what it must know to go on, which is the session's state after the events told so far.
+    /// When the reader has made room: what it must know to go on, which is the session's state after the events told so
+    /// far.
     private func tellDrops() {
         guard untoldDrops > 0, guest.session.state == .joined, let grant = guest.session.grant else { return }
         if shared.tell(.eventsDropped(untoldDrops, grant, guest.session.roster)) { untoldDrops = 0 }
     }
 
-    /// A fresh socket for each path: the old one is bound to a local address that may have gone with its network. Where there is no network at all it
-    /// is tried again at the next wake.
+    /// A fresh socket for each path: the old one is bound to a local address that may have gone with its network. Where
+    /// there is no network at all it is tried again at the next wake.
     ///
     /// And one for the same path where nothing comes through the old one any more.
     private func reopen(now: Duration) {

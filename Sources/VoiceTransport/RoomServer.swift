@@ -95,11 +95,12 @@ public final class RoomServer: Sendable {
         }
     }
 
-    /// What a client pins that shall take this server and no other; nil before the start, and where nothing is protected.
+    /// What a client pins that shall take this server and no other; nil before the start, and where nothing is
+    /// protected.
     public var fingerprint: CertificateFingerprint? { shared.fingerprint.withLock { $0 } }
 
-    /// Reads the certificate and its key again, as after a renewal: whoever comes from now on is shown the new one, and whoever is there stays. Blocks
-    /// for the files. Where it throws, the old ones stay in use.
+    /// Reads the certificate and its key again, as after a renewal: whoever comes from now on is shown the new one, and
+    /// whoever is there stays. Blocks for the files. Where it throws, the old ones stay in use.
     public func reloadIdentity() throws(RoomServerError) {
         if let identity = try loadIdentity() { shared.enqueue(.serve(identity)) }
     }
@@ -124,8 +125,8 @@ public final class RoomServer: Sendable {
 
     /// Tells every participant, and stops. Blocks until the thread has ended, at most `RoomTimers.closingTime`.
     ///
-    /// - Parameter restarting: whether another server takes this one's place at once. Then the clients come back to it as after a crash, instead
-    ///   of ending.
+    /// - Parameter restarting: whether another server takes this one's place at once. Then the clients come back to it
+    ///   as after a crash, instead of ending.
     public func stop(restarting: Bool = false) {
         shared.isRestarting.store(restarting, ordering: .releasing)
         let running = thread.withLock { $0 }

@@ -1,13 +1,15 @@
 /// Sounds of the near end that may become speech: how long one lasts, and whether it is a reason to duck.
 ///
-/// Who hears a chair, a cough or keys ducks once; what was in vain is none for a while, and the longer the more often that happened in a row.
+/// Who hears a chair, a cough or keys ducks once; what was in vain is none for a while, and the longer the more often
+/// that happened in a row.
 struct BargeInAlert: BitwiseCopyable {
     /// Beyond this length a sound without speech is no beginning of a word; the longest hisses last so long.
     private static let longest = Duration.milliseconds(150)
     /// How long nothing is a reason after one that was in vain, and after several.
     private static let rest = (initial: Duration.seconds(2), maximum: Duration.seconds(16))
 
-    /// How much of the sound before a vowel counts as speech, at most: some consonants are as long, none of them is a word.
+    /// How much of the sound before a vowel counts as speech, at most: some consonants are as long, none of them is a
+    /// word.
     private static let consonant = Duration.milliseconds(60)
 
     /// How long the present sound lasts.
@@ -29,7 +31,8 @@ struct BargeInAlert: BitwiseCopyable {
     /// Whether a sound that began so long ago is one.
     func isReason(after length: Duration) -> Bool { sound >= length && resting == .zero }
 
-    /// Whether the sound that it was raised by may still become a word; others that follow it, as keystrokes do, do not count.
+    /// Whether the sound that it was raised by may still become a word; others that follow it, as keystrokes do, do not
+    /// count.
     var isOpen: Bool { isRaised && sound > .zero && age < Self.longest }
 
     /// What of the sound belongs to the speech that has begun in it.

@@ -14,7 +14,8 @@ public enum BargeInStage: UInt8, BitwiseCopyable, Sendable {
 public struct BargeInChange: BitwiseCopyable, Equatable, Sendable {
     /// The stage from now on; ``BargeInStage/none`` where the suspicion was retracted.
     public var stage: BargeInStage
-    /// When the block in which the speech that it is about began was at the microphone's ADC: up to a block, 10 ms, before its first sound.
+    /// When the block in which the speech that it is about began was at the microphone's ADC: up to a block, 10 ms,
+    /// before its first sound.
     public var speechStart: Duration
     /// When the block that decided it ended there.
     public var decided: Duration
@@ -33,14 +34,18 @@ public struct BargeInChange: BitwiseCopyable, Equatable, Sendable {
 ///               ├─ speech, by how much of it is not echo ─► adds up ──► suspected, held ─┐
 ///               └─ how much its level swings ──────────────► VoiceSwing ─────────────────┴─► confirmed
 ///
-/// The media thread asks it, so that an answer is ducked by the block after the one that raised the suspicion. Pure; allocates nothing; one owner.
+/// The media thread asks it, so that an answer is ducked by the block after the one that raised the suspicion. Pure;
+/// allocates nothing; one owner.
 public struct BargeInJudge: BitwiseCopyable, Sendable {
-    /// How much of its length a block without speech takes off what was heard of it, so that keystrokes one after the other do not add up to a word.
+    /// How much of its length a block without speech takes off what was heard of it, so that keystrokes one after the
+    /// other do not add up to a word.
     private static let leak = 0.35
-    /// What the canceller takes away of a block of which it leaves the near end, and of one that is all echo, dB. It takes 3 of a talker who is as loud as the echo; what was
-    /// left of an echo that was mistaken for speech lay 15 to 30 below what came (`bench/run turns`, rooms with a louder echo, a moving microphone, drift).
+    /// What the canceller takes away of a block of which it leaves the near end, and of one that is all echo, dB. It
+    /// takes 3 of a talker who is as loud as the echo; what was left of an echo that was mistaken for speech lay 15 to
+    /// 30 below what came (`bench/run turns`, rooms with a louder echo, a moving microphone, drift).
     private static let cancelled = (near: Float(9), echo: Float(18))
-    /// What stands out of the room's noise by less is no more than that, dB; and what is surely a sound of its own stands out by this.
+    /// What stands out of the room's noise by less is no more than that, dB; and what is surely a sound of its own
+    /// stands out by this.
     private static let overNoise = (least: Float(3), sound: Float(6))
 
     private let stages: BargeInStages

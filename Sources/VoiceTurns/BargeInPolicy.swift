@@ -24,22 +24,25 @@ public enum BargeInPolicy: BitwiseCopyable, Equatable, Sendable {
 ///         ^                            │ silence                     │ silence
 ///         └────────────────────────────┴─────────────────────────────┘ retracted: goes on at the held sample
 ///
-/// Times are of speech, pauses between its sounds not counted. They are not those by which turns begin: an echo and a cough must not end an answer.
+/// Times are of speech, pauses between its sounds not counted. They are not those by which turns begin: an echo and a
+/// cough must not end an answer.
 public struct BargeInStages: BitwiseCopyable, Equatable, Sendable {
     /// Probability at and above which a block is speech while an answer is under way, above 0 to 1.
     public var threshold: Float = 0.6
-    /// Probability at and above which one block alone has the answer ducked, where it surely sounds of the near end and the echo canceller is to be trusted:
-    /// above 0 to 1. The detector is sure of a beginning 20 to 30 ms later.
+    /// Probability at and above which one block alone has the answer ducked, where it surely sounds of the near end and
+    /// the echo canceller is to be trusted: above 0 to 1. The detector is sure of a beginning 20 to 30 ms later.
     public var promptThreshold: Float = 0.3
-    /// Sound of the near end of whatever kind after which the answer is ducked, where the echo canceller is to be trusted: 10 to 500 ms; nil: only for speech. A
-    /// word that begins with a hiss is known for one 100 ms later, with its vowel. A sound that no speech follows is no reason to duck for the next seconds.
+    /// Sound of the near end of whatever kind after which the answer is ducked, where the echo canceller is to be
+    /// trusted: 10 to 500 ms; nil: only for speech. A word that begins with a hiss is known for one 100 ms later, with
+    /// its vowel. A sound that no speech follows is no reason to duck for the next seconds.
     public var alertAfter: Duration? = .milliseconds(20)
     /// Speech after which the answer is ducked in any case, 10 to 500 ms.
     public var suspectAfter: Duration = .milliseconds(20)
     /// Speech after which it falls silent and is kept, ``suspectAfter`` to 1 s.
     public var holdAfter: Duration = .milliseconds(100)
-    /// Speech after which it is given up, ``holdAfter`` to 5 s: longer than a cough or an "mm-hm". Only what stands out of the noise and the echo counts, so that a
-    /// question of three short words, 0.75 s from its first sound to its last, has to suffice.
+    /// Speech after which it is given up, ``holdAfter`` to 5 s: longer than a cough or an "mm-hm". Only what stands out
+    /// of the noise and the echo counts, so that a question of three short words, 0.75 s from its first sound to its
+    /// last, has to suffice.
     public var confirmAfter: Duration = .milliseconds(600)
     /// Silence after which a ducked answer comes back, 50 ms to 2 s.
     public var releaseAfter: Duration = .milliseconds(150)
@@ -53,8 +56,9 @@ public struct BargeInStages: BitwiseCopyable, Equatable, Sendable {
     public var duckAttack: Duration = .milliseconds(5)
     /// Within what time it comes back, 1 ms to 2 s: slowly enough not to draw the ear.
     public var duckRelease: Duration = .milliseconds(100)
-    /// As long as the echo canceller is not to be trusted, speech must last so many times as long, 1 to 20: what is heard may be the answer's own echo. The same
-    /// holds for giving up where the sound is as steady as many voices at once are.
+    /// As long as the echo canceller is not to be trusted, speech must last so many times as long, 1 to 20: what is
+    /// heard may be the answer's own echo. The same holds for giving up where the sound is as steady as many voices at
+    /// once are.
     public var doubt: Double = 4
 
     /// The stages above.

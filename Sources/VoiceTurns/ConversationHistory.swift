@@ -1,4 +1,5 @@
-/// What became of a conversation's turns so far, the newest 256: what was said, what was answered, and how much of that was heard. Keep it where you like (it is `Codable`), and go on with it after a restart.
+/// What became of a conversation's turns so far, the newest 256: what was said, what was answered, and how much of that
+/// was heard. Keep it where you like (it is `Codable`), and go on with it after a restart.
 public struct ConversationHistory: Codable, Equatable, Sendable {
     /// More turns are forgotten, the oldest first.
     public static let capacity = 256
@@ -83,7 +84,8 @@ public struct ConversationHistory: Codable, Equatable, Sendable {
     /// What an app asked in the near talker's place; the turn is there from now on.
     package mutating func asked(_ text: String, in turn: TurnID) { change(turn) { $0.said = Self.cut(text) } }
 
-    /// What was answered in a turn, and what was heard of it, by whoever knows the words; does nothing where no answer is there.
+    /// What was answered in a turn, and what was heard of it, by whoever knows the words; does nothing where no answer
+    /// is there.
     package mutating func answered(_ text: String, heard: String, in turn: TurnID) {
         guard let place = turns.lastIndex(where: { $0.turn == turn.rawValue }) else { return }
         turns[place].answer?.text = Self.cut(text)

@@ -4,7 +4,8 @@ public struct SpeechEvidence: BitwiseCopyable, Equatable, Sendable {
     public var probability: Float
     /// Whether the echo canceller is to be trusted: without that, speech may be the far end's own.
     public var isTrusted: Bool
-    /// What its levels tell of where the sound comes from; nil where they were not measured, and then they speak for the near end.
+    /// What its levels tell of where the sound comes from; nil where they were not measured, and then they speak for
+    /// the near end.
     public var levels: SoundLevels?
     /// When the block's end was at the microphone's ADC, on the monotonic clock since its epoch.
     public var end: Duration
@@ -30,7 +31,8 @@ public struct SpeechEvidence: BitwiseCopyable, Equatable, Sendable {
         public var left: Float
         /// By how much that stands out of the room's noise, dB; below 0 where it is quieter.
         public var overNoise: Float
-        /// By how far that lies below what the microphone heard, or below the echo of the last moments where that was louder, dB: the farther, the more of it is echo.
+        /// By how far that lies below what the microphone heard, or below the echo of the last moments where that was
+        /// louder, dB: the farther, the more of it is echo.
         public var cancelled: Float
 
         /// The levels of one block.

@@ -1,10 +1,13 @@
 /// How the near talker's turns begin and end.
 public enum TalkMode: Equatable, Sendable {
-    /// From `Conversation.startSpeech()` to `Conversation.stopSpeech()`, as with a button that is held. Nothing is sent in between.
+    /// From `Conversation.startSpeech()` to `Conversation.stopSpeech()`, as with a button that is held. Nothing is sent
+    /// in between.
     case pushToTalk(PushToTalk = PushToTalk())
-    /// From `Conversation.startSpeech()` until the talker falls silent, or to `Conversation.stopSpeech()`. Nothing is sent in between.
+    /// From `Conversation.startSpeech()` until the talker falls silent, or to `Conversation.stopSpeech()`. Nothing is
+    /// sent in between.
     case tapToTalk(TapToTalk = TapToTalk())
-    /// From the beginning of speech until the talker falls silent; the microphone is always open and may interrupt an answer.
+    /// From the beginning of speech until the talker falls silent; the microphone is always open and may interrupt an
+    /// answer.
     case duplex(Duplex = Duplex())
 
     /// Sound from before a turn that is sent too; nil where the microphone is always open.

@@ -1,4 +1,5 @@
-/// Which turn of a conversation: numbers rise from 1, each turn has its own, and an answer names the turn that it answers.
+/// Which turn of a conversation: numbers rise from 1, each turn has its own, and an answer names the turn that it
+/// answers.
 public struct TurnID: RawRepresentable, Hashable, Comparable, Sendable {
     /// The number.
     public let rawValue: UInt32
@@ -18,7 +19,8 @@ public struct Turn: Equatable, Sendable {
     public let start: Duration
     /// When its last speech was.
     public let end: Duration
-    /// The turn that this one goes on with: its talker went on before an answer was heard. ``start`` is that turn's then.
+    /// The turn that this one goes on with: its talker went on before an answer was heard. ``start`` is that turn's
+    /// then.
     public let continued: TurnID?
 
     package init(id: TurnID, start: Duration, end: Duration, continued: TurnID?) {

@@ -8,8 +8,9 @@ internal import VoiceQueue
 ///              │                              └──────────────────────────┴────────────────────────────────────┤ startSpeech
 ///              └──────────────────────────────────── all of the answer was heard ─────────────────────────────┘
 ///
-/// Pure: time comes in as `now`, on the monotonic clock since its epoch, which also times what was heard; outputs are polled. Impossible orders are refused and change
-/// nothing. What comes of an answer that is over is ignored, as a cancellation is no error.
+/// Pure: time comes in as `now`, on the monotonic clock since its epoch, which also times what was heard; outputs are
+/// polled. Impossible orders are refused and change nothing. What comes of an answer that is over is ignored, as a
+/// cancellation is no error.
 public struct TurnMachine: Sendable {
     /// How turns begin and end.
     public private(set) var mode: TalkMode
@@ -87,7 +88,8 @@ public struct TurnMachine: Sendable {
         begin()
     }
 
-    /// The near talker takes the turn, with a button. What is asked of the agent is cancelled, and what it says stops at once.
+    /// The near talker takes the turn, with a button. What is asked of the agent is cancelled, and what it says stops
+    /// at once.
     public mutating func startSpeech(now: Duration) throws(TurnRefusal) {
         guard let preRoll = mode.preRoll else { throw .notInThisMode }
         if listening?.isClosing == true {
@@ -122,7 +124,8 @@ public struct TurnMachine: Sendable {
         listening?.deadline = now + delay
     }
 
-    /// The near talker has not finished, as a recogniser may know: a turn whose end is near ends so much later, at most 10 s from now.
+    /// The near talker has not finished, as a recogniser may know: a turn whose end is near ends so much later, at most
+    /// 10 s from now.
     public mutating func putOffEnd(by delay: Duration, now: Duration) throws(TurnRefusal) {
         guard let current = listening, let deadline = current.deadline, current.end != nil, !current.isClosing else {
             throw .notListening
@@ -136,7 +139,8 @@ public struct TurnMachine: Sendable {
         endListening(now: now)
     }
 
-    /// Takes the agent's turn for a turn that has ended, or for nobody's: an answer may also begin by itself. Returns the utterance of its sound.
+    /// Takes the agent's turn for a turn that has ended, or for nobody's: an answer may also begin by itself. Returns
+    /// the utterance of its sound.
     public mutating func answer(_ turn: TurnID?, now: Duration) throws(TurnRefusal) -> UtteranceID {
         if let turn {
             guard let answer, answer.turn.id == turn, answer.utterance == nil else { throw .turnIsOver(turn) }

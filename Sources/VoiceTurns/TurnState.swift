@@ -34,7 +34,8 @@ public enum TurnEvent: Equatable, Sendable {
     case stateChanged(TurnState, TurnID)
     /// The near talker has begun to speak in their turn, at this time at the microphone's ADC.
     case speechStarted(TurnID, at: Duration)
-    /// The near talker fell silent; the turn ends at `turnEnds` unless they go on, or `Conversation.putOffEnd(by:)` is called until then.
+    /// The near talker fell silent; the turn ends at `turnEnds` unless they go on, or `Conversation.putOffEnd(by:)` is
+    /// called until then.
     case speechEnded(TurnID, at: Duration, turnEnds: Duration)
     /// The near talker has said what they had to say: answer it.
     case turnEnded(Turn)

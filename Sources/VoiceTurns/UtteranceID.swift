@@ -1,4 +1,5 @@
-/// Which utterance sound belongs to: a number that the client chooses and that rises from each utterance of a far end to the next.
+/// Which utterance sound belongs to: a number that the client chooses and that rises from each utterance of a far end
+/// to the next.
 public struct UtteranceID: RawRepresentable, Hashable, Comparable, Sendable, ExpressibleByIntegerLiteral {
     /// The number.
     public let rawValue: UInt32

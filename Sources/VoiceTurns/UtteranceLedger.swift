@@ -2,7 +2,8 @@
 package struct UtteranceProgress: BitwiseCopyable, Equatable, Sendable {
     /// The number that its talker has given it.
     package var utterance: UInt32
-    /// How much of it had left the DAC, in frames of 48 kHz from its beginning; what was lost or skipped on the way counts as what lies behind it does.
+    /// How much of it had left the DAC, in frames of 48 kHz from its beginning; what was lost or skipped on the way
+    /// counts as what lies behind it does.
     package var frames: Int
     /// By how many frames that may be wrong, either way.
     package var boundFrames: Int
@@ -22,15 +23,18 @@ package struct UtteranceProgress: BitwiseCopyable, Equatable, Sendable {
 ///     pull:            RTP timestamp ─► frames of the playout ring ─┐           ▼
 ///     playback thread: frames of the playout ring ─► time at the DAC ─► runs of an utterance, by the time at which they leave the DAC
 ///
-/// Follows what the jitter buffer says of each pulled frame, so that loss, concealment, stretching and resampling need no correction here; and what the
-/// playback thread has taken, so that a stall, a discard or another device needs none either. What remains in doubt is stated: sound that was made up in
-/// place of a packet, and the cross-fade behind it; the cross-fade of a jump; sound that is being repeated to gain time, of which more was heard before than
-/// sounds now; and the delay of the talker's codec.
+/// Follows what the jitter buffer says of each pulled frame, so that loss, concealment, stretching and resampling need
+/// no correction here; and what the playback thread has taken, so that a stall, a discard or another device needs none
+/// either. What remains in doubt is stated: sound that was made up in place of a packet, and the cross-fade behind it;
+/// the cross-fade of a jump; sound that is being repeated to gain time, of which more was heard before than sounds now;
+/// and the delay of the talker's codec.
 ///
-/// Pure; one thread at a time. Nothing is allocated after `init`, and each call does bounded work, whatever the packets say.
+/// Pure; one thread at a time. Nothing is allocated after `init`, and each call does bounded work, whatever the packets
+/// say.
 @safe
 package struct UtteranceLedger: ~Copyable {
-    /// What an Opus decoder gives lies so far behind what the encoder took: its look-ahead of 6.5 ms (RFC 6716, section 2.1: 2.5 ms in the low-delay mode).
+    /// What an Opus decoder gives lies so far behind what the encoder took: its look-ahead of 6.5 ms (RFC 6716, section
+    /// 2.1: 2.5 ms in the low-delay mode).
     package static var codecDelayFrames: Int { @_noLocks @_noAllocation get { 312 } }
     /// Half a cross-fade of the jitter buffer: sound this near a jump is of both of its sides.
     private static var fadeNanoseconds: Int64 { @_noLocks @_noAllocation get { 4_000_000 } }
@@ -39,7 +43,8 @@ package struct UtteranceLedger: ~Copyable {
     /// The most that the jitter buffer repeats at once: 16 ms.
     private static var longestRepeat: Int { @_noLocks @_noAllocation get { 768 } }
     private static var placeCapacity: Int { @_noLocks @_noAllocation get { 16 } }
-    /// As much as is heard again where somebody had spoken into it, `BargeInStages.rewind`: 250 ms. A talker that goes back further says it anew.
+    /// As much as is heard again where somebody had spoken into it, `BargeInStages.rewind`: 250 ms. A talker that goes
+    /// back further says it anew.
     private static var longestRewind: Int { @_noLocks @_noAllocation get { 12_000 } }
     /// Frames of 48 kHz to nanoseconds.
     private static var nanosecondsPerFrame: Double { @_noLocks @_noAllocation get { 1e9 / 48_000 } }
@@ -128,7 +133,8 @@ package struct UtteranceLedger: ~Copyable {
 
     // MARK: On the way to the DAC
 
-    /// Takes frames that were pulled and whose timestamps run on with them. Frames that stand still in time are of no utterance, and left out.
+    /// Takes frames that were pulled and whose timestamps run on with them. Frames that stand still in time are of no
+    /// utterance, and left out.
     ///
     /// - Parameters:
     ///   - timestamp: the RTP timestamp of the first.
@@ -158,7 +164,8 @@ package struct UtteranceLedger: ~Copyable {
 
     // MARK: At the DAC
 
-    /// Takes frames of the playout ring that were handed to the device: the first leaves the DAC at `dacNanoseconds`. What lies before them was discarded.
+    /// Takes frames of the playout ring that were handed to the device: the first leaves the DAC at `dacNanoseconds`.
+    /// What lies before them was discarded.
     @_noLocks @_noAllocation
     package mutating func rendered(firstFrame: Int, frames: Int, dacNanoseconds: Int64) {
         let spanEnd = firstFrame &+ frames
@@ -229,7 +236,8 @@ package struct UtteranceLedger: ~Copyable {
 
     // MARK: What is known
 
-    /// How far an utterance had been heard at a time of the DAC's, at most a second ago; the one that was heard last where none is named. nil where nothing had.
+    /// How far an utterance had been heard at a time of the DAC's, at most a second ago; the one that was heard last
+    /// where none is named. nil where nothing had.
     @_noLocks @_noAllocation
     package func progress(at nanoseconds: Int64, of utterance: UInt32? = nil) -> UtteranceProgress? {
         var index = heard.count &- 1
@@ -257,7 +265,8 @@ package struct UtteranceLedger: ~Copyable {
         return nil
     }
 
-    /// How far what sounds may lie before what was heard, because the end of a run is repeated before the next goes on; a loudspeaker that stands still there looks the same.
+    /// How far what sounds may lie before what was heard, because the end of a run is repeated before the next goes on;
+    /// a loudspeaker that stands still there looks the same.
     @_noLocks @_noAllocation
     private static func repetition(between run: Run, and next: Run, at nanoseconds: Int64) -> Int {
         guard next.utterance == run.utterance, next.time &- run.endTime > tolerance,
@@ -275,8 +284,8 @@ package struct UtteranceLedger: ~Copyable {
     }
 }
 
-/// Frames in a row. On the way to the DAC ``first`` is an RTP timestamp, and ``ringFrame`` and ``scale`` say where they are; behind it, it is a position in
-/// ``utterance``, and ``time`` says when they left.
+/// Frames in a row. On the way to the DAC ``first`` is an RTP timestamp, and ``ringFrame`` and ``scale`` say where they
+/// are; behind it, it is a position in ``utterance``, and ``time`` says when they left.
 private struct Run: BitwiseCopyable {
     var first: UInt32
     var frames: Int

@@ -1,8 +1,11 @@
-/// How much the level of what is taken for speech swings: one voice swings more than many at once, whose pauses and closures do not coincide.
+/// How much the level of what is taken for speech swings: one voice swings more than many at once, whose pauses and
+/// closures do not coincide.
 ///
-/// Of recorded voices (six of Debian's asterisk-core-sounds), over 700 ms of speech in blocks of 10 ms: standard deviation of one 7.6 dB (median; 4.1 at the lowest 5 %), of
-/// two 5.5, of four 3.3, of eight 2.5 (3.3 at the highest 5 %). Noise fills the pauses of one voice too: 4.7 (3.3) where it is 15 dB below, 3.3 (2.5) at 10 dB. By the rule
-/// below 5 % of the stretches of one voice are steady, 11 % with noise at 10 dB, 14 % at 5 dB; of eight voices 98 %, 82 % and 27 %.
+/// Of recorded voices (six of Debian's asterisk-core-sounds), over 700 ms of speech in blocks of 10 ms: standard
+/// deviation of one 7.6 dB (median; 4.1 at the lowest 5 %), of two 5.5, of four 3.3, of eight 2.5 (3.3 at the highest 5
+/// %). Noise fills the pauses of one voice too: 4.7 (3.3) where it is 15 dB below, 3.3 (2.5) at 10 dB. By the rule
+/// below 5 % of the stretches of one voice are steady, 11 % with noise at 10 dB, 14 % at 5 dB; of eight voices 98 %, 82
+/// % and 27 %.
 struct VoiceSwing: BitwiseCopyable {
     /// Smallest standard deviation of one voice, dB: for each dB by which it stands out of the noise, and at most.
     private static let single = (slope: Float(0.25), most: Float(4))

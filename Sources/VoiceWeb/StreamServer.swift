@@ -3,7 +3,8 @@ internal import Synchronization
 internal import VoiceQueue
 internal import VoiceRealtime
 
-/// Who takes what comes of one connection of a ``StreamServer``. All methods are called on the server's thread, one at a time; they must not block.
+/// Who takes what comes of one connection of a ``StreamServer``. All methods are called on the server's thread, one at
+/// a time; they must not block.
 package protocol StreamHandler: AnyObject, Sendable {
     /// Bytes came, as many as there were. False where the connection is to end at once.
     func received(_ bytes: [UInt8]) -> Bool
@@ -76,7 +77,8 @@ package final class StreamLink: Sendable {
     fileprivate func over() { state.withLock { $0.isOver = true } }
 }
 
-/// A server of byte streams on a thread of its own, for up to 64 connections, with TLS where it is given a certificate. Letting it go closes all, and waits for its thread.
+/// A server of byte streams on a thread of its own, for up to 64 connections, with TLS where it is given a certificate.
+/// Letting it go closes all, and waits for its thread.
 package final class StreamServer: Sendable {
     /// Where it listens.
     package let port: UInt16

@@ -7,7 +7,8 @@ package struct WebAddress: Equatable, Sendable {
     /// With the query.
     package var path: String
 
-    /// Nil where it is no such URL. User names and passwords in it are refused: they would be seen in lists of processes.
+    /// Nil where it is no such URL. User names and passwords in it are refused: they would be seen in lists of
+    /// processes.
     package init?(_ url: String, plain: String = "ws://", secure: String = "wss://") {
         guard url.utf8.count <= 2_048, url.utf8.allSatisfy({ $0 > 32 && $0 < 127 }) else { return nil }
         let rest: Substring

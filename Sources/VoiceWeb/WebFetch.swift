@@ -22,7 +22,8 @@ package final class WebFetch: Sendable {
     /// Begins to connect.
     ///
     /// - Parameters:
-    ///   - request: of its limits, `message` is that of the whole answer, and `messageSeconds` how long nothing may come.
+    ///   - request: of its limits, `message` is that of the whole answer, and `messageSeconds` how long nothing may
+    ///     come.
     ///   - body: at most as large as its limit `outgoing`.
     package init(_ request: WebSocketRequest, body: [UInt8]) throws(WebSocketFailure) {
         guard body.count <= request.limits.outgoing else { throw .overflow }

@@ -1,5 +1,6 @@
-/// The HTTP proxy by which a server is reached, as the environment's `https_proxy`, `http_proxy`, `all_proxy` and `no_proxy` say (curl's rules: lower case first;
-/// `HTTP_PROXY` is not read, since a request could set it in a CGI program).
+/// The HTTP proxy by which a server is reached, as the environment's `https_proxy`, `http_proxy`, `all_proxy` and
+/// `no_proxy` say (curl's rules: lower case first; `HTTP_PROXY` is not read, since a request could set it in a CGI
+/// program).
 package enum WebProxy {
     /// "[user:password@]host:port"; nil for none. Throws where a proxy is named that is none.
     package static func proxy(

@@ -25,7 +25,8 @@ package struct WebSocketLimits: Sendable {
     package init() {}
 }
 
-/// One end of a WebSocket: whole text messages, in bounded queues. Methods may be called from any thread; events are one consumer's.
+/// One end of a WebSocket: whole text messages, in bounded queues. Methods may be called from any thread; events are
+/// one consumer's.
 package final class WebSocketLink: Sendable {
     private struct State {
         var events = FIFOQueue<WebSocketEvent>()

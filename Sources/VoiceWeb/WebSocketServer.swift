@@ -2,7 +2,8 @@ internal import CWebSocket
 internal import Synchronization
 internal import VoiceRealtime
 
-/// A WebSocket server on a thread of its own, for up to 16 clients at any path. Letting it go closes all, and waits for its thread.
+/// A WebSocket server on a thread of its own, for up to 16 clients at any path. Letting it go closes all, and waits for
+/// its thread.
 package final class WebSocketServer: Sendable {
     /// Where it listens.
     package let port: UInt16
@@ -13,7 +14,8 @@ package final class WebSocketServer: Sendable {
     ///   - interface: the address, such as 127.0.0.1.
     ///   - port: 0 for any that is free.
     ///   - certificate: a PEM file, for wss, with `privateKey`.
-    ///   - key: what clients must bring, visible ASCII of less than 4 KiB; nil for nothing, and then browsers are served pages of this machine alone.
+    ///   - key: what clients must bring, visible ASCII of less than 4 KiB; nil for nothing, and then browsers are
+    ///     served pages of this machine alone.
     ///   - accept: takes a connection; called on the server's thread.
     package init(
         interface: String, port: UInt16, certificate: String? = nil, privateKey: String? = nil, key: String? = nil,

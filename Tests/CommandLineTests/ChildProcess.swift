@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// The built `duplex` as a child process. It is killed when its time is up, and then its exit code is no exit code of ours.
+/// The built `duplex` as a child process. It is killed when its time is up, and then its exit code is no exit code of
+/// ours.
 struct ChildProcess {
     /// What a child left behind.
     struct Result {
@@ -35,7 +36,8 @@ struct ChildProcess {
     private let ended = DispatchSemaphore(value: 0)
     private var lines = Data()
 
-    /// Starts `duplex` with `arguments`; it is killed after `limit` seconds, which is to end a child that hangs and no limit to a slow one.
+    /// Starts `duplex` with `arguments`; it is killed after `limit` seconds, which is to end a child that hangs and no
+    /// limit to a slow one.
     ///
     /// - Parameters:
     ///   - sink: a file for stdout in place of the pipe that is read.

@@ -6,7 +6,8 @@ import VoiceRealtime
 
 @Suite("Doctor and devices for scripts")
 struct DoctorTests {
-    /// The findings on a device in virtual time whose microphone hears its loudspeaker 20 ms later, `gain` times as loud.
+    /// The findings on a device in virtual time whose microphone hears its loudspeaker 20 ms later, `gain` times as
+    /// loud.
     private func echoFindings(gain: Float) async throws -> [Finding] {
         let start = MonotonicTime(nanoseconds: 5_000_000_000)
         let device = try SimulatedDevice(

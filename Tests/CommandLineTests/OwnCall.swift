@@ -5,7 +5,8 @@ import VoiceRealtime
 import VoiceSimulation
 import VoiceWire
 
-/// A call between two engines of ours in simulated time, without a room between them, and what a capture beside the listener has of it.
+/// A call between two engines of ours in simulated time, without a room between them, and what a capture beside the
+/// listener has of it.
 ///
 ///     talker's engine ─► losses ─► 20 ms ─┬─► listener's engine
 ///            ▲                            └─► arrivals   │

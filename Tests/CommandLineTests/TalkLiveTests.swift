@@ -10,7 +10,8 @@ enum OfflinePrograms {
         }
 }
 
-/// `duplex talk` with the real recogniser and the real voice; the near talker is the voice too, and the grammar is the command's own.
+/// `duplex talk` with the real recogniser and the real voice; the near talker is the voice too, and the grammar is the
+/// command's own.
 @Suite("A talk with the offline partner", .enabled(if: OfflinePrograms.areInstalled, "needs tools/setup --agent"))
 struct TalkLiveTests {
     /// Writes what the near talker says: texts, and seconds of silence.

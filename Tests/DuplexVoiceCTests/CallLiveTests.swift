@@ -105,8 +105,8 @@ extension LibraryTests {
             #expect(unsafe dv_engine_set_token(engine.handle, nil, &error) == DV_INVALID_ARGUMENT)
             let long = String(repeating: "x", count: 1_001)
             #expect(unsafe dv_engine_set_token(engine.handle, long, &error) == DV_INVALID_ARGUMENT)
-            // Given a token that is good for 5 s, its leeway of ten included: made when a second begins, since a token's
-            // end is one's
+            // Given a token that is good for 5 s, its leeway of ten included: made when a second begins, since a
+            // token's end is one's
             let second = time(nil)
             while time(nil) == second { usleep(1_000) }
             let short = try room.token("anna", seconds: -5)

@@ -9,7 +9,8 @@ extension LibraryTests {
         private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
 
-        /// The compiler checks each signature against the header (`@implementation`); tools/package-c, what the library exports.
+        /// The compiler checks each signature against the header (`@implementation`); tools/package-c, what the library
+        /// exports.
         @Test("Swift implements what the header declares, and nothing else")
         func declarations() throws {
             let header = try String(

@@ -5,7 +5,8 @@ import Testing
 import VoiceEngine
 import VoiceSimulation
 
-/// Sound cards whose clocks are far off, for long: what drifts shows only with time. An hour each with DUPLEXVOICE_LONG=1 in the environment.
+/// Sound cards whose clocks are far off, for long: what drifts shows only with time. An hour each with
+/// DUPLEXVOICE_LONG=1 in the environment.
 @Suite("Drift")
 struct DriftTests {
     private static let isLong = unsafe getenv("DUPLEXVOICE_LONG") != nil

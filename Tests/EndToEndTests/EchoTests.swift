@@ -35,7 +35,8 @@ struct EchoTests {
     @Test("an agent that hears itself: the echo is gone once the canceller has converged")
     func agentHearsItself() throws {
         for (seed, interruption) in try Self.made.get() {
-            // When the agent has talked for 2 s, then it is spared its own voice. Measured for seeds 2 to 5: 42 to 60 dB
+            // When the agent has talked for 2 s, then it is spared its own voice. Measured for seeds 2 to 5: 42 to 60
+            // dB
             let removed = try #require(interruption.hearing.echoRemoved(interruption.agentAlone))
             #expect(removed > 35, "seed \(seed)")
         }
@@ -69,8 +70,8 @@ struct EchoTests {
         let call = try SimulatedCall(configuration)
         // When they have talked for 8 s
         call.run(for: .seconds(8))
-        // Then the voice is all there, with the gain control's gain of at most 9 dB. Measured for seeds 1 to 3: 98 %, 11 to 15 dB of SDR
-        // through noise suppressor and codec, 4.8 to 5.3 dB
+        // Then the voice is all there, with the gain control's gain of at most 9 dB. Measured for seeds 1 to 3: 98 %,
+        // 11 to 15 dB of SDR through noise suppressor and codec, 4.8 to 5.3 dB
         let hearing = try #require(Hearing(call, from: .a, while: 4...7.3))
         #expect(try #require(hearing.kept(1...7.3, within: 10, ofUsual: 4...7.3)) > 0.93)
         #expect(try #require(hearing.distortionRatio(3...7.3)) > 7)

@@ -6,7 +6,8 @@ import VoiceSimulation
 
 @Suite("How far an utterance from the room was heard")
 struct HeardUtteranceTests {
-    /// A call of an agent, side A, with a listener, side B, whose loudspeaker has a clock of its own, over packets that are lost and late.
+    /// A call of an agent, side A, with a listener, side B, whose loudspeaker has a clock of its own, over packets that
+    /// are lost and late.
     private static func call(_ said: [Float], seconds: Int, seed: UInt64) throws -> SimulatedCall {
         var configuration = SimulatedCall.Configuration(talkers: [
             SpeechSource(said, repetition: .once), SpeechSource([], repetition: .once),
@@ -32,7 +33,8 @@ struct HeardUtteranceTests {
         "what is told agrees with the loudspeaker at 5 % loss and 60 ms of jitter, through a stall of 120 ms and a drifting clock; its bound holds",
         arguments: cases(1...20))
     func loudspeaker(seed: UInt64) throws {
-        // Given a talker that names its utterances, over a bad network, and a listener whose loudspeaker has a clock of its own
+        // Given a talker that names its utterances, over a bad network, and a listener whose loudspeaker has a clock of
+        // its own
         let length = 12
         let said = PositionSearch.samples(seconds: length, seed: seed)
         let call = try Self.call(said, seconds: length, seed: seed)
@@ -45,7 +47,8 @@ struct HeardUtteranceTests {
             call.interruptPlayback(periods: 24, .b)
         }
         call.run(for: .seconds(length) - call.elapsed)
-        // Then what was told each quarter of a second agrees with the recording, where that can be told: not where it is made up, repeated or skipped
+        // Then what was told each quarter of a second agrees with the recording, where that can be told: not where it
+        // is made up, repeated or skipped
         let heard = call.recording(.b).speaker
         let search = PositionSearch(in: said)
         var (told, errors) = (0, [Double]())
@@ -77,7 +80,8 @@ struct HeardUtteranceTests {
         try call.interrupt(try #require(call.ownStream(.a)), by: .b)
         let word = call.elapsed
         call.run(for: .seconds(1))
-        // Then within a second, in which what is lost of the room's messages is sent again, the agent knows how far it was heard, as the loudspeaker has it
+        // Then within a second, in which what is lost of the room's messages is sent again, the agent knows how far it
+        // was heard, as the loudspeaker has it
         let told = call.events(.a).compactMap { if case .heard(let heard, _) = $0 { heard } else { nil } }
         let last = try #require(told.last)
         #expect(last.isFinal && last.utterance == 1 && told.count { $0.isFinal } == 1, "\(told), seed \(seed)")

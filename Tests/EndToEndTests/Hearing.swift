@@ -18,7 +18,8 @@ struct Hearing {
     /// Speech below this, in dBFS, is a pause.
     private static let pause = -50.0
 
-    /// Finds the way from `talker` to the other side while only it speaks, in `seconds`; nil where what is heard does not tell.
+    /// Finds the way from `talker` to the other side while only it speaks, in `seconds`; nil where what is heard does
+    /// not tell.
     init?(_ call: SimulatedCall, from talker: SimulatedCall.Side, while seconds: ClosedRange<Double>) {
         let (said, heard) = (call.recording(talker), call.recording(talker.other))
         let range = frameRange(seconds)
@@ -46,7 +47,8 @@ struct Hearing {
         return Array(listener.speaker[range.lowerBound + delayFrames..<range.upperBound + delayFrames])
     }
 
-    /// How much of the echo in the talker's microphone the listener is spared, in dB; gain and noise of the way count against it.
+    /// How much of the echo in the talker's microphone the listener is spared, in dB; gain and noise of the way count
+    /// against it.
     func echoRemoved(_ seconds: ClosedRange<Double>) -> Double? {
         EchoReturnLoss(echo: talker.echo.span.extracting(frameRange(seconds)), residual: heard(seconds).span)?
             .enhancementDecibels
@@ -79,8 +81,8 @@ struct Hearing {
             }
     }
 
-    /// The share of the talker's 20 ms frames of speech in `seconds` that are heard no more than `decibels` below the usual gain in
-    /// `usual`.
+    /// The share of the talker's 20 ms frames of speech in `seconds` that are heard no more than `decibels` below the
+    /// usual gain in `usual`.
     func kept(_ seconds: ClosedRange<Double>, within decibels: Double, ofUsual usual: ClosedRange<Double>) -> Double? {
         let (usual, gains) = (gains(usual).sorted(), gains(seconds))
         guard !usual.isEmpty, !gains.isEmpty else { return nil }

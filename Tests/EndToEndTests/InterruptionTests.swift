@@ -74,8 +74,8 @@ struct InterruptionTests {
         let speaker = call.recording(.b).speaker
         let between = speaker[frameRange(word + 0.04...word + 0.7)].map { abs($0) }.max() ?? 1
         #expect(between < 1e-3, "\(between), seed \(seed)")
-        // And no packet of the old one is there ever again: of one that lay across two pieces each would have 0.1. Where the new one begins, or a
-        // loss is concealed, it spreads over some of its strength; measured up to 0.062
+        // And no packet of the old one is there ever again: of one that lay across two pieces each would have 0.1.
+        // Where the new one begins, or a loss is concealed, it spreads over some of its strength; measured up to 0.062
         for start in stride(from: word + 0.7, to: length - 0.06, by: 0.02) {
             let old = Self.amplitude(of: Tone.old, in: speaker[frameRange(start...start + 0.02)])
             #expect(old < 0.09, "\(old) at \(start) s, seed \(seed)")

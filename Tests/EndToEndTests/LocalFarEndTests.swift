@@ -6,7 +6,8 @@ import VoiceEngine
 struct LocalFarEndTests {
     @Test("both are heard, each is interrupted apart, and each has statistics of its own")
     func both() throws {
-        // Given A, who hears B over the network and an agent in its own process, which says a constant that no voice has
+        // Given A, who hears B over the network and an agent in its own process, which says a constant that no voice
+        // has
         let talk = Talk(b: [0.3...4], length: 4, seed: 3)
         let call = try SimulatedCall(talk.overCables)
         let agent = try call.openFarEnd(FarEndConfiguration(nearEndRate: .hertz48000), .a)

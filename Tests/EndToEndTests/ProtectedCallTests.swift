@@ -104,7 +104,8 @@ struct ProtectedCallTests {
         "a word that is spoken while its talker joins is heard whole, and the delay that it comes with goes in the first pause",
         arguments: [25, 50, 100])
     func firstWord(milliseconds: Int) throws {
-        // Given a listener and a talker so many milliseconds from the room, who speaks from the moment at which both begin to join
+        // Given a listener and a talker so many milliseconds from the room, who speaks from the moment at which both
+        // begin to join
         var configuration = Talk(length: 5, seed: 7).overCables
         let speech = SyntheticSpeech.samples(
             frames: 6 * 48_000, seed: 7, voice: .high, levelDecibels: Talk.levelDecibels)
@@ -124,7 +125,8 @@ struct ProtectedCallTests {
         #expect(abs(whole - first) < 480, "begins \(first - whole) frames into the word")
         let playout = call.statistics(.b).streams[0].playout
         #expect(playout.skippedSamples == 0 && playout.concealedSamples == 0 && playout.packetsLate == 0)
-        // And after the first pause, of 650 ms, it comes sooner by what was cut out of that, down to the way and a jitter buffer
+        // And after the first pause, of 650 ms, it comes sooner by what was cut out of that, down to the way and a
+        // jitter buffer
         let later = try delay(of: 144_000..<163_200, of: heard, behind: said)
         let wanted = max(2 * milliseconds + 40, 10 * milliseconds + 35 - 450)
         #expect(later / 48 < wanted + 20, "\(later / 48) ms")

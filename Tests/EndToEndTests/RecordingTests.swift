@@ -67,7 +67,8 @@ struct RecordingTests {
         return configuration
     }
 
-    /// Runs a call with all that happens in one: others are muted, made quieter, interrupted; a sound card is exchanged.
+    /// Runs a call with all that happens in one: others are muted, made quieter, interrupted; a sound card is
+    /// exchanged.
     private static func run(_ configuration: SimulatedCall.Configuration, seconds: Double) throws -> SimulatedCall {
         let call = try SimulatedCall(configuration)
         let step = Duration.seconds(seconds / 6)

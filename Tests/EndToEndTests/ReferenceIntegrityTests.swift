@@ -4,7 +4,8 @@ import Testing
 import VoiceEngine
 import VoiceSimulation
 
-/// An agent on side B talks over a loudspeaker to a silent person on side A: what A's engine tells of its echo reference.
+/// An agent on side B talks over a loudspeaker to a silent person on side A: what A's engine tells of its echo
+/// reference.
 @Suite("What an engine tells of its echo reference")
 struct ReferenceIntegrityTests {
     /// What was told of A's reference until now.

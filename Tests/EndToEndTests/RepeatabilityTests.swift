@@ -28,7 +28,8 @@ struct RepeatabilityTests {
         }
     }
 
-    /// The first frame at which two recordings differ; an expectation on the recordings themselves would print them whole.
+    /// The first frame at which two recordings differ; an expectation on the recordings themselves would print them
+    /// whole.
     private static func firstDifference(_ one: [Float], _ other: [Float]) -> Int? {
         guard one.count == other.count else { return min(one.count, other.count) }
         return one.indices.first { one[$0].bitPattern != other[$0].bitPattern }

@@ -102,8 +102,9 @@ struct SpeechEventTests {
             // Given a person who speaks from 1 s to 3.5 s while the agent is silent
             let (call, told) = try Self.listen(Talk(a: [1...3.5], length: 5, seed: seed), backend)
             let onset = try Self.onset(call, after: 1)
-            // Then the beginning is told once 60 ms of speech, in frames of 20 ms, were heard; devices and processing add some 30 ms, and a
-            // consonant of up to 120 ms that hisses, as that of seed 2, is not told from noise until its vowel
+            // Then the beginning is told once 60 ms of speech, in frames of 20 ms, were heard; devices and processing
+            // add some 30 ms, and a consonant of up to 120 ms that hisses, as that of seed 2, is not told from noise
+            // until its vowel
             let start = try #require(told.first { $0.start != nil })
             #expect(start.time > onset && start.time < onset + 0.25, "seed \(seed): \(start.time - onset)")
             let moment = try #require(start.start)
@@ -137,7 +138,8 @@ struct SpeechEventTests {
                 let start = try #require(told.first { $0.start != nil && $0.time > onset }, "seed \(seed), \(from) s")
                 #expect(start.time < onset + 0.35, "seed \(seed), \(from) s: \(start.time - onset)")
                 #expect(start.start?.echo == .ready, "seed \(seed), \(from) s")
-                // and not in the agent's pauses only: in 350 ms of each interruption the agent was silent for less than 50.
+                // and not in the agent's pauses only: in 350 ms of each interruption the agent was silent for less than
+                // 50.
                 let echo = call.recording(.a).echo[frameRange(onset...onset + 0.35)]
                 let loud = stride(from: echo.startIndex, to: echo.endIndex - 480, by: 480).count { start in
                     echo[start..<start + 480].contains { abs($0) > 0.003 }

@@ -12,7 +12,8 @@ struct SpokenIntoTests {
     private static let story = SyntheticSpeech.samples(
         frames: 7 * 48_000, seed: 2, voice: .low, levelDecibels: -26)
 
-    /// An agent, side A, which tells its story from half a second on, and a person, side B, who speaks from 4 s on for so long.
+    /// An agent, side A, which tells its story from half a second on, and a person, side B, who speaks from 4 s on for
+    /// so long.
     private static func call(
         speaking seconds: Double, room: RoomConditions, isLossy: Bool, seed: UInt64
     ) throws -> SimulatedCall {

@@ -29,7 +29,8 @@ struct Talk {
         return configuration
     }
 
-    /// A call for this talk without echo, noise or processing: what is heard is what the network and the jitter buffer make of the voice.
+    /// A call for this talk without echo, noise or processing: what is heard is what the network and the jitter buffer
+    /// make of the voice.
     var overCables: SimulatedCall.Configuration {
         var configuration = overLoudspeakers
         configuration.rooms = [RoomConditions(), RoomConditions()]

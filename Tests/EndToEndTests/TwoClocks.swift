@@ -2,10 +2,11 @@ import SimulatedCalls
 import VoiceEngine
 import VoiceSimulation
 
-/// A long call between A, whose clocks are true, and B, whose microphone and loudspeaker have a clock each, far off either way; looked at
-/// ten seconds at a time, so that an hour fits into memory. Periods of 2.5 ms.
+/// A long call between A, whose clocks are true, and B, whose microphone and loudspeaker have a clock each, far off
+/// either way; looked at ten seconds at a time, so that an hour fits into memory. Periods of 2.5 ms.
 final class TwoClocks {
-    /// The steepest that audio devices are off: USB Audio's full-speed tolerance is 500 ppm, what is on sale stays within 300.
+    /// The steepest that audio devices are off: USB Audio's full-speed tolerance is 500 ppm, what is on sale stays
+    /// within 300.
     static let ppm = 300.0
     private static let slice = Duration.seconds(10)
 

@@ -10,7 +10,8 @@ import VoiceSimulation
 struct EchoAgentLiveTests {
     @Test("says back what somebody said, once that has stopped")
     func saysBack() async throws {
-        // Given somebody who speaks for two seconds before a sound card in software, and again where a busy machine has lost the most of it
+        // Given somebody who speaks for two seconds before a sound card in software, and again where a busy machine has
+        // lost the most of it
         let words = SyntheticSpeech.samples(frames: 96_000, seed: 3, voice: .low, levelDecibels: -20)
         let silence = [Float](repeating: 0, count: 24_000)
         let pause = [Float](repeating: 0, count: 6 * 48_000)

@@ -1,6 +1,7 @@
 import TestCases
 
-/// A graph of random nodes, whose every input is connected to something that fits; and what is wrong once one thing of it is changed.
+/// A graph of random nodes, whose every input is connected to something that fits; and what is wrong once one thing of
+/// it is changed.
 struct RandomGraph {
     struct Node {
         var id: String

@@ -7,7 +7,8 @@ enum SpokenCommands {
     static let words = ["next", "back", "like"]
     static let grammar = "#JSGF V1.0; grammar commands; public <command> = next | back | like | expand;"
 
-    /// At 16 kHz: 0.6 s of silence before each word, and a second behind the last. Nil where espeak-ng is not installed.
+    /// At 16 kHz: 0.6 s of silence before each word, and a second behind the last. Nil where espeak-ng is not
+    /// installed.
     static func make() async throws -> [Float]? {
         let synthesiser = try EspeakSynthesiser(wordsPerMinute: 150)
         var sound: [Float] = []

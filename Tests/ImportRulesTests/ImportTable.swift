@@ -61,8 +61,8 @@ enum ImportTable {
     static let everywhere: Set<String> = ["Synchronization"]
 
     /// Modules of the toolchain that touch the system, and those who may; never the pure ones. VoiceSignal,
-    /// VoiceProcessing, GraphEngine and VoiceSimulation take Glibc for its mathematics alone: sines, exponentials, logarithms; VoiceEngine for a
-    /// recording's file.
+    /// VoiceProcessing, GraphEngine and VoiceSimulation take Glibc for its mathematics alone: sines, exponentials,
+    /// logarithms; VoiceEngine for a recording's file.
     static let system: [String: Set<String>] = [
         "Glibc": [
             "VoiceRealtime", "VoiceSignal", "VoiceDevices", "VoiceTransport", "VoiceProcessing", "VoiceSimulation",

@@ -120,7 +120,8 @@ struct RealtimePartnerLiveTests {
         #expect(truncation["item_id"] == "item_1")
         let end = try #require(truncation["audio_end_ms"]?.integer)
         #expect((1...20_000).contains(end))
-        // What the loudspeaker has played, where only this answer has sounded. What was held and repeated counts once: 100 ms.
+        // What the loudspeaker has played, where only this answer has sounded. What was held and repeated counts once:
+        // 100 ms.
         #expect(abs(end - played) <= 120, "\(played) ms sounded")
     }
 

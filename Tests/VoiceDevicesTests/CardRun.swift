@@ -70,8 +70,8 @@ final class CardRun {
     var log: DeviceLog { shared.log }
     var counts: DeviceCounts { session.counters.counts }
 
-    /// Runs the media side until that many frames were heard, the last event is half a second past and `settledLooks` are
-    /// enough, or for a minute. On a machine so loaded that this thread runs dry, the last takes longer.
+    /// Runs the media side until that many frames were heard, the last event is half a second past and `settledLooks`
+    /// are enough, or for a minute. On a machine so loaded that this thread runs dry, the last takes longer.
     func runUntilCalm(heard frames: Int) {
         let limit = MonotonicTime.now().nanoseconds + 60_000_000_000
         var lookAt = 0

@@ -5,8 +5,8 @@ import Testing
 
 @Suite("In whatever order things happen")
 struct DialogPropertyTests {
-    /// Nothing of an answer is handed out behind its cancellation, and truncations lie within what was received, in random orders of the server's messages (late, repeated,
-    /// made up again), of interruptions and of breaks.
+    /// Nothing of an answer is handed out behind its cancellation, and truncations lie within what was received, in
+    /// random orders of the server's messages (late, repeated, made up again), of interruptions and of breaks.
     @Test("no stale sound, no truncation beyond what was received", arguments: cases(UInt64(0)..<50))
     func interleavings(seed: UInt64) throws {
         var numbers = SeededNumbers(seed: seed)

@@ -43,7 +43,8 @@ final class ReportExchangeTests {
 
     @Test("Nobody reports in another's name: invented listeners behind a report change nothing")
     func invented() throws {
-        // Given a good listener, and a member that twice a second adds reports of listeners that do not exist, who lose all
+        // Given a good listener, and a member that twice a second adds reports of listeners that do not exist, who lose
+        // all
         let clean: [UInt8] = [0x80, 201, 0, 1, 0, 0, 0, 50]
         for second in 0..<30 as Range<UInt32> {
             now += .milliseconds(500)

@@ -21,7 +21,8 @@ struct RoomMediaTests {
             rosterCount: 1)
     }
 
-    /// Participant `number`, who publishes a stream of ten times that number, whose source is a hundred times that number.
+    /// Participant `number`, who publishes a stream of ten times that number, whose source is a hundred times that
+    /// number.
     private func entry(
         _ number: UInt32, _ identity: String, isMuted: Bool = false, publishes: Bool = true, generation: UInt32 = 0
     ) -> RosterEntry {
@@ -328,7 +329,8 @@ struct RoomMediaTests {
     func resumed() {
         var media = joined([entry(1, "anna"), entry(2, "ben"), entry(3, "carl")])
         #expect(media.handle(.reconnecting).map(text) == ["lost"])
-        // When ben has gone, carl has muted and dora has come while we were away, which the session tells first one by one
+        // When ben has gone, carl has muted and dora has come while we were away, which the session tells first one by
+        // one
         let meanwhile: [RoomSessionEvent] = [
             .participantLeft(ParticipantID(rawValue: 2), nil), .participantJoined(entry(4, "dora")),
             .muteChanged(ParticipantID(rawValue: 3), StreamID(rawValue: 30), .byPublisher),

@@ -158,7 +158,8 @@ struct SenderAdaptationTests {
         var large = Reporters(seed: 4)
         large.report(20, [.independent(0.05)] + [PacketLoss](repeating: clean, count: 11))
         #expect(!large.plan.settings.usesForwardErrorCorrection)
-        // A path that is narrow for one of two or more is that listener's own: the others would queue behind the sender's
+        // A path that is narrow for one of two or more is that listener's own: the others would queue behind the
+        // sender's
         let loss = PacketLoss.independent(0.08)
         for others in 1...3 {
             var one = Reporters(seed: 4)

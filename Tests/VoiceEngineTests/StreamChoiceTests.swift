@@ -83,7 +83,8 @@ struct StreamChoiceTests {
         #expect(!isTaken && orders.isEmpty)
     }
 
-    /// A server that answers later than it is asked, in order, and a room whose streams come and go, with breaks and new stays.
+    /// A server that answers later than it is asked, in order, and a room whose streams come and go, with breaks and
+    /// new stays.
     @Test(
         "whatever comes in whatever order: in the end what is wanted and there is heard, and nothing else",
         arguments: cases(1...1000 as ClosedRange<UInt64>))

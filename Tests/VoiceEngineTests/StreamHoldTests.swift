@@ -8,7 +8,8 @@ import VoiceSimulation
 struct StreamHoldTests {
     private static let block = 480
 
-    /// A hold, a ledger and a loudspeaker, in blocks of 10 ms. A frame's sample tells which frame of the utterance it is.
+    /// A hold, a ledger and a loudspeaker, in blocks of 10 ms. A frame's sample tells which frame of the utterance it
+    /// is.
     private final class Talker {
         private var hold = StreamHold()
         private var ledger = UtteranceLedger()

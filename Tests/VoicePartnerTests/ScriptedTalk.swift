@@ -4,7 +4,8 @@ import VoiceSimulation
 
 @testable import VoicePartner
 
-/// A person in a simulated room who talks with a partner whose recogniser, responder and synthesiser follow a script, all on one simulated clock.
+/// A person in a simulated room who talks with a partner whose recogniser, responder and synthesiser follow a script,
+/// all on one simulated clock.
 final class ScriptedTalk {
     /// What the three do, and how long they take.
     struct Script {

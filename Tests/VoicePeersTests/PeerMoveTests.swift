@@ -140,7 +140,8 @@ struct PeerMoveTests {
             var forged = fresh
             forged[bit / 8] ^= 1 << (bit % 8)
             let (received, answer) = peers.server.take(forged, from: elsewhere, now: peers.now)
-            // The fingerprint, its last eight bytes, is not signed: as another attribute it is ignored (RFC 8489 section 14.5)
+            // The fingerprint, its last eight bytes, is not signed: as another attribute it is ignored (RFC 8489
+            // section 14.5)
             guard bit / 8 < fresh.count - 8 else {
                 #expect(answer.count < fresh.count)
                 continue

@@ -33,8 +33,8 @@ struct PathRestartTests {
 
     @Test("is kept when another arrival of its echo stands out", arguments: cases([1, 2, 3]))
     func arrivals(seed: Int) throws {
-        // Given a loudspeaker that distorts so that no filter ever fits, and two arrivals 30 ms apart that take turns to
-        // be the stronger one
+        // Given a loudspeaker that distorts so that no filter ever fits, and two arrivals 30 ms apart that take turns
+        // to be the stronger one
         let far = speech(seconds: 16, rate: Self.rate, seed: UInt64(seed), level: -16)
         let early = echo(of: Self.distorted(far), rate: Self.rate, delay: 1_600)
         let late = echo(of: Self.distorted(far), rate: Self.rate, delay: 2_080, seed: 7)

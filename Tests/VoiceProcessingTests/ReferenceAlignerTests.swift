@@ -128,7 +128,8 @@ struct ReferenceAlignerTests {
     private let allowed = 8.0
     /// 1.5 ms right after a jump, when the new stretch's times rest on a few stamps.
     private let allowedAfterJump = 24.0
-    /// A Float near a million, which the marks reach, resolves 0.06; 1000 ppm of step would add 0.001. A slip would be 16.
+    /// A Float near a million, which the marks reach, resolves 0.06; 1000 ppm of step would add 0.001. A slip would be
+    /// 16.
     private let seamless: Float = 0.1
 
     @Test("one seamless stream while the clocks agree", arguments: cases([0, 0.0001, 0.001]))

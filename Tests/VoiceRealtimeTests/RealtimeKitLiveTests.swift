@@ -4,7 +4,8 @@ import Testing
 
 @Suite("RealtimeKit on the system bus", .serialized)
 struct RealtimeKitLiveTests {
-    /// A process asks for the bus's address once. Where the kernel permits priority, no other test has asked the real one before.
+    /// A process asks for the bus's address once. Where the kernel permits priority, no other test has asked the real
+    /// one before.
     private static var isFirst: Bool {
         let library = unsafe dlopen("libdbus-1.so.3", RTLD_NOW)
         return unsafe geteuid() == 0 && library != nil

@@ -200,7 +200,8 @@ struct RealtimeThreadLiveTests {
         }
     }
 
-    /// Whether the kernel says of this process that no limit of locked memory holds for it: CAP_IPC_LOCK, capability 14 (capabilities(7)).
+    /// Whether the kernel says of this process that no limit of locked memory holds for it: CAP_IPC_LOCK, capability 14
+    /// (capabilities(7)).
     private static func mayLockAnything() throws -> Bool {
         guard let file = unsafe fopen("/proc/self/status", "r") else { throw ThreadError.refused(errno: errno) }
         defer { unsafe fclose(file) }

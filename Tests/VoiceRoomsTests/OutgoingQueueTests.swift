@@ -8,7 +8,8 @@ struct OutgoingQueueTests {
         StreamAssignment(stream: StreamID(rawValue: 1000 + participant), synchronizationSource: participant)
     }
 
-    /// Random histories of a room, of which a receiver takes now and then a message: what it knows in the end is what there is.
+    /// Random histories of a room, of which a receiver takes now and then a message: what it knows in the end is what
+    /// there is.
     @Test(arguments: 1...40 as ClosedRange<UInt64>)
     func whoeverReadsItKnowsTheRoom(seed: UInt64) throws {
         var random = SeededNumbers(seed: seed)

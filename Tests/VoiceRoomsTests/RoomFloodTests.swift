@@ -20,7 +20,8 @@ struct RoomFloodTests {
         return rooms
     }
 
-    /// Sends requests as a client of ill will does: as fast as it likes, not held up by any window, from where the server has come to.
+    /// Sends requests as a client of ill will does: as fast as it likes, not held up by any window, from where the
+    /// server has come to.
     static func flood(_ rooms: inout SimulatedRooms, by index: Int, with requests: [RoomMessage]) {
         guard let first = rooms.carrier(index)?.awaited else { return }
         let frames = requests.enumerated().map {
@@ -77,7 +78,8 @@ struct RoomFloodTests {
             for _ in 0..<20 { Self.flood(&rooms, by: 0, with: changes) }
             rooms.run(for: .milliseconds(20))
         }
-        // Then the server has done what the limit says: the burst, five seconds of it, and the last request, which may overdraw
+        // Then the server has done what the limit says: the burst, five seconds of it, and the last request, which may
+        // overdraw
         let work = rooms.directory.deliveries + rooms.directory.forwarding.edits - before
         let limit = RoomLimits.requests
         #expect(work <= limit.burst + Int(.seconds(5) / limit.interval) + 33)

@@ -5,7 +5,8 @@ import VoicePeers
 
 /// Who may interrupt whom, and how often.
 struct RoomInterruptionTests {
-    /// A kitchen with an agent that everybody may interrupt, alice whom nobody else may, and eve whose token only lets her listen.
+    /// A kitchen with an agent that everybody may interrupt, alice whom nobody else may, and eve whose token only lets
+    /// her listen.
     private func kitchen() throws -> SimulatedRooms {
         var rooms = SimulatedRooms()
         for token in ["agent@kitchen", "alice@kitchen", "eve@kitchen -publish"] { try rooms.addClient(token) }
@@ -86,7 +87,8 @@ struct RoomInterruptionTests {
         for _ in 0..<2 { try rooms.clients[2].session.ask(.interrupt(stream)) }
         rooms.run(for: .seconds(1))
         for index in rooms.clients.indices { rooms.clients[index].events = [] }
-        // When it tells of the first, which the second has overtaken, of the second twice, of the next ones and of those before
+        // When it tells of the first, which the second has overtaken, of the second twice, of the next ones and of
+        // those before
         for generation in [1, 2, 2, 3, 100, 0, .max, 1 << 31] as [UInt32] {
             try rooms.clients[0].session.ask(.tellGeneration(begun(generation)))
         }

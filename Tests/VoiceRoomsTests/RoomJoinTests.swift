@@ -151,7 +151,8 @@ struct RoomJoinTests {
         #expect(timedOut <= 1, "seed \(seed)")
     }
 
-    /// A network that loses 30 %, doubles 10 % and reorders; and a room with twenty participants. How many had no time to come in.
+    /// A network that loses 30 %, doubles 10 % and reorders; and a room with twenty participants. How many had no time
+    /// to come in.
     private func joinUnderHeavyLoss<Security>(
         _ rooms: inout RoomsOver<Security>, calmFor calm: Duration, _ seed: UInt64
     ) throws -> Int {

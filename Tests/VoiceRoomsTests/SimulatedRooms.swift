@@ -61,8 +61,8 @@ final class SimulatedServer<Security: SimulatedSecurity> {
 
 /// A server and its clients, on a simulated clock and network.
 ///
-/// Tokens are texts here, `identity@room` and then rights: `-join`, `-publish`, `-subscribe`, and their end: `until=1060`; or `!n` for a token that
-/// the verifier refuses with code n.
+/// Tokens are texts here, `identity@room` and then rights: `-join`, `-publish`, `-subscribe`, and their end:
+/// `until=1060`; or `!n` for a token that the verifier refuses with code n.
 struct RoomsOver<Security: SimulatedSecurity> {
     struct Datagram: Sendable {
         let source: EndpointAddress

@@ -1,6 +1,7 @@
 @testable import VoiceRooms
 
-/// A carrier over an ordered stream of bytes, as TCP or a WebSocket is: nothing is lost while it lives, and it may end at any byte.
+/// A carrier over an ordered stream of bytes, as TCP or a WebSocket is: nothing is lost while it lives, and it may end
+/// at any byte.
 ///
 ///     type 1  |  length of the body 2  |  body
 struct StreamCarrier: RoomCarrier {

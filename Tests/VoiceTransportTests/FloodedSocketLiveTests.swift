@@ -8,7 +8,8 @@ import VoicePeers
 
 @Suite("The server's socket under a flood", .serialized)
 struct FloodedSocketLiveTests {
-    /// Reports as long as a datagram may be, 10,000 a second of which the server's thread does not come to read for 150 ms.
+    /// Reports as long as a datagram may be, 10,000 a second of which the server's thread does not come to read for 150
+    /// ms.
     private static let datagrams = 1_500
     private static let bytes = 1_400
 

@@ -88,7 +88,8 @@ struct UtteranceLedgerTests {
         let playback = Playback()
         var received = 0
         while playback.next < 110_000 {
-            // Packets are there 40 ms before they are played; one in twenty comes behind the next, and one in twenty of an utterance never
+            // Packets are there 40 ms before they are played; one in twenty comes behind the next, and one in twenty of
+            // an utterance never
             while received * 960 < playback.next + 1_920 {
                 if random.chance(0.05) {
                     playback.receive(received + 1)
@@ -159,7 +160,8 @@ struct UtteranceLedgerTests {
         "its bound holds for what sounds at any time, also while sound is repeated, skipped or faded, and the loudspeaker stalls",
         arguments: cases(0..<40 as Range<UInt64>))
     func bound(seed: UInt64) {
-        // Given packets of one utterance, of which the jitter buffer repeats and skips parts, each with a cross-fade of 384 frames around it
+        // Given packets of one utterance, of which the jitter buffer repeats and skips parts, each with a cross-fade of
+        // 384 frames around it
         var random = SeededNumbers(seed: seed)
         var ledger = UtteranceLedger()
         for packet in 0..<100 {

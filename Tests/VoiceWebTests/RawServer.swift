@@ -3,7 +3,8 @@ import Foundation
 import Glibc
 import VoiceRealtime
 
-/// A server that accepts one connection after the other, answers the WebSocket's opening, and then writes whatever its script says.
+/// A server that accepts one connection after the other, answers the WebSocket's opening, and then writes whatever its
+/// script says.
 final class RawServer: Sendable {
     let port: UInt16
     private let listener: Int32

@@ -11,7 +11,8 @@ extension Benchmark {
         run: GraphBenchmark.run)
 }
 
-/// The documented graph (mono mix, splitter, speech detector, recogniser's memory) and one with a processor, each against its stages wired by hand.
+/// The documented graph (mono mix, splitter, speech detector, recogniser's memory) and one with a processor, each
+/// against its stages wired by hand.
 private enum GraphBenchmark {
     /// Blocks of a round, 16 s of sound; as many rounds as give a median that repeats to a part in a thousand.
     static let blocksPerRound = 500

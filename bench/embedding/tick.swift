@@ -1,4 +1,5 @@
-// tick COUNT: COUNT blocks of 10 ms through `ProcessingChain`, for callgrind: as an app in Swift has them. The same sound, and otherwise the same work, as tick.c.
+// tick COUNT: COUNT blocks of 10 ms through `ProcessingChain`, for callgrind: as an app in Swift has them. The same
+// sound, and otherwise the same work, as tick.c.
 import Glibc
 import VoiceProcessing
 

@@ -3,8 +3,8 @@ import VoiceSimulation
 
 /// What devices do to an echo and to a microphone that no linear path explains; 16 kHz.
 ///
-/// Of a recorded echo a filter fitted offline explains 3 to 20 dB. What is behind that differs from device to device, and
-/// no model of one is made here: an echo's bands are each turned up and down, by chance and by how loud they are
+/// Of a recorded echo a filter fitted offline explains 3 to 20 dB. What is behind that differs from device to device,
+/// and no model of one is made here: an echo's bands are each turned up and down, by chance and by how loud they are
 /// (multiband compressors, limiters, cancellers in the device's own firmware), it comes by a second way, and noise goes
 /// with it (codecs, buzz). Then a gate or a gain control turns the whole microphone down.
 struct DeviceSound {

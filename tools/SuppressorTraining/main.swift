@@ -1,9 +1,9 @@
 import Glibc
 import VoiceProcessing
 
-// SuppressorTraining VOICES FIRST COUNT FILE [devices]: what the residual's suppressor is to learn from, of the simulated
-// calls FIRST ..< FIRST + COUNT. FILE: 16-bit floats, a record for each block of 10 ms; see SuppressorLesson. With
-// `devices`, most of the calls go through a DeviceSound.
+// SuppressorTraining VOICES FIRST COUNT FILE [devices]: what the residual's suppressor is to learn from, of the
+// simulated calls FIRST ..< FIRST + COUNT. FILE: 16-bit floats, a record for each block of 10 ms; see SuppressorLesson.
+// With `devices`, most of the calls go through a DeviceSound.
 let arguments = CommandLine.arguments
 guard arguments.count == 5 || arguments.count == 6 && arguments[5] == "devices", let first = UInt64(arguments[2]),
     let count = UInt64(arguments[3])

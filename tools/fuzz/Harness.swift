@@ -5,9 +5,9 @@ import Glibc
 
 /// The most work that one input may cause, in edges of the control flow: the same on every machine.
 ///
-/// Of code of this project alone; what the system's libraries do is not counted. A limit has room for what is known, and is far below what
-/// work that grows with a gap, a room or a count from the wire would take.
-/// libFuzzer calls from one thread.
+/// Of code of this project alone; what the system's libraries do is not counted. A limit has room for what is known,
+/// and is far below what work that grows with a gap, a room or a count from the wire would take. libFuzzer calls from
+/// one thread.
 final class Budget: @unchecked Sendable {
     let name: String
     private let limit: UInt64
@@ -55,9 +55,11 @@ public func fuzzInitialize(
     exit(0)
 }
 
-/// A scene that many inputs go on with, one after the other, since making one takes longer than an input does: an input of a few bytes meets a room in any state.
+/// A scene that many inputs go on with, one after the other, since making one takes longer than an input does: an input
+/// of a few bytes meets a room in any state.
 ///
-/// What a scene has taken since it was made is in the file `story`, in the folder where the target runs: one input by which to find what one of them found.
+/// What a scene has taken since it was made is in the file `story`, in the folder where the target runs: one input by
+/// which to find what one of them found.
 final class Story<Scene>: @unchecked Sendable {
     /// Inputs to a scene.
     private static var length: Int { 100 }

@@ -20,7 +20,8 @@ package struct Gatekeeper: Sendable {
         self.hosts = hosts.union(["127.0.0.1", "localhost", "[::1]"])
     }
 
-    /// Refuses what a page in a browser sends: it names its origin, or asks for a host by a name that is not ours (DNS rebinding).
+    /// Refuses what a page in a browser sends: it names its origin, or asks for a host by a name that is not ours (DNS
+    /// rebinding).
     package func checkOrigin(_ head: HTTPHead) throws(ControlError) {
         guard head.headers["origin"] == nil else {
             throw ControlError(403, "control.forbidden", "pages in browsers are not served")

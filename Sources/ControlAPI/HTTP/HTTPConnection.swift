@@ -8,12 +8,14 @@ package enum HTTPAdmission: Sendable {
     case refuse(HTTPResponse)
 }
 
-/// One connection of a client (RFC 9112), which may become a WebSocket (RFC 6455): bytes and time in, bytes and whole requests out.
+/// One connection of a client (RFC 9112), which may become a WebSocket (RFC 6455): bytes and time in, bytes and whole
+/// requests out.
 ///
 ///     bytes ─► head ─► admission ─► body ─► request ─► respond ─► bytes      the next request waits for the answer to the one before
 ///                                              └─► upgrade ─► text messages
 ///
-/// Pure. Memory is bounded by a head, an admitted body and a message; what comes meanwhile is not to be read (``wantsInput``).
+/// Pure. Memory is bounded by a head, an admitted body and a message; what comes meanwhile is not to be read
+/// (``wantsInput``).
 package struct HTTPConnection: Sendable {
     package enum Output: Equatable, Sendable {
         case send([UInt8])

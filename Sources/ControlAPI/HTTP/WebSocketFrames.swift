@@ -39,7 +39,8 @@ package enum WebSocketFrame: Equatable, Sendable {
     }
 }
 
-/// Reads the frames that a client sends (RFC 6455, section 5): text messages, whole or in fragments, and control frames between them.
+/// Reads the frames that a client sends (RFC 6455, section 5): text messages, whole or in fragments, and control frames
+/// between them.
 ///
 /// Memory is bounded by a message, work by the bytes.
 package struct WebSocketReader: Sendable {
@@ -67,7 +68,8 @@ package struct WebSocketReader: Sendable {
         return frames
     }
 
-    /// The frame that begins there, nil where it is the beginning or the middle of a message; and where the next one begins. Nil where it is not whole.
+    /// The frame that begins there, nil where it is the beginning or the middle of a message; and where the next one
+    /// begins. Nil where it is not whole.
     private mutating func next(from start: Int) throws(WebSocketFault) -> (WebSocketFrame?, end: Int)? {
         guard bytes.count - start >= 2 else { return nil }
         let (first, second) = (bytes[start], bytes[start + 1])

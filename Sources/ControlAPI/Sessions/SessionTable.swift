@@ -1,4 +1,5 @@
-/// Whose sessions there are, how many there may be, and which of them nobody uses any more. Pure: time comes in as `now`.
+/// Whose sessions there are, how many there may be, and which of them nobody uses any more. Pure: time comes in as
+/// `now`.
 package struct SessionTable: Sendable {
     package struct Limits: Sendable {
         package var ofClient = 4
@@ -40,7 +41,8 @@ package struct SessionTable: Sendable {
 
     /// Notes that the client uses the session.
     ///
-    /// - Throws: ``ControlError/notFound`` where there is none, and where it is somebody else's: nobody learns of others' sessions.
+    /// - Throws: ``ControlError/notFound`` where there is none, and where it is somebody else's: nobody learns of
+    ///   others' sessions.
     package mutating func use(_ id: String, by client: String, now: Duration) throws(ControlError) {
         guard entries[id]?.client == client else { throw .notFound }
         entries[id]?.lastUse = now

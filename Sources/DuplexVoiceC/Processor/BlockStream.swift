@@ -7,9 +7,9 @@ internal import VoiceSignal
 ///                                         ├─> 10 ms: ProcessingChain ─> rate ─> queue ─> output
 ///     reference ─> mono ─> rate ─> queue ─┘
 ///
-/// As many frames leave as enter. So that the last queue always has them, silence waits in it at first: as much as it ever lacks, which
-/// ``rehearse(_:blockFrames:)`` finds by counting. For blocks of `n` frames at a rate that is processed as it is, that is the 10 ms less the
-/// largest number that divides both.
+/// As many frames leave as enter. So that the last queue always has them, silence waits in it at first: as much as it
+/// ever lacks, which ``rehearse(_:blockFrames:)`` finds by counting. For blocks of `n` frames at a rate that is
+/// processed as it is, that is the 10 ms less the largest number that divides both.
 ///
 /// One owner. Nothing is allocated after `init`.
 struct BlockStream: ~Copyable {
@@ -68,7 +68,8 @@ struct BlockStream: ~Copyable {
         try chain.processor.apply(settings)
     }
 
-    /// Processes `frames`, a multiple of what `init` was told. `output` may be `capture`: of a stretch all is read before any is written.
+    /// Processes `frames`, a multiple of what `init` was told. `output` may be `capture`: of a stretch all is read
+    /// before any is written.
     mutating func run<Sample: PCMSample>(
         capture: UnsafePointer<Sample>, reference: UnsafePointer<Sample>?, output: UnsafeMutablePointer<Sample>,
         frames: Int
@@ -126,7 +127,8 @@ struct BlockStream: ~Copyable {
     /// The converters' reach is less than one period, and the blocks' pattern is as long as one.
     private static let rehearsedPeriods = 8
 
-    /// How many frames the output may lack at the end of a call, counted over several periods, the converters' reach included.
+    /// How many frames the output may lack at the end of a call, counted over several periods, the converters' reach
+    /// included.
     private static func rehearse(_ plan: RatePlan, blockFrames: Int) throws(Failure) -> Int {
         let step = plan.step(blockFrames: blockFrames)
         var waiting = try SampleQueue(from: plan.outer, to: plan.inner)

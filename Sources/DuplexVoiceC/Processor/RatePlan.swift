@@ -25,14 +25,16 @@ struct RatePlan: Equatable {
     /// Frames of 10 ms at the inner rate.
     var block: Int { inner / 100 }
 
-    /// Frames of the caller's after which blocks begin as they did: the fewest that are a whole number of blocks. 10 ms, or 20 or 40.
+    /// Frames of the caller's after which blocks begin as they did: the fewest that are a whole number of blocks. 10
+    /// ms, or 20 or 40.
     var period: Int {
         var frames = 1
         while frames * inner % (outer * block) != 0 { frames += 1 }
         return frames
     }
 
-    /// The largest number that both the caller's calls and the periods are multiples of, where each call is a multiple of so many frames.
+    /// The largest number that both the caller's calls and the periods are multiples of, where each call is a multiple
+    /// of so many frames.
     func step(blockFrames: Int) -> Int {
         var (a, b) = (period, max(1, blockFrames))
         while b != 0 { (a, b) = (b, a % b) }

@@ -42,8 +42,8 @@ final class TokenSlot: Sendable {
         waiting?.resume(returning: token)
     }
 
-    /// Hands out the first token, and then each that is given, once; where there is none, asks for it and waits. Whoever is refused entry has
-    /// changed nothing for a room that the engine is in.
+    /// Hands out the first token, and then each that is given, once; where there is none, asks for it and waits.
+    /// Whoever is refused entry has changed nothing for a room that the engine is in.
     func provider(first token: String, asking events: EventQueue) throws(Failure) -> TokenProvider {
         try Self.check(token)
         let first = FirstToken(token)

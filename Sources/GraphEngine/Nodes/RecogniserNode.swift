@@ -2,8 +2,9 @@ internal import VoicePartner
 
 /// Keeps what it hears and has the engine's recogniser turn pieces of it into text.
 ///
-/// A piece goes from the end of the one before to the moment of `transcribe`. Where speech is known to have begun at a frame, the recogniser is spared what lies more than
-/// `leadMs` before that; it is told how much that was, so that every frame is accounted for.
+/// A piece goes from the end of the one before to the moment of `transcribe`. Where speech is known to have begun at a
+/// frame, the recogniser is spared what lies more than `leadMs` before that; it is told how much that was, so that
+/// every frame is accounted for.
 final class RecogniserNode: DrainingNode {
     private enum Action: Int { case transcribe, discard }
     /// Frames per second that recognisers take.
@@ -79,7 +80,8 @@ final class RecogniserNode: DrainingNode {
             guard let piece = cut(request) else { continue }
             if waits { await recognise(piece) } else { enqueue(piece) }
         }
-        // What nobody asked for is kept as long as the longest piece, and a second more, so that it is not moved each time.
+        // What nobody asked for is kept as long as the longest piece, and a second more, so that it is not moved each
+        // time.
         if pending.count > longest + Self.rate {
             pendingStart += pending.count - longest
             pending.removeFirst(pending.count - longest)

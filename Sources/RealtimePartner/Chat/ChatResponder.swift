@@ -4,7 +4,8 @@ package import VoiceWeb
 
 /// Has a server of chat completions think of the answers; they are spoken as they come.
 ///
-/// Where an answer was cut, the server is told what was heard of it. Cancelled, it closes the connection, and nothing more is said.
+/// Where an answer was cut, the server is told what was heard of it. Cancelled, it closes the connection, and nothing
+/// more is said.
 public struct ChatResponder: Responder {
     /// What servers are told of their task unless something else is given.
     package static let usualInstructions = """

@@ -12,7 +12,8 @@ package enum ServedEvent: Equatable, Sendable {
     case failed(PartnerError)
 }
 
-/// A partner's recogniser, responder and synthesiser behind a server that speaks the Realtime protocol, for up to 16 clients. Letting it go ends their sessions.
+/// A partner's recogniser, responder and synthesiser behind a server that speaks the Realtime protocol, for up to 16
+/// clients. Letting it go ends their sessions.
 package final class RealtimeServer: Sendable {
     /// Where it listens.
     package let port: UInt16

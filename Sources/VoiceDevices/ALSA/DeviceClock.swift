@@ -4,11 +4,11 @@ internal import VoiceSignal
 /// Follows a device's own clock: from the jittery times at which periods were seen to a smooth map of frames to times,
 /// and to the rate's deviation in ppm.
 ///
-/// Two delay-locked loops run on the same observations. A quick one gives times: it forgives the monotonic clock being slewed. A slow one gives the drift,
-/// which needs a minute of averaging to be worth a few ppm under a millisecond of jitter. Both begin as the
-/// least-squares line does, with a bandwidth that falls with the time observed, and stop falling at their floors; when
-/// the two come apart by more than jitter explains, the rate has changed, and the slow one starts over from the quick
-/// one. Value type; every method is real-time safe.
+/// Two delay-locked loops run on the same observations. A quick one gives times: it forgives the monotonic clock being
+/// slewed. A slow one gives the drift, which needs a minute of averaging to be worth a few ppm under a millisecond of
+/// jitter. Both begin as the least-squares line does, with a bandwidth that falls with the time observed, and stop
+/// falling at their floors; when the two come apart by more than jitter explains, the rate has changed, and the slow
+/// one starts over from the quick one. Value type; every method is real-time safe.
 struct DeviceClock: BitwiseCopyable, Sendable {
     /// Nominal frames per second.
     let sampleRate: Int

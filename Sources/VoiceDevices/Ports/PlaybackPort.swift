@@ -23,7 +23,8 @@ public struct PlaybackPort: ~Copyable, @unchecked Sendable {
     /// Never touched: they keep what the handles point to.
     private let signal: WakeSignal
     private let controlOwner: PlaybackControl
-    /// Where it is told which frames of the playout ring leave the DAC when; nil where nobody asks. Overflow: the newest is dropped.
+    /// Where it is told which frames of the playout ring leave the DAC when; nil where nobody asks. Overflow: the
+    /// newest is dropped.
     package var rendered: ValueProducer<RenderedSpan>?
     /// Where the port returns to when it is let go; nil for a port that is nobody's but its device's.
     var dock: PortDock<PlaybackPort>?
@@ -53,7 +54,8 @@ public struct PlaybackPort: ~Copyable, @unchecked Sendable {
         guard let dock else { return }
         var returned = PlaybackPort(
             playout: playout, reference: reference, wake: signal, control: controlOwner, counters: counters)
-        // The writer counts frames on over the change of devices; and the next device's client may hand in no reference.
+        // The writer counts frames on over the change of devices; and the next device's client may hand in no
+        // reference.
         returned.taken = taken
         returned.gain = gain
         returned.hasBegun = hasBegun
@@ -63,8 +65,8 @@ public struct PlaybackPort: ~Copyable, @unchecked Sendable {
     }
 
     /// Fills `output`, whose first frame will be at the DAC at `dacTime`, and wakes the media thread. Returns how many
-    /// of the frames came from the playout ring; the rest is silence or fade. A time that no clock can tell is taken for
-    /// the nearest that one can (0 to 36 years).
+    /// of the frames came from the playout ring; the rest is silence or fade. A time that no clock can tell is taken
+    /// for the nearest that one can (0 to 36 years).
     ///
     /// Real-time safe: wait-free but for one non-blocking system call. What is in `output` afterwards is within +-1 and
     /// finite, and is in the reference ring bit for bit.
@@ -177,8 +179,8 @@ public struct PlaybackPort: ~Copyable, @unchecked Sendable {
     @_noLocks @_noAllocation
     public func recordDrift(ppm: Double) { cells.setDrift(ppm: ppm) }
 
-    /// Publishes how well the device's clock is known: one standard deviation of its drift, for how long its rate has been learnt, and the
-    /// mean jitter of its times. Real-time safe.
+    /// Publishes how well the device's clock is known: one standard deviation of its drift, for how long its rate has
+    /// been learnt, and the mean jitter of its times. Real-time safe.
     @_noLocks @_noAllocation
     public func recordClock(uncertaintyPPM: Double, ageSeconds: Double, jitterNanoseconds: Double) {
         cells.setClock(
@@ -189,8 +191,9 @@ public struct PlaybackPort: ~Copyable, @unchecked Sendable {
     @_noLocks @_noAllocation
     public func recordFillTarget(frames: Int) { cells.setFillTarget(frames) }
 
-    /// Counts `frames` frames of silence that sounded, or will, between what was rendered last and what comes next, and puts them into the
-    /// reference ring, so that its frames and their times go on together. `dacTime` is that of the first.
+    /// Counts `frames` frames of silence that sounded, or will, between what was rendered last and what comes next, and
+    /// puts them into the reference ring, so that its frames and their times go on together. `dacTime` is that of the
+    /// first.
     ///
     /// What the ring cannot take is left to the times to tell. Real-time safe; to be called from the same thread as
     /// ``render(into:dacTime:)``.

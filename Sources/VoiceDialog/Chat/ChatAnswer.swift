@@ -1,6 +1,7 @@
 /// The answer of a server of chat completions, as it comes: pieces of text, or an error.
 ///
-/// Pure; what the server sends is bounded in size and in depth. Servers that do not stream, and answer with one JSON text, are understood as well.
+/// Pure; what the server sends is bounded in size and in depth. Servers that do not stream, and answer with one JSON
+/// text, are understood as well.
 package struct ChatAnswer: Sendable {
     /// Of an answer that is no stream, bytes.
     static let maximumBody = 256 << 10

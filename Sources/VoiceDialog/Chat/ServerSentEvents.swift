@@ -1,4 +1,5 @@
-/// Takes a stream of server-sent events apart (WHATWG HTML, section 9.2.6): the data of each, as it is whole. Names, numbers and pauses are of no use here.
+/// Takes a stream of server-sent events apart (WHATWG HTML, section 9.2.6): the data of each, as it is whole. Names,
+/// numbers and pauses are of no use here.
 struct ServerSentEvents: Sendable {
     /// What an event may hold, bytes; a line of it too.
     static let maximumEvent = 256 << 10

@@ -1,6 +1,7 @@
 /// The answers that are asked for, under way, or not yet told as heard, by the responses that they consist of.
 ///
-/// A response belongs to one answer for good, and an answer that is over hands nothing out. So nothing of what was cancelled is ever delivered, in whatever order messages come.
+/// A response belongs to one answer for good, and an answer that is over hands nothing out. So nothing of what was
+/// cancelled is ever delivered, in whatever order messages come.
 struct AnswerTable: Sendable {
     /// Responses of a connection; a server that makes more is tried anew.
     static let maximumResponses = 10_000
@@ -37,7 +38,8 @@ struct AnswerTable: Sendable {
         return id
     }
 
-    /// Whose response this is: of the answer that its tag names, else of the one that has waited longest; nil where nobody asked.
+    /// Whose response this is: of the answer that its tag names, else of the one that has waited longest; nil where
+    /// nobody asked.
     func asker(tag: String?) -> AnswerID? {
         if let tag {
             let id = Int(tag).map(AnswerID.init)

@@ -1,4 +1,5 @@
-/// When a lost server is tried again: soon, then every second and a half, so that it is found within two of its return; one that asks for patience gets more.
+/// When a lost server is tried again: soon, then every second and a half, so that it is found within two of its return;
+/// one that asks for patience gets more.
 struct ConnectionPace: Sendable {
     private static let shortest = Duration.milliseconds(100)
     private static let longest = Duration.milliseconds(1_500)

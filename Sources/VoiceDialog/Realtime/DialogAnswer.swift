@@ -81,8 +81,8 @@ struct DialogAnswer: Sendable {
         messages = []
     }
 
-    /// What makes the server's conversation agree with what was heard: the message in which it ended is truncated there, never beyond what was received; those behind it, and
-    /// those of which nothing was heard, are deleted.
+    /// What makes the server's conversation agree with what was heard: the message in which it ended is truncated
+    /// there, never beyond what was received; those behind it, and those of which nothing was heard, are deleted.
     func corrections(heard: Duration, _ sound: DialogSound) -> [ClientEvent] {
         let received = received
         let heard = min(received, Int(min(heard, sound.duration(received)) / .seconds(1) * Double(sound.rate)))

@@ -7,7 +7,8 @@ struct DialogLink: Sendable {
     /// How long a server may take to say that there is a session.
     private static let greetingTime = Duration.seconds(10)
 
-    /// How long a session must have lasted for the next to be tried again soon: a server may greet everybody whom it then puts out.
+    /// How long a session must have lasted for the next to be tried again soon: a server may greet everybody whom it
+    /// then puts out.
     private static let settledTime = Duration.seconds(10)
 
     private var state = State.idle

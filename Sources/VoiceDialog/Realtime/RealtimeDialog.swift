@@ -1,14 +1,16 @@
 internal import VoiceQueue
 
-/// The client of a Realtime server, as a state machine: what the talker says goes up, answers come down, and the server's memory agrees with what was heard.
+/// The client of a Realtime server, as a state machine: what the talker says goes up, answers come down, and the
+/// server's memory agrees with what was heard.
 ///
 ///     app:     startTurn, hear, endTurn, say ──┐                    ┌─► send, connect, disconnect
 ///              cancel, heard, toolResult ──────┤                    │
 ///     socket:  opened, received, closed ───────┼─► RealtimeDialog ──┼─► events, for the app
 ///     time:    handleTimeout ──────────────────┘                    └─► sound, where it is taken
 ///
-/// Pure: time comes in as `now`, on any clock that rises; outputs are polled. What a server sends is bounded in size, in number and in memory; a message that is none of the
-/// protocol's ends the dialog with an error. A server that is lost is tried again, and told the history.
+/// Pure: time comes in as `now`, on any clock that rises; outputs are polled. What a server sends is bounded in size,
+/// in number and in memory; a message that is none of the protocol's ends the dialog with an error. A server that is
+/// lost is tried again, and told the history.
 package struct RealtimeDialog: Sendable {
     /// How much received sound waits before no more should be read.
     package static let readingLimit = Duration.seconds(60)
@@ -146,7 +148,8 @@ package struct RealtimeDialog: Sendable {
         if settings.turnDetection != .client { input.forget() }
     }
 
-    /// The talker's turn has begun so long ago; what was heard of it until now is kept for two seconds. Does nothing while one is open.
+    /// The talker's turn has begun so long ago; what was heard of it until now is kept for two seconds. Does nothing
+    /// while one is open.
     package mutating func startTurn(ago: Duration = .zero) {
         guard settings.turnDetection == .client else { return }
         input.open(began: ago)
@@ -209,7 +212,8 @@ package struct RealtimeDialog: Sendable {
 
     // MARK: Answers
 
-    /// The answer is not wanted any more: nothing of it is handed out from now on. Tell what was ``heard(of:_:isComplete:)`` of it when that is known.
+    /// The answer is not wanted any more: nothing of it is handed out from now on. Tell what was
+    /// ``heard(of:_:isComplete:)`` of it when that is known.
     package mutating func cancel(_ id: AnswerID) {
         guard let answer = table[id], !answer.isOver else { return }
         if isReady, !answer.isDone, let response = answer.response { send(.cancelResponse(response)) }

@@ -1,7 +1,7 @@
 /// What the talker says, until the server has it.
 ///
-/// While a turn is open its sound is kept, so that it can be sent again to a server that came back; before it, the last two seconds, since a turn is known to have begun only
-/// when somebody has spoken for a while.
+/// While a turn is open its sound is kept, so that it can be sent again to a server that came back; before it, the last
+/// two seconds, since a turn is known to have begun only when somebody has spoken for a while.
 struct TalkerInput: Sendable {
     /// What is kept of a turn; of a longer one the beginning is not sent again.
     static let longestTurn = Duration.seconds(60)

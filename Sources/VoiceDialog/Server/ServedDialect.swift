@@ -1,4 +1,5 @@
-/// What a client of the older generation is sent: the same messages under other names, with flatter shapes. What that generation does not know is left out.
+/// What a client of the older generation is sent: the same messages under other names, with flatter shapes. What that
+/// generation does not know is left out.
 enum ServedDialect {
     private static let names = [
         "response.output_audio.delta": "response.audio.delta", "response.output_audio.done": "response.audio.done",

@@ -137,7 +137,8 @@ package struct ServedAnswer: Equatable, Sendable {
 }
 
 extension String {
-    /// The words in this share of a text, taken to be as long as their letters are many; one that the end goes through is not among them.
+    /// The words in this share of a text, taken to be as long as their letters are many; one that the end goes through
+    /// is not among them.
     func words(_ share: Double) -> Substring {
         guard share < 1 else { return self[...] }
         let part = prefix(Int(Double(count) * max(0, share)))

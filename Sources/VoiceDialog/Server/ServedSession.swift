@@ -1,6 +1,7 @@
 internal import VoiceQueue
 
-/// One client's session with a Realtime server, as a state machine: what the client says is recognised, answered and spoken by whoever drives it.
+/// One client's session with a Realtime server, as a state machine: what the client says is recognised, answered and
+/// spoken by whoever drives it.
 ///
 ///     client:    received ─────────────────────────────┐                    ┌─► send
 ///     detector:  speechStarted, speechStopped ─────────┤                    ├─► detect, listen
@@ -8,8 +9,9 @@ internal import VoiceQueue
 ///                responded, responseEnded ─────────────┤                    ├─► respond, stop
 ///                synthesised, synthesisEnded ──────────┘                    └─► synthesise
 ///
-/// Pure: time comes in as `now`, outputs are polled. Sound, texts, items and answers are bounded, whatever the client sends; what is not one of the protocol's is told as an error,
-/// and the session goes on. Nothing of an answer that was cancelled is sent any more.
+/// Pure: time comes in as `now`, outputs are polled. Sound, texts, items and answers are bounded, whatever the client
+/// sends; what is not one of the protocol's is told as an error, and the session goes on. Nothing of an answer that was
+/// cancelled is sent any more.
 package struct ServedSession: Sendable {
     /// Something to be done.
     package enum Output: Equatable, Sendable {
@@ -337,7 +339,8 @@ package struct ServedSession: Sendable {
         return id
     }
 
-    /// An answer calls a function of the client's, which answers it with an item and asks for another answer; false where no more is wanted.
+    /// An answer calls a function of the client's, which answers it with an item and asks for another answer; false
+    /// where no more is wanted.
     package mutating func called(_ id: String, _ call: DialogToolCall) -> Bool {
         guard let current = response, current.id == id, !current.isResponseOver,
             current.calls.count < ServedResponse.maximumCalls, call.arguments.utf8.count <= ClientRequest.maximumText,

@@ -69,8 +69,8 @@ package struct ServedSettings: Equatable, Sendable {
         ]
     }
 
-    /// These settings with what a `session.update` changes; what has no type is in the older shapes. What is not offered here, as another voice or another model, stays as
-    /// it is.
+    /// These settings with what a `session.update` changes; what has no type is in the older shapes. What is not
+    /// offered here, as another voice or another model, stays as it is.
     func updated(by session: JSON) throws(RequestFault) -> ServedSettings {
         guard let type = session["type"] else { return try updatedByBeta(session) }
         guard type == "realtime" else { throw .invalid("session.type", "is not \"realtime\"") }

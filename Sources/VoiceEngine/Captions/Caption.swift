@@ -104,8 +104,9 @@ public struct CaptionFollower: Sendable {
 }
 
 extension VoiceEngine {
-    /// Has everybody in the room know the words of an utterance that this engine says (``beginUtterance(_:)``), and where in its sound they lie, so that their captions follow what they hear; again when there are
-    /// more of them. Travels as the text stream ``CaptionTrack/stream``.
+    /// Has everybody in the room know the words of an utterance that this engine says (``beginUtterance(_:)``), and
+    /// where in its sound they lie, so that their captions follow what they hear; again when there are more of them.
+    /// Travels as the text stream ``CaptionTrack/stream``.
     ///
     /// - Parameter isWhole: whether these are all its words. The next track is the next utterance's then.
     /// - Throws: as ``setText(_:to:isFinal:extras:)``.
@@ -113,11 +114,13 @@ extension VoiceEngine {
         try setText(CaptionTrack.stream, to: track.encoded, isFinal: isWhole)
     }
 
-    /// What the talkers in the room say, as far as it is heard here, for those that send captions (``setCaptions(_:isWhole:)``); for one listener, from now on.
+    /// What the talkers in the room say, as far as it is heard here, for those that send captions
+    /// (``setCaptions(_:isWhole:)``); for one listener, from now on.
     public nonisolated var captions: CaptionStream { CaptionStream(events: events) }
 }
 
-/// Captions of a room as they change: when words become known, and four times a second while they are heard. Ends when the engine is gone.
+/// Captions of a room as they change: when words become known, and four times a second while they are heard. Ends when
+/// the engine is gone.
 public struct CaptionStream: AsyncSequence, Sendable {
     let events: EventStream
 

@@ -1,6 +1,7 @@
 internal import VoiceSignal
 
-/// A piece of the near end for a recogniser that takes speech piece by piece: 16 kHz mono. Pieces follow each other without a gap and without an overlap.
+/// A piece of the near end for a recogniser that takes speech piece by piece: 16 kHz mono. Pieces follow each other
+/// without a gap and without an overlap.
 public struct SpeechChunk: Equatable, Sendable {
     /// Frames per second.
     public static let sampleRate = 16_000
@@ -9,9 +10,11 @@ public struct SpeechChunk: Equatable, Sendable {
     public var samples: [Float]
     /// When the first of them was at the microphone's ADC, on the monotonic clock since its epoch.
     public var time: Duration
-    /// Whether sound is missing before it: the first chunk, the gate of a conversation was closed, or the reader was too slow.
+    /// Whether sound is missing before it: the first chunk, the gate of a conversation was closed, or the reader was
+    /// too slow.
     public var isAfterGap: Bool
-    /// Whether all of it lies below -50 dBFS: nobody spoke, and recognisers that make words of silence are better not asked.
+    /// Whether all of it lies below -50 dBFS: nobody spoke, and recognisers that make words of silence are better not
+    /// asked.
     public var isSilent: Bool
 
     /// This piece of sound.
@@ -48,8 +51,9 @@ public struct SpeechChunk: Equatable, Sendable {
 public enum ChunkCut: Equatable, Sendable {
     /// Each is as long as this, 0.1 s to 2 min.
     case fixed(Duration)
-    /// In the first pause of 0.3 s behind `minimum`; before speech where nobody had spoken for so long; and where nobody pauses until `maximum`, at the quietest place of the second half.
-    /// Both 0.1 s to 2 min, and `minimum` the shorter.
+    /// In the first pause of 0.3 s behind `minimum`; before speech where nobody had spoken for so long; and where
+    /// nobody pauses until `maximum`, at the quietest place of the second half. Both 0.1 s to 2 min, and `minimum` the
+    /// shorter.
     case atSilence(minimum: Duration, maximum: Duration)
 
     /// The lengths that are possible.

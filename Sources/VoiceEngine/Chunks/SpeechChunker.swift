@@ -5,8 +5,9 @@ internal import Synchronization
 ///     let chunker = try await engine.openChunker(.atSilence(minimum: .seconds(1), maximum: .seconds(15)))
 ///     for await chunk in chunker.chunks where !chunk.isSilent { await recogniser.recognise(chunk.waveFile) }
 ///
-/// A recogniser may take its time: five minutes of chunks wait for it, four chunks at least. Then the newest are dropped and counted, and the chunk behind them says so.
-/// Letting it go closes it; the engine's stop does too. What was not complete then comes as a last chunk.
+/// A recogniser may take its time: five minutes of chunks wait for it, four chunks at least. Then the newest are
+/// dropped and counted, and the chunk behind them says so. Letting it go closes it; the engine's stop does too. What
+/// was not complete then comes as a last chunk.
 public final class SpeechChunker: Sendable {
     /// The chunks as they are complete, for one reader.
     public let chunks: AsyncStream<SpeechChunk>
@@ -47,12 +48,14 @@ public final class SpeechChunker: Sendable {
 }
 
 extension VoiceEngine {
-    /// Cuts what a room gets of the microphone into chunks of 16 kHz, for recognisers that take speech piece by piece; one of the 16 taps.
+    /// Cuts what a room gets of the microphone into chunks of 16 kHz, for recognisers that take speech piece by piece;
+    /// one of the 16 taps.
     ///
     /// - Parameters:
     ///   - cut: where.
     ///   - point: of what; ``SoundPoint/processed`` hears the near talker while muted too.
-    /// - Throws: ``EngineError/notStarted``, ``EngineError/invalidConfiguration(_:)``, ``EngineError/resourcesExhausted(_:)``, ``EngineError/overloaded``.
+    /// - Throws: ``EngineError/notStarted``, ``EngineError/invalidConfiguration(_:)``,
+    ///   ``EngineError/resourcesExhausted(_:)``, ``EngineError/overloaded``.
     public func openChunker(
         _ cut: ChunkCut = .atSilence(minimum: .seconds(1), maximum: .seconds(15)), at point: SoundPoint = .sent
     ) throws(EngineError) -> SpeechChunker {

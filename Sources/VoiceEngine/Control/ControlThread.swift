@@ -1,8 +1,9 @@
 internal import Synchronization
 internal import VoiceRealtime
 
-/// What an engine's actor runs on, and what blocks elsewhere: a thread of its own, at ordinary priority, that does one job after another. A job may block, as opening a device
-/// and waiting for a thread's end do, without taking a thread from Swift's cooperative pool, which has only as many as there are cores.
+/// What an engine's actor runs on, and what blocks elsewhere: a thread of its own, at ordinary priority, that does one
+/// job after another. A job may block, as opening a device and waiting for a thread's end do, without taking a thread
+/// from Swift's cooperative pool, which has only as many as there are cores.
 ///
 /// Where the system gives no thread, the jobs run on the pool, still one after another.
 package final class ControlThread: SerialExecutor {
@@ -53,8 +54,9 @@ package final class ControlThread: SerialExecutor {
 
     /// Does `body` on the thread, and holds the caller up until it is done.
     ///
-    /// - Throws: ``EngineError/calledFromEngineThread`` on a thread of an engine's, since the control thread may be waiting for that very one;
-    ///   ``EngineError/resourcesExhausted(_:)`` where there is no descriptor to wait with. Then nothing was done.
+    /// - Throws: ``EngineError/calledFromEngineThread`` on a thread of an engine's, since the control thread may be
+    ///   waiting for that very one; ``EngineError/resourcesExhausted(_:)`` where there is no descriptor to wait with.
+    ///   Then nothing was done.
     func wait<Outcome: Sendable>(for body: @escaping @Sendable () -> Outcome) throws(EngineError) -> Outcome {
         try waitForAnswer { outcome in add(.call { outcome.give(body()) }) }
     }
@@ -89,8 +91,8 @@ package final class ControlThread: SerialExecutor {
         let worker = Atomic<UInt>(0)
         private let state = Mutex<(waiting: [Entry], isPooled: Bool)>(([], false))
 
-        /// Wakes the thread too, before it can take the entry: Swift keeps an executor for no longer than its job, which may be over and have ended
-        /// executor and queue by the time that this returns.
+        /// Wakes the thread too, before it can take the entry: Swift keeps an executor for no longer than its job,
+        /// which may be over and have ended executor and queue by the time that this returns.
         func add(_ entry: Entry) {
             state.withLock { state in
                 state.waiting.append(entry)

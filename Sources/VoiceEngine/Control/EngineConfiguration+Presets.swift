@@ -30,8 +30,8 @@ extension EngineConfiguration {
         processing: .voiceAgent,
         encoder: OpusEncoderSettings(frameDuration: .milliseconds10))
 
-    /// Several people around one loudspeaker, up to some metres away: up to 40 dB of gain for whoever sits far off, more
-    /// noise suppression for what that raises, and a canceller whatever the sound card is called.
+    /// Several people around one loudspeaker, up to some metres away: up to 40 dB of gain for whoever sits far off,
+    /// more noise suppression for what that raises, and a canceller whatever the sound card is called.
     public static let speakerphone = EngineConfiguration(
         processing: ProcessingSettings(
             echo: .auto, noise: .high, gain: ProcessingSettings.Gain(mode: .adaptive, largestGain: 40), highPass: true,
@@ -41,9 +41,9 @@ extension EngineConfiguration {
     /// People with headsets: no echo canceller.
     public static let headset = EngineConfiguration(processing: .headset)
 
-    /// Instruments and voices, for people with headphones: the whole band at 128 kbit/s in packets of 10 ms, and nothing
-    /// done to the microphone, since suppressors take held notes for noise and gain control evens out what was played
-    /// softly.
+    /// Instruments and voices, for people with headphones: the whole band at 128 kbit/s in packets of 10 ms, and
+    /// nothing done to the microphone, since suppressors take held notes for noise and gain control evens out what was
+    /// played softly.
     public static let musicLesson = EngineConfiguration(
         backend: .bypass, processing: .bypass,
         encoder: OpusEncoderSettings(

@@ -3,7 +3,8 @@ public import VoiceDevices
 public import VoicePlayout
 public import VoiceProcessing
 
-/// What is fixed when the engine starts. What changes live has methods of its own: `setMuted`, `setVolume`, `setProcessing`.
+/// What is fixed when the engine starts. What changes live has methods of its own: `setMuted`, `setVolume`,
+/// `setProcessing`.
 public struct EngineConfiguration: Sendable {
     /// Where the sound comes from and goes to.
     public var device: DeviceChoice
@@ -21,16 +22,18 @@ public struct EngineConfiguration: Sendable {
     public var playout: PlayoutConfiguration
     /// How many talkers can be heard at once, 1...16. More may be in the room: those are played who are audible.
     public var maximumStreams: Int
-    /// SCHED_FIFO priority of the media thread, 1...99, below that of the device's threads; 0 for the ordinary scheduler.
+    /// SCHED_FIFO priority of the media thread, 1...99, below that of the device's threads; 0 for the ordinary
+    /// scheduler.
     public var mediaPriority: Int
-    /// SCHED_FIFO priority of the network thread while in a room, 1...99, below ``mediaPriority``; 0 for the ordinary scheduler.
+    /// SCHED_FIFO priority of the network thread while in a room, 1...99, below ``mediaPriority``; 0 for the ordinary
+    /// scheduler.
     public var networkPriority: Int
     /// What of the process's memory is locked against page faults.
     public var memoryLock: MemoryLock
     /// How long before it is played by the device a block is pulled: what the media thread may be late by.
     public var playoutMargin: PlayoutMargin
-    /// What happens when a device goes away. Nil: ``RoutePolicy/followDefault`` for `default`, ``RoutePolicy/pinned`` for another ALSA PCM,
-    /// ``RoutePolicy/fixed`` for a custom device.
+    /// What happens when a device goes away. Nil: ``RoutePolicy/followDefault`` for `default`, ``RoutePolicy/pinned``
+    /// for another ALSA PCM, ``RoutePolicy/fixed`` for a custom device.
     public var routePolicy: RoutePolicy?
     /// What kind of loudspeaker to begin with; ``VoiceEngine/setRouteProfile(_:)`` changes it.
     public var routeProfile: RouteProfile
@@ -100,8 +103,8 @@ extension EngineConfiguration {
 public enum MemoryLock: String, Equatable, Sendable {
     /// The rings between the engine's threads, 3.5 MB. The rest of the process is its own affair.
     case rings
-    /// All memory that the process has or will have (`mlockall`), whoever it belongs to: for a program that is there for the sound. It needs an unlimited `memlock`, and
-    /// nothing undoes it, ``VoiceEngine/stop()`` neither.
+    /// All memory that the process has or will have (`mlockall`), whoever it belongs to: for a program that is there
+    /// for the sound. It needs an unlimited `memlock`, and nothing undoes it, ``VoiceEngine/stop()`` neither.
     case process
 }
 

@@ -65,17 +65,19 @@ public enum EngineEvent: Sendable {
     /// is this engine's own speech, its listeners have dropped what they had not heard; what is still to be said had
     /// better not be. See ``VoiceEngine/interrupt(_:)``.
     case interrupted(ParticipantID, by: ParticipantID, generation: UInt32)
-    /// A participant is being spoken into, or no more: see ``VoiceEngine/setBargeIn(_:for:)``. Where that is confirmed the
-    /// participant is interrupted.
+    /// A participant is being spoken into, or no more: see ``VoiceEngine/setBargeIn(_:for:)``. Where that is confirmed
+    /// the participant is interrupted.
     case bargeIn(ParticipantID, BargeInChange)
     /// A talker who was interrupted has begun anew: what is heard of it from now on was said knowing of the
     /// interruption.
     case generationStarted(ParticipantID, generation: UInt32)
-    /// How far an utterance of a talker in the room was heard here at a time, on the monotonic clock since its epoch: at its beginning, four times a second while
-    /// it goes on, when another follows, and when an interruption has ended it. Of talkers that name their utterances (``VoiceEngine/beginUtterance(_:)``).
+    /// How far an utterance of a talker in the room was heard here at a time, on the monotonic clock since its epoch:
+    /// at its beginning, four times a second while it goes on, when another follows, and when an interruption has ended
+    /// it. Of talkers that name their utterances (``VoiceEngine/beginUtterance(_:)``).
     case utteranceHeard(ParticipantID, HeardUtterance, at: Duration)
-    /// How far a participant has heard an utterance of this engine's, as its own engine tells: four times a second while it goes on, and when nothing more of
-    /// it will be heard, at once after an interruption. See ``VoiceEngine/beginUtterance(_:)``.
+    /// How far a participant has heard an utterance of this engine's, as its own engine tells: four times a second
+    /// while it goes on, and when nothing more of it will be heard, at once after an interruption. See
+    /// ``VoiceEngine/beginUtterance(_:)``.
     case heard(HeardUtterance, by: ParticipantID)
     /// The room does not answer; the engine tries to come back for up to 30 s.
     case connectionLost

@@ -84,7 +84,8 @@ public actor VoiceEngine {
         untilDone body: @escaping @Sendable (isolated VoiceEngine) async -> Outcome
     ) throws(EngineError) -> Outcome {
         try control.waitForAnswer { outcome in
-            // On the control thread from its first step on, so that callers who hold up threads of Swift's pool do not lack them.
+            // On the control thread from its first step on, so that callers who hold up threads of Swift's pool do not
+            // lack them.
             control.perform {
                 self.assumeIsolated { engine in _ = Task<Void, Never> { outcome.give(await body(engine)) } }
             }
@@ -107,7 +108,8 @@ public actor VoiceEngine {
         return snapshot
     }
 
-    /// What has become of the recording that the configuration asks for, the last one where the engine does not run any more; nil without one.
+    /// What has become of the recording that the configuration asks for, the last one where the engine does not run any
+    /// more; nil without one.
     public var recording: RecordingStatus? { running?.core.recorder?.status ?? lastRecording }
 
     /// What runs; nil while the engine does not.
@@ -299,11 +301,11 @@ public actor VoiceEngine {
 
     /// Interrupts, as ``interrupt(_:)`` does, and waits until it is known how far what was said was heard.
     ///
-    /// Of a participant there is one receipt, for the utterance that it was saying, from this engine's loudspeaker; of this
-    /// engine's own speech one for each participant that had begun to hear the utterance, as its engine tells. Without a
-    /// named utterance (``beginUtterance(_:)``) there is none. Does not block; a receipt comes when the last of the old
-    /// sound has left the DAC, a fade and the device's buffer after the interruption, and from others a way through the
-    /// room later.
+    /// Of a participant there is one receipt, for the utterance that it was saying, from this engine's loudspeaker; of
+    /// this engine's own speech one for each participant that had begun to hear the utterance, as its engine tells.
+    /// Without a named utterance (``beginUtterance(_:)``) there is none. Does not block; a receipt comes when the last
+    /// of the old sound has left the DAC, a fade and the device's buffer after the interruption, and from others a way
+    /// through the room later.
     ///
     /// - Parameter timeout: how long to wait for receipts; then what was told last comes instead, which
     ///   ``HeardUtterance/isFinal`` says. The cancellation of the task ends the wait the same way.
@@ -336,9 +338,9 @@ public actor VoiceEngine {
     private func giveUpReceipts(_ number: UInt64, of room: RoomMembership) { room.giveUp(number) }
 
     /// Has what a participant says give way to whoever speaks at the microphone, as an agent's answer does in a
-    /// ``Conversation``: it is made quieter at once, silenced and kept while the near talker goes on, and interrupted when they
-    /// mean it (``interrupt(_:)``). After a cough or an "mm-hm" it goes on where it was; it is late then by as much as
-    /// was kept, and catches up in its pauses. ``EngineEvent/bargeIn(_:_:)`` tells of each stage.
+    /// ``Conversation``: it is made quieter at once, silenced and kept while the near talker goes on, and interrupted
+    /// when they mean it (``interrupt(_:)``). After a cough or an "mm-hm" it goes on where it was; it is late then by
+    /// as much as was kept, and catches up in its pauses. ``EngineEvent/bargeIn(_:_:)`` tells of each stage.
     ///
     /// One participant at a time: of the one before what was kept is heard first. Of a participant with several streams
     /// one is kept, and the others are silent meanwhile. 5 s are kept; of what is held longer
@@ -377,8 +379,8 @@ public actor VoiceEngine {
 
     // MARK: While it runs
 
-    /// Mutes or unmutes the microphone, with a 5 ms fade; the room is told. What is sent while muted is the kind's, nothing
-    /// unless given otherwise, and the canceller goes on learning. May be called before `start()`.
+    /// Mutes or unmutes the microphone, with a 5 ms fade; the room is told. What is sent while muted is the kind's,
+    /// nothing unless given otherwise, and the canceller goes on learning. May be called before `start()`.
     ///
     /// - Throws: ``EngineError/overloaded``, and nothing has changed; ``EngineError/requestRefused(_:)`` where only the
     ///   room could not be told.

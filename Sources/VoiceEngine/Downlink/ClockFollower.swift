@@ -6,8 +6,9 @@ internal import VoiceSignal
 ///
 ///     mix, at true time ─► [ 32-tap sinc at a fractional, moving position ] ─► playout ring, at the device's time
 ///
-/// Resampling begins without a seam: the first position lies right behind the last frame that was handed on as it was, and what the filter
-/// needs of the past is kept. It delays by the filter's reach, 0.33 ms. Nothing is allocated after `init`.
+/// Resampling begins without a seam: the first position lies right behind the last frame that was handed on as it was,
+/// and what the filter needs of the past is kept. It delays by the filter's reach, 0.33 ms. Nothing is allocated after
+/// `init`.
 @safe
 struct ClockFollower: ~Copyable {
     /// The longest block.

@@ -11,7 +11,8 @@ internal import VoiceWire
 ///     ...                                                         volume ─┤               (at the device's own pace,
 ///     far ends in this process: queue ─► fade where it runs dry ─► volume ─┘                where that is not the true one)
 ///
-/// The playback clock drives it: a block is pulled shortly before the playback thread comes for it. Nothing is allocated after `init`.
+/// The playback clock drives it: a block is pulled shortly before the playback thread comes for it. Nothing is
+/// allocated after `init`.
 struct Downlink: ~Copyable {
     private var received: PacketConsumer
     private var playout: FrameProducer
@@ -51,7 +52,8 @@ struct Downlink: ~Copyable {
         statistics.margin = schedule.margin
     }
 
-    /// Fixes what the next run sees of the network and of the playback thread, and has it recorded. Returns how many frames that one has taken.
+    /// Fixes what the next run sees of the network and of the playback thread, and has it recorded. Returns how many
+    /// frames that one has taken.
     mutating func look(_ recorder: inout RunRecorder?) -> Int {
         received.look()
         takenFrames = playout.takenFrames
@@ -151,8 +153,9 @@ struct Downlink: ~Copyable {
         events.tell(.playoutMarginChanged(nanoseconds: schedule.margin))
     }
 
-    /// The packets taken in by one run at most, the oldest first: 160 ms of 20 ms packets from each of the most talkers, which is what a stall of
-    /// the network lets loose. What sound is due does not wait for more; a flood stays in the receive ring, which drops the newest when full.
+    /// The packets taken in by one run at most, the oldest first: 160 ms of 20 ms packets from each of the most
+    /// talkers, which is what a stall of the network lets loose. What sound is due does not wait for more; a flood
+    /// stays in the receive ring, which drops the newest when full.
     static let mostPackets = 128
 
     private mutating func receive(_ reports: inout ReportExchange) {
@@ -239,9 +242,10 @@ struct Downlink: ~Copyable {
         return MixMoment(ringFrame: Double(playout.writtenFrames) + held, scale: scale, dacTime: dacTime)
     }
 
-    /// How much to pull: what the playback thread takes at a time, at most 10 ms. Where its clock is followed that is no whole number of frames:
-    /// then half a millisecond, so that no more is pulled than is needed. Packets then no longer begin where a pull does. That the jitter
-    /// buffers hold a little more for it before, stretching where nobody hears it, they are brought to by pulls of changing length.
+    /// How much to pull: what the playback thread takes at a time, at most 10 ms. Where its clock is followed that is
+    /// no whole number of frames: then half a millisecond, so that no more is pulled than is needed. Packets then no
+    /// longer begin where a pull does. That the jitter buffers hold a little more for it before, stretching where
+    /// nobody hears it, they are brought to by pulls of changing length.
     private mutating func nextBlockFrames() -> Int {
         if drift.followedPPM != nil { return Self.smallBlock }
         let whole = min(schedule.period, Uplink.longestBlock)

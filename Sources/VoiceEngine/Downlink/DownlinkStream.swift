@@ -5,7 +5,8 @@ internal import VoiceRealtime
 internal import VoiceTurns
 internal import VoiceWire
 
-/// One remote talker: a jitter buffer, its decoder, a volume and a ledger of what was heard of its utterances, all allocated in `init` and only made as new for the next talker.
+/// One remote talker: a jitter buffer, its decoder, a volume and a ledger of what was heard of its utterances, all
+/// allocated in `init` and only made as new for the next talker.
 struct DownlinkStream: ~Copyable {
     /// Whose packets this is for; nil while the slot is free.
     private(set) var synchronizationSource: UInt32?
@@ -108,7 +109,8 @@ struct DownlinkStream: ~Copyable {
         reports.append(block, reception.takeLossPattern())
     }
 
-    /// Puts a generation in force; what waits of older ones is dropped, with a short fade. Whether what was pulled last is of one that is over.
+    /// Puts a generation in force; what waits of older ones is dropped, with a short fade. Whether what was pulled last
+    /// is of one that is over.
     @discardableResult
     mutating func flush(generation: UInt32) -> Bool {
         let playsOlder = playout.playedGeneration.map { Int32(bitPattern: $0 &- generation) < 0 } ?? true

@@ -1,4 +1,5 @@
-/// A gain that moves without a click: each change is spread linearly over 5 ms, short enough to feel immediate, or over a longer time.
+/// A gain that moves without a click: each change is spread linearly over 5 ms, short enough to feel immediate, or over
+/// a longer time.
 struct GainRamp: BitwiseCopyable {
     /// 5 ms at 48 kHz.
     static let rampFrames = 240

@@ -6,12 +6,14 @@ public import VoiceTurns
 public struct HeardUtterance: Equatable, Sendable {
     /// The number that its talker has given it.
     public var utterance: UtteranceID
-    /// How much of it had left the DAC, from its beginning; what was lost or skipped on the way counts as what lies behind it does.
+    /// How much of it had left the DAC, from its beginning; what was lost or skipped on the way counts as what lies
+    /// behind it does.
     public var heard: Duration
     /// By how much that may be wrong, either way.
     public var bound: Duration
 
-    /// Whether nothing more of it will be heard: it was interrupted, or another has followed. What ends in silence has no such end.
+    /// Whether nothing more of it will be heard: it was interrupted, or another has followed. What ends in silence has
+    /// no such end.
     public var isFinal: Bool
 
     /// How far an utterance was heard.
@@ -58,8 +60,9 @@ package struct HeardNews: BitwiseCopyable, Sendable {
     var time: MonotonicTime
 }
 
-/// When what was heard of a talker's utterances is to be told: at the beginning of one, every quarter of a second while it goes on, when another follows, and
-/// when it was cut and the last of it has left the DAC. However often the talker names another, that is forty times a second at most.
+/// When what was heard of a talker's utterances is to be told: at the beginning of one, every quarter of a second while
+/// it goes on, when another follows, and when it was cut and the last of it has left the DAC. However often the talker
+/// names another, that is forty times a second at most.
 struct HeardNewsSchedule: BitwiseCopyable {
     private static let interval: Int64 = 250_000_000
     private static let shortestInterval: Int64 = 50_000_000

@@ -2,8 +2,8 @@ internal import VoiceSignal
 
 /// Keeps the sum of several talkers below full scale.
 ///
-/// Looks at a whole block before it goes out: the gain falls to what the block's peak needs over the block's first millisecond, and
-/// comes back with a time constant of 100 ms. One talker alone at a sane level passes untouched.
+/// Looks at a whole block before it goes out: the gain falls to what the block's peak needs over the block's first
+/// millisecond, and comes back with a time constant of 100 ms. One talker alone at a sane level passes untouched.
 struct MixLimiter: BitwiseCopyable {
     /// -0.2 dBFS: leaves room for the overshoot of later resampling.
     static let ceiling: Float = 0.977

@@ -2,16 +2,18 @@ internal import VoiceRealtime
 
 /// Decides whether the playback device's clock is followed, and at which rate. Pure: time comes in.
 ///
-/// Below the threshold the jitter buffer makes up for the clocks, with a stretch of three milliseconds a minute that nobody hears. Above it
-/// the sound is resampled, from then on for good: docs/decisions/010-playback-clock.md.
+/// Below the threshold the jitter buffer makes up for the clocks, with a stretch of three milliseconds a minute that
+/// nobody hears. Above it the sound is resampled, from then on for good: docs/decisions/010-playback-clock.md.
 struct PlaybackDrift: BitwiseCopyable {
-    /// The drift, either way, from which on the clock is followed; most crystals are better than this (typically ±20, at most ±50 ppm).
+    /// The drift, either way, from which on the clock is followed; most crystals are better than this (typically ±20,
+    /// at most ±50 ppm).
     static let thresholdPPM = 50.0
     /// For how long it must be seen: a device's first seconds tell little.
     private static let patience: Int64 = 3_000_000_000
     /// For how long the jitter buffers are then given time to take to what following asks of them.
     private static let preparation: Int64 = 3_000_000_000
-    /// Beyond this it is no crystal but a mistake: ten times the worst that audio devices are allowed (USB Audio: ±500 ppm with full speed).
+    /// Beyond this it is no crystal but a mistake: ten times the worst that audio devices are allowed (USB Audio: ±500
+    /// ppm with full speed).
     static let largestPPM = 5_000.0
     /// How fast the rate that is followed changes, ppm a second: a twentieth of a cent of pitch.
     private static let steepestPPMPerSecond = 25.0

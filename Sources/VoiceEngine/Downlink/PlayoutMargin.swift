@@ -1,8 +1,9 @@
-/// How long before the playback thread comes for it a block is put into the playout ring: what the media thread may be late by.
+/// How long before the playback thread comes for it a block is put into the playout ring: what the media thread may be
+/// late by.
 ///
-/// The margin is part of the delay, so the engine measures how late its media thread is and keeps the margin just above what happens more
-/// than once within ``memory``: it is raised at once, by a millisecond after repeated underruns, and lowered a little at a time when all has
-/// been quiet.
+/// The margin is part of the delay, so the engine measures how late its media thread is and keeps the margin just above
+/// what happens more than once within ``memory``: it is raised at once, by a millisecond after repeated underruns, and
+/// lowered a little at a time when all has been quiet.
 public struct PlayoutMargin: Equatable, Sendable, BitwiseCopyable {
     /// What it begins with.
     public var first: Duration
@@ -10,7 +11,8 @@ public struct PlayoutMargin: Equatable, Sendable, BitwiseCopyable {
     public var least: Duration
     /// What it never rises above; where that is not enough, the machine cannot keep up.
     public var most: Duration
-    /// How long lateness is remembered, at least, and up to twice that. What comes more seldom is a gap each time, and costs no delay.
+    /// How long lateness is remembered, at least, and up to twice that. What comes more seldom is a gap each time, and
+    /// costs no delay.
     public var memory: Duration
 
     /// No media thread that is later than this keeps up with a conversation: 40 ms.

@@ -6,18 +6,21 @@ internal import VoiceRealtime
 ///      │                                        due ── margin ──── │
 ///      └─ seen: when its frames leave the DAC    └─► pull ─► ring ─┘
 ///
-/// What is pulled later has given late packets more time, and waits less in the ring. When the playback thread comes is foretold from when
-/// the frames that it has taken leave the DAC; how late the media thread may be is learnt from how late it is. Pure: time comes in.
+/// What is pulled later has given late packets more time, and waits less in the ring. When the playback thread comes is
+/// foretold from when the frames that it has taken leave the DAC; how late the media thread may be is learnt from how
+/// late it is. Pure: time comes in.
 struct PlayoutSchedule: BitwiseCopyable {
     /// The margin moves in steps of a quarter of a millisecond: less cannot be told from chance.
     private static let step: Int64 = 250_000
     /// Kept above the lateness seen: a step.
     private static let reserve: Int64 = step
-    /// What an underrun without lateness adds, if it is the second within the margin's memory: a moment's gap is worth less than lasting delay.
+    /// What an underrun without lateness adds, if it is the second within the margin's memory: a moment's gap is worth
+    /// less than lasting delay.
     private static let raise: Int64 = 1_000_000
     /// Between two steps down passes so much.
     private static let patience: Int64 = 1_000_000_000
-    /// How long before the DAC the playback thread comes, and how much it takes, is remembered for so long, or twice that.
+    /// How long before the DAC the playback thread comes, and how much it takes, is remembered for so long, or twice
+    /// that.
     private static let takeWindow: Int64 = 1_000_000_000
     /// Where the device does not tell how much it takes at a time, until that has been seen: 10 ms.
     private static let unknownPeriod = 480
@@ -42,7 +45,8 @@ struct PlayoutSchedule: BitwiseCopyable {
 
     /// - Parameters:
     ///   - period: frames that the playback thread takes at a time; 0 where that is not known.
-    ///   - keepsDeadlines: whether whoever runs the engine does so when it is due, and not only when a device moves; if not, the ring is
+    ///   - keepsDeadlines: whether whoever runs the engine does so when it is due, and not only when a device moves; if
+    ///     not, the ring is
     ///     filled at once.
     init(period: Int, margin: PlayoutMargin, keepsDeadlines: Bool) {
         self.margin = margin.first.nanoseconds
@@ -54,7 +58,8 @@ struct PlayoutSchedule: BitwiseCopyable {
         self.keepsDeadlines = keepsDeadlines
     }
 
-    /// Another device takes from now on: what was foretold of the last one does not hold. How late the media thread is, does.
+    /// Another device takes from now on: what was foretold of the last one does not hold. How late the media thread is,
+    /// does.
     mutating func restart(period: Int) {
         learnsPeriod = period == 0
         self.period = period == 0 ? Self.unknownPeriod : period
@@ -64,7 +69,8 @@ struct PlayoutSchedule: BitwiseCopyable {
         sizes = RecentMaximum(windowNanoseconds: Self.takeWindow)
     }
 
-    /// Takes note of what the playback thread has taken, and that it was seen at `now`. Returns how long before the DAC that was.
+    /// Takes note of what the playback thread has taken, and that it was seen at `now`. Returns how long before the DAC
+    /// that was.
     mutating func note(_ take: PlaybackTake, seen now: MonotonicTime) -> Int64 {
         if learnsPeriod {
             sizes.note(Int64(take.frames), at: now)
@@ -90,14 +96,15 @@ struct PlayoutSchedule: BitwiseCopyable {
         return MonotonicTime(nanoseconds: end.nanoseconds + Duration(frames: ahead).nanoseconds - lead - margin)
     }
 
-    /// When the next block must be pulled; whoever runs the engine is trusted to do so then. Nil while enough lies in the ring.
+    /// When the next block must be pulled; whoever runs the engine is trusted to do so then. Nil while enough lies in
+    /// the ring.
     mutating func plan(fill: Int) -> MonotonicTime? {
         planned = end == nil ? nil : due(fill: fill)
         return planned
     }
 
-    /// Takes note that a block that was `due` was there at `now`, and of all the frames so far that were not there in time. True where the
-    /// margin has changed.
+    /// Takes note that a block that was `due` was there at `now`, and of all the frames so far that were not there in
+    /// time. True where the margin has changed.
     mutating func filled(due: MonotonicTime, at now: MonotonicTime, underruns total: Int) -> Bool {
         guard keepsDeadlines, end != nil else { return false }
         let before = margin

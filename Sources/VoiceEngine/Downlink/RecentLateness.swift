@@ -2,10 +2,11 @@ internal import VoiceRealtime
 
 /// How late the media thread has been of late, told by stalls.
 ///
-/// A processor that is taken away for 8 ms makes three blocks of 2.5 ms late, by 8, 5.5 and 3 ms. That is one event and not three: it says
-/// nothing about how soon the next one will come.
+/// A processor that is taken away for 8 ms makes three blocks of 2.5 ms late, by 8, 5.5 and 3 ms. That is one event and
+/// not three: it says nothing about how soon the next one will come.
 struct RecentLateness: BitwiseCopyable {
-    /// What is late within so long of the first belongs to the same stall: 50 ms. A stall that lasts longer is heard whatever is done.
+    /// What is late within so long of the first belongs to the same stall: 50 ms. A stall that lasts longer is heard
+    /// whatever is done.
     private static let stall: Int64 = 50_000_000
     /// What is earlier than this is no stall: the timer's own error, a quarter of a millisecond.
     private static let punctual: Int64 = 250_000

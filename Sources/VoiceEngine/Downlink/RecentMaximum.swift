@@ -1,6 +1,7 @@
 internal import VoiceRealtime
 
-/// The two largest values of late: of the window of time that runs and of the one before it. A few comparisons for each value.
+/// The two largest values of late: of the window of time that runs and of the one before it. A few comparisons for each
+/// value.
 struct RecentMaximum: BitwiseCopyable {
     private struct Pair: BitwiseCopyable {
         var first: Int64?

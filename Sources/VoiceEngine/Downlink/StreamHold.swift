@@ -2,18 +2,22 @@ internal import VoiceDevices
 internal import VoiceSignal
 internal import VoiceTurns
 
-/// Keeps what a talker in the room says while somebody speaks into it, and goes on with it where it fell silent, or a little before.
+/// Keeps what a talker in the room says while somebody speaks into it, and goes on with it where it fell silent, or a
+/// little before.
 ///
 ///     jitter buffer ─► append ─► ring of 5.5 s, and which RTP timestamps its frames stand for ─► take ─► fade ─► volume ─► mix
 ///                                │◄─ 250 ms, for a rewind ─►│◄──────── lag: what was kept ────────►│
 ///
-/// The jitter buffer is pulled at the loudspeaker's pace all the while, so that its planner sees neither lateness nor loss. What was heard is entered into the
-/// ledger when it is taken, and not when it is appended: what is kept was not heard, what is repeated was heard before, and what is dropped never will be.
+/// The jitter buffer is pulled at the loudspeaker's pace all the while, so that its planner sees neither lateness nor
+/// loss. What was heard is entered into the ledger when it is taken, and not when it is appended: what is kept was not
+/// heard, what is repeated was heard before, and what is dropped never will be.
 ///
-/// A stream comes in real time, so whoever goes on is late by what was kept. Pauses then pass at double pace until it has caught up. Bounded: of a hold that
-/// lasts longer than the ring the talker goes on, late, and is held no more before there is room again; nothing is dropped.
+/// A stream comes in real time, so whoever goes on is late by what was kept. Pauses then pass at double pace until it
+/// has caught up. Bounded: of a hold that lasts longer than the ring the talker goes on, late, and is held no more
+/// before there is room again; nothing is dropped.
 ///
-/// One owner, the media thread. Allocates when made and never after; each call's work is bounded by its block and by ``mostRuns``.
+/// One owner, the media thread. Allocates when made and never after; each call's work is bounded by its block and by
+/// ``mostRuns``.
 @safe
 struct StreamHold: ~Copyable {
     /// Frames that the ring holds: a power of two.
@@ -34,9 +38,11 @@ struct StreamHold: ~Copyable {
     private static let memory: Float = 144_000
     /// What is louder than this is heard, -50 dBFS.
     private static let audible: Float = 0.003
-    /// A talker who was heard within the last second is in the middle of something: pauses between sentences are shorter.
+    /// A talker who was heard within the last second is in the middle of something: pauses between sentences are
+    /// shorter.
     private static let sentencePause = 48_000
-    /// For so long what was flushed still fades in the jitter buffer, 5 ms: of sound that was not heard that is not wanted either.
+    /// For so long what was flushed still fades in the jitter buffer, 5 ms: of sound that was not heard that is not
+    /// wanted either.
     private static let flushFade = 240
     /// Given up, and nobody has said which generation is next: after 2 s what comes is heard again.
     private static let patience = 96_000
@@ -138,7 +144,8 @@ struct StreamHold: ~Copyable {
         forget()
     }
 
-    /// A generation was put in force. Whoever was given up is heard again, or would be, if it says something; with `drops` what was kept is of an older one.
+    /// A generation was put in force. Whoever was given up is heard again, or would be, if it says something; with
+    /// `drops` what was kept is of an older one.
     mutating func generationChanged(drops: Bool) {
         if drops {
             if delivery == .playing, lag > 0 { fade.breakOff() }
@@ -188,7 +195,8 @@ struct StreamHold: ~Copyable {
         endRun += 1
     }
 
-    /// Fills `block`, as long as the one that was appended last, with what is heard, which will lie at `moment`, and enters it into the ledger.
+    /// Fills `block`, as long as the one that was appended last, with what is heard, which will lie at `moment`, and
+    /// enters it into the ledger.
     mutating func take(into block: inout MutableSpan<Float>, at moment: MixMoment, ledger: inout UtteranceLedger) {
         let count = block.count
         if delivery == .held, lag > Self.longestLag {

@@ -20,9 +20,11 @@ package enum StreamCondition: UInt8, BitwiseCopyable, Sendable {
 struct StreamMember: BitwiseCopyable {
     /// Whoever sends sound, some fifty packets a second, and sends nothing for this long is gone or cut off.
     static let patience: Duration = .seconds(2)
-    /// Whoever is muted is heard by its reports alone. An interval may be 1.23 times the mean (``ReportSchedule``), and two in a row may be lost.
+    /// Whoever is muted is heard by its reports alone. An interval may be 1.23 times the mean (``ReportSchedule``), and
+    /// two in a row may be lost.
     static let quietReports = 3.7
-    /// A packet without speech is audible all the same from here on, dB below overload: music, a crowd. A room's noise is softer.
+    /// A packet without speech is audible all the same from here on, dB below overload: music, a crowd. A room's noise
+    /// is softer.
     static let audibleLevel: UInt8 = 40
 
     /// A link is judged over so long,
@@ -108,7 +110,8 @@ struct StreamMember: BitwiseCopyable {
         return hasStopped ? .stalled : .flowing
     }
 
-    /// What has become of the way from the participant to here, by the packets that should have come and those that did.
+    /// What has become of the way from the participant to here, by the packets that should have come and those that
+    /// did.
     mutating func examineLink(expected: Int64, received: Int64, now: Duration) -> StreamCondition? {
         // A sequence that began anew is counted from there.
         guard let window, expected >= window.expected else {

@@ -10,11 +10,12 @@ internal import VoiceWire
 ///     room: add ─► members (all whom the room told of) ──┬─ with a slot:   jitter buffer, decoder, volume ─► mix
 ///                                                        └─ without one:   level and times of arrival alone
 ///
-/// There are fewer slots than a room has members. They go to whoever is audible: a member without one that speaks takes that of the one that was
-/// silent for longest, and packets of members without a slot are dropped. All memory is made beforehand.
+/// There are fewer slots than a room has members. They go to whoever is audible: a member without one that speaks takes
+/// that of the one that was silent for longest, and packets of members without a slot are dropped. All memory is made
+/// beforehand.
 ///
-/// One participant may be watched: what it says goes through a ``StreamHold``, so that it can be spoken into. Of one that publishes several streams that is
-/// the one in the lowest slot.
+/// One participant may be watched: what it says goes through a ``StreamHold``, so that it can be spoken into. Of one
+/// that publishes several streams that is the one in the lowest slot.
 @safe
 struct StreamTable: ~Copyable {
     /// As many talkers as can be told apart in a conversation, and as ``StreamStatisticsTable`` holds.
@@ -71,7 +72,8 @@ struct StreamTable: ~Copyable {
 
     // MARK: Who is in the room
 
-    /// Takes a talker in, with a slot where one is free; true also where it is there already, false where there are too many.
+    /// Takes a talker in, with a slot where one is free; true also where it is there already, false where there are too
+    /// many.
     mutating func add(
         _ source: UInt32, of participant: UInt32 = 0, isMuted: Bool = false, generation: UInt32 = 0
     ) -> Bool {
@@ -267,7 +269,8 @@ struct StreamTable: ~Copyable {
 
     // MARK: Spoken into
 
-    /// Has a participant's stream be one that can be spoken into; 0: nobody's. What was kept of the one before is heard first.
+    /// Has a participant's stream be one that can be spoken into; 0: nobody's. What was kept of the one before is heard
+    /// first.
     mutating func watch(_ participant: UInt32) { watched = participant }
 
     /// What is known of the talker who is watched: nothing while what was kept of the one before is still heard.
@@ -290,7 +293,8 @@ struct StreamTable: ~Copyable {
     /// Holds that ended because the ring was full.
     var holdOverflows: Int { hold.overflows }
 
-    /// Does what somebody who speaks into the watched stream brings about. Of a participant with several streams one is kept; the others are silent meanwhile.
+    /// Does what somebody who speaks into the watched stream brings about. Of a participant with several streams one is
+    /// kept; the others are silent meanwhile.
     mutating func change(_ delivery: SpeechDelivery) {
         guard let source = hold.source, let slot = slot(of: source) else { return }
         let (factor, frames) = delivery.toOthers
@@ -365,7 +369,8 @@ struct StreamTable: ~Copyable {
         if let slot = unsafe members[index].slot { unsafe slots[slot].setVolume(gain) }
     }
 
-    /// Adds what is played to `mix`, through `scratch` of the same length, and gives each participant's sound to its sinks.
+    /// Adds what is played to `mix`, through `scratch` of the same length, and gives each participant's sound to its
+    /// sinks.
     mutating func mix(
         into mix: inout MutableSpan<Float>, scratch: inout MutableSpan<Float>, now: Duration, sinks: inout FarEndTable,
         at moment: MixMoment

@@ -93,7 +93,8 @@ struct FarEndCells: BitwiseCopyable, @unchecked Sendable {
         nonmutating set { unsafe cells.pointee.gain.store(newValue, ordering: .relaxed) }
     }
 
-    /// Frames of 48 kHz of an utterance that have left the DAC, or are in the device; nil where a later one has begun to. Its writer is the media thread.
+    /// Frames of 48 kHz of an utterance that have left the DAC, or are in the device; nil where a later one has begun
+    /// to. Its writer is the media thread.
     func heardFrames(of utterance: UInt32) -> Int? {
         let heard = unsafe cells.pointee.heard.load(ordering: .relaxed)
         let current = UInt32(heard >> 32)

@@ -5,7 +5,8 @@ public struct FarEndConfiguration: Equatable, Sendable {
     /// How much sound a far end may hold: up to two minutes.
     static let queues: ClosedRange<Duration> = .milliseconds(100) ... .seconds(120)
 
-    /// How much sound waits at most, 0.1 s to 2 min; ``LocalFarEnd/play(_:rate:utterance:)`` suspends when so much does.
+    /// How much sound waits at most, 0.1 s to 2 min; ``LocalFarEnd/play(_:rate:utterance:)`` suspends when so much
+    /// does.
     public var queue: Duration
     /// The rate at which the near end is taken.
     public var nearEndRate: SoundRate

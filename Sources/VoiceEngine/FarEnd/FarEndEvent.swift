@@ -12,9 +12,11 @@ public enum FarEndEvent: Equatable, Sendable {
 public struct PlayedUtterance: Equatable, Sendable {
     /// How much of it left the DAC.
     public var heard: Duration
-    /// When the last of that had left the DAC, on the monotonic clock since its epoch; where nothing did, when that was decided.
+    /// When the last of that had left the DAC, on the monotonic clock since its epoch; where nothing did, when that was
+    /// decided.
     public var time: Duration
-    /// Whether it was played to its end; false where it was interrupted, or cut short by the next one's beginning or the far end's closing.
+    /// Whether it was played to its end; false where it was interrupted, or cut short by the next one's beginning or
+    /// the far end's closing.
     public var isComplete: Bool
 }
 

@@ -1,7 +1,8 @@
 internal import Synchronization
 internal import VoiceTurns
 
-/// The far ends, sinks and meters that are open, and where the media thread's news of them goes. From any thread; not real-time safe.
+/// The far ends, sinks and meters that are open, and where the media thread's news of them goes. From any thread; not
+/// real-time safe.
 final class FarEndRegistry: Sendable {
     private enum Line: Sendable {
         case farEnd(FarEndLine)

@@ -2,7 +2,8 @@ internal import VoiceDevices
 internal import VoiceRealtime
 internal import VoiceTurns
 
-/// What the media thread keeps of a local far end. Whoever opened it keeps the memory until the media thread says that it has let go.
+/// What the media thread keeps of a local far end. Whoever opened it keeps the memory until the media thread says that
+/// it has let go.
 @safe
 package struct FarEndHandle: BitwiseCopyable, @unchecked Sendable {
     let number: UInt64
@@ -51,14 +52,15 @@ struct MixMoment: BitwiseCopyable {
     var dacTime: MonotonicTime?
 }
 
-/// The parties in this process that the media thread plays and feeds: local far ends, and the sinks of single participants.
+/// The parties in this process that the media thread plays and feeds: local far ends, and the sinks of single
+/// participants.
 ///
 ///     far end's queue ─► mix          near end, processed and muted ─► far end's sink
 ///                                     a participant, decoded        ─► its sink
 ///                                     points of the way             ─► their taps
 ///
-/// The slot of the mix that a remote talker has in ``StreamTable``, a local one has here: two tables and not one of two-sided slots, since Swift cannot change
-/// the payload of a noncopyable enum where it lies.
+/// The slot of the mix that a remote talker has in ``StreamTable``, a local one has here: two tables and not one of
+/// two-sided slots, since Swift cannot change the payload of a noncopyable enum where it lies.
 @safe
 struct FarEndTable: ~Copyable {
     /// As many as talkers can be heard at once.
@@ -109,7 +111,8 @@ struct FarEndTable: ~Copyable {
 
     // MARK: Sound
 
-    /// Fixes what the next run sees of what the clients say, and of what the playback thread has handed to the device; and has it recorded.
+    /// Fixes what the next run sees of what the clients say, and of what the playback thread has handed to the device;
+    /// and has it recorded.
     mutating func look(_ recorder: inout RunRecorder?) {
         rendered.look()
         for index in 0..<rendered.available { recorder?.append(rendered.peek(ahead: index)) }
@@ -120,7 +123,8 @@ struct FarEndTable: ~Copyable {
         }
     }
 
-    /// Takes what the playback thread has handed to the device, for the utterances that were in it: here, and of the room's talkers.
+    /// Takes what the playback thread has handed to the device, for the utterances that were in it: here, and of the
+    /// room's talkers.
     mutating func takeRendered(now: MonotonicTime, downlink: inout Downlink) {
         // Not before them: an utterance that ended unheard has nothing to wait for.
         concludeEnds(now: now)

@@ -8,8 +8,9 @@ public import VoiceTurns
 ///     for await frame in agent.nearEnd() { ... }
 ///     await agent.play(samples, rate: .hertz24000, utterance: 1)
 ///
-/// It is mixed with whoever is in the room, is in the echo canceller's reference, and hears what a room would hear. Methods may be called from any thread; what
-/// plays is one producer at a time, what takes one consumer at a time. Letting it go closes it; the engine's stop does too.
+/// It is mixed with whoever is in the room, is in the echo canceller's reference, and hears what a room would hear.
+/// Methods may be called from any thread; what plays is one producer at a time, what takes one consumer at a time.
+/// Letting it go closes it; the engine's stop does too.
 public final class LocalFarEnd: Sendable {
     /// Which one it is, in ``EngineStatistics/farEnds``.
     public let id: FarEndID
@@ -32,14 +33,15 @@ public final class LocalFarEnd: Sendable {
 
     /// Queues sound of an utterance; suspends while the queue is full. Faster than real time is normal.
     ///
-    /// An utterance begins with the first sound of its number, which ends the one before; numbers rise. What comes of an utterance that has ended, or that was
-    /// interrupted, is dropped without an error, as a cancellation is none.
+    /// An utterance begins with the first sound of its number, which ends the one before; numbers rise. What comes of
+    /// an utterance that has ended, or that was interrupted, is dropped without an error, as a cancellation is none.
     ///
     /// - Parameters:
     ///   - samples: mono, full scale ±1; beyond it is clipped.
     ///   - rate: of the samples.
     ///   - utterance: which utterance they belong to.
-    /// - Returns: whether all was queued; false where the utterance was over, the far end is closed, or the task was cancelled.
+    /// - Returns: whether all was queued; false where the utterance was over, the far end is closed, or the task was
+    ///   cancelled.
     @discardableResult
     public func play(
         _ samples: [Float], rate: SoundRate = .hertz48000, utterance: UtteranceID
@@ -57,8 +59,9 @@ public final class LocalFarEnd: Sendable {
 
     /// Queues a whole sound that is encoded, as a file or a speech service has it; suspends while the queue is full.
     ///
-    /// It is decoded piece by piece on a thread of its own, so that a long one needs no more memory than a short one. Channels are mixed, other rates are resampled.
-    /// The utterance goes on until ``finish(_:)``, or until the next one begins: several sounds may be parts of one.
+    /// It is decoded piece by piece on a thread of its own, so that a long one needs no more memory than a short one.
+    /// Channels are mixed, other rates are resampled. The utterance goes on until ``finish(_:)``, or until the next one
+    /// begins: several sounds may be parts of one.
     ///
     /// - Returns: as ``play(_:rate:utterance:)``.
     /// - Throws: what is wrong with the sound; what came before that has been queued.
@@ -119,14 +122,17 @@ public final class LocalFarEnd: Sendable {
         await line.room.wait { cells.wantedRoom = limit - min(frames, limit / 4) }
     }
 
-    /// Says that nothing more comes of an utterance: what is queued is played to its end. ``FarEndEvent/utterancePlayed(_:_:)`` tells of that.
+    /// Says that nothing more comes of an utterance: what is queued is played to its end.
+    /// ``FarEndEvent/utterancePlayed(_:_:)`` tells of that.
     public func finish(_ utterance: UtteranceID) async {
         while !access.finish(utterance.rawValue) { await Task.yield() }
     }
 
-    /// Queues what there is room for, from one real-time thread: wait-free. Returns how many samples were taken: 0 also where another call is under way.
+    /// Queues what there is room for, from one real-time thread: wait-free. Returns how many samples were taken: 0 also
+    /// where another call is under way.
     ///
-    /// What comes too late is taken to no effect, as ``play(_:rate:utterance:)`` has it. With `isLast` the utterance ends where all was taken.
+    /// What comes too late is taken to no effect, as ``play(_:rate:utterance:)`` has it. With `isLast` the utterance
+    /// ends where all was taken.
     @_noLocks @_noAllocation
     public func offer(
         _ samples: Span<Float>, rate: SoundRate = .hertz48000, utterance: UtteranceID, isLast: Bool = false
@@ -142,12 +148,14 @@ public final class LocalFarEnd: Sendable {
         access.offer(SoundSamples(samples), rate: rate, utterance: utterance.rawValue, isLast: isLast)
     }
 
-    /// Gives up every utterance that has begun: what waits of them is dropped behind a fade of 5 ms at the media thread's next block, and nothing of them is
-    /// heard after it, whatever is still on its way here. An utterance of a higher number is not touched. From any thread; wait-free.
+    /// Gives up every utterance that has begun: what waits of them is dropped behind a fade of 5 ms at the media
+    /// thread's next block, and nothing of them is heard after it, whatever is still on its way here. An utterance of a
+    /// higher number is not touched. From any thread; wait-free.
     @_noLocks @_noAllocation
     public func interrupt() { access.cells.interrupt() }
 
-    /// Gives up every utterance up to this one, also where it has not begun: what still comes of it is dropped. From any thread; wait-free.
+    /// Gives up every utterance up to this one, also where it has not begun: what still comes of it is dropped. From
+    /// any thread; wait-free.
     @_noLocks @_noAllocation
     public func interrupt(through utterance: UtteranceID) { access.cells.interrupt(through: utterance.rawValue) }
 
@@ -159,8 +167,9 @@ public final class LocalFarEnd: Sendable {
 
     // MARK: What it hears
 
-    /// Takes what the microphone heard and a room would get: echo cancelled, noise suppressed, levelled, and silence while muted; at
-    /// ``FarEndConfiguration/nearEndRate``, mono. Fills as much of `output` as there is without a gap. Wait-free; 0 frames also where another call is under way.
+    /// Takes what the microphone heard and a room would get: echo cancelled, noise suppressed, levelled, and silence
+    /// while muted; at ``FarEndConfiguration/nearEndRate``, mono. Fills as much of `output` as there is without a gap.
+    /// Wait-free; 0 frames also where another call is under way.
     ///
     /// Up to 2 s wait here; then the newest is dropped and counted, since the oldest may be under the reader's hands.
     @_noLocks @_noAllocation

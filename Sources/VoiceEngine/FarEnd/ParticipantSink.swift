@@ -3,8 +3,8 @@ public import VoiceRooms
 /// The sound of one participant of a room by itself: as it is decoded and concealed, before volume and mix; of one who
 /// gives way (``VoiceEngine/setBargeIn(_:for:)``), as it is heard: held, gone on with, or given up.
 ///
-/// There is sound while the participant has a slot (``EngineConfiguration/maximumStreams``); between, gaps. Its times are those at which it will leave the DAC,
-/// as foretold. Letting it go closes it; the engine's stop does too.
+/// There is sound while the participant has a slot (``EngineConfiguration/maximumStreams``); between, gaps. Its times
+/// are those at which it will leave the DAC, as foretold. Letting it go closes it; the engine's stop does too.
 public final class ParticipantSink: Sendable {
     /// Whose sound it is.
     public let participant: ParticipantID
@@ -19,8 +19,8 @@ public final class ParticipantSink: Sendable {
 
     deinit { close() }
 
-    /// Fills as much of `output` as there is without a gap, at the sink's rate. Wait-free; for one consumer, 0 frames where another call is under way.
-    /// Up to 2 s wait here; then the newest is dropped and counted.
+    /// Fills as much of `output` as there is without a gap, at the sink's rate. Wait-free; for one consumer, 0 frames
+    /// where another call is under way. Up to 2 s wait here; then the newest is dropped and counted.
     @_noLocks @_noAllocation
     public func take(into output: inout MutableSpan<Float>) -> SoundTake { access.take(into: &output) }
 

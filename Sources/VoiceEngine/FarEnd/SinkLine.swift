@@ -49,7 +49,8 @@ final class SinkLine: @unchecked Sendable {
     }
 }
 
-/// The pointers of a sink's line, for real-time code, which may not count references; to be used no longer than the sink lives.
+/// The pointers of a sink's line, for real-time code, which may not count references; to be used no longer than the
+/// sink lives.
 @safe
 struct SinkAccess: BitwiseCopyable, @unchecked Sendable {
     private let gate: TransferGate

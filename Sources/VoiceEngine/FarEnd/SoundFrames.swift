@@ -52,7 +52,8 @@ public struct SoundFrames: AsyncSequence, Sendable {
 public struct SoundFrame: Sendable {
     /// Mono, full scale ±1, at the sink's rate.
     public var samples: [Float]
-    /// The time of the first of them: at the ADC for the near end, at the DAC for a participant; on the monotonic clock since its epoch.
+    /// The time of the first of them: at the ADC for the near end, at the DAC for a participant; on the monotonic clock
+    /// since its epoch.
     public var time: Duration
     /// Whether sound is missing before them: dropped because nobody took it, or not there.
     public var isAfterGap: Bool

@@ -2,8 +2,8 @@
 public enum SoundPoint: UInt8, CaseIterable, Sendable {
     /// What the microphone captured, as the device gave it, echo and all.
     case captured = 1
-    /// The microphone behind echo canceller, noise suppressor and gain control; also while muted and while the gate of a
-    /// conversation is closed.
+    /// The microphone behind echo canceller, noise suppressor and gain control; also while muted and while the gate of
+    /// a conversation is closed.
     case processed = 2
     /// What a room gets: ``processed``, silent while muted, and gaps while the gate is closed.
     case sent = 3

@@ -3,7 +3,8 @@
 ///     let tap = try await engine.openTap(at: .processed, rate: .hertz16000)
 ///     for await frame in tap.frames() { recogniser.feed(frame.samples) }
 ///
-/// A tap copies: nothing waits for its reader, and what nobody takes within 2 s is dropped and counted. Letting it go closes it; the engine's stop does too.
+/// A tap copies: nothing waits for its reader, and what nobody takes within 2 s is dropped and counted. Letting it go
+/// closes it; the engine's stop does too.
 public final class SoundPointTap: Sendable {
     /// Where the sound is tapped.
     public let point: SoundPoint
@@ -21,12 +22,14 @@ public final class SoundPointTap: Sendable {
     /// The rate of its samples.
     public var rate: SoundRate { line.rate }
 
-    /// Fills as much of `output` as there is without a gap, at the tap's rate. Wait-free, also for a real-time thread of the client's; for one consumer, 0 frames where
-    /// another call is under way. Up to 2 s wait here; then the newest is dropped and counted.
+    /// Fills as much of `output` as there is without a gap, at the tap's rate. Wait-free, also for a real-time thread
+    /// of the client's; for one consumer, 0 frames where another call is under way. Up to 2 s wait here; then the
+    /// newest is dropped and counted.
     @_noLocks @_noAllocation
     public func take(into output: inout MutableSpan<Float>) -> SoundTake { access.take(into: &output) }
 
-    /// The same as frames of 10 or 20 ms, as they come, with the time of each at the microphone's ADC; of ``SoundPoint/mix`` at the DAC, as foretold.
+    /// The same as frames of 10 or 20 ms, as they come, with the time of each at the microphone's ADC; of
+    /// ``SoundPoint/mix`` at the DAC, as foretold.
     public func frames(_ duration: SoundFrames.FrameDuration = .milliseconds10) -> SoundFrames {
         SoundFrames(line: line, milliseconds: duration.rawValue)
     }

@@ -1,4 +1,5 @@
-/// Samples as a client gives them: every format takes the same way into the queue. For no longer than the span that it is made of.
+/// Samples as a client gives them: every format takes the same way into the queue. For no longer than the span that it
+/// is made of.
 ///
 /// Not `~Escapable`: to Swift 6.3's proof the end of such a value may free memory.
 @safe
@@ -35,7 +36,8 @@ package struct SoundSamples: BitwiseCopyable {
         unsafe self.start = UnsafeRawPointer(start)
     }
 
-    /// Copies samples to the front of `target`, at full scale ±1. What is no number is silence: else it would silence everybody in the mix.
+    /// Copies samples to the front of `target`, at full scale ±1. What is no number is silence: else it would silence
+    /// everybody in the mix.
     @_noLocks @_noAllocation
     func copy(from first: Int, frames: Int, to target: UnsafeMutablePointer<Float>) {
         guard let start = unsafe start else { return }

@@ -1,4 +1,5 @@
-/// The last quarter of a second read of an utterance, so that it can go on a little before where it was held. Allocates when made and never after.
+/// The last quarter of a second read of an utterance, so that it can go on a little before where it was held. Allocates
+/// when made and never after.
 @safe
 struct SpeechHistory: ~Copyable {
     /// 250 ms at 48 kHz, as `BargeInStages.rewind` allows.

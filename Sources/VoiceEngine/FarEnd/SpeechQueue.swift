@@ -1,13 +1,15 @@
 internal import VoiceDevices
 internal import VoiceRealtime
 
-/// The mix's end of a far end's queue: the sound of an in-process talker, pulled as the jitter buffer of a remote one is.
+/// The mix's end of a far end's queue: the sound of an in-process talker, pulled as the jitter buffer of a remote one
+/// is.
 ///
 ///     sample ring ─► drop what is interrupted ─► fade where it runs dry ─► volume ─► mix
 ///     mark ring ────────────┘                          └─► SpeechTrail: which frames of which utterance
 ///
-/// Run by the media thread. Runs dry in the middle of an utterance: a fade to silence, and a fade in when ``resumeFrames`` wait. Held while somebody speaks
-/// into it: a fade to silence and nothing is taken, until it goes on where it was, or a little before. Nothing is allocated after `init`.
+/// Run by the media thread. Runs dry in the middle of an utterance: a fade to silence, and a fade in when
+/// ``resumeFrames`` wait. Held while somebody speaks into it: a fade to silence and nothing is taken, until it goes on
+/// where it was, or a little before. Nothing is allocated after `init`.
 struct SpeechQueue: ~Copyable, @unchecked Sendable {
     /// What must wait before an utterance that ran dry goes on: 40 ms, lest a source that is too slow crackles.
     private static var resumeFrames: Int { @_noLocks @_noAllocation get { 1_920 } }
@@ -94,7 +96,8 @@ struct SpeechQueue: ~Copyable, @unchecked Sendable {
         var filled = 0
         var passed = 0
         while filled < count {
-            // What fades out does so before anything else is heard, so that what was heard before an interruption is in no fade after it.
+            // What fades out does so before anything else is heard, so that what was heard before an interruption is in
+            // no fade after it.
             if fade.tailFrames > 0 {
                 let frames = min(fade.tailFrames, count &- filled)
                 var piece = output._mutatingExtracting(filled..<(filled &+ frames))

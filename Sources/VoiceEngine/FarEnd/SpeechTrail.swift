@@ -7,8 +7,8 @@ internal import VoiceRealtime
 ///                                                                 ├─► frames of the utterance, by the DAC's time
 ///     playback thread: frames of the playout ring ─► DAC's time ──┘
 ///
-/// Nothing is estimated: what the playback thread has not taken has not been heard, whatever the clock says. Nothing is allocated after `init`; what finds no
-/// room in it counts as not heard.
+/// Nothing is estimated: what the playback thread has not taken has not been heard, whatever the clock says. Nothing is
+/// allocated after `init`; what finds no room in it counts as not heard.
 struct SpeechTrail: ~Copyable {
     /// Runs on their way to the DAC: a second of half-millisecond pulls at a changing pace.
     private static var waitingCapacity: Int { @_noLocks @_noAllocation get { 2_048 } }
@@ -72,7 +72,8 @@ struct SpeechTrail: ~Copyable {
         capacity: newsCapacity,
         filler: News(
             utterance: 0, isEnd: false, isComplete: false, heardFrames: 0, time: MonotonicTime(nanoseconds: 0)))
-    /// Of the utterance whose runs leave the ring now: frames that have left the DAC, or will, and when the last of them has.
+    /// Of the utterance whose runs leave the ring now: frames that have left the DAC, or will, and when the last of
+    /// them has.
     private(set) var heardFrames = 0
     private var heardEnd: MonotonicTime?
     /// What follows the furthest frame of it that was heard: what is repeated counts once.
@@ -207,7 +208,8 @@ struct SpeechTrail: ~Copyable {
     /// Whether nothing is on its way and nothing is left to be told.
     var isEmpty: Bool { waiting.count == 0 && news.count == 0 }
 
-    /// The segment that was the `index`th to leave the DAC, the newest being 0; nil where it is forgotten, or there is none.
+    /// The segment that was the `index`th to leave the DAC, the newest being 0; nil where it is forgotten, or there is
+    /// none.
     func segment(_ index: Int) -> SpokenSegment? {
         guard index >= 0, index < spoken.count else { return nil }
         return spoken[spoken.count - 1 - index]
@@ -232,8 +234,9 @@ struct SpeechTrail: ~Copyable {
 
 /// Values in the order in which they came, in memory that is made once. For one thread at a time.
 ///
-/// Overflow: ``append(_:)`` refuses the newest value, ``appendReplacing(_:)`` gives up the oldest. In this file, so that what is proved of the trail is proved of it
-/// too: the compiler sees generic code of another file only in release builds.
+/// Overflow: ``append(_:)`` refuses the newest value, ``appendReplacing(_:)`` gives up the oldest. In this file, so
+/// that what is proved of the trail is proved of it too: the compiler sees generic code of another file only in release
+/// builds.
 @safe
 private struct FixedRing<Element: BitwiseCopyable>: ~Copyable {
     private let elements: UnsafeMutablePointer<Element>

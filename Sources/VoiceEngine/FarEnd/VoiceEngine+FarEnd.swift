@@ -1,9 +1,11 @@
 public import VoiceRooms
 
 extension VoiceEngine {
-    /// Opens a far end in this process, beside the room or without one; up to ``FarEndConfiguration/maximumFarEnds`` at once.
+    /// Opens a far end in this process, beside the room or without one; up to ``FarEndConfiguration/maximumFarEnds`` at
+    /// once.
     ///
-    /// - Throws: ``EngineError/notStarted``, ``EngineError/invalidConfiguration(_:)``, ``EngineError/resourcesExhausted(_:)``, ``EngineError/overloaded``.
+    /// - Throws: ``EngineError/notStarted``, ``EngineError/invalidConfiguration(_:)``,
+    ///   ``EngineError/resourcesExhausted(_:)``, ``EngineError/overloaded``.
     public func openFarEnd(
         _ configuration: FarEndConfiguration = FarEndConfiguration()
     ) throws(EngineError) -> LocalFarEnd {
@@ -11,7 +13,8 @@ extension VoiceEngine {
         return try core.openFarEnd(configuration)
     }
 
-    /// Opens a sink for what is heard of one participant, at `rate`; up to 16 at once, with taps. One who is not in the room gives no sound.
+    /// Opens a sink for what is heard of one participant, at `rate`; up to 16 at once, with taps. One who is not in the
+    /// room gives no sound.
     ///
     /// - Throws: ``EngineError/notStarted``, ``EngineError/resourcesExhausted(_:)``, ``EngineError/overloaded``.
     public func openSink(

@@ -1,7 +1,8 @@
 internal import VoiceRealtime
 internal import VoiceSignal
 
-/// What the media thread keeps of a meter. Whoever opened it keeps the memory until the media thread says that it has let go.
+/// What the media thread keeps of a meter. Whoever opened it keeps the memory until the media thread says that it has
+/// let go.
 package struct MeterHandle: BitwiseCopyable, Sendable {
     let number: UInt64
     let nanoseconds: Int64
@@ -40,7 +41,8 @@ struct LevelNews: BitwiseCopyable, Sendable {
     var nanoseconds: Int64 = 0
 }
 
-/// The meters that are open. One owner, the media thread; allocates nothing. A block is measured once, however many meters there are.
+/// The meters that are open. One owner, the media thread; allocates nothing. A block is measured once, however many
+/// meters there are.
 struct LevelMeters: BitwiseCopyable {
     /// Where a level is measured.
     enum Place: BitwiseCopyable { case captured, near, far }

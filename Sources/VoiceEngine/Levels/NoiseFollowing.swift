@@ -1,4 +1,5 @@
-/// How the loudspeaker follows the noise around the near end: quieter in a quiet room, and up to the volume that was set in a loud one.
+/// How the loudspeaker follows the noise around the near end: quieter in a quiet room, and up to the volume that was
+/// set in a loud one.
 ///
 ///     loudspeaker  0 dB ┤          ╭────────
 ///                       │        ╱
@@ -37,7 +38,8 @@ public struct NoiseFollowing: Equatable, Sendable {
     }
 }
 
-/// Follows the noise slowly: up faster than down, so that nobody is cut off by a door that falls shut, and never in a step that is heard.
+/// Follows the noise slowly: up faster than down, so that nobody is cut off by a door that falls shut, and never in a
+/// step that is heard.
 struct NoiseFollower {
     /// How fast it goes up and down, dB a second.
     static let (rise, fall): (Float, Float) = (3, 1.5)
@@ -52,7 +54,8 @@ struct NoiseFollower {
         decibels = -following.range / 2
     }
 
-    /// Takes the noise of the time since the last; nil where nothing is known of it. While the far end sounds its echo may be in it: then it only falls.
+    /// Takes the noise of the time since the last; nil where nothing is known of it. While the far end sounds its echo
+    /// may be in it: then it only falls.
     mutating func follow(noise: Float?, isFarEndSounding: Bool, elapsed: Duration) {
         guard let noise, noise.isFinite else { return }
         let target = following.target(noise: noise)

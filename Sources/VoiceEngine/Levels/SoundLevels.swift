@@ -16,14 +16,17 @@ public struct SoundLevels: Equatable, Sendable {
     public var interval: Duration
     /// The microphone as it was captured. Nobody looks for speech here.
     public var captured: Level
-    /// The near talker, behind echo canceller, noise suppressor and gain control; also while muted, so that an app can say so to who speaks then.
-    /// Speech is what the engine's detector finds (``ProcessingSettings``); nil where that is off.
+    /// The near talker, behind echo canceller, noise suppressor and gain control; also while muted, so that an app can
+    /// say so to who speaks then. Speech is what the engine's detector finds (``ProcessingSettings``); nil where that
+    /// is off.
     public var near: Level
-    /// All that is played, before the output volume. "Speaking" is whether 10 ms of it were above -50 dBFS: of what is played the engine knows the level alone.
+    /// All that is played, before the output volume. "Speaking" is whether 10 ms of it were above -50 dBFS: of what is
+    /// played the engine knows the level alone.
     public var far: Level
 }
 
-/// Reports of how loud both ends are; see ``VoiceEngine/openMeter(every:)``. Letting it go closes it; the engine's stop does too.
+/// Reports of how loud both ends are; see ``VoiceEngine/openMeter(every:)``. Letting it go closes it; the engine's stop
+/// does too.
 public final class LevelMeter: Sendable {
     /// The shortest and the longest interval.
     public static let intervals: ClosedRange<Duration> = .milliseconds(10) ... .seconds(10)
@@ -46,10 +49,12 @@ public final class LevelMeter: Sendable {
 }
 
 extension VoiceEngine {
-    /// Measures how loud both ends are, from now on; up to ``LevelMeter/maximumMeters`` at once, each with its own interval.
+    /// Measures how loud both ends are, from now on; up to ``LevelMeter/maximumMeters`` at once, each with its own
+    /// interval.
     ///
     /// - Parameter interval: from one report to the next, 10 ms to 10 s.
-    /// - Throws: ``EngineError/notStarted``, ``EngineError/invalidConfiguration(_:)``, ``EngineError/resourcesExhausted(_:)``, ``EngineError/overloaded``.
+    /// - Throws: ``EngineError/notStarted``, ``EngineError/invalidConfiguration(_:)``,
+    ///   ``EngineError/resourcesExhausted(_:)``, ``EngineError/overloaded``.
     public func openMeter(every interval: Duration = .milliseconds(100)) throws(EngineError) -> LevelMeter {
         guard let core else { throw .notStarted }
         return try core.openMeter(every: interval)

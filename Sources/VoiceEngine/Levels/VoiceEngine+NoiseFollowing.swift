@@ -1,9 +1,10 @@
 internal import VoiceSignal
 
 extension VoiceEngine {
-    /// Has the loudspeaker follow the noise around the near end, below the volume that was set; nil: no more. It changes by at most
-    /// 3 dB a second, and the echo reference with it. Ends when the engine stops. Needs processing that measures the noise, as that of
-    /// ``ProcessingSettings/voiceChat`` does; where nothing is known of it the volume stays.
+    /// Has the loudspeaker follow the noise around the near end, below the volume that was set; nil: no more. It
+    /// changes by at most 3 dB a second, and the echo reference with it. Ends when the engine stops. Needs processing
+    /// that measures the noise, as that of ``ProcessingSettings/voiceChat`` does; where nothing is known of it the
+    /// volume stays.
     ///
     /// - Throws: ``EngineError/invalidConfiguration(_:)``, ``EngineError/notStarted``.
     public func setNoiseFollowing(_ following: NoiseFollowing?) throws(EngineError) {

@@ -117,8 +117,8 @@ package final class EngineCore: @unchecked Sendable {
     deinit { stopDevice() }
 
     /// Does all the media work that is due, in simulated time. Returns when it must be called next if no device moves
-    /// before; nil where nothing becomes due by time alone. `ownsThread` says that the calling thread does nothing else, so that its CPU time need
-    /// not be read for each run.
+    /// before; nil where nothing becomes due by time alone. `ownsThread` says that the calling thread does nothing
+    /// else, so that its CPU time need not be read for each run.
     @discardableResult
     package func run(now: MonotonicTime, ownsThread: Bool = false) -> MonotonicTime? {
         pipeline.run(RunClock(start: now, isLive: false, ownsThread: ownsThread))

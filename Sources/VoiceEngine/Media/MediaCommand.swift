@@ -22,7 +22,8 @@ package enum MediaCommand: BitwiseCopyable, Sendable {
     case changeCapture
     /// Another device plays from now on, this many frames of 48 kHz at a time.
     case changePlayback(periodFrames: Int)
-    /// Play the stream of this synchronization source, when it is audible. It is a participant's, 0 for nobody's, who may be muted.
+    /// Play the stream of this synchronization source, when it is audible. It is a participant's, 0 for nobody's, who
+    /// may be muted.
     case addStream(
         synchronizationSource: UInt32, participant: UInt32 = 0, isMuted: Bool = false, generation: UInt32 = 0)
     /// Its talker sends nothing on purpose, or sends again.
@@ -31,9 +32,11 @@ package enum MediaCommand: BitwiseCopyable, Sendable {
     case removeStream(synchronizationSource: UInt32)
     /// Scale the stream's samples by `gain`, 0 or more; 1 leaves them as they are.
     case setVolume(gain: Float, synchronizationSource: UInt32)
-    /// Have this generation of the stream in force: what waits of older ones is dropped, since its talker was interrupted.
+    /// Have this generation of the stream in force: what waits of older ones is dropped, since its talker was
+    /// interrupted.
     case flush(generation: UInt32, synchronizationSource: UInt32)
-    /// What is sent from now on is of this generation: the stream was interrupted. What is left of the utterance that is being said is not sent.
+    /// What is sent from now on is of this generation: the stream was interrupted. What is left of the utterance that
+    /// is being said is not sent.
     case beginGeneration(UInt32)
     /// What is sent from now on is of this utterance; nil: of none.
     case beginUtterance(UInt32?)
@@ -63,9 +66,10 @@ package struct RTPStreamStart: BitwiseCopyable, Sendable {
     /// The generation that the room has numbered last.
     var generation: UInt32
     private let flags: UInt32
-    /// Makes this the longest payload of ``MediaCommand`` and a multiple of 8 bytes long, so that the enum's tag has a word of its own. Swift
-    /// 6.3.1 optimises such a tag away where it shares one with the end of a shorter payload whose last bytes it takes for undefined: then
-    /// `setProcessing`, chosen between two constants, arrived as any other command. MediaCommandTests has the layout.
+    /// Makes this the longest payload of ``MediaCommand`` and a multiple of 8 bytes long, so that the enum's tag has a
+    /// word of its own. Swift 6.3.1 optimises such a tag away where it shares one with the end of a shorter payload
+    /// whose last bytes it takes for undefined: then `setProcessing`, chosen between two constants, arrived as any
+    /// other command. MediaCommandTests has the layout.
     private let reserved = InlineArray<41, UInt32>(repeating: 0)
 
     /// Whether packets may repeat earlier ones (RFC 2198): everybody takes that, or the room takes it out.

@@ -5,7 +5,8 @@ internal import VoiceWire
 
 /// Everything between the rings: the media thread's work without its thread.
 ///
-/// Time comes in as `now`, so that the same code runs on the media thread and, bit for bit repeatable, in simulated time.
+/// Time comes in as `now`, so that the same code runs on the media thread and, bit for bit repeatable, in simulated
+/// time.
 struct MediaPipeline: ~Copyable {
     /// Between two publications of the statistics.
     static let publicationNanoseconds: Int64 = 50_000_000
@@ -44,8 +45,8 @@ struct MediaPipeline: ~Copyable {
         self.recorder = recorder
     }
 
-    /// Does all that is due: commands, then the downlink, for which the playback thread waits, then the uplink. Returns when it must run next
-    /// if nothing wakes it before; nil where only something that wakes it can make anything due.
+    /// Does all that is due: commands, then the downlink, for which the playback thread waits, then the uplink. Returns
+    /// when it must run next if nothing wakes it before; nil where only something that wakes it can make anything due.
     mutating func run(_ clock: RunClock) -> MonotonicTime? {
         cost.runBegins(ownsThread: clock.ownsThread)
         let next = run(recording: clock)
@@ -62,8 +63,8 @@ struct MediaPipeline: ~Copyable {
         return next
     }
 
-    /// Fixes what this run sees of the world: what the other threads do meanwhile is for the next one. So a run depends on its start, its commands, its
-    /// readings of the clock and on this, and on nothing else.
+    /// Fixes what this run sees of the world: what the other threads do meanwhile is for the next one. So a run depends
+    /// on its start, its commands, its readings of the clock and on this, and on nothing else.
     private mutating func look() -> DirectionCounts {
         let playback = replayedPlayback ?? counters.counts.playback
         let (playoutTaken, packetsTaken) = (downlink.look(&recorder), uplink.look(&recorder))
@@ -101,8 +102,8 @@ struct MediaPipeline: ~Copyable {
         downlink.tellHeard(now: clock.start, &events)
     }
 
-    /// Mutating, like all that runs in each block and belongs to a large value: called from a mutating one, anything else
-    /// is given a copy of the whole value, here 40 KB (`tools/large-copies`).
+    /// Mutating, like all that runs in each block and belongs to a large value: called from a mutating one, anything
+    /// else is given a copy of the whole value, here 40 KB (`tools/large-copies`).
     private var session: ReportSchedule.Session {
         mutating get {
             let (heard, talking) = downlink.population

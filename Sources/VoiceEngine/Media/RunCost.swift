@@ -2,14 +2,17 @@ internal import VoiceRealtime
 
 /// What the runs of the media pipeline cost. One thread's.
 ///
-/// Counting has to cost little itself: the monotonic clock is read in user space, a thread's CPU clock takes a system call, 0.6 µs.
+/// Counting has to cost little itself: the monotonic clock is read in user space, a thread's CPU clock takes a system
+/// call, 0.6 µs.
 struct RunCost: BitwiseCopyable {
-    /// Runs before allocations and the longest run count: what is lazily set up in libraries and the first talkers' packets lie before.
+    /// Runs before allocations and the longest run count: what is lazily set up in libraries and the first talkers'
+    /// packets lie before.
     static let warmUp = 200
 
     /// Runs so far.
     private(set) var runs = 0
-    /// CPU time, in nanoseconds: of the runs, or of the thread that does nothing else, from its first run to the last ``readThreadTime()``.
+    /// CPU time, in nanoseconds: of the runs, or of the thread that does nothing else, from its first run to the last
+    /// ``readThreadTime()``.
     private(set) var cpuNanoseconds: Int64 = 0
     /// The longest run since warm-up on the monotonic clock, in nanoseconds.
     private(set) var longestNanoseconds: Int64 = 0

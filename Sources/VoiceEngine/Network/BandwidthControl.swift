@@ -2,13 +2,13 @@ internal import VoiceCoding
 
 /// How much of the path a sender takes: bit rate, packet length, and whether there is room for copies.
 ///
-/// What is narrow for most listeners is what they have in common, the sender's own path; what is narrow for one of two or of many is that
-/// listener's, and takes nothing from the others (decision 039).
+/// What is narrow for most listeners is what they have in common, the sender's own path; what is narrow for one of two
+/// or of many is that listener's, and takes nothing from the others (decision 039).
 ///
-/// Loss alone says nothing about bandwidth: radio links lose without a queue. What says it is a round trip that grows while packets are lost,
-/// or one that grows very much. Then the rate falls by the factor of Google's congestion control, and rises again as that does
-/// (draft-ietf-rmcat-gcc-02, section 5.5). Longer packets come when the rate alone has not helped: at 20 ms the headers of IP, UDP and RTP
-/// take 19 kbit/s, at 40 ms half of that.
+/// Loss alone says nothing about bandwidth: radio links lose without a queue. What says it is a round trip that grows
+/// while packets are lost, or one that grows very much. Then the rate falls by the factor of Google's congestion
+/// control, and rises again as that does (draft-ietf-rmcat-gcc-02, section 5.5). Longer packets come when the rate
+/// alone has not helped: at 20 ms the headers of IP, UDP and RTP take 19 kbit/s, at 40 ms half of that.
 struct BandwidthControl: BitwiseCopyable, Sendable {
     /// A queue of this length, in seconds, with this loss; or of that length without any.
     private static let narrowExcess = 0.04
@@ -21,7 +21,8 @@ struct BandwidthControl: BitwiseCopyable, Sendable {
     /// A change shows in the reports after an interval and a round trip.
     private static let settling: Duration = .seconds(2)
     private static let pace: Duration = .seconds(1)
-    /// Packets are one step longer below the first share of the configured rate, two below the second, and as configured from the third on.
+    /// Packets are one step longer below the first share of the configured rate, two below the second, and as
+    /// configured from the third on.
     private static let longer = 0.75
     private static let longest = 0.5
     private static let restored = 0.95

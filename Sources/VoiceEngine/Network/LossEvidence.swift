@@ -1,7 +1,8 @@
 internal import VoiceWire
 
 /// What the losses that a listener told of would have cost its ear under each protection, in the unit of
-/// `PlayoutConfiguration.AudibleCost`: one frame extrapolated, per frame sent. Sums, so that evidence can be added and can fade.
+/// `PlayoutConfiguration.AudibleCost`: one frame extrapolated, per frame sent. Sums, so that evidence can be added and
+/// can fade.
 struct LossEvidence: BitwiseCopyable, Sendable {
     /// The most copies that a packet may carry of those before it.
     static let mostCopies = 4
@@ -10,8 +11,8 @@ struct LossEvidence: BitwiseCopyable, Sendable {
     private static let dearest = 4
     /// A frame restored from in-band FEC is coarser (`AudibleCost.redundancy`).
     private static let coarseness = 0.25
-    /// What in-band FEC costs where nothing is lost, by listening scores: it takes 0.15 PLCMOS of a clean link, and 1 % of frames extrapolated
-    /// takes 0.056 (Opus's own concealment: 4.07 without loss, 3.51 at 10 %).
+    /// What in-band FEC costs where nothing is lost, by listening scores: it takes 0.15 PLCMOS of a clean link, and 1 %
+    /// of frames extrapolated takes 0.056 (Opus's own concealment: 4.07 without loss, 3.51 at 10 %).
     private static let errorCorrectionPrice = 0.15 / 5.6
 
     /// Packets judged.
@@ -29,7 +30,8 @@ struct LossEvidence: BitwiseCopyable, Sendable {
     /// None.
     init() {}
 
-    /// What a listener said of each packet. The last few are not judged: what would have repeated them is not known yet.
+    /// What a listener said of each packet. The last few are not judged: what would have repeated them is not known
+    /// yet.
     init(_ pattern: LossPattern) {
         let judged = pattern.count - Self.mostCopies
         guard judged > 0 else { return }
@@ -63,7 +65,8 @@ struct LossEvidence: BitwiseCopyable, Sendable {
         }
     }
 
-    /// How far behind a packet the next is that came: 0 for one that came itself, more than ``mostCopies`` where none did.
+    /// How far behind a packet the next is that came: 0 for one that came itself, more than ``mostCopies`` where none
+    /// did.
     private static func distance(from index: Int, in pattern: LossPattern) -> Int {
         for distance in 0...mostCopies where pattern[index + distance] { return distance }
         return mostCopies + 1

@@ -7,8 +7,8 @@ internal import VoiceWire
 ///                └──► sender reports of others ─► their ReceptionStatistics ─┐
 ///     send ring  ◄── SR or RR, loss patterns, CNAME ◄────────────────────────┘  about once a second
 ///
-/// Reports travel as RTP does, on the same port (RFC 5761), and are forwarded by the room. Their wall clock is the monotonic one, as RFC 3550,
-/// section 4, allows. No goodbye is sent: the room tells who leaves, and that reliably.
+/// Reports travel as RTP does, on the same port (RFC 5761), and are forwarded by the room. Their wall clock is the
+/// monotonic one, as RFC 3550, section 4, allows. No goodbye is sent: the room tells who leaves, and that reliably.
 struct ReportExchange: BitwiseCopyable, Sendable {
     /// What is counted.
     struct Statistics: BitwiseCopyable, Sendable {
@@ -24,8 +24,9 @@ struct ReportExchange: BitwiseCopyable, Sendable {
     private static let mostBytes = 1_200
     /// A sender report with one block, a name and a loss pattern: what is expected before the first.
     private static let usualBytes = 120
-    /// A listener is not weighed again sooner than this: half of the shortest interval that ``ReportSchedule`` brings about (0.41 s). What it
-    /// says counts for the time between, not for how often it says it, and a flood of reports costs no more than reading them.
+    /// A listener is not weighed again sooner than this: half of the shortest interval that ``ReportSchedule`` brings
+    /// about (0.41 s). What it says counts for the time between, not for how often it says it, and a flood of reports
+    /// costs no more than reading them.
     static let weighingInterval: Duration = .milliseconds(200)
     /// As whom this engine reports; nil outside a room.
     private(set) var source: UInt32?
@@ -153,7 +154,8 @@ struct ReportExchange: BitwiseCopyable, Sendable {
             } else {
                 try ReceiverReport(synchronizationSource: source).write(into: &datagram, reportBlocks: blocks)
             }
-        // Before the name: dissectors, Wireshark 4.0 among them, take what follows a source description for a new compound.
+        // Before the name: dissectors, Wireshark 4.0 among them, take what follows a source description for a new
+        // compound.
         let room = Self.mostBytes - SourceDescription.byteCount(ofName: name.count)
         var extended = ExtendedReportWriter(synchronizationSource: source, at: length, limit: room)
         for index in 0..<reports.count {
@@ -177,7 +179,8 @@ extension EngineConfiguration {
         /// IP, UDP and RTP headers of one voice packet, bytes.
         private static let headerBytes = 48
 
-        /// What the stream takes at most, IP, UDP and RTP headers included: the session's bandwidth for each sender (RFC 3550, section 6.2).
+        /// What the stream takes at most, IP, UDP and RTP headers included: the session's bandwidth for each sender
+        /// (RFC 3550, section 6.2).
         var mostBitsPerSecond: Int {
             encoder.bitratePerSecond + Self.headerBytes * 8 * 48_000 / encoder.frameDuration.frames
         }

@@ -5,14 +5,16 @@ internal import VoiceCoding
 ///     loss patterns ─► cost to the ear ─► in-band FEC, copies (RED), expected loss ─┐
 ///     round trips ──► queue on the way ─► bit rate, packet length ──────────────────┴─► SenderPlan
 ///
-/// **Several listeners** get one stream, and one of them may lie (decision 039). The more a measure costs the others, the more listeners must need it:
+/// **Several listeners** get one stream, and one of them may lie (decision 039). The more a measure costs the others,
+/// the more listeners must need it:
 ///
 ///     bit rate, packet length   more than half: what they have in common is the sender's own path
 ///     copies                    at least half
 ///     in-band FEC               one who gains much, or all on average: the mean of the most that one gains and the average; beyond the loss that
 ///                               is configured at least half
 ///
-/// Evidence fades with two time constants: protection comes with the fast one, and goes when both agree that it is not needed.
+/// Evidence fades with two time constants: protection comes with the fast one, and goes when both agree that it is not
+/// needed.
 struct SenderAdaptation: BitwiseCopyable, Sendable {
     /// As many as can be heard at once; of more the ones that report last.
     static let mostListeners = 16
@@ -27,8 +29,8 @@ struct SenderAdaptation: BitwiseCopyable, Sendable {
     /// FEC comes at this gain and goes at this loss, cost per packet: for losses that come alone, at 4.3 % and 2.3 %.
     private static let errorCorrectionComes = 0.005
     private static let errorCorrectionGoes = -0.01
-    /// Copies come where FEC would leave so much, and go where it would leave so much: 3 % and 2 % of the frames. Of a tenth of the packets,
-    /// each lost by itself, it leaves 1 %; of a fifth 4 %, and of a tenth in bursts of two 5 %.
+    /// Copies come where FEC would leave so much, and go where it would leave so much: 3 % and 2 % of the frames. Of a
+    /// tenth of the packets, each lost by itself, it leaves 1 %; of a fifth 4 %, and of a tenth in bursts of two 5 %.
     private static let copiesCome = 0.03
     private static let copiesGo = 0.02
     /// Before so many packets nothing is known of bursts: about 4 s.

@@ -4,13 +4,13 @@ public import VoiceCoding
 public struct SenderAdaptationPolicy: Equatable, Sendable, BitwiseCopyable {
     /// Whether it follows at all; if not, the encoder's settings stay as configured.
     public var isEnabled: Bool
-    /// What the bit rate never falls below, bits per second. 16 000 is the least at which Opus keeps wide-band speech (RFC 6716,
-    /// section 2.1.1).
+    /// What the bit rate never falls below, bits per second. 16 000 is the least at which Opus keeps wide-band speech
+    /// (RFC 6716, section 2.1.1).
     public var minimumBitratePerSecond: Int
     /// The longest packets that a narrow path may bring about.
     public var longestFrameDuration: OpusFrameDuration
-    /// How far back one may repeat earlier packets (RFC 2198), 0...4; each copy costs as much as the packet itself. The one just before it
-    /// is left to in-band FEC where that is allowed.
+    /// How far back one may repeat earlier packets (RFC 2198), 0...4; each copy costs as much as the packet itself. The
+    /// one just before it is left to in-band FEC where that is allowed.
     public var mostCopies: Int
 
     /// A policy; what is not given is as in ``adaptive``.

@@ -3,7 +3,8 @@ internal import VoiceWire
 
 /// The last packets' payloads, which the next ones may repeat (RFC 2198). Memory of fixed size.
 struct SentPayloads: ~Copyable {
-    /// RTP with copies is not to be longer than any path carries whole (RFC 9000 section 14.1), less room for a packet's own sound.
+    /// RTP with copies is not to be longer than any path carries whole (RFC 9000 section 14.1), less room for a
+    /// packet's own sound.
     private static let mostBytes = 800
     private static let slotBytes = RedundantAudioWriter.longestBlock + 1
 
@@ -29,7 +30,8 @@ struct SentPayloads: ~Copyable {
         count = min(count + 1, LossEvidence.mostCopies)
     }
 
-    /// Which of the last `wanted` payloads go into a packet of this timestamp, by their age in packets, 0 for the newest.
+    /// Which of the last `wanted` payloads go into a packet of this timestamp, by their age in packets, 0 for the
+    /// newest.
     ///
     /// - Parameter restoresNewest: whether that packet may carry in-band FEC, which restores the newest in fewer bytes.
     func fitting(_ wanted: Int, timestamp: UInt32, restoresNewest: Bool) -> Range<Int> {

@@ -5,9 +5,11 @@ internal import VoiceRealtime
     internal import Glibc
 #endif
 
-/// The writing side of a recording: takes what the media thread has put into the ring, and writes it to the file, on a thread of its own.
+/// The writing side of a recording: takes what the media thread has put into the ring, and writes it to the file, on a
+/// thread of its own.
 ///
-/// However late it is, the media thread waits for nothing: the ring holds some ten seconds of sound, and what finds no room is a gap.
+/// However late it is, the media thread waits for nothing: the ring holds some ten seconds of sound, and what finds no
+/// room is a gap.
 package final class FlightRecorder: @unchecked Sendable {
     /// Ten seconds of sound both ways, with the packets of a few talkers.
     static let ringBytes = 4 << 20
@@ -99,7 +101,8 @@ package final class FlightRecorder: @unchecked Sendable {
         }
     }
 
-    /// Ends the recording. The media thread must have ended. Blocks for ``stopLimit`` at most: a writer that hangs in the disk is left to itself.
+    /// Ends the recording. The media thread must have ended. Blocks for ``stopLimit`` at most: a writer that hangs in
+    /// the disk is left to itself.
     func stop() {
         guard let thread = thread.withLock({ $0.take() }) else { return }
         isStopping.store(true, ordering: .releasing)
@@ -169,7 +172,8 @@ struct RecordingWriter: ~Copyable {
         isClosed = true
     }
 
-    /// Copies whole pieces; of commands what they say instead of their memory. Returns how many runs they say are missing.
+    /// Copies whole pieces; of commands what they say instead of their memory. Returns how many runs they say are
+    /// missing.
     private static func gather(_ ring: borrowing RecordConsumer, into gathered: inout [UInt8]) -> Int {
         let records = ring.peek()
         var missing = 0

@@ -1,14 +1,17 @@
 /// A flight recorder for one start of the engine: what is needed to run its media thread again, bit for bit.
 ///
-/// The folder holds one file: every packet that came in, with its time, what the devices captured and played, the commands and settings, and the clock's readings. Not in
-/// it: keys, tokens, the room's address, names of people and of devices; participants are numbers. `duplex replay` reads it.
+/// The folder holds one file: every packet that came in, with its time, what the devices captured and played, the
+/// commands and settings, and the clock's readings. Not in it: keys, tokens, the room's address, names of people and of
+/// devices; participants are numbers. `duplex replay` reads it.
 ///
-/// It begins with ``VoiceEngine/start()``, since nothing but the whole past of a canceller and a jitter buffer brings them to where they are, and ends with
-/// ``VoiceEngine/stop()`` or at ``maximumBytes``, whichever is first. Sound takes some 24 MB a minute.
+/// It begins with ``VoiceEngine/start()``, since nothing but the whole past of a canceller and a jitter buffer brings
+/// them to where they are, and ends with ``VoiceEngine/stop()`` or at ``maximumBytes``, whichever is first. Sound takes
+/// some 24 MB a minute.
 public struct RecordingConfiguration: Sendable {
     /// Where the folder is made; it must not exist yet.
     public var folder: String
-    /// Whether what is said is recorded. Without it there are packets' headers, decisions and times alone, and nothing can be run again.
+    /// Whether what is said is recorded. Without it there are packets' headers, decisions and times alone, and nothing
+    /// can be run again.
     public var includesSound: Bool
     /// How much is written at most, in bytes. What would go beyond is left out, and the recording says so.
     public var maximumBytes: Int
@@ -47,7 +50,8 @@ public struct RecordingStatus: Equatable, Sendable {
 
     /// Bytes written so far.
     public var bytes = 0
-    /// Runs of the media thread that are missing because the writer was late; behind the first of them nothing can be run again.
+    /// Runs of the media thread that are missing because the writer was late; behind the first of them nothing can be
+    /// run again.
     public var lostRuns = 0
     /// Why nothing more is written; nil while something is.
     public var end: End?

@@ -16,7 +16,8 @@ enum RecordingFormat {
     static let chunkMagic: UInt32 = 0x4B43_5644
     /// Raised with every change of the format.
     static let version: UInt32 = 2
-    /// No chunk is longer: what the ring holds, what a writer gathers before, and what commands gain when they are written out.
+    /// No chunk is longer: what the ring holds, what a writer gathers before, and what commands gain when they are
+    /// written out.
     static let longestChunk = 8 << 20
     /// No settings are longer.
     static let longestSettings = 4_096

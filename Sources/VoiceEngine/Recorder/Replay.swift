@@ -3,10 +3,11 @@ internal import VoiceDevices
 internal import VoiceProcessing
 internal import VoiceRealtime
 
-/// Runs a recording's media thread again, from the same inputs, without devices, network or clock; and compares what passes each stage with what the recording says
-/// of it.
+/// Runs a recording's media thread again, from the same inputs, without devices, network or clock; and compares what
+/// passes each stage with what the recording says of it.
 ///
-/// For one thread, whichever. What the recording holds may be anything: every piece is checked before the pipeline sees it, and memory is bounded.
+/// For one thread, whichever. What the recording holds may be anything: every piece is checked before the pipeline sees
+/// it, and memory is bounded.
 package final class Replay {
     /// What happened at a moment.
     package struct Decision {
@@ -81,7 +82,8 @@ package final class Replay {
         set { replayed.onPlayback = newValue }
     }
 
-    /// Runs it, up to `until` after the first run. Returns also where the recording is damaged: then the report says where.
+    /// Runs it, up to `until` after the first run. Returns also where the recording is damaged: then the report says
+    /// where.
     package func run(until: Duration? = nil) -> Report {
         do throws(RecordingFault) {
             try runAll(until: until)

@@ -2,7 +2,8 @@ internal import VoiceDevices
 internal import VoiceProcessing
 internal import VoiceRealtime
 
-/// A media pipeline with the other ends of its rings: before each run, what the recording says that the run saw is put into them.
+/// A media pipeline with the other ends of its rings: before each run, what the recording says that the run saw is put
+/// into them.
 struct ReplayedPipeline: ~Copyable {
     /// What a machine's monotonic clock can show: 36 years.
     static let times: ClosedRange<Int64> = 0...1 << 60

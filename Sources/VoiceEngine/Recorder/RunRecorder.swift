@@ -1,7 +1,8 @@
 internal import VoiceDevices
 internal import VoiceRealtime
 
-/// What a piece of a recorded run is. Numbers are little-endian; every piece begins at a multiple of 8 bytes, behind its kind and its length, 4 bytes each.
+/// What a piece of a recorded run is. Numbers are little-endian; every piece begins at a multiple of 8 bytes, behind
+/// its kind and its length, 4 bytes each.
 enum RecordedPiece: UInt32 {
     /// Begins a run: see ``RunRecorder/begin(_:)``.
     case run = 1
@@ -40,8 +41,8 @@ struct RecordedFrames: BitwiseCopyable {
 ///     pop commands ─┐
 ///     look at rings ┴─► pieces of one record ══► ring ══► RecordingWriter, a thread of its own ─► file
 ///
-/// All that the pipeline's work depends on passes ``MediaPipeline/look(_:)``, and there it is recorded. A record that finds no room is dropped whole and counted: the
-/// recording then has a gap. Allocates nothing and waits for nobody.
+/// All that the pipeline's work depends on passes ``MediaPipeline/look(_:)``, and there it is recorded. A record that
+/// finds no room is dropped whole and counted: the recording then has a gap. Allocates nothing and waits for nobody.
 struct RunRecorder: ~Copyable, @unchecked Sendable {
     /// Between two digests of what has passed each stage: 1 s.
     static let digestInterval: Int64 = 1_000_000_000

@@ -36,11 +36,12 @@ package struct StageDigest: BitwiseCopyable, Equatable, Sendable {
 
     init(_ stage: Stage) { self.stage = stage }
 
-    /// Odd, its bits evenly mixed: the golden ratio of 64 bits (Knuth, The Art of Computer Programming, volume 3, section 6.4).
+    /// Odd, its bits evenly mixed: the golden ratio of 64 bits (Knuth, The Art of Computer Programming, volume 3,
+    /// section 6.4).
     private static let multiplier: UInt64 = 0x9E37_79B9_7F4A_7C15
 
-    /// Four independent lanes of eight bytes, since one multiplication waits for the one before; then the bytes that are left. It finds accidents, not
-    /// forgeries.
+    /// Four independent lanes of eight bytes, since one multiplication waits for the one before; then the bytes that
+    /// are left. It finds accidents, not forgeries.
     mutating func take(_ bytes: RawSpan) {
         var lanes = SIMD4<UInt64>(hash, hash ^ 1, hash ^ 2, hash ^ 3)
         let size = bytes.byteCount
@@ -66,7 +67,8 @@ package struct StageDigest: BitwiseCopyable, Equatable, Sendable {
     }
 }
 
-/// Listens at every stage at which sound passes, for a recording's digests or for a replay: the one place where both are taken.
+/// Listens at every stage at which sound passes, for a recording's digests or for a replay: the one place where both
+/// are taken.
 ///
 /// The memory is the owner's; the media thread alone uses it.
 @safe
@@ -74,7 +76,8 @@ struct StageWatch: BitwiseCopyable, @unchecked Sendable {
     /// Whoever wants the sound itself; in a replay.
     typealias Listener = (Stage, Span<Float>) -> Void
 
-    /// The points, the two other stages, and as many talkers as are played at a time; who comes later than those is not digested.
+    /// The points, the two other stages, and as many talkers as are played at a time; who comes later than those is not
+    /// digested.
     static let maximumStages = 24
 
     private struct Table {

@@ -4,7 +4,8 @@ package import VoiceRooms
 public struct InterruptionReceipt: Equatable, Sendable {
     /// At whose loudspeaker; nil for this engine's own.
     public let listener: ParticipantID?
-    /// The utterance, and how much of it was heard. Where that is not final, it is the last that was told before the time was over.
+    /// The utterance, and how much of it was heard. Where that is not final, it is the last that was told before the
+    /// time was over.
     public let heard: HeardUtterance
 
     /// A receipt.
@@ -16,8 +17,9 @@ public struct InterruptionReceipt: Equatable, Sendable {
 
 /// Collects the receipts of interruptions: who has heard something of what is said, and whether that is final.
 ///
-/// Of a talker in the room there is one receipt, this engine's; of this engine's own speech one of each listener that had told of the utterance. Who leaves, or has
-/// told nothing, is not waited for. Pure: whoever drives it says when the time is over.
+/// Of a talker in the room there is one receipt, this engine's; of this engine's own speech one of each listener that
+/// had told of the utterance. Who leaves, or has told nothing, is not waited for. Pure: whoever drives it says when the
+/// time is over.
 package struct ReceiptDesk {
     /// An interruption whose receipts are awaited.
     private struct Wait {
@@ -38,8 +40,8 @@ package struct ReceiptDesk {
     /// A desk that knows of nobody.
     package init() {}
 
-    /// Begins to wait for the receipts of an interruption of a participant, or of this engine where it is nil. ``takeSettled()`` has it at once where nothing is
-    /// waited for.
+    /// Begins to wait for the receipts of an interruption of a participant, or of this engine where it is nil.
+    /// ``takeSettled()`` has it at once where nothing is waited for.
     package mutating func open(_ talker: ParticipantID?) -> UInt64 {
         lastNumber += 1
         let known = talker.map { talker in here.filter { $0.key == talker } } ?? there

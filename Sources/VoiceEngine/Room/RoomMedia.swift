@@ -27,8 +27,9 @@ package struct RoomMedia {
     private var isMuted: Bool
     /// Whether the room takes out what is repeated for whoever does not take it.
     private var mayRepeat = false
-    /// Whether the session tries to come back. What it tells of the others meanwhile is left to the roster that it comes back with: a new
-    /// server gives the old numbers to others, and only with the roster it says which one is ours.
+    /// Whether the session tries to come back. What it tells of the others meanwhile is left to the roster that it
+    /// comes back with: a new server gives the old numbers to others, and only with the roster it says which one is
+    /// ours.
     package private(set) var isAway = false
     /// What is played here of each participant, and what each publishes.
     private var sources: [ParticipantID: [StreamAssignment]] = [:]
@@ -130,8 +131,8 @@ package struct RoomMedia {
                 gain: gain(stream, of: participant), synchronizationSource: stream.synchronizationSource))
     }
 
-    /// Interrupts what a participant says, or this engine where it is nil: what waits of it here is dropped at once, and everywhere else
-    /// when the room has told it.
+    /// Interrupts what a participant says, or this engine where it is nil: what waits of it here is dropped at once,
+    /// and everywhere else when the room has told it.
     package mutating func interrupt(_ participant: ParticipantID?) -> [Action] {
         let streams = participant.map { sources[$0, default: []].map(\.stream) } ?? ownStream.map { [$0.stream] } ?? []
         return streams.flatMap { stream in
@@ -142,7 +143,8 @@ package struct RoomMedia {
     /// An interruption of ours was refused, or could not be asked for: what is said goes on to be heard.
     package mutating func interruptionRefused(_ stream: StreamID) -> [Action] { change(stream) { $0.withdraw() } }
 
-    /// Has what a participant says give way to the near talker by `policy`, and nobody else any more; ``BargeInPolicy/off`` for nobody.
+    /// Has what a participant says give way to the near talker by `policy`, and nobody else any more;
+    /// ``BargeInPolicy/off`` for nobody.
     package mutating func watch(_ participant: ParticipantID, _ policy: BargeInPolicy) -> [Action] {
         if policy == .off, watched != participant { return [] }
         watched = policy == .off ? nil : participant
@@ -281,8 +283,8 @@ package struct RoomMedia {
             grant, roster, isSameStay: isSameStay, mayAnswer: false, telling: isBack ? [.post(.reconnected)] : [])
     }
 
-    /// - Parameter mayAnswer: whether answers to interruptions of ours may still come: not in another stay, and not where
-    ///   they may be among events that were lost.
+    /// - Parameter mayAnswer: whether answers to interruptions of ours may still come: not in another stay, and not
+    ///   where they may be among events that were lost.
     private mutating func reconcile(
         _ grant: JoinGrant, _ roster: RoomRoster, isSameStay: Bool, mayAnswer: Bool, telling news: [Action]
     ) -> [Action] {

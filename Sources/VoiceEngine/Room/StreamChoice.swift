@@ -1,6 +1,7 @@
 import VoiceRooms
 
-/// Which streams of others are heard here: what the app wants by name or by participant, what the room has, and what was asked of it.
+/// Which streams of others are heard here: what the app wants by name or by participant, what the room has, and what
+/// was asked of it.
 ///
 ///     play, stop ──┐                          ┌─► subscribe, unsubscribe ─► room
 ///     published ───┼─► wanted and there? ─────┼─► begin, end ─► media

@@ -5,10 +5,10 @@ extension VoiceEngine {
 
     /// Plays the stream of this name, now or as soon as there is one.
     ///
-    /// May be called in any order: before the engine starts or joins, and before anybody publishes the stream. It holds for
-    /// the rooms that follow, until ``stopPlaying(_:)``. ``EngineEvent/streamState(_:_:)`` tells how the stream stands, and
-    /// ``EngineSnapshot/streams`` knows it. Who joins as ``RoomCapabilities/conversation`` hears everything that it does not
-    /// stop; who joins as ``RoomCapabilities/byChoice`` hears what it plays.
+    /// May be called in any order: before the engine starts or joins, and before anybody publishes the stream. It holds
+    /// for the rooms that follow, until ``stopPlaying(_:)``. ``EngineEvent/streamState(_:_:)`` tells how the stream
+    /// stands, and ``EngineSnapshot/streams`` knows it. Who joins as ``RoomCapabilities/conversation`` hears everything
+    /// that it does not stop; who joins as ``RoomCapabilities/byChoice`` hears what it plays.
     ///
     /// - Throws: ``EngineError/requestRefused(_:)`` of a name that is empty or longer than 64 bytes,
     ///   ``EngineError/tooManyStreamNames`` beyond 256 names.
@@ -48,8 +48,8 @@ extension VoiceEngine {
         try room.play(isWanted, participant)
     }
 
-    /// Scales what is heard of the stream of this name: 0 silences, 1 leaves it, up to 4 (+12 dB). Holds for streams of that
-    /// name that are yet to come, in this room and the next; and on top of the volume of its publisher.
+    /// Scales what is heard of the stream of this name: 0 silences, 1 leaves it, up to 4 (+12 dB). Holds for streams of
+    /// that name that are yet to come, in this room and the next; and on top of the volume of its publisher.
     ///
     /// - Throws: ``EngineError/invalidConfiguration(_:)``, ``EngineError/requestRefused(_:)``,
     ///   ``EngineError/tooManyStreamNames``, ``EngineError/overloaded``.
@@ -65,8 +65,8 @@ extension VoiceEngine {
 
     // MARK: Publishing by name
 
-    /// Publishes the microphone as the stream of this name, from now on and in the rooms that follow. Without a call of this
-    /// it is published without a name. May be called before there is a room.
+    /// Publishes the microphone as the stream of this name, from now on and in the rooms that follow. Without a call of
+    /// this it is published without a name. May be called before there is a room.
     ///
     /// A name that another stream of the room has is refused: ``EngineEvent/requestRefused(_:_:)`` with
     /// ``RoomRefusal/nameTaken``.
@@ -78,8 +78,8 @@ extension VoiceEngine {
         if let room, !room.isOver { room.publish(as: name) }
     }
 
-    /// Withdraws the microphone's stream, here and in the rooms that follow, until ``publish(as:)``. What is heard, and what
-    /// the canceller learns, goes on.
+    /// Withdraws the microphone's stream, here and in the rooms that follow, until ``publish(as:)``. What is heard, and
+    /// what the canceller learns, goes on.
     public func unpublish() {
         requests.publishes = false
         if let room, !room.isOver { room.publish(as: nil) }
@@ -105,9 +105,9 @@ extension VoiceEngine {
     /// What the engine tells of itself: everybody in the room knows it, whoever comes later too.
     public var attributes: ParticipantAttributes { requests.attributes }
 
-    /// Tells something of the engine, its name or state say, to everybody in the room, and in the rooms that follow; nil takes
-    /// it back. May be called before there is a room; in one some ten times a second. Keys that begin with `dv.` have a
-    /// meaning, see ``AgentAttribute``.
+    /// Tells something of the engine, its name or state say, to everybody in the room, and in the rooms that follow;
+    /// nil takes it back. May be called before there is a room; in one some ten times a second. Keys that begin with
+    /// `dv.` have a meaning, see ``AgentAttribute``.
     ///
     /// - Parameters:
     ///   - key: 1 to 32 bytes of UTF-8; 16 at most.

@@ -55,7 +55,8 @@ extension EngineCore {
         try sendProcessing { $0.profile = profile }
     }
 
-    /// Changes what is wished, and tells the media thread what comes of it where that is new. Under one lock, so that of two threads the later has the last word.
+    /// Changes what is wished, and tells the media thread what comes of it where that is new. Under one lock, so that
+    /// of two threads the later has the last word.
     private func sendProcessing(after change: (inout RouteWishes) -> Void) throws(EngineError) {
         let failure = wishes.withLock { wishes -> EngineError? in
             change(&wishes)

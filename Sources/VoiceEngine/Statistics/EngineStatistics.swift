@@ -98,7 +98,8 @@ public struct EngineStatistics: Sendable {
         public var playoutMargin: Duration
         /// How often that has changed.
         public var playoutMarginChanges: Int
-        /// Holds of a talker who was spoken into that ended because 5 s were kept; see ``VoiceEngine/setBargeIn(_:for:)``.
+        /// Holds of a talker who was spoken into that ended because 5 s were kept; see
+        /// ``VoiceEngine/setBargeIn(_:for:)``.
         public var holdOverflows: Int
         /// The drift of the playback device's clock that the sound is resampled for, in ppm; nil while it is played as
         /// it is.

@@ -2,9 +2,11 @@ internal import VoiceRealtime
 internal import VoiceSignal
 internal import VoiceTurns
 
-/// What the watches over far ends and over the room's talkers have in common: the judge, and how long what is watched has been silent. Allocates nothing.
+/// What the watches over far ends and over the room's talkers have in common: the judge, and how long what is watched
+/// has been silent. Allocates nothing.
 struct BargeInWatch: BitwiseCopyable {
-    /// What a room still sounds, and what the devices still hold, of a talker that has fallen silent: after that, speech is no echo of it.
+    /// What a room still sounds, and what the devices still hold, of a talker that has fallen silent: after that,
+    /// speech is no echo of it.
     static let echoTail = Duration.milliseconds(500)
 
     private var judge: BargeInJudge?
@@ -17,7 +19,8 @@ struct BargeInWatch: BitwiseCopyable {
     /// Whether anything is to be done about interruptions.
     var isOn: Bool { judge != nil }
 
-    /// Begins to judge by `policy`, or ends; `isAnother` says that somebody else is watched from now on. Returns what undoes what was begun.
+    /// Begins to judge by `policy`, or ends; `isAnother` says that somebody else is watched from now on. Returns what
+    /// undoes what was begun.
     mutating func follow(_ policy: BargeInPolicy, isAnother: Bool) -> SpeechDelivery? {
         let undoing: SpeechDelivery? = stage == .suspected || stage == .held ? delivery(of: .none) : nil
         judge = BargeInJudge(policy)

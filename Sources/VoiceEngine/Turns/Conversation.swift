@@ -3,8 +3,8 @@ public import VoiceDevices
 internal import VoiceRealtime
 public import VoiceTurns
 
-/// A conversation between the near talker and an agent in this process: whose turn it is, when a turn ends, what an interruption does, and how much of each answer
-/// was heard.
+/// A conversation between the near talker and an agent in this process: whose turn it is, when a turn ends, what an
+/// interruption does, and how much of each answer was heard.
 ///
 ///     let conversation = try await engine.converse()
 ///     for await event in conversation.events {
@@ -14,8 +14,9 @@ public import VoiceTurns
 ///         await answer.finish()
 ///     }
 ///
-/// Who speaks into an answer makes it quieter at once, silences it while they go on, and ends it when they mean it; a cough or an "mm-hm" does not, and then the answer goes
-/// on where it was (``BargeInStages``). Nothing is ever heard of an answer that is over, whatever is still under way of it.
+/// Who speaks into an answer makes it quieter at once, silences it while they go on, and ends it when they mean it; a
+/// cough or an "mm-hm" does not, and then the answer goes on where it was (``BargeInStages``). Nothing is ever heard of
+/// an answer that is over, whatever is still under way of it.
 ///
 /// Methods may be called from any thread and do not block. Letting it go, and the answers with it, closes it.
 public final class Conversation: Sendable {
@@ -38,7 +39,8 @@ public final class Conversation: Sendable {
     /// How many events wait for a slow listener before the oldest are dropped.
     static let eventCapacity = 256
 
-    /// What it comes to. One listener; the newest 256 are kept for it. Ends when the conversation is closed or the engine stops.
+    /// What it comes to. One listener; the newest 256 are kept for it. Ends when the conversation is closed or the
+    /// engine stops.
     public let events: AsyncStream<TurnEvent>
 
     /// Whose turn it is.
@@ -47,7 +49,8 @@ public final class Conversation: Sendable {
     /// How turns begin and end.
     public var mode: TalkMode { core.mode }
 
-    /// The agent's end of the line: what it hears, with the times at the microphone by which ``Turn`` is told, and how loud it is. What it says belongs to answers.
+    /// The agent's end of the line: what it hears, with the times at the microphone by which ``Turn`` is told, and how
+    /// loud it is. What it says belongs to answers.
     public var farEnd: LocalFarEnd { core.farEnd }
 
     // MARK: The near talker
@@ -71,7 +74,8 @@ public final class Conversation: Sendable {
         try core.perform { (machine, now) throws(TurnRefusal) in try machine.stopSpeech(now: now) }
     }
 
-    /// Puts the end of a turn off that ``TurnEvent/speechEnded(_:at:turnEnds:)`` told of, at most to 10 s from now: a recogniser knows that more comes.
+    /// Puts the end of a turn off that ``TurnEvent/speechEnded(_:at:turnEnds:)`` told of, at most to 10 s from now: a
+    /// recogniser knows that more comes.
     ///
     /// - Throws: ``TurnRefusal/notListening``.
     public func putOffEnd(by delay: Duration) throws(TurnRefusal) {
@@ -85,12 +89,14 @@ public final class Conversation: Sendable {
         try core.perform { (machine, now) throws(TurnRefusal) in try machine.endTurn(now: now) }
     }
 
-    /// A recogniser has heard words: what is suspected to be an interruption is one. Does nothing where nothing is suspected.
+    /// A recogniser has heard words: what is suspected to be an interruption is one. Does nothing where nothing is
+    /// suspected.
     public func confirmBargeIn() { core.confirmBargeIn() }
 
     // MARK: The agent
 
-    /// Takes the agent's turn, once for each turn that has ended; `nil` where nobody has the turn and the agent begins by itself.
+    /// Takes the agent's turn, once for each turn that has ended; `nil` where nobody has the turn and the agent begins
+    /// by itself.
     ///
     /// - Throws: ``TurnRefusal/turnIsOver(_:)``, ``TurnRefusal/busy(_:)``.
     public func answer(_ turn: TurnID?) throws(TurnRefusal) -> SpokenAnswer {
@@ -98,8 +104,9 @@ public final class Conversation: Sendable {
         return SpokenAnswer(self, core, utterance, turn)
     }
 
-    /// Queues what there is room for of an answer, and does not suspend; returns how many samples were taken, `nil` where there is no such answer: of an
-    /// utterance with a higher number all later answers would be too late. By one caller at a time.
+    /// Queues what there is room for of an answer, and does not suspend; returns how many samples were taken, `nil`
+    /// where there is no such answer: of an utterance with a higher number all later answers would be too late. By one
+    /// caller at a time.
     package func offer(_ samples: SoundSamples, rate: SoundRate, of answer: UtteranceID) -> Int? {
         guard core.isGiven(answer) else { return nil }
         let taken = core.farEnd.access.offer(samples, rate: rate, utterance: answer.rawValue, isLast: false)
@@ -119,9 +126,11 @@ public final class Conversation: Sendable {
 
     // MARK: What was said
 
-    /// What became of the turns so far, the answer that is under way excepted: `Codable`, to be kept and gone on with (``VoiceEngine/converse(_:configuration:resuming:)``).
+    /// What became of the turns so far, the answer that is under way excepted: `Codable`, to be kept and gone on with
+    /// (``VoiceEngine/converse(_:configuration:resuming:)``).
     ///
-    /// Who said what is known of answers whose words were told (``SpokenAnswer/caption(_:)``), and of the near talker by ``recognised(_:in:)``.
+    /// Who said what is known of answers whose words were told (``SpokenAnswer/caption(_:)``), and of the near talker
+    /// by ``recognised(_:in:)``.
     public var history: ConversationHistory { core.history }
 
     /// Has the ``history`` know what the near talker said in a turn; does nothing where that is not in it.
@@ -130,7 +139,8 @@ public final class Conversation: Sendable {
     /// Has the ``history`` know what an app asked in the near talker's place, in a turn that the agent has taken.
     public func asked(_ text: String, in turn: TurnID) { core.asked(text, in: turn) }
 
-    /// Has the ``history`` know the words of an answer that is over, where the app has its own account of them; does nothing where that is not in it.
+    /// Has the ``history`` know the words of an answer that is over, where the app has its own account of them; does
+    /// nothing where that is not in it.
     public func answered(_ text: String, heard: String, in turn: TurnID) {
         core.answered(text, heard: heard, in: turn)
     }
@@ -144,9 +154,11 @@ public final class Conversation: Sendable {
         try core.perform { (machine, _) throws(TurnRefusal) in try machine.cancel() }
     }
 
-    /// Cancels whatever turn it is, as ``cancel()``, and waits until it is known how much of the answer was heard: a fade of 5 ms and the device's buffer later.
+    /// Cancels whatever turn it is, as ``cancel()``, and waits until it is known how much of the answer was heard: a
+    /// fade of 5 ms and the device's buffer later.
     ///
-    /// - Parameter timeout: how long to wait; the task's cancellation ends it too. ``TurnEvent/answerEnded(_:_:)`` tells it all the same.
+    /// - Parameter timeout: how long to wait; the task's cancellation ends it too. ``TurnEvent/answerEnded(_:_:)``
+    ///   tells it all the same.
     /// - Returns: nil where no sound of an answer had been queued, or the time is over.
     /// - Throws: ``TurnRefusal/idle``.
     public func cancel(awaitingReceiptFor timeout: Duration) async throws(TurnRefusal) -> HeardAnswer? {
@@ -197,7 +209,8 @@ public final class SpokenAnswer: Sendable {
     /// - Parameters:
     ///   - samples: mono, full scale ±1.
     ///   - rate: of the samples.
-    /// - Returns: false where the answer is over, the conversation closed or the task cancelled: nothing more of it is wanted then.
+    /// - Returns: false where the answer is over, the conversation closed or the task cancelled: nothing more of it is
+    ///   wanted then.
     @discardableResult
     public func play(_ samples: [Float], rate: SoundRate = .hertz48000) async -> Bool {
         await core.farEnd.play(samples, rate: rate, utterance: utterance) { taken(of: $0, rate) }
@@ -215,7 +228,8 @@ public final class SpokenAnswer: Sendable {
         core.answerQueued(utterance)
     }
 
-    /// Queues a whole sound that is encoded: WAV, FLAC, Ogg Opus or Vorbis, MP3. See ``LocalFarEnd/play(encoded:utterance:)``.
+    /// Queues a whole sound that is encoded: WAV, FLAC, Ogg Opus or Vorbis, MP3. See
+    /// ``LocalFarEnd/play(encoded:utterance:)``.
     ///
     /// - Returns: as ``play(_:rate:)``.
     /// - Throws: what is wrong with the sound; what came before that has been queued.
@@ -231,16 +245,20 @@ public final class SpokenAnswer: Sendable {
 
     // MARK: Its words
 
-    /// Says which words the sound has that is queued from here on, to the next call or the end; for captions and the ``Conversation/history``.
+    /// Says which words the sound has that is queued from here on, to the next call or the end; for captions and the
+    /// ``Conversation/history``.
     ///
-    /// The places of the words between two calls are taken from their letters: the more calls, as one for each sentence or word that the synthesiser tells of, the more exact.
-    /// Texts are joined as they are: whoever has words adds the spaces.
+    /// The places of the words between two calls are taken from their letters: the more calls, as one for each sentence
+    /// or word that the synthesiser tells of, the more exact. Texts are joined as they are: whoever has words adds the
+    /// spaces.
     public func caption(_ text: String) { core.caption(text, of: utterance) }
 
-    /// Its words, and how far they were heard by now; nil for one that is forgotten: of the last sixteen before the present one it is known.
+    /// Its words, and how far they were heard by now; nil for one that is forgotten: of the last sixteen before the
+    /// present one it is known.
     public var currentCaption: Caption? { core.caption(of: utterance) }
 
-    /// Its words as they are heard, each time that more were, looked at every `interval`; ends with the caption that is final.
+    /// Its words as they are heard, each time that more were, looked at every `interval`; ends with the caption that is
+    /// final.
     public func captions(every interval: Duration = .milliseconds(50)) -> AsyncStream<Caption> {
         let (captions, continuation) = AsyncStream.makeStream(of: Caption.self, bufferingPolicy: .bufferingNewest(1))
         let (core, utterance) = (core, utterance)
@@ -260,8 +278,9 @@ public final class SpokenAnswer: Sendable {
 
     // MARK: Its end
 
-    /// How much of it has left the DAC by now, to a period and the buffer of the device: for captions. ``TurnEvent/answerEnded(_:_:)`` tells exactly how much was heard at last;
-    /// zero again where a later answer is heard.
+    /// How much of it has left the DAC by now, to a period and the buffer of the device: for captions.
+    /// ``TurnEvent/answerEnded(_:_:)`` tells exactly how much was heard at last; zero again where a later answer is
+    /// heard.
     public var heard: Duration { core.heard(of: utterance) }
 
     /// Nothing more comes of it: what is queued is heard, and then the agent's turn is over.

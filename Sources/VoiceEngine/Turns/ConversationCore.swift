@@ -2,7 +2,8 @@ internal import Synchronization
 internal import VoiceRealtime
 package import VoiceTurns
 
-/// A conversation without threads and timers: joins what the engine hears and the app asks in a ``TurnMachine``, and has the media thread carry out what that says.
+/// A conversation without threads and timers: joins what the engine hears and the app asks in a ``TurnMachine``, and
+/// has the media thread carry out what that says.
 ///
 ///     media thread: speech, barge-in, utterances ─┐                ┌─► commands: gate, watch
 ///     app: startSpeech, answer, cancel, ... ──────┴─► TurnMachine ─┼─► the far end: interrupt
@@ -174,7 +175,8 @@ package final class ConversationCore: Sendable {
 
     // MARK: Receipts
 
-    /// Cancels whatever turn it is; returns the turn of whose answer ``receipt(of:)`` tells then, nil where nothing of one can have been heard.
+    /// Cancels whatever turn it is; returns the turn of whose answer ``receipt(of:)`` tells then, nil where nothing of
+    /// one can have been heard.
     package func cancelAwaiting() throws(TurnRefusal) -> TurnID? {
         let outcome = state.withLock { state -> Result<TurnID?, TurnRefusal> in
             let turn = state.machine.turn
@@ -188,7 +190,8 @@ package final class ConversationCore: Sendable {
         return try outcome.get()
     }
 
-    /// Waits until it is known how much of an answer was heard that ``cancelAwaiting()`` has ended; nil after ``endAwaiting(_:)``.
+    /// Waits until it is known how much of an answer was heard that ``cancelAwaiting()`` has ended; nil after
+    /// ``endAwaiting(_:)``.
     package func receipt(of turn: TurnID) async -> HeardAnswer? {
         await withCheckedContinuation { continuation in
             state.withLock { state in

@@ -1,21 +1,26 @@
 internal import VoiceProcessing
 internal import VoiceTurns
 
-/// What the levels of a block tell of where its sound comes from: by how much what the canceller left lies below the echo.
+/// What the levels of a block tell of where its sound comes from: by how much what the canceller left lies below the
+/// echo.
 ///
 ///     microphone ──┬─► how loud the echo is, held ─┐
 ///                  ▼                               ├─► `SpeechEvidence.SoundLevels.cancelled`
 ///     canceller ───┴─► what is left ───────────────┘
 ///
-/// The echo's level is held over its quieter sounds, at the speed at which loudness changes while the far end goes on, and falls as fast as a room fades once the far end
-/// pauses or is ducked. Two things that a canceller leaves are told from a talker by it, where one block's levels tell nothing: the distortion of a loudspeaker, which is as
-/// loud as some of its sounds but far below the others; and reverberation longer than the filter, when the echo itself has nearly faded.
+/// The echo's level is held over its quieter sounds, at the speed at which loudness changes while the far end goes on,
+/// and falls as fast as a room fades once the far end pauses or is ducked. Two things that a canceller leaves are told
+/// from a talker by it, where one block's levels tell nothing: the distortion of a loudspeaker, which is as loud as
+/// some of its sounds but far below the others; and reverberation longer than the filter, when the echo itself has
+/// nearly faded.
 struct NearEndLevels: BitwiseCopyable {
     /// Of a block of which the canceller takes more, dB, most was echo.
     private static let mostlyEcho: Float = 9
-    /// How fast the held level falls, dB in a block of 10 ms: while the far end goes on, and while it pauses (a reverberation time of 1 s).
+    /// How fast the held level falls, dB in a block of 10 ms: while the far end goes on, and while it pauses (a
+    /// reverberation time of 1 s).
     private static let fall = (sounding: Float(0.05), pausing: Float(0.6))
-    /// How fast the far end's own held level falls, dB in a block; and how far below it the far end pauses, dB: ducking is 12 by default.
+    /// How fast the far end's own held level falls, dB in a block; and how far below it the far end pauses, dB: ducking
+    /// is 12 by default.
     private static let farEnd = (fall: Float(0.1), pause: Float(10))
     private static let silence: Float = -127
 

@@ -23,14 +23,16 @@ struct WatchedTalker: BitwiseCopyable {
 ///     processed block ─► SpeechEvidence ─► BargeInJudge ─┬─► SpeechDelivery ─► the downlink's StreamHold
 ///                                                        └─► MediaEvent.talkerSpokenInto ─► RoomMedia: interrupt
 ///
-/// The stream is the downlink's, which runs before the uplink: what is decided here is fetched by ``takeDelivery()`` and holds from the next block that is pulled.
+/// The stream is the downlink's, which runs before the uplink: what is decided here is fetched by ``takeDelivery()``
+/// and holds from the next block that is pulled.
 struct TalkerWatch: BitwiseCopyable {
     private var watch = BargeInWatch()
     private var participant: UInt32 = 0
     private var talker = WatchedTalker()
     private var delivery: SpeechDelivery?
 
-    /// Begins to watch, or ends; what is held or ducked is heard again. ``takeDelivery()`` has what follows for the one before.
+    /// Begins to watch, or ends; what is held or ducked is heard again. ``takeDelivery()`` has what follows for the one
+    /// before.
     mutating func follow(_ order: TalkerWatchOrder) {
         let undoing = watch.follow(order.policy, isAnother: participant != order.participant)
         if let undoing { delivery = undoing }

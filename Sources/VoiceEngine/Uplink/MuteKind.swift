@@ -2,7 +2,8 @@
 public enum MuteKind: UInt8, BitwiseCopyable, CaseIterable, Sendable {
     /// Nothing: no packet is sent.
     case stop
-    /// Silence, packet after packet, as if nobody spoke: for receivers that take a missing stream for a fault, such as recorders.
+    /// Silence, packet after packet, as if nobody spoke: for receivers that take a missing stream for a fault, such as
+    /// recorders.
     case silence
     /// A packet of silence each second: for paths and receivers that forget who says nothing.
     case keepAlive
@@ -10,8 +11,9 @@ public enum MuteKind: UInt8, BitwiseCopyable, CaseIterable, Sendable {
 
 /// Which packets of a muted stream are sent all the same.
 struct MuteSchedule: BitwiseCopyable {
-    /// Between two packets that keep a stream alive: 1 s at 48 kHz. Shorter than the shortest time for which network address translation remembers a path that is in use, 2 min (RFC 4787,
-    /// REQ-5), and than the 2 s after which a listener calls a stream stalled.
+    /// Between two packets that keep a stream alive: 1 s at 48 kHz. Shorter than the shortest time for which network
+    /// address translation remembers a path that is in use, 2 min (RFC 4787, REQ-5), and than the 2 s after which a
+    /// listener calls a stream stalled.
     static let keepAliveFrames = 48_000
 
     var kind = MuteKind.stop

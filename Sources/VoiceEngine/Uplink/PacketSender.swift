@@ -120,8 +120,8 @@ struct PacketSender: ~Copyable {
     /// Says that the next block need not follow on, which is no hole: the stream goes on without what was cut out.
     mutating func expectCut() { nextCaptureTime = nil }
 
-    /// Collects blocks until a packet is full, and sends it; or, where a block is longer than a packet, the several that
-    /// it holds.
+    /// Collects blocks until a packet is full, and sends it; or, where a block is longer than a packet, the several
+    /// that it holds.
     mutating func collect(
         _ block: Span<Float>, _ moment: BlockMoment, clock: RunClock, statistics: inout UplinkStatistics
     ) {

@@ -43,8 +43,8 @@ struct TalkGate: ~Copyable {
     /// Sends from now on what was kept, as far as that is kept now.
     mutating func open() { state = .open }
 
-    /// Sends nothing more after what has come and the next block, with which it fades out, and keeps so many frames for the next opening,
-    /// at most 500 ms.
+    /// Sends nothing more after what has come and the next block, with which it fades out, and keeps so many frames for
+    /// the next opening, at most 500 ms.
     mutating func close(keeping frames: Int) {
         preRoll = min(max(frames, 0) / blockFrames, line.capacity - 1)
         if case .closing = state { return }

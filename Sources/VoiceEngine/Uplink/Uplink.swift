@@ -132,7 +132,8 @@ struct Uplink: ~Copyable {
 
     // MARK: Sound
 
-    /// Fixes what the next run sees of the devices, and has it recorded. Returns how many packets the network has taken.
+    /// Fixes what the next run sees of the devices, and has it recorded. Returns how many packets the network has
+    /// taken.
     mutating func look(_ recorder: inout RunRecorder?) -> Int {
         microphone.look(&recorder)
         return sender.takenPackets

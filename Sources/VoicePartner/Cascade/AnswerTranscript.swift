@@ -1,7 +1,7 @@
 /// Which words of an answer lie where in its sound: text of a time.
 ///
-/// The bounds of a sentence are exact. Inside, words are taken to be as long as their letters are many; how far a sentence reaches that is still being
-/// synthesised is taken from its letters, until it is known.
+/// The bounds of a sentence are exact. Inside, words are taken to be as long as their letters are many; how far a
+/// sentence reaches that is still being synthesised is taken from its letters, until it is known.
 public struct AnswerTranscript: Equatable, Sendable {
     /// A sentence and its sound.
     private struct Sentence: Equatable, Sendable {

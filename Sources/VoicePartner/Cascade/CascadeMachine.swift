@@ -1,15 +1,16 @@
 internal import VoiceQueue
 package import VoiceTurns
 
-/// What becomes of a turn between a recogniser, a responder and a synthesiser: a state machine that takes what the conversation tells and what these three give,
-/// and says what is to be begun, stopped and told.
+/// What becomes of a turn between a recogniser, a responder and a synthesiser: a state machine that takes what the
+/// conversation tells and what these three give, and says what is to be begun, stopped and told.
 ///
 ///     speechStarted ─► recognise … turnEnded ─► text ─► respond ─► sentences ─► synthesise, one after the other ─► sound
 ///                                                 ▲                                                                  │
 ///                                     dialogue ◄──┴───── the answer's text, as far as it was heard ◄── answerEnded ◄─┘
 ///
-/// Pure: time comes in as `now`, outputs are polled. What comes of a turn that is over is ignored: nothing of it is spoken or told any more, except how far its
-/// answer was heard. The next answer waits for that, so that it knows where the last was cut.
+/// Pure: time comes in as `now`, outputs are polled. What comes of a turn that is over is ignored: nothing of it is
+/// spoken or told any more, except how far its answer was heard. The next answer waits for that, so that it knows where
+/// the last was cut.
 package struct CascadeMachine: Sendable {
     /// Something to be done, or told.
     package enum Output: Equatable, Sendable {

@@ -75,7 +75,8 @@ actor CascadeRun {
         return true
     }
 
-    /// The agent's turn, without one of the near talker's; an answer that is under way is given up. Nil while the near talker has the turn.
+    /// The agent's turn, without one of the near talker's; an answer that is under way is given up. Nil while the near
+    /// talker has the turn.
     private func takeTurn() -> TurnID? {
         if conversation.state != .listening { try? conversation.cancel() }
         guard let answer = try? conversation.answer(nil) else { return nil }

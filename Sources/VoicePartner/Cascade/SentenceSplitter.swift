@@ -1,6 +1,7 @@
 /// Cuts text that comes in pieces into sentences, so that the first of them can be spoken before the last is known.
 ///
-/// A sentence ends behind `.`, `!`, `?`, `:` or `;` that whitespace follows, or at the end of a line; one that grows too long is cut between two words.
+/// A sentence ends behind `.`, `!`, `?`, `:` or `;` that whitespace follows, or at the end of a line; one that grows
+/// too long is cut between two words.
 public struct SentenceSplitter: Sendable {
     /// Longer sentences are cut, characters.
     public static let longestSentence = 400

@@ -1,6 +1,7 @@
 package import VoiceEngine
 
-/// The last of what the near end said, by when it was at the microphone: a turn is known to have begun only after it has.
+/// The last of what the near end said, by when it was at the microphone: a turn is known to have begun only after it
+/// has.
 package struct SoundMemory: Sendable {
     /// What is kept: the longest turn, and what comes before it.
     package static let capacity = Duration.seconds(60)

@@ -1,6 +1,7 @@
 internal import Glibc
 
-/// A small responder that needs no server: the time, an echo, counting, and a story that is long enough to be interrupted.
+/// A small responder that needs no server: the time, an echo, counting, and a story that is long enough to be
+/// interrupted.
 public struct DialogueCore: Responder {
     /// What a clock on the wall shows.
     public struct WallTime: Equatable, Sendable {

@@ -5,12 +5,14 @@ public protocol Responder: Sendable {
 
     /// Answers the last line of `dialogue`, which is the near talker's.
     ///
-    /// - Parameter say: takes the next piece of the answer, of any length; false where no more is wanted. Then, and where the task is cancelled, it returns.
+    /// - Parameter say: takes the next piece of the answer, of any length; false where no more is wanted. Then, and
+    ///   where the task is cancelled, it returns.
     func respond(
         to dialogue: Dialogue, say: @escaping @Sendable (String) async -> Bool
     ) async throws(PartnerError)
 
-    /// Answers, and may have functions called; the outcome of each is a line of the next dialogue (``Dialogue/Line/outcome(_:call:)``), which is to be answered then.
+    /// Answers, and may have functions called; the outcome of each is a line of the next dialogue
+    /// (``Dialogue/Line/outcome(_:call:)``), which is to be answered then.
     ///
     /// - Parameter call: has a function called; false where no more is wanted.
     func respond(

@@ -1,7 +1,7 @@
 internal import VoiceEngine
 
-/// Recognises English with pocketsphinx: a small grammar with certainty, free dictation as well as it can. The library is looked for when it is prepared: see
-/// docs/decisions/050. Debian: `libpocketsphinx3` and `pocketsphinx-en-us`.
+/// Recognises English with pocketsphinx: a small grammar with certainty, free dictation as well as it can. The library
+/// is looked for when it is prepared: see docs/decisions/050. Debian: `libpocketsphinx3` and `pocketsphinx-en-us`.
 ///
 /// One turn at a time: the next one's beginning ends the one before. Blocks no thread of Swift's pool.
 public final class PocketsphinxRecogniser: Recogniser {
@@ -11,7 +11,8 @@ public final class PocketsphinxRecogniser: Recogniser {
         case grammar(String)
         /// Anything.
         case dictation
-        /// Sentences of this grammar, and anything where none of them was said. Dictation takes as long as the sound lasts, or longer.
+        /// Sentences of this grammar, and anything where none of them was said. Dictation takes as long as the sound
+        /// lasts, or longer.
         case grammarOrDictation(String)
     }
 

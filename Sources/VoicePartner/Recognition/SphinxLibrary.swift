@@ -1,6 +1,7 @@
 internal import Glibc
 
-/// The functions of libpocketsphinx.so.3 (0.8+5prealpha) that are used, with the types that pocketsphinx.h and cmd_ln.h have.
+/// The functions of libpocketsphinx.so.3 (0.8+5prealpha) that are used, with the types that pocketsphinx.h and cmd_ln.h
+/// have.
 ///
 /// By one thread at a time for each decoder.
 @safe

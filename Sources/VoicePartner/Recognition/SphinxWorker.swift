@@ -108,7 +108,8 @@ final class SphinxWorker: @unchecked Sendable {
         guard unsafe library.end(decoder) == 0 else { return "" }
         if let text = unsafe library.text(decoder) { return text }
         guard grammarText != nil else { return "" }
-        // As it came it was heard with the mean of what came before it, of which there is none in a first word; as a whole, with its own.
+        // As it came it was heard with the mean of what came before it, of which there is none in a first word; as a
+        // whole, with its own.
         if let text = unsafe hearAgain(by: Self.grammar, library, decoder) { return text }
         return hasDictation ? unsafe hearAgain(by: Self.dictation, library, decoder) ?? "" : ""
     }

@@ -2,7 +2,8 @@ internal import Synchronization
 package import VoiceEngine
 internal import VoiceRealtime
 
-/// Two devices without hardware, each of which hears what the other plays, in the next 10 ms: so one engine talks in a room with what another has to say.
+/// Two devices without hardware, each of which hears what the other plays, in the next 10 ms: so one engine talks in a
+/// room with what another has to say.
 ///
 ///     engine of the conversation: playback ──► room's microphone        engine of the room: playback ──► conversation's microphone
 ///

@@ -1,7 +1,8 @@
 internal import VoiceEngine
 internal import VoiceSignal
 
-/// Speaks with espeak-ng, which runs as a program of its own for each sentence: see docs/decisions/050. Debian: `espeak-ng`.
+/// Speaks with espeak-ng, which runs as a program of its own for each sentence: see docs/decisions/050. Debian:
+/// `espeak-ng`.
 ///
 /// Blocks no thread of Swift's pool.
 public final class EspeakSynthesiser: Synthesiser {

@@ -2,7 +2,8 @@ import VoiceSignal
 
 /// When each frame of a stream passed its converter: a delay-locked loop over time stamps that jitter.
 ///
-/// The bandwidth starts wide and narrows as 1/t, so that the period is found within a second and is good to a few ppm after half a minute.
+/// The bandwidth starts wide and narrows as 1/t, so that the period is found within a second and is good to a few ppm
+/// after half a minute.
 struct FrameClock: BitwiseCopyable {
     /// Bandwidths, Hz. At the widest the loop is still stable with blocks of 20 ms; at the narrowest a jitter of 1 ms
     /// RMS leaves about 0.04 ms in the times and 3 ppm in the period.

@@ -61,12 +61,15 @@ package struct EchoReadinessJudge: BitwiseCopyable, Sendable {
     private static let trust = (from: Float(0.75), until: Float(0.3))
     /// A canceller that has an opinion must agree with it.
     private static let agreement = (from: Float(0.5), until: Float(0.2))
-    /// Less of the far end says nothing; more of it is needed where noise louder than this, dBFS, hides an echo of which half a second would tell otherwise.
+    /// Less of the far end says nothing; more of it is needed where noise louder than this, dBFS, hides an echo of
+    /// which half a second would tell otherwise.
     private static let least = (quiet: Duration.milliseconds(300), noisy: Duration.seconds(2), noise: Float(-55))
-    /// Mean of what the microphone hears over the noise while the far end sounds, dB, up to which there is no echo that a canceller could have an opinion of, and
-    /// from which there is one again. Fluctuations of a block of noise alone, over its minimum, are some 3 dB.
+    /// Mean of what the microphone hears over the noise while the far end sounds, dB, up to which there is no echo that
+    /// a canceller could have an opinion of, and from which there is one again. Fluctuations of a block of noise alone,
+    /// over its minimum, are some 3 dB.
     private static let inaudible = (until: Float(5), from: Float(8))
-    /// The most that one block counts for in that mean, dB, and its weight: 2 s. A talker of 700 ms must not be taken for an echo.
+    /// The most that one block counts for in that mean, dB, and its weight: 2 s. A talker of 700 ms must not be taken
+    /// for an echo.
     private static let excess = (most: Float(12), weight: Float(0.005))
     /// Weight of a block in the mean enhancement.
     private static let enhancementWeight: Float = 0.02

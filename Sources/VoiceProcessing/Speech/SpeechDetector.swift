@@ -2,7 +2,8 @@
 ///
 ///     silent ──(probable for `onsetConfirmation`, and begun `minimumSpeech` ago)──> speaking ──(improbable for `minimumSilence`)──> silent
 ///
-/// In noise that is nearly as loud as the speech, an end is put `noiseHangover` later, since the noise hides the last sounds of a word.
+/// In noise that is nearly as loud as the speech, an end is put `noiseHangover` later, since the noise hides the last
+/// sounds of a word.
 ///
 /// The probabilities are evidence, as ``SpeechNetwork`` has it; what is made of them is decided here, and here alone.
 /// Two thresholds, so that a probability between them changes nothing. Pure: time comes in and events go out as values.
@@ -75,7 +76,8 @@ public struct SpeechDetector: BitwiseCopyable, Sendable {
     }
 
     /// By how much speech stands over the pause behind it where the hangover is full, and where there is none, dB.
-    /// Means of levels in dB: speech at a signal-to-noise ratio of 0 dB stands out by some 2 dB, as its own pauses count.
+    /// Means of levels in dB: speech at a signal-to-noise ratio of 0 dB stands out by some 2 dB, as its own pauses
+    /// count.
     private static let prominence = (hidden: Float(2), clear: Float(8))
 
     /// May change between any two blocks.

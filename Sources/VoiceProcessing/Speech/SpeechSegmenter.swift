@@ -43,7 +43,8 @@ package struct SpeechSegmenter: Sendable {
         self.preRoll = preRoll
     }
 
-    /// Takes the probability of the next 10 ms, and their level, dBFS, where it is known; returns the segment that ended, which it did at its `end`, before now.
+    /// Takes the probability of the next 10 ms, and their level, dBFS, where it is known; returns the segment that
+    /// ended, which it did at its `end`, before now.
     package mutating func take(_ probability: Float, level: Float? = nil) -> Segment? {
         elapsed += Self.block
         let event = detector.take(probability: probability, level: level, duration: Self.block, until: elapsed)

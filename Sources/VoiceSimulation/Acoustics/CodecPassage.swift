@@ -2,7 +2,8 @@ internal import VoiceCoding
 
 /// Sound through Opus, as a wireless loudspeaker gets it.
 package enum CodecPassage {
-    /// What the codec makes of mono sound at 48 kHz; as long, and later by the codec's own delay. For preparing a recording: allocates.
+    /// What the codec makes of mono sound at 48 kHz; as long, and later by the codec's own delay. For preparing a
+    /// recording: allocates.
     package static func decoded(_ sound: [Float], bitsPerSecond: Int = 12_000) throws -> [Float] {
         var settings = OpusEncoderSettings.voice
         settings.bitratePerSecond = bitsPerSecond

@@ -2,7 +2,8 @@ import Glibc
 
 /// Finds which part of a known sound a loudspeaker was playing, by correlating what it played last with that sound.
 ///
-/// The sound is ``samples(seconds:seed:)``: a tone whose pitch wanders, so that no two parts of it within 100 ms are alike, and a speech codec keeps its waveform.
+/// The sound is ``samples(seconds:seed:)``: a tone whose pitch wanders, so that no two parts of it within 100 ms are
+/// alike, and a speech codec keeps its waveform.
 package struct PositionSearch {
     private let said: [Float]
     /// How much of what was played last is compared, frames of 48 kHz.
@@ -41,8 +42,9 @@ package struct PositionSearch {
     /// Distance of the windows that must agree, and by how much they may differ, frames: 2 ms and 1 ms.
     private static let steady = (step: 96, difference: 48)
 
-    /// The same where windows that end a little before and behind find the same course, so that the loudspeaker plays on evenly there; nil elsewhere: a window that
-    /// holds a jump, a repetition, sound that was made up, or silence is like several parts, or like a wrong one by chance.
+    /// The same where windows that end a little before and behind find the same course, so that the loudspeaker plays
+    /// on evenly there; nil elsewhere: a window that holds a jump, a repetition, sound that was made up, or silence is
+    /// like several parts, or like a wrong one by chance.
     package func steadyPosition(before frame: Int, of heard: [Float], near guess: Int) -> Int? {
         guard frame + Self.steady.step <= heard.count, let here = position(before: frame, of: heard, near: guess) else {
             return nil
@@ -55,8 +57,8 @@ package struct PositionSearch {
         return here
     }
 
-    /// The position behind the last frame of the sound that was played before frame `frame` of `heard`, at most 100 ms from `guess`; nil where what was
-    /// played is like no part of the sound, or like several.
+    /// The position behind the last frame of the sound that was played before frame `frame` of `heard`, at most 100 ms
+    /// from `guess`; nil where what was played is like no part of the sound, or like several.
     package func position(before frame: Int, of heard: [Float], near guess: Int) -> Int? {
         // A loudspeaker that stands still has played what it played before.
         guard let sounded = heard.prefix(frame).lastIndex(where: { abs($0) > Self.audible }) else { return nil }

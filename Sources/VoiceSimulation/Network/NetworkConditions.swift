@@ -164,7 +164,8 @@ extension NetworkConditions {
     /// Nothing but 20 ms, for what is not about the network.
     package static let steady = NetworkConditions { $0.baseDelay = .milliseconds(20) }
 
-    /// Worse than calls are made over, for what must get through all the same: 10 to 150 ms in any order, 30 % lost, 10 % twice.
+    /// Worse than calls are made over, for what must get through all the same: 10 to 150 ms in any order, 30 % lost, 10
+    /// % twice.
     package static let stormy = NetworkConditions {
         $0.baseDelay = .milliseconds(10)
         $0.reordering = Reordering(probability: 1, hold: .zero ... .milliseconds(140))

@@ -6,7 +6,8 @@ import VoicePartner
 ///
 ///     room ══ engine of the room ══ CrossedDevices ══ engine of the conversation ── partner
 ///
-/// The conversation's near talker is the room: what is heard of all who speak there. What the partner says is the microphone of the room's engine.
+/// The conversation's near talker is the room: what is heard of all who speak there. What the partner says is the
+/// microphone of the room's engine.
 struct AgentRun {
     private let options: Agent
     private let endpoint: RoomEndpoint
@@ -129,7 +130,8 @@ struct AgentRun {
         }
     }
 
-    /// Has the room know which answer is said, and that one is over: what is under way of it is dropped at every listener.
+    /// Has the room know which answer is said, and that one is over: what is under way of it is dropped at every
+    /// listener.
     private func tell(_ room: VoiceEngine, _ event: TurnEvent) async {
         switch event {
         case .stateChanged(let state, _):

@@ -88,7 +88,8 @@ struct DemoJudge {
         alignment.map { Double($0.delayFrames) / 48 + Double(b.start - a.start) / 1e6 }
     }
 
-    /// How much of the echo in A's microphone is gone at B while only B speaks, in dB. What is left of A's room's noise counts against it.
+    /// How much of the echo in A's microphone is gone at B while only B speaks, in dB. What is left of A's room's noise
+    /// counts against it.
     var echoReturnLossEnhancement: Double? {
         guard let shift = alignment?.delayFrames else { return nil }
         let range = DemoScript.inner(script.onlyB)
@@ -99,7 +100,8 @@ struct DemoJudge {
         return EchoReturnLoss(echo: a.recording.echo.span.extracting(range), residual: heard.span)?.enhancementDecibels
     }
 
-    /// The share of A's 20 ms frames of speech that still arrive at B while both speak: no more than 10 dB below what A alone gets through.
+    /// The share of A's 20 ms frames of speech that still arrive at B while both speak: no more than 10 dB below what A
+    /// alone gets through.
     var voiceKept: Double? {
         let alone = gains(in: DemoScript.inner(script.onlyA)).sorted()
         let together = gains(in: DemoScript.inner(script.both))

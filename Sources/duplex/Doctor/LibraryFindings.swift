@@ -56,7 +56,8 @@ extension Finding {
     /// The names of the files of shared libraries that are loaded into this process.
     static var loadedFiles: [String] {
         var paths: [String] = []
-        // The linker is asked, as the text of /proc/self/maps would take a third of the time of `duplex --version` to read.
+        // The linker is asked, as the text of /proc/self/maps would take a third of the time of `duplex --version` to
+        // read.
         unsafe withUnsafeMutablePointer(to: &paths) { paths in
             unsafe duplex_visit_libraries(
                 { path, context in

@@ -26,7 +26,8 @@ struct SVGCanvas {
         elements.append("<polyline points=\"\(list)\" fill=\"none\" stroke=\"\(stroke)\" stroke-width=\"1.5\"/>")
     }
 
-    /// A curve with an arrow at its end, which leaves and arrives level, or upright; its middle lies `lift` pixels higher.
+    /// A curve with an arrow at its end, which leaves and arrives level, or upright; its middle lies `lift` pixels
+    /// higher.
     mutating func curve(
         _ from: (x: Double, y: Double), _ to: (x: Double, y: Double), stroke: String, isDashed: Bool = false,
         isUpright: Bool = false, lift: Double = 0

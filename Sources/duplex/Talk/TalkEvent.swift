@@ -22,7 +22,8 @@ struct TalkEvent: JSONLine {
     var end: String?
     /// Of `answer_ended`: how much of its sound was heard.
     var heardMs: Double?
-    /// Of `answer_started`: the end of speech to the turn's end, from there to the agent's first sound, from there to the loudspeaker.
+    /// Of `answer_started`: the end of speech to the turn's end, from there to the agent's first sound, from there to
+    /// the loudspeaker.
     var endOfTurnMs: Double?
     var agentMs: Double?
     var playbackMs: Double?

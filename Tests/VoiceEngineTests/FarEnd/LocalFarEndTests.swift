@@ -101,7 +101,8 @@ struct LocalFarEndTests {
         let rig = try FarEndRig()
         let agent = try rig.core.openFarEnd(FarEndConfiguration(queue: .milliseconds(200)))
         rig.run(blocks: 5)
-        // Given a second of sound for a queue of 0.2 s, when its task is cancelled while it waits, then it ends without the media thread
+        // Given a second of sound for a queue of 0.2 s, when its task is cancelled while it waits, then it ends without
+        // the media thread
         let task = Task { await agent.play(numbered(48_000), utterance: 1) }
         while rig.statistics.farEnds.first?.queued ?? .zero < .milliseconds(150) {
             rig.run(blocks: 1)

@@ -49,8 +49,8 @@ private enum AbuseBenchmark {
             ])
     }
 
-    /// All attacks, or those that `ABUSE_ONLY` names, with commas between: on a plaintext server, then those of members on a protected one, or on the one
-    /// that `ABUSE_SECURITY` names, `plaintext` or `protected`.
+    /// All attacks, or those that `ABUSE_ONLY` names, with commas between: on a plaintext server, then those of members
+    /// on a protected one, or on the one that `ABUSE_SECURITY` names, `plaintext` or `protected`.
     private static var chosen: [(Attack, isProtected: Bool)] {
         let environment = ProcessInfo.processInfo.environment
         let names = environment["ABUSE_ONLY"]?.split(separator: ",")

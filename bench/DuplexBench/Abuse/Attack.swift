@@ -29,7 +29,8 @@ enum Attack: CaseIterable {
         }
     }
 
-    /// Whether it is one on the room's messages: then the room is full, else only the attacker is there besides the call.
+    /// Whether it is one on the room's messages: then the room is full, else only the attacker is there besides the
+    /// call.
     var needsFullRoom: Bool {
         switch self {
         case .repeatedRequests, .muteToggles, .messagesAndInterruptions: true
@@ -72,7 +73,8 @@ final class AttackDatagrams {
         self.strangers = Strangers(count: strangers, joins: attack == .forgedJoins, token: forgedToken)
     }
 
-    /// The next one, of a stranger where it is strangers that attack; nil while the attacker is not in the room and has to be.
+    /// The next one, of a stranger where it is strangers that attack; nil while the attacker is not in the room and has
+    /// to be.
     func next(from stranger: Int) -> [UInt8]? {
         count += 1
         return switch attack {
@@ -128,8 +130,8 @@ final class AttackDatagrams {
     /// 2.5 ms.
     private static let packetFrames = 120
 
-    /// Sound of a stream of its own; each packet looks as if 398 had been lost before it. Packets are as short as Opus has them: of these a
-    /// receiver remembers most.
+    /// Sound of a stream of its own; each packet looks as if 398 had been lost before it. Packets are as short as Opus
+    /// has them: of these a receiver remembers most.
     private func steppingPacket(of own: StreamAssignment) -> [UInt8]? {
         let header = RTPHeader(
             payloadType: RoomProtocol.payloadType, marker: false,
@@ -162,7 +164,8 @@ final class AttackDatagrams {
         }
     }
 
-    /// A report of its own, and after it those of listeners that nobody has ever seen: half of the packets are lost there, and a queue grows.
+    /// A report of its own, and after it those of listeners that nobody has ever seen: half of the packets are lost
+    /// there, and a queue grows.
     private func inventions(from own: StreamAssignment) -> [UInt8]? {
         compound { span in
             var length = try ReceiverReport(synchronizationSource: own.synchronizationSource).write(into: &span)

@@ -4,7 +4,8 @@ import VoiceRealtime
 import VoiceRooms
 import VoiceTransport
 
-/// The other members of an attacked room: they follow the protocol, on a path of ordinary length, and speak no word. And one who comes later.
+/// The other members of an attacked room: they follow the protocol, on a path of ordinary length, and speak no word.
+/// And one who comes later.
 final class Bystanders: Sendable {
     /// What became of them.
     struct Report: Sendable {

@@ -87,7 +87,8 @@ final class ChildProgram {
 
     // MARK: CPU time
 
-    /// CPU time of the threads of this name, in nanoseconds; exact while they sleep, else as of the last tick of the scheduler.
+    /// CPU time of the threads of this name, in nanoseconds; exact while they sleep, else as of the last tick of the
+    /// scheduler.
     func cpuNanoseconds(ofThreads name: String) -> Int64 {
         threads(named: name).reduce(0) { $0 + Self.runtime(of: $1) }
     }

@@ -1,7 +1,7 @@
 import VoiceRooms
 
-/// A member of a room that follows the protocol only as far as serves it: joins, acknowledges, learns who speaks, and comes back when it is
-/// put out. What it sends besides is an attack's.
+/// A member of a room that follows the protocol only as far as serves it: joins, acknowledges, learns who speaks, and
+/// comes back when it is put out. What it sends besides is an attack's.
 final class HostileMember {
     let socket: LoopbackSocket
     let path: any HostilePath

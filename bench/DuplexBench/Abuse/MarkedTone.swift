@@ -1,9 +1,11 @@
 import Glibc
 import VoiceDevices
 
-/// The sound of a well-behaved call: a tone that swells and fades as speech does, between two silences; found again in what was heard.
+/// The sound of a well-behaved call: a tone that swells and fades as speech does, between two silences; found again in
+/// what was heard.
 ///
-/// Whole numbers of periods of every tone fit into a block, so that one call's tone is not taken for another's, nor anybody's silence for sound.
+/// Whole numbers of periods of every tone fit into a block, so that one call's tone is not taken for another's, nor
+/// anybody's silence for sound.
 struct MarkedTone {
     /// Before and after the tone; the two ends of a call begin less than that apart.
     static let silentSeconds = 2.0

@@ -1,6 +1,7 @@
 import VoiceRooms
 
-/// The strangers of an attack, each at an address of its own: they know the records of a path without protection, and keep to no order.
+/// The strangers of an attack, each at an address of its own: they know the records of a path without protection, and
+/// keep to no order.
 ///
 ///     hello without a cookie ─► retry with a cookie ─► hello with it ─► welcome ─► join with a forged token
 struct Strangers {

@@ -6,7 +6,8 @@ import VoiceSimulation
 enum FirstWords {
     private static let part = 0.1
 
-    /// How many of so many beginnings are whole: half of them by a button that is pressed 200 ms late, half into an answer.
+    /// How many of so many beginnings are whole: half of them by a button that is pressed 200 ms late, half into an
+    /// answer.
     static func count(of beginnings: Int) throws -> Int {
         var whole = 0
         for number in 0..<beginnings {

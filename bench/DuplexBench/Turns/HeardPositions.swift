@@ -2,8 +2,8 @@ import SimulatedCalls
 import VoiceEngine
 import VoiceSimulation
 
-/// How well a listener knows how far an utterance from the room was heard, against what its loudspeaker played: at 5 % loss and 60 ms of jitter, through a stall
-/// of 120 ms in each utterance, a change of device and a drifting clock.
+/// How well a listener knows how far an utterance from the room was heard, against what its loudspeaker played: at 5 %
+/// loss and 60 ms of jitter, through a stall of 120 ms in each utterance, a change of device and a drifting clock.
 struct HeardPositions {
     private static let seconds = 12
     /// When utterances begin, seconds.

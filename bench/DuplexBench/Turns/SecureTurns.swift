@@ -8,7 +8,8 @@ import VoiceRooms
 import VoiceSimulation
 import VoiceTransport
 
-/// Speaking into an agent in real time: two engines on simulated devices, and a room server that speaks DTLS-SRTP, on loopback.
+/// Speaking into an agent in real time: two engines on simulated devices, and a room server that speaks DTLS-SRTP, on
+/// loopback.
 ///
 ///     story ─► device ─► engine ══ DTLS-SRTP ══ room server ══ DTLS-SRTP ══ engine ─► loudspeaker
 ///                                                                             ▲            │ an office

@@ -54,7 +54,8 @@ struct Story {
         spoken = Double(recording.near.firstIndex { abs($0) > Self.audible } ?? 0) / 48_000
     }
 
-    /// When a person speaks into the story: where the story sounds without a pause, since nothing else can become quieter.
+    /// When a person speaks into the story: where the story sounds without a pause, since nothing else can become
+    /// quieter.
     static func onset(seed: UInt64) -> Double {
         let story = story(seed: seed)
         let isLoud = stride(from: 0, to: story.count - block + 1, by: block).map { start in
@@ -70,7 +71,8 @@ struct Story {
     /// 10 ms, and the power that sounds in it: -46 dBFS, 20 dB below the story.
     private static let block = 480
     private static let leastPower: Float = 2.5e-5
-    /// For how long the story sounds before the person does and after, blocks: it reaches the loudspeaker up to 150 ms later than it was given.
+    /// For how long the story sounds before the person does and after, blocks: it reaches the loudspeaker up to 150 ms
+    /// later than it was given.
     private static let (lead, span) = (20, 25)
 
     /// A person who is silent until the ``onset(seed:)``.

@@ -1,8 +1,9 @@
 // modules: VoiceQueue VoiceDialog ControlAPI
 // length: 6000
 //
-// Any bytes as what a client of the control API sends, in pieces of any length, and requests with some bytes replaced; behind a WebSocket's opening, as frames. Nothing may trap; what
-// comes of it is bounded, and a whole request is one that its head admits, or is refused by a status of the document.
+// Any bytes as what a client of the control API sends, in pieces of any length, and requests with some bytes replaced;
+// behind a WebSocket's opening, as frames. Nothing may trap; what comes of it is bounded, and a whole request is one
+// that its head admits, or is refused by a status of the document.
 
 import ControlAPI
 
@@ -76,5 +77,8 @@ private func answer(_ request: HTTPRequest, _ connection: inout HTTPConnection) 
 }
 
 func makeSeeds() -> [[UInt8]] {
-    [[0, 9] + genuine[0], [0, 1] + genuine[1], [1, 9, 0, 20, 34], [2, 9, 0, 20, 34], [3, 9, 0x81, 0x81, 1, 2, 3, 4, 0x40], [3, 0, 0x89, 0x80, 0, 0, 0, 0]]
+    [
+        [0, 9] + genuine[0], [0, 1] + genuine[1], [1, 9, 0, 20, 34], [2, 9, 0, 20, 34],
+        [3, 9, 0x81, 0x81, 1, 2, 3, 4, 0x40], [3, 0, 0x89, 0x80, 0, 0, 0, 0],
+    ]
 }

@@ -1,8 +1,9 @@
 // modules: VoiceQueue VoiceDialog
 // length: 4000
 //
-// What Realtime servers send to our client and clients to our server: any bytes, and genuine messages with some bytes replaced, in any order, amid what either side does by
-// itself. Nothing may trap, no message may cost more than its budget, and what waits to be sent stays bounded.
+// What Realtime servers send to our client and clients to our server: any bytes, and genuine messages with some bytes
+// replaced, in any order, amid what either side does by itself. Nothing may trap, no message may cost more than its
+// budget, and what waits to be sent stays bounded.
 
 import VoiceDialog
 
@@ -94,7 +95,9 @@ private func play(server choices: inout Choices) {
         now += .milliseconds(20)
         switch choices.number(below: 12) {
         case 0: session.speechStarted(at: .milliseconds(Int64(choices.byte())))
-        case 1: session.speechStopped(at: .milliseconds(Int64(choices.byte()) * 2), heard: .milliseconds(Int64(choices.byte()) * 2))
+        case 1:
+            session.speechStopped(
+                at: .milliseconds(Int64(choices.byte()) * 2), heard: .milliseconds(Int64(choices.byte()) * 2))
         case 2: if let recognising { session.recognised(recognising, .success("what was said")) }
         case 3: if let responding { _ = session.responded(responding, "A sentence.") }
         case 4: if let responding { _ = session.synthesised(responding, [Int16](repeating: 1, count: 480), now: now) }
@@ -116,5 +119,8 @@ private func play(server choices: inout Choices) {
 
 func makeSeeds() -> [[UInt8]] {
     let all = (0..<12).flatMap { [11, UInt8($0), 0] as [UInt8] }
-    return [[0, 1, 2] + all, [1] + all, [0, 11, 15, 5, 123, 125, 34, 34, 0], [1, 11, 1, 1, 0, 30, 34, 11, 2, 0, 2, 3, 4, 5, 6]]
+    return [
+        [0, 1, 2] + all, [1] + all, [0, 11, 15, 5, 123, 125, 34, 34, 0],
+        [1, 11, 1, 1, 0, 30, 34, 11, 2, 0, 2, 3, 4, 5, 6],
+    ]
 }

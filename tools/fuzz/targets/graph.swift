@@ -1,8 +1,9 @@
 // modules: VoiceQueue VoiceDialog VoiceGraph
 // length: 4000
 //
-// Any bytes as the description of an audio graph, and a good one with some bytes replaced. Nothing may trap; what is taken holds to its limits, has an order in which every
-// node stands behind those that it hears, and can be laid out; what is refused says why, in few words.
+// Any bytes as the description of an audio graph, and a good one with some bytes replaced. Nothing may trap; what is
+// taken holds to its limits, has an order in which every node stands behind those that it hears, and can be laid out;
+// what is refused says why, in few words.
 
 import VoiceGraph
 

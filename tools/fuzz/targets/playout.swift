@@ -1,16 +1,18 @@
 // modules: VoiceWire VoicePlayout
 //
-// Takes the bytes as a course of packets and pulls. Nothing may trap, every pulled frame is accounted for, and the buffer stays bounded.
+// Takes the bytes as a course of packets and pulls. Nothing may trap, every pulled frame is accounted for, and the
+// buffer stays bounded.
 
 import VoicePlayout
 import VoiceWire
 
-/// What one packet, and one pull of at most 20 ms, may take of a media thread. A packet of 120 ms that is stretched takes the most: a vector of
-/// eight samples is 4 edges.
+/// What one packet, and one pull of at most 20 ms, may take of a media thread. A packet of 120 ms that is stretched
+/// takes the most: a vector of eight samples is 4 edges.
 private let inserting = Budget("a packet", limit: 20_000)
 private let pulling = Budget("a pull", limit: 1_600_000)
 
-/// Steps of each kind: an even stream, one with gaps, one whose numbers and timestamps step as far as they are believed.
+/// Steps of each kind: an even stream, one with gaps, one whose numbers and timestamps step as far as they are
+/// believed.
 func makeSeeds() -> [[UInt8]] {
     func stream(sequence: UInt8, frames: UInt16, first: UInt8, pulls: Int, said: UInt8 = 0, rise: UInt8 = 0) -> [UInt8]
     {
@@ -44,8 +46,8 @@ public func fuzzOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var sequence: UInt16 = 65_530
     var timestamp: UInt32 = 4_294_900_000
     var pulled = 0
-    // Six bytes are a step: what to do, a sequence step, a timestamp step of two bytes, the generation it says (255: none), the payload's first
-    // byte.
+    // Six bytes are a step: what to do, a sequence step, a timestamp step of two bytes, the generation it says (255:
+    // none), the payload's first byte.
     for step in 0..<min(input.count / 6, 4_000) {
         let at = step * 6
         now += .microseconds(Int64(input[at] >> 2) * 500)

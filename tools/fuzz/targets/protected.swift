@@ -1,9 +1,10 @@
 // modules: CLinuxRealtime CDTLS VoiceRealtime VoiceWire VoicePeers VoiceRooms VoiceTransport
 // length: 64
 //
-// What somebody on the path makes of a recorded session: control, sound, reports and binding requests over DTLS-SRTP by both profiles, to a server's table of
-// peers and to a client's, each of which has taken half of what was sent. Records are changed, cut, prolonged, put together anew, repeated and sent from
-// elsewhere. Nothing may trap, nothing is taken but what was sent and has not come, no answer is longer than its question, nobody moves, and no path ends.
+// What somebody on the path makes of a recorded session: control, sound, reports and binding requests over DTLS-SRTP by
+// both profiles, to a server's table of peers and to a client's, each of which has taken half of what was sent. Records
+// are changed, cut, prolonged, put together anew, repeated and sent from elsewhere. Nothing may trap, nothing is taken
+// but what was sent and has not come, no answer is longer than its question, nobody moves, and no path ends.
 
 import VoicePeers
 
@@ -89,7 +90,8 @@ private final class Session {
     }
 
     private func carry(_ datagram: [UInt8], toServer: Bool) {
-        // A handshake in the clear that brings a good cookie is taken for another that begins, as it must be; the target `hello` and DTLSForgeryTests have it.
+        // A handshake in the clear that brings a good cookie is taken for another that begins, as it must be; the
+        // target `hello` and DTLSForgeryTests have it.
         if datagram[0] != 22 || datagram[4] != 0 {
             sent.append(Sent(bytes: datagram, isForServer: toServer, hasCome: true))
         }
@@ -127,7 +129,8 @@ private final class Session {
         _ kind: MediaKind, _ number: UInt8, by table: inout PeerTable<DTLSSecurity>, for peer: PeerID, isForServer: Bool
     ) -> Sent {
         let source: [UInt8] = [1, 2, 3, 4]
-        // Sound as it is sent: with level and generation, every other pair of packets also with a place in an utterance.
+        // Sound as it is sent: with level and generation, every other pair of packets also with a place in an
+        // utterance.
         let extensions: [UInt8] =
             number & 2 == 0
             ? [0xBE, 0xDE, 0, 1, 0x10, 0x85, 0x20, number]
@@ -229,7 +232,8 @@ private final class Session {
         (Int(choices.byte()) << 8 | Int(choices.byte())) % bytes.count
     }
 
-    /// Whether it is that datagram, as far as that is signed: of a binding request neither the length nor the checksum at the end is (RFC 8489 section 14.5).
+    /// Whether it is that datagram, as far as that is signed: of a binding request neither the length nor the checksum
+    /// at the end is (RFC 8489 section 14.5).
     private func isSame(_ bytes: [UInt8], as original: [UInt8]) -> Bool {
         guard (bytes.first ?? 0xFF) < 4, original.count > 28, bytes.count >= original.count - 8 else {
             return bytes.starts(with: original)
@@ -238,8 +242,8 @@ private final class Session {
     }
 
     private func forge(_ bytes: [UInt8], toServer: Bool, from source: EndpointAddress) {
-        // What was sent and has not come may come, also with something behind it that is no record. A binding request is answered as often as it comes from its
-        // path's address, and from elsewhere where its number is new.
+        // What was sent and has not come may come, also with something behind it that is no record. A binding request
+        // is answered as often as it comes from its path's address, and from elsewhere where its number is new.
         let isGenuine = sent.contains {
             $0.isForServer == toServer && isSame(bytes, as: $0.bytes)
                 && ((bytes.first ?? 0xFF) < 4 ? source == Self.here || !$0.hasCome : source == Self.here && !$0.hasCome)

@@ -1,9 +1,9 @@
-// modules: CLinuxRealtime VoiceRealtime VoiceWire VoicePlayout VoiceQueue VoiceTurns VoiceText VoicePeers VoiceRooms CDTLS CVoiceKernels CRNNoise CWebRTCAudio VoiceSignal VoiceProcessing VoiceCoding VoiceDevices VoiceTransport VoiceEngine
-// plain: VoiceProcessing VoiceDevices
-// length: 4000
+// modules: CLinuxRealtime VoiceRealtime VoiceWire VoicePlayout VoiceQueue VoiceTurns VoiceText VoicePeers VoiceRooms
+// CDTLS CVoiceKernels CRNNoise CWebRTCAudio VoiceSignal VoiceProcessing VoiceCoding VoiceDevices VoiceTransport
+// VoiceEngine plain: VoiceProcessing VoiceDevices length: 4000
 //
-// A flight recorder's file, which `duplex replay` runs: any bytes, and a genuine beginning with pieces of any kind, whose checksums are right. Nothing may trap, and what is run is
-// bounded by what the file holds.
+// A flight recorder's file, which `duplex replay` runs: any bytes, and a genuine beginning with pieces of any kind,
+// whose checksums are right. Nothing may trap, and what is run is bounded by what the file holds.
 
 import Glibc
 
@@ -62,9 +62,13 @@ private func write(_ file: [UInt8]) -> Bool {
 func makeSeeds() -> [[UInt8]] {
     // A run, with nothing and with each kind of piece before its end.
     func piece(_ kind: UInt32, _ body: [UInt8]) -> [UInt8] {
-        little(UInt64(kind), 4) + little(UInt64(body.count), 4) + body + [UInt8](repeating: 0, count: (8 - body.count % 8) % 8)
+        little(UInt64(kind), 4) + little(UInt64(body.count), 4) + body
+            + [UInt8](repeating: 0, count: (8 - body.count % 8) % 8)
     }
     let kinds = (0..<32 as Range<UInt32>).filter { RecordedPiece(rawValue: $0) != nil }
     let run = piece(RecordedPiece.run.rawValue, little(1_000_000_000, 8))
-    return kinds.map { [1, 0, 0] + run + piece($0, [UInt8](repeating: 1, count: 64)) + run + piece(RecordedPiece.end.rawValue, little(0, 8)) }
+    return kinds.map {
+        [1, 0, 0] + run + piece($0, [UInt8](repeating: 1, count: 64)) + run
+            + piece(RecordedPiece.end.rawValue, little(0, 8))
+    }
 }

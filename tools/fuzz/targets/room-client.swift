@@ -1,9 +1,10 @@
 // modules: VoiceWire VoicePeers VoiceRooms
 // length: 24
 //
-// A client that is in a room when a story begins, and whose server says anything, on paths without protection: handshakes, and messages of the protocol in their order with
-// numbers of the input's choice in them, records out of their place, any bytes, silence; and an application that asks for things meanwhile.
-// Nothing may trap, no datagram may cost more than its budget.
+// A client that is in a room when a story begins, and whose server says anything, on paths without protection:
+// handshakes, and messages of the protocol in their order with numbers of the input's choice in them, records out of
+// their place, any bytes, silence; and an application that asks for things meanwhile. Nothing may trap, no datagram may
+// cost more than its budget.
 
 import VoicePeers
 import VoiceRooms

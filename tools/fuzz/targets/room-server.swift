@@ -1,10 +1,11 @@
 // modules: VoiceWire VoicePeers VoiceRooms
 // length: 24
 //
-// Five members of two rooms, who are in and publish when a story begins, and three strangers on a room server, on paths without protection: joins,
-// requests, acknowledgements, breaks and rejoins as the protocol has them, with numbers of the input's choice in them; records out of their place; and
-// any bytes besides. Nothing may trap, no datagram may cost more than its budget, no answer to a stranger may be longer than its question, and nothing
-// may grow with what was not accepted.
+// Five members of two rooms, who are in and publish when a story begins, and three strangers on a room server, on paths
+// without protection: joins, requests, acknowledgements, breaks and rejoins as the protocol has them, with numbers of
+// the input's choice in them; records out of their place; and any bytes besides. Nothing may trap, no datagram may cost
+// more than its budget, no answer to a stranger may be longer than its question, and nothing may grow with what was not
+// accepted.
 
 import VoicePeers
 import VoiceRooms
@@ -14,13 +15,14 @@ private let members = 5
 /// Addresses from which nobody joins.
 private let strangers = 3
 
-/// One datagram, with everything that the server has to say afterwards, retransmissions to the four of a room among it: what may be in flight to
-/// each, 11,800 bytes, of which a path without protection copies every one by itself.
+/// One datagram, with everything that the server has to say afterwards, retransmissions to the four of a room among it:
+/// what may be in flight to each, 11,800 bytes, of which a path without protection copies every one by itself.
 private let handling = Budget("a datagram to the server", limit: 300_000)
 private let ticking = Budget("a timeout of the server", limit: 300_000)
 private let forwarding = Budget("a media packet at the server", limit: 500)
 
-/// Datagrams that one input makes the server send at most: as many as may be in flight to each member, and an answer to each.
+/// Datagrams that one input makes the server send at most: as many as may be in flight to each member, and an answer to
+/// each.
 private let mostDatagrams = members * 64
 
 /// What somebody at an address knows of its conversation.
@@ -64,7 +66,8 @@ func makeSeeds() -> [[UInt8]] {
         // Silent for 9 s, and back.
         seeds.append([who | 13, 15, 95, who | 1, 1, who | 13])
     }
-    // Every record of a stranger, with and without a cookie, from addresses that are nobody's and from those of members.
+    // Every record of a stranger, with and without a cookie, from addresses that are nobody's and from those of
+    // members.
     for kind in 0..<UInt8(10) {
         for who in 0..<UInt8(members + strangers) {
             seeds.append([14 | 128, kind, who, 0, 14 | 128, kind, who, 1])

@@ -2,8 +2,9 @@
 // plain: VoiceSignal
 // length: 4096
 //
-// Sound from elsewhere, in memory: what is told from its first bytes and tags, and what libsndfile then makes of it, converted to 48 kHz. Nothing may trap, hang or take
-// memory without end; a decoder's fault is libsndfile's, and is found all the same.
+// Sound from elsewhere, in memory: what is told from its first bytes and tags, and what libsndfile then makes of it,
+// converted to 48 kHz. Nothing may trap, hang or take memory without end; a decoder's fault is libsndfile's, and is
+// found all the same.
 
 @testable import VoiceDevices
 
@@ -39,17 +40,22 @@ public func fuzzOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 }
 
 func makeSeeds() -> [[UInt8]] {
-    func little(_ value: Int, _ bytes: Int) -> [UInt8] { (0..<bytes).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } }
+    func little(_ value: Int, _ bytes: Int) -> [UInt8] {
+        (0..<bytes).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+    }
     func wave(channels: Int, rate: Int) -> [UInt8] {
         let data = (0..<200).flatMap { little($0 * 37 % 2_000, 2) }
         return Array("RIFF".utf8) + little(36 + data.count, 4) + Array("WAVEfmt ".utf8) + little(16, 4) + little(1, 2)
-            + little(channels, 2) + little(rate, 4) + little(rate * 2 * channels, 4) + little(2 * channels, 2) + little(16, 2)
+            + little(channels, 2) + little(rate, 4) + little(rate * 2 * channels, 4) + little(2 * channels, 2)
+            + little(16, 2)
             + Array("data".utf8) + little(data.count, 4) + data
     }
     let tag = Array("ID3".utf8) + [4, 0, 0, 0, 0, 0, 4, 1, 2, 3, 4]
     return [
-        wave(channels: 1, rate: 16_000), wave(channels: 2, rate: 48_000), tag + wave(channels: 1, rate: 24_000), tag + tag + tag,
-        Array("fLaC".utf8) + [0, 0, 0, 34] + [UInt8](repeating: 0, count: 34), Array("OggS".utf8) + [UInt8](repeating: 0, count: 60),
+        wave(channels: 1, rate: 16_000), wave(channels: 2, rate: 48_000), tag + wave(channels: 1, rate: 24_000),
+        tag + tag + tag,
+        Array("fLaC".utf8) + [0, 0, 0, 34] + [UInt8](repeating: 0, count: 34),
+        Array("OggS".utf8) + [UInt8](repeating: 0, count: 60),
         [0xFF, 0xFB, 0x90, 0x64] + [UInt8](repeating: 0, count: 413),
     ]
 }

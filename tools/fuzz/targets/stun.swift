@@ -1,7 +1,8 @@
 // modules: VoiceWire VoicePeers
 //
-// Any bytes as a STUN message, to a reader, a server's end of a path and a client's. Nothing may trap, what was read must lie in the datagram,
-// nothing that was not signed may move a peer or count as an answer, and no answer is longer than its request.
+// Any bytes as a STUN message, to a reader, a server's end of a path and a client's. Nothing may trap, what was read
+// must lie in the datagram, nothing that was not signed may move a peer or count as an answer, and no answer is longer
+// than its request.
 
 @testable import VoicePeers
 
@@ -28,7 +29,8 @@ private struct Sum: STUNIntegrity {
     }
 }
 
-/// libFuzzer's entry: one input, always answered 0; a precondition that fails is a finding. The first byte says what to do with the others.
+/// libFuzzer's entry: one input, always answered 0; a precondition that fails is a finding. The first byte says what to
+/// do with the others.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     guard let bytes = unsafe bytes, count > 0 else { return 0 }

@@ -1,8 +1,9 @@
 // modules: VoiceText
 // length: 2000
 //
-// Frames and requests of texts in rooms, of several writers: any bytes, and genuine frames with some bytes replaced, out of order and twice. Nothing may trap, no frame may cost
-// more than its budget, and no writer may have more kept than its share.
+// Frames and requests of texts in rooms, of several writers: any bytes, and genuine frames with some bytes replaced,
+// out of order and twice. Nothing may trap, no frame may cost more than its budget, and no writer may have more kept
+// than its share.
 
 @testable import VoiceText
 
@@ -52,5 +53,8 @@ public func fuzzOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 
 func makeSeeds() -> [[UInt8]] {
     let spoken = (0..<6).flatMap { [40, 0, 2, 5, 65, 66, 67, 68, 69, 0, UInt8($0 % 2), 1, 40, 0, 7, 0, 0] as [UInt8] }
-    return [spoken, spoken + [40, 1, 5, 2, 0, 7, 200, 0, 3, 1, 1], [0, 0, 0, 30, 0, 1, 65, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0]]
+    return [
+        spoken, spoken + [40, 1, 5, 2, 0, 7, 200, 0, 3, 1, 1],
+        [0, 0, 0, 30, 0, 1, 65, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0],
+    ]
 }

@@ -59,7 +59,8 @@ struct BandSplitter: ~Copyable {
             sum += taps[index]
         }
         for index in 0...2 * half { taps[index] /= sum }
-        // Output frame n = factor·m + p takes the low frames m − reach ... m + reach, tap half + p + factor·(reach − j)... of each.
+        // Output frame n = factor·m + p takes the low frames m − reach ... m + reach, tap half + p + factor·(reach −
+        // j)... of each.
         for place in 0..<factor {
             for tap in 0...2 * Self.reach {
                 let index = half + place + factor * (Self.reach - tap)

@@ -17,8 +17,8 @@ struct BinLayer: ~Copyable {
         self.bins = bins
     }
 
-    /// Adds to `output` what it makes of the features, a row of bins for each, of which the first count; `common` is one
-    /// value for each unit.
+    /// Adds to `output` what it makes of the features, a row of bins for each, of which the first count; `common` is
+    /// one value for each unit.
     func add(_ features: borrowing RealVector, common: borrowing RealVector, to output: inout RealVector) {
         precondition(features.count >= own.count && common.count == exit.count && output.count == bins)
         unsafe vk_each_bin(

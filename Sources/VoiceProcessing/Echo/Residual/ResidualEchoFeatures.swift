@@ -21,7 +21,8 @@ struct ResidualEchoFeatures: ~Copyable {
     static let perBlock = 5
     static let inBands = perBand * (edges.count - 1) + perBlock
     static let perBin = 8
-    /// The same with what ``DoubleTalkNetwork`` looks at besides: two features of a band, one of the block, three of a bin.
+    /// The same with what ``DoubleTalkNetwork`` looks at besides: two features of a band, one of the block, three of a
+    /// bin.
     static let allInBands = inBands + 2 * (edges.count - 1) + 1
     static let allPerBin = perBin + 3
     /// Added to powers before their logarithms are taken; lowest gain that is told from none.

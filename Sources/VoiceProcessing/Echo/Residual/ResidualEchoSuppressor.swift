@@ -15,8 +15,8 @@ import VoiceSignal
 /// leave that no such estimate expects, so it can take away more, but only while it hears no near end itself.
 ///
 /// The third is ``DoubleTalkNetwork``'s, which looks at both and counts the more, the more of a near end is heard. It
-/// knows what devices leave while both talk. The estimate keeps its part in that (``DoubleTalkShare``): it is as sure of
-/// a talker who is like nobody that the networks have learned from.
+/// knows what devices leave while both talk. The estimate keeps its part in that (``DoubleTalkShare``): it is as sure
+/// of a talker who is like nobody that the networks have learned from.
 ///
 /// The gains are put to work as a linear-phase filter of 129 taps: 4 ms of delay, no musical noise, no blocks to be
 /// heard.
@@ -46,8 +46,8 @@ struct ResidualEchoSuppressor: ~Copyable {
         /// Share of what is left, in amplitude, that the network takes for a near end, from which on the estimate alone
         /// counts.
         var nearShare: Float = 0.5
-        /// Powers in the product of ``DoubleTalkNetwork``'s gain and of the other two's: where no near end is heard, and
-        /// where one surely is, by the same share.
+        /// Powers in the product of ``DoubleTalkNetwork``'s gain and of the other two's: where no near end is heard,
+        /// and where one surely is, by the same share.
         var doubleTalk = DoubleTalkShare()
         var talk = TalkState.Tuning()
         /// Weight of the past in the decision-directed estimate.

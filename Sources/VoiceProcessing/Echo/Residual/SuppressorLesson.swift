@@ -1,8 +1,8 @@
 import Glibc
 import VoiceSignal
 
-/// What ``ResidualEchoNetwork`` and ``DoubleTalkNetwork`` are to learn from: block by block what they look at in a call,
-/// and what they should have made of it.
+/// What ``ResidualEchoNetwork`` and ``DoubleTalkNetwork`` are to learn from: block by block what they look at in a
+/// call, and what they should have made of it.
 ///
 /// For tools/train-suppressor; nothing in a call uses it.
 package struct SuppressorLesson: ~Copyable {
