@@ -81,8 +81,9 @@ struct ErrorCodeTests {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
         let page = try String(contentsOf: root.appending(path: "docs/errors.md"), encoding: .utf8)
-        // An agent's server and a partner have rows of their own: DialogErrorTests, PartnerErrorTests.
-        let others = ["dialog", "partner"]
+        // An agent's server, a partner and the control API have rows of their own: DialogErrorTests, PartnerErrorTests,
+        // ControlErrorTests.
+        let others = ["dialog", "partner", "control"]
         let found = page.split(separator: "\n")
             .filter { row in row.hasPrefix("| `") && !others.contains { row.hasPrefix("| `\($0).") } }
             .map(String.init)
