@@ -10,7 +10,7 @@ public struct RosterEntry: Hashable, Sendable {
     public var role: RoomRole
     /// What it tells of itself.
     public var attributes: ParticipantAttributes
-    /// What it publishes, in the order of publishing.
+    /// What it publishes, by rising ``StreamID``.
     public var streams: [PublishedStream]
 
     /// Describes a participant.
@@ -72,7 +72,9 @@ public struct RoomRoster: Equatable, Sendable {
         guard let place = entries.firstIndex(where: { $0.participant == participant }) else { throw .invalidValue }
         entries[place].streams.removeAll { $0.assignment.stream == stream.assignment.stream }
         guard entries[place].streams.count < RoomProtocol.streamLimit else { throw .limitExceeded }
-        entries[place].streams.append(stream)
+        // The same order for everybody, whatever was published first and whoever came later.
+        let next = entries[place].streams.firstIndex { $0.assignment.stream > stream.assignment.stream }
+        entries[place].streams.insert(stream, at: next ?? entries[place].streams.endIndex)
     }
 
     mutating func unpublish(_ stream: StreamID, by participant: ParticipantID) {
