@@ -101,7 +101,7 @@ struct SpeechTests {
     @Test(
         "options out of their ranges are refused",
         arguments: [
-            ["--frame-ms", "5"], ["--threshold", "0"], ["--threshold", "nan"], ["--hysteresis", "0.6"],
+            ["--frame-ms", "5"], ["--threshold", "0"], ["--threshold", "nan"], ["--hysteresis", "0.7"],
             ["--onset-ms", "2001"], ["--minimum-silence-ms=-1"], ["--minimum-speech-ms", "inf"],
             ["--pre-roll-ms", "2001"],
         ])
