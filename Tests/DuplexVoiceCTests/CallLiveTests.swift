@@ -58,7 +58,7 @@ extension LibraryTests {
             for _ in 0..<60_000 where participant.is_publishing == 0 {
                 let status = unsafe dv_engine_get_participant(anna.handle, arrival.participant, &participant, &error)
                 try #require(status == DV_OK)
-                if participant.is_publishing == 0 { unsafe usleep(1_000) }
+                if participant.is_publishing == 0 { usleep(1_000) }
             }
             #expect(
                 text(of: participant.identity) == "ben" && participant.is_publishing == 1 && participant.is_muted == 0)
