@@ -136,7 +136,7 @@ actor PartnerDesk {
             }
         }
         let (samples, rate) = sound.value.withLock { $0 }
-        return WAV.encoded(samples, rate: rate.rawValue)
+        return WaveFile.encoded(samples, rate: rate.rawValue)
     }
 }
 
@@ -145,35 +145,6 @@ private final class Collected<Value: Sendable>: Sendable {
     let value: Mutex<Value>
 
     init(_ value: sending Value) { self.value = Mutex(value) }
-}
-
-/// A WAV file in memory: mono, 16 bits.
-enum WAV {
-    static func encoded(_ samples: [Float], rate: Int) -> [UInt8] {
-        let size = samples.count * 2
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(44 + size)
-        func word(_ value: Int, _ count: Int) {
-            for place in 0..<count { bytes.append(UInt8(value >> (8 * place) & 0xFF)) }
-        }
-        bytes += "RIFF".utf8
-        word(36 + size, 4)
-        bytes += "WAVEfmt ".utf8
-        word(16, 4)
-        word(1, 2)
-        word(1, 2)
-        word(rate, 4)
-        word(rate * 2, 4)
-        word(2, 2)
-        word(16, 2)
-        bytes += "data".utf8
-        word(size, 4)
-        for sample in samples {
-            let value = Int16(max(-32_768, min(32_767, (sample * 32_768).rounded())))
-            word(Int(UInt16(bitPattern: value)), 2)
-        }
-        return bytes
-    }
 }
 
 extension ControlError {

@@ -40,7 +40,7 @@ struct ControlLiveTests {
         }
     }
 
-    private static let wav = WAV.encoded(
+    private static let wav = WaveFile.encoded(
         SyntheticSpeech.samples(frames: 48_000, seed: 1, levelDecibels: -20), rate: 48_000)
 
     @Test("Given no key, a wrong one, a page or another host, then it is refused; the document is for all")

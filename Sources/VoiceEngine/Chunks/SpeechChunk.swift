@@ -1,5 +1,3 @@
-internal import VoiceSignal
-
 /// A piece of the near end for a recogniser that takes speech piece by piece: 16 kHz mono. Pieces follow each other
 /// without a gap and without an overlap.
 public struct SpeechChunk: Equatable, Sendable {
@@ -29,22 +27,7 @@ public struct SpeechChunk: Equatable, Sendable {
     public var duration: Duration { .nanoseconds(Int64(samples.count) * 1_000_000_000 / Int64(Self.sampleRate)) }
 
     /// It as a WAV file of 16-bit samples.
-    public var waveFile: [UInt8] {
-        func little(_ value: Int, _ bytes: Int) -> [UInt8] {
-            (0..<bytes).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
-        }
-        let bytes = samples.count * 2
-        var file = Array("RIFF".utf8) + little(36 + bytes, 4) + Array("WAVEfmt ".utf8) + little(16, 4)
-        file += little(1, 2) + little(1, 2) + little(Self.sampleRate, 4) + little(Self.sampleRate * 2, 4)
-        file += little(2, 2) + little(16, 2) + Array("data".utf8) + little(bytes, 4)
-        file.reserveCapacity(file.count + bytes)
-        for sample in samples {
-            let value = Int16(fullScale: sample)
-            file.append(UInt8(truncatingIfNeeded: value))
-            file.append(UInt8(truncatingIfNeeded: value >> 8))
-        }
-        return file
-    }
+    public var waveFile: [UInt8] { WaveFile.encoded(samples, rate: Self.sampleRate) }
 }
 
 /// Where the near end is cut into chunks; to 10 ms.
