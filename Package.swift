@@ -142,7 +142,7 @@ let package = Package(
             name: "DuplexBench",
             dependencies: [
                 "VoiceEngine", "VoicePartner", "GraphEngine", "VoiceSimulation", "SimulatedCalls", "VoiceTransport",
-                "VoicePeers", "CWebRTCAudio",
+                "VoicePeers", "VoiceProcessing", "VoiceRealtime", "VoiceSignal", "CWebRTCAudio",
                 "COpus", "CSRTP", "CAllocationCounter", "CRing",
             ], path: "bench/DuplexBench", swiftSettings: swift),
 

@@ -24,16 +24,19 @@ VK_CLONES void vk_fir(const float *input, size_t step, const float *taps, size_t
 
 VK_CLONES void vk_fir_crossfade(
     const float *input, const float *old_taps, const float *new_taps, size_t tap_count, float *output, size_t count) {
-    const lanes8 ramp = {0.5f, 1.5f, 2.5f, 3.5f, 4.5f, 5.5f, 6.5f, 7.5f};
+    enum { TOGETHER = 2 };  // vectors of outputs, so that a tap is loaded once for all of them and no sum waits for another
+    const lanes16 ramp = {0.5f, 1.5f, 2.5f, 3.5f, 4.5f, 5.5f, 6.5f, 7.5f, 8.5f, 9.5f, 10.5f, 11.5f, 12.5f, 13.5f, 14.5f, 15.5f};
     size_t i = 0;
-    for (; i + 8 <= count; i += 8) {
-        lanes8 a = {0}, b = {0};
-        for (size_t j = 0; j < tap_count; j++) {
-            const lanes8 x = LOAD(input + i + j);
-            a += old_taps[j] * x;
-            b += new_taps[j] * x;
-        }
-        STORE(output + i, a + (ramp + (float)i) / (float)count * (b - a));
+    for (; i + 16 * TOGETHER <= count; i += 16 * TOGETHER) {
+        lanes16 a[TOGETHER] = {{0}}, b[TOGETHER] = {{0}};
+        for (size_t j = 0; j < tap_count; j++)
+            for (size_t v = 0; v < TOGETHER; v++) {
+                const lanes16 x = *(const lanes16 *)(input + i + j + 16 * v);
+                a[v] += old_taps[j] * x;
+                b[v] += new_taps[j] * x;
+            }
+        for (size_t v = 0; v < TOGETHER; v++)
+            *(lanes16 *)(output + i + 16 * v) = a[v] + (ramp + (float)(i + 16 * v)) / (float)count * (b[v] - a[v]);
     }
     for (; i < count; i++) {
         const float a = dot(input + i, old_taps, tap_count), b = dot(input + i, new_taps, tap_count);

@@ -1,16 +1,19 @@
 // The partitioned filter's arithmetic: a row of lanes for each bin, a lane for each partition.
 
-#include <string.h>
-
 #include "include/CVoiceKernels.h"
 #include "simd.h"
 
 VK_CLONES void vk_push_lane(float *rows, size_t row_count, size_t stride, size_t first, size_t count, const float *values) {
     for (size_t row = 0; row < row_count; row++) {
-        float *at = rows + row * stride + first;
-        memmove(at + 1, at, (count - 1) * sizeof(float));
-        *at = values[row];
+        float *const at = rows + row * stride + first;
+        for (size_t lane = count - VK_LANES; lane > 0; lane -= VK_LANES) STORE(at + lane, LOAD(at + lane - 1));
+        const lanes8 lowest = LOAD(at), new = values[row] - (lanes8){0};
+        STORE(at, __builtin_shufflevector(new, lowest, 0, 8, 9, 10, 11, 12, 13, 14));
     }
+}
+
+VK_CLONES void vk_put_lane(float *rows, size_t row_count, size_t lanes, size_t lane, const float *values) {
+    for (size_t row = 0; row < row_count; row++) rows[row * 2 * lanes + lane] = rows[(row * 2 + 1) * lanes + lane] = values[row];
 }
 
 VK_CLONES void vk_filter(
@@ -90,30 +93,33 @@ VK_CLONES void vk_kalman_apply(
 }
 
 VK_CLONES void vk_correlate(
-    const float *u_real, const float *u_imaginary, const float *d_real, const float *d_imaginary, float memory, float *sum_real,
-    float *sum_imaginary, size_t lanes, size_t first, size_t rows) {
-    for (size_t k = first; k < first + rows; k++) {
+    const float *u_real, const float *u_imaginary, size_t u_stride, const float *d_real, const float *d_imaginary, float memory,
+    float *sum_real, float *sum_imaginary, size_t lanes, size_t rows) {
+    for (size_t k = 0; k < rows; k++) {
         const float dr = d_real[k], di = d_imaginary[k];
         for (size_t l = 0; l < lanes; l += VK_LANES) {
             const size_t at = k * lanes + l;
-            const lanes8 ur = LOAD(u_real + at), ui = LOAD(u_imaginary + at);
+            const lanes8 ur = LOAD(u_real + k * u_stride + l), ui = LOAD(u_imaginary + k * u_stride + l);
             STORE(sum_real + at, memory * LOAD(sum_real + at) + dr * ur + di * ui);
             STORE(sum_imaginary + at, memory * LOAD(sum_imaginary + at) + di * ur - dr * ui);
         }
     }
 }
 
+typedef int32_t whole16 __attribute__((vector_size(64)));
+
 VK_CLONES void vk_peaks(const float *time, float *largest, float *row, float *sum) {
-    // A multiplication by 0 or 1 would carry infinities; these are magnitudes of a correlation, which are finite.
-    lanes8 best = {0}, at = {0}, total = {0};
+    lanes16 best = {0}, total = {0};
+    whole16 at = {0};
     for (size_t n = 0; n < VK_FRAMES / 2; n++) {
-        const lanes8 value = __builtin_elementwise_abs(LOAD(time + n * VK_LANES));
-        const lanes8 higher = __builtin_convertvector(value > best, lanes8);  // -1 where it is higher
-        at -= higher * ((float)n - at);
+        const lanes16 value = __builtin_elementwise_abs(*(const lanes16 *)(time + n * VK_SEARCHED));
+        const whole16 higher = value > best;  // all bits where it is higher
+        at ^= (at ^ (int32_t)n) & higher;
         best = __builtin_elementwise_max(best, value);
         total += value;
     }
-    STORE(largest, best);
-    STORE(row, at);
-    STORE(sum, total);
+    *(lanes16 *)largest = best;
+    *(lanes16 *)row = __builtin_convertvector(at, lanes16);
+    *(lanes16 *)sum = total;
 }
+_Static_assert(VK_SEARCHED == 16, "a vector of lanes is searched");

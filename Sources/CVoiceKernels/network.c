@@ -3,30 +3,29 @@
 #include "include/CVoiceKernels.h"
 #include "simd.h"
 
-typedef int8_t bytes8 __attribute__((vector_size(8), aligned(1)));
-typedef int8_t bytes16 __attribute__((vector_size(16), aligned(1)));
-typedef float lanes16 __attribute__((vector_size(64), aligned(4)));
-#define LOAD_BYTES(at) __builtin_convertvector(*(const bytes8 *)(at), lanes8)
-#define LOAD_BYTES16(at) __builtin_convertvector(*(const bytes16 *)(at), lanes16)
-
 // Of numbers, by polynomials that a compiler makes vectors of; within a few units in the last place.
 
-VK_INLINE float power_of_two(float x) {
-    const float bounded = x < -126.0f ? -126.0f : x > 126.0f ? 126.0f : x;
-    const int32_t whole = (int32_t)(bounded + (bounded < 0 ? -0.5f : 0.5f));
-    // exp(f ln 2) of what is left, by its series as far as x^7 / 5040 < 1.2e-7
-    const float f = (bounded - (float)whole) * 0.693147181f;
-    const float series = 1 + f * (1 + f * (1.0f / 2 + f * (1.0f / 6 + f * (1.0f / 24 + f * (1.0f / 120 + f * (1.0f / 720))))));
+VK_INLINE float power_of_two(float x, float most) {
+    const float lower = x < -most ? -most : x, bounded = lower > most ? most : lower;
+    // Added to 3 * 2^22 its nearest whole number stands in the last bits.
+    const float magic = 12582912.0f;
     const union {
-        int32_t bits;
         float value;
-    } scale = {.bits = (whole + 127) << 23};
+        int32_t bits;
+    } shifted = {.value = bounded + magic};
+    // 2^f of what is left, -0.5 to 0.5, by the polynomial of least relative error, 9e-8.
+    const float f = bounded - (shifted.value - magic);
+    const float series = 1 + f * (0.693146978f + f * (0.240222421f + f * (0.0555073374f + f * (0.00967151264f + f * 0.00132647272f))));
+    const union {
+        uint32_t bits;
+        float value;
+    } scale = {.bits = ((uint32_t)shifted.bits + 127) << 23};
     return series * scale.value;
 }
 
-VK_INLINE float logistic(float x) { return 1 / (1 + power_of_two(-1.44269504f * x)); }
+VK_INLINE float logistic(float x) { return 1 / (1 + power_of_two(-1.44269504f * x, 126)); }
 
-VK_INLINE float hyperbolic_tangent(float x) { return 1 - 2 / (1 + power_of_two(2 * 1.44269504f * x)); }
+VK_INLINE float hyperbolic_tangent(float x) { return 1 - 2 / (1 + power_of_two(2 * 1.44269504f * x, 126)); }
 
 VK_INLINE float common_logarithm(float x) {
     const union {
@@ -58,7 +57,7 @@ VK_CLONES void vk_common_logarithm(float *values, float least, size_t count) {
 }
 
 VK_CLONES void vk_power(float *values, float exponent, size_t count) {
-    for (size_t i = 0; i < count; i++) values[i] = power_of_two(3.32192809f * exponent * common_logarithm(values[i]));
+    for (size_t i = 0; i < count; i++) values[i] = power_of_two(3.32192809f * exponent * common_logarithm(values[i]), 126);
 }
 
 VK_CLONES void vk_relative(float *values, const float *to, float most, size_t count) {
@@ -75,31 +74,6 @@ VK_CLONES void vk_gated_unit(const float *of_input, const float *of_state, float
         const float keep = logistic(of_input[units + u] + of_state[units + u]);
         const float new = hyperbolic_tangent(of_input[2 * units + u] + reset * of_state[2 * units + u]);
         state[u] = new + keep * (state[u] - new);
-    }
-}
-
-// `together` vectors of outputs from `first` on, so that an input is loaded once for all of them and no sum waits for another.
-VK_INLINE void dense_outputs(
-    const int8_t *weights, const float *scale, const float *bias, const float *input, size_t inputs, float *output, size_t outputs,
-    size_t first, const size_t together) {
-    lanes16 sums[4] = {{0}};
-    for (size_t i = 0; i < inputs; i++)
-        for (size_t v = 0; v < together; v++) sums[v] += input[i] * LOAD_BYTES16(weights + i * outputs + first + v * 16);
-    for (size_t v = 0; v < together; v++) {
-        const size_t at = first + v * 16;
-        *(lanes16 *)(output + at) = *(const lanes16 *)(bias + at) + *(const lanes16 *)(scale + at) * sums[v];
-    }
-}
-
-VK_CLONES void vk_dense(
-    const int8_t *weights, const float *scale, const float *bias, const float *input, size_t inputs, float *output, size_t outputs) {
-    size_t first = 0;
-    for (; first + 64 <= outputs; first += 64) dense_outputs(weights, scale, bias, input, inputs, output, outputs, first, 4);
-    for (; first + 32 <= outputs; first += 32) dense_outputs(weights, scale, bias, input, inputs, output, outputs, first, 2);
-    for (; first < outputs; first += VK_LANES) {
-        lanes8 sum = {0};
-        for (size_t i = 0; i < inputs; i++) sum += input[i] * LOAD_BYTES(weights + i * outputs + first);
-        STORE(output + first, LOAD(bias + first) + LOAD(scale + first) * sum);
     }
 }
 
@@ -129,45 +103,98 @@ VK_CLONES void vk_each_bin(
     }
 }
 
-// The networks that are the same for each bin: rows of VK_ROW numbers, of which VK_PADDED_BINS from VK_FIRST on are computed and those
-// that stand for no bin are zero.
+// The networks that are the same for each bin: rows of VK_ROW numbers, bin 0 at VK_FIRST, and zeros where there is no bin.
 
-// `some` outputs from `first` on, so that a row of bins is loaded once for all of them.
+enum { VECTORS = VK_BINS / 16 };  // and a bin
+_Static_assert(VK_BINS == 16 * VECTORS + 1, "a bin is left behind whole vectors");
+
+// `some` outputs from `first` on of `vectors` vectors of bins from `vector` on, so that a row of bins is loaded once for all of them.
 VK_INLINE void bins_outputs(
     const float *weights, const float *bias, const float *input, size_t inputs, size_t reach, float *output, size_t outputs, int rectify,
-    size_t first, const size_t some) {
-    for (size_t k = VK_FIRST; k < VK_FIRST + VK_PADDED_BINS; k += 16) {
-        lanes16 sums[4];
-        for (size_t v = 0; v < some; v++) sums[v] = bias[first + v] - (lanes16){0};
-        const float *row = weights + first;
-        for (size_t shift = 0; shift < 2 * reach + 1; shift++) {
-            const float *from = input + k + shift - reach;
-            for (size_t i = 0; i < inputs; i++, row += outputs, from += VK_ROW) {
-                const lanes16 value = *(const lanes16 *)from;
-                for (size_t v = 0; v < some; v++) sums[v] += row[v] * value;
-            }
+    size_t first, const size_t some, size_t vector, const size_t vectors) {
+    lanes16 sums[8][2];
+    const size_t k = VK_FIRST + 16 * vector;
+    for (size_t v = 0; v < some; v++)
+        for (size_t j = 0; j < vectors; j++) sums[v][j] = bias[first + v] - (lanes16){0};
+    const float *row = weights + first;
+    for (size_t shift = 0; shift < 2 * reach + 1; shift++) {
+        const float *from = input + k + shift - reach;
+        for (size_t i = 0; i < inputs; i++, row += outputs, from += VK_ROW) {
+            lanes16 values[2];
+            for (size_t j = 0; j < vectors; j++) values[j] = *(const lanes16 *)(from + 16 * j);
+            for (size_t v = 0; v < some; v++)
+                for (size_t j = 0; j < vectors; j++) sums[v][j] += row[v] * values[j];
         }
-        for (size_t v = 0; v < some; v++)
-            *(lanes16 *)(output + (first + v) * VK_ROW + k) = rectify ? __builtin_elementwise_max(sums[v], (lanes16){0}) : sums[v];
+    }
+    for (size_t v = 0; v < some; v++)
+        for (size_t j = 0; j < vectors; j++)
+            *(lanes16 *)(output + (first + v) * VK_ROW + k + 16 * j) =
+                rectify ? __builtin_elementwise_max(sums[v][j], (lanes16){0}) : sums[v][j];
+}
+
+// The bin behind the whole vectors, whose vectors are of outputs.
+VK_INLINE void last_bin(
+    const float *weights, const float *bias, const float *input, size_t inputs, size_t reach, float *output, size_t outputs, int rectify) {
+    const float *const at = input + VK_FIRST + VK_BINS - 1 - reach;
+    size_t first = 0;
+    for (; first + VK_LANES <= outputs; first += VK_LANES) {
+        lanes8 sum = LOAD(bias + first);
+        const float *row = weights + first;
+        for (size_t shift = 0; shift < 2 * reach + 1; shift++)
+            for (size_t i = 0; i < inputs; i++, row += outputs) sum += at[shift + i * VK_ROW] * LOAD(row);
+        if (rectify) sum = __builtin_elementwise_max(sum, (lanes8){0});
+        for (size_t v = 0; v < VK_LANES; v++) output[(first + v) * VK_ROW + VK_FIRST + VK_BINS - 1] = sum[v];
+    }
+    for (; first < outputs; first++) {
+        float sum = bias[first];
+        const float *row = weights + first;
+        for (size_t shift = 0; shift < 2 * reach + 1; shift++)
+            for (size_t i = 0; i < inputs; i++, row += outputs) sum += at[shift + i * VK_ROW] * *row;
+        output[first * VK_ROW + VK_FIRST + VK_BINS - 1] = rectify && sum < 0 ? 0 : sum;
     }
 }
 
-VK_CLONES void vk_bins_dense(
+// As many sums at a time as there are registers for.
+WIDE static void bins_wide(
     const float *weights, const float *bias, const float *input, size_t inputs, size_t reach, float *output, size_t outputs, int rectify) {
-    enum { TOGETHER = 4 };
     size_t first = 0;
-    for (; first + TOGETHER <= outputs; first += TOGETHER)
-        bins_outputs(weights, bias, input, inputs, reach, output, outputs, rectify, first, TOGETHER);
-    for (; first < outputs; first++) bins_outputs(weights, bias, input, inputs, reach, output, outputs, rectify, first, 1);
-    for (size_t u = 0; u < outputs; u++)
-        for (size_t k = VK_FIRST + VK_BINS; k < VK_FIRST + VK_PADDED_BINS; k++) output[u * VK_ROW + k] = 0;
+    for (; first + 8 <= outputs; first += 8)
+        for (size_t k = 0; k < VECTORS; k += 2)
+            bins_outputs(weights, bias, input, inputs, reach, output, outputs, rectify, first, 8, k, 2);
+    for (; first < outputs; first++)
+        for (size_t k = 0; k < VECTORS; k += 2)
+            bins_outputs(weights, bias, input, inputs, reach, output, outputs, rectify, first, 1, k, 2);
+    last_bin(weights, bias, input, inputs, reach, output, outputs, rectify);
+}
+
+VK_CLONES static void bins_narrow(
+    const float *weights, const float *bias, const float *input, size_t inputs, size_t reach, float *output, size_t outputs, int rectify) {
+    size_t first = 0;
+    for (; first + 4 <= outputs; first += 4)
+        for (size_t k = 0; k < VECTORS; k++)
+            bins_outputs(weights, bias, input, inputs, reach, output, outputs, rectify, first, 4, k, 1);
+    for (; first < outputs; first++)
+        for (size_t k = 0; k < VECTORS; k++)
+            bins_outputs(weights, bias, input, inputs, reach, output, outputs, rectify, first, 1, k, 1);
+    last_bin(weights, bias, input, inputs, reach, output, outputs, rectify);
+}
+
+void vk_bins_dense(
+    const float *weights, const float *bias, const float *input, size_t inputs, size_t reach, float *output, size_t outputs, int rectify) {
+    if (IS_WIDE) return bins_wide(weights, bias, input, inputs, reach, output, outputs, rectify);
+    bins_narrow(weights, bias, input, inputs, reach, output, outputs, rectify);
+}
+
+// Both functions over one divisor: with a = exp(-share) and b = exp(2 new), (1 / (1 + a)) ((b - 1) / (b + 1) - state).
+VK_INLINE float follow(float share, float new, float state) {
+    const float a = power_of_two(-1.44269504f * share, 60), b = power_of_two(2 * 1.44269504f * new, 60);
+    return state + (b - 1 - state * (b + 1)) / ((1 + a) * (1 + b));
 }
 
 VK_CLONES void vk_bins_follow(const float *driven, float *state, size_t units) {
     for (size_t u = 0; u < units; u++) {
         const float *share = driven + u * VK_ROW + VK_FIRST, *new = driven + (units + u) * VK_ROW + VK_FIRST;
         float *row = state + u * VK_ROW + VK_FIRST;
-        for (size_t k = 0; k < VK_PADDED_BINS; k++) row[k] += logistic(share[k]) * (hyperbolic_tangent(new[k]) - row[k]);
-        for (size_t k = VK_BINS; k < VK_PADDED_BINS; k++) row[k] = 0;
+        for (size_t k = 0; k < VK_PADDED_BINS; k++) row[k] = follow(share[k], new[k], row[k]);
     }
 }

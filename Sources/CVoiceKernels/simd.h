@@ -11,14 +11,24 @@
 #endif
 #endif
 
+// WIDE functions use registers of 16 floats; they are called only where IS_WIDE says that there are such.
 #if defined(__x86_64__) && defined(__linux__) && !defined(VK_ONE_CLONE)
 #define VK_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#define WIDE __attribute__((target("arch=x86-64-v4"), min_vector_width(512), noinline))
+#define IS_WIDE (__builtin_cpu_supports("x86-64-v4") != 0)
 #else
 #define VK_CLONES
+#define WIDE
+#ifdef __AVX512F__
+#define IS_WIDE 1
+#else
+#define IS_WIDE 0
+#endif
 #endif
 #define VK_INLINE static inline __attribute__((always_inline))
 
 typedef float lanes8 __attribute__((vector_size(32), aligned(4)));
+typedef float lanes16 __attribute__((vector_size(64), aligned(4)));
 
 // By macros, not functions: what a vector is passed in differs between the clones.
 #define LOAD(at) (*(const lanes8 *)(at))

@@ -38,6 +38,53 @@ package struct Spectrum: ~Copyable {
     }
 }
 
+/// The newest spectra of a signal as lanes, the newest first. None is moved when another comes: each is written twice,
+/// so that the lanes from any one on lie side by side.
+package struct SpectrumHistory: ~Copyable {
+    package let lanes: Int
+    /// Bins that are kept.
+    private let bins: Range<Int>
+    private var real: RealVector
+    private var imaginary: RealVector
+    /// The newest one's lane.
+    private var newest = 0
+
+    package init(lanes: Int, bins: Range<Int> = 0..<Spectrum.bins) {
+        precondition(lanes.isMultiple(of: Int(VK_LANES)) && bins.lowerBound >= 0 && bins.upperBound <= Spectrum.bins)
+        self.lanes = lanes
+        self.bins = bins
+        real = RealVector(count: bins.count * 2 * lanes)
+        imaginary = RealVector(count: bins.count * 2 * lanes)
+    }
+
+    /// Takes the next one, for the oldest.
+    package mutating func push(_ new: borrowing Spectrum) {
+        precondition(new.lanes == 1)
+        newest = (newest == 0 ? lanes : newest) - 1
+        let first = bins.lowerBound
+        unsafe vk_put_lane(real.start, bins.count, lanes, newest, new.real.start + first)
+        unsafe vk_put_lane(imaginary.start, bins.count, lanes, newest, new.imaginary.start + first)
+    }
+
+    /// Adds to an average of products, a lane for each spectrum: sum ← memory · sum + other · conj(spectrum).
+    package func correlate(_ other: borrowing Spectrum, memory: Float, into sum: inout Spectrum) {
+        precondition(other.lanes == 1 && sum.lanes == lanes)
+        let first = bins.lowerBound
+        unsafe vk_correlate(
+            real.start + newest, imaginary.start + newest, 2 * lanes, other.real.start + first,
+            other.imaginary.start + first, memory, sum.real.start + first * lanes,
+            sum.imaginary.start + first * lanes, lanes, bins.count)
+    }
+
+    /// The sum over lanes of spectrum times weight.
+    package func filter(by weights: borrowing Spectrum, into output: inout Spectrum) {
+        precondition(weights.lanes == lanes && output.lanes == 1 && bins == 0..<Spectrum.bins)
+        unsafe vk_filter(
+            real.start + newest, imaginary.start + newest, 2 * lanes, weights.real.start, weights.imaginary.start,
+            lanes, output.real.start, output.imaginary.start)
+    }
+}
+
 /// Up to eight real signals of 320 frames that are transformed together, which costs as much as one.
 @usableFromInline
 package struct TransformBatch: ~Copyable {
@@ -89,27 +136,6 @@ package struct TransformBatch: ~Copyable {
         }
     }
 
-    /// Takes eight neighbouring lanes.
-    package mutating func setSpectra(_ values: borrowing Spectrum, lanes first: Int) {
-        precondition(first + Self.lanes <= values.lanes)
-        for bin in 0..<Spectrum.bins {
-            for lane in 0..<Self.lanes {
-                spectrum.real[bin * Self.lanes + lane] = values.real[bin * values.lanes + first + lane]
-                spectrum.imaginary[bin * Self.lanes + lane] = values.imaginary[bin * values.lanes + first + lane]
-            }
-        }
-    }
-
-    /// A frame of a lane.
-    @inlinable
-    package func time(_ lane: Int, _ frame: Int) -> Float { time[frame * Self.lanes + lane] }
-
-    /// For each lane the largest magnitude of its first half, where it is, and the sum of all.
-    package func peaks(largest: inout RealVector, frame: inout RealVector, sum: inout RealVector) {
-        precondition(largest.count == Self.lanes && frame.count == Self.lanes && sum.count == Self.lanes)
-        unsafe vk_peaks(time.start, largest.start, frame.start, sum.start)
-    }
-
     package mutating func forward() {
         unsafe vk_forward(tables.start, time.start, spectrum.real.start, spectrum.imaginary.start)
     }
@@ -131,4 +157,36 @@ package struct TransformBatch: ~Copyable {
         precondition(lane < Self.lanes && first + frames.count <= Self.frames)
         for index in 0..<frames.count { frames[index] = time[(first + index) * Self.lanes + lane] }
     }
+}
+
+/// Correlations by lags: the first half of the inverse transforms of so many neighbouring lanes of a spectrum.
+package struct LagFrames: ~Copyable {
+    package static let lanes = Int(VK_SEARCHED)
+    /// Frames of a lane.
+    package static let frames = Int(VK_FRAMES) / 2
+
+    private let tables: RealVector
+    private var time = RealVector(count: frames * lanes)
+    /// For each lane the largest magnitude, the frame that has it, and the sum of all.
+    package private(set) var largest = RealVector(count: lanes)
+    /// See `largest`.
+    package private(set) var frame = RealVector(count: lanes)
+    /// See `largest`.
+    package private(set) var sum = RealVector(count: lanes)
+
+    package init() {
+        tables = RealVector(count: Int(VK_TABLES))
+        unsafe vk_prepare_tables(tables.start)
+    }
+
+    /// Transforms the lanes from `first` on.
+    package mutating func take(_ spectrum: borrowing Spectrum, lanes first: Int) {
+        precondition(first + Self.lanes <= spectrum.lanes)
+        unsafe vk_lags(
+            tables.start, spectrum.real.start + first, spectrum.imaginary.start + first, spectrum.lanes, time.start)
+        unsafe vk_peaks(time.start, largest.start, frame.start, sum.start)
+    }
+
+    /// A frame of a lane.
+    package subscript(lane: Int, frame: Int) -> Float { time[frame * Self.lanes + lane] }
 }

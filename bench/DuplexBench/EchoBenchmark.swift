@@ -25,6 +25,7 @@ private enum EchoBenchmark {
             }
         }
         for score in scores { table.add(score.cells) }
+        let cost = try EchoCost()
         let hard = try HardRoomTable()
         return BenchmarkResult(
             description: """
@@ -37,8 +38,11 @@ private enum EchoBenchmark {
                 far end, before any processing as in the row of bypass; "headset": the same where there is no echo. Thread CPU \
                 per 10 ms, each block's the least of \(EchoScore.passes) passes.
                 """,
-            table: table, summary: scores.flatMap(\.summary) + hard.summary,
-            further: [("hard rooms", HardRoomTable.description, hard.table)])
+            table: table, summary: scores.flatMap(\.summary) + cost.summary + hard.summary,
+            further: [
+                ("cost while both talk", EchoCost.description, cost.table),
+                ("hard rooms", HardRoomTable.description, hard.table),
+            ])
     }
 }
 

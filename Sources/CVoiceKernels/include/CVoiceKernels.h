@@ -1,7 +1,7 @@
 // The inner loops of the echo canceller: pure functions over memory of the caller, for the media thread.
 //
-// Nothing here allocates, locks, blocks or keeps state. On x86-64 each is compiled for AVX2 with FMA and for the
-// baseline, and the loader chooses; elsewhere the compiler's vectors are the machine's.
+// Nothing here allocates, locks, blocks or keeps state. On x86-64 each is compiled for AVX-512, for AVX2 with FMA and for
+// the baseline, and the loader chooses; elsewhere the compiler's vectors are the machine's.
 //
 // "Lanes" are numbers that the same is done to: eight signals that are transformed at once, or the partitions of a
 // filter. They lie side by side, a row of lanes for each frame or frequency bin, so that no loop needs a shuffle.
@@ -39,6 +39,18 @@ void vk_forward(const float *tables, const float *time, float *real, float *imag
 /// The inverse of vk_forward, scaled by 1/VK_FRAMES.
 void vk_inverse(const float *tables, const float *real, const float *imaginary, float *time) VK_SAFE;
 
+/// Floats that the tables for one signal take: 2 * 6 * 40 for its first two passes, 2 * 5 for the third, 2 * 80 to part even from odd.
+enum { VK_ALONE_TABLES = 650 };
+
+/// Fills `tables`, VK_ALONE_TABLES floats. Not real-time safe.
+void vk_prepare_alone(float *tables);
+
+/// Transforms a real signal of VK_FRAMES frames times a window, or as it is where that is null, to VK_BINS bins. Unscaled.
+void vk_forward_alone(const float *tables, const float *signal, const float *window, float *real, float *imaginary) VK_SAFE;
+
+/// The inverse of vk_forward_alone without a window, scaled by 1/VK_FRAMES.
+void vk_inverse_alone(const float *tables, const float *real, const float *imaginary, float *signal) VK_SAFE;
+
 /// One pass of a complex transform of 4 * `groups` * `stride` points in Stockham's order, radix 4: `stride` butterflies in each group. The
 /// factors are six rows of `groups`: cosine and sine of -2 pi k group / (4 * groups) for k = 1, 2, 3. Input and output do not overlap.
 void vk_fourier_pass4(
@@ -61,9 +73,20 @@ void vk_join_spectrum(
 /// Cuts the second half off the impulse responses whose spectra are the `lanes` (a multiple of 8) lanes, in place.
 void vk_constrain(const float *tables, float *real, float *imaginary, size_t lanes) VK_SAFE;
 
+/// Lanes that vk_lags and vk_peaks take at once.
+enum { VK_SEARCHED = 16 };
+
+/// The first VK_FRAMES / 2 frames of the inverse of VK_SEARCHED spectra, which are neighbouring lanes of rows of `stride`. `time` has a row
+/// of VK_SEARCHED for each frame.
+void vk_lags(const float *tables, const float *real, const float *imaginary, size_t stride, float *time) VK_SAFE;
+
 /// Puts `values` (one for each row) in lane `first` of `rows` rows of `stride` lanes, after moving the lanes from
-/// `first` on up by one; lane `first + count - 1` drops out.
+/// `first` on up by one; lane `first + count - 1` drops out. `count` is a multiple of 8.
 void vk_push_lane(float *rows, size_t row_count, size_t stride, size_t first, size_t count, const float *values) VK_SAFE;
+
+/// Puts `values` in lane `lane` of `row_count` rows of twice `lanes`, and again `lanes` further on: from any lane of the first half on there
+/// are `lanes` different ones.
+void vk_put_lane(float *rows, size_t row_count, size_t lanes, size_t lane, const float *values) VK_SAFE;
 
 /// output = sum over lanes of x * w, for VK_BINS bins; x has rows of `x_stride`, w of `lanes` (a multiple of 8).
 void vk_filter(
@@ -91,14 +114,12 @@ void vk_kalman_apply(
     const float *x_real, const float *x_imaginary, size_t x_stride, const float *dw_real, const float *dw_imaginary,
     const float *gain, float memory, float *w_real, float *w_imaginary, float *variance, size_t lanes) VK_SAFE;
 
-/// sum <- memory * sum + d * conj(u), for `rows` bins from `first` on; u and the sum have rows of `lanes` (a multiple
-/// of 8).
+/// sum <- memory * sum + d * conj(u), for `rows` bins; u has rows of `u_stride`, the sum of `lanes` (a multiple of 8).
 void vk_correlate(
-    const float *u_real, const float *u_imaginary, const float *d_real, const float *d_imaginary, float memory, float *sum_real,
-    float *sum_imaginary, size_t lanes, size_t first, size_t rows) VK_SAFE;
+    const float *u_real, const float *u_imaginary, size_t u_stride, const float *d_real, const float *d_imaginary, float memory,
+    float *sum_real, float *sum_imaginary, size_t lanes, size_t rows) VK_SAFE;
 
-/// For each of eight lanes of `time`: the largest magnitude of its first VK_FRAMES / 2 rows, the row that has it, and
-/// the sum of all.
+/// For each lane of vk_lags' `time`: the largest magnitude of its frames, the frame that has it, and the sum of all.
 void vk_peaks(const float *time, float *largest, float *row, float *sum) VK_SAFE;
 
 /// output[i] = sum of taps[j] * input[i * step + j] over `tap_count`.
@@ -143,8 +164,12 @@ void vk_relative(float *values, const float *to, float most, size_t count) VK_SA
 /// The memory of a gated recurrent unit from what its input and its memory make of its three gates: reset, keep, new.
 void vk_gated_unit(const float *of_input, const float *of_state, float *state, size_t units) VK_SAFE;
 
-/// A layer of a neural network: output = bias + scale * (weights * input). `weights` has a row of `outputs` (a multiple
-/// of 8) for each input.
+/// Most inputs of a layer.
+enum { VK_MOST_INPUTS = 1024 };
+
+/// A layer of a neural network: output = bias + scale * (weights * input), for at most VK_MOST_INPUTS inputs and a multiple of 8 outputs.
+/// `weights` has a row for each two inputs: a pair of weights for each output, the second 0 where there is no second input. Inputs are
+/// rounded to 16 bits of the largest of them; with those the sums are exact.
 void vk_dense(
     const int8_t *weights, const float *scale, const float *bias, const float *input, size_t inputs, float *output,
     size_t outputs) VK_SAFE;
@@ -155,8 +180,8 @@ void vk_each_bin(
     const float *features, size_t rows, const float *own, const float *weights, const float *bias, const float *exit, size_t units,
     float *output, size_t bins) VK_SAFE;
 
-/// Rows of the networks that are the same for each bin: numbers of a row, where bin 0 is in it, and how many are computed from there. What
-/// stands for no bin is zero, so bins at the edges have neighbours.
+/// Rows of the networks that are the same for each bin: numbers of a row, where bin 0 is in it, and how many vectors take from there. What
+/// stands for no bin is zero and stays so, and bins at the edges have neighbours.
 enum { VK_ROW = 192, VK_FIRST = 8, VK_PADDED_BINS = 176 };
 
 /// The same layer for each bin: output = bias + weights * input, and no less than 0 where `rectify` is not 0. A bin's input is `inputs` rows

@@ -198,7 +198,7 @@ extension NativeEchoCanceller {
     /// The same path is heard elsewhere: takes it there.
     private mutating func followJump(unexplained: Float) {
         let before = linear.reference.offset
-        let found = delays.lookForJump(of: linear.filter, offset: before, unexplained: unexplained, &batch)
+        let found = delays.lookForJump(of: linear.filter, offset: before, unexplained: unexplained)
         guard let offset = found else { return }
         monitor.countShift(by: Self.time(offset - before))
         linear.move(to: offset, &batch)

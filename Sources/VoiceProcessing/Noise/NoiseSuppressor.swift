@@ -115,14 +115,17 @@ package struct NoiseSuppressor: ~Copyable {
         var noise: Float = 0
         for start in stride(from: 0, to: block.count, by: frames.hop) {
             frames.analyse(block.span, from: start)
-            noise = judge(isDamped: isDamped)
+            noise = gatherPowers(isDamped: isDamped)
+            holdTransients()
             guard mode != .off else { continue }
+            findGains()
             suppression += 0.5 * applyGains()
             frames.synthesise(into: &block, at: start)
         }
         splice.run(&block)
         return Evidence(
-            noiseLevel: max(silenceLevel, decibelsFullScale(ofPower: noise)), clicking: transients.certainty,
+            noiseLevel: max(silenceLevel, decibelsFullScale(ofPower: noise * noiseScale)),
+            clicking: transients.certainty,
             suppression: suppression)
     }
 
@@ -133,8 +136,10 @@ package struct NoiseSuppressor: ~Copyable {
     }
 
     private mutating func switchOver() {
-        // The history is warm whether on or off, so there is nothing to wait for: only the time jumps.
+        // The history is warm whether on or off, so there is nothing to wait for: only the time jumps. Nobody asked for
+        // the gains meanwhile.
         frames.prepare()
+        isFirstFrame = true
         floor = Self.floor(of: mode)
         splice.begin(hold: 0)
     }
@@ -150,14 +155,14 @@ package struct NoiseSuppressor: ~Copyable {
         }
     }
 
-    /// Finds the noise, the SNRs and from them the gains of the frame that was analysed.
-    private mutating func judge(isDamped: Bool) -> Float {
-        let noise = gatherPowers(isDamped: isDamped)
-        holdTransients()
+    /// Mean square of the noise over the sum of its power spectrum.
+    private var noiseScale: Float { 2 / (Float(frames.transform.length) * frames.windowEnergy) }
+
+    /// Finds the SNRs, and from them the gains, of the frame that was analysed.
+    private mutating func findGains() {
         judgeBands()
         for bin in 0..<gains.count { gains[bin] = gain(bin) }
         isFirstFrame = false
-        return 2 * noise / (Float(frames.transform.length) * frames.windowEnergy)
     }
 
     private mutating func holdTransients() {

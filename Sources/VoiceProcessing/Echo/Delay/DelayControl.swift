@@ -90,8 +90,7 @@ struct DelayControl: ~Copyable {
             memory.observe(prediction: inputs.prediction, power: inputs.predictionPower, microphone: inputs.microphone)
         }
         let found = tracker.run(
-            far: inputs.far, farPower: inputs.farPower, microphone: inputs.microphone, isPathKnown: memory.isKnown,
-            &batch)
+            far: inputs.far, farPower: inputs.farPower, microphone: inputs.microphone, isPathKnown: memory.isKnown)
         if let found { return decide(found: found, offset: offset, unexplained: unexplained, isRight: isRight) }
         return followHint()
     }
@@ -141,10 +140,10 @@ struct DelayControl: ~Copyable {
     /// - Returns: the offset at which the echo of the remembered path is now; ``finishJump(by:in:)`` follows the move
     ///   there.
     mutating func lookForJump(
-        of filter: borrowing EchoPathFilter, offset: Int, unexplained: Float, _ batch: inout TransformBatch
+        of filter: borrowing EchoPathFilter, offset: Int, unexplained: Float
     ) -> Int? {
         memory.remember(filter, unexplained: unexplained)
-        return memory.lookForJump(unexplained: unexplained, offset: offset, &batch)
+        return memory.lookForJump(unexplained: unexplained, offset: offset)
     }
 
     /// The reference was moved by `frames` after a jump: gives the remembered path back, and begins the search for its

@@ -40,11 +40,10 @@ struct EchoDelayTracker: ~Copyable {
     ///
     /// - Returns: the delay, whenever enough peaks agree.
     mutating func run(
-        far: borrowing Spectrum, farPower: Float, microphone: borrowing Spectrum, isPathKnown: Bool,
-        _ batch: inout TransformBatch
+        far: borrowing Spectrum, farPower: Float, microphone: borrowing Spectrum, isPathKnown: Bool
     ) -> Int? {
         search.add(other: far, power: farPower, microphone: microphone)
-        guard search.look(&batch) else { return nil }
+        guard search.look() else { return nil }
         guard farPower > 1e-7 else {
             trend.skip()
             return nil

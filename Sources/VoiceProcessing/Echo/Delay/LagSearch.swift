@@ -6,7 +6,7 @@ import VoiceSignal
 ///
 /// Generalised cross-correlation with phase transform (Knapp and Carter, 1976), block by block: the whitened spectrum
 /// of the microphone's newest 10 ms times those of 20 ms of the other signal 0, 10, 20 ... 630 ms ago, each product
-/// averaged exponentially. Each of these 64 lanes holds 10 ms of lags without a wrap; two of the eight groups of lanes
+/// averaged exponentially. Each of these 64 lanes holds 10 ms of lags without a wrap; two of the four groups of lanes
 /// are transformed back in each block. A peak that stands out of the mean of all lags is an echo.
 struct LagSearch: ~Copyable {
     /// What a round of all lags showed.
@@ -26,8 +26,8 @@ struct LagSearch: ~Copyable {
     /// Bins of 50 Hz: above hum, to where a small loudspeaker and a voice still have something to say.
     private static let band = 4..<92
     /// Groups of lanes that are transformed back in a block.
-    private static let groupsPerBlock = 4
-    private static let groups = lanes / TransformBatch.lanes
+    private static let groupsPerBlock = 2
+    private static let groups = lanes / LagFrames.lanes
     /// Mean square of the other signal, over 20 ms, below which it says nothing: -65 dBFS.
     private static let silence: Float = 3e-7
     /// Lanes that the mean is taken over at least.
@@ -38,13 +38,11 @@ struct LagSearch: ~Copyable {
     private let fullScale: Float
     /// A bit for each lane: whether there was anything in it; the newest lane's is the lowest.
     private var active: UInt64 = 0
-    private var past = Spectrum(lanes: lanes)
+    private var past = SpectrumHistory(lanes: lanes, bins: band)
     private var sum = Spectrum(lanes: lanes)
     private var whitened = Spectrum()
     private var group = 0
-    private var largest = RealVector(count: TransformBatch.lanes)
-    private var place = RealVector(count: TransformBatch.lanes)
-    private var total = RealVector(count: TransformBatch.lanes)
+    private var frames = LagFrames()
     private var best = (value: Float(0), lag: 0, sum: Float(0))
     private var watched = (lag: -1, value: Float(0))
 
@@ -59,7 +57,7 @@ struct LagSearch: ~Copyable {
     /// A search whose average has a memory of so many blocks.
     init(memoryBlocks: Float) {
         memory = expf(-1 / memoryBlocks)
-        fullScale = 2 * Float(Self.band.count) / Float(TransformBatch.frames) / (1 - memory)
+        fullScale = 2 * Float(Self.band.count) / Float(VK_FRAMES) / (1 - memory)
     }
 
     mutating func clear() {
@@ -76,18 +74,16 @@ struct LagSearch: ~Copyable {
         let isActive = power >= Self.silence
         active = active << 1 | (isActive ? 1 : 0)
         if isActive { whiten(other) } else { whitened.clear() }
-        past.push(whitened, first: 0, count: Self.lanes)
+        past.push(whitened)
         whiten(microphone)
-        unsafe vk_correlate(
-            past.real.start, past.imaginary.start, whitened.real.start, whitened.imaginary.start, memory,
-            sum.real.start, sum.imaginary.start, Self.lanes, Self.band.lowerBound, Self.band.count)
+        past.correlate(whitened, memory: memory, into: &sum)
     }
 
     /// Looks at the next lanes.
     ///
     /// - Returns: whether a round has ended and ``peak`` is new.
-    mutating func look(_ batch: inout TransformBatch) -> Bool {
-        for _ in 0..<Self.groupsPerBlock { look(group: group, &batch) }
+    mutating func look() -> Bool {
+        for _ in 0..<Self.groupsPerBlock { look(group: group) }
         guard group == 0 else { return false }
         let filled = max(Self.fewestLanes, active.nonzeroBitCount)
         let mean = best.sum / Float(filled * Self.block) + 1e-12
@@ -99,23 +95,23 @@ struct LagSearch: ~Copyable {
         return true
     }
 
-    private mutating func look(group number: Int, _ batch: inout TransformBatch) {
-        batch.setSpectra(sum, lanes: number * TransformBatch.lanes)
-        batch.inverse()
-        batch.peaks(largest: &largest, frame: &place, sum: &total)
-        for lane in 0..<TransformBatch.lanes {
-            best.sum += total[lane]
-            let first = (number * TransformBatch.lanes + lane) * Self.block
-            if largest[lane] > best.value { best = (largest[lane], first + Int(place[lane]), best.sum) }
-            compareWatched(batch, lane: lane, first: first)
+    private mutating func look(group number: Int) {
+        frames.take(sum, lanes: number * LagFrames.lanes)
+        for lane in 0..<LagFrames.lanes {
+            best.sum += frames.sum[lane]
+            let first = (number * LagFrames.lanes + lane) * Self.block
+            if frames.largest[lane] > best.value {
+                best = (frames.largest[lane], first + Int(frames.frame[lane]), best.sum)
+            }
+            compareWatched(lane: lane, first: first)
         }
         group = (number + 1) % Self.groups
     }
 
-    private mutating func compareWatched(_ batch: borrowing TransformBatch, lane: Int, first: Int) {
+    private mutating func compareWatched(lane: Int, first: Int) {
         guard watched.lag >= 0 else { return }
         let near = max(first, watched.lag - 8)..<max(first, watched.lag - 8, min(first + Self.block, watched.lag + 9))
-        for lag in near { watchedBest = max(watchedBest, abs(batch.time(lane, lag - first))) }
+        for lag in near { watchedBest = max(watchedBest, abs(frames[lane, lag - first])) }
     }
 
     private mutating func whiten(_ spectrum: borrowing Spectrum) {

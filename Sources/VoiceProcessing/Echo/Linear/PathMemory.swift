@@ -32,7 +32,7 @@ struct PathMemory: ~Copyable {
     private var held = 0
     private var sinceSnapshot = 0
     private var sinceJump = 1_000
-    private var reference = Spectrum(lanes: ReferenceSpectra.linear)
+    private var reference = SpectrumHistory(lanes: ReferenceSpectra.linear)
     private var match: LagSearch
     private var frames = RealVector(count: 2 * block)
     private var estimate = Spectrum()
@@ -54,9 +54,9 @@ struct PathMemory: ~Copyable {
     /// What was played at the offset 0 in the last 20 ms, for the remembered path; writes its echo's spectrum for the
     /// inverse transform.
     mutating func predict(_ played: borrowing Spectrum, into output: inout Spectrum) -> Bool {
-        reference.push(played, first: 0, count: ReferenceSpectra.linear)
+        reference.push(played)
         guard held > 1 else { return false }
-        linearWeights.estimate(reference, into: &output)
+        reference.filter(by: linearWeights.weights, into: &output)
         return true
     }
 
@@ -81,13 +81,13 @@ struct PathMemory: ~Copyable {
     }
 
     /// Whether the loss of the path is plain and where its echo is now; nil while nothing is to be done.
-    mutating func lookForJump(unexplained: Float, offset: Int, _ batch: inout TransformBatch) -> Int? {
+    mutating func lookForJump(unexplained: Float, offset: Int) -> Int? {
         guard isKnown, held > 1, unexplained > Self.alarming, sinceJump > Self.rest else {
             votes = 0
             return nil
         }
         match.watch(offset)
-        guard match.look(&batch) else { return nil }
+        guard match.look() else { return nil }
         let peak = match.peak
         let isElsewhere = abs(peak.lag - offset) > 8 && peak.lag < ReferenceSpectra.longestOffset
         guard isElsewhere, peak.prominence > Self.prominence, peak.likeness > Self.likeness,

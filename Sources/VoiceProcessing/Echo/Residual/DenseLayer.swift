@@ -6,18 +6,29 @@ import VoiceSignal
 struct DenseLayer: ~Copyable {
     private let bias: RealVector
     private let scale: RealVector
-    /// A row of outputs for each input.
+    private let inputs: Int
+    /// A row for each two inputs, of a pair of weights for each output; an odd number's last pair is half.
     private let weights: FixedArray<Int8>
 
     /// Reads the layer from a network's file; `outputs` is a multiple of 8.
     init(inputs: Int, outputs: Int, from file: inout NetworkFile) {
+        precondition(inputs <= Int(VK_MOST_INPUTS) && outputs.isMultiple(of: 8), "a layer that the kernel takes")
+        self.inputs = inputs
         bias = file.floats(outputs)
         scale = file.floats(outputs)
-        weights = file.bytes(inputs * outputs)
+        // In the file is a row of outputs for each input.
+        let rows = file.bytes(inputs * outputs)
+        var pairs = FixedArray<Int8>(count: (inputs + 1) / 2 * 2 * outputs, repeating: 0)
+        for input in 0..<inputs {
+            for output in 0..<outputs {
+                pairs[2 * (input / 2 * outputs + output) + input % 2] = rows[input * outputs + output]
+            }
+        }
+        weights = pairs
     }
 
     func run(_ input: borrowing RealVector, into output: inout RealVector) {
-        precondition(output.count == bias.count && input.count * output.count == weights.count)
+        precondition(output.count == bias.count && input.count == inputs)
         unsafe vk_dense(
             weights.start, scale.start, bias.start, input.start, input.count, output.start, output.count)
     }

@@ -1,0 +1,153 @@
+// A layer whose weights are bytes. Inputs become whole numbers of 16 bits, of which two at a time are multiplied and added, and the sums
+// are exact: the same in every variant.
+
+#include <string.h>
+
+#include "include/CVoiceKernels.h"
+#include "simd.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#elif defined(__ARM_NEON)
+#include <arm_neon.h>
+#endif
+
+typedef struct {
+    const int8_t *weights;
+    const float *scale, *bias;
+    size_t inputs, outputs;
+} layer;
+
+#if defined(__x86_64__)
+
+#define BYTES(Register, at) (*(const Register *)(at))
+typedef __m128i bytes16 __attribute__((aligned(1)));
+typedef __m256i bytes32 __attribute__((aligned(1)));
+
+#define NAME dense_vnni
+#define TARGET __attribute__((target("arch=x86-64-v4,avx512vnni")))
+#define SUMS __m512i
+#define STEP 16
+#define MULTIPLY(sums, at, pair) sums = _mm512_dpwssd_epi32(sums, _mm512_cvtepi8_epi16(BYTES(bytes32, at)), _mm512_set1_epi32(pair))
+#include "dense-outputs.h"
+
+#define NAME dense_v4
+#define TARGET __attribute__((target("arch=x86-64-v4")))
+#define SUMS __m512i
+#define STEP 16
+#define MULTIPLY(sums, at, pair) \
+    sums = _mm512_add_epi32(sums, _mm512_madd_epi16(_mm512_cvtepi8_epi16(BYTES(bytes32, at)), _mm512_set1_epi32(pair)))
+#include "dense-outputs.h"
+
+#define NAME dense_v3
+#define TARGET __attribute__((target("arch=x86-64-v3")))
+#define SUMS __m256i
+#define STEP 8
+#define MULTIPLY(sums, at, pair) \
+    sums = _mm256_add_epi32(sums, _mm256_madd_epi16(_mm256_cvtepi8_epi16(BYTES(bytes16, at)), _mm256_set1_epi32(pair)))
+#include "dense-outputs.h"
+
+// Bytes in the upper halves of words, moved down with their sign.
+VK_INLINE __m128i words(const int8_t *at) {
+    const __m128i bytes = _mm_loadl_epi64((const __m128i *)at);
+    return _mm_srai_epi16(_mm_unpacklo_epi8(bytes, bytes), 8);
+}
+
+#define NAME dense_plain
+#define TARGET
+#define SUMS __m128i
+#define STEP 4
+#define MULTIPLY(sums, at, pair) sums = _mm_add_epi32(sums, _mm_madd_epi16(words(at), _mm_set1_epi32(pair)))
+#include "dense-outputs.h"
+
+#elif defined(__ARM_NEON)
+
+#define NAME dense_plain
+#define TARGET
+#define SUMS int32x4x2_t
+#define STEP 8
+#define MULTIPLY(sums, at, pair) sums = multiply(sums, at, pair)
+
+VK_INLINE int32x4x2_t multiply(int32x4x2_t sums, const int8_t *at, int32_t pair) {
+    const int8x8x2_t bytes = vld2_s8(at);
+    const int16x8_t even = vmovl_s8(bytes.val[0]), odd = vmovl_s8(bytes.val[1]);
+    const int16x4_t x = vreinterpret_s16_s32(vdup_n_s32(pair));
+    sums.val[0] = vmlal_lane_s16(vmlal_lane_s16(sums.val[0], vget_low_s16(even), x, 0), vget_low_s16(odd), x, 1);
+    sums.val[1] = vmlal_lane_s16(vmlal_lane_s16(sums.val[1], vget_high_s16(even), x, 0), vget_high_s16(odd), x, 1);
+    return sums;
+}
+#include "dense-outputs.h"
+
+#else
+
+static void dense_plain(const layer *of, const int16_t *input, float unit, float *output) {
+    for (size_t o = 0; o < of->outputs; o++) {
+        int32_t sum = 0;
+        for (size_t i = 0; i < of->inputs; i++) sum += of->weights[2 * (i / 2 * of->outputs + o) + i % 2] * input[i];
+        output[o] = of->bias[o] + of->scale[o] * unit * (float)sum;
+    }
+}
+
+#endif
+
+// Inputs as whole numbers, and what one of their steps is. The largest is at most so large that no sum of all products exceeds 31 bits.
+VK_CLONES static float quantise(const float *input, size_t inputs, int16_t *whole) {
+    const float most = inputs * 127 * 32767 < INT32_MAX ? 32767 : (float)(INT32_MAX / 127 / inputs);
+    lanes8 magnitudes = {0};
+    size_t rest = 0;
+    for (; rest + VK_LANES <= inputs; rest += VK_LANES)
+        magnitudes = __builtin_elementwise_max(magnitudes, __builtin_elementwise_abs(LOAD(input + rest)));
+    float largest = 0;
+    for (size_t v = 0; v < VK_LANES; v++) largest = magnitudes[v] > largest ? magnitudes[v] : largest;
+    for (; rest < inputs; rest++) {
+        const float magnitude = __builtin_fabsf(input[rest]);
+        largest = magnitude > largest ? magnitude : largest;
+    }
+    if (largest == 0) {
+        memset(whole, 0, inputs * sizeof *whole);
+        return 0;
+    }
+    // Added to 3 * 2^22 a number's nearest whole one stands in the last bits.
+    const float scale = most / largest;
+    for (size_t i = 0; i < inputs; i++) {
+        const union {
+            float value;
+            int32_t bits;
+        } shifted = {.value = input[i] * scale + 12582912.0f};
+        whole[i] = (int16_t)shifted.bits;
+    }
+    return largest / most;
+}
+
+// Variants beyond the plain one need what processors of their level have; clones are chosen when the program runs.
+#if defined(__x86_64__) && defined(__linux__) && !defined(VK_ONE_CLONE)
+#define HAS_VNNI (IS_WIDE && __builtin_cpu_supports("avx512vnni"))
+#define HAS_V4 IS_WIDE
+#define HAS_V3 (__builtin_cpu_supports("x86-64-v3") != 0)
+#else
+#ifdef __AVX512VNNI__
+#define HAS_VNNI 1
+#else
+#define HAS_VNNI 0
+#endif
+#define HAS_V4 IS_WIDE
+#ifdef __AVX2__
+#define HAS_V3 1
+#else
+#define HAS_V3 0
+#endif
+#endif
+
+void vk_dense(
+    const int8_t *weights, const float *scale, const float *bias, const float *input, size_t inputs, float *output, size_t outputs) {
+    int16_t whole[VK_MOST_INPUTS + 1];
+    whole[inputs] = 0;  // half a pair, where the number is odd
+    const float unit = quantise(input, inputs, whole);
+    const layer of = {weights, scale, bias, inputs, outputs};
+#ifdef __x86_64__
+    if (HAS_VNNI && outputs >= 16) return dense_vnni(&of, whole, unit, output);
+    if (HAS_V4 && outputs >= 16) return dense_v4(&of, whole, unit, output);
+    if (HAS_V3) return dense_v3(&of, whole, unit, output);
+#endif
+    dense_plain(&of, whole, unit, output);
+}
