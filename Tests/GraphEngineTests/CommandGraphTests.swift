@@ -2,23 +2,14 @@ import GraphEngine
 import Testing
 import VoicePartner
 
-@Suite("The documented graph")
+@Suite("The documented graph", .enabled(if: SpokenCommands.canBeSpoken, "needs tools/setup --agent"))
 struct CommandGraphTests {
-    /// Whether the library and its model are there; anything else in the way shows where it is used.
-    private func isInstalled(_ recogniser: PocketsphinxRecogniser) async -> Bool {
-        do throws(PartnerError) {
-            try await recogniser.prepare()
-            return true
-        } catch {
-            return error.code != "partner.notInstalled"
-        }
-    }
-
-    @Test("Given three spoken commands, when the graph runs, then there are three transcriptions and no sample is lost")
+    @Test(
+        "Given three spoken commands, when the graph runs, then there are three transcriptions and no sample is lost",
+        .enabled(if: SpokenCommands.canBeRecognised, "needs tools/setup --agent"))
     func threeCommands() async throws {
-        guard let sound = try await SpokenCommands.make() else { return }
+        let sound = try await SpokenCommands.make()
         let recogniser = PocketsphinxRecogniser(.grammar(SpokenCommands.grammar))
-        guard await isInstalled(recogniser) else { return }
         let collected = Collected()
         let engine = try GraphEngine.createEngine(commandGraph, environment: GraphEnvironment(recogniser: recogniser))
         try engine.addEventListener("*", "*") { collected($0) }
@@ -44,7 +35,7 @@ struct CommandGraphTests {
         "Given a recogniser that keeps its pieces, then they are the input, one behind the other, less what was told to be left out"
     )
     func pieces() async throws {
-        guard let sound = try await SpokenCommands.make() else { return }
+        let sound = try await SpokenCommands.make()
         let recogniser = KeepingRecogniser()
         let collected = Collected()
         let engine = try GraphEngine.createEngine(commandGraph, environment: GraphEnvironment(recogniser: recogniser))

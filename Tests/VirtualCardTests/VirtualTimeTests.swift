@@ -266,8 +266,12 @@ struct VirtualTimeTests {
         try CardWorkshop.withCard("VIRTUAL=1") { card in
             let capture = try CardStream(card.pcm, .capture, Self.shape)
             try capture.start()
+            let (heard, rounds) = (Mutex<[Int16]>([]), Mutex(0))
             try onThreads([
-                { _ = try capture.read(48_000 * 20, as: Int16.self) },
+                {
+                    let samples = try capture.read(48_000 * 20, as: Int16.self)
+                    heard.withLock { $0 = samples }
+                },
                 {
                     for round in 0..<12 {
                         let playback = try CardStream(card.pcm, .playback, Self.shape)
@@ -288,9 +292,15 @@ struct VirtualTimeTests {
                             try playback.write([Int16](repeating: 1, count: 960))
                             try playback.start()
                         }
+                        rounds.withLock { $0 += 1 }
                     }
                 },
             ])
+            // Then all rounds were played: two periods each, whole where they were drained or ran out
+            #expect(rounds.withLock(\.self) == 12)
+            let (count, sounding) = heard.withLock { ($0.count, $0.count { $0 == 1 }) }
+            #expect(count == 48_000 * 20)
+            #expect((8 * 960...16 * 960).contains(sounding), "\(sounding) frames")
         }
     }
 

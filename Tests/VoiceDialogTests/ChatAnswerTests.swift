@@ -81,12 +81,14 @@ struct ChatAnswerTests {
         }
     }
 
-    @Test("random bytes neither crash nor hang", arguments: cases(UInt64(0)..<20))
+    @Test("random bytes give the same text or the same error, however they are cut", arguments: cases(UInt64(0)..<20))
     func random(seed: UInt64) {
         var numbers = SeededNumbers(seed: seed)
         let alphabet = Array("data: {}[]\"choices:delta,\r\n\u{0}é".utf8)
         let bytes = (0..<2_000).map { _ in alphabet[Int(numbers.next() % UInt64(alphabet.count))] }
-        _ = Self.outcome(String(decoding: bytes, as: UTF8.self), pieces: 50)
+        let body = String(decoding: bytes, as: UTF8.self)
+        let whole = Self.outcome(body, pieces: body.utf8.count)
+        for pieces in [1, 3, 50] { #expect(Self.outcome(body, pieces: pieces) == whole, "seed \(seed), \(pieces)") }
     }
 
     @Test("a request has the model and what was said")

@@ -26,16 +26,26 @@ struct OfflineSpeechLiveTests {
 
     @Test("a sentence that is cancelled ends")
     func cancelled() async throws {
+        // Given a sentence whose first fragment is being played, for longer than anybody waits
         let voice = try EspeakSynthesiser()
+        let (fragments, fragment) = AsyncStream.makeStream(of: Void.self)
+        let count = Mutex(0)
         let task = Task {
             try await voice.synthesise(Self.sentence) { _ in
+                count.withLock { $0 += 1 }
+                fragment.yield()
                 try? await Task.sleep(for: .seconds(600))
                 return true
             }
         }
-        try await Task.sleep(for: .milliseconds(100))
+        for await _ in fragments { break }
+        // When
+        let begun = ContinuousClock.now
         task.cancel()
-        _ = await task.result
+        // Then it ends, and no more of it comes
+        try await task.value
+        #expect(ContinuousClock.now - begun < .seconds(60))
+        #expect(count.withLock(\.self) == 1)
     }
 
     @Test("what was said is recognised by the grammar, and what is silent is nothing")

@@ -174,6 +174,7 @@ struct SpeechDetectorTests {
 
     @Test("random probabilities never make two of a kind in a row, nor times that run backwards")
     func alternation() {
+        var count = 0
         for seed in 0..<20 as Range<UInt64> {
             var generator = SeededNumbers(seed: seed)
             var value: Float = 0.5
@@ -184,6 +185,7 @@ struct SpeechDetectorTests {
             var last = Duration.zero
             var isSpeaking = false
             for (_, event) in Self.events(walk) {
+                count += 1
                 switch event {
                 case .speechStarted(let at):
                     #expect(!isSpeaking && at >= last, "seed \(seed)")
@@ -194,6 +196,7 @@ struct SpeechDetectorTests {
                 }
             }
         }
+        #expect(count > 100, "\(count) events")
     }
 }
 

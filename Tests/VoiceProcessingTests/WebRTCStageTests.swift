@@ -150,6 +150,7 @@ struct WebRTCStageTests {
         let processor = try ProcessingBackend.webRTC.makeProcessor(
             sampleRate: 48_000, settings: ProcessingSettings(highPass: true))
         let run = ProcessorRun(processor, capture: speech(seconds: 0.5, rate: 48_000, seed: 14))
+        #expect(run.reports.count == 50)
         for report in run.reports {
             #expect(report.voiceActivity == nil)
             #expect(report.speechProbability == nil)

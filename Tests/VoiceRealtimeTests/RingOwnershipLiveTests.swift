@@ -14,8 +14,8 @@ struct RingOwnershipLiveTests {
     /// A size that no other test uses, by which the ring's two mappings are told apart from others of this process.
     private static let bytes = 8 << 20
 
-    /// How many mappings of a ring of that size the process has.
-    private static func mappings() -> Int {
+    /// How many mappings of a ring of `bytes` the process has.
+    private static func mappings(of bytes: Int = bytes) -> Int {
         guard let file = unsafe fopen("/proc/self/maps", "r") else { return -1 }
         defer { unsafe fclose(file) }
         var line = [CChar](repeating: 0, count: 4_096)
@@ -88,8 +88,11 @@ struct RingOwnershipLiveTests {
 
     @Test("both ends may be dropped at the same moment on two threads")
     func together() throws {
+        // Of another size than above, and small, since each is filled once
+        let bytes = 1 << 20
+        let before = Self.mappings(of: bytes)
         for _ in 0..<500 {
-            let frames = try FrameRing(minimumCapacity: 1_024)
+            let frames = try FrameRing(minimumCapacity: bytes / MemoryLayout<Float>.stride)
             let packets = PacketRing(minimumSlots: 4)
             let values = ValueRing<Int>(minimumCapacity: 4)
             let triple = TripleBuffer(1)
@@ -104,6 +107,7 @@ struct RingOwnershipLiveTests {
             drop(triple.reader)
             thread.stop()
         }
+        #expect(Self.mappings(of: bytes) == before, "a frame ring that both let go of is still mapped")
     }
 
     private struct Ends: ~Copyable, Sendable {

@@ -164,10 +164,12 @@ struct TextStreamTests {
                 if random.chance(0.3) { room.desk.confirm(now: room.now) }
             }
         }
-        // When the last states get through
+        // When the last states get through, to one more reader too
+        room.join(4)
         for stream in ["s", "t"] { try room.desk.change(stream, .replace("the end"), isFinal: true, extras: "!") }
         room.settle()
         // Then
+        #expect(room.heard[4] != nil, "seed \(seed)")
         for (reader, heard) in room.heard where room.boards[reader] != nil {
             for stream in ["s", "t"] {
                 #expect(heard[stream]?.text == "the end" && heard[stream]?.isFinal == true, "\(reader) \(stream)")
