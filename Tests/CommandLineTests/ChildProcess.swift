@@ -97,6 +97,8 @@ struct ChildProcess {
         try String(contentsOfFile: "/proc/\(process.processIdentifier)/\(name)", encoding: .utf8)
     }
 
+    var isRunning: Bool { process.isRunning }
+
     /// Control-C.
     func interrupt() { kill(process.processIdentifier, SIGINT) }
 

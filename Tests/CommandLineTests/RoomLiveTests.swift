@@ -122,6 +122,18 @@ struct RoomLiveTests {
         expectFailure(call.wait(), code: 69, saying: "interrupted before the room was joined")
     }
 
+    @Test("a call of so many seconds ends when they are over, and says so")
+    func seconds() throws {
+        let folder = try TestFolder()
+        let server = try RunningServer(in: folder)
+        try folder.speak("in.wav", seconds: 60, seed: 1)
+        let call = server.call(token: try server.token("a"), "--input", folder("in.wav"), "--seconds", "0.3")
+        let result = try ChildProcess.run(call)
+        #expect(result.exitCode == 0, "\(result.standardError)")
+        #expect(result.json?.last?["ending"] as? String == "time is up", "\(result.standardOutput)")
+        _ = server.stop()
+    }
+
     @Test("nobody else comes")
     func alone() throws {
         let folder = try TestFolder()

@@ -75,7 +75,7 @@ struct RoomReloadLiveTests {
         expectFailure(
             try served.call(old, trusting: second).wait(), code: 77,
             saying: "no authority has signed the server's certificate")
-        try served.folder.speak("long.wav", seconds: 12, seed: 2)
+        try served.folder.speak("long.wav", seconds: 60, seed: 2)
         var long = try served.call(try served.token("b"), trusting: first, "long.wav")
         _ = try long.event("joined")
         // When the files are others, and the server is told
@@ -92,7 +92,9 @@ struct RoomReloadLiveTests {
             saying: "no authority has signed the server's certificate")
         expectFailure(
             try served.call(old, trusting: second).wait(), code: 77, saying: "not signed with this server's")
-        // And the call that was there has gone on
+        // And the call that was there has gone on, until somebody ends it
+        #expect(long.isRunning)
+        long.interrupt()
         let result = long.wait()
         #expect(result.exitCode == 0, "\(result.standardError)")
         served.server.interrupt()

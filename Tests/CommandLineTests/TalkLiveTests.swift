@@ -52,7 +52,7 @@ struct TalkLiveTests {
     func story() throws {
         let folder = try TestFolder()
         try Self.say(
-            [.silence(1), .text("tell me a story"), .silence(7), .text("where were you"), .silence(0.5)],
+            [.silence(1), .text("tell me a story"), .silence(4), .text("where were you"), .silence(0.5)],
             to: folder("in.wav"))
         let result = try ChildProcess.run(
             [

@@ -36,7 +36,7 @@ struct TalkRealtimeLiveTests {
         let folder = try TestFolder()
         try Self.write([(1.5, 4), (2, 1)], to: folder("in.wav"))
         try "sk-very-secret\n".write(toFile: folder("key"), atomically: true, encoding: .utf8)
-        let server = try ScriptedRealtimeServer(answer: Self.hum(12))
+        let server = try ScriptedRealtimeServer(answer: Self.hum(12), later: Self.hum(0.5))
         let result = try await Self.duplex(
             [
                 "talk", "--realtime", "ws://127.0.0.1:\(server.port)/v1/realtime?model=m", "--key-file", folder("key"),

@@ -2,7 +2,7 @@ internal import Synchronization
 package import VoiceDialog
 internal import VoiceWeb
 
-/// A Realtime server that answers each request with the same sound, all of it at once, and keeps what it was sent.
+/// A Realtime server that answers each request with a sound, all of it at once, and keeps what it was sent.
 package final class ScriptedRealtimeServer: Sendable {
     private final class Notes: Sendable {
         let requests = Mutex<[JSON]>([])
@@ -31,7 +31,8 @@ package final class ScriptedRealtimeServer: Sendable {
         }
     }
 
-    package init(answer: [Int16], port: UInt16 = 0) throws {
+    /// - Parameter later: the answer to all requests but the first; the same as that where it is nil.
+    package init(answer: [Int16], later: [Int16]? = nil, port: UInt16 = 0) throws {
         let notes = Notes()
         self.notes = notes
         server = try WebSocketServer(interface: "127.0.0.1", port: port) { link in
@@ -47,7 +48,7 @@ package final class ScriptedRealtimeServer: Sendable {
                             count += 1
                             return count
                         }
-                        Self.messages(of: answer, number, to: request).forEach { link.send($0.encoded) }
+                        Self.messages(of: number > 1 ? later ?? answer : answer, number, to: request).forEach { link.send($0.encoded) }
                     case .ended: return
                     }
                 }

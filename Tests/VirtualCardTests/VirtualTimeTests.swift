@@ -266,7 +266,8 @@ struct VirtualTimeTests {
         try CardWorkshop.withCard("VIRTUAL=1") { card in
             let capture = try CardStream(card.pcm, .capture, Self.shape)
             try capture.start()
-            let (heard, rounds) = (Mutex<[Int16]>([]), Mutex(0))
+            let heard = Mutex<[Int16]>([])
+            let rounds = Mutex(0)
             try onThreads([
                 {
                     let samples = try capture.read(48_000 * 20, as: Int16.self)
