@@ -1,6 +1,6 @@
 // modules: VoiceWire VoicePeers VoiceRooms
 // files: Sources/duplex/Playout/PlayoutCapture.swift Sources/duplex/Playout/PlayoutDatagram.swift
-// Tests/CommandLineTests/PacketCapture.swift
+// files: Tests/CommandLineTests/PacketCapture.swift
 //
 // Any bytes as a capture file, and whole captures around any bytes as a captured packet, in each link layer. Nothing
 // may trap; what is read of RTP is no longer than the file.

@@ -1,6 +1,8 @@
 // modules: CLinuxRealtime VoiceRealtime VoiceWire VoicePlayout VoiceQueue VoiceTurns VoiceText VoicePeers VoiceRooms
-// CDTLS CVoiceKernels CRNNoise CWebRTCAudio VoiceSignal VoiceProcessing VoiceCoding VoiceDevices VoiceTransport
-// VoiceEngine plain: VoiceProcessing VoiceDevices length: 800
+// modules: CDTLS CVoiceKernels CRNNoise CWebRTCAudio VoiceSignal VoiceProcessing VoiceCoding VoiceDevices
+// modules: VoiceTransport VoiceEngine
+// plain: VoiceProcessing VoiceDevices
+// length: 800
 //
 // What a media thread does with datagrams that members of a room send: sound of several talkers and of nobody, with
 // copies and without, reports of every kind, any bytes; pulled and mixed by the clock. Nothing may trap, and no

@@ -1,6 +1,8 @@
 // modules: CLinuxRealtime VoiceRealtime VoiceWire VoicePlayout VoiceQueue VoiceTurns VoiceText VoicePeers VoiceRooms
-// CDTLS CVoiceKernels CRNNoise CWebRTCAudio VoiceSignal VoiceProcessing VoiceCoding VoiceDevices VoiceTransport
-// VoiceEngine plain: VoiceProcessing VoiceDevices length: 4000
+// modules: CDTLS CVoiceKernels CRNNoise CWebRTCAudio VoiceSignal VoiceProcessing VoiceCoding VoiceDevices
+// modules: VoiceTransport VoiceEngine
+// plain: VoiceProcessing VoiceDevices
+// length: 4000
 //
 // A flight recorder's file, which `duplex replay` runs: any bytes, and a genuine beginning with pieces of any kind,
 // whose checksums are right. Nothing may trap, and what is run is bounded by what the file holds.
