@@ -1,6 +1,5 @@
 // The real transform of VK_FRAMES frames of one signal: a complex one of half the points by Stockham's self-sorting algorithm with radices
-// 4, 4, 2, 5, whose vectors are neighbouring points, and the usual separation of even and odd frames. A signal alone takes a quarter of the
-// time of the eight that transform.c takes at once.
+// 4, 4, 2, 5, whose vectors are neighbouring points, and the usual separation of even and odd frames.
 
 #include <math.h>
 

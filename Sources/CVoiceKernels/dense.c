@@ -24,28 +24,35 @@ typedef struct {
 typedef __m128i bytes16 __attribute__((aligned(1)));
 typedef __m256i bytes32 __attribute__((aligned(1)));
 
+// Without clones there is the variant of the processor that all is compiled for, and the plain one.
+#if defined(VK_CLONED) || defined(__AVX512VNNI__)
 #define NAME dense_vnni
-#define TARGET __attribute__((target("arch=x86-64-v4,avx512vnni")))
+#define TARGET FOR("arch=x86-64-v4,avx512vnni")
 #define SUMS __m512i
 #define STEP 16
 #define MULTIPLY(sums, at, pair) sums = _mm512_dpwssd_epi32(sums, _mm512_cvtepi8_epi16(BYTES(bytes32, at)), _mm512_set1_epi32(pair))
 #include "dense-outputs.h"
+#endif
 
+#if defined(VK_CLONED) || (defined(__AVX512BW__) && !defined(__AVX512VNNI__))
 #define NAME dense_v4
-#define TARGET __attribute__((target("arch=x86-64-v4")))
+#define TARGET FOR("arch=x86-64-v4")
 #define SUMS __m512i
 #define STEP 16
 #define MULTIPLY(sums, at, pair) \
     sums = _mm512_add_epi32(sums, _mm512_madd_epi16(_mm512_cvtepi8_epi16(BYTES(bytes32, at)), _mm512_set1_epi32(pair)))
 #include "dense-outputs.h"
+#endif
 
+#if defined(VK_CLONED) || defined(__AVX2__)
 #define NAME dense_v3
-#define TARGET __attribute__((target("arch=x86-64-v3")))
+#define TARGET FOR("arch=x86-64-v3")
 #define SUMS __m256i
 #define STEP 8
 #define MULTIPLY(sums, at, pair) \
     sums = _mm256_add_epi32(sums, _mm256_madd_epi16(_mm256_cvtepi8_epi16(BYTES(bytes16, at)), _mm256_set1_epi32(pair)))
 #include "dense-outputs.h"
+#endif
 
 // Bytes in the upper halves of words, moved down with their sign.
 VK_INLINE __m128i words(const int8_t *at) {
@@ -119,35 +126,26 @@ VK_CLONES static float quantise(const float *input, size_t inputs, int16_t *whol
     return largest / most;
 }
 
-// Variants beyond the plain one need what processors of their level have; clones are chosen when the program runs.
-#if defined(__x86_64__) && defined(__linux__) && !defined(VK_ONE_CLONE)
-#define HAS_VNNI (IS_WIDE && __builtin_cpu_supports("avx512vnni"))
-#define HAS_V4 IS_WIDE
-#define HAS_V3 (__builtin_cpu_supports("x86-64-v3") != 0)
-#else
-#ifdef __AVX512VNNI__
-#define HAS_VNNI 1
-#else
-#define HAS_VNNI 0
-#endif
-#define HAS_V4 IS_WIDE
-#ifdef __AVX2__
-#define HAS_V3 1
-#else
-#define HAS_V3 0
-#endif
-#endif
-
 void vk_dense(
     const int8_t *weights, const float *scale, const float *bias, const float *input, size_t inputs, float *output, size_t outputs) {
     int16_t whole[VK_MOST_INPUTS + 1];
     whole[inputs] = 0;  // half a pair, where the number is odd
     const float unit = quantise(input, inputs, whole);
     const layer of = {weights, scale, bias, inputs, outputs};
-#ifdef __x86_64__
-    if (HAS_VNNI && outputs >= 16) return dense_vnni(&of, whole, unit, output);
-    if (HAS_V4 && outputs >= 16) return dense_v4(&of, whole, unit, output);
-    if (HAS_V3) return dense_v3(&of, whole, unit, output);
+#if defined(VK_CLONED)
+    if (outputs >= 16 && IS_WIDE) {
+        if (__builtin_cpu_supports("avx512vnni")) return dense_vnni(&of, whole, unit, output);
+        return dense_v4(&of, whole, unit, output);
+    }
+    if (__builtin_cpu_supports("x86-64-v3")) return dense_v3(&of, whole, unit, output);
+#elif defined(__AVX512VNNI__)
+    if (outputs >= 16) return dense_vnni(&of, whole, unit, output);
+    return dense_v3(&of, whole, unit, output);
+#elif defined(__AVX512BW__)
+    if (outputs >= 16) return dense_v4(&of, whole, unit, output);
+    return dense_v3(&of, whole, unit, output);
+#elif defined(__AVX2__)
+    return dense_v3(&of, whole, unit, output);
 #endif
     dense_plain(&of, whole, unit, output);
 }

@@ -3,7 +3,7 @@
 #include "simd.h"
 
 int vk_level(void) {
-#if defined(__x86_64__) && defined(__linux__) && !defined(VK_ONE_CLONE)
+#ifdef VK_CLONED
     // As the compiler chooses among the clones of VK_CLONES.
     __builtin_cpu_init();
     if (__builtin_cpu_supports("x86-64-v4")) return 4;

@@ -11,14 +11,18 @@
 #endif
 #endif
 
-// WIDE functions use registers of 16 floats; they are called only where IS_WIDE says that there are such.
+// WIDE functions use registers of 16 floats; they are called only where IS_WIDE says that there are such. A function FOR a level is called
+// only on processors of that level.
 #if defined(__x86_64__) && defined(__linux__) && !defined(VK_ONE_CLONE)
+#define VK_CLONED
 #define VK_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #define WIDE __attribute__((target("arch=x86-64-v4"), min_vector_width(512), noinline))
 #define IS_WIDE (__builtin_cpu_supports("x86-64-v4") != 0)
+#define FOR(level) __attribute__((target(level)))
 #else
 #define VK_CLONES
 #define WIDE
+#define FOR(level)
 #ifdef __AVX512F__
 #define IS_WIDE 1
 #else

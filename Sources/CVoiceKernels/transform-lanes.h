@@ -114,14 +114,6 @@ VK_INLINE void NAMED(pass_half)(const float *tables, const SIGNAL *x, SIGNAL *y)
     }
 }
 
-// In place; `work` is as large.
-VK_INLINE void NAMED(complex_transform)(const float *tables, SIGNAL *x, SIGNAL *work) {
-    NAMED(pass5)(tables, x, work);
-    NAMED(pass4)(tables, work, x, 32, 5);
-    NAMED(pass4)(tables, x, work, 8, 20);
-    NAMED(last_pass2)(work, x);
-}
-
 // The spectrum of the real signal from that of the complex one whose parts are its even and its odd frames.
 VK_INLINE void NAMED(separate)(const float *tables, const SIGNAL *x, float *real, float *imaginary, size_t stride) {
     for (int k = 0; k <= HALF; k++) {

@@ -1,4 +1,4 @@
-// Real transforms of 320 frames, eight at once: a complex one of 160 by Stockham's self-sorting algorithm with radices
+// Real transforms of 320 frames, eight or sixteen at once: a complex one of 160 by Stockham's self-sorting algorithm with radices
 // 5, 4, 4, 2 and the usual separation of even and odd frames. The lanes are the vector: there is no shuffle and no bit
 // reversal.
 
@@ -29,26 +29,6 @@ void vk_prepare_tables(float *tables) {
 #include "transform-lanes.h"
 #define LANES 16
 #include "transform-lanes.h"
-
-VK_CLONES void vk_forward(const float *tables, const float *time, float *real, float *imaginary) {
-    signal8 x, work;
-    for (int n = 0; n < HALF; n++) {
-        x.re[n] = LOAD(time + 2 * n * VK_LANES);
-        x.im[n] = LOAD(time + (2 * n + 1) * VK_LANES);
-    }
-    complex_transform8(tables, &x, &work);
-    separate8(tables, &x, real, imaginary, VK_LANES);
-}
-
-VK_CLONES void vk_inverse(const float *tables, const float *real, const float *imaginary, float *time) {
-    signal8 x, work;
-    join8(tables, real, imaginary, VK_LANES, &x);
-    complex_transform8(tables, &x, &work);
-    for (int n = 0; n < HALF; n++) {
-        STORE(time + 2 * n * VK_LANES, x.re[n]);
-        STORE(time + (2 * n + 1) * VK_LANES, -x.im[n]);
-    }
-}
 
 // Sixteen lanes at once only where registers are as wide: else they would be two halves of which neither stays in the nearest cache.
 WIDE static void constrain_wide(const float *tables, float *real, float *imaginary, size_t stride) {

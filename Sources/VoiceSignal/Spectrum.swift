@@ -85,77 +85,64 @@ package struct SpectrumHistory: ~Copyable {
     }
 }
 
-/// Up to eight real signals of 320 frames that are transformed together, which costs as much as one.
+/// Transforms between a real signal of 320 frames and its spectrum.
 @usableFromInline
-package struct TransformBatch: ~Copyable {
+package struct BlockTransform: ~Copyable {
     /// Frames of a signal.
     @inlinable package static var frames: Int { Int(VK_FRAMES) }
-    @inlinable package static var lanes: Int { Int(VK_LANES) }
 
-    package let tables: RealVector
-    @usableFromInline var time = RealVector(count: frames * lanes)
-    private var spectrum = Spectrum(lanes: lanes)
+    private let tables: RealVector
+    private var whole = RealVector(count: frames)
 
     package init() {
-        tables = RealVector(count: Int(VK_TABLES))
-        unsafe vk_prepare_tables(tables.start)
+        tables = RealVector(count: Int(VK_ALONE_TABLES))
+        unsafe vk_prepare_alone(tables.start)
     }
 
-    /// Puts `length` frames, all by default, into a lane from `first` on; the lane's other frames are as they were.
-    package mutating func setTime(
-        _ lane: Int, _ frames: borrowing RealVector, from begin: Int = 0, count length: Int? = nil, at first: Int = 0
-    ) {
-        put(frames.span.extracting(begin..<begin + (length ?? frames.count - begin)), lane, at: first)
+    /// The spectrum of a vector's frames from `first` on.
+    package func forward(_ frames: borrowing RealVector, from first: Int = 0, into spectrum: inout Spectrum) {
+        precondition(first >= 0 && first + Self.frames <= frames.count && spectrum.lanes == 1)
+        unsafe vk_forward_alone(
+            tables.start, frames.start + first, nil, spectrum.real.start, spectrum.imaginary.start)
     }
 
-    /// Puts a line's frames into a lane.
-    package mutating func setTime(_ lane: Int, _ line: borrowing DelayLine) { put(line.span, lane, at: 0) }
-
-    private mutating func put(_ frames: Span<Float>, _ lane: Int, at first: Int) {
-        precondition(lane < Self.lanes && first + frames.count <= Self.frames)
-        for index in frames.indices { time[(first + index) * Self.lanes + lane] = frames[index] }
+    /// The spectrum of a line's frames.
+    package func forward(_ line: borrowing DelayLine, into spectrum: inout Spectrum) {
+        precondition(line.count == Self.frames && spectrum.lanes == 1)
+        unsafe vk_forward_alone(tables.start, line.start, nil, spectrum.real.start, spectrum.imaginary.start)
     }
 
-    /// Puts a line's frames times a window into a lane.
-    package mutating func setTime(_ lane: Int, _ line: borrowing DelayLine, window: borrowing RealVector) {
-        precondition(lane < Self.lanes && line.count == Self.frames && window.count == Self.frames)
-        let frames = line.span
-        for index in 0..<Self.frames { time[index * Self.lanes + lane] = frames[index] * window[index] }
+    /// The spectrum of a line's frames times a window.
+    package func forward(_ line: borrowing DelayLine, window: borrowing RealVector, into spectrum: inout Spectrum) {
+        precondition(line.count == Self.frames && window.count == Self.frames && spectrum.lanes == 1)
+        unsafe vk_forward_alone(
+            tables.start, line.start, window.start, spectrum.real.start, spectrum.imaginary.start)
     }
 
-    /// Silences the first half of a lane.
-    package mutating func clearFirstHalf(_ lane: Int) {
-        for index in 0..<Self.frames / 2 { time[index * Self.lanes + lane] = 0 }
+    /// The spectrum of silence followed by a block that is half as long as the transform.
+    package mutating func forward(silenceThen block: borrowing RealVector, into spectrum: inout Spectrum) {
+        precondition(2 * block.count == Self.frames && spectrum.lanes == 1)
+        for index in 0..<block.count { whole[index] = 0 }
+        whole.write(block, at: block.count)
+        unsafe vk_forward_alone(
+            tables.start, whole.start, nil, spectrum.real.start, spectrum.imaginary.start)
     }
 
-    package mutating func setSpectrum(_ lane: Int, _ values: borrowing Spectrum) {
-        precondition(lane < Self.lanes && values.lanes == 1)
-        for bin in 0..<Spectrum.bins {
-            spectrum.real[bin * Self.lanes + lane] = values.real[bin]
-            spectrum.imaginary[bin * Self.lanes + lane] = values.imaginary[bin]
-        }
+    /// `frames.count` frames, from `first` on, of the signal that has the spectrum.
+    package mutating func inverse(_ spectrum: borrowing Spectrum, from first: Int = 0, into frames: inout RealVector) {
+        precondition(spectrum.lanes == 1 && first >= 0 && first + frames.count <= Self.frames)
+        unsafe vk_inverse_alone(tables.start, spectrum.real.start, spectrum.imaginary.start, whole.start)
+        frames.write(whole, from: first, count: frames.count, at: 0)
     }
+}
 
-    package mutating func forward() {
-        unsafe vk_forward(tables.start, time.start, spectrum.real.start, spectrum.imaginary.start)
-    }
+/// The tables of transforms that take lanes of several signals at once.
+package struct LaneTables: ~Copyable {
+    package let values: RealVector
 
-    package mutating func inverse() {
-        unsafe vk_inverse(tables.start, spectrum.real.start, spectrum.imaginary.start, time.start)
-    }
-
-    package func getSpectrum(_ lane: Int, into values: inout Spectrum) {
-        precondition(lane < Self.lanes && values.lanes == 1)
-        for bin in 0..<Spectrum.bins {
-            values.real[bin] = spectrum.real[bin * Self.lanes + lane]
-            values.imaginary[bin] = spectrum.imaginary[bin * Self.lanes + lane]
-        }
-    }
-
-    /// Takes `frames.count` frames of a lane, from `first` on.
-    package func getTime(_ lane: Int, from first: Int, into frames: inout RealVector) {
-        precondition(lane < Self.lanes && first + frames.count <= Self.frames)
-        for index in 0..<frames.count { frames[index] = time[(first + index) * Self.lanes + lane] }
+    package init() {
+        values = RealVector(count: Int(VK_TABLES))
+        unsafe vk_prepare_tables(values.start)
     }
 }
 
@@ -165,7 +152,7 @@ package struct LagFrames: ~Copyable {
     /// Frames of a lane.
     package static let frames = Int(VK_FRAMES) / 2
 
-    private let tables: RealVector
+    private let tables = LaneTables()
     private var time = RealVector(count: frames * lanes)
     /// For each lane the largest magnitude, the frame that has it, and the sum of all.
     package private(set) var largest = RealVector(count: lanes)
@@ -174,16 +161,14 @@ package struct LagFrames: ~Copyable {
     /// See `largest`.
     package private(set) var sum = RealVector(count: lanes)
 
-    package init() {
-        tables = RealVector(count: Int(VK_TABLES))
-        unsafe vk_prepare_tables(tables.start)
-    }
+    package init() {}
 
     /// Transforms the lanes from `first` on.
     package mutating func take(_ spectrum: borrowing Spectrum, lanes first: Int) {
         precondition(first + Self.lanes <= spectrum.lanes)
         unsafe vk_lags(
-            tables.start, spectrum.real.start + first, spectrum.imaginary.start + first, spectrum.lanes, time.start)
+            tables.values.start, spectrum.real.start + first, spectrum.imaginary.start + first, spectrum.lanes,
+            time.start)
         unsafe vk_peaks(time.start, largest.start, frame.start, sum.start)
     }
 

@@ -14,9 +14,9 @@ struct ComfortNoiseTests {
     /// least form.
     private struct Suppressor: ~Copyable {
         var comfort: ComfortNoise
-        var batch = TransformBatch()
-        var window = RealVector(count: TransformBatch.frames)
-        var frame = DelayLine(count: TransformBatch.frames)
+        var transform = BlockTransform()
+        var window = RealVector(count: BlockTransform.frames)
+        var frame = DelayLine(count: BlockTransform.frames)
         var spectrum = Spectrum()
         var gains = RealVector(count: Spectrum.bins)
         var power = RealVector(count: Spectrum.bins)
@@ -39,19 +39,16 @@ struct ComfortNoiseTests {
             for number in 0..<signal.count / ComfortNoiseTests.block {
                 let range = number * ComfortNoiseTests.block..<(number + 1) * ComfortNoiseTests.block
                 frame.push(signal.span.extracting(range))
-                batch.setTime(0, frame, window: window)
-                batch.forward()
-                batch.getSpectrum(0, into: &spectrum)
+                transform.forward(frame, window: window, into: &spectrum)
                 for bin in 0..<Spectrum.bins {
                     gains[bin] = gain(number, bin)
                     power[bin] += 0.15 * (spectrum.power(bin) - power[bin])
                 }
                 if !hearsEcho(number) { comfort.listen(spectrum) }
-                comfort.shape(gains: gains, most: power, lane: 3, &batch)
-                batch.inverse()
+                comfort.shape(gains: gains, most: power, &transform)
                 var all = output.mutableSpan
                 var block = all._mutatingExtracting(range)
-                comfort.add(lane: 3, batch, to: &block)
+                comfort.add(to: &block)
             }
             return output
         }

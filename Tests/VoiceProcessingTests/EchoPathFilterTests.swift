@@ -11,7 +11,7 @@ struct EchoPathFilterTests {
 
     /// Energies of the microphone and of what a stage leaves of it over a second each.
     private static func process(
-        _ stage: inout LinearStage, _ batch: inout TransformBatch, far: [Float], microphone: [Float],
+        _ stage: inout LinearStage, _ transform: inout BlockTransform, far: [Float], microphone: [Float],
         blocks: Range<Int>
     ) -> (came: Float, left: Float) {
         var (came, left): (Float, Float) = (0, 0)
@@ -21,8 +21,8 @@ struct EchoPathFilterTests {
             played.write(far.span.extracting(block * 160..<(block + 1) * 160))
             recorded.write(microphone.span.extracting(block * 160..<(block + 1) * 160))
             stage.append(far: played, microphone: recorded)
-            stage.advance(&batch)
-            _ = stage.cancel(isPlaying: true, &batch)
+            stage.advance(&transform)
+            _ = stage.cancel(isPlaying: true, &transform)
             stage.endBlock()
             came += recorded.energy
             left += stage.priorError.energy
@@ -37,17 +37,17 @@ struct EchoPathFilterTests {
         // Given a filter that has learned an echo of 100 ms, with its reference delayed by 50 ms
         let far = noise(seconds: 4, rate: Self.rate, seed: 5, level: -20)
         let microphone = echo(of: far, rate: Self.rate, delay: 2_400)
-        var batch = TransformBatch()
+        var transform = BlockTransform()
         var stage = LinearStage()
-        stage.move(to: 800, &batch)
-        let before = Self.process(&stage, &batch, far: far, microphone: microphone, blocks: 0..<300)
-        let learned = Self.process(&stage, &batch, far: far, microphone: microphone, blocks: 300..<310)
+        stage.move(to: 800, &transform)
+        let before = Self.process(&stage, &transform, far: far, microphone: microphone, blocks: 0..<300)
+        let learned = Self.process(&stage, &transform, far: far, microphone: microphone, blocks: 300..<310)
         #expect(before.left < before.came && learned.left < learned.came / 100)
         // When
-        stage.shift(by: partitions, level: 0.1, &batch)
+        stage.shift(by: partitions, level: 0.1, &transform)
         // Then
         #expect(stage.reference.offset == 800 + 160 * partitions)
-        let after = Self.process(&stage, &batch, far: far, microphone: microphone, blocks: 310..<320)
+        let after = Self.process(&stage, &transform, far: far, microphone: microphone, blocks: 310..<320)
         #expect(after.left < 2 * learned.left + after.came / 1_000, "\(after) after \(learned)")
     }
 }

@@ -12,7 +12,7 @@
 
 #define VK_SAFE __attribute__((swift_attr("@_noLocks"))) __attribute__((swift_attr("@_noAllocation")))
 
-/// Frames of a transform, its bins from 0 to half the sample rate, and the signals that are transformed at once.
+/// Frames of a transform, its bins from 0 to half the sample rate, and lanes of a vector.
 enum { VK_FRAMES = 320, VK_BINS = 161, VK_LANES = 8 };
 
 /// Which variants of the kernels run here: 4 for AVX-512 (x86-64-v4), 3 for AVX2 with FMA (x86-64-v3), 1 for the baseline. They round
@@ -29,15 +29,8 @@ void vk_restore_rounding(unsigned long state) VK_SAFE;
 /// Floats that the transform's tables take.
 enum { VK_TABLES = 4 * VK_FRAMES };
 
-/// Fills `tables`, VK_TABLES floats. Not real-time safe: sines by the hundred.
+/// Fills `tables`, VK_TABLES floats, for vk_constrain and vk_lags. Not real-time safe: sines by the hundred.
 void vk_prepare_tables(float *tables);
-
-/// Transforms eight real signals. `time` has VK_FRAMES rows of VK_LANES; `real` and `imaginary` have VK_BINS such rows.
-/// Unscaled.
-void vk_forward(const float *tables, const float *time, float *real, float *imaginary) VK_SAFE;
-
-/// The inverse of vk_forward, scaled by 1/VK_FRAMES.
-void vk_inverse(const float *tables, const float *real, const float *imaginary, float *time) VK_SAFE;
 
 /// Floats that the tables for one signal take: 2 * 6 * 40 for its first two passes, 2 * 5 for the third, 2 * 80 to part even from odd.
 enum { VK_ALONE_TABLES = 650 };

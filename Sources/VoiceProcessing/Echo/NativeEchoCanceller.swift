@@ -35,7 +35,7 @@ struct NativeEchoCanceller: ~Copyable {
     private static let movedShare: Float = 0.02
 
     private let tuning: Tuning
-    private var batch = TransformBatch()
+    private var transform = BlockTransform()
     private var mic = RealVector(count: block)
     private var played = RealVector(count: block)
 
@@ -82,7 +82,7 @@ struct NativeEchoCanceller: ~Copyable {
         monitor.observe(played)
         linear.append(far: played, microphone: mic)
         findEcho()
-        linear.advance(&batch)
+        linear.advance(&transform)
         observePowers()
         if presence.isLive { cancel() } else { linear.rest() }
         linear.refuseWorse(isFarAlone: isFarAlone)
@@ -90,7 +90,7 @@ struct NativeEchoCanceller: ~Copyable {
         linear.endBlock()
         suppressor.run(
             error: linear.error, echo: linear.echo, mic: mic, uncertainty: linear.uncertainty, presence: presence,
-            isUnsure: presence.isUnsure || isMisled, &batch, into: &capture)
+            isUnsure: presence.isUnsure || isMisled, &transform, into: &capture)
         if presence.isPlaying { measure(output: capture.span) }
         recordEvidence()
     }
@@ -102,7 +102,7 @@ extension NativeEchoCanceller {
     private mutating func findEcho() {
         let decision = delays.search(
             far: played, microphone: mic, offset: linear.reference.offset, unexplained: presence.unexplained,
-            isRight: presence.isExplained && belief.isRight, &batch)
+            isRight: presence.isExplained && belief.isRight, &transform)
         switch decision {
         case nil: break
         case .hinted(let offset):
@@ -120,7 +120,7 @@ extension NativeEchoCanceller {
             beginPath(level: level)
             belief.restartLevel()
         case .shifted(let partitions, let level):
-            linear.shift(by: partitions, level: level, &batch)
+            linear.shift(by: partitions, level: level, &transform)
             belief.restartGain()
             record(.shifted, delays.peak)
         case .moved(let offset):
@@ -133,7 +133,7 @@ extension NativeEchoCanceller {
     @discardableResult
     private mutating func move(to offset: Int, because move: EchoDecisions.Move) -> Int {
         let before = linear.reference.offset
-        linear.move(to: offset, &batch)
+        linear.move(to: offset, &transform)
         belief.restartGain()
         record(move, delays.peak)
         return linear.reference.offset - before
@@ -147,7 +147,7 @@ extension NativeEchoCanceller {
     }
 
     private mutating func cancel() {
-        let evidence = linear.cancel(isPlaying: presence.isPlaying, &batch)
+        let evidence = linear.cancel(isPlaying: presence.isPlaying, &transform)
         decisions.isShadowTaken = evidence.isReplaced
         let doubt = belief.doubt(
             evidence, isPlaying: presence.isPlaying, isFarAlone: isFarAlone, isKnown: delays.isPathKnown,
@@ -201,13 +201,13 @@ extension NativeEchoCanceller {
         let found = delays.lookForJump(of: linear.filter, offset: before, unexplained: unexplained)
         guard let offset = found else { return }
         monitor.countShift(by: Self.time(offset - before))
-        linear.move(to: offset, &batch)
+        linear.move(to: offset, &transform)
         record(.jumped, delays.jumpPeak)
         delays.finishJump(by: offset - before, in: &linear)
         suppressor.expectKnownPath()
         levels.restart()
         presence.restartAverages()
-        linear.estimateAgain(&batch)
+        linear.estimateAgain(&transform)
     }
 
     /// A volume control behind the reference scales the echo at once; so is the path.
@@ -219,7 +219,7 @@ extension NativeEchoCanceller {
         decisions.gain = gain
         linear.scale(by: gain)
         presence.restartAverages()
-        linear.estimateAgain(&batch)
+        linear.estimateAgain(&transform)
     }
 
     /// A path of which nothing is known but its power over the reference's.

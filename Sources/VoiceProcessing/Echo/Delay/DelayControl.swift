@@ -81,12 +81,12 @@ struct DelayControl: ~Copyable {
     ///   - isRight: whether what the filter estimates is in the microphone, whoever talks.
     mutating func search(
         far: borrowing RealVector, microphone: borrowing RealVector, offset: Int, unexplained: Float, isRight: Bool,
-        _ batch: inout TransformBatch
+        _ transform: inout BlockTransform
     ) -> Decision? {
         sinceJump += 1
-        inputs.prepare(far: far, mic: microphone, &batch)
+        inputs.prepare(far: far, mic: microphone, &transform)
         if memory.predict(inputs.played, into: &predicted) {
-            inputs.prepare(prediction: predicted, &batch)
+            inputs.prepare(prediction: predicted, &transform)
             memory.observe(prediction: inputs.prediction, power: inputs.predictionPower, microphone: inputs.microphone)
         }
         let found = tracker.run(

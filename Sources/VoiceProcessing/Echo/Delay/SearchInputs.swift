@@ -5,7 +5,7 @@ import VoiceSignal
 /// rest, and windowed.
 struct SearchInputs: ~Copyable {
     private static let block = 160
-    private static let frames = TransformBatch.frames
+    private static let frames = BlockTransform.frames
     private static let emphasis: Float = 0.95
     /// Frames over which the long window rises and falls.
     private static let edge = 40
@@ -48,7 +48,9 @@ struct SearchInputs: ~Copyable {
     /// Power of the microphone over that of what was played, of late.
     var levelRatio: Float { levels.mic / (levels.far + 1e-9) }
 
-    mutating func prepare(far newFar: borrowing RealVector, mic: borrowing RealVector, _ batch: inout TransformBatch) {
+    mutating func prepare(
+        far newFar: borrowing RealVector, mic: borrowing RealVector, _ transform: inout BlockTransform
+    ) {
         playedLine.push(newFar)
         Self.emphasise(newFar.span, &last.far, &fresh)
         farLine.push(fresh)
@@ -59,20 +61,14 @@ struct SearchInputs: ~Copyable {
             levels.far += Self.levelWeight * (farPower - levels.far)
             levels.mic += Self.levelWeight * (mic.energy / Float(Self.block) - levels.mic)
         }
-        batch.setTime(0, playedLine)
-        batch.setTime(1, farLine, window: longWindow)
-        batch.setTime(2, micLine, window: shortWindow)
-        batch.forward()
-        batch.getSpectrum(0, into: &played)
-        batch.getSpectrum(1, into: &far)
-        batch.getSpectrum(2, into: &microphone)
+        transform.forward(playedLine, into: &played)
+        transform.forward(farLine, window: longWindow, into: &far)
+        transform.forward(micLine, window: shortWindow, into: &microphone)
     }
 
     /// Takes the spectrum whose inverse transform holds the prediction in its second half.
-    mutating func prepare(prediction spectrum: borrowing Spectrum, _ batch: inout TransformBatch) {
-        batch.setSpectrum(0, spectrum)
-        batch.inverse()
-        batch.getTime(0, from: Self.block, into: &fresh)
+    mutating func prepare(prediction spectrum: borrowing Spectrum, _ transform: inout BlockTransform) {
+        transform.inverse(spectrum, from: Self.block, into: &fresh)
         var before = last.prediction
         for index in 0..<Self.block {
             let now = fresh[index]
@@ -82,9 +78,7 @@ struct SearchInputs: ~Copyable {
         last.prediction = before
         predictionLine.push(fresh)
         predictionPower = predictionLine.energy / Float(Self.frames)
-        batch.setTime(0, predictionLine, window: longWindow)
-        batch.forward()
-        batch.getSpectrum(0, into: &prediction)
+        transform.forward(predictionLine, window: longWindow, into: &prediction)
     }
 
     private static func emphasise(_ input: Span<Float>, _ before: inout Float, _ output: inout RealVector) {

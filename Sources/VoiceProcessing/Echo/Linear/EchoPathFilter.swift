@@ -69,8 +69,8 @@ struct EchoPathFilter: ~Copyable {
     }
 
     /// Learns from the error, whose spectrum is that of a block of silence followed by it.
-    mutating func learn(_ reference: borrowing Spectrum, error: borrowing Spectrum, tables: borrowing RealVector) {
-        precondition(reference.lanes >= lanes && error.lanes == 1 && tables.count == Int(VK_TABLES))
+    mutating func learn(_ reference: borrowing Spectrum, error: borrowing Spectrum, tables: borrowing LaneTables) {
+        precondition(reference.lanes >= lanes && error.lanes == 1)
         let (xr, xi, stride) = unsafe (reference.real.start, reference.imaginary.start, reference.lanes)
         unsafe vk_uncertainty(xr, xi, stride, variance.start, lanes, uncertainty.start)
         unsafe vk_mean_power(error.real.start, error.imaginary.start, tuning.noiseReach, errorPower.start)
@@ -81,7 +81,7 @@ struct EchoPathFilter: ~Copyable {
         unsafe vk_kalman_step(
             xr, xi, stride, variance.start, lanes, error.real.start, error.imaginary.start, gain.start,
             step.real.start, step.imaginary.start)
-        unsafe vk_constrain(tables.start, step.real.start, step.imaginary.start, lanes)
+        unsafe vk_constrain(tables.values.start, step.real.start, step.imaginary.start, lanes)
         unsafe vk_kalman_apply(
             xr, xi, stride, step.real.start, step.imaginary.start, gain.start, tuning.memory, weights.real.start,
             weights.imaginary.start, variance.start, lanes)

@@ -86,6 +86,7 @@ struct LinearStage: ~Copyable {
     private var shadowError = RealVector(count: block)
     private var spectrum = Spectrum()
     private var shadowSpectrum = Spectrum()
+    private let tables = LaneTables()
     /// By how much undoing the emphasis raises the power in each bin.
     private var plainPowers = RealVector(count: Spectrum.bins)
     /// The last frame of the last echo, from which the emphasis is undone.
@@ -117,7 +118,7 @@ struct LinearStage: ~Copyable {
     }
 
     /// Puts the newest block of the reference before the filters.
-    mutating func advance(_ batch: inout TransformBatch) { reference.advance(&batch) }
+    mutating func advance(_ transform: inout BlockTransform) { reference.advance(&transform) }
 }
 
 // One block.
@@ -125,9 +126,9 @@ extension LinearStage {
     /// Estimates the echo, learns from the error, and estimates it again.
     ///
     /// - Parameter isPlaying: whether the far end talks in this block; the path's motion shows only then.
-    mutating func cancel(isPlaying: Bool, _ batch: inout TransformBatch) -> Evidence {
-        estimate(&batch)
-        learn(&batch)
+    mutating func cancel(isPlaying: Bool, _ transform: inout BlockTransform) -> Evidence {
+        estimate(&transform)
+        learn(&transform)
         if isPlaying { followMotion() }
         let isReplaced = compareShadow()
         let evidence = Evidence(
@@ -136,7 +137,7 @@ extension LinearStage {
         Emphasis.undo(&priorEcho, from: lastEcho)
         for index in 0..<Self.block { priorError[index] = microphone[index] - priorEcho[index] }
         for bin in 0..<Spectrum.bins { uncertainty[bin] = filter.uncertainty[bin] * plainPowers[bin] }
-        estimateAgain(&batch)
+        estimateAgain(&transform)
         return evidence
     }
 
@@ -164,24 +165,19 @@ extension LinearStage {
     mutating func endBlock() { lastEcho = echo[Self.block - 1] }
 
     /// y and e by the path as it is known now.
-    mutating func estimateAgain(_ batch: inout TransformBatch) {
+    mutating func estimateAgain(_ transform: inout BlockTransform) {
         filter.estimate(reference.spectra, into: &spectrum)
-        batch.setSpectrum(0, spectrum)
-        batch.inverse()
-        batch.getTime(0, from: Self.block, into: &echo)
+        transform.inverse(spectrum, from: Self.block, into: &echo)
         Emphasis.undo(&echo, from: lastEcho)
         for index in 0..<Self.block { error[index] = microphone[index] - echo[index] }
     }
 
-    /// Y = X·W and X·V, e⁻ = d − y⁻, both filters in one transform.
-    private mutating func estimate(_ batch: inout TransformBatch) {
+    /// Y = X·W and X·V, e⁻ = d − y⁻.
+    private mutating func estimate(_ transform: inout BlockTransform) {
         filter.estimate(reference.spectra, into: &spectrum)
         shadow.estimate(reference.spectra, into: &shadowSpectrum)
-        batch.setSpectrum(0, spectrum)
-        batch.setSpectrum(1, shadowSpectrum)
-        batch.inverse()
-        batch.getTime(0, from: Self.block, into: &priorEcho)
-        batch.getTime(1, from: Self.block, into: &shadowError)
+        transform.inverse(spectrum, from: Self.block, into: &priorEcho)
+        transform.inverse(shadowSpectrum, from: Self.block, into: &shadowError)
         for index in 0..<Self.block {
             priorError[index] = emphasised[index] - priorEcho[index]
             shadowError[index] = emphasised[index] - shadowError[index]
@@ -190,16 +186,11 @@ extension LinearStage {
 
     /// Each filter learns from its own error, whose spectrum is that of a block of silence followed by it
     /// (overlap-save).
-    private mutating func learn(_ batch: inout TransformBatch) {
-        batch.clearFirstHalf(0)
-        batch.clearFirstHalf(1)
-        batch.setTime(0, priorError, at: Self.block)
-        batch.setTime(1, shadowError, at: Self.block)
-        batch.forward()
-        batch.getSpectrum(0, into: &spectrum)
-        batch.getSpectrum(1, into: &shadowSpectrum)
-        filter.learn(reference.spectra, error: spectrum, tables: batch.tables)
-        shadow.learn(reference.spectra, error: shadowSpectrum, tables: batch.tables)
+    private mutating func learn(_ transform: inout BlockTransform) {
+        transform.forward(silenceThen: priorError, into: &spectrum)
+        transform.forward(silenceThen: shadowError, into: &shadowSpectrum)
+        filter.learn(reference.spectra, error: spectrum, tables: tables)
+        shadow.learn(reference.spectra, error: shadowSpectrum, tables: tables)
     }
 
     /// The path may be remembered as long as it stays.
@@ -266,17 +257,17 @@ extension LinearStage {
 
     /// Reads the reference so many partitions later, and keeps what was learned of the path where it is. What of it is
     /// new in the filter's reach has this power over the reference's.
-    mutating func shift(by partitions: Int, level: Float, _ batch: inout TransformBatch) {
+    mutating func shift(by partitions: Int, level: Float, _ transform: inout BlockTransform) {
         let expectation = tuning.expectation
         let scale = expectedScale(level: level)
         filter.shift(by: partitions, linear: ReferenceSpectra.linear) { Self.expected(expectation, lane: $0) * scale }
         let quick = tuning.shadowExpectation * scale
         shadow.shift(by: partitions, linear: ReferenceSpectra.linear) { _ in quick }
-        reference.move(by: partitions, &batch)
+        reference.move(by: partitions, &transform)
     }
 
     /// Reads the reference from `offset` on.
-    mutating func move(to offset: Int, _ batch: inout TransformBatch) { reference.move(to: offset, &batch) }
+    mutating func move(to offset: Int, _ transform: inout BlockTransform) { reference.move(to: offset, &transform) }
 
     /// Delays the reference by `frames` more in this block, and by `drift` in each frame from now on.
     mutating func adjust(by frames: Double, drift: Double) { reference.adjust(by: frames, drift: drift) }

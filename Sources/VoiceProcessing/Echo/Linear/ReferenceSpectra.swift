@@ -64,7 +64,7 @@ struct ReferenceSpectra: ~Copyable {
     }
 
     /// Pushes the newest block's spectra.
-    mutating func advance(_ batch: inout TransformBatch) {
+    mutating func advance(_ transform: inout BlockTransform) {
         fraction += drift * Double(Self.block)
         normalise()
         read(Self.block, of: .far)
@@ -72,34 +72,31 @@ struct ReferenceSpectra: ~Copyable {
         updatePower()
         read(Self.block, of: .cube)
         recentCube.push(retimed, count: Self.block)
-        batch.setTime(0, recent)
-        batch.setTime(1, recentCube)
-        batch.forward()
-        batch.getSpectrum(0, into: &newest)
+        transform.forward(recent, into: &newest)
         spectra.push(newest, first: 0, count: Self.linear)
         var upper: Float = 0
         for bin in ResidualEchoSuppressor.upper { upper += newest.power(bin) * plainPowers[bin] }
         upperPower += 0.02 * (upper - upperPower)
-        batch.getSpectrum(1, into: &newest)
+        transform.forward(recentCube, into: &newest)
         spectra.push(newest, first: Self.linear, count: Self.cubic)
     }
 
     /// Reads the reference elsewhere from now on, and all that the lanes hold too.
-    mutating func move(to offset: Int, _ batch: inout TransformBatch) {
+    mutating func move(to offset: Int, _ transform: inout BlockTransform) {
         self.offset = max(0, min(Self.longestOffset, offset))
         fraction = 0
-        refill(&batch)
+        refill(&transform)
     }
 
     /// Reads it by so many blocks later: what a lane holds is what another one held.
-    mutating func move(by blocks: Int, _ batch: inout TransformBatch) {
+    mutating func move(by blocks: Int, _ transform: inout BlockTransform) {
         offset += blocks * Self.block
-        refill(&batch)
+        refill(&transform)
     }
 
-    private mutating func refill(_ batch: inout TransformBatch) {
-        refill(.far, first: 0, count: Self.linear, &batch)
-        refill(.cube, first: Self.linear, count: Self.cubic, &batch)
+    private mutating func refill(_ transform: inout BlockTransform) {
+        refill(.far, first: 0, count: Self.linear, &transform)
+        refill(.cube, first: Self.linear, count: Self.cubic, &transform)
     }
 
     /// Delays the reference by a part of a frame more, and by more and more.
@@ -158,22 +155,12 @@ struct ReferenceSpectra: ~Copyable {
         history.append(block.span)
     }
 
-    private mutating func refill(_ source: Source, first: Int, count: Int, _ batch: inout TransformBatch) {
+    private mutating func refill(_ source: Source, first: Int, count: Int, _ transform: inout BlockTransform) {
         let frames = (count + 1) * Self.block
         read(frames, of: source)
-        var lane = 0
-        while lane < count {
-            let group = min(TransformBatch.lanes, count - lane)
-            for each in 0..<group {
-                let begin = frames - (lane + each + 2) * Self.block
-                batch.setTime(each, retimed, from: begin, count: 2 * Self.block)
-            }
-            batch.forward()
-            for each in 0..<group {
-                batch.getSpectrum(each, into: &newest)
-                Self.place(newest, in: &spectra, lane: first + lane + each)
-            }
-            lane += group
+        for lane in 0..<count {
+            transform.forward(retimed, from: frames - (lane + 2) * Self.block, into: &newest)
+            Self.place(newest, in: &spectra, lane: first + lane)
         }
         let last = frames - 2 * Self.block
         switch source {

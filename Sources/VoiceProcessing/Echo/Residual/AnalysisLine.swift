@@ -5,7 +5,7 @@ import VoiceSignal
 /// newest frames count.
 struct AnalysisLine: ~Copyable {
     static let block = 160
-    static let frames = TransformBatch.frames
+    static let frames = BlockTransform.frames
     private static let fall = 80
     /// Sum of the squared window: of noise, a bin's power over it is the power per bin.
     static let energy = Float(frames) / 2
@@ -23,10 +23,10 @@ struct AnalysisLine: ~Copyable {
         }
     }
 
-    /// Takes a block and puts the newest frames into a lane, to be transformed.
-    mutating func push(_ new: borrowing RealVector, lane: Int, _ batch: inout TransformBatch) {
+    /// Takes a block and transforms the newest frames.
+    mutating func push(_ new: borrowing RealVector, _ transform: inout BlockTransform, into spectrum: inout Spectrum) {
         precondition(new.count == Self.block, "a block is 10 ms")
         line.push(new)
-        batch.setTime(lane, line, window: window)
+        transform.forward(line, window: window, into: &spectrum)
     }
 }

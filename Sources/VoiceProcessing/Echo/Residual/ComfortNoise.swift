@@ -57,25 +57,23 @@ struct ComfortNoise: ~Copyable {
         }
     }
 
-    /// Puts into a lane the spectrum of the filter that makes good what `gains` take, an amplitude's factor for each
-    /// bin.
+    /// Makes the filter that makes good what `gains` take, an amplitude's factor for each bin.
     ///
     /// - Parameter most: power of what the linear stage leaves, smoothed: the room's noise cannot be more.
     mutating func shape(
-        gains: borrowing RealVector, most: borrowing RealVector, lane: Int, _ batch: inout TransformBatch
+        gains: borrowing RealVector, most: borrowing RealVector, _ transform: inout BlockTransform
     ) {
         let scale = isKnown ? level * level / windowEnergy : 0
         for bin in 0..<Self.bins {
             let taken = max(0, 1 - gains[bin] * gains[bin])
             response.real[bin] = (scale * taken * min(noise[bin], most[bin])).squareRoot()
         }
-        batch.setSpectrum(lane, response)
+        filter.take(response: response, &transform)
     }
 
-    /// Takes the filter out of the lane after the batch's inverse transform, and adds a block of noise.
-    mutating func add(lane: Int, _ batch: borrowing TransformBatch, to output: inout MutableSpan<Float>) {
+    /// Adds a block of noise, through the filter that was made last.
+    mutating func add(to output: inout MutableSpan<Float>) {
         precondition(output.count == Self.block)
-        filter.take(lane: lane, batch)
         makeWhiteNoise()
         filter.run(white, into: &added)
         for index in 0..<Self.block { output[index] += added[index] }

@@ -17,7 +17,7 @@ struct CrossfadedFilter: ~Copyable {
     private var previous: RealVector
     private var line: DelayLine
 
-    /// A filter with `gain` in every bin until ``take(lane:_:)``.
+    /// A filter with `gain` in every bin until ``take(response:_:)``.
     init(reach: Int, gain: Float) {
         self.reach = reach
         taper = RealVector(count: reach + 1)
@@ -30,10 +30,10 @@ struct CrossfadedFilter: ~Copyable {
         previous[reach] = gain
     }
 
-    /// Takes the next block's filter from a lane that held its real response, after the batch's inverse transform.
-    mutating func take(lane: Int, _ batch: borrowing TransformBatch) {
+    /// Takes the real response of the next block's filter.
+    mutating func take(response: borrowing Spectrum, _ transform: inout BlockTransform) {
         swap(&current, &previous)
-        batch.getTime(lane, from: 0, into: &impulse)
+        transform.inverse(response, into: &impulse)
         for index in 0...reach {
             current[reach + index] = impulse[index] * taper[index]
             current[reach - index] = current[reach + index]

@@ -153,9 +153,9 @@ struct ResidualEchoSuppressor: ~Copyable {
     mutating func run(
         error newError: borrowing RealVector, echo newEcho: borrowing RealVector, mic newMic: borrowing RealVector,
         uncertainty: borrowing RealVector, presence: borrowing EchoPresence, isUnsure: Bool,
-        _ batch: inout TransformBatch, into output: inout MutableSpan<Float>
+        _ transform: inout BlockTransform, into output: inout MutableSpan<Float>
     ) {
-        analyse(newError, newEcho, newMic, &batch)
+        analyse(newError, newEcho, newMic, &transform)
         estimate.uncertainty.copy(from: uncertainty)
         estimate.unexplained = presence.unexplained
         estimate.doubt += (1 - estimate.doubt) / tuning.doubtBlocks
@@ -167,22 +167,18 @@ struct ResidualEchoSuppressor: ~Copyable {
         scattered.observe(error: error, echo: echo, talk: talk)
         findEstimate()
         combineOpinions()
-        makeFilter(presence: presence.presence, isUnsure: isUnsure, &batch)
+        makeFilter(presence: presence.presence, isUnsure: isUnsure, &transform)
         apply(newError, newMic, presence.presence, into: &output)
-        comfort.add(lane: 1, batch, to: &output)
+        comfort.add(to: &output)
     }
 
     private mutating func analyse(
         _ newError: borrowing RealVector, _ newEcho: borrowing RealVector, _ newMic: borrowing RealVector,
-        _ batch: inout TransformBatch
+        _ transform: inout BlockTransform
     ) {
-        errorLine.push(newError, lane: 0, &batch)
-        echoLine.push(newEcho, lane: 1, &batch)
-        micLine.push(newMic, lane: 2, &batch)
-        batch.forward()
-        batch.getSpectrum(0, into: &error)
-        batch.getSpectrum(1, into: &echo)
-        batch.getSpectrum(2, into: &mic)
+        errorLine.push(newError, &transform, into: &error)
+        echoLine.push(newEcho, &transform, into: &echo)
+        micLine.push(newMic, &transform, into: &mic)
     }
 
     private mutating func judgeNear() {
@@ -252,7 +248,7 @@ struct ResidualEchoSuppressor: ~Copyable {
         }
     }
 
-    private mutating func makeFilter(presence: Float, isUnsure: Bool, _ batch: inout TransformBatch) {
+    private mutating func makeFilter(presence: Float, isUnsure: Bool, _ transform: inout BlockTransform) {
         var sum: Float = 0
         var (left, echoed): (Float, Float) = (1e-12, 0)
         for bin in 0..<Self.bins {
@@ -268,10 +264,8 @@ struct ResidualEchoSuppressor: ~Copyable {
         echoShare = presence * min(1, echoed / left)
         meanGain = sum / Float(TalkState.judged.count)
         judgeUpper()
-        batch.setSpectrum(0, response)
-        comfort.shape(gains: response.real, most: talk.errorPower, lane: 1, &batch)
-        batch.inverse()
-        filter.take(lane: 0, batch)
+        comfort.shape(gains: response.real, most: talk.errorPower, &transform)
+        filter.take(response: response, &transform)
     }
 
     private mutating func judgeUpper() {

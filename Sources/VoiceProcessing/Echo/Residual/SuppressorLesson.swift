@@ -23,7 +23,7 @@ package struct SuppressorLesson: ~Copyable {
     private var clean = RealVector(count: Self.block)
     private var talk = Spectrum()
     private var noise = Spectrum()
-    private var batch = TransformBatch()
+    private var transform = BlockTransform()
 
     /// - Parameter hint: frames from the far end to its echo, as they are said to be; 0: nobody says.
     package init(hint: Int = 0) { canceller.hint = hint }
@@ -44,12 +44,9 @@ package struct SuppressorLesson: ~Copyable {
         captured.write(microphone)
         Self.cancel(&captured, far, by: &canceller)
         clean.write(said)
-        talkLine.push(clean, lane: 0, &batch)
+        talkLine.push(clean, &transform, into: &talk)
         clean.write(heard)
-        noiseLine.push(clean, lane: 1, &batch)
-        batch.forward()
-        batch.getSpectrum(0, into: &talk)
-        batch.getSpectrum(1, into: &noise)
+        noiseLine.push(clean, &transform, into: &noise)
         let inBands = ResidualEchoFeatures.allInBands
         for index in 0..<inBands { record[index] = canceller.suppressor.features.bands[index] }
         var at = inBands

@@ -20,7 +20,7 @@ struct TalkState: ~Copyable {
         var conversation: (excess: Float, seconds: Float) = (10, 1.5)
     }
 
-    private static let frames = TransformBatch.frames
+    private static let frames = BlockTransform.frames
     private static let bins = Spectrum.bins
     /// Weight of the past in the spectra, per block.
     private static let memory: Float = 0.85
