@@ -143,7 +143,7 @@ let package = Package(
             dependencies: [
                 "VoiceEngine", "VoicePartner", "GraphEngine", "VoiceSimulation", "SimulatedCalls", "VoiceTransport",
                 "VoicePeers", "VoiceProcessing", "VoiceRealtime", "VoiceSignal", "CWebRTCAudio",
-                "COpus", "CSRTP", "CAllocationCounter", "CRing",
+                "COpus", "CSRTP", "CAllocationCounter", "CRing", "ScriptedRealtime", "TestCases",
             ], path: "bench/DuplexBench", swiftSettings: swift),
 
         // What the residual echo's network learns from
@@ -204,11 +204,11 @@ let package = Package(
         tests("VoiceTurns", "VoiceTurns", optimized: false),
         tests("VoiceText", "VoiceText", optimized: false),
         .testTarget(
-            name: "VoiceDialogTests", dependencies: ["VoiceDialog", "TestCases"], exclude: ["ClientEvents"],
+            name: "VoiceDialogTests", dependencies: ["VoiceDialog", "ScriptedRealtime", "TestCases"], exclude: ["ClientEvents"],
             swiftSettings: swift),
         tests("VoiceWeb", "VoiceWeb", "VoiceQueue", "COpenSSL", optimized: false),
         .target(
-            name: "ScriptedRealtime", dependencies: ["VoiceDialog", "VoiceRealtime", "VoiceWeb"],
+            name: "ScriptedRealtime", dependencies: ["VoiceDialog", "VoiceRealtime", "VoiceWeb", "TestCases"],
             path: "Tests/ScriptedRealtime",
             swiftSettings: swift),
         tests(

@@ -46,6 +46,7 @@ struct dv_web {
     size_t headers;
     // "Bearer KEY" of a server's clients, or NULL.
     char *authorization;
+    char *told_header;
     struct lws_protocols protocols[2];
     uint16_t port, message_seconds;
     // What is wrong with the server's certificate, or X509_V_OK.
@@ -98,6 +99,19 @@ static int received(dv_web *web, connection *c, const uint8_t *bytes, size_t cou
                          .is_final = is_final,
                          .is_text = !lws_frame_is_binary(c->wsi),
                      });
+}
+
+static int opened(dv_web *web, connection *c) {
+    dv_web_event event = {.kind = DV_WEB_OPENED, .connection = number_of(web, c)};
+    char value[DV_WEB_VALUE + 1];
+    int count = web->told_header ? lws_hdr_custom_copy(c->wsi, value, sizeof value, web->told_header,
+                                                       (int)strlen(web->told_header))
+                                 : -1;
+    if (count >= 0) {
+        event.bytes = (const uint8_t *)value;
+        event.count = (size_t)count;
+    }
+    return tell(web, event);
 }
 
 static int closed(dv_web *web, connection *c) {
@@ -196,7 +210,7 @@ static int handle(struct lws *wsi, enum lws_callback_reasons reason, void *user,
             c = connection_of(web, NULL);
             if (!c) return -1;
             c->wsi = wsi;
-            return tell(web, (dv_web_event){.kind = DV_WEB_OPENED, .connection = number_of(web, c)});
+            return opened(web, c);
         case LWS_CALLBACK_CLIENT_RECEIVE:
         case LWS_CALLBACK_RECEIVE: return c && !c->is_ending && received(web, c, in, count) ? -1 : 0;
         case LWS_CALLBACK_CLIENT_WRITEABLE:
@@ -295,6 +309,7 @@ dv_web *dv_web_listen(const dv_web_server *options, dv_web_handler handler, void
             return NULL;
         }
     }
+    if (options->told_header) web->told_header = strdup(options->told_header);
     struct lws_context_creation_info info = {
         .port = options->port,
         .iface = options->interface,
@@ -371,5 +386,6 @@ void dv_web_free(dv_web *web) {
     }
     if (web->authorization) explicit_bzero(web->authorization, strlen(web->authorization));
     free(web->authorization);
+    free(web->told_header);
     free(web);
 }

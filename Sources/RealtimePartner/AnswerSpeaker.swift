@@ -41,6 +41,9 @@ struct AnswerSpeaker: Sendable {
     /// How much of it has left the loudspeaker by now.
     var heard: Duration { answer.heard }
 
+    /// Tells when the server was done with its stages.
+    func report(_ times: AgentStageTimes) { answer.report(times) }
+
     /// Of the text that was heard, the words since the last call; nil where there are none.
     mutating func caption(_ text: String) -> String? { captions.take(text) }
 

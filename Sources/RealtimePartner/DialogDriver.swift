@@ -30,6 +30,10 @@ actor DialogDriver {
     /// turn ended.
     private var unansweredTurn: TurnID?
     private var turnlessAnswer: AnswerID?
+    /// When the present turn had ended, and when the server told what was said in it.
+    private var turnReceived = Duration.zero
+    private var turnRecognised: Duration?
+    private var clocks: [AnswerID: AnswerClock] = [:]
     private var readingWaits: CheckedContinuation<Void, Never>?
     private var end: CheckedContinuation<DialogError?, Never>?
     private var ended: DialogError??
@@ -151,9 +155,14 @@ actor DialogDriver {
             ended = .some(error)
             end.take()?.resume(returning: error)
         case .speechStarted: conversation.confirmBargeIn()
-        case .recognised(let text): tell(.recognised(turn, text, isFinal: true))
+        case .recognised(let text):
+            turnRecognised = turnRecognised ?? now
+            tell(.recognised(turn, text, isFinal: true))
         case .answerBegan(let answer): answerUnasked(answer)
-        case .soundWaits(let answer): speaking[answer]?.soundWaits()
+        case .text(let answer, _, _): clocks[answer, default: AnswerClock()].text(now: now)
+        case .soundWaits(let answer):
+            if clocks[answer, default: AnswerClock()].sound(now: now) { reportStages(of: answer) }
+            speaking[answer]?.soundWaits()
         case .answerDone(let answer, let error):
             speaking[answer]?.isDone(isWhole: error == nil)
             if let error, let turn = speaking[answer]?.turn { tell(.failed(turn, PartnerError(error))) }
@@ -162,7 +171,7 @@ actor DialogDriver {
                 let result = await call(tool)
                 await self?.giveResult(result, of: tool.id, in: answer)
             }
-        case .speechStopped, .text, .rateLimits: break
+        case .speechStopped, .rateLimits: break
         }
     }
 
@@ -183,7 +192,9 @@ actor DialogDriver {
         tell(.turn(event))
         switch event {
         case .stateChanged(_, let turn): self.turn = turn
-        case .speechStarted(_, let time): dialog.startTurn(ago: heardUntil - time)
+        case .speechStarted(_, let time):
+            turnRecognised = nil
+            dialog.startTurn(ago: heardUntil - time)
         case .turnDropped: dialog.dropTurn()
         case .turnEnded(let turn): turnEnded(turn.id)
         case .answerCancelled(let turn, let reason):
@@ -203,6 +214,7 @@ actor DialogDriver {
     }
 
     private func turnEnded(_ turn: TurnID) {
+        turnReceived = now
         if dialog.settings.turnDetection == .client {
             speak(dialog.endTurn(), in: turn)
         } else if let answer = turnlessAnswer.take() {
@@ -220,8 +232,17 @@ actor DialogDriver {
             turnlessAnswer = answer
             try? conversation.endTurn()
         } else {
+            (turnReceived, turnRecognised) = (now, nil)
             speak(answer, in: nil)
         }
+    }
+
+    /// Has the conversation know when the server was done with an answer's stages, before its first sound is played.
+    private func reportStages(of id: AnswerID) {
+        guard let clock = clocks[id] else { return }
+        speaking[id]?.report(clock.times(received: turnReceived, recognised: turnRecognised))
+        // Of answers that were never spoken nothing is kept.
+        clocks = clocks.filter { $0.key >= id }
     }
 
     private func speak(_ id: AnswerID, in turn: TurnID?) {
@@ -232,11 +253,13 @@ actor DialogDriver {
             speaking[id] = AnswerSpeaker(spoken, rate: rate) { [weak self] count in
                 await self?.takeSound(of: id, atMost: count) ?? []
             }
+            if clocks[id]?.hasSound == true { reportStages(of: id) }
             speaking[id]?.soundWaits()
             let progress = dialog.progress(of: id)
             if progress.isDone { speaking[id]?.isDone(isWhole: progress.isWhole) }
         } catch {
             // The talker has gone on meanwhile.
+            clocks[id] = nil
             dialog.cancel(id)
             dialog.heard(of: id, .zero, isComplete: false)
         }
@@ -267,6 +290,7 @@ actor DialogDriver {
         if isComplete { text.heard = text.said }
         if let words = speaking[id]?.caption(text.heard) { tell(.caption(turn, words)) }
         speaking.removeValue(forKey: id)?.stop()
+        clocks[id] = nil
         dialog.heard(of: id, heard, isComplete: isComplete)
         tell(.answered(turn, SpokenText(said: text.said, heard: text.heard, end: reason)))
     }

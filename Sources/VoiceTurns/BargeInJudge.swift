@@ -44,6 +44,9 @@ public struct BargeInJudge: BitwiseCopyable, Sendable {
     /// takes 3 of a talker who is as loud as the echo; what was left of an echo that was mistaken for speech lay 15 to
     /// 30 below what came (`bench/run turns`, rooms with a louder echo, a moving microphone, drift).
     private static let cancelled = (near: Float(9), echo: Float(18))
+    /// How many times as much speech holds an answer in doubt, beside ``BargeInStages/doubt``. A canceller that has not
+    /// learned its path passes bursts of echo as speech for up to half a second; it has learned most within one.
+    private static let doubtfulHold = 3.0
     /// What stands out of the room's noise by less is no more than that, dB; and what is surely a sound of its own
     /// stands out by this.
     private static let overNoise = (least: Float(3), sound: Float(6))
@@ -57,6 +60,7 @@ public struct BargeInJudge: BitwiseCopyable, Sendable {
     private var speechStart = Duration.zero
     private var alert = BargeInAlert()
     private var swing = VoiceSwing()
+    private var isTrusted = true
 
     /// A judge by `policy`; nil where that is to do nothing.
     public init?(_ policy: BargeInPolicy) {
@@ -68,6 +72,7 @@ public struct BargeInJudge: BitwiseCopyable, Sendable {
     /// Takes a block of a time in which an answer is under way, or held. Returns the new stage where that is another.
     public mutating func take(_ evidence: SpeechEvidence) -> BargeInChange? {
         guard stage != .confirmed else { return nil }
+        trust(evidence.isTrusted)
         let isNear = evidence.isTrusted && Self.isNear(evidence.levels)
         alert.take(evidence.duration, isNear: isNear)
         let weight = weight(of: evidence)
@@ -85,6 +90,14 @@ public struct BargeInJudge: BitwiseCopyable, Sendable {
             speech = max(.zero, speech - evidence.duration * Self.leak)
         }
         return advance(evidence, isNear: isNear) ?? fallBack(evidence)
+    }
+
+    /// What was counted in doubt may have been an echo: it does not hold an answer together with what is certain.
+    private mutating func trust(_ isTrusted: Bool) {
+        if isTrusted, !self.isTrusted, stage.rawValue < BargeInStage.held.rawValue {
+            speech = min(speech, stages.suspectAfter)
+        }
+        self.isTrusted = isTrusted
     }
 
     /// Whether what is suspected or held has gone on without a silence.
@@ -128,7 +141,7 @@ public struct BargeInJudge: BitwiseCopyable, Sendable {
         if speech >= stages.confirmAfter, !swing.isSteady || speech >= stages.confirmAfter * stages.doubt {
             return .confirmed
         }
-        if speech >= stages.holdAfter { return isImmediate ? .confirmed : .held }
+        if speech >= stages.holdAfter * (isTrusted ? 1 : Self.doubtfulHold) { return isImmediate ? .confirmed : .held }
         if speech >= stages.suspectAfter { return isImmediate ? .confirmed : .suspected }
         return .none
     }

@@ -44,6 +44,7 @@ public struct TurnMachine: Sendable {
         let asked: Duration
         var utterance: UtteranceID?
         var queued: Duration?
+        var stages = AgentStageTimes()
         var isHeard = false
     }
 
@@ -161,6 +162,14 @@ public struct TurnMachine: Sendable {
         answer?.queued = now
     }
 
+    /// The agent tells when its own stages were done; the last that it tells before the answer is heard counts. False
+    /// where the answer is heard or over, and where the times cannot be.
+    public mutating func agentStages(_ times: AgentStageTimes, of utterance: UtteranceID) -> Bool {
+        guard answer?.utterance == utterance, answer?.isHeard == false, times.isConsistent else { return false }
+        answer?.stages = times
+        return true
+    }
+
     /// Nothing more comes of an answer: its turn ends when all was heard. Without any sound of it, that is at once.
     public mutating func finishAnswer(_ utterance: UtteranceID, now: Duration) {
         guard let current = answer, current.utterance == utterance, current.queued == nil else { return }
@@ -237,12 +246,10 @@ public struct TurnMachine: Sendable {
         guard let current = answer, current.utterance == utterance, !current.isHeard else { return }
         answer?.isHeard = true
         let queued = max(current.queued ?? time, current.asked)
-        tell(
-            .answerStarted(
-                current.turn.id,
-                AnswerLatency(
-                    endOfTurn: current.asked - current.turn.end, agent: queued - current.asked, playback: time - queued)
-            ))
+        let latency = AnswerLatency(
+            endOfTurn: current.asked - current.turn.end, agent: queued - current.asked, playback: time - queued,
+            telling: current.stages)
+        tell(.answerStarted(current.turn.id, latency))
         enter(.responding)
     }
 

@@ -95,6 +95,21 @@ public struct AnswerLatency: Equatable, Sendable {
     public let agent: Duration
     /// From there until it left the DAC.
     public let playback: Duration
+    /// How ``agent`` divides among the agent's own stages; nil where it did not tell, or told what cannot be.
+    public let agentStages: AgentStages?
+
+    package init(endOfTurn: Duration, agent: Duration, playback: Duration, agentStages: AgentStages? = nil) {
+        self.endOfTurn = endOfTurn
+        self.agent = agent
+        self.playback = playback
+        self.agentStages = agentStages
+    }
+
+    /// A latency whose agent's share divides as it tells; without ``agentStages`` where that cannot be.
+    package init(endOfTurn: Duration, agent: Duration, playback: Duration, telling times: AgentStageTimes) {
+        self.init(
+            endOfTurn: endOfTurn, agent: agent, playback: playback, agentStages: AgentStages(times, within: agent))
+    }
 
     /// From the end of speech to the first sound heard.
     public var total: Duration { endOfTurn + agent + playback }

@@ -24,8 +24,8 @@ final class WebLoop: Sendable {
         self.accept = accept
     }
 
-    func makeLink(_ number: UInt32) -> WebSocketLink {
-        let link = WebSocketLink(limits: limits) { [weak self] in self?.wake() }
+    func makeLink(_ number: UInt32, header: String? = nil) -> WebSocketLink {
+        let link = WebSocketLink(limits: limits, header: header) { [weak self] in self?.wake() }
         state.withLock { $0.links[number] = link }
         return link
     }
@@ -80,7 +80,7 @@ final class WebLoop: Sendable {
             if let link {
                 link.opened()
             } else {
-                let link = makeLink(number)
+                let link = unsafe makeLink(number, header: Self.header(event))
                 accept(link)
                 link.opened()
             }
@@ -111,6 +111,12 @@ final class WebLoop: Sendable {
         default: followOrders()
         }
         return 0
+    }
+
+    private static func header(_ event: dv_web_event) -> String? {
+        guard let bytes = unsafe event.bytes else { return nil }
+        let value = unsafe UnsafeBufferPointer(start: bytes, count: event.count)
+        return unsafe String(decoding: value, as: UTF8.self)
     }
 
     private func followOrders() {

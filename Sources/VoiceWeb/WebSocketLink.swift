@@ -43,10 +43,13 @@ package final class WebSocketLink: Sendable {
     private let state = Mutex(State())
     private let limits: WebSocketLimits
     private let wake: @Sendable () -> Void
+    /// Of a server's client: the value of the request's header that the server asked for; nil where there was none.
+    package let header: String?
 
     /// - Parameter wake: has the socket's thread look at what is to be done.
-    init(limits: WebSocketLimits, wake: @escaping @Sendable () -> Void) {
+    init(limits: WebSocketLimits, header: String? = nil, wake: @escaping @Sendable () -> Void) {
         self.limits = limits
+        self.header = header
         self.wake = wake
     }
 

@@ -16,13 +16,16 @@ package final class WebSocketServer: Sendable {
     ///   - certificate: a PEM file, for wss, with `privateKey`.
     ///   - key: what clients must bring, visible ASCII of less than 4 KiB; nil for nothing, and then browsers are
     ///     served pages of this machine alone.
+    ///   - header: the name of a request's header, in lower case, whose value ``WebSocketLink/header`` tells.
     ///   - accept: takes a connection; called on the server's thread.
     package init(
         interface: String, port: UInt16, certificate: String? = nil, privateKey: String? = nil, key: String? = nil,
-        limits: WebSocketLimits = WebSocketLimits(), accept: @escaping @Sendable (WebSocketLink) -> Void
+        header: String? = nil, limits: WebSocketLimits = WebSocketLimits(),
+        accept: @escaping @Sendable (WebSocketLink) -> Void
     ) throws(WebSocketFailure) {
         let loop = WebLoop(limits: limits, accept: accept)
         let port = port
+        let told = header.map { "\($0):" }
         let start: ServerStart
         do throws(ThreadError) {
             let answer = try ServerStart()
@@ -33,14 +36,17 @@ package final class WebSocketServer: Sendable {
                         unsafe withOptionalCString(certificate) { certificate in
                             unsafe withOptionalCString(privateKey) { privateKey in
                                 unsafe withOptionalCString(key) { key in
-                                    var options = unsafe dv_web_server()
-                                    unsafe options.interface = interface
-                                    unsafe options.port = port
-                                    unsafe options.message_seconds = limits.messageSeconds
-                                    unsafe options.certificate = certificate
-                                    unsafe options.private_key = privateKey
-                                    unsafe options.key = key
-                                    return unsafe dv_web_listen(&options, handler, owner)
+                                    unsafe withOptionalCString(told) { told in
+                                        var options = unsafe dv_web_server()
+                                        unsafe options.interface = interface
+                                        unsafe options.port = port
+                                        unsafe options.message_seconds = limits.messageSeconds
+                                        unsafe options.certificate = certificate
+                                        unsafe options.private_key = privateKey
+                                        unsafe options.key = key
+                                        unsafe options.told_header = told
+                                        return unsafe dv_web_listen(&options, handler, owner)
+                                    }
                                 }
                             }
                         }

@@ -144,24 +144,37 @@ struct RealtimePartnerLiveTests {
         #expect(content?["text"]?.string == talk.events.answered().first?.said)
     }
 
-    @Test("a server that says what is none of the protocol's ends the talk with an error")
-    func hostile() async throws {
+    /// Messages of a server behind its greeting, and the code of the error that they come to: wrong order, sound that is
+    /// not base64, JSON without end, and one message larger than any may be.
+    private static let hostile = [
+        (#"{"type":"response.done","response":{"id":"x"}}"#, "dialog.malformed"),
+        (
+            #"{"type":"response.created","response":{"id":"r"}}"# + "\n"
+                + #"{"type":"response.output_audio.delta","response_id":"r","item_id":"i","delta":"?!*"}"#,
+            "dialog.malformed"
+        ),
+        (String(repeating: "[", count: 100_000), "dialog.malformed"),
+        ("\"" + String(repeating: "x", count: 2 << 20) + "\"", "dialog.tooLarge"),
+    ]
+
+    @Test(
+        "a server that says what is none of the protocol's ends the talk with an error, and the microphone stays usable",
+        arguments: hostile)
+    func hostile(messages: String, code: String) async throws {
         let server = try WebSocketServer(interface: "127.0.0.1", port: 0) { link in
             link.send(Array("{\"type\":\"session.created\"}".utf8))
-            link.send(Array("{\"type\":\"response.done\",\"response\":{\"id\":\"x\"}}".utf8))
+            for message in messages.split(separator: "\n") { link.send(Array(message.utf8)) }
         }
         let talk = try await Talk(Self.silence(1), port: server.port)
         let error = await talk.talking.value
-        #expect(error?.code == "dialog.malformed")
+        #expect(error?.code == code)
+        try await Self.hear(talk.engine)
         await talk.engine.stop()
     }
 
-    @Test("a server that is not there ends the talk with its error, and the microphone stays usable")
-    func unreachable() async throws {
-        let talk = try await Talk(Self.silence(1), port: 1)
-        let error = await talk.talking.value
-        #expect(error?.code == "dialog.unreachable")
-        let (farEnd, wanted) = (try await talk.engine.openFarEnd(), 20)
+    /// Takes some of the microphone's sound.
+    private static func hear(_ engine: VoiceEngine) async throws {
+        let (farEnd, wanted) = (try await engine.openFarEnd(), 20)
         var frames = 0
         for await _ in farEnd.nearEnd() {
             frames += 1
@@ -169,6 +182,14 @@ struct RealtimePartnerLiveTests {
         }
         farEnd.close()
         #expect(frames == wanted)
+    }
+
+    @Test("a server that is not there ends the talk with its error, and the microphone stays usable")
+    func unreachable() async throws {
+        let talk = try await Talk(Self.silence(1), port: 1)
+        let error = await talk.talking.value
+        #expect(error?.code == "dialog.unreachable")
+        try await Self.hear(talk.engine)
         await talk.engine.stop()
     }
 }

@@ -9,7 +9,7 @@ import VoiceWeb
 
 @Suite("A Realtime server of one's own and its clients")
 struct ServingLiveTests {
-    private final class Talkative: Recogniser, Responder, Synthesiser {
+    fileprivate final class Talkative: Recogniser, Responder, Synthesiser {
         let sentences = Mutex(0)
 
         func prepare() async throws(PartnerError) {}
@@ -58,6 +58,32 @@ struct ServingLiveTests {
         let before = partner.sentences.withLock { $0 }
         try await Task.sleep(for: .seconds(1))
         #expect(partner.sentences.withLock { $0 } == before)
+        withExtendedLifetime(server) {}
+    }
+}
+
+extension ServingLiveTests {
+    @Test(
+        "Given a client that names the older generation in its request, or none, when it connects, then its session is told in that shape from the first message on",
+        .timeLimit(.minutes(1)),
+        arguments: [("realtime=v1", true), ("other=v2, realtime=v1", true), ("realtime=v2", false), (nil, false)])
+    func generation(header: String?, isOlder: Bool) async throws {
+        let partner = Talkative()
+        let server = try RealtimeServer(
+            ServedSettings(model: "test", voice: "test"), interface: "127.0.0.1", port: 0, recogniser: partner,
+            responder: partner, synthesiser: partner)
+        var request = WebSocketRequest(try #require(WebAddress("ws://127.0.0.1:\(server.port)/")))
+        if let header { request.headers.append((name: "OpenAI-Beta", value: header)) }
+        let client = try WebSocketClient(request)
+        #expect(await client.link.next() == .opened)
+        guard case .message(let message)? = await client.link.next() else {
+            Issue.record("nothing was told")
+            return
+        }
+        let json = try JSON(parsing: message)
+        #expect(json["type"] == "session.created")
+        #expect((json["session"]?["modalities"] != nil) == isOlder)
+        #expect((json["session"]?["audio"] != nil) == !isOlder)
         withExtendedLifetime(server) {}
     }
 }

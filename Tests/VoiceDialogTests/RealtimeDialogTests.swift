@@ -1,3 +1,4 @@
+import ScriptedRealtime
 import Testing
 
 @testable import VoiceDialog
@@ -9,7 +10,7 @@ struct RealtimeDialogTests {
     @Test("begins with the session that the settings ask for", arguments: RealtimeSettings.Generation.allCases)
     func session(generation: RealtimeSettings.Generation) throws {
         let tool = DialogTool(name: "time", description: "tells it", parameters: ["type": "object"])
-        var server = try Server(
+        var server = try DialogServer(
             RealtimeSettings(
                 generation: generation, output: .muLaw, instructions: "Be brief.", voice: "marin", tools: [tool]),
             isOpen: false)
@@ -39,7 +40,7 @@ struct RealtimeDialogTests {
 
     @Test("sends a turn from its first word on, and asks once")
     func turn() throws {
-        var server = try Server()
+        var server = try DialogServer()
         server.dialog.hear(Self.second)
         #expect(try server.takeTypes() == [])
         server.dialog.startTurn(ago: .milliseconds(200))
@@ -59,7 +60,7 @@ struct RealtimeDialogTests {
 
     @Test("hands out a second that came at once, in order, in either generation's names", arguments: [false, true])
     func burst(isBeta: Bool) throws {
-        var server = try Server()
+        var server = try DialogServer()
         let answer = server.dialog.endTurn()
         try server.create("r", tag: answer)
         let sound = (0..<24_000).map { Int16($0) }
@@ -75,7 +76,7 @@ struct RealtimeDialogTests {
 
     @Test("asks for no more messages while a minute waits, and ends a server that sends two")
     func flood() throws {
-        var server = try Server()
+        var server = try DialogServer()
         let answer = server.dialog.endTurn()
         try server.create("r", tag: answer)
         for second in 1...120 {
@@ -92,7 +93,7 @@ struct RealtimeDialogTests {
     @Test("truncates where it was heard, not behind what was received, and not before the first sample")
     func truncation() throws {
         for (heard, end) in [(Duration.milliseconds(1_234), 1_234), (.seconds(9), 2_000), (.zero, nil)] {
-            var server = try Server()
+            var server = try DialogServer()
             let answer = server.dialog.endTurn()
             try server.create("r", tag: answer)
             try server.addMessage("item", to: "r")
@@ -119,7 +120,7 @@ struct RealtimeDialogTests {
 
     @Test("of an answer of several messages, truncates the one that was cut and deletes those behind it")
     func severalMessages() throws {
-        var server = try Server()
+        var server = try DialogServer()
         let answer = server.dialog.endTurn()
         try server.create("r", tag: answer)
         for item in ["a", "b", "c"] {
@@ -137,7 +138,7 @@ struct RealtimeDialogTests {
 
     @Test("an answer that was heard whole is left as it is")
     func whole() throws {
-        var server = try Server()
+        var server = try DialogServer()
         let answer = server.dialog.endTurn()
         try server.create("r", tag: answer)
         try server.speak(Self.second, "r")
@@ -149,7 +150,7 @@ struct RealtimeDialogTests {
 
     @Test("an answer that is cancelled before it was created is cancelled when it is, and its messages are deleted")
     func cancelledEarly() throws {
-        var server = try Server()
+        var server = try DialogServer()
         let answer = server.dialog.endTurn()
         server.dialog.cancel(answer)
         server.dialog.heard(of: answer, .zero, isComplete: false)
@@ -167,7 +168,7 @@ struct RealtimeDialogTests {
 
     @Test("functions are handed to the app, and the answer goes on with their outcome")
     func tools() throws {
-        var server = try Server()
+        var server = try DialogServer()
         let answer = server.dialog.endTurn()
         try server.create("r", tag: answer)
         try server.send([
@@ -192,7 +193,7 @@ struct RealtimeDialogTests {
 
     @Test("a server that comes back is told what was said, as far as it was heard, and asked again")
     func restored() throws {
-        var server = try Server()
+        var server = try DialogServer()
         try server.send(["type": "conversation.item.input_audio_transcription.completed", "transcript": "a story"])
         let answer = server.dialog.endTurn()
         try server.create("r", tag: answer)
@@ -224,7 +225,7 @@ struct RealtimeDialogTests {
 
     @Test("a lost server is tried again at least every 1.5 s; one that was never there ends the dialog")
     func pace() throws {
-        var server = try Server()
+        var server = try DialogServer()
         var before = server.now
         try server.lose()
         for _ in 0..<20 {
@@ -235,7 +236,7 @@ struct RealtimeDialogTests {
             server.dialog.handleTimeout(now: due)
             try server.lose()
         }
-        var stranger = try Server(isOpen: false)
+        var stranger = try DialogServer(isOpen: false)
         try stranger.lose()
         guard case .ended(let error)? = try stranger.takeEvents().last else { return #expect(Bool(false)) }
         #expect(error?.code == .lost)
@@ -243,7 +244,7 @@ struct RealtimeDialogTests {
 
     @Test("a server that greets everybody and puts them out again is tried ever less often; one that stayed, at once")
     func revolvingDoor() throws {
-        var server = try Server()
+        var server = try DialogServer()
         var delays: [Duration] = []
         for _ in 0..<8 {
             try server.lose()
@@ -259,7 +260,7 @@ struct RealtimeDialogTests {
 
     @Test("a server that calls without end is ended")
     func endlessCalls() throws {
-        var server = try Server()
+        var server = try DialogServer()
         let answer = server.dialog.endTurn()
         try server.create("r", tag: answer)
         for number in 0..<1_000 {
@@ -278,7 +279,7 @@ struct RealtimeDialogTests {
 
     @Test("what is heard behind a break is told to the server that came back, whose messages are its own")
     func heardLater() throws {
-        var server = try Server()
+        var server = try DialogServer()
         let answer = server.dialog.endTurn()
         try server.create("r", tag: answer)
         try server.addMessage("item", to: "r")
@@ -295,7 +296,7 @@ struct RealtimeDialogTests {
 
     @Test("an answer under way when the server is lost ends with what had come")
     func lostInAnswer() throws {
-        var server = try Server()
+        var server = try DialogServer()
         let answer = server.dialog.endTurn()
         try server.create("r", tag: answer)
         try server.speak(Self.second, "r")
@@ -317,7 +318,7 @@ struct RealtimeDialogTests {
             "{\"type\":\"response.created\",\"response\":{\"id\":\"\"}}", "{\"type\":\"response.created\"}",
         ])
     func hostile(message: String) throws {
-        var server = try Server()
+        var server = try DialogServer()
         let answer = server.dialog.endTurn()
         try server.create("r", tag: answer)
         server.dialog.received(Array(message.utf8), now: .zero)
@@ -333,7 +334,7 @@ struct RealtimeDialogTests {
 
     @Test("what comes before the session, or no session, ends the connection")
     func greeting() throws {
-        var server = try Server(isOpen: false)
+        var server = try DialogServer(isOpen: false)
         server.dialog.opened(now: .zero)
         #expect(server.dialog.nextTimeout == .seconds(10))
         server.dialog.handleTimeout(now: .seconds(10))
@@ -343,7 +344,7 @@ struct RealtimeDialogTests {
 
     @Test("the server's errors have codes; late refusals of corrections are counted only")
     func errors() throws {
-        var server = try Server()
+        var server = try DialogServer()
         let answer = server.dialog.endTurn()
         let create = try #require(try server.takeRequests().last)
         func error(_ code: String, _ event: JSON) -> JSON {
@@ -371,7 +372,7 @@ struct RealtimeDialogTests {
 
     @Test("with the server's turn detection all sound goes up, and it answers unasked")
     func serverTurns() throws {
-        var server = try Server(RealtimeSettings(turnDetection: .server(silence: .milliseconds(600))))
+        var server = try DialogServer(RealtimeSettings(turnDetection: .server(silence: .milliseconds(600))))
         server.dialog.hear(Self.second)
         server.dialog.hear(Self.second)
         let sent = try server.takeRequests().compactMap { $0["audio"]?.string.flatMap(Base64.decode) }

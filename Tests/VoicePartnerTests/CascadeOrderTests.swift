@@ -116,11 +116,12 @@ struct CascadeOrderTests {
                 if numbers.chance(0.2) { witness.machine.recognised(any, .failure(.recogniserFailed("")), now: now) }
             case 7: witness.machine.partlyRecognised(any, "wo")
             case 8, 9:
-                let isWanted = witness.machine.responded(any, "One word. And two; three ")
+                let isWanted = witness.machine.responded(any, "One word. And two; three ", now: now)
                 #expect(!isWanted || !witness.over.contains(any))
             case 10: witness.machine.responseEnded(any, numbers.chance(0.1) ? .responderFailed("") : nil)
             case 11, 12:
-                let isWanted = witness.machine.synthesised(any, .milliseconds(20 * numbers.below(20)))
+                let isWanted = witness.machine.synthesised(
+                    any, .milliseconds(20 * numbers.below(20)), now: now)
                 #expect(!isWanted || (!witness.over.contains(any) && witness.synthesising == any))
             default:
                 if witness.synthesising == any, numbers.chance(0.5) {
@@ -152,7 +153,7 @@ struct CascadeOrderTests {
             machine.handle(.turnEnded(Turn(id: turn, start: .zero, end: .zero, continued: nil)), now: .zero)
             machine.recognised(turn, .success(String(repeating: "long ", count: 10_000)), now: .zero)
             var pieces = 0
-            while machine.responded(turn, "and so on, ") { pieces += 1 }
+            while machine.responded(turn, "and so on, ", now: .zero) { pieces += 1 }
             #expect(pieces <= CascadeMachine.longestAnswer / 10)
             machine.responseEnded(turn, nil)
             machine.handle(.answerCancelled(turn, .cancelled), now: .zero)

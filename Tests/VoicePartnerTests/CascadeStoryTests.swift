@@ -34,7 +34,15 @@ struct CascadeStoryTests {
         #expect(captions.count == 7 && last - first > .milliseconds(1_000))
         // From the end of the turn to the first sound: the recogniser's 100 ms, the first sentence's, and the engine's.
         let latency = talk.turns.compactMap { if case .answerStarted(_, let latency) = $0 { latency } else { nil } }
-        #expect(try #require(latency.first).agent < .milliseconds(180))
+        let agent = try #require(latency.first)
+        #expect(agent.agent < .milliseconds(180))
+        // The script's stages: 100 ms to recognise, 10 for the first of the text, and 2 for the first of the sound.
+        let stages = try #require(agent.agentStages)
+        #expect(stages.total == agent.agent)
+        let (recognition, response) = (try #require(stages.recognition), try #require(stages.response))
+        #expect(recognition >= .milliseconds(100) && recognition <= .milliseconds(110))
+        #expect(response >= .milliseconds(10) && response <= .milliseconds(20))
+        #expect(try #require(stages.synthesis) >= .milliseconds(2) && stages.transfer <= .milliseconds(10))
     }
 
     @Test("Given a story, when the person speaks into it, then it is cut, and the next answer knows at which word")

@@ -142,7 +142,7 @@ final class ScriptedTalk {
                 return self.machine.responseEnded(turn, fault.error)
             }
             guard !rest.isEmpty else { return self.machine.responseEnded(turn, nil) }
-            guard self.machine.responded(turn, String(rest.prefix(12))) else { return }
+            guard self.machine.responded(turn, String(rest.prefix(12)), now: self.now) else { return }
             self.respond(turn, rest.dropFirst(12), said: said + 12)
         }
     }
@@ -162,8 +162,13 @@ final class ScriptedTalk {
             defer { self.carryOut() }
             guard !rest.isEmpty else { return self.machine.synthesisEnded(turn, fault) }
             let samples = Array(rest.prefix(Self.fragment))
-            guard self.machine.synthesised(turn, .seconds(1) * samples.count / 48_000) else { return }
-            if let utterance = self.utterance(turn) { self.talk.offer(samples, of: utterance) }
+            guard self.machine.synthesised(turn, .seconds(1) * samples.count / 48_000, now: self.now) else { return }
+            if let utterance = self.utterance(turn) {
+                if let times = self.machine.stageTimes(of: turn) {
+                    _ = self.talk.conversation.agentStages(times, of: utterance)
+                }
+                self.talk.offer(samples, of: utterance)
+            }
             self.speak(turn, rest.dropFirst(Self.fragment), fault)
         }
     }

@@ -203,7 +203,26 @@ struct BargeInJudgeTests {
     func doubt() throws {
         var judge = try #require(BargeInJudge(.staged()))
         let changes = stages(&judge, Array(repeating: 1, count: 400), trusted: false)
-        #expect(changes.map(\.1) == [80, 400, 2_400])
+        // To be silent, three times that again: bursts of echo last half a second and more
+        #expect(changes.map(\.1) == [80, 1_200, 2_400])
+    }
+
+    @Test(
+        "Given bursts of echo before the canceller has learned, when it has, then they do not hold the answer, and speech does as ever"
+    )
+    func learned() throws {
+        var judge = try #require(BargeInJudge(.staged()))
+        let burst = stages(&judge, Array(repeating: 1, count: 100), trusted: false)
+        #expect(burst.map(\.0) == [.suspected])
+        // 70 ms of what is left of it
+        let tail = stages(&judge, Array(repeating: 1, count: 7) + Array(repeating: 0, count: 40), from: 1_000)
+        #expect(tail.map(\.0) == [.none])
+        #expect(stages(&judge, Array(repeating: 1, count: 20), from: 1_470).map(\.1) == [1_490, 1_570])
+        // What was held in doubt stays held
+        var held = try #require(BargeInJudge(.staged()))
+        _ = stages(&held, Array(repeating: 1, count: 120), trusted: false)
+        #expect(held.stage == .held)
+        #expect(stages(&held, Array(repeating: 1, count: 50), from: 1_200).map(\.0) == [.confirmed])
     }
 
     @Test("Given a suspicion, when a recogniser has heard words, then it is confirmed at once; without one nothing is")

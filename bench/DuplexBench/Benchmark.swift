@@ -17,12 +17,28 @@ struct Benchmark: Sendable {
 enum BenchmarkLength {
     /// Whether `--long` was asked for: what takes hours.
     static let isLong = CommandLine.arguments.contains("--long")
-    /// What `--seeds A-B` asks for; nil without it.
-    static let seeds: ClosedRange<UInt64>? = {
-        guard let at = CommandLine.arguments.firstIndex(of: "--seeds"), at + 1 < CommandLine.arguments.count else {
+    /// Options that take a value.
+    static let valued = ["--seeds", "--seconds", "--stages", "--rooms", "--recordings"]
+
+    static func value(of option: String) -> String? {
+        guard let at = CommandLine.arguments.firstIndex(of: option), at + 1 < CommandLine.arguments.count else {
             return nil
         }
-        let bounds = CommandLine.arguments[at + 1].split(separator: "-").map { UInt64($0) }
+        return CommandLine.arguments[at + 1]
+    }
+
+    /// What `--seconds N` asks for: how long an agent talks by itself; nil without it.
+    static let seconds: Double? = value(of: "--seconds").map { text in
+        guard let seconds = Double(text), (1...600).contains(seconds) else {
+            fail("bench: --seconds takes 1 to 600", code: usageError)
+        }
+        return seconds
+    }
+
+    /// What `--seeds A-B` asks for; nil without it.
+    static let seeds: ClosedRange<UInt64>? = {
+        guard let text = value(of: "--seeds") else { return nil }
+        let bounds = text.split(separator: "-").map { UInt64($0) }
         guard bounds.count == 2, let first = bounds[0], let last = bounds[1], first <= last else {
             fail("bench: --seeds takes a range such as 1-10", code: usageError)
         }

@@ -1,6 +1,8 @@
 import Dispatch
+import ScriptedRealtime
 import SimulatedCalls
 import Synchronization
+import TestCases
 import VoiceDevices
 import VoiceEngine
 import VoicePartner
@@ -25,6 +27,7 @@ private enum TalkBenchmark {
         let endOfTurn = rounds.flatMap(\.endOfTurn)
         let silent = rounds.compactMap(\.silentAfterBargeIn)
         let errors = rounds.compactMap(\.truncateError)
+        let dialogs = try RandomDialogs()
         var table = MarkdownTable("", "median ms", "worst ms", "of")
         for (name, values) in [
             ("end of speech to end of turn", endOfTurn), ("end of turn to first sound", overhead),
@@ -35,7 +38,10 @@ private enum TalkBenchmark {
                 A person in a simulated office asks, is told a story, speaks into it and is answered again: in real time on this machine, seeds \
                 \(seeds.lowerBound) to \(seeds.upperBound). Recogniser and synthesiser are scripted and take no time, so that "end of turn to first \
                 sound", at the loudspeaker, is what the engine and the partner add. "Barge-in to silence": from the person's first sound to the \
-                last of the loudspeaker's.
+                last of the loudspeaker's. "What was heard": where the story lies in the loudspeaker's sound is told by the half second before the interruption; \
+                a machine that is too late lets the loudspeaker run dry, in \(rounds.count(where: \.ranDry)) of the rounds here. In \(RandomDialogs.count) random dialogs of a Realtime client, of messages of the server, \
+                interruptions, cuts and breaks in any order, \(dialogs.stale) samples of an answer were handed out after it was cancelled, and \
+                \(dialogs.wrongTruncations) of \(dialogs.truncations) truncations lay outside of what was received.
                 """,
             table: table,
             summary: [
@@ -44,7 +50,11 @@ private enum TalkBenchmark {
                 ("silent_after_barge_in_ms", .number(median(silent), digits: 1)),
                 ("truncate_error_ms", .number(median(errors), digits: 1)),
                 ("truncate_error_worst_ms", .number(worst(errors), digits: 1)),
+                ("stale_after_cancel", .integer(dialogs.stale)),
+                ("truncations_outside", .integer(dialogs.wrongTruncations)),
+                ("interleavings", .integer(RandomDialogs.count)),
                 ("rounds", .integer(rounds.count)), ("interrupted", .integer(errors.count)),
+                ("ran_dry", .integer(rounds.count(where: \.ranDry))),
             ])
     }
 
@@ -67,6 +77,22 @@ private enum TalkBenchmark {
 
     private final class Box<Outcome: Sendable>: Sendable {
         let outcome = Mutex<Result<Outcome, any Error>?>(nil)
+    }
+}
+
+/// Dialogs of a Realtime client in random orders.
+private struct RandomDialogs {
+    static let count = 1_000
+    private(set) var (stale, truncations, wrongTruncations) = (0, 0, 0)
+
+    init() throws {
+        for seed in 0..<UInt64(Self.count) {
+            var numbers = SeededNumbers(seed: seed)
+            let dialog = try RandomDialog(&numbers)
+            stale += dialog.staleAfterCancel
+            truncations += dialog.truncations
+            wrongTruncations += dialog.wrongTruncations
+        }
     }
 }
 
@@ -109,6 +135,8 @@ private struct TalkRound {
     /// Of the interruption; nil where there was none.
     private(set) var silentAfterBargeIn: Double?
     private(set) var truncateError: Double?
+    /// The loudspeaker ran dry, as on a machine that was too late: its sound has gaps that the story does not have.
+    private(set) var ranDry = false
 
     init(seed: UInt64) async throws {
         let story = SyntheticSpeech.samples(
@@ -134,6 +162,8 @@ private struct TalkRound {
                 }
         }
         try await Task.sleep(for: .seconds(Self.length))
+        let playback = try await engine.statistics().device.playback
+        ranDry = playback.underrunFrames > 0 || playback.xruns > 0
         await engine.stop()
         _ = await talk.result
         take(events.list.withLock(\.self), card.withAir { $0.recording }, story)
@@ -175,6 +205,23 @@ private struct TalkRound {
         // Before it is silent it is ducked by 12 dB: what is as soft of the story then sounds a quarter as loud.
         guard let sounded = speaker.prefix(spoken + 120_000).lastIndex(where: { abs($0) > Self.audible / 4 })
         else { return }
-        truncateError = abs(Double(sounded - (first - begin) - end)) / 48
+        let offset = Self.offset(of: story, in: speaker, before: spoken, from: first - begin)
+        truncateError = abs(Double(sounded - offset - end)) / 48
     }
+
+    /// Where the story's first frame would be in the loudspeaker's sound, by the half second before a frame: where the
+    /// loudspeaker ran dry before that, the story lies later than it began.
+    private static func offset(of story: [Float], in speaker: [Float], before end: Int, from earliest: Int) -> Int {
+        let length = 24_000
+        guard end >= length, end - length >= earliest + longestGap else { return earliest }
+        func likeness(_ offset: Int) -> Float {
+            let start = end - length - offset
+            guard start >= 0, start + length <= story.count else { return 0 }
+            return (0..<length).reduce(0) { $0 + speaker[end - length + $1] * story[start + $1] }
+        }
+        return (earliest...earliest + longestGap).max { likeness($0) < likeness($1) } ?? earliest
+    }
+
+    /// All gaps of a story together, frames: 100 ms.
+    private static let longestGap = 4_800
 }

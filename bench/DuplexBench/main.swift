@@ -1,6 +1,6 @@
 import Glibc
 
-// DuplexBench NAME [--json] [--long] [--seeds A-B]: see bench/run, which builds it first.
+// DuplexBench NAME [--json] [--long] [--seeds A-B] [--seconds N] [--stages NAME=VALUE,…] [--recordings DIR]: see bench/run, which builds it first.
 
 /// EX_USAGE of sysexits.h.
 let usageError: Int32 = 64
@@ -14,7 +14,9 @@ func fail(_ message: String, code: Int32) -> Never {
 let list = Benchmark.all.map { "  \($0.name): \($0.purpose)" }.joined(separator: "\n")
 let usage = "usage: bench/run NAME [--json] [--long] [--seeds A-B]\n\(list)"
 var names = CommandLine.arguments.dropFirst().filter { !["--json", "--long", "--secure"].contains($0) }
-if let at = names.firstIndex(of: "--seeds") { names.removeSubrange(at..<min(at + 2, names.endIndex)) }
+for option in BenchmarkLength.valued {
+    if let at = names.firstIndex(of: option) { names.removeSubrange(at..<min(at + 2, names.endIndex)) }
+}
 let wantsJSON = CommandLine.arguments.contains("--json")
 
 if names.contains(where: { $0 == "--help" || $0 == "-h" }) {

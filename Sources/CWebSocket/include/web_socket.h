@@ -15,6 +15,8 @@ enum {
     DV_WEB_HEADERS = 8,
     // Longer keys of a server are refused, bytes.
     DV_WEB_KEY = 4 << 10,
+    // Longer values of a header that a server tells of are not told, bytes.
+    DV_WEB_VALUE = 256,
 };
 
 typedef enum {
@@ -36,6 +38,7 @@ typedef struct {
     dv_web_event_kind kind;
     // Of a server: which connection. A client has 0.
     uint32_t connection;
+    // OPENED, of a server: the value of the header that it tells of; NULL where the client sent none.
     const uint8_t *bytes;
     size_t count;
     // Behind `bytes`, in the same frame, as its header has it.
@@ -74,6 +77,8 @@ typedef struct {
     const char *certificate, *private_key;
     // What clients must bring as "Authorization: Bearer KEY"; NULL for nothing, and then pages of other hosts are refused.
     const char *key;
+    // "name:", in lower case, of a request's header that OPENED tells of; NULL for none.
+    const char *told_header;
 } dv_web_server;
 
 // A client, connecting; NULL where the system or the authorities' file refuses.

@@ -32,8 +32,11 @@ package final class RealtimeServer: Sendable {
     ) throws(WebSocketFailure) {
         let desk = RecogniserDesk(recogniser)
         server = try WebSocketServer(
-            interface: interface, port: port, certificate: certificate, privateKey: privateKey, key: key
+            interface: interface, port: port, certificate: certificate, privateKey: privateKey, key: key,
+            header: "openai-beta"
         ) { link in
+            // What names no version, or another, is told in the present shapes.
+            let settings = settings.of(link.header?.contains("realtime=v1") == true ? .beta : .current)
             Task {
                 await ServedClient(link, settings, desk, responder, synthesiser, tell: tell).run()
             }

@@ -16,7 +16,7 @@ package struct ServedSettings: Equatable, Sendable {
         package init() {}
     }
 
-    /// In which shapes the client is told; that of its last `session.update`.
+    /// In which shapes the client is told: by its header, from its first `session.update` on by that.
     package internal(set) var generation = RealtimeSettings.Generation.current
     package internal(set) var input = DialogSound.pcm16(rate: 24_000)
     package internal(set) var output = DialogSound.pcm16(rate: 24_000)
@@ -36,6 +36,13 @@ package struct ServedSettings: Equatable, Sendable {
     package init(model: String, voice: String) {
         self.model = model
         self.voice = voice
+    }
+
+    /// These for a client of this generation, from its first message on.
+    package func of(_ generation: RealtimeSettings.Generation) -> ServedSettings {
+        var settings = self
+        settings.generation = generation
+        return settings
     }
 
     /// As the client is told.

@@ -243,6 +243,14 @@ public final class SpokenAnswer: Sendable {
         }
     }
 
+    /// Tells when the agent's own stages were done, for ``AnswerLatency/agentStages``: before its first sound is heard,
+    /// best before that is played. Told again, the last counts.
+    ///
+    /// - Returns: false where that sound was heard or the answer is over, and where the times cannot be
+    ///   (``AgentStageTimes/isConsistent``).
+    @discardableResult
+    public func report(_ times: AgentStageTimes) -> Bool { core.agentStages(times, of: utterance) }
+
     // MARK: Its words
 
     /// Says which words the sound has that is queued from here on, to the next call or the end; for captions and the

@@ -116,6 +116,11 @@ package final class ConversationCore: Sendable {
         state.withLock { $0.texts.extend(answer, by: duration) }
     }
 
+    /// The agent tells when its own stages of an answer were done; false where that comes too late or cannot be.
+    package func agentStages(_ times: AgentStageTimes, of answer: UtteranceID) -> Bool {
+        perform { machine, _ in machine.agentStages(times, of: answer) }
+    }
+
     /// Nothing more comes of an answer.
     package func finishAnswer(_ answer: UtteranceID) {
         state.withLock { $0.texts.finish(answer) }

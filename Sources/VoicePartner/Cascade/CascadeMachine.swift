@@ -42,6 +42,7 @@ package struct CascadeMachine: Sendable {
         var isSynthesising = false
         var isResponseOver = false
         var heard = Duration.zero
+        var clock: StageClock
 
         var said: String { ([transcript.text] + waiting).filter { !$0.isEmpty }.joined(separator: " ") }
     }
@@ -51,6 +52,14 @@ package struct CascadeMachine: Sendable {
         let turn: TurnID
         let text: String
         let deadline: Duration
+        let clock: StageClock
+    }
+
+    /// When the stages of an answer were done.
+    private struct StageClock: Sendable {
+        /// When the turn was received.
+        let start: Duration
+        var times = AgentStageTimes()
     }
 
     /// Sound from before the first speech that belongs to a turn: words begin softly, and the detector is not exact.
@@ -70,6 +79,8 @@ package struct CascadeMachine: Sendable {
     private var earlyText: String?
     /// Where the last turn that ended began.
     private var start = Duration.zero
+    /// When its end was told.
+    private var turnReceived = Duration.zero
     /// Where the turn began that the next one goes on with.
     private var continuedStart: Duration?
     private var question: Question?
@@ -90,6 +101,11 @@ package struct CascadeMachine: Sendable {
     /// The turn whose answer is being made or heard.
     package var answering: TurnID? { answer?.turn }
 
+    /// When the stages of a turn's answer were done, as far as they are; nil where it is not being made.
+    package func stageTimes(of turn: TurnID) -> AgentStageTimes? {
+        answer?.turn == turn ? answer?.clock.times : nil
+    }
+
     private mutating func tell(_ event: PartnerEvent) { outputs.append(.event(event)) }
 
     // MARK: The conversation
@@ -101,6 +117,7 @@ package struct CascadeMachine: Sendable {
         case .turnEnded(let turn):
             if recognising != turn.id { recognise(turn.id, from: turn.start) }
             start = turn.start
+            turnReceived = now
             isTextAwaited = true
             outputs.append(.finishRecognition(turn.id))
             if let text = earlyText { recognised(turn.id, .success(text), now: now) }
@@ -207,7 +224,9 @@ package struct CascadeMachine: Sendable {
             let text = String(text.trimmed.prefix(Dialogue.longestLine))
             tell(.recognised(turn, text, isFinal: true))
             if text.isEmpty { return outputs.append(.finish(turn)) }
-            question = Question(turn: turn, text: text, deadline: now + Self.patience)
+            var clock = StageClock(start: turnReceived)
+            clock.times.recognised = now - turnReceived
+            question = Question(turn: turn, text: text, deadline: now + Self.patience, clock: clock)
             respond(now: now)
         case .success(let text): earlyText = text
         case .failure(let error):
@@ -228,16 +247,17 @@ package struct CascadeMachine: Sendable {
         let text = String(text.trimmed.prefix(Dialogue.longestLine))
         tell(.recognised(turn, text, isFinal: true))
         if text.isEmpty { return outputs.append(.finish(turn)) }
-        question = Question(turn: turn, text: text, deadline: now + Self.patience)
+        question = Question(
+            turn: turn, text: text, deadline: now + Self.patience, clock: StageClock(start: now))
         respond(now: now)
     }
 
     /// The app has something said in a turn of its own.
-    package mutating func say(_ turn: TurnID, _ text: String) {
+    package mutating func say(_ turn: TurnID, _ text: String, now: Duration) {
         begin(turn)
         conclude()
-        answer = Answer(turn: turn, question: "")
-        _ = responded(turn, text)
+        answer = Answer(turn: turn, question: "", clock: StageClock(start: now))
+        _ = responded(turn, text, now: now)
         responseEnded(turn, nil)
     }
 
@@ -254,15 +274,18 @@ package struct CascadeMachine: Sendable {
         guard let asked = question, leaving == nil || now >= asked.deadline else { return }
         conclude()
         question = nil
-        answer = Answer(turn: asked.turn, question: asked.text)
+        answer = Answer(turn: asked.turn, question: asked.text, clock: asked.clock)
         var dialogue = dialogue
         dialogue.append(.talker(asked.text))
         outputs.append(.respond(asked.turn, dialogue))
     }
 
     /// There is more of an answer's text; false where no more is wanted.
-    package mutating func responded(_ turn: TurnID, _ text: String) -> Bool {
+    package mutating func responded(_ turn: TurnID, _ text: String, now: Duration) -> Bool {
         guard let current = answer, current.turn == turn, !current.isResponseOver else { return false }
+        if current.clock.times.firstToken == nil, !text.isEmpty {
+            answer?.clock.times.firstToken = now - current.clock.start
+        }
         let piece = text.prefix(Self.longestAnswer - current.length)
         answer?.length += piece.count
         let sentences = answer?.splitter.append(piece) ?? []
@@ -295,8 +318,9 @@ package struct CascadeMachine: Sendable {
     }
 
     /// There is more sound of an answer; whether it is to be played.
-    package mutating func synthesised(_ turn: TurnID, _ duration: Duration) -> Bool {
-        guard answer?.turn == turn, answer?.isSynthesising == true else { return false }
+    package mutating func synthesised(_ turn: TurnID, _ duration: Duration, now: Duration) -> Bool {
+        guard let current = answer, current.turn == turn, current.isSynthesising else { return false }
+        if current.clock.times.firstSound == nil { answer?.clock.times.firstSound = now - current.clock.start }
         answer?.transcript.extend(by: duration)
         return true
     }

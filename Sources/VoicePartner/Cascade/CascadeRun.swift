@@ -18,6 +18,8 @@ actor CascadeRun {
         var tasks: [Task<Void, Never>] = []
         var answer: SpokenAnswer?
         var captions: Task<Void, Never>?
+        /// The conversation knows when the stages were done.
+        var hasReported = false
     }
 
     /// How often captions are brought up to date.
@@ -65,7 +67,7 @@ actor CascadeRun {
         switch request {
         case .say(let text):
             guard let turn = takeTurn() else { return false }
-            machine.say(turn, text)
+            machine.say(turn, text, now: now)
         case .ask(let text):
             guard let turn = takeTurn() else { return false }
             conversation.asked(text, in: turn)
@@ -189,7 +191,7 @@ actor CascadeRun {
 
     private func responded(_ turn: TurnID, _ text: String) -> Bool {
         defer { carryOut() }
-        return machine.responded(turn, text)
+        return machine.responded(turn, text, now: now)
     }
 
     private func responseEnded(_ turn: TurnID, _ error: PartnerError?) {
@@ -213,7 +215,11 @@ actor CascadeRun {
     }
 
     private func play(_ turn: TurnID, _ fragment: SpeechFragment) async -> Bool {
-        guard machine.synthesised(turn, fragment.duration), let answer = answer(turn) else { return false }
+        guard machine.synthesised(turn, fragment.duration, now: now), let answer = answer(turn) else { return false }
+        if making?.hasReported == false, let times = machine.stageTimes(of: turn) {
+            making?.hasReported = true
+            answer.report(times)
+        }
         return await answer.play(fragment.samples, rate: fragment.rate)
     }
 

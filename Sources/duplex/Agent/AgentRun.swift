@@ -138,6 +138,9 @@ struct AgentRun {
             // A room that does not take it has other news first.
             try? await room.setAttribute(AgentAttribute.state.rawValue, to: AgentState(state).rawValue)
         case .turnEnded(let turn): try? await room.beginUtterance(UtteranceID(rawValue: turn.id.rawValue))
+        case .answerStarted(let turn, let latency):
+            let report = AnswerReport(utterance: UtteranceID(rawValue: turn.rawValue), latency: latency)
+            try? await room.send(report.bytes)
         case .answerCancelled(_, .interrupted), .answerCancelled(_, .cancelled): try? await room.interrupt()
         default: break
         }

@@ -1,3 +1,4 @@
+import RealtimePartner
 import VoiceEngine
 
 /// What the device granted.
@@ -72,11 +73,38 @@ struct CallEvent: JSONLine {
     /// Of the echo reference: by how much the echo has become louder, and later.
     var echoGainDb: Double?
     var echoShiftMs: Double?
+    /// Of an agent's answer: from the end of speech here to its first sound here; the agent's shares of it as it tells
+    /// them, `agent_ms` and what of that are `recognition_ms`, `response_ms` and `synthesis_ms`; and the way.
+    var waitedMs: Double?
+    var endOfTurnMs: Double?
+    var agentMs: Double?
+    var recognitionMs: Double?
+    var responseMs: Double?
+    var synthesisMs: Double?
+    var playbackMs: Double?
+    var wayMs: Double?
 
     init(type: String, detail: String, participant: String? = nil) {
         self.type = type
         self.detail = detail
         self.participant = participant
+    }
+
+    /// How long an agent was waited for.
+    init(_ latency: RoomAnswerLatency, name: String) {
+        func tenths(_ duration: Duration) -> Double { duration.milliseconds.rounded(toPlaces: 1) }
+        let share = latency.remote.map { " (the agent: \(tenths($0.total)) ms)" } ?? ""
+        self.init(
+            type: "answer_latency", detail: "\(name) answers after \(tenths(latency.total)) ms\(share)",
+            participant: name)
+        waitedMs = tenths(latency.total)
+        wayMs = latency.way.map(tenths)
+        guard let remote = latency.remote else { return }
+        (endOfTurnMs, agentMs, playbackMs) =
+            (tenths(remote.endOfTurn), tenths(remote.agent), tenths(remote.playback))
+        recognitionMs = remote.agentStages?.recognition.map(tenths)
+        responseMs = remote.agentStages?.response.map(tenths)
+        synthesisMs = remote.agentStages?.synthesis.map(tenths)
     }
 
     /// - Parameters:

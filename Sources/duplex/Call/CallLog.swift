@@ -1,3 +1,4 @@
+import RealtimePartner
 import Synchronization
 import VoiceEngine
 
@@ -9,6 +10,8 @@ final class CallLog: Sendable {
     private let names = Mutex<[ParticipantID: String]>([:])
     /// What talkers say, as far as it was heard here.
     private let captions = Mutex(CaptionFollower())
+    /// How long agents are waited for.
+    private let answers = Mutex(RoomAnswerWatch())
     /// Who this call is in its room.
     private let own = Mutex<ParticipantID?>(nil)
 
@@ -40,6 +43,10 @@ final class CallLog: Sendable {
     func show(_ event: EngineEvent) {
         if case .participantJoined(let participant) = event { remember(participant) }
         if case .joined(_, let participant) = event { own.withLock { $0 = participant } }
+        if let latency = answers.withLock({ $0.take(event) }), json {
+            tell(CallEvent(latency, name: name(latency.agent)))
+        }
+        if case .message(_, let bytes) = event, AnswerReport(bytes) != nil { return }
         if !json, follow(event) { return }
         let own = own.withLock { $0 }
         let line = names.withLock { names in CallEvent(event, own: own) { names[$0] ?? "\($0)" } }

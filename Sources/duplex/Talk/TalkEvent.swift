@@ -27,6 +27,11 @@ struct TalkEvent: JSONLine {
     var endOfTurnMs: Double?
     var agentMs: Double?
     var playbackMs: Double?
+    /// Of `answer_started`, where the agent tells when its stages were done: the parts of `agent_ms`, which sum to it.
+    var recognitionMs: Double?
+    var responseMs: Double?
+    var synthesisMs: Double?
+    var transferMs: Double?
     /// Of `failed`: a code of docs/errors.md.
     var code: String?
 
@@ -73,9 +78,12 @@ struct TalkEvent: JSONLine {
             stage = "\(change.stage)"
         case .answerStarted(let turn, let latency):
             self.init(type: "answer_started", turn)
-            endOfTurnMs = latency.endOfTurn.milliseconds.rounded(toPlaces: 1)
-            agentMs = latency.agent.milliseconds.rounded(toPlaces: 1)
-            playbackMs = latency.playback.milliseconds.rounded(toPlaces: 1)
+            func tenths(_ duration: Duration) -> Double { duration.milliseconds.rounded(toPlaces: 1) }
+            (endOfTurnMs, agentMs, playbackMs) =
+                (tenths(latency.endOfTurn), tenths(latency.agent), tenths(latency.playback))
+            guard let stages = latency.agentStages else { break }
+            (recognitionMs, responseMs) = (stages.recognition.map(tenths), stages.response.map(tenths))
+            (synthesisMs, transferMs) = (stages.synthesis.map(tenths), tenths(stages.transfer))
         case .answerEnded(let turn, let heard):
             self.init(type: "answer_ended", turn)
             (heardMs, end) = (heard.heard.milliseconds.rounded(toPlaces: 1), "\(heard.reason)")

@@ -12,7 +12,8 @@ struct TalkRun {
     private static let silence = Duration.milliseconds(1_500)
     private static let period = Duration.milliseconds(100)
 
-    init(_ options: Talk) throws {
+    /// - Parameter partner: in place of the one that the options name.
+    init(_ options: Talk, partner: (any Partner)? = nil) throws {
         self.options = options
         if let input = options.input { try InputFile.check(input) }
         if let output = options.output {
@@ -20,7 +21,7 @@ struct TalkRun {
             try OutputFile.check(output, option: "--output")
             try OutputFile.check(output, option: "--output", isNoneOf: [options.input].compactMap(\.self))
         }
-        partner = try options.partner.make()
+        self.partner = try partner ?? options.partner.make()
         log = TalkLog(json: options.json)
         files =
             options.usesFiles
@@ -41,6 +42,8 @@ struct TalkRun {
             await engine.stop()
             return ending
         }
+        // Once more, for what was started meanwhile.
+        await engine.stop()
         Console.endProgress()
         if let complaint = RecordOptions.complaint(await engine.recording) { Console.complain("warning: \(complaint)") }
         log.end(ending)
@@ -48,7 +51,7 @@ struct TalkRun {
         if let failure = files?.failure { throw Failure(failure) }
     }
 
-    private func talk(_ engine: VoiceEngine) async -> TalkEnding {
+    func talk(_ engine: VoiceEngine) async -> TalkEnding {
         let conversation: Conversation
         do throws(PartnerError) {
             Console.progress("making the partner ready")
@@ -56,9 +59,12 @@ struct TalkRun {
         } catch {
             return .failed(Failure(error))
         }
+        // A partner takes seconds to be made ready, and does not look whether it is still wanted.
+        guard !Task.isCancelled else { return .interrupted }
         let events = engine.events
         do throws(EngineError) {
             _ = try await engine.start()
+            guard !Task.isCancelled else { return .interrupted }
             conversation = try await engine.converse(
                 options.mode.talkMode,
                 configuration: FarEndConfiguration(nearEndRate: options.partner.nearEndRate))

@@ -5,7 +5,7 @@ import VoiceSimulation
 struct EchoPaths {
     static let rooms: [(name: String, room: RoomConditions)] = [
         ("office", .office), ("living room", .livingRoom), ("car", .car), ("headset", .headset),
-    ]
+    ].filter { isWanted($0.0) }
     /// Noise that may hide an echo, 15 dB below a talker, dBFS.
     private static let noise = Story.level - 15
 
@@ -23,6 +23,11 @@ struct EchoPaths {
         ("noise", { $0.noise = AmbientNoise(.pink, levelDecibels: EchoPaths.noise) }),
     ]
     private let echoing = EchoPaths.rooms.filter { $0.room.echoPath != nil }
+
+    /// Whether `--rooms` asks for a room; without it, for all.
+    static func isWanted(_ name: String) -> Bool {
+        BenchmarkLength.value(of: "--rooms").map { $0.split(separator: ",").contains { name.hasPrefix($0) } } ?? true
+    }
 
     /// As many seeds as make so many hours.
     func seeds(hours: Double) -> ClosedRange<UInt64> {

@@ -14,7 +14,7 @@ struct RemoteStory {
     let oldFrames: Int
 
     init(room: RoomConditions, seed: UInt64) throws {
-        let call = try Self.call(room, seed, policy: .staged())
+        let call = try Self.call(room, seed, policy: .staged(WantedStages.stages))
         let other = try Self.call(room, seed, policy: .off)
         let (speaker, whole) = (call.recording(.b).speaker, other.recording(.b).speaker)
         let first = call.recording(.b).near.firstIndex { abs($0) > Story.audible } ?? 0

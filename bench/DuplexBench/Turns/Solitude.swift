@@ -4,8 +4,8 @@ import VoiceSimulation
 
 /// An agent who tells stories to nobody.
 struct Solitude {
-    private static let story = 25.0
-    private static let stories = 2
+    private static let stories = BenchmarkLength.seconds == nil ? 2 : 1
+    private static let story = BenchmarkLength.seconds ?? 25
     /// Of the stories, seconds.
     static let length = Double(stories) * story
 
@@ -33,6 +33,7 @@ struct Solitude {
     init(room: RoomConditions, seed: UInt64) throws {
         var configuration = SimulatedConversation.Configuration(talker: SpeechSource([], repetition: .once))
         configuration.seed = seed
+        configuration.mode = WantedStages.mode
         configuration.room = room
         configuration.longest = .seconds(Self.length + 4)
         let talk = try SimulatedConversation(configuration)

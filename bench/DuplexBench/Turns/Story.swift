@@ -35,6 +35,7 @@ struct Story {
         var configuration = SimulatedConversation.Configuration(
             talker: SpeechSource(Self.person(sound, seed: seed), repetition: .once))
         configuration.seed = seed
+        configuration.mode = WantedStages.mode
         configuration.room = room
         configuration.longest = .seconds(longest + 1)
         let talk = try SimulatedConversation(configuration)

@@ -7,7 +7,7 @@ extension Benchmark {
     static let turns = Benchmark(
         name: "turns",
         purpose:
-            "answers that are spoken into: how soon quiet and silent, what is missed, what is taken for an interruption; --long: ten hours of an agent alone, with --seeds a part of them; --secure: in real time through a protected room",
+            "answers that are spoken into: how soon quiet and silent, what is missed, what is taken for an interruption; --long: ten hours of an agent alone, with --seeds a part of them; --secure: in real time through a protected room; --recordings DIR: an agent whose echo was recorded on real devices",
         run: TurnsBenchmark.run)
 }
 
@@ -25,6 +25,7 @@ private enum TurnsBenchmark {
 
     static func run() throws -> BenchmarkResult {
         if SecureTurns.isWanted { return try SecureTurns.run() }
+        if let folder = BenchmarkLength.value(of: "--recordings") { return try RecordedEchoes.run(folder) }
         if BenchmarkLength.isLong, let seeds = BenchmarkLength.seeds { return try alone(seeds) }
         let local = try everyRoom()
         let harder = try harderScenes()

@@ -1,17 +1,17 @@
-@testable import VoiceDialog
+package import VoiceDialog
 
-/// A Realtime server's side of a test, which writes its messages and reads the client's.
-struct Server {
-    var dialog: RealtimeDialog
-    var now = Duration.zero
+/// A Realtime server's side of a dialog without a network: writes its messages and reads the client's.
+package struct DialogServer {
+    package var dialog: RealtimeDialog
+    package var now = Duration.zero
     /// What the client sent, since it was last taken.
-    private(set) var requests: [JSON] = []
+    package private(set) var requests: [JSON] = []
     /// What the client told its app, since it was last taken.
-    private(set) var events: [DialogEvent] = []
-    private(set) var connects = 0
-    private(set) var disconnects = 0
+    package private(set) var events: [DialogEvent] = []
+    package private(set) var connects = 0
+    package private(set) var disconnects = 0
 
-    init(_ settings: RealtimeSettings = RealtimeSettings(), isOpen: Bool = true) throws {
+    package init(_ settings: RealtimeSettings = RealtimeSettings(), isOpen: Bool = true) throws {
         dialog = RealtimeDialog(settings)
         dialog.start()
         if isOpen {
@@ -23,7 +23,7 @@ struct Server {
         }
     }
 
-    mutating func drain() throws {
+    package mutating func drain() throws {
         while let output = dialog.pollOutput() {
             switch output {
             case .connect: connects += 1
@@ -34,21 +34,21 @@ struct Server {
         }
     }
 
-    mutating func send(_ message: JSON) throws {
+    package mutating func send(_ message: JSON) throws {
         dialog.received(message.encoded, now: now)
         try drain()
     }
 
-    mutating func takeRequests() throws -> [JSON] {
+    package mutating func takeRequests() throws -> [JSON] {
         try drain()
         defer { requests = [] }
         return requests
     }
 
     /// The types of what the client sent.
-    mutating func takeTypes() throws -> [String] { try takeRequests().compactMap { $0["type"]?.string } }
+    package mutating func takeTypes() throws -> [String] { try takeRequests().compactMap { $0["type"]?.string } }
 
-    mutating func takeEvents() throws -> [DialogEvent] {
+    package mutating func takeEvents() throws -> [DialogEvent] {
         try drain()
         defer { events = [] }
         return events
@@ -56,20 +56,20 @@ struct Server {
 
     // MARK: Messages, in either generation of names
 
-    mutating func create(_ response: String, tag: AnswerID? = nil) throws {
+    package mutating func create(_ response: String, tag: AnswerID? = nil) throws {
         var made: [String: JSON] = ["id": .string(response)]
         if let tag { made["metadata"] = ["duplexvoice": .string(String(tag.rawValue))] }
         try send(["type": "response.created", "response": .object(made)])
     }
 
-    mutating func addMessage(_ item: String, to response: String) throws {
+    package mutating func addMessage(_ item: String, to response: String) throws {
         try send([
             "type": "response.output_item.added", "response_id": .string(response),
             "item": ["id": .string(item), "type": "message"],
         ])
     }
 
-    mutating func speak(
+    package mutating func speak(
         _ samples: [Int16], _ response: String, item: String = "item", isBeta: Bool = false
     ) throws {
         try send([
@@ -79,17 +79,17 @@ struct Server {
         ])
     }
 
-    mutating func finish(_ response: String, status: String = "completed") throws {
+    package mutating func finish(_ response: String, status: String = "completed") throws {
         try send(["type": "response.done", "response": ["id": .string(response), "status": .string(status)]])
     }
 
-    mutating func lose() throws {
+    package mutating func lose() throws {
         dialog.closed(DialogError(.lost, "the connection broke"), now: now)
         try drain()
     }
 
     /// Time passes until the client tries again, and finds a session.
-    mutating func comeBack() throws {
+    package mutating func comeBack() throws {
         now = dialog.nextTimeout ?? now
         dialog.handleTimeout(now: now)
         dialog.opened(now: now)
