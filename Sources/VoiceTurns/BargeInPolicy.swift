@@ -57,8 +57,8 @@ public struct BargeInStages: BitwiseCopyable, Equatable, Sendable {
     /// Within what time it comes back, 1 ms to 2 s: slowly enough not to draw the ear.
     public var duckRelease: Duration = .milliseconds(100)
     /// As long as the echo canceller is not to be trusted, speech must last so many times as long, 1 to 20, and three
-    /// times that until the answer is silent: what is heard may be the answer's own echo. The same holds for giving up where
-    /// the sound is as steady as many voices at once are.
+    /// times that until the answer is silent: what is heard may be the answer's own echo. The same holds for giving up
+    /// where the sound is as steady as many voices at once are.
     public var doubt: Double = 4
 
     /// The stages above.

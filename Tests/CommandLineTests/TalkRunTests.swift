@@ -1,3 +1,4 @@
+import ArgumentParser
 import Testing
 import VoiceEngine
 import VoicePartner
@@ -43,7 +44,10 @@ struct TalkRunTests {
             _ = try await engine.statistics()
             Issue.record("the engine was started")
         } catch {
-            guard case .notStarted = error else { return Issue.record("\(error)") }
+            guard case .notStarted = error else {
+                Issue.record("\(error)")
+                return
+            }
         }
     }
 }

@@ -146,7 +146,7 @@ struct RealtimePartnerLiveTests {
 
     /// Messages of a server behind its greeting, and the code of the error that they come to: wrong order, sound that is
     /// not base64, JSON without end, and one message larger than any may be.
-    private static let hostile = [
+    private static let hostileMessages: [(messages: String, code: String)] = [
         (#"{"type":"response.done","response":{"id":"x"}}"#, "dialog.malformed"),
         (
             #"{"type":"response.created","response":{"id":"r"}}"# + "\n"
@@ -159,7 +159,7 @@ struct RealtimePartnerLiveTests {
 
     @Test(
         "a server that says what is none of the protocol's ends the talk with an error, and the microphone stays usable",
-        arguments: hostile)
+        arguments: hostileMessages)
     func hostile(messages: String, code: String) async throws {
         let server = try WebSocketServer(interface: "127.0.0.1", port: 0) { link in
             link.send(Array("{\"type\":\"session.created\"}".utf8))

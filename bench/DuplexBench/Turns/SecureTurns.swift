@@ -176,17 +176,16 @@ private struct SecureRound: Sendable {
         }
         let confirmed = changes.first { $0.stage == .confirmed }
         isInterrupted = confirmed != nil
-        guard let confirmed, changes.first?.stage == .suspected, !changes.contains(where: { $0.stage == .none }),
-            let last = speaker.lastIndex(where: { abs($0) > Story.audible })
-        else { return }
+        guard let confirmed, let last = speaker.lastIndex(where: { abs($0) > Story.audible }) else { return }
         silent = Double(last - spoken) / 48
-        // Where the story is in the loudspeaker's sound: by the envelopes of the 2 s before anybody spoke
+        // Where the story is in the loudspeaker's sound, and how loud: by the envelopes of the 2 s before anybody spoke
         let (shown, meant) = (Envelope(speaker), Envelope(story))
-        guard let lag = shown.lag(of: meant, before: spoken / Envelope.frames) else { return }
-        quiet = (spoken / Envelope.frames..<shown.levels.count - 10).first { index in
-            let wanted = meant.power(index - lag, 10)
-            return wanted > 1e-4 && shown.power(index, 10) < 0.25 * wanted
-        }.map { Double($0 + 10 - spoken / Envelope.frames) }
+        if let place = shown.place(of: meant, before: spoken / Envelope.frames) {
+            quiet = (spoken / Envelope.frames..<shown.levels.count - 10).first { index in
+                let wanted = place.gain * meant.power(index - place.lag, 10)
+                return wanted > 1e-4 && shown.power(index, 10) < 0.25 * wanted
+            }.map { Double($0 + 10 - spoken / Envelope.frames) }
+        }
         let final = told.compactMap { told -> (heard: HeardUtterance, time: ContinuousClock.Instant)? in
             if case .heard(let heard, _) = told.event, heard.isFinal { (heard, told.time) } else { nil }
         }.first
@@ -212,14 +211,19 @@ private struct Envelope {
         return levels[start..<start + count].reduce(0, +) / Float(count)
     }
 
-    /// By how many ms `other` lies later here, by the 2 s before `end`; nil where nothing matches.
-    func lag(of other: Envelope, before end: Int) -> Int? {
-        let length = 2_000
+    /// By how many ms `other` lies later here, and how many times its power it has, by the 2 s before `end`; nil where
+    /// nothing matches.
+    ///
+    /// On the way it was coded, levelled and freed of noise, and what was lost was made up: the envelopes of 10 ms are
+    /// compared, and the best of all lags is taken, as long as most of it agrees.
+    func place(of other: Envelope, before end: Int) -> (lag: Int, gain: Float)? {
+        let (length, window) = (2_000, 10)
         guard end >= length, end <= levels.count else { return nil }
-        let mine = levels[end - length..<end].map { $0.squareRoot() }
+        let mine = (end - length..<end).map { power($0, window).squareRoot() }
+        let all = other.levels.indices.map { other.power($0, window).squareRoot() }
         func likeness(_ lag: Int) -> Float {
-            guard end - length - lag >= 0, end - lag <= other.levels.count else { return 0 }
-            let theirs = other.levels[end - length - lag..<end - lag].map { $0.squareRoot() }
+            guard end - length - lag >= 0, end - lag <= all.count else { return 0 }
+            let theirs = Array(all[end - length - lag..<end - lag])
             let (a, b) = (mine.reduce(0, +) / Float(length), theirs.reduce(0, +) / Float(length))
             var (both, first, second): (Float, Float, Float) = (0, 1e-9, 1e-9)
             for index in 0..<length {
@@ -229,7 +233,10 @@ private struct Envelope {
             }
             return both / (first * second).squareRoot()
         }
-        let best = (0..<end - length).max { likeness($0) < likeness($1) }
-        return best.flatMap { likeness($0) > 0.9 ? $0 : nil }
+        guard let best = (0..<end - length).max(by: { likeness($0) < likeness($1) }), likeness(best) > 0.7 else {
+            return nil
+        }
+        let (heard, told) = (power(end - length, length), other.power(end - length - best, length))
+        return told > 0 ? (best, heard / told) : nil
     }
 }
