@@ -32,15 +32,21 @@ VK_CLONES void vk_filter(
     }
 }
 
-VK_CLONES void vk_uncertainty(
-    const float *x_real, const float *x_imaginary, size_t x_stride, const float *variance, size_t lanes, float *output) {
+VK_CLONES void vk_estimate(const vk_path *path, float *real, float *imaginary, float *uncertainty) {
+    const size_t lanes = path->lanes;
     for (size_t k = 0; k < VK_BINS; k++) {
-        lanes8 sum = {0};
+        const float *const x_real = path->x_real + k * path->x_stride, *const x_imaginary = path->x_imaginary + k * path->x_stride;
+        lanes8 re = {0}, im = {0}, sum = {0};
         for (size_t l = 0; l < lanes; l += VK_LANES) {
-            const lanes8 xr = LOAD(x_real + k * x_stride + l), xi = LOAD(x_imaginary + k * x_stride + l);
-            sum += LOAD(variance + k * lanes + l) * (xr * xr + xi * xi);
+            const lanes8 xr = LOAD(x_real + l), xi = LOAD(x_imaginary + l);
+            const lanes8 wr = LOAD(path->w_real + k * lanes + l), wi = LOAD(path->w_imaginary + k * lanes + l);
+            re += xr * wr - xi * wi;
+            im += xr * wi + xi * wr;
+            sum += LOAD(path->variance + k * lanes + l) * (xr * xr + xi * xi);
         }
-        output[k] = 0.5f * SUM(sum);
+        real[k] = SUM(re);
+        imaginary[k] = SUM(im);
+        uncertainty[k] = 0.5f * SUM(sum);
     }
 }
 
@@ -55,40 +61,6 @@ VK_CLONES void vk_mean_power(const float *real, const float *imaginary, size_t r
     for (size_t k = 0; k < VK_BINS; k++) {
         const size_t below = k < reach ? k : reach, above = VK_BINS - 1 - k < reach ? VK_BINS - 1 - k : reach;
         mean[k] /= (float)(below + 1 + above);
-    }
-}
-
-VK_CLONES void vk_kalman_step(
-    const float *x_real, const float *x_imaginary, size_t x_stride, const float *variance, size_t lanes, const float *e_real,
-    const float *e_imaginary, const float *gain, float *dw_real, float *dw_imaginary) {
-    for (size_t k = 0; k < VK_BINS; k++) {
-        const float er = e_real[k] * gain[k], ei = e_imaginary[k] * gain[k];
-        for (size_t l = 0; l < lanes; l += VK_LANES) {
-            const lanes8 xr = LOAD(x_real + k * x_stride + l), xi = LOAD(x_imaginary + k * x_stride + l);
-            const lanes8 p = LOAD(variance + k * lanes + l);
-            STORE(dw_real + k * lanes + l, p * (xr * er + xi * ei));
-            STORE(dw_imaginary + k * lanes + l, p * (xr * ei - xi * er));
-        }
-    }
-}
-
-VK_CLONES void vk_kalman_apply(
-    const float *x_real, const float *x_imaginary, size_t x_stride, const float *dw_real, const float *dw_imaginary,
-    const float *gain, float memory, float *w_real, float *w_imaginary, float *variance, size_t lanes) {
-    const float keep = memory * memory, renew = 1 - keep;
-    const lanes8 least = {1e-9f, 1e-9f, 1e-9f, 1e-9f, 1e-9f, 1e-9f, 1e-9f, 1e-9f};  // so that no bin stops learning
-    for (size_t k = 0; k < VK_BINS; k++) {
-        const float half_gain = 0.5f * gain[k];
-        for (size_t l = 0; l < lanes; l += VK_LANES) {
-            const size_t at = k * lanes + l;
-            const lanes8 xr = LOAD(x_real + k * x_stride + l), xi = LOAD(x_imaginary + k * x_stride + l);
-            const lanes8 wr = LOAD(w_real + at) + LOAD(dw_real + at), wi = LOAD(w_imaginary + at) + LOAD(dw_imaginary + at);
-            const lanes8 p = LOAD(variance + at);
-            const lanes8 next = keep * (1 - half_gain * p * (xr * xr + xi * xi)) * p + renew * (wr * wr + wi * wi);
-            STORE(w_real + at, wr);
-            STORE(w_imaginary + at, wi);
-            STORE(variance + at, __builtin_elementwise_max(next, least));
-        }
     }
 }
 

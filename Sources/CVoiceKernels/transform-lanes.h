@@ -114,44 +114,76 @@ VK_INLINE void NAMED(pass_half)(const float *tables, const SIGNAL *x, SIGNAL *y)
     }
 }
 
-// The spectrum of the real signal from that of the complex one whose parts are its even and its odd frames.
-VK_INLINE void NAMED(separate)(const float *tables, const SIGNAL *x, float *real, float *imaginary, size_t stride) {
+// The complex spectrum of even and odd frames as real and imaginary parts, conjugated and scaled so that a forward transform does the
+// inverse, from the real signal's: of bin k from those of k and of HALF - k.
+#define JOIN(k, ar, ai, br, bi)                                                         \
+    do {                                                                                \
+        const float scale = 0.5f / HALF, c = tables[REAL_COS + (k)], s = tables[REAL_SIN + (k)]; \
+        const V er = (ar) + (br), ei = (ai) - (bi), dr = (ar) - (br), di = (ai) + (bi); \
+        x->re[k] = scale * (er - (di * c - dr * s));                                    \
+        x->im[k] = -scale * (ei + (dr * c + di * s));                                   \
+    } while (0)
+
+VK_INLINE void NAMED(join)(const float *tables, const float *real, const float *imaginary, size_t stride, SIGNAL *x) {
+    for (int k = 0; k < HALF; k++) {
+        const V ar = GET(real + k * stride), ai = GET(imaginary + k * stride);
+        const V br = GET(real + (HALF - k) * stride), bi = GET(imaginary + (HALF - k) * stride);
+        JOIN(k, ar, ai, br, bi);
+    }
+}
+
+// The same of a filter's step, which is of bin k: variance * conj(reference) * error * gain.
+#define STEP(k, re, im)                                                                              \
+    const V re##_x = GET(of->x_real + (k) * of->x_stride + lane), im##_x = GET(of->x_imaginary + (k) * of->x_stride + lane); \
+    const V re##_p = GET(of->variance + (k) * of->lanes + lane);                                     \
+    const V re = re##_p * (re##_x * error_real[k] + im##_x * error_imaginary[k]);                    \
+    const V im = re##_p * (re##_x * error_imaginary[k] - im##_x * error_real[k])
+
+VK_INLINE void NAMED(join_step)(
+    const float *tables, const vk_path *of, size_t lane, const float *error_real, const float *error_imaginary, SIGNAL *x) {
+    for (int k = 0; k <= HALF / 2; k++) {
+        STEP(k, ar, ai);
+        STEP(HALF - k, br, bi);
+        JOIN(k, ar, ai, br, bi);
+        if (k > 0) JOIN(HALF - k, br, bi, ar, ai);
+    }
+}
+
+// What vk_learn does to LANES lanes from `lane` on; the new estimate's summands are added to `sums`, a vector of 8 for each bin's real and
+// imaginary part.
+VK_INLINE void NAMED(learn)(
+    const float *tables, const vk_path *of, size_t lane, const float *error_real, const float *error_imaginary, const float *gain,
+    float memory, lanes8 *sums) {
+    SIGNAL y, work;
+    NAMED(join_step)(tables, of, lane, error_real, error_imaginary, &y);
+    NAMED(pass5)(tables, &y, &work);
+    NAMED(pass4)(tables, &work, &y, 32, 5);
+    NAMED(pass4)(tables, &y, &work, 8, 20);
+    NAMED(pass_half)(tables, &work, &y);
+    NAMED(pass4)(tables, &y, &work, 32, 5);
+    NAMED(pass4)(tables, &work, &y, 8, 20);
+    NAMED(last_pass2)(&y, &work);
+    const SIGNAL *const x = &work;
+    const float keep = memory * memory, renew = 1 - keep;
+    const V least = 1e-9f - (V){0};  // so that no bin stops learning
     for (int k = 0; k <= HALF; k++) {
+        // The spectrum of the real signal from that of the complex one whose parts are its even and its odd frames.
         const int a = k % HALF, b = (HALF - k) % HALF;
-        const float c = tables[REAL_COS + k], s = tables[REAL_SIN + k];
+        const float c = tables[REAL_COS + k], s = tables[REAL_SIN + k], half_gain = 0.5f * gain[k];
         const V er = 0.5f * (x->re[a] + x->re[b]), ei = 0.5f * (x->im[a] - x->im[b]);
         const V or_ = 0.5f * (x->im[a] + x->im[b]), oi = 0.5f * (x->re[b] - x->re[a]);
-        PUT(real + k * stride, er + or_ * c - oi * s);
-        PUT(imaginary + k * stride, ei + or_ * s + oi * c);
+        const size_t at = k * of->lanes + lane;
+        const V wr = GET(of->w_real + at) + (er + or_ * c - oi * s), wi = GET(of->w_imaginary + at) + (ei + or_ * s + oi * c);
+        const V xr = GET(of->x_real + k * of->x_stride + lane), xi = GET(of->x_imaginary + k * of->x_stride + lane);
+        const V p = GET(of->variance + at);
+        const V next = keep * (1 - half_gain * p * (xr * xr + xi * xi)) * p + renew * (wr * wr + wi * wi);
+        PUT(of->w_real + at, wr);
+        PUT(of->w_imaginary + at, wi);
+        PUT(of->variance + at, __builtin_elementwise_max(next, least));
+        const V re = xr * wr - xi * wi, im = xr * wi + xi * wr;
+        sums[2 * k] += FOLD(re);
+        sums[2 * k + 1] += FOLD(im);
     }
-}
-
-// The reverse of separate(), conjugated and scaled, so that a forward transform does the inverse.
-VK_INLINE void NAMED(join)(const float *tables, const float *real, const float *imaginary, size_t stride, SIGNAL *x) {
-    const float scale = 0.5f / HALF;
-    for (int k = 0; k < HALF; k++) {
-        const float c = tables[REAL_COS + k], s = tables[REAL_SIN + k];
-        const V ar = GET(real + k * stride), ai = GET(imaginary + k * stride);
-        const V br = GET(real + (HALF - k) * stride), bi = -GET(imaginary + (HALF - k) * stride);
-        const V er = ar + br, ei = ai + bi, dr = ar - br, di = ai - bi;
-        const V or_ = dr * c + di * s, oi = di * c - dr * s;
-        x->re[k] = scale * (er - oi);
-        x->im[k] = -scale * (ei + or_);
-    }
-}
-
-// vk_constrain for LANES lanes.
-VK_INLINE void NAMED(constrain)(const float *tables, float *real, float *imaginary, size_t stride) {
-    SIGNAL x, work;
-    NAMED(join)(tables, real, imaginary, stride, &x);
-    NAMED(pass5)(tables, &x, &work);
-    NAMED(pass4)(tables, &work, &x, 32, 5);
-    NAMED(pass4)(tables, &x, &work, 8, 20);
-    NAMED(pass_half)(tables, &work, &x);
-    NAMED(pass4)(tables, &x, &work, 32, 5);
-    NAMED(pass4)(tables, &work, &x, 8, 20);
-    NAMED(last_pass2)(&x, &work);
-    NAMED(separate)(tables, &work, real, imaginary, stride);
 }
 
 // vk_lags for LANES lanes.
@@ -168,6 +200,9 @@ VK_INLINE void NAMED(lags)(const float *tables, const float *real, const float *
     }
 }
 
+#undef STEP
+#undef JOIN
+#undef FOLD
 #undef FRAME_RE
 #undef FRAME_IM
 #undef BUTTERFLY4

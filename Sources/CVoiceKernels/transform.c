@@ -25,32 +25,64 @@ void vk_prepare_tables(float *tables) {
     }
 }
 
+// To a vector of 8.
+#define FOLD(v) (v)
 #define LANES 8
 #include "transform-lanes.h"
+#define FOLD(v)                                                                \
+    (__builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7) + \
+     __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15))
 #define LANES 16
 #include "transform-lanes.h"
 
 // Sixteen lanes at once only where registers are as wide: else they would be two halves of which neither stays in the nearest cache.
-WIDE static void constrain_wide(const float *tables, float *real, float *imaginary, size_t stride) {
-    constrain16(tables, real, imaginary, stride);
+WIDE static void learn_wide(
+    const float *tables, const vk_path *of, size_t lane, const float *error_real, const float *error_imaginary, const float *gain,
+    float memory, lanes8 *sums) {
+    learn16(tables, of, lane, error_real, error_imaginary, gain, memory, sums);
+}
+
+VK_CLONES static void learn_narrow(
+    const float *tables, const vk_path *of, size_t lane, const float *error_real, const float *error_imaginary, const float *gain,
+    float memory, lanes8 *sums) {
+    learn8(tables, of, lane, error_real, error_imaginary, gain, memory, sums);
+}
+
+VK_CLONES static void weigh(const float *e_real, const float *e_imaginary, const float *gain, float *real, float *imaginary) {
+    for (int k = 0; k < VK_BINS; k++) {
+        real[k] = e_real[k] * gain[k];
+        imaginary[k] = e_imaginary[k] * gain[k];
+    }
+}
+
+VK_CLONES static void add_up(const lanes8 *sums, float *real, float *imaginary) {
+    for (int k = 0; k < VK_BINS; k++) {
+        real[k] = SUM(sums[2 * k]);
+        imaginary[k] = SUM(sums[2 * k + 1]);
+    }
+}
+
+void vk_learn(
+    const float *tables, const vk_path *path, const float *e_real, const float *e_imaginary, const float *gain, float memory, float *real,
+    float *imaginary) {
+    float weighed_real[VK_BINS], weighed_imaginary[VK_BINS];
+    lanes8 sums[2 * VK_BINS];
+    memset(sums, 0, sizeof sums);
+    weigh(e_real, e_imaginary, gain, weighed_real, weighed_imaginary);
+    size_t lane = 0;
+    for (; IS_WIDE && lane + 16 <= path->lanes; lane += 16)
+        learn_wide(tables, path, lane, weighed_real, weighed_imaginary, gain, memory, sums);
+    for (; lane < path->lanes; lane += VK_LANES)
+        learn_narrow(tables, path, lane, weighed_real, weighed_imaginary, gain, memory, sums);
+    add_up(sums, real, imaginary);
 }
 
 WIDE static void lags_wide(const float *tables, const float *real, const float *imaginary, size_t stride, float *time) {
     lags16(tables, real, imaginary, stride, time, VK_SEARCHED);
 }
 
-VK_CLONES static void constrain_narrow(const float *tables, float *real, float *imaginary, size_t stride) {
-    constrain8(tables, real, imaginary, stride);
-}
-
 VK_CLONES static void lags_narrow(const float *tables, const float *real, const float *imaginary, size_t stride, float *time) {
     lags8(tables, real, imaginary, stride, time, VK_SEARCHED);
-}
-
-void vk_constrain(const float *tables, float *real, float *imaginary, size_t lanes) {
-    size_t lane = 0;
-    for (; IS_WIDE && lane + 16 <= lanes; lane += 16) constrain_wide(tables, real + lane, imaginary + lane, lanes);
-    for (; lane < lanes; lane += VK_LANES) constrain_narrow(tables, real + lane, imaginary + lane, lanes);
 }
 
 void vk_lags(const float *tables, const float *real, const float *imaginary, size_t stride, float *time) {

@@ -88,45 +88,30 @@ static void transforms(void) {
     expect("vk_inverse_alone", back, wanted, FRAMES, 1e-6);
 }
 
-static void lanes(size_t count) {
+static void lags(size_t count) {
     float tables[VK_TABLES];
     vk_prepare_tables(tables);
     float *const real = numbers(BINS * count), *const imaginary = numbers(BINS * count);
     make_real_signals(imaginary, count);
-    if (count >= VK_SEARCHED) {
-        const size_t first = count - VK_SEARCHED;
-        float time[FRAMES / 2 * VK_SEARCHED], largest[VK_SEARCHED], row[VK_SEARCHED], sum[VK_SEARCHED];
-        double most[VK_SEARCHED] = {0}, place[VK_SEARCHED], total[VK_SEARCHED] = {0};
-        vk_lags(tables, real + first, imaginary + first, count, time);
-        for (int n = 0; n < FRAMES / 2; n++)
-            for (size_t l = 0; l < VK_SEARCHED; l++) {
-                wanted[(size_t)n * VK_SEARCHED + l] = frame(real + first + l, imaginary + first + l, count, n);
-                const double magnitude = fabs(time[(size_t)n * VK_SEARCHED + l]);
-                total[l] += magnitude;
-                if (magnitude > most[l]) {
-                    most[l] = magnitude;
-                    place[l] = n;
-                }
+    const size_t first = count - VK_SEARCHED;
+    float time[FRAMES / 2 * VK_SEARCHED], largest[VK_SEARCHED], row[VK_SEARCHED], sum[VK_SEARCHED];
+    double most[VK_SEARCHED] = {0}, place[VK_SEARCHED], total[VK_SEARCHED] = {0};
+    vk_lags(tables, real + first, imaginary + first, count, time);
+    for (int n = 0; n < FRAMES / 2; n++)
+        for (size_t l = 0; l < VK_SEARCHED; l++) {
+            wanted[(size_t)n * VK_SEARCHED + l] = frame(real + first + l, imaginary + first + l, count, n);
+            const double magnitude = fabs(time[(size_t)n * VK_SEARCHED + l]);
+            total[l] += magnitude;
+            if (magnitude > most[l]) {
+                most[l] = magnitude;
+                place[l] = n;
             }
-        expect("vk_lags", time, wanted, FRAMES / 2 * VK_SEARCHED, 2e-6);
-        vk_peaks(time, largest, row, sum);
-        expect("vk_peaks, largest", largest, most, VK_SEARCHED, 0);
-        expect("vk_peaks, row", row, place, VK_SEARCHED, 0);
-        expect("vk_peaks, sum", sum, total, VK_SEARCHED, 1e-6);
-    }
-    float half[FRAMES];
-    for (size_t l = 0; l < count; l++) {
-        double re[BINS], im[BINS];
-        for (int n = 0; n < FRAMES; n++) half[n] = n < FRAMES / 2 ? (float)frame(real + l, imaginary + l, count, n) : 0;
-        spectrum(half, 1, re, im);
-        for (size_t k = 0; k < BINS; k++) {
-            wanted[k * count + l] = re[k];
-            also[k * count + l] = im[k];
         }
-    }
-    vk_constrain(tables, real, imaginary, count);
-    expect("vk_constrain, real", real, wanted, BINS * count, 2e-6);
-    expect("vk_constrain, imaginary", imaginary, also, BINS * count, 2e-6);
+    expect("vk_lags", time, wanted, FRAMES / 2 * VK_SEARCHED, 2e-6);
+    vk_peaks(time, largest, row, sum);
+    expect("vk_peaks, largest", largest, most, VK_SEARCHED, 0);
+    expect("vk_peaks, row", row, place, VK_SEARCHED, 0);
+    expect("vk_peaks, sum", sum, total, VK_SEARCHED, 1e-6);
 }
 
 static void histories(void) {
@@ -144,55 +129,75 @@ static void histories(void) {
     expect("vk_put_lane", twice, wanted, BINS * 2 * LANES, 0);
 }
 
+// Spectra `lanes` apart without the second half of their signals.
+static void constrain(float *real, float *imaginary, size_t lanes) {
+    float half[FRAMES];
+    double re[BINS], im[BINS];
+    for (int n = 0; n < FRAMES; n++) half[n] = n < FRAMES / 2 ? (float)frame(real, imaginary, lanes, n) : 0;
+    spectrum(half, 1, re, im);
+    for (size_t k = 0; k < BINS; k++) {
+        real[k * lanes] = (float)re[k];
+        imaginary[k * lanes] = (float)im[k];
+    }
+}
+
 static void filters(size_t count, size_t stride) {
+    float tables[VK_TABLES];
+    vk_prepare_tables(tables);
     float *const xr = numbers(BINS * stride), *const xi = numbers(BINS * stride), *const wr = numbers(BINS * count);
     float *const wi = numbers(BINS * count), *const variance = numbers(BINS * count), *const er = numbers(BINS), *const ei = numbers(BINS);
     float *const gain = numbers(BINS), *const dr = numbers(BINS * count), *const di = numbers(BINS * count);
-    float real[BINS], imaginary[BINS];
+    const vk_path path = {xr, xi, stride, wr, wi, variance, count};
+    float real[BINS], imaginary[BINS], uncertainty[BINS];
+    double sure[BINS];
+    make_real_signals(xi, stride);
+    make_real_signals(ei, 1);
     for (size_t i = 0; i < BINS * count; i++) variance[i] = fabsf(variance[i]);
     for (size_t k = 0; k < BINS; k++) {
         gain[k] = 0.1f * fabsf(gain[k]);
-        wanted[k] = also[k] = 0;
+        wanted[k] = also[k] = sure[k] = 0;
         for (size_t l = 0; l < count; l++) {
             const double a = xr[k * stride + l], b = xi[k * stride + l], c = wr[k * count + l], d = wi[k * count + l];
             wanted[k] += a * c - b * d;
             also[k] += a * d + b * c;
+            sure[k] += 0.5 * variance[k * count + l] * (a * a + b * b);
         }
     }
     vk_filter(xr, xi, stride, wr, wi, count, real, imaginary);
     expect("vk_filter, real", real, wanted, BINS, 1e-6);
     expect("vk_filter, imaginary", imaginary, also, BINS, 1e-6);
-    for (size_t k = 0; k < BINS; k++) {
-        wanted[k] = 0;
-        for (size_t l = 0; l < count; l++) {
-            const double a = xr[k * stride + l], b = xi[k * stride + l], p = variance[k * count + l];
-            wanted[k] += 0.5 * p * (a * a + b * b);
-        }
-    }
-    vk_uncertainty(xr, xi, stride, variance, count, real);
-    expect("vk_uncertainty", real, wanted, BINS, 1e-6);
+    vk_estimate(&path, real, imaginary, uncertainty);
+    expect("vk_estimate, real", real, wanted, BINS, 1e-6);
+    expect("vk_estimate, imaginary", imaginary, also, BINS, 1e-6);
+    expect("vk_estimate, uncertainty", uncertainty, sure, BINS, 1e-6);
+
     for (size_t k = 0; k < BINS; k++)
         for (size_t l = 0; l < count; l++) {
             const double a = xr[k * stride + l], b = xi[k * stride + l], p = variance[k * count + l] * (double)gain[k];
-            wanted[k * count + l] = p * (a * er[k] + b * ei[k]);
-            also[k * count + l] = p * (a * ei[k] - b * er[k]);
+            dr[k * count + l] = (float)(p * (a * er[k] + b * ei[k]));
+            di[k * count + l] = (float)(p * (a * ei[k] - b * er[k]));
         }
-    vk_kalman_step(xr, xi, stride, variance, count, er, ei, gain, dr, di);
-    expect("vk_kalman_step, real", dr, wanted, BINS * count, 1e-6);
-    expect("vk_kalman_step, imaginary", di, also, BINS * count, 1e-6);
+    for (size_t l = 0; l < count; l++) constrain(dr + l, di + l, count);
     const float memory = 0.99f;
     const double keep = (double)memory * memory;
+    double *const next = calloc(BINS * count, sizeof *next), after_real[BINS] = {0}, after_imaginary[BINS] = {0};
     for (size_t k = 0; k < BINS; k++)
         for (size_t l = 0; l < count; l++) {
             const size_t at = k * count + l;
-            const double a = xr[k * stride + l], b = xi[k * stride + l], p = variance[at], c = wr[at] + (double)dr[at], d = wi[at] + (double)di[at];
-            const double next = keep * (1 - 0.5 * gain[k] * p * (a * a + b * b)) * p + (1 - keep) * (c * c + d * d);
-            wanted[at] = next > 1e-9 ? next : 1e-9;
-            also[at] = c;
+            const double a = xr[k * stride + l], b = xi[k * stride + l], p = variance[at];
+            const double c = wanted[at] = wr[at] + (double)dr[at], d = also[at] = wi[at] + (double)di[at];
+            next[at] = fmax(1e-9, keep * (1 - 0.5 * gain[k] * p * (a * a + b * b)) * p + (1 - keep) * (c * c + d * d));
+            after_real[k] += a * c - b * d;
+            after_imaginary[k] += a * d + b * c;
         }
-    vk_kalman_apply(xr, xi, stride, dr, di, gain, memory, wr, wi, variance, count);
-    expect("vk_kalman_apply, weights", wr, also, BINS * count, 1e-6);
-    expect("vk_kalman_apply, variance", variance, wanted, BINS * count, 1e-6);
+    vk_learn(tables, &path, er, ei, gain, memory, real, imaginary);
+    expect("vk_learn, weights, real", wr, wanted, BINS * count, 1e-6);
+    expect("vk_learn, weights, imaginary", wi, also, BINS * count, 1e-6);
+    expect("vk_learn, variance", variance, next, BINS * count, 1e-6);
+    expect("vk_learn, estimate, real", real, after_real, BINS, 1e-6);
+    expect("vk_learn, estimate, imaginary", imaginary, after_imaginary, BINS, 1e-6);
+    free(next);
+
     for (size_t k = 0; k < BINS; k++)
         for (size_t l = 0; l < count; l++) {
             const double a = xr[k * stride + l], b = xi[k * stride + l];
@@ -344,10 +349,10 @@ static void memories(void) {
 
 int main(void) {
     transforms();
-    lanes(8);
-    lanes(24);
-    lanes(64);
+    lags(16);
+    lags(64);
     histories();
+    filters(8, 8);
     filters(24, 48);
     filters(48, 48);
     convolutions();

@@ -1,4 +1,5 @@
 import Foundation
+import VoiceSimulation
 
 /// WebRTC's AEC3 in a process of its own, as bench/peers/aec3 builds it; bench/run says where it is.
 final class AEC3Program {
@@ -46,6 +47,17 @@ final class AEC3Program {
         let output = (0..<frames).map { Float(bitPattern: number(answer, at: 4 * $0)) }
         let nanoseconds: [UInt64] = (0..<blocks).map { number(answer, at: 4 * frames + 8 * $0) }
         return Run(output: output, nanoseconds: nanoseconds)
+    }
+
+    /// Frames by which its output lags, of a talker without a far end.
+    func delay(rate: Int) throws -> Int {
+        let talk = SyntheticSpeech.samples(frames: 2 * 48_000, seed: 5, voice: .high, levelDecibels: -25)
+        let silence = [Float](repeating: 0, count: talk.count)
+        let output = try run(far: silence, microphone: talk, rate: rate).output
+        let likeness = (0..<rate / 20).map { lag in
+            zip(talk, output.dropFirst(lag)).reduce(0) { $0 + Double($1.0) * Double($1.1) }
+        }
+        return likeness.indices.max { likeness[$0] < likeness[$1] } ?? 0
     }
 
     private func bytes<Number: FixedWidthInteger>(_ number: Number) -> [UInt8] {

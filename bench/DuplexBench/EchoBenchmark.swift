@@ -9,6 +9,26 @@ extension Benchmark {
         run: EchoBenchmark.run)
 }
 
+/// What is compared: a backend of ours, or WebRTC's AEC3 where that is there.
+private enum EchoCandidate {
+    case backend(ProcessingBackend)
+    case aec3(AEC3Program, delay: Int)
+
+    var name: String {
+        switch self {
+        case .backend(let backend): backend.name
+        case .aec3: "AEC3"
+        }
+    }
+
+    func run(_ recording: EchoRecording, passes: Int) throws -> EchoRun {
+        switch self {
+        case .backend(let backend): try EchoRun(recording, through: backend, passes: passes)
+        case .aec3(let program, let delay): try EchoRun(recording, through: program, delay: delay, passes: passes)
+        }
+    }
+}
+
 private enum EchoBenchmark {
     private static let seeds: ClosedRange<UInt64> = 1...3
 
@@ -17,7 +37,9 @@ private enum EchoBenchmark {
             "backend", "ERLE dB", "20 dB s", "jump s", "move s", "drift dB", "talker dB", "headset dB", "delay ms",
             "µs",
             "p99", "worst")
-        var scores = ProcessingBackend.builtIn.map { EchoScore(backend: $0) }
+        let aec3 = try AEC3Program()
+        var scores = ProcessingBackend.builtIn.map { EchoScore(.backend($0)) }
+        if let aec3 { scores.append(EchoScore(.aec3(aec3, delay: try aec3.delay(rate: 48_000)))) }
         for kind in EchoScene.Kind.allCases {
             for seed in seeds {
                 let scene = try EchoScene(kind, seed: seed)
@@ -25,7 +47,7 @@ private enum EchoBenchmark {
             }
         }
         for score in scores { table.add(score.cells) }
-        let cost = try EchoCost()
+        let cost = try EchoCost(beside: aec3)
         let hard = try HardRoomTable()
         return BenchmarkResult(
             description: """
@@ -36,7 +58,8 @@ private enum EchoBenchmark {
                 over 0.2 s of echo, at first and after the delay grew by 80 ms or the microphone was moved; "-" where they never \
                 were. "Talker": signal-to-distortion ratio of the near talker while both talk in a living room, 6 dB below the \
                 far end, before any processing as in the row of bypass; "headset": the same where there is no echo. Thread CPU \
-                per 10 ms, each block's the least of \(EchoScore.passes) passes.
+                per 10 ms, each block's the least of \(EchoScore.passes) passes. AEC3 is WebRTC's newer canceller, of libtgowt-dev \
+                where that is installed, with its high-pass filter.
                 """,
             table: table, summary: scores.flatMap(\.summary) + cost.summary + hard.summary,
             further: [
@@ -48,7 +71,7 @@ private enum EchoBenchmark {
 
 /// What a backend did with the scenes.
 private struct EchoScore {
-    let backend: ProcessingBackend
+    let candidate: EchoCandidate
     private var values: [EchoScene.Kind: [Double]] = [:]
     private var convergence: [Double] = []
     private var microseconds: [Double] = []
@@ -58,11 +81,11 @@ private struct EchoScore {
     /// Frames of echo that are looked at together: ten of 20 ms.
     private static let window = 10
 
-    init(backend: ProcessingBackend) { self.backend = backend }
+    init(_ candidate: EchoCandidate) { self.candidate = candidate }
 
     mutating func add(_ scene: EchoScene) throws {
         let recording = scene.recording
-        let run = try EchoRun(recording, through: backend, passes: Self.passes)
+        let run = try candidate.run(recording, passes: Self.passes)
         delayFrames = run.delayFrames
         microseconds += run.microseconds
         let lastHalf = EchoScene.frames / 2..<EchoScene.frames
@@ -110,7 +133,7 @@ private struct EchoScore {
 
     var cells: [String] {
         [
-            backend.name, mean(.farEnd).fixed(1), longest(convergence).fixed(2),
+            candidate.name, mean(.farEnd).fixed(1), longest(convergence).fixed(2),
             longest(values[.jump] ?? []).fixed(2), longest(values[.move] ?? []).fixed(2), mean(.drift).fixed(1),
             mean(.doubleTalk).fixed(1), mean(.headset).fixed(1), (Double(delayFrames) / 48).fixed(1),
             costs.median.fixed(0), costs.quantile(0.99).fixed(0), worst.fixed(0),
@@ -118,7 +141,7 @@ private struct EchoScore {
     }
 
     var summary: [(key: String, value: SummaryValue)] {
-        let name = backend.name.lowercased()
+        let name = candidate.name.lowercased()
         return [
             ("\(name)_erle_db", .number(mean(.farEnd), digits: 2)),
             ("\(name)_convergence_s", .number(longest(convergence), digits: 2)),

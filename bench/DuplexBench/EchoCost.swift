@@ -31,8 +31,7 @@ struct EchoCost {
         var median: Double { Samples(microseconds).median }
     }
 
-    init() throws {
-        let aec3 = try AEC3Program()
+    init(beside aec3: AEC3Program?) throws {
         let candidates = [
             (name: "native, high-pass filter", settings: ProcessingSettings(echo: .soft, highPass: true)),
             (

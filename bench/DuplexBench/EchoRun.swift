@@ -24,10 +24,25 @@ struct EchoRun {
             Self.pass(recording, through: &chain, into: &made, least: &least)
             delay = chain.processor.processingDelay
         }
+        self.init(made, delay: delay, least: least)
+    }
+
+    /// - Parameter delay: frames by which AEC3's output lags.
+    init(_ recording: EchoRecording, through aec3: AEC3Program, delay: Int, passes: Int = 1) throws {
+        var least = [Double](repeating: .infinity, count: recording.microphone.count / Self.block)
+        var made: [Float] = []
+        for _ in 0..<passes {
+            let run = try aec3.run(far: recording.far, microphone: recording.microphone, rate: 48_000)
+            made = run.output
+            least = zip(least, run.nanoseconds).map { min($0, Double($1) / 1_000) }
+        }
+        self.init(made, delay: delay, least: least)
+    }
+
+    private init(_ made: [Float], delay: Int, least: [Double]) {
         delayFrames = delay
-        made.removeFirst(delay)
-        output = made
-        microseconds = Array(least.dropFirst(Self.warmUp))
+        output = [Float](made.dropFirst(delay))
+        microseconds = [Double](least.dropFirst(Self.warmUp))
     }
 
     private static func pass(

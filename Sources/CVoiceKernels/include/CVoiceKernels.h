@@ -29,7 +29,7 @@ void vk_restore_rounding(unsigned long state) VK_SAFE;
 /// Floats that the transform's tables take.
 enum { VK_TABLES = 4 * VK_FRAMES };
 
-/// Fills `tables`, VK_TABLES floats, for vk_constrain and vk_lags. Not real-time safe: sines by the hundred.
+/// Fills `tables`, VK_TABLES floats, for vk_learn and vk_lags. Not real-time safe: sines by the hundred.
 void vk_prepare_tables(float *tables);
 
 /// Floats that the tables for one signal take: 2 * 6 * 40 for its first two passes, 2 * 5 for the third, 2 * 80 to part even from odd.
@@ -63,9 +63,6 @@ void vk_split_spectrum(
 void vk_join_spectrum(
     const float *cosines, const float *sines, const float *re, const float *im, float *out_re, float *out_im, size_t half) VK_SAFE;
 
-/// Cuts the second half off the impulse responses whose spectra are the `lanes` (a multiple of 8) lanes, in place.
-void vk_constrain(const float *tables, float *real, float *imaginary, size_t lanes) VK_SAFE;
-
 /// Lanes that vk_lags and vk_peaks take at once.
 enum { VK_SEARCHED = 16 };
 
@@ -86,9 +83,24 @@ void vk_filter(
     const float *x_real, const float *x_imaginary, size_t x_stride, const float *w_real, const float *w_imaginary, size_t lanes,
     float *real, float *imaginary) VK_SAFE;
 
-/// output = half the sum over lanes of variance * |x|^2, for VK_BINS bins.
-void vk_uncertainty(
-    const float *x_real, const float *x_imaginary, size_t x_stride, const float *variance, size_t lanes, float *output) VK_SAFE;
+/// A partitioned filter w, the variance of its error, and the reference x: rows of `lanes` (a multiple of 8) partitions for each of VK_BINS
+/// bins, in x of `x_stride`.
+typedef struct {
+    const float *x_real, *x_imaginary;
+    size_t x_stride;
+    float *w_real, *w_imaginary, *variance;
+    size_t lanes;
+} vk_path;
+
+/// output = sum over lanes of x * w; uncertainty = half the sum over lanes of variance * |x|^2.
+void vk_estimate(const vk_path *path, float *real, float *imaginary, float *uncertainty) VK_SAFE;
+
+/// Kalman step: dw = constrain(variance * conj(x) * e * gain), w += dw, variance <- memory^2 (1 - variance |x|^2 gain / 2) variance +
+/// (1 - memory^2) |w|^2; output = sum over lanes of x * w afterwards. The constraint cuts the second half off each partition's impulse
+/// response. `tables` are those of vk_prepare_tables.
+void vk_learn(
+    const float *tables, const vk_path *path, const float *e_real, const float *e_imaginary, const float *gain, float memory, float *real,
+    float *imaginary) VK_SAFE;
 
 /// Most bins to each side that vk_mean_power averages over.
 enum { VK_REACH = 16 };
@@ -96,16 +108,6 @@ enum { VK_REACH = 16 };
 /// mean[k] = mean power of those bins from k - reach to k + reach that there are, for VK_BINS bins; reach is at most
 /// VK_REACH.
 void vk_mean_power(const float *real, const float *imaginary, size_t reach, float *mean) VK_SAFE;
-
-/// Kalman step before the constraint: dw = variance * conj(x) * e * gain, for VK_BINS bins.
-void vk_kalman_step(
-    const float *x_real, const float *x_imaginary, size_t x_stride, const float *variance, size_t lanes, const float *e_real,
-    const float *e_imaginary, const float *gain, float *dw_real, float *dw_imaginary) VK_SAFE;
-
-/// Kalman step after it: w += dw; variance <- memory^2 (1 - variance |x|^2 gain / 2) variance + (1 - memory^2) |w|^2.
-void vk_kalman_apply(
-    const float *x_real, const float *x_imaginary, size_t x_stride, const float *dw_real, const float *dw_imaginary,
-    const float *gain, float memory, float *w_real, float *w_imaginary, float *variance, size_t lanes) VK_SAFE;
 
 /// sum <- memory * sum + d * conj(u), for `rows` bins; u has rows of `u_stride`, the sum of `lanes` (a multiple of 8).
 void vk_correlate(

@@ -66,7 +66,7 @@ package struct SpeechNetwork: ~Copyable {
         Self.look(sound, &features)
         scale()
         entry.run(scaled, into: &entered)
-        for index in 0..<entered.count { entered[index] = tanhf(entered[index]) }
+        entered.takeHyperbolicTangent()
         first.run(entered)
         second.run(first.state)
         joined.write(first.state, at: 0)

@@ -43,7 +43,6 @@ struct EchoPathFilter: ~Copyable {
     private var noise: RealVector
     private var errorPower: RealVector
     private var gain: RealVector
-    private var step: Spectrum
     /// Power of the filter's own error in each bin of the last echo estimate before it learned, U.
     private(set) var uncertainty: RealVector
 
@@ -56,7 +55,6 @@ struct EchoPathFilter: ~Copyable {
         noise = RealVector(count: Spectrum.bins, repeating: 1e-4)
         errorPower = RealVector(count: Spectrum.bins)
         gain = RealVector(count: Spectrum.bins)
-        step = Spectrum(lanes: lanes)
         uncertainty = RealVector(count: Spectrum.bins)
     }
 
@@ -68,23 +66,41 @@ struct EchoPathFilter: ~Copyable {
             weights.imaginary.start, lanes, output.real.start, output.imaginary.start)
     }
 
-    /// Learns from the error, whose spectrum is that of a block of silence followed by it.
-    mutating func learn(_ reference: borrowing Spectrum, error: borrowing Spectrum, tables: borrowing LaneTables) {
-        precondition(reference.lanes >= lanes && error.lanes == 1)
-        let (xr, xi, stride) = unsafe (reference.real.start, reference.imaginary.start, reference.lanes)
-        unsafe vk_uncertainty(xr, xi, stride, variance.start, lanes, uncertainty.start)
+    /// The same, and ``uncertainty`` of it.
+    mutating func estimate(_ reference: borrowing Spectrum, withUncertaintyInto output: inout Spectrum) {
+        precondition(output.lanes == 1)
+        unsafe withPath(reference) {
+            unsafe vk_estimate($0, output.real.start, output.imaginary.start, uncertainty.start)
+        }
+    }
+
+    /// Learns from the error of the last estimate, whose spectrum is that of a block of silence followed by it.
+    ///
+    /// - Parameter output: the estimate by what is known then.
+    mutating func learn(
+        _ reference: borrowing Spectrum, error: borrowing Spectrum, tables: borrowing LaneTables,
+        into output: inout Spectrum
+    ) {
+        precondition(error.lanes == 1 && output.lanes == 1)
         unsafe vk_mean_power(error.real.start, error.imaginary.start, tuning.noiseReach, errorPower.start)
         for bin in 0..<Spectrum.bins {
             noise[bin] += (1 - tuning.noiseMemory) * (errorPower[bin] - noise[bin])
             gain[bin] = 1 / (uncertainty[bin] + noise[bin] + Self.leastNoise)
         }
-        unsafe vk_kalman_step(
-            xr, xi, stride, variance.start, lanes, error.real.start, error.imaginary.start, gain.start,
-            step.real.start, step.imaginary.start)
-        unsafe vk_constrain(tables.values.start, step.real.start, step.imaginary.start, lanes)
-        unsafe vk_kalman_apply(
-            xr, xi, stride, step.real.start, step.imaginary.start, gain.start, tuning.memory, weights.real.start,
-            weights.imaginary.start, variance.start, lanes)
+        unsafe withPath(reference) {
+            unsafe vk_learn(
+                tables.values.start, $0, error.real.start, error.imaginary.start, gain.start, tuning.memory,
+                output.real.start, output.imaginary.start)
+        }
+    }
+
+    @unsafe
+    private func withPath(_ reference: borrowing Spectrum, _ body: (UnsafePointer<vk_path>) -> Void) {
+        precondition(reference.lanes >= lanes)
+        var path = unsafe vk_path(
+            x_real: reference.real.start, x_imaginary: reference.imaginary.start, x_stride: reference.lanes,
+            w_real: weights.real.start, w_imaginary: weights.imaginary.start, variance: variance.start, lanes: lanes)
+        unsafe body(&path)
     }
 
     /// Forgets the path and expects an error of `variance(lane)` in each lane.

@@ -86,6 +86,7 @@ struct LinearStage: ~Copyable {
     private var shadowError = RealVector(count: block)
     private var spectrum = Spectrum()
     private var shadowSpectrum = Spectrum()
+    private var errorSpectrum = Spectrum()
     private let tables = LaneTables()
     /// By how much undoing the emphasis raises the power in each bin.
     private var plainPowers = RealVector(count: Spectrum.bins)
@@ -137,7 +138,8 @@ extension LinearStage {
         Emphasis.undo(&priorEcho, from: lastEcho)
         for index in 0..<Self.block { priorError[index] = microphone[index] - priorEcho[index] }
         for bin in 0..<Spectrum.bins { uncertainty[bin] = filter.uncertainty[bin] * plainPowers[bin] }
-        estimateAgain(&transform)
+        // The filter has told its estimate as it learned, but not of a path that was taken over since.
+        if isReplaced { estimateAgain(&transform) } else { writeEcho(&transform) }
         return evidence
     }
 
@@ -167,6 +169,11 @@ extension LinearStage {
     /// y and e by the path as it is known now.
     mutating func estimateAgain(_ transform: inout BlockTransform) {
         filter.estimate(reference.spectra, into: &spectrum)
+        writeEcho(&transform)
+    }
+
+    /// y and e of the estimate's spectrum.
+    private mutating func writeEcho(_ transform: inout BlockTransform) {
         transform.inverse(spectrum, from: Self.block, into: &echo)
         Emphasis.undo(&echo, from: lastEcho)
         for index in 0..<Self.block { error[index] = microphone[index] - echo[index] }
@@ -174,8 +181,8 @@ extension LinearStage {
 
     /// Y = X·W and X·V, e⁻ = d − y⁻.
     private mutating func estimate(_ transform: inout BlockTransform) {
-        filter.estimate(reference.spectra, into: &spectrum)
-        shadow.estimate(reference.spectra, into: &shadowSpectrum)
+        filter.estimate(reference.spectra, withUncertaintyInto: &spectrum)
+        shadow.estimate(reference.spectra, withUncertaintyInto: &shadowSpectrum)
         transform.inverse(spectrum, from: Self.block, into: &priorEcho)
         transform.inverse(shadowSpectrum, from: Self.block, into: &shadowError)
         for index in 0..<Self.block {
@@ -187,10 +194,10 @@ extension LinearStage {
     /// Each filter learns from its own error, whose spectrum is that of a block of silence followed by it
     /// (overlap-save).
     private mutating func learn(_ transform: inout BlockTransform) {
-        transform.forward(silenceThen: priorError, into: &spectrum)
-        transform.forward(silenceThen: shadowError, into: &shadowSpectrum)
-        filter.learn(reference.spectra, error: spectrum, tables: tables)
-        shadow.learn(reference.spectra, error: shadowSpectrum, tables: tables)
+        transform.forward(silenceThen: priorError, into: &errorSpectrum)
+        filter.learn(reference.spectra, error: errorSpectrum, tables: tables, into: &spectrum)
+        transform.forward(silenceThen: shadowError, into: &errorSpectrum)
+        shadow.learn(reference.spectra, error: errorSpectrum, tables: tables, into: &shadowSpectrum)
     }
 
     /// The path may be remembered as long as it stays.
