@@ -34,6 +34,9 @@ actor DialogDriver {
     private var turnReceived = Duration.zero
     private var turnRecognised: Duration?
     private var clocks: [AnswerID: AnswerClock] = [:]
+    /// What the app has told of itself, and the instructions without it.
+    private var parameters: [String: String] = [:]
+    private let instructions: String?
     private var readingWaits: CheckedContinuation<Void, Never>?
     private var end: CheckedContinuation<DialogError?, Never>?
     private var ended: DialogError??
@@ -52,6 +55,7 @@ actor DialogDriver {
             tell(event)
         }
         self.call = call
+        instructions = settings.instructions
         dialog = RealtimeDialog(settings)
     }
 
@@ -213,6 +217,42 @@ actor DialogDriver {
         followOutputs()
     }
 
+    /// Takes what the app asks; false where that cannot be done now.
+    func take(_ request: PartnerRequests.Request) -> Bool {
+        defer { followOutputs() }
+        switch request {
+        case .say(let text): return answerApp { $0.recite(text) } != nil
+        case .ask(let text):
+            guard let turn = answerApp({ $0.say(text) }) else { return false }
+            conversation.asked(text, in: turn)
+            return true
+        case .update(let changes): return update(changes)
+        }
+    }
+
+    /// Speaks an answer that the near talker has not asked for; what is under way of one is given up. Nil while the near
+    /// talker has the turn.
+    private func answerApp(_ ask: (inout RealtimeDialog) -> AnswerID) -> TurnID? {
+        guard conversation.state != .listening else { return nil }
+        try? conversation.cancel()
+        turnReceived = now
+        return speak(ask(&dialog), in: nil)
+    }
+
+    /// Has the model know the app's parameters, behind its instructions.
+    private func update(_ changes: [String: String]) -> Bool {
+        let known = parameters.merging(changes) { $1 }.filter { !$0.value.isEmpty }
+        guard known.count <= PartnerRequests.parameterLimit,
+            known.reduce(0, { $0 + $1.key.utf8.count + $1.value.utf8.count }) <= PartnerRequests.parameterByteLimit
+        else { return false }
+        parameters = known
+        let lines = known.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
+        let told = lines.isEmpty ? nil : "What the app tells:\n\(lines.joined(separator: "\n"))"
+        let parts = [instructions, told].compactMap { $0 }
+        dialog.update(instructions: parts.isEmpty ? nil : parts.joined(separator: "\n\n"))
+        return true
+    }
+
     private func turnEnded(_ turn: TurnID) {
         turnReceived = now
         if dialog.settings.turnDetection == .client {
@@ -245,7 +285,9 @@ actor DialogDriver {
         clocks = clocks.filter { $0.key >= id }
     }
 
-    private func speak(_ id: AnswerID, in turn: TurnID?) {
+    /// Speaks an answer; returns its turn, nil where the talker has gone on meanwhile.
+    @discardableResult
+    private func speak(_ id: AnswerID, in turn: TurnID?) -> TurnID? {
         do throws(TurnRefusal) {
             let spoken = try conversation.answer(turn)
             answers[spoken.turn] = id
@@ -257,11 +299,13 @@ actor DialogDriver {
             speaking[id]?.soundWaits()
             let progress = dialog.progress(of: id)
             if progress.isDone { speaking[id]?.isDone(isWhole: progress.isWhole) }
+            return spoken.turn
         } catch {
             // The talker has gone on meanwhile.
             clocks[id] = nil
             dialog.cancel(id)
             dialog.heard(of: id, .zero, isComplete: false)
+            return nil
         }
     }
 

@@ -9,10 +9,13 @@ package struct RealtimePartner: Partner {
     package let settings: RealtimeSettings
     /// Calls a function of the settings; returns what it came to.
     private let call: @Sendable (DialogToolCall) async -> String
+    private let requests: PartnerRequests?
 
-    /// - Parameter settings: sound is 16-bit PCM at 16 or 24 kHz.
+    /// - Parameters:
+    ///   - settings: sound is 16-bit PCM at 16 or 24 kHz.
+    ///   - requests: what the app asks while it converses.
     package init(
-        _ request: WebSocketRequest, _ settings: RealtimeSettings,
+        _ request: WebSocketRequest, _ settings: RealtimeSettings, requests: PartnerRequests? = nil,
         call: @escaping @Sendable (DialogToolCall) async -> String = { _ in "there is no such function" }
     ) {
         precondition(
@@ -21,6 +24,7 @@ package struct RealtimePartner: Partner {
         self.request = request
         self.settings = settings
         self.call = call
+        self.requests = requests
     }
 
     /// The rate at which the conversation's near end is to be taken.
@@ -30,6 +34,8 @@ package struct RealtimePartner: Partner {
         in conversation: Conversation, tell: @escaping @Sendable (PartnerEvent) -> Void
     ) async throws(PartnerError) {
         let driver = DialogDriver(request, settings, conversation, tell: tell, call: call)
+        requests?.serve { await driver.take($0) }
+        defer { requests?.serve(nil) }
         let error = await withTaskCancellationHandler {
             await driver.run()
         } onCancel: {

@@ -188,6 +188,42 @@ package final class SimulatedCallOver<Security: PeerSecurity> {
         try participants[side.rawValue].core.openFarEnd(configuration)
     }
 
+    /// Publishes a stream that the caller feeds, beside a side's microphone.
+    package func publish(
+        stream name: String, _ side: Side, _ configuration: OutgoingStreamConfiguration = .music
+    ) throws -> OutgoingStream {
+        let participant = participants[side.rawValue]
+        let stream = try participant.core.openStream(name, configuration) { _ in }
+        for action in participant.media.publish(line: stream.id.rawValue, as: name) {
+            carryOut(action, of: participant)
+        }
+        step()
+        return stream
+    }
+
+    /// Withdraws it.
+    package func withdraw(_ stream: OutgoingStream, _ side: Side) {
+        let participant = participants[side.rawValue]
+        stream.close()
+        for action in participant.media.unpublish(line: stream.id.rawValue) { carryOut(action, of: participant) }
+        step()
+    }
+
+    /// Has a side go over to another preset.
+    package func apply(_ preset: EngineConfiguration.Preset, _ side: Side) throws {
+        let core = participants[side.rawValue].core
+        try core.setProcessing(preset.configuration.processing)
+        try core.setProfile(preset.configuration.routeProfile)
+        try core.send(.setSending(preset.configuration.sending))
+        step()
+    }
+
+    /// Has a side play talkers at like loudness.
+    package func setTalkerLevelling(_ levelling: TalkerLevelling?, _ side: Side) throws {
+        try participants[side.rawValue].core.send(.levelTalkers(levelling))
+        step()
+    }
+
     /// Opens a sink on one side for what is heard of the other; nil where that is not in the room.
     package func openSink(rate: SoundRate = .hertz48000, _ side: Side) throws -> ParticipantSink? {
         guard let other = participants[side.rawValue].media.participants.keys.first else { return nil }

@@ -16,7 +16,7 @@ public final class PartnerRequests: Sendable {
     /// Bytes of UTF-8 of all parameters, at most.
     public static let parameterByteLimit = 4_096
 
-    enum Request: Sendable {
+    package enum Request: Sendable {
         case say(String)
         case ask(String)
         case update([String: String])
@@ -54,5 +54,5 @@ public final class PartnerRequests: Sendable {
     }
 
     /// Takes what is asked from now on; nil: nobody does.
-    func serve(_ body: (@Sendable (Request) async -> Bool)?) { taker.withLock { $0 = body } }
+    package func serve(_ body: (@Sendable (Request) async -> Bool)?) { taker.withLock { $0 = body } }
 }

@@ -15,7 +15,7 @@ public struct RoomDirectoryConfiguration: Equatable, Sendable {
 
     /// Describes what a server allows.
     public init(
-        roomCapacity: Int = 32, serverCapacity: Int = 1024, streamsPerParticipant: Int = 1,
+        roomCapacity: Int = 32, serverCapacity: Int = 1024, streamsPerParticipant: Int = 4,
         keepaliveInterval: Duration = RoomTimers.keepaliveInterval, breakWindow: Duration = RoomTimers.breakWindow
     ) {
         self.roomCapacity = min(max(roomCapacity, 1), RoomProtocol.participantLimit)

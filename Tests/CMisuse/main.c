@@ -96,6 +96,16 @@ static void misuse_engine(void) {
     expect(dv_engine_play_stream(engine, "", &error), DV_INVALID_ARGUMENT, "an empty name of a stream");
     expect(dv_engine_stop_stream(engine, "\xff", &error), DV_INVALID_ARGUMENT, "a name that is no UTF-8");
     expect(dv_engine_set_stream_volume(engine, "s", 5, &error), DV_INVALID_ARGUMENT, "a volume beyond 4");
+    expect(dv_engine_set_stream_muted(engine, "s", 2, &error), DV_INVALID_ARGUMENT, "a mute that is no flag");
+    expect(dv_engine_set_stream_muted(engine, "", 1, &error), DV_INVALID_ARGUMENT, "a mute of no name");
+    expect(dv_engine_set_participant_muted(engine, 1, 1, &error), DV_WRONG_STATE, "a mute outside a room");
+    expect(dv_engine_follow_noise(engine, 1, 25, -65, -40, &error), DV_INVALID_ARGUMENT, "a range of the volume");
+    expect(dv_engine_follow_noise(engine, 2, 12, -65, -40, &error), DV_INVALID_ARGUMENT, "a switch that is no flag");
+    expect(dv_engine_level_talkers(engine, 1, 0, 9, &error), DV_INVALID_ARGUMENT, "a loudness");
+    expect(dv_engine_level_talkers(engine, 1, -23, 13, &error), DV_INVALID_ARGUMENT, "a range of talkers' levels");
+    expect(dv_engine_publish_stream(engine, "s", 0, NULL, NULL, &error), DV_INVALID_ARGUMENT, "no place for the stream");
+    expect(dv_engine_publish_stream(engine, NULL, 0, NULL, &far_end, &error), DV_INVALID_ARGUMENT, "no stream's name");
+    expect(dv_engine_publish_stream(engine, "s", 3, NULL, &far_end, &error), DV_INVALID_ARGUMENT, "what is no flag");
     expect(dv_engine_set_role(engine, DV_ROLE_LISTENER, &error), DV_WRONG_STATE, "a role outside a room");
     expect(dv_engine_set_role(engine, 7, &error), DV_INVALID_ARGUMENT, "no role");
     expect(dv_engine_set_attribute(engine, NULL, "x", &error), DV_INVALID_ARGUMENT, "no key");

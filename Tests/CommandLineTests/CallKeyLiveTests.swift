@@ -52,6 +52,21 @@ struct CallKeyLiveTests {
         try terminal.press("xm-")
         #expect(try child.event("note")["detail"] as? String == "you are heard again")
         #expect(try child.event("note")["detail"] as? String == "volume 9 of 10")
+        // Nobody is there whose volume could be another
+        try terminal.press("p]")
+        #expect(try child.event("warning")["detail"] as? String == "nobody else is here")
+        #expect(try child.event("warning")["detail"] as? String == "choose somebody first, with p")
+        // When somebody comes, then that one's is
+        var other = try ChildProcess(
+            server.call(token: try server.token("b"), "--seconds", "60", "--period", "960")
+                + ["--capture", "vcard:ID=other,GAIN=0", "--playback", "vcard:ID=other"],
+            environment: virtual.environment)
+        _ = try other.event("joined")
+        _ = try child.event("participant_joined")
+        try terminal.press("p][[x")
+        for told in ["volume 10 of 20", "volume 11 of 20", "volume 10 of 20", "volume 9 of 20", "muted here"] {
+            #expect(try child.event("note")["detail"] as? String == "b: \(told)")
+        }
         // When the loudspeaker is the next one of the list, then the call goes on over two cards
         try terminal.press("o")
         let route = try #require(try child.event("route_changed")["detail"] as? String)

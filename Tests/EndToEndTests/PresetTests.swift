@@ -30,6 +30,25 @@ struct PresetTests {
         #expect(Double(8 * (sent.bytesSent - headers)) / 6.3 < 1.1 * Double(wanted.bitratePerSecond))
     }
 
+    @Test("Given a call, when a side goes over to each preset, then it sends as that says, and is heard without a gap")
+    func live() throws {
+        var configuration = Talk(a: [0.5...26], length: 26, seed: 2).overCables
+        configuration.engine = .voiceChat
+        let call = try SimulatedCall(configuration)
+        call.run(for: .seconds(2))
+        for preset in EngineConfiguration.Preset.allCases where isOptimised || preset == .musicLesson {
+            let before = call.statistics(.a).uplink
+            try call.apply(preset, .a)
+            call.run(for: .seconds(2.5))
+            let (after, wanted) = (call.statistics(.a).uplink, preset.configuration.encoder)
+            #expect(after.encoder?.bitratePerSecond == wanted.bitratePerSecond, "\(preset)")
+            #expect(after.encoder?.frameDuration == wanted.frameDuration, "\(preset)")
+            let packets = 2.5 * 48_000 / Double(wanted.frameDuration.frames)
+            #expect(abs(Double(after.packetsSent - before.packetsSent) - packets) < 0.1 * packets, "\(preset)")
+        }
+        #expect(Scenario.concealedRatio(try Scenario.stream(call, at: .b).playout) < 0.02)
+    }
+
     @Test("in a music lesson a held note keeps its level, however high and soft, for as long as it is held")
     func heldNotes() throws {
         // Given a musician who holds two notes, one of them 60 dB below full scale and at 12 kHz

@@ -49,9 +49,9 @@ private final class MemoryStore: RecordingStore {
 
 @Suite("A recorded call, run again")
 struct RecordingTests {
-    /// DUPLEXVOICE_RECORDED_SECONDS=300 makes the recorded call as long as that.
+    /// Length of the recorded call in an optimised build; DUPLEXVOICE_RECORDED_SECONDS makes it another.
     private static var recordedSeconds: Double {
-        ProcessInfo.processInfo.environment["DUPLEXVOICE_RECORDED_SECONDS"].flatMap(Double.init) ?? 20
+        ProcessInfo.processInfo.environment["DUPLEXVOICE_RECORDED_SECONDS"].flatMap(Double.init) ?? 300
     }
 
     /// Two talkers over loudspeakers and a bad Wi-Fi.
@@ -77,17 +77,26 @@ struct RecordingTests {
         let farEnd = try call.openFarEnd(FarEndConfiguration(), .a)
         let speech = SyntheticSpeech.samples(frames: 48_000, seed: 3, voice: .low, levelDecibels: -26)
         _ = farEnd.offer(speech.span, utterance: UtteranceID(rawValue: 1))
+        try call.setTalkerLevelling(TalkerLevelling(), .a)
+        try call.apply(.narrowBand, .a)
+        let music = try call.publish(stream: "music", .a)
+        _ = music.offer(speech.span)
         call.run(for: step)
         try call.changeDevice(periodFrames: 240, .a)
         farEnd.interrupt()
         call.run(for: step)
+        try call.apply(.voiceAgent, .a)
         if let stream = call.ownStream(.b) { try call.interrupt(stream, by: .a) }
         try call.beginUtterance(5, .a)
         call.run(for: step)
         try call.setMuted(true, as: .keepAlive, .a)
+        _ = music.offer(speech.span)
+        music.interrupt()
+        _ = music.offer(speech.span)
         farEnd.close()
         call.run(for: step)
         try call.setMuted(false, .a)
+        call.withdraw(music, .a)
         call.run(for: step)
         call.closeRecording(.a)
         return call
@@ -128,6 +137,7 @@ struct RecordingTests {
         #expect(played > Int(seconds * 47_000))
         for name in [
             "publish", "changeCapture", "changePlayback", "setProcessing", "openFarEnd", "watchTalker", "flush",
+            "openStream", "levelTalkers", "stopStream", "setSending",
         ] {
             #expect(commands.contains { $0.hasPrefix(name) }, "\(name): \(commands)")
         }

@@ -1,3 +1,4 @@
+import Foundation
 import SimulatedCalls
 import Synchronization
 import Testing
@@ -41,6 +42,20 @@ struct AppSoundLiveTests {
         try await engine.start()
         await #expect(throws: AudioFileError.self) { try await announce(.bytes([1, 2, 3]), on: engine) }
         await engine.stop()
+    }
+
+    @Test("a session is recorded into a folder, and is run again bit for bit")
+    func recorded() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "report-\(UUID().uuidString)").path()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let configuration = try engine().configuration
+        let status = try await record(folder, configuration) { engine in
+            let words = SyntheticSpeech.samples(frames: 48_000, seed: 3, voice: .low, levelDecibels: -20)
+            _ = try await announce(.bytes(SpeechChunk(samples: words).waveFile), on: engine)
+        }
+        #expect(try #require(status).lostRuns == 0 && status?.end == nil)
+        let report = try Replay(folder: folder).run()
+        #expect(report.isExact, "\(report)")
     }
 
     @Test("a recogniser gets what is said, as WAV files; and both ends of the processing can be heard")

@@ -84,4 +84,44 @@ struct NamedStreamsLiveTests {
         }
         #expect(told.contains("the stage is empty") && told.contains("the stage is heard"))
     }
+
+    @Test("plays music beside what is said, shows captions, and an audience has both as it likes")
+    func music() async throws {
+        let server = RoomServer(
+            configuration: RoomServerConfiguration(port: 0),
+            verifier: TokenVerifier(keys: [try TokenKey(name: "test", secret: Self.secret)]))
+        let port = try server.start()
+        defer { server.stop() }
+        let (talker, listener) = (Stage(engine: try engine(1)), Stage(engine: try engine(2)))
+        for stage in [talker, listener] { try await stage.engine.start() }
+        // Given an audience that has the music softer
+        try await listener.listenComfortably()
+        let (events, texts) = (listener.engine.events, listener.engine.events)
+        try await listener.listen(endpoint("listener", port))
+        try await talker.talk(endpoint("talker", port))
+        // When music is played beside the microphone
+        let sound = SyntheticSpeech.samples(frames: 32_000, seed: 9, voice: .high, levelDecibels: -20)
+        async let played: Void = talker.playMusic(.bytes(SpeechChunk(samples: sound).waveFile))
+        // Then it is heard beside the stage, and goes when it is over
+        for await event in events { if case .streamState(Stage.music, .playing) = event { break } }
+        while try await listener.engine.statistics().streams.count(where: { $0.bytesReceived > 500 }) < 2 {
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        try await listener.hush(true)
+        try await listener.hush(false)
+        for await event in events { if case .streamState(Stage.music, .waiting) = event { break } }
+        try await played
+        // When the stage shows what is said, and applauds, then everybody reads it
+        try await talker.caption("to be or not", isFinal: false)
+        try await talker.caption("To be, or not to be", isFinal: true)
+        try await talker.note("that is ")
+        try await talker.note("the question")
+        try await talker.applaud()
+        var missing: Set = ["captions: To be, or not to be.", "notes: that is the question…", "applause"]
+        for await event in texts {
+            if let line = Stage.text(event) { missing.remove(line) }
+            if missing.isEmpty { break }
+        }
+        for stage in [talker, listener] { await stage.engine.stop() }
+    }
 }

@@ -19,6 +19,7 @@ struct RealtimePartnerLiveTests {
         let engine: VoiceEngine
         let talking: Task<PartnerError?, Never>
         let events: Events
+        let requests = PartnerRequests()
 
         init(_ talker: [Float], _ repetition: SpeechSource.Repetition = .once, port: UInt16) async throws {
             let air = ConversationAir(
@@ -33,7 +34,8 @@ struct RealtimePartnerLiveTests {
             engine = VoiceEngine(configuration)
             try await engine.start()
             let partner = RealtimePartner(
-                WebSocketRequest(try #require(WebAddress("ws://127.0.0.1:\(port)/v1/realtime"))), RealtimeSettings())
+                WebSocketRequest(try #require(WebAddress("ws://127.0.0.1:\(port)/v1/realtime"))), RealtimeSettings(),
+                requests: requests)
             let conversation = try await engine.converse(
                 configuration: FarEndConfiguration(nearEndRate: partner.nearEndRate))
             let events = Events()
@@ -96,6 +98,37 @@ struct RealtimePartnerLiveTests {
         #expect(!server.types.contains("conversation.item.truncate"))
         // The words and little more: about 2 s of speech, its margin, and the silence that ends a turn.
         #expect((36_000...120_000).contains(server.heard.count))
+    }
+
+    @Test("an app has it say and answer what nobody spoke, and tells it parameters")
+    func asked() async throws {
+        let server = try ScriptedRealtimeServer(answer: Self.hum(1))
+        let talk = try await Talk(Self.silence(1), port: server.port)
+        try await talk.events.wait { if case .ready = $0 { true } else { false } }
+        // When it is told parameters, then the session has them
+        #expect(await talk.requests.update(["user": "Ada", "page": "calendar"]))
+        while server.requests("session.update").count < 2 { try await Task.sleep(for: .milliseconds(20)) }
+        #expect(
+            server.requests("session.update").last?["session"]?["instructions"]
+                == "What the app tells:\npage: calendar\nuser: Ada")
+        #expect(await !talk.requests.update(["long": String(repeating: "x", count: 5_000)]))
+        // When it is to say something, then nothing is asked in the talker's place
+        #expect(await talk.requests.say("One moment, please."))
+        try await talk.events.wait(for: 1, Self.isAnswered)
+        let said = try #require(server.requests("response.create").first?["response"]?["instructions"]?.string)
+        #expect(said.hasSuffix("One moment, please."))
+        #expect(server.requests("conversation.item.create").isEmpty)
+        // When it is asked something, then that is the talker's, and it is answered without instructions of its own
+        #expect(await talk.requests.ask("What is on the agenda?"))
+        try await talk.events.wait(for: 2, Self.isAnswered)
+        let item = server.requests("conversation.item.create").first?["item"]
+        #expect(item?["role"] == "user")
+        #expect(server.requests("response.create").count == 2)
+        #expect(server.requests("response.create").last?["response"]?["instructions"] == nil)
+        #expect(talk.events.answered().allSatisfy { $0.end == .complete })
+        await talk.engine.stop()
+        #expect(await talk.talking.value == nil)
+        #expect(await !talk.requests.say("Nobody is there."))
     }
 
     @Test("who is spoken into stops, and the server is told how far it was heard")

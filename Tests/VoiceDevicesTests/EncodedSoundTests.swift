@@ -114,6 +114,13 @@ struct EncodedSoundTests {
         let path = folder.file("nowhere")
         let missing = fileError { () throws(AudioFileError) in _ = try AudioFileReader(.file(path)) }
         #expect(missing == .missing(path: path))
+        // A name that no file can have
+        let endless = folder.file(String(repeating: "n", count: 300))
+        let unreadable = fileError { () throws(AudioFileError) in _ = try AudioFileReader(.file(endless)) }
+        guard case .unreadable(endless, _) = unreadable else {
+            Issue.record("\(String(describing: unreadable))")
+            return
+        }
     }
 
     @Test("cut or damaged anywhere it ends, in sound that is numbers or in an error", arguments: cases(Format.all))

@@ -23,6 +23,7 @@ struct ClientEventTests {
             .create(.result(callID: "c1", output: "rain")), .createResponse(tag: "7", isTextOnly: false),
             .createResponse(tag: "8", isTextOnly: true), .cancelResponse("r1"), .cancelResponse(nil),
             .truncate(item: "i1", contentIndex: 0, endMilliseconds: 1_234), .delete(item: "i1"),
+            .createResponse(tag: "9", isTextOnly: false, instructions: "Say hello."),
         ]
     }
 

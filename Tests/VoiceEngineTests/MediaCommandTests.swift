@@ -25,6 +25,7 @@ struct MediaCommandTests {
     func layout() {
         #expect((MemoryLayout<MediaCommand>.size - 1) % MemoryLayout<UInt64>.size == 0)
         #expect(MemoryLayout<ProcessingSettings>.size <= MemoryLayout<RTPStreamStart>.size, "then pad that one as well")
+        #expect(MemoryLayout<FarEndHandle>.size <= MemoryLayout<RTPStreamStart>.size, "then pad that one as well")
         #expect(MemoryLayout<AnswerWatchOrder>.size <= MemoryLayout<RTPStreamStart>.size, "then pad that one as well")
     }
 }

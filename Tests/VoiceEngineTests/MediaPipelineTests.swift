@@ -18,6 +18,8 @@ final class PipelineRig {
     var silent: Set<UInt32> = []
     /// Whose packets are on their way and do not arrive, until they are let go of all at once.
     var held: Set<UInt32> = []
+    /// Whether the media thread's runs are marked for RealtimeSanitizer.
+    var isWatched = false
     private var waiting: [[UInt8]] = []
 
     init(_ configuration: EngineConfiguration, room: RoomConditions = .office, periodFrames: Int = 240) throws {
@@ -40,7 +42,9 @@ final class PipelineRig {
         for _ in 0..<periods {
             guard let now = device.nextWake else { return }
             _ = device.advance(to: now)
+            if isWatched { RealtimeWatch.enter() }
             core.run(now: now)
+            if isWatched { RealtimeWatch.exit() }
             returnPackets(now)
         }
     }

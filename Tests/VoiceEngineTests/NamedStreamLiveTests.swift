@@ -49,6 +49,45 @@ extension EngineLiveTests {
             await ben.stop()
         }
 
+        @Test("an app's stream is heard beside the microphone, by its name, and goes with whoever closes it")
+        func outgoing() async throws {
+            let room = try LoopbackRoom()
+            defer { room.close() }
+            let (anna, ben) = (try modestEngine(), try modestEngine())
+            await #expect(throws: EngineError.self) { _ = try await anna.publish(stream: "music") }
+            try await anna.start()
+            // Given a stream from before the room
+            var streams = [try await anna.publish(stream: "music")]
+            try await anna.join(room.endpoint("anna"))
+            #expect(try await eventually { await anna.snapshot.own?.streams.map(\.name) == ["", "music"] })
+            for name in ["b", "c"] { streams.append(try await anna.publish(stream: name, .speech)) }
+            await #expect(throws: EngineError.self) { _ = try await anna.publish(stream: "d") }
+            // When ben comes later, who chooses, and it is fed
+            try await ben.play("music")
+            try await ben.start()
+            try await ben.join(room.endpoint("ben"), configuration: RoomClientConfiguration(capabilities: .byChoice))
+            #expect(try await eventually { await ben.snapshot.streams == ["music": .playing] })
+            #expect(await streams[0].play([Float](repeating: 0.1, count: 96_000)))
+            await streams[0].finish()
+            // Then he hears it, and it alone
+            #expect(try await eventually { (try await ben.statistics().streams.first?.bytesReceived ?? 0) > 500 })
+            #expect(try await ben.statistics().streams.count == 1)
+            let told = ben.events
+            streams.removeFirst().close()
+            #expect(
+                await told.first { if case .streamState("music", let state) = $0 { state } else { nil } }
+                    == .waiting(.notPublished))
+            #expect(try await eventually { await anna.snapshot.own?.streams.map(\.name) == ["", "b", "c"] })
+            // And another may take its place
+            #expect(
+                try await eventually {
+                    do { streams.append(try await anna.publish(stream: "d")) } catch { return false }
+                    return true
+                })
+            await anna.stop()
+            await ben.stop()
+        }
+
         @Test("a listener becomes a talker, and attributes reach whoever is there and whoever comes later")
         func rolesAndAttributes() async throws {
             let room = try LoopbackRoom()

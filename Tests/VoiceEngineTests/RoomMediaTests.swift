@@ -13,11 +13,12 @@ struct RoomMediaTests {
 
     private func grant(
         as participant: ParticipantID = own, resumed: Bool = false, stream: StreamAssignment = ownStream,
-        capabilities: RoomCapabilities = .conversation
+        others: [StreamAssignment] = [], capabilities: RoomCapabilities = .conversation
     ) -> JoinGrant {
         JoinGrant(
             version: 1, participant: participant, capabilities: capabilities, resumed: resumed, handledCount: 0,
-            secret: RejoinSecret(high: 1, low: 2), keepaliveInterval: .seconds(2), room: "kitchen", streams: [stream],
+            secret: RejoinSecret(high: 1, low: 2), keepaliveInterval: .seconds(2), room: "kitchen",
+            streams: [stream] + others,
             rosterCount: 1)
     }
 
@@ -71,6 +72,90 @@ struct RoomMediaTests {
         // And of whoever has her number after her, nothing is known
         _ = media.handle(.participantLeft(ParticipantID(rawValue: 1), .left))
         #expect(media.handle(.participantJoined(entry(1, "carl"))).map(text) == ["play 100", "came carl"])
+    }
+
+    @Test("who or what is muted here is silent, keeps its volume, and stays muted in what it publishes later")
+    func mutedHere() {
+        var media = joined([entry(1, "anna"), entry(2, "ben", publishes: false)])
+        let (anna, ben) = (ParticipantID(rawValue: 1), ParticipantID(rawValue: 2))
+        _ = media.setVolume(0.5, for: anna)
+        #expect(
+            media.setMuted(true, for: anna).map(text) == ["setVolume(gain: 0.0, synchronizationSource: 100)"])
+        #expect(
+            media.setVolume(0.25, for: anna).map(text) == ["setVolume(gain: 0.0, synchronizationSource: 100)"])
+        #expect(
+            media.setMuted(false, for: anna).map(text) == ["setVolume(gain: 0.25, synchronizationSource: 100)"])
+        // By its name a stream that is yet to come, and by its number a participant
+        #expect(media.setMuted(true, ofStream: "music").isEmpty && media.setMuted(true, for: ben).isEmpty)
+        let music = PublishedStream(
+            StreamAssignment(stream: StreamID(rawValue: 11), synchronizationSource: 101), name: "music")
+        #expect(
+            media.handle(.published(anna, music)).map(text)
+                == ["play 101", "setVolume(gain: 0.0, synchronizationSource: 101)"])
+        #expect(
+            media.setMuted(false, ofStream: "music").map(text)
+                == ["setVolume(gain: 0.25, synchronizationSource: 101)"])
+        let voice = StreamAssignment(stream: StreamID(rawValue: 20), synchronizationSource: 200)
+        #expect(
+            media.handle(.published(ben, PublishedStream(voice))).map(text)
+                == ["play 200", "setVolume(gain: 0.0, synchronizationSource: 200)"])
+        // And of whoever has his number after him, nothing is known
+        _ = media.handle(.participantLeft(ben, .left))
+        #expect(media.handle(.participantJoined(entry(2, "carl"))).map(text) == ["play 200", "came carl"])
+    }
+
+    @Test("streams that the app feeds are published beside the microphone's, in each stay")
+    func outgoing() {
+        // Given one from before the room, which sets three streams aside
+        var requests = StreamRequests()
+        requests.outgoing = [3: "music"]
+        var media = RoomMedia(randomStart: 7, requests: requests)
+        let others = [(51, 501), (52, 502)].map {
+            StreamAssignment(stream: StreamID(rawValue: $0.0), synchronizationSource: $0.1)
+        }
+        let granted = grant(others: others)
+        #expect(
+            media.handle(.joined(granted, RoomRoster([me]))).map(text)
+                == ["publish 500", "publish 501 as music", "joined kitchen as 5"])
+        // Then it is sent when the room confirms it, and so is the next; of a third the app is told
+        #expect(media.handle(.published(Self.own, PublishedStream(others[0]))).map(text) == ["send 501"])
+        #expect(media.publish(line: 4, as: "jingle").map(text) == ["publish 502 as jingle"])
+        #expect(media.handle(.published(Self.own, PublishedStream(others[1]))).map(text) == ["send 502"])
+        #expect(media.publish(line: 5, as: "more").map(text) == ["refused publish: unknownStream"])
+        #expect(media.ownStreams.map(\.name) == ["music", "jingle"])
+        #expect(media.unpublish(line: 5).isEmpty)
+        // And an interruption is of that stream alone
+        #expect(
+            media.handle(.interrupted(by: ParticipantID(rawValue: 1), others[0].stream, generation: 2)).map(text)
+                == ["beginStreamGeneration(2, line: 3)", "1 interrupted 5 before 2"])
+        // When it is withdrawn, then its place is free again
+        #expect(media.unpublish(line: 4).map(text) == ["ask unpublish(\(others[1].stream))", "stopStream(line: 4)"])
+        #expect(media.handle(.unpublished(Self.own, others[1].stream)).isEmpty)
+        #expect(media.publish(line: 6, as: "again").map(text) == ["publish 502 as again"])
+        // In a break that the room has bridged they go on as the room has them
+        _ = media.handle(.reconnecting)
+        let roster = RosterEntry(
+            participant: Self.own, identity: "me", name: "",
+            streams: [PublishedStream(others[0], generation: 3), PublishedStream(others[1])])
+        let resumed = grant(resumed: true, others: others)
+        #expect(
+            media.handle(.reconnected(resumed, RoomRoster([roster]))).map(text)
+                == ["beginStreamGeneration(3, line: 3)", "send 502", "back"])
+        // In another stay they are published anew, as is the microphone
+        _ = media.handle(.reconnecting)
+        let anew = media.handle(.reconnected(granted, RoomRoster([me]))).map(text)
+        #expect(
+            anew == [
+                "publish 500", "stopStream(line: 3)", "stopStream(line: 6)", "publish 501 as music",
+                "publish 502 as again", "back",
+            ])
+        // And a listener has none
+        let listener = media.handle(.roleChanged(Self.own, .listener)).map(text)
+        #expect(listener.contains("stopStream(line: 3)") && listener.contains("stopStream(line: 6)"), "\(listener)")
+        #expect(media.ownStreams.isEmpty)
+        #expect(
+            media.handle(.roleChanged(Self.own, .talker)).map(text).suffix(2)
+                == ["publish 501 as music", "publish 502 as again"])
     }
 
     @Test("whose each stream is can be told from its source, as long as it is played")

@@ -15,7 +15,7 @@ struct RoomJoinTests {
         #expect(rooms.clients[alice].session.state == .joined)
         #expect(rooms.clients[alice].session.roster.entries.map(\.identity) == ["alice"])
         #expect(rooms.clients[alice].grant?.room == "kitchen")
-        #expect(rooms.clients[alice].grant?.streams.count == 1)
+        #expect(rooms.clients[alice].grant?.streams.count == RoomProtocol.streamLimit)
         // When bob joins and publishes
         let bob = try rooms.addClient("bob@kitchen")
         rooms.run(for: .seconds(1))

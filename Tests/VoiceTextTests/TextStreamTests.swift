@@ -1,82 +1,6 @@
-import TestCases
 import Testing
 
 @testable import VoiceText
-
-/// A writer, its readers, and what is between them.
-private struct TextRoom {
-    var desk = TextDesk<Int>()
-    var boards: [Int: TextBoard<Int>] = [:]
-    /// Each reader's last update of each stream.
-    var heard: [Int: [String: TextUpdate]] = [:]
-    /// Frames that each reader has yet to get, in order.
-    private var underWay: [Int: [[UInt8]]] = [:]
-    private var requests: [(Int, [UInt8])] = []
-    private(set) var now = Duration.zero
-    private(set) var updates = 0
-    private(set) var frames = 0
-
-    mutating func join(_ reader: Int) {
-        boards[reader] = TextBoard()
-        heard[reader] = [:]
-        underWay[reader] = []
-        desk.welcome(reader)
-    }
-
-    mutating func leave(_ reader: Int) {
-        boards[reader] = nil
-        underWay[reader] = nil
-        desk.forget(reader)
-    }
-
-    /// Sends what is due. What `isLost` says is not delivered, of which the writer is told nothing.
-    mutating func send(isLost: () -> Bool = { false }) {
-        while let (frame, reader) = desk.pollFrame(now: now) {
-            frames += 1
-            #expect(frame.count <= TextFormat.frameLimit)
-            for other in reader.map({ [$0] }) ?? Array(underWay.keys) where !isLost() { underWay[other]?.append(frame) }
-        }
-    }
-
-    func isUnderWay(to reader: Int) -> Bool { underWay[reader]?.isEmpty == false }
-
-    /// Delivers a reader's next frame, or where `reordered` one that came later, or one a second time.
-    mutating func deliver(to reader: Int, at place: Int = 0, twice: Bool = false) {
-        guard let frames = underWay[reader], place < frames.count else { return }
-        if !twice { underWay[reader]?.remove(at: place) }
-        boards[reader]?.handle(frames[place], from: 0, now: now)
-        collect(reader)
-    }
-
-    private mutating func collect(_ reader: Int) {
-        while let (_, update) = boards[reader]?.pollUpdate() {
-            heard[reader]?[update.stream] = update
-            updates += 1
-        }
-    }
-
-    mutating func wait(_ duration: Duration) {
-        now += duration
-        for reader in boards.keys {
-            while let (request, _) = boards[reader]?.pollRequest(now: now) { requests.append((reader, request)) }
-        }
-        for (reader, request) in requests { desk.handle(request: request, from: reader) }
-        requests = []
-    }
-
-    /// Until nothing more happens.
-    mutating func settle() {
-        for _ in 0..<4_000 {
-            send()
-            for reader in underWay.keys.sorted() { while underWay[reader]?.isEmpty == false { deliver(to: reader) } }
-            guard let next = ([desk.nextTimeout] + boards.values.map(\.nextTimeout)).compactMap({ $0 }).min() else {
-                return
-            }
-            wait(max(next - now, .milliseconds(1)))
-        }
-        Issue.record("it does not settle")
-    }
-}
 
 @Suite("Texts, from their writer to their readers")
 struct TextStreamTests {
@@ -132,48 +56,6 @@ struct TextStreamTests {
         for reader in [1, 2] {
             #expect(room.heard[reader]?["t"]?.text == long + "xy")
             #expect(room.heard[reader]?["t"]?.extras.utf8.count == 512)
-        }
-    }
-
-    @Test(
-        "the last text is the same whatever is lost, late, doubled, and whoever comes and goes",
-        arguments: cases(1...200 as ClosedRange<UInt64>))
-    func anyOrder(seed: UInt64) throws {
-        var random = SeededNumbers(seed: seed)
-        var room = TextRoom()
-        let words = ["a", "be", " ", "wörd", "…", String(repeating: "long ", count: 300), ""]
-        for step in 0..<300 {
-            switch random.below(10) {
-            case 0...3:
-                let word = words[random.below(words.count)]
-                let change = random.chance(0.5) ? TextChange.append(word) : .replace(word + "\(step % 7)")
-                do {
-                    try room.desk.change(
-                        ["s", "t"][random.below(2)], change, isFinal: random.chance(0.1),
-                        extras: random.chance(0.1) ? "{\(step)}" : "")
-                } catch .textTooLong { room.desk.abandon("s") }
-            case 4: random.chance(0.7) ? room.join(random.below(4)) : room.leave(random.below(4))
-            case 5:
-                let loss = random.chance(0.3) ? 0.5 : 0
-                var losses = SeededNumbers(seed: random.next())
-                room.send { losses.chance(loss) }
-            case 6...7: room.deliver(to: random.below(4), at: random.below(3), twice: random.chance(0.2))
-            case 8: room.wait(.milliseconds(random.below(300)))
-            default:
-                if random.chance(0.1) { room.desk.startAgain(now: room.now) }
-                if random.chance(0.3) { room.desk.confirm(now: room.now) }
-            }
-        }
-        // When the last states get through, to one more reader too
-        room.join(4)
-        for stream in ["s", "t"] { try room.desk.change(stream, .replace("the end"), isFinal: true, extras: "!") }
-        room.settle()
-        // Then
-        #expect(room.heard[4] != nil, "seed \(seed)")
-        for (reader, heard) in room.heard where room.boards[reader] != nil {
-            for stream in ["s", "t"] {
-                #expect(heard[stream]?.text == "the end" && heard[stream]?.isFinal == true, "\(reader) \(stream)")
-            }
         }
     }
 

@@ -142,6 +142,25 @@ class Engine(Handle):
         number = whole(participant, "participant")
         check(lib.dv_engine_set_volume(self._handle, number, float(volume), error), error)
 
+    def set_participant_muted(self, participant: int, muted: bool) -> None:
+        """Has a participant not be heard here, or heard again by its volume; nobody is told."""
+        error = new_error()
+        number = whole(participant, "participant")
+        check(lib.dv_engine_set_participant_muted(self._handle, number, int(bool(muted)), error), error)
+
+    def follow_noise(self, on: bool = True, *, range: float = 12, quiet: float = -65, loud: float = -40) -> None:
+        """Has the loudspeaker follow the noise around the near end: up to `range` dB softer in a quiet room."""
+        error = new_error()
+        check(
+            lib.dv_engine_follow_noise(self._handle, int(bool(on)), float(range), float(quiet), float(loud), error),
+            error,
+        )
+
+    def level_talkers(self, on: bool = True, *, target: float = -23, range: float = 9) -> None:
+        """Has talkers played at like loudness: `target` LUFS, each changed by `range` dB at most."""
+        error = new_error()
+        check(lib.dv_engine_level_talkers(self._handle, int(bool(on)), float(target), float(range), error), error)
+
     def apply(self, settings: Settings | Preset) -> None:
         """Changes what is done to the microphone."""
         if isinstance(settings, Preset):
@@ -238,6 +257,22 @@ class Engine(Handle):
         """Scales what is heard of the stream of this name, 0 to 4."""
         error = new_error()
         check(lib.dv_engine_set_stream_volume(self._handle, encoded(stream, "stream"), volume, error), error)
+
+    def set_stream_muted(self, stream: str, muted: bool) -> None:
+        """Has the stream of this name not be heard here, or heard again by its volume; nobody is told."""
+        error = new_error()
+        check(lib.dv_engine_set_stream_muted(self._handle, encoded(stream, "stream"), int(bool(muted)), error), error)
+
+    def publish_stream(self, stream: str, *, speech: bool = False, queue_ms: int = 0) -> FarEnd:
+        """Publishes a stream that is fed by `offer` or `say`, beside the microphone, until it is closed; 3 at once.
+
+        It is sent and not heard here, and there is nothing to take from it. Its queue holds `queue_ms` (5 s).
+        """
+        config = sized("dv_far_end_config")
+        config.queue_ms = whole(queue_ms, "queue_ms")
+        handle, error, name = ffi.new("dv_far_end *"), new_error(), encoded(stream, "stream")
+        check(lib.dv_engine_publish_stream(self._handle, name, int(bool(speech)), config, handle, error), error)
+        return FarEnd(int(handle[0]), near_end_rate=16_000)
 
     def publish(self, stream: str = "") -> None:
         """Publishes the microphone as the stream of this name, from now on and in the rooms that follow."""

@@ -185,6 +185,8 @@ class MisuseTests(unittest.TestCase):
                 lambda: near.send(b"x"), lambda: near.interrupt(), lambda: near.set_volume(1, 1),
                 lambda: near.set_text("captions", "x"), lambda: near.append_text("captions", "x"),
                 lambda: near.participant(1), lambda: near.talker(1), lambda: near.set_role(dv.Role.LISTENER),
+                lambda: near.set_participant_muted(1, True), lambda: near.set_stream_muted("", True),
+                lambda: near.publish_stream(""), lambda: near.follow_noise(range=99), lambda: near.level_talkers(target=0),
                 lambda: near.play_stream(""), lambda: near.set_attribute("", "x"),
             ):  # fmt: skip
                 with self.assertRaises(dv.DuplexVoiceError) as refused:
@@ -192,6 +194,9 @@ class MisuseTests(unittest.TestCase):
                 self.assertRegex(refused.exception.code, r"^\w+\.\w+$")
             near.play_stream("stage")
             near.set_stream_volume("stage", 0.5)
+            near.set_stream_muted("stage", True)
+            near.level_talkers()
+            near.level_talkers(False)
             near.set_attribute("dv.kind", "agent")
             event = near.next_event(5)
             while event is not None and event.kind != dv.EventKind.STREAM_STATE:

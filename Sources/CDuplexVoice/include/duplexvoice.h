@@ -826,6 +826,30 @@ dv_status dv_engine_set_output_volume(dv_engine engine, float volume, dv_error *
 dv_status dv_engine_set_volume(
     dv_engine engine, uint32_t participant, float volume, dv_error *DV_NULLABLE error);
 
+/// Has a participant not be heard here (1), or heard again by its volume (0). Nobody is told.
+///
+/// Control side. DV_INVALID_HANDLE, DV_INVALID_ARGUMENT, DV_WRONG_STATE: in no room. DV_ROOM_REFUSED: nobody of that
+/// number is there.
+dv_status dv_engine_set_participant_muted(
+    dv_engine engine, uint32_t participant, uint32_t muted, dv_error *DV_NULLABLE error);
+
+/// Has the loudspeaker follow the noise around the near end (1): `range` dB, 0…24, below the volume that was set where
+/// the noise at the microphone is `quiet` dBFS, -90…-20, or less, and at that volume where it is `loud` dBFS, up to -10,
+/// or more; at most 3 dB a second. 0: no more, and the numbers are not looked at. Ends when the engine stops. Needs
+/// processing that measures the noise, as a noise suppressor does. 12, -65 and -40 are usual.
+///
+/// Control side. DV_INVALID_HANDLE, DV_INVALID_ARGUMENT, DV_WRONG_STATE: not started.
+dv_status dv_engine_follow_noise(
+    dv_engine engine, uint32_t is_on, float range, float quiet, float loud, dv_error *DV_NULLABLE error);
+
+/// Has talkers played at like loudness (1): each is brought towards `target` LUFS, -40…-12, by `range` dB, 0…12, at most,
+/// 1.5 dB a second, on top of which the volumes that are set hold. 0: no more, and the numbers are not looked at. -23
+/// and 9 are usual. In any order.
+///
+/// Control side. DV_INVALID_HANDLE, DV_INVALID_ARGUMENT, DV_EXHAUSTED.
+dv_status dv_engine_level_talkers(
+    dv_engine engine, uint32_t is_on, float target, float range, dv_error *DV_NULLABLE error);
+
 /// Changes what is done to the microphone, from the next block of 10 ms on, without a gap.
 ///
 /// Control side. DV_INVALID_HANDLE, DV_INVALID_ARGUMENT, DV_INVALID_SIZE, DV_WRONG_STATE: not started.
@@ -937,6 +961,11 @@ dv_status dv_engine_stop_stream(dv_engine engine, const char *DV_NULLABLE stream
 /// of that name. Arguments and statuses as of dv_engine_play_stream; DV_INVALID_ARGUMENT also of the volume.
 dv_status dv_engine_set_stream_volume(
     dv_engine engine, const char *DV_NULLABLE stream, float volume, dv_error *DV_NULLABLE error);
+
+/// Has the stream of this name not be heard here (1), or heard again by its volume (0), and later ones of that name.
+/// Nobody is told. Arguments and statuses as of dv_engine_play_stream.
+dv_status dv_engine_set_stream_muted(
+    dv_engine engine, const char *DV_NULLABLE stream, uint32_t muted, dv_error *DV_NULLABLE error);
 
 /// Publishes the microphone as the stream of this name, from now on and in the rooms that follow; null or empty: without a
 /// name, as it is without this call. A name that another stream of the room has is refused: DV_EVENT_REQUEST_FAILED with
@@ -1214,6 +1243,23 @@ typedef struct dv_far_end_config {
 dv_status dv_far_end_open(
     dv_engine engine, const dv_far_end_config *DV_NULLABLE config, dv_far_end *DV_NULLABLE far_end,
     dv_error *DV_NULLABLE error);
+
+/// Publishes a stream that the app feeds, beside the microphone: music, say. Now, or as soon as there is a room, and in
+/// the rooms that follow, until dv_far_end_close. Three at once.
+///
+/// What is offered to `far_end` (dv_far_end_offer) goes to the room as it comes, and is not heard here; there is nothing
+/// to take from it, and DV_EVENT_UTTERANCE_PLAYED tells of what was sent. DV_EVENT_REQUEST_FAILED tells where the room has
+/// the name already, or no more streams for this engine.
+///
+/// - `stream`: 1 to 64 bytes of UTF-8.
+/// - `is_speech`: 1: 32 kbit/s of speech. 0: 96 kbit/s of whatever there is to hear.
+/// - `config`: its queue; null: 5 s.
+///
+/// Control side. DV_WRONG_STATE: not started. DV_INVALID_ARGUMENT: null, no UTF-8, empty or too long. DV_INVALID_HANDLE,
+/// DV_INVALID_SIZE, DV_EXHAUSTED.
+dv_status dv_engine_publish_stream(
+    dv_engine engine, const char *DV_NULLABLE stream, uint32_t is_speech,
+    const dv_far_end_config *DV_NULLABLE config, dv_far_end *DV_NULLABLE far_end, dv_error *DV_NULLABLE error);
 
 /// Closes it: what it was saying fades out. The handle names nothing any more. Needed also where the engine was
 /// destroyed before.

@@ -94,6 +94,31 @@ public func dv_engine_set_output_volume(
     }
 }
 
+/// `dv_engine_follow_noise`.
+@c @implementation
+public func dv_engine_follow_noise(
+    _ engine: dv_engine, _ is_on: UInt32, _ range: Float, _ quiet: Float, _ loud: Float,
+    _ error: UnsafeMutablePointer<dv_error>?
+) -> dv_status {
+    unsafe reporting(to: error) { () throws(Failure) in
+        let following = try flag(is_on, "is_on") ? NoiseFollowing(range: range, quiet: quiet, loud: loud) : nil
+        try EngineObject.held(engine).perform { engine throws(EngineError) in try engine.setNoiseFollowing(following) }
+    }
+}
+
+/// `dv_engine_level_talkers`.
+@c @implementation
+public func dv_engine_level_talkers(
+    _ engine: dv_engine, _ is_on: UInt32, _ target: Float, _ range: Float, _ error: UnsafeMutablePointer<dv_error>?
+) -> dv_status {
+    unsafe reporting(to: error) { () throws(Failure) in
+        let levelling = try flag(is_on, "is_on") ? TalkerLevelling(target: target, range: range) : nil
+        try EngineObject.held(engine).perform { engine throws(EngineError) in
+            try engine.setTalkerLevelling(levelling)
+        }
+    }
+}
+
 /// `dv_engine_apply`.
 @c @implementation
 public func dv_engine_apply(

@@ -109,6 +109,19 @@ public func dv_engine_set_volume(
     }
 }
 
+/// `dv_engine_set_participant_muted`.
+@c @implementation
+public func dv_engine_set_participant_muted(
+    _ engine: dv_engine, _ participant: UInt32, _ muted: UInt32, _ error: UnsafeMutablePointer<dv_error>?
+) -> dv_status {
+    unsafe reporting(to: error) { () throws(Failure) in
+        let muted = try flag(muted, "muted")
+        try EngineObject.held(engine).perform { engine throws(EngineError) in
+            try engine.setMuted(muted, for: ParticipantID(rawValue: participant))
+        }
+    }
+}
+
 extension ParticipantID {
     /// Nil for 0, which is nobody.
     fileprivate init?(number: UInt32) {

@@ -27,6 +27,46 @@ public func dv_engine_set_stream_volume(
     }
 }
 
+/// `dv_engine_set_stream_muted`.
+@c @implementation
+public func dv_engine_set_stream_muted(
+    _ engine: dv_engine, _ stream: UnsafePointer<CChar>?, _ muted: UInt32, _ error: UnsafeMutablePointer<dv_error>?
+) -> dv_status {
+    unsafe reporting(to: error) { () throws(Failure) in
+        let muted = try flag(muted, "muted")
+        guard let name = try unsafe text(stream, "stream") else { throw .argument("stream is null; name one") }
+        try EngineObject.held(engine).perform { engine throws(EngineError) in
+            try engine.setMuted(muted, ofStream: name)
+        }
+    }
+}
+
+/// `dv_engine_publish_stream`.
+@c @implementation
+public func dv_engine_publish_stream(
+    _ engine: dv_engine, _ stream: UnsafePointer<CChar>?, _ is_speech: UInt32,
+    _ config: UnsafePointer<dv_far_end_config>?, _ far_end: UnsafeMutablePointer<dv_far_end>?,
+    _ error: UnsafeMutablePointer<dv_error>?
+) -> dv_status {
+    unsafe reporting(to: error) { () throws(Failure) in
+        guard let far_end = unsafe far_end else { throw .argument("far_end is null; say where the handle goes") }
+        unsafe far_end.pointee = 0
+        var configuration = try flag(is_speech, "is_speech") ? OutgoingStreamConfiguration.speech : .music
+        if let config = unsafe config {
+            let given = try unsafe dv_far_end_config.read(config)
+            if given.queue_ms != 0 { configuration.queue = .milliseconds(Int(given.queue_ms)) }
+        }
+        guard let name = try unsafe text(stream, "stream") else { throw .argument("stream is null; name one") }
+        let object = try EngineObject.held(engine)
+        let farEnd = try object.perform { [configuration] engine throws(EngineError) in
+            try engine.publish(stream: name, configuration).source
+        }
+        let handle = try FarEndObject(farEnd).named()
+        object.events.follow(farEnd.events, of: handle)
+        unsafe far_end.pointee = handle
+    }
+}
+
 /// `dv_engine_publish`.
 @c @implementation
 public func dv_engine_publish(

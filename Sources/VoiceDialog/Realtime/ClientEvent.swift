@@ -5,8 +5,8 @@ package enum ClientEvent: Equatable, Sendable {
     case commitInput
     case clearInput
     case create(HistoryItem)
-    /// Asks for an answer; the tag comes back in it.
-    case createResponse(tag: String, isTextOnly: Bool)
+    /// Asks for an answer, by instructions of its own where there are some; the tag comes back in it.
+    case createResponse(tag: String, isTextOnly: Bool, instructions: String? = nil)
     /// Ends an answer; nil for the one under way.
     case cancelResponse(String?)
     case truncate(item: String, contentIndex: Int, endMilliseconds: Int)
@@ -56,13 +56,15 @@ package enum ClientEvent: Equatable, Sendable {
         case .create(let item):
             members["type"] = "conversation.item.create"
             members["item"] = item.json(generation)
-        case .createResponse(let tag, let isTextOnly):
+        case .createResponse(let tag, let isTextOnly, let instructions):
             members["type"] = "response.create"
             let modalities: JSON = isTextOnly ? ["text"] : generation == .current ? ["audio"] : ["audio", "text"]
-            members["response"] = [
+            var response: [String: JSON] = [
                 "metadata": [Self.tagName: .string(tag)],
                 generation == .current ? "output_modalities" : "modalities": modalities,
             ]
+            if let instructions { response["instructions"] = .string(instructions) }
+            members["response"] = .object(response)
         case .cancelResponse(let response):
             members["type"] = "response.cancel"
             if let response { members["response_id"] = .string(response) }

@@ -44,6 +44,8 @@ struct DialogAnswer: Sendable {
     var isSettled = false
     /// The server knows what it has said.
     private(set) var isRemembered = true
+    /// What it is to be made by, in place of the session's instructions.
+    var instructions: String?
     /// What the talker said, until the server has begun to answer it.
     var question: [Int16] = []
 

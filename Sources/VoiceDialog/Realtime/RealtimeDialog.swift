@@ -16,7 +16,7 @@ package struct RealtimeDialog: Sendable {
     package static let readingLimit = Duration.seconds(60)
     /// How much may wait at all.
     package static let waitingLimit = Duration.seconds(120)
-    package let settings: RealtimeSettings
+    package private(set) var settings: RealtimeSettings
     package private(set) var counts = DialogCounts()
     private var link = DialogLink()
     private var table = AnswerTable()
@@ -193,6 +193,20 @@ package struct RealtimeDialog: Sendable {
         return id
     }
 
+    /// Asks for an answer that nobody has asked a question for: these words.
+    package mutating func recite(_ text: String) -> AnswerID {
+        let id = table.begin()
+        _ = table.update(id) { $0.instructions = "Say exactly this, word for word, and nothing else: \(text)" }
+        if isReady { request(id) } else { _ = table.update(id) { $0.request = 0 } }
+        return id
+    }
+
+    /// How the model is to behave from now on.
+    package mutating func update(instructions: String?) {
+        settings.instructions = instructions
+        if isReady { send(.updateSession(settings)) }
+    }
+
     /// Asks again, on a new connection.
     private mutating func ask(_ id: AnswerID) {
         if let question = table[id]?.question, !question.isEmpty {
@@ -206,7 +220,9 @@ package struct RealtimeDialog: Sendable {
     }
 
     private mutating func request(_ id: AnswerID) {
-        let number = send(.createResponse(tag: String(id.rawValue), isTextOnly: settings.isTextOnly))
+        let number = send(
+            .createResponse(
+                tag: String(id.rawValue), isTextOnly: settings.isTextOnly, instructions: table[id]?.instructions))
         _ = table.update(id) { $0.request = number }
     }
 

@@ -33,6 +33,8 @@ public actor VoiceEngine {
     var outputVolume: Float = 1
     var noiseFollower: NoiseFollower?
     var noiseTimer: Task<Void, Never>?
+    /// How talkers are brought to like loudness.
+    var talkerLevelling: TalkerLevelling?
     private var isMuted = false
     private var muteKind = MuteKind.stop
     private var lastRecording: RecordingStatus?
@@ -151,6 +153,7 @@ public actor VoiceEngine {
         }
         let routes = try RouteThread(core, broadcast)
         running = Running(media: media, core: core, forwarder: forwarder, routes: routes)
+        if let talkerLevelling { try core.send(.levelTalkers(talkerLevelling)) }
         if isMuted {
             try core.send(.setMuteKind(muteKind))
             try core.send(.setMuted(true))
@@ -165,6 +168,7 @@ public actor VoiceEngine {
         while room != nil { await leave() }
         guard let running = running.take() else { return }
         noiseTimer?.cancel()
+        requests.outgoing = [:]
         (noiseTimer, noiseFollower, outputVolume) = (nil, nil, 1)
         running.halt()
         lastRecording = running.core.recorder?.status

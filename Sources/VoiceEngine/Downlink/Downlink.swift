@@ -6,10 +6,10 @@ internal import VoiceWire
 
 /// The network's way to the loudspeaker, run by the media thread.
 ///
-///     receive ring ─► jitter buffer ─► Opus decode, FEC, conceal ─► volume ─┐
-///                     (one for each talker)                                  ├─► mix ─► limiter ─► playout ring
-///     ...                                                         volume ─┤               (at the device's own pace,
-///     far ends in this process: queue ─► fade where it runs dry ─► volume ─┘                where that is not the true one)
+///     receive ring ─► jitter buffer ─► Opus decode, FEC, conceal ─► level ─► volume ─┐
+///                     (one for each talker)                                          ├─► mix ─► limiter ─► playout ring
+///     ...                                                           level ─► volume ─┤       (at the device's own pace,
+///     far ends in this process: queue ─► fade where it runs dry ───────────► volume ─┘   where that is not the true one)
 ///
 /// The playback clock drives it: a block is pulled shortly before the playback thread comes for it. Nothing is
 /// allocated after `init`.
@@ -109,6 +109,9 @@ struct Downlink: ~Copyable {
     mutating func tellHeard(now: MonotonicTime, _ events: inout MediaEventOutlet) {
         streams.tellHeard(now: now, &events)
     }
+
+    /// Brings talkers to like loudness from now on, or no more.
+    mutating func level(_ levelling: TalkerLevelling?) { streams.levelling = levelling }
 
     mutating func setVolume(_ gain: Float, of source: UInt32) {
         streams.setVolume(gain, of: source)

@@ -18,6 +18,7 @@ struct DownlinkStream: ~Copyable {
     private var gain: Float = 1
     /// The factor by which somebody who speaks into it makes it quieter.
     private var ducking: Float = 1
+    private var leveller = TalkerLeveller()
     private var ledger = UtteranceLedger()
     private var heardNews = HeardNewsSchedule()
     private var counts = StreamStatistics()
@@ -35,6 +36,7 @@ struct DownlinkStream: ~Copyable {
         decoder.reset()
         volume = GainRamp(gain)
         (self.gain, ducking) = (gain, 1)
+        leveller.reset()
         ledger.reset()
         heardNews = HeardNewsSchedule()
         counts = StreamStatistics()
@@ -184,6 +186,11 @@ struct DownlinkStream: ~Copyable {
         }
         return HeardNews(
             synchronizationSource: source, participant: participant, progress: progress, isFinal: isFinal, time: now)
+    }
+
+    /// Brings `block` to the loudness that is wanted of all talkers.
+    mutating func level(_ block: inout MutableSpan<Float>, by levelling: TalkerLevelling?) {
+        leveller.apply(levelling, to: &block)
     }
 
     /// Scales `block` by the volume and adds it to `mix`.

@@ -39,6 +39,10 @@ struct StreamTable: ~Copyable {
     private var hold = StreamHold()
     /// Whose stream is to go through it; 0 for nobody's.
     private var watched: UInt32 = 0
+    /// How talkers are brought to like loudness; nil: not.
+    var levelling: TalkerLevelling?
+    /// What the streams of one participant sound together.
+    private var sum = InlineArray<480, Float>(repeating: 0)
 
     /// Slots for `count` talkers.
     init(count: Int, configuration: PlayoutConfiguration) throws(OpusError) {
@@ -369,24 +373,60 @@ struct StreamTable: ~Copyable {
         if let slot = unsafe members[index].slot { unsafe slots[slot].setVolume(gain) }
     }
 
-    /// Adds what is played to `mix`, through `scratch` of the same length, and gives each participant's sound to its
-    /// sinks.
+    /// Adds what is played to `mix`, through `scratch` of the same length, and gives each participant's sound, of all
+    /// its streams together, to its sinks.
     mutating func mix(
         into mix: inout MutableSpan<Float>, scratch: inout MutableSpan<Float>, now: Duration, sinks: inout FarEndTable,
         at moment: MixMoment
     ) {
         if watched != 0 || hold.source != nil { attachHold() }
-        for index in 0..<count where unsafe slots[index].synchronizationSource != nil {
-            if let source = hold.source, unsafe slots[index].synchronizationSource == source {
-                unsafe slots[index].pull(into: &scratch, through: &hold, now: now, at: moment)
-            } else {
-                unsafe slots[index].pull(into: &scratch, now: now, at: moment)
+        for first in 0..<count where unsafe slots[first].synchronizationSource != nil && isFirstStream(first) {
+            let (participant, hasOthers) = unsafe (slots[first].participant, nextStream(behind: first) != nil)
+            var next: Int? = first
+            while let index = next {
+                pull(index, into: &scratch, now: now, at: moment)
+                if sinks.isHeard, hasOthers {
+                    for frame in 0..<scratch.count { sum[frame] = scratch[frame] + (index == first ? 0 : sum[frame]) }
+                } else if sinks.isHeard {
+                    sinks.hear(.participant(participant), scratch.span, time: moment.dacTime)
+                }
+                unsafe slots[index].level(&scratch, by: levelling)
+                unsafe slots[index].add(&scratch, to: &mix)
+                next = nextStream(behind: index)
             }
-            if sinks.isHeard {
-                unsafe sinks.hear(.participant(slots[index].participant), scratch.span, time: moment.dacTime)
-            }
-            unsafe slots[index].add(&scratch, to: &mix)
+            guard sinks.isHeard, hasOthers else { continue }
+            sinks.hear(.participant(participant), sum.span.extracting(first: scratch.count), time: moment.dacTime)
         }
+    }
+
+    private mutating func pull(
+        _ index: Int, into scratch: inout MutableSpan<Float>, now: Duration, at moment: MixMoment
+    ) {
+        if let source = hold.source, unsafe slots[index].synchronizationSource == source {
+            unsafe slots[index].pull(into: &scratch, through: &hold, now: now, at: moment)
+        } else {
+            unsafe slots[index].pull(into: &scratch, now: now, at: moment)
+        }
+    }
+
+    /// Whether no slot before this one is of the same participant.
+    private func isFirstStream(_ index: Int) -> Bool {
+        let participant = unsafe slots[index].participant
+        guard participant != 0 else { return true }
+        for other in 0..<index where unsafe slots[other].synchronizationSource != nil {
+            if unsafe slots[other].participant == participant { return false }
+        }
+        return true
+    }
+
+    /// The next slot of the same participant.
+    private func nextStream(behind index: Int) -> Int? {
+        let participant = unsafe slots[index].participant
+        guard participant != 0 else { return nil }
+        for other in index + 1..<count where unsafe slots[other].synchronizationSource != nil {
+            if unsafe slots[other].participant == participant { return other }
+        }
+        return nil
     }
 
     mutating func report() -> StreamStatisticsTable {

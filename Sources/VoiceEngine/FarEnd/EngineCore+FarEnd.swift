@@ -1,3 +1,4 @@
+internal import Synchronization
 package import VoiceRooms
 
 extension EngineCore {
@@ -8,8 +9,10 @@ extension EngineCore {
     }
 
     /// The memory and the number of a far end that the media thread plays and feeds.
-    func openLine(_ configuration: FarEndConfiguration) throws(EngineError) -> (line: FarEndLine, number: UInt64) {
-        let line = try FarEndLine(configuration)
+    func openLine(
+        _ configuration: FarEndConfiguration, encoding: StreamEncoding? = nil
+    ) throws(EngineError) -> (line: FarEndLine, number: UInt64) {
+        let line = try FarEndLine(configuration, encoding: encoding)
         let number = try farEnds.add(line)
         do throws(EngineError) {
             try send(.openFarEnd(FarEndHandle(line, number: number)))
@@ -18,6 +21,18 @@ extension EngineCore {
             throw error
         }
         return (line, number)
+    }
+
+    /// A stream that an app feeds, which the media thread encodes from its next run on; it is sent once the room has
+    /// confirmed it. Allocates.
+    package func openStream(
+        _ name: String, _ configuration: OutgoingStreamConfiguration,
+        whenClosed: @escaping @Sendable (UInt64) -> Void
+    ) throws(EngineError) -> OutgoingStream {
+        let (line, number) = try openLine(
+            FarEndConfiguration(queue: configuration.queue), encoding: configuration.encoding)
+        line.observer.withLock { $0 = { news in if news.kind == .closed { whenClosed(number) } } }
+        return OutgoingStream(LocalFarEnd(line, number: number), name: name)
     }
 
     /// A sink for one participant's sound, which the media thread feeds from its next run on. Allocates.

@@ -18,7 +18,7 @@ struct SpeechCounts: BitwiseCopyable, Sendable {
 /// The counts of all far ends, in a value of fixed size that can go through a triple buffer.
 struct SpeechCountsTable: BitwiseCopyable, Sendable {
     private(set) var count = 0
-    private var entries = InlineArray<4, SpeechCounts>(repeating: SpeechCounts())
+    private var entries = InlineArray<8, SpeechCounts>(repeating: SpeechCounts())
 
     mutating func append(_ counts: SpeechCounts) {
         guard count < entries.count else { return }

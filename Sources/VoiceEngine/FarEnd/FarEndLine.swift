@@ -11,6 +11,9 @@ final class FarEndLine: @unchecked Sendable {
     let gate: TransferGate
     /// Touched by the media thread alone.
     let queue: OwnedMemory<SpeechQueue>
+    /// Where what it says goes: to the room, as a stream; nil: to the mix. Touched by the media thread alone.
+    let stream: StreamMemory?
+    let encoding: StreamEncoding?
     /// Touched inside the gate alone.
     let feed: OwnedMemory<SpeechFeed>
     let events: AsyncStream<FarEndEvent>
@@ -24,8 +27,10 @@ final class FarEndLine: @unchecked Sendable {
     /// How many events wait for a slow listener before the oldest are dropped.
     private static let eventCapacity = 256
 
-    init(_ configuration: FarEndConfiguration) throws(EngineError) {
+    init(_ configuration: FarEndConfiguration, encoding: StreamEncoding? = nil) throws(EngineError) {
         try configuration.validate()
+        self.encoding = encoding
+        if let encoding { stream = try StreamMemory(encoding) } else { stream = nil }
         let frames = configuration.queueFrames
         let samples = try FrameRing.made(frames: frames + Self.reserve)
         let marks = ValueRing<SpeechMark>(minimumCapacity: SpeechFeed.markCapacity)

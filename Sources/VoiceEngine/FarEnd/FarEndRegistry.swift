@@ -6,18 +6,20 @@ internal import VoiceTurns
 final class FarEndRegistry: Sendable {
     private enum Line: Sendable {
         case farEnd(FarEndLine)
+        case stream(FarEndLine)
         case sink(SinkLine)
         case meter(MeterLine)
 
         func end() {
             switch self {
-            case .farEnd(let line): line.end()
+            case .farEnd(let line), .stream(let line): line.end()
             case .sink(let line): line.waiters.end()
             case .meter(let line): line.end()
             }
         }
 
         var isFarEnd: Bool { if case .farEnd = self { true } else { false } }
+        var isStream: Bool { if case .stream = self { true } else { false } }
         var isSink: Bool { if case .sink = self { true } else { false } }
         var isMeter: Bool { if case .meter = self { true } else { false } }
     }
@@ -39,9 +41,18 @@ final class FarEndRegistry: Sendable {
 
     /// Keeps a far end until the media thread has let go of it; returns its number.
     func add(_ line: FarEndLine) throws(EngineError) -> UInt64 {
+        guard line.encoding == nil else { return try addStream(line) }
         let limit = FarEndConfiguration.maximumFarEnds
         guard let number = state.withLock({ $0.add(.farEnd(line), atMost: limit, like: \.isFarEnd) }) else {
             throw .resourcesExhausted("\(limit) local far ends are open, or closing; close one")
+        }
+        return number
+    }
+
+    private func addStream(_ line: FarEndLine) throws(EngineError) -> UInt64 {
+        let limit = OutgoingStream.maximumStreams
+        guard let number = state.withLock({ $0.add(.stream(line), atMost: limit, like: \.isStream) }) else {
+            throw .resourcesExhausted("\(limit) streams are published, or closing; close one")
         }
         return number
     }
@@ -78,14 +89,17 @@ final class FarEndRegistry: Sendable {
 
     func handle(_ news: FarEndNews) {
         guard let line = state.withLock({ $0.lines[news.line] }) else { return }
-        if case .farEnd(let line) = line { line.observer.withLock { $0 }?(news) }
+        switch line {
+        case .farEnd(let line), .stream(let line): line.observer.withLock { $0 }?(news)
+        case .sink, .meter: break
+        }
         switch (news.kind, line) {
-        case (.room, .farEnd(let line)): line.room.resume()
-        case (.sound, .farEnd(let line)): line.nearEnd.waiters.resume()
+        case (.room, .farEnd(let line)), (.room, .stream(let line)): line.room.resume()
+        case (.sound, .farEnd(let line)), (.sound, .stream(let line)): line.nearEnd.waiters.resume()
         case (.sound, .sink(let line)): line.waiters.resume()
-        case (.utteranceStarted, .farEnd(let line)):
+        case (.utteranceStarted, .farEnd(let line)), (.utteranceStarted, .stream(let line)):
             line.post(.utteranceStarted(UtteranceID(rawValue: news.utterance), time: .nanoseconds(news.time)))
-        case (.utterancePlayed, .farEnd(let line)):
+        case (.utterancePlayed, .farEnd(let line)), (.utterancePlayed, .stream(let line)):
             let played = PlayedUtterance(
                 heard: Duration(frames: news.frames), time: .nanoseconds(news.time),
                 isComplete: news.isComplete)

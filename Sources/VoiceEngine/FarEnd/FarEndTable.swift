@@ -10,22 +10,29 @@ package struct FarEndHandle: BitwiseCopyable, @unchecked Sendable {
     let queue: UnsafeMutablePointer<SpeechQueue>
     let tap: UnsafeMutablePointer<SoundTap>
     let cells: FarEndCells
+    /// Where what it says goes as a stream of the room's, and how that is encoded; nil: to the mix.
+    let stream: UnsafeMutablePointer<StreamSender>?
+    let encoding: StreamEncoding?
 
     init(_ line: FarEndLine, number: UInt64) {
         self.number = number
         unsafe queue = line.queue.pointer
         unsafe tap = line.nearEnd.tap.pointer
         cells = line.cells
+        unsafe stream = line.stream?.pointer
+        encoding = line.encoding
     }
 
     init(
         number: UInt64, queue: UnsafeMutablePointer<SpeechQueue>, tap: UnsafeMutablePointer<SoundTap>,
-        cells: FarEndCells
+        cells: FarEndCells, stream: UnsafeMutablePointer<StreamSender>? = nil, encoding: StreamEncoding? = nil
     ) {
         self.number = number
         unsafe self.queue = queue
         unsafe self.tap = tap
         self.cells = cells
+        unsafe self.stream = stream
+        self.encoding = encoding
     }
 }
 
@@ -56,6 +63,7 @@ struct MixMoment: BitwiseCopyable {
 /// participants.
 ///
 ///     far end's queue ─► mix          near end, processed and muted ─► far end's sink
+///     stream's queue  ─► send ring
 ///                                     a participant, decoded        ─► its sink
 ///                                     points of the way             ─► their taps
 ///
@@ -65,13 +73,15 @@ struct MixMoment: BitwiseCopyable {
 struct FarEndTable: ~Copyable {
     /// As many as talkers can be heard at once.
     static let maximumSinks = StreamTable.maximumStreams
+    /// Far ends, and streams that apps feed.
+    static let maximumLines = 8
     /// What is told in one run at most.
     private static let mostNews = 16
     /// After this a far end that is closed goes, even where a device that stands still keeps the rest of it: 1 s.
     private static let closingNanoseconds: Int64 = 1_000_000_000
 
-    private var farEnds = InlineArray<4, FarEndHandle?>(repeating: nil)
-    private var closing = InlineArray<4, MonotonicTime?>(repeating: nil)
+    private var farEnds = InlineArray<8, FarEndHandle?>(repeating: nil)
+    private var closing = InlineArray<8, MonotonicTime?>(repeating: nil)
     private var sinks = InlineArray<16, SinkHandle?>(repeating: nil)
     private(set) var farEndCount = 0
     private(set) var sinkCount = 0
@@ -132,7 +142,8 @@ struct FarEndTable: ~Copyable {
             downlink.rendered(span)
             guard farEndCount > 0 else { continue }
             for index in farEnds.indices {
-                if let farEnd = farEnds[index] { unsafe farEnd.queue.pointee.trail.rendered(span) }
+                guard let farEnd = farEnds[index], unsafe farEnd.stream == nil else { continue }
+                unsafe farEnd.queue.pointee.trail.rendered(span)
             }
             tellHeard()
         }
@@ -159,10 +170,38 @@ struct FarEndTable: ~Copyable {
     mutating func mix(into mix: inout MutableSpan<Float>, scratch: inout MutableSpan<Float>, at moment: MixMoment) {
         guard farEndCount > 0 else { return }
         for index in farEnds.indices {
-            guard let farEnd = farEnds[index] else { continue }
+            guard let farEnd = farEnds[index], unsafe farEnd.stream == nil else { continue }
             unsafe farEnd.queue.pointee.mix(
                 into: &mix, scratch: &scratch, ringFrame: moment.ringFrame, scale: moment.scale)
         }
+    }
+
+    /// Has the streams that apps feed take their next `frames`, while the microphone's block was at the ADC.
+    mutating func feedStreams(
+        _ frames: Int, adcTime: MonotonicTime, _ clock: RunClock, to outlet: inout PacketOutlet
+    ) {
+        guard farEndCount > 0 else { return }
+        for index in farEnds.indices {
+            guard let farEnd = farEnds[index], let stream = unsafe farEnd.stream else { continue }
+            unsafe stream.pointee.take(frames, from: farEnd.queue, adcTime: adcTime, clock, to: &outlet)
+        }
+    }
+
+    /// Sends what a far end says as this stream from now on.
+    mutating func publish(_ start: RTPStreamStart) {
+        if let farEnd = farEnd(start.line), let stream = unsafe farEnd.stream { unsafe stream.pointee.publish(start) }
+    }
+
+    /// Sends nothing more of a stream.
+    mutating func stopStream(_ line: UInt64) {
+        if let farEnd = farEnd(line), let stream = unsafe farEnd.stream { unsafe stream.pointee.stopPublishing() }
+    }
+
+    /// A stream was interrupted: what waits of it is dropped, and what is queued from now on is of this generation.
+    mutating func beginStream(generation: UInt32, of line: UInt64, now: MonotonicTime) {
+        guard let farEnd = farEnd(line), let stream = unsafe farEnd.stream else { return }
+        farEnd.cells.interrupt()
+        unsafe stream.pointee.begin(generation: generation, now: now)
     }
 
     /// Whether something of a far end is being heard.
@@ -200,7 +239,8 @@ struct FarEndTable: ~Copyable {
         hear(.point(.sent), nearEnd, time: time)
         guard farEndCount > 0 else { return }
         for index in farEnds.indices {
-            if let farEnd = farEnds[index] { unsafe farEnd.tap.pointee.write(nearEnd, time: time) }
+            guard let farEnd = farEnds[index], unsafe farEnd.stream == nil else { continue }
+            unsafe farEnd.tap.pointee.write(nearEnd, time: time)
         }
     }
 

@@ -254,16 +254,21 @@ struct SpeechQueue: ~Copyable, @unchecked Sendable {
         counts.underrunFrames &+= frames
     }
 
-    /// Adds the next `mix.count` frames to `mix`, through `scratch` of the same length.
-    mutating func mix(
-        into mix: inout MutableSpan<Float>, scratch: inout MutableSpan<Float>, ringFrame: Double, scale: Double
-    ) {
-        pull(into: &scratch, ringFrame: ringFrame, scale: scale)
+    /// Fills `output` with what is next, by its volume.
+    mutating func take(into output: inout MutableSpan<Float>, ringFrame: Double, scale: Double) {
+        pull(into: &output, ringFrame: ringFrame, scale: scale)
         if view.gain != gain {
             gain = view.gain
             volume.move(to: gain * ducking)
         }
-        volume.apply(to: &scratch)
+        volume.apply(to: &output)
+    }
+
+    /// Adds the next `mix.count` frames to `mix`, through `scratch` of the same length.
+    mutating func mix(
+        into mix: inout MutableSpan<Float>, scratch: inout MutableSpan<Float>, ringFrame: Double, scale: Double
+    ) {
+        take(into: &scratch, ringFrame: ringFrame, scale: scale)
         for index in 0..<mix.count { mix[index] += scratch[index] }
     }
 }

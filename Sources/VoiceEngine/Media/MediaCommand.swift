@@ -6,18 +6,24 @@ package import VoiceTurns
 package enum MediaCommand: BitwiseCopyable, Sendable {
     /// Keep the microphone for a room that is being joined, up to a second, until one of the next three comes.
     case keepForRoom
-    /// Send the microphone as this RTP stream from the next frame on.
+    /// Send the microphone, or what an app feeds, as this RTP stream from the next frame on.
     case publish(RTPStreamStart)
     /// Report what is received as this participant, without sending a stream.
     case report(as: RTPStreamStart)
     /// Send nothing more.
     case stopPublishing
+    /// Send nothing more of a stream that an app feeds.
+    case stopStream(line: UInt64)
+    /// A stream that an app feeds was interrupted: what waits of it is dropped.
+    case beginStreamGeneration(UInt32, line: UInt64)
     /// Stop or resume sending the microphone, with a short fade.
     case setMuted(Bool)
     /// What to send while muted.
     case setMuteKind(MuteKind)
     /// Change what is done to the microphone.
     case setProcessing(ProcessingSettings)
+    /// Encode and adapt this way from the next packet on.
+    case setSending(EngineConfiguration.Sending)
     /// Another device captures from now on.
     case changeCapture
     /// Another device plays from now on, this many frames of 48 kHz at a time.
@@ -32,6 +38,8 @@ package enum MediaCommand: BitwiseCopyable, Sendable {
     case removeStream(synchronizationSource: UInt32)
     /// Scale the stream's samples by `gain`, 0 or more; 1 leaves them as they are.
     case setVolume(gain: Float, synchronizationSource: UInt32)
+    /// Bring talkers to like loudness, or no more.
+    case levelTalkers(TalkerLevelling?)
     /// Have this generation of the stream in force: what waits of older ones is dropped, since its talker was
     /// interrupted.
     case flush(generation: UInt32, synchronizationSource: UInt32)
@@ -66,11 +74,13 @@ package struct RTPStreamStart: BitwiseCopyable, Sendable {
     /// The generation that the room has numbered last.
     var generation: UInt32
     private let flags: UInt32
+    /// Which far end's sound it is, of those that apps feed; 0: the microphone's.
+    var line: UInt64
     /// Makes this the longest payload of ``MediaCommand`` and a multiple of 8 bytes long, so that the enum's tag has a
     /// word of its own. Swift 6.3.1 optimises such a tag away where it shares one with the end of a shorter payload
     /// whose last bytes it takes for undefined: then `setProcessing`, chosen between two constants, arrived as any
     /// other command. MediaCommandTests has the layout.
-    private let reserved = InlineArray<41, UInt32>(repeating: 0)
+    private let reserved = InlineArray<38, UInt32>(repeating: 0)
 
     /// Whether packets may repeat earlier ones (RFC 2198): everybody takes that, or the room takes it out.
     var mayRepeat: Bool { flags != 0 }
@@ -78,13 +88,14 @@ package struct RTPStreamStart: BitwiseCopyable, Sendable {
     /// A stream of this synchronization source, whose first packet carries these numbers.
     package init(
         synchronizationSource: UInt32, sequenceNumber: UInt16, timestamp: UInt32, generation: UInt32 = 0,
-        mayRepeat: Bool = false
+        mayRepeat: Bool = false, line: UInt64 = 0
     ) {
         self.synchronizationSource = synchronizationSource
         self.sequenceNumber = sequenceNumber
         self.timestamp = timestamp
         self.generation = generation
         flags = mayRepeat ? 1 : 0
+        self.line = line
     }
 }
 

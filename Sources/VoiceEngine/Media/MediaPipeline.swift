@@ -74,6 +74,8 @@ struct MediaPipeline: ~Copyable {
     }
 
     private mutating func work(_ clock: RunClock) -> MonotonicTime? {
+        // However fast more are sent: what comes meanwhile is for the next run.
+        commands.look()
         while let command = commands.pop() {
             recorder?.append(command)
             obey(command, now: clock.start)
@@ -125,6 +127,10 @@ struct MediaPipeline: ~Copyable {
     private mutating func obey(_ command: MediaCommand, now: MonotonicTime) {
         switch command {
         case .keepForRoom: uplink.keepForRoom()
+        case .publish(let start) where start.line != 0: farEnds.publish(start)
+        case .stopStream(let line): farEnds.stopStream(line)
+        case .beginStreamGeneration(let generation, let line):
+            farEnds.beginStream(generation: generation, of: line, now: now)
         case .publish(let start):
             uplink.publish(start)
             reports.begin(as: start)
@@ -138,6 +144,7 @@ struct MediaPipeline: ~Copyable {
         case .setMuteKind(let kind): uplink.setMuteKind(kind)
         case .setProcessing(let settings):
             do { try uplink.processor.apply(settings) } catch { events.tell(.processingRefused) }
+        case .setSending(let sending): reports.change(sending)
         case .changeCapture: uplink.captureChanged(events: &events)
         case .changePlayback(let period):
             uplink.playbackChanged(events: &events)
@@ -149,6 +156,7 @@ struct MediaPipeline: ~Copyable {
         case .setStreamMuted(let isMuted, let source): downlink.setMuted(isMuted, of: source)
         case .removeStream(let source): downlink.removeStream(source)
         case .setVolume(let gain, let source): downlink.setVolume(gain, of: source)
+        case .levelTalkers(let levelling): downlink.level(levelling)
         case .flush(let generation, let source): downlink.flush(generation: generation, of: source)
         case .beginGeneration(let generation): uplink.begin(generation: generation, now: now)
         case .beginUtterance(let utterance): uplink.begin(utterance: utterance, now: now)

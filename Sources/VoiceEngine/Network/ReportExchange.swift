@@ -32,10 +32,11 @@ struct ReportExchange: BitwiseCopyable, Sendable {
     private(set) var source: UInt32?
     private(set) var listeners = ListenerTable<RemoteInbound>()
     private(set) var adaptation: SenderAdaptation
+    private var allowsCopies = false
     private(set) var statistics = Statistics()
     private var schedule: ReportSchedule
     private var name = InlineArray<16, UInt8>(repeating: 0)
-    private let configuration: EngineConfiguration.Sending
+    private var configuration: EngineConfiguration.Sending
 
     init(_ configuration: EngineConfiguration.Sending) {
         self.configuration = configuration
@@ -43,12 +44,19 @@ struct ReportExchange: BitwiseCopyable, Sendable {
         schedule = ReportSchedule(bitsPerSecond: configuration.mostBitsPerSecond, expectedBytes: 1, seed: 0)
     }
 
+    /// Sends this way from now on; what listeners have reported is learnt anew.
+    mutating func change(_ sending: EngineConfiguration.Sending) {
+        configuration = sending
+        adaptation = SenderAdaptation(sending.encoder, policy: sending.adaptation, allowsCopies: allowsCopies)
+    }
+
     /// Reports as this participant from now on, with or without a stream of its own.
     mutating func begin(as start: RTPStreamStart) {
         source = start.synchronizationSource
         listeners = ListenerTable<RemoteInbound>()
+        allowsCopies = start.mayRepeat
         adaptation = SenderAdaptation(
-            configuration.encoder, policy: configuration.adaptation, allowsCopies: start.mayRepeat)
+            configuration.encoder, policy: configuration.adaptation, allowsCopies: allowsCopies)
         let seed = UInt64(start.synchronizationSource) << 32 | UInt64(start.timestamp ^ UInt32(start.sequenceNumber))
         schedule = ReportSchedule(
             bitsPerSecond: configuration.mostBitsPerSecond, expectedBytes: Self.usualBytes, seed: seed)
@@ -173,7 +181,7 @@ struct ReportExchange: BitwiseCopyable, Sendable {
 
 extension EngineConfiguration {
     /// What concerns the way of sending.
-    struct Sending: BitwiseCopyable, Sendable {
+    package struct Sending: BitwiseCopyable, Sendable {
         var encoder: OpusEncoderSettings
         var adaptation: SenderAdaptationPolicy
         /// IP, UDP and RTP headers of one voice packet, bytes.
@@ -186,5 +194,5 @@ extension EngineConfiguration {
         }
     }
 
-    var sending: Sending { Sending(encoder: encoder, adaptation: adaptation) }
+    package var sending: Sending { Sending(encoder: encoder, adaptation: adaptation) }
 }

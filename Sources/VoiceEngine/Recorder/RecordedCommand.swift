@@ -7,6 +7,8 @@ enum RecordedCommand {
     case media(MediaCommand)
     /// A far end of this number is played and fed.
     case openFarEnd(UInt64)
+    /// The same of a stream that an app feeds, which is encoded so.
+    case openStream(UInt64, StreamEncoding)
     /// Somebody listens, which changes nothing.
     case openSink(UInt64)
     case openMeter(UInt64)
@@ -19,7 +21,8 @@ enum RecordedCommand {
     init(_ command: MediaCommand) {
         self =
             switch command {
-            case .openFarEnd(let handle): .openFarEnd(handle.number)
+            case .openFarEnd(let handle):
+                handle.encoding.map { .openStream(handle.number, $0) } ?? .openFarEnd(handle.number)
             case .openSink(let handle): .openSink(handle.number)
             case .openMeter(let handle): .openMeter(handle.number)
             default: .media(command)
@@ -31,6 +34,7 @@ enum RecordedCommand {
         switch self {
         case .media(let command): "\(command)"
         case .openFarEnd(let number): "openFarEnd(\(number))"
+        case .openStream(let number, _): "openStream(\(number))"
         case .openSink(let number): "openSink(\(number))"
         case .openMeter(let number): "openMeter(\(number))"
         }
@@ -40,6 +44,8 @@ enum RecordedCommand {
         var form = Form()
         switch self {
         case .openFarEnd(let number): (form.kind, form.wide) = (1, number)
+        case .openStream(let number, let encoding):
+            (form.kind, form.wide, form.encoding) = (25, number, encoding)
         case .openSink(let number): (form.kind, form.wide) = (2, number)
         case .openMeter(let number): (form.kind, form.wide) = (3, number)
         case .media(let command): form.take(command)
@@ -69,6 +75,8 @@ enum RecordedCommand {
         var muteKind = MuteKind.stop
         var processing = ProcessingSettings()
         var policy = BargeInPolicy.off
+        var encoding = StreamEncoding(application: .music, settings: .voice)
+        var adaptation = SenderAdaptationPolicy()
 
         mutating func code(with coder: inout RecordCoder) throws(RecordingFault) {
             try coder.code(&kind)
@@ -84,17 +92,21 @@ enum RecordedCommand {
             try coder.code(choice: &muteKind)
             try processing.code(with: &coder)
             try policy.code(with: &coder)
+            guard kind == 25 || kind == 29 else { return }
+            try coder.code(choice: &encoding.application)
+            try encoding.settings.code(with: &coder)
+            try adaptation.code(with: &coder)
         }
 
         private mutating func take(_ start: RTPStreamStart) {
             (source, sequence, timestamp) = (start.synchronizationSource, start.sequenceNumber, start.timestamp)
-            (generation, isOn) = (start.generation, start.mayRepeat)
+            (generation, isOn, wide) = (start.generation, start.mayRepeat, start.line)
         }
 
         private var start: RTPStreamStart {
             RTPStreamStart(
                 synchronizationSource: source, sequenceNumber: sequence, timestamp: timestamp, generation: generation,
-                mayRepeat: isOn)
+                mayRepeat: isOn, line: wide)
         }
 
         mutating func take(_ command: MediaCommand) {
@@ -108,6 +120,16 @@ enum RecordedCommand {
                 kind = 6
                 take(start)
             case .stopPublishing: kind = 7
+            case .stopStream(let line): (kind, wide) = (26, line)
+            case .setSending(let sending):
+                kind = 29
+                (encoding.settings, adaptation) = (sending.encoder, sending.adaptation)
+            case .levelTalkers(let levelling):
+                (kind, isOn) = (28, levelling != nil)
+                guard let levelling else { return }
+                (gain, wide) = (levelling.range, UInt64(levelling.target.bitPattern))
+            case .beginStreamGeneration(let generation, let line):
+                (kind, self.generation, wide) = (27, generation, line)
             case .setMuted(let isMuted): (kind, isOn) = (8, isMuted)
             case .setMuteKind(let muteKind): (kind, self.muteKind) = (9, muteKind)
             case .setProcessing(let settings): (kind, processing) = (10, settings)
@@ -129,6 +151,19 @@ enum RecordedCommand {
             case .openGate: kind = 23
             case .closeGate(let frames): (kind, self.frames) = (24, frames)
             }
+        }
+
+        private func sending() throws(RecordingFault) -> EngineConfiguration.Sending {
+            let configuration = EngineConfiguration(encoder: encoding.settings, adaptation: adaptation)
+            do throws(EngineError) { try configuration.validate() } catch { throw .malformed("\(error)") }
+            return configuration.sending
+        }
+
+        private func levelling() throws(RecordingFault) -> TalkerLevelling {
+            let target = Float(bitPattern: UInt32(truncatingIfNeeded: wide))
+            let levelling = TalkerLevelling(target: target, range: gain)
+            do throws(EngineError) { try levelling.validate() } catch { throw .malformed("a level of \(target) LUFS") }
+            return levelling
         }
 
         func command() throws(RecordingFault) -> RecordedCommand {
@@ -164,6 +199,11 @@ enum RecordedCommand {
             case 22: .media(.confirmBargeIn)
             case 23: .media(.openGate)
             case 24: .media(.closeGate(keeping: frames))
+            case 25: .openStream(wide, encoding)
+            case 26: .media(.stopStream(line: wide))
+            case 29: .media(.setSending(try sending()))
+            case 28: .media(.levelTalkers(isOn ? try levelling() : nil))
+            case 27: .media(.beginStreamGeneration(generation, line: wide))
             default: throw .malformed("\(kind) is no command")
             }
         }

@@ -49,10 +49,7 @@ package struct RecordedSettings: Sendable {
         try coder.code(&backend)
         try processing.code(with: &coder)
         try encoder.code(with: &coder)
-        try coder.code(&adaptation.isEnabled)
-        try coder.code(&adaptation.minimumBitratePerSecond)
-        try coder.code(choice: &adaptation.longestFrameDuration)
-        try coder.code(&adaptation.mostCopies)
+        try adaptation.code(with: &coder)
         try coder.code(choice: &application)
         try playout.code(with: &coder)
         try coder.code(&playoutMargin.first)
@@ -103,6 +100,15 @@ extension OpusEncoderSettings {
         try coder.code(&usesForwardErrorCorrection)
         try coder.code(&expectedLossPercent)
         try coder.code(&usesDiscontinuousTransmission)
+    }
+}
+
+extension SenderAdaptationPolicy {
+    mutating func code(with coder: inout RecordCoder) throws(RecordingFault) {
+        try coder.code(&isEnabled)
+        try coder.code(&minimumBitratePerSecond)
+        try coder.code(choice: &longestFrameDuration)
+        try coder.code(&mostCopies)
     }
 }
 

@@ -84,18 +84,22 @@ struct ReplayedPipeline: ~Copyable {
         case .openSink, .openMeter: break
         case .media(let command):
             guard commands.push(command) else { throw .malformed("more commands in a run than its ring holds") }
-        case .openFarEnd(let number):
-            let isFree = farEnds.count < FarEndConfiguration.maximumFarEnds && !farEnds.contains { $0.number == number }
-            guard isFree else { throw .malformed("one far end too many") }
-            do throws(EngineError) {
-                let farEnd = try ReplayedFarEnd(number: number)
-                farEnds.append(farEnd)
-                guard commands.push(.openFarEnd(farEnd.handle)) else {
-                    throw EngineError.overloaded
-                }
-            } catch {
-                throw .unsupported("a far end cannot be made here: \(error)")
+        case .openFarEnd(let number): try open(number, nil)
+        case .openStream(let number, let encoding): try open(number, encoding)
+        }
+    }
+
+    private mutating func open(_ number: UInt64, _ encoding: StreamEncoding?) throws(RecordingFault) {
+        let isFree = farEnds.count < FarEndTable.maximumLines && !farEnds.contains { $0.number == number }
+        guard isFree else { throw .malformed("one far end too many") }
+        do throws(EngineError) {
+            let farEnd = try ReplayedFarEnd(number: number, encoding)
+            farEnds.append(farEnd)
+            guard commands.push(.openFarEnd(farEnd.handle)) else {
+                throw EngineError.overloaded
             }
+        } catch {
+            throw .unsupported("a far end cannot be made here: \(error)")
         }
     }
 
@@ -249,6 +253,7 @@ final class ReplayedFarEnd {
     let number: UInt64
     let handle: FarEndHandle
     private let queue: OwnedMemory<SpeechQueue>
+    private let stream: StreamMemory?
     private let nearEnd: SinkLine
     private var samples: FrameProducer
     private var marks: ValueProducer<SpeechMark>
@@ -256,7 +261,8 @@ final class ReplayedFarEnd {
     private var seen = 0
 
     /// As long a queue as any may be.
-    init(number: UInt64) throws(EngineError) {
+    init(number: UInt64, _ encoding: StreamEncoding? = nil) throws(EngineError) {
+        if let encoding { stream = try StreamMemory(encoding) } else { stream = nil }
         let ring = try FrameRing.made(frames: FarEndConfiguration(queue: .seconds(120)).queueFrames)
         let marks = ValueRing<SpeechMark>(minimumCapacity: SpeechFeed.markCapacity)
         nearEnd = try SinkLine(rate: .hertz48000)
@@ -265,7 +271,8 @@ final class ReplayedFarEnd {
         self.marks = marks.producer
         self.number = number
         unsafe handle = FarEndHandle(
-            number: number, queue: queue.pointer, tap: nearEnd.tap.pointer, cells: nearEnd.cells)
+            number: number, queue: queue.pointer, tap: nearEnd.tap.pointer, cells: nearEnd.cells,
+            stream: stream?.pointer, encoding: encoding)
     }
 
     func mark(_ mark: SpeechMark) throws(RecordingFault) {

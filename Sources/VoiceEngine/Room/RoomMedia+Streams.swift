@@ -51,7 +51,8 @@ extension RoomMedia {
     mutating func change(_ participant: ParticipantID, to role: RoomRole) -> [Action] {
         let told = describe(participant) { $0.role = role }
         guard participant == stay?.own.id, let grant, (role == .talker) != (ownStream != nil) else { return told }
-        return told + (role == .listener ? stopSending() : []) + publishing(grant)
+        return told + (role == .listener ? stopSending() + withdrawOutgoing() : []) + publishing(grant)
+            + publishingOutgoing(grant)
     }
 
     mutating func describe(_ participant: ParticipantID, _ change: (inout Participant) -> Void) -> [Action] {

@@ -22,6 +22,8 @@ package struct RoomMedia {
     /// The stream that this engine publishes; nil where the token does not allow it.
     package private(set) var ownStream: StreamAssignment?
     private var own: ParticipantID? { stay?.own.id }
+    /// What the app publishes beside the microphone, by the far end whose sound it is.
+    var outgoing: [UInt64: OutgoingPlace] = [:]
     /// Whether the room has confirmed our stream, so that its packets are forwarded.
     private var isPublished = false
     private var isMuted: Bool
@@ -41,6 +43,9 @@ package struct RoomMedia {
     var publishes = true
     var streamName = ""
     private var muted: Set<ParticipantID> = []
+    /// Who, and which streams, are not to be heard here.
+    private var mutedHere: Set<ParticipantID> = []
+    private var mutedStreams: Set<String> = []
     /// Of whom something else than 1 was asked for.
     private var volumes: [ParticipantID: Float] = [:]
     private var streamVolumes: [String: Float] = [:]
@@ -54,7 +59,7 @@ package struct RoomMedia {
     private var watched: ParticipantID?
     private let start: UInt64
     /// Who may interrupt our stream.
-    private let interruptibleBy: InterruptionPolicy
+    let interruptibleBy: InterruptionPolicy
 
     /// Media whose RTP stream begins at numbers taken from `randomStart` (RFC 3550, section 5.1).
     ///
@@ -68,6 +73,8 @@ package struct RoomMedia {
         self.isMuted = isMuted
         choice = StreamChoice(names: requests.played)
         streamVolumes = requests.volumes
+        mutedStreams = requests.muted
+        outgoing = requests.outgoing.mapValues { OutgoingPlace(name: $0) }
         publishes = requests.publishes
         streamName = requests.name
     }
@@ -83,12 +90,12 @@ package struct RoomMedia {
 
     /// What this engine publishes.
     package var ownStreams: [RoomMember.Stream] {
-        guard isPublished, let ownStream else { return [] }
+        guard isPublished, let ownStream else { return outgoingStreams }
         return [
             RoomMember.Stream(
                 id: ownStream.stream, synchronizationSource: ownStream.synchronizationSource, isMuted: isMuted,
                 name: streamName)
-        ]
+        ] + outgoingStreams
     }
 
     /// Who publishes each synchronization source that is played here.
@@ -120,8 +127,23 @@ package struct RoomMedia {
         }
     }
 
+    /// Has a participant not be heard here, or heard again by its volume.
+    package mutating func setMuted(_ isMuted: Bool, for participant: ParticipantID) -> [Action] {
+        if isMuted { mutedHere.insert(participant) } else { mutedHere.remove(participant) }
+        return sources[participant, default: []].map { scale($0, of: participant) }
+    }
+
+    /// The same of the stream of this name, also where it is yet to be published.
+    package mutating func setMuted(_ isMuted: Bool, ofStream name: String) -> [Action] {
+        if isMuted { mutedStreams.insert(name) } else { mutedStreams.remove(name) }
+        return sources.flatMap { publisher, streams in
+            streams.filter { published[$0.stream]?.stream.name == name }.map { scale($0, of: publisher) }
+        }
+    }
+
     private func gain(_ stream: StreamAssignment, of participant: ParticipantID) -> Float {
         let name = published[stream.stream]?.stream.name ?? ""
+        guard !mutedHere.contains(participant), !mutedStreams.contains(name) else { return 0 }
         return (volumes[participant] ?? 1) * (streamVolumes[name] ?? 1)
     }
 
@@ -194,6 +216,7 @@ package struct RoomMedia {
     package mutating func leave() -> [Action] {
         var departures = participants.keys.sorted().flatMap { depart($0) }
         departures += choose { $0.leave(&$1) }
+        departures += withdrawOutgoing()
         published = [:]
         grant = nil
         ownStream = nil
@@ -211,10 +234,10 @@ package struct RoomMedia {
         case .participantLeft(let participant, let reason):
             return depart(participant) + [.post(.participantLeft(participant, reason))]
         case .published(let participant, let stream):
-            let begun = participant == own ? send(stream) : appear(stream, of: participant)
+            let begun = participant == own ? beginOwn(stream) : appear(stream, of: participant)
             return participant == own || stream.mute.isEmpty ? begun : begun + noteMute(true, of: participant)
         case .unpublished(let participant, let stream):
-            return participant == own ? stopSending() : drop(stream)
+            return participant == own ? endOwn(stream) : drop(stream)
         case .muteChanged(let participant, let stream, let mute):
             guard participant != own else { return [] }
             published[stream]?.stream.mute = mute
@@ -255,7 +278,8 @@ package struct RoomMedia {
         let choices = enterChoice(grant, isSameStay: false)
         let arrivals = others.flatMap { arrive($0) }
         let joined = [Action.post(.joined(room: grant.room, as: grant.participant))]
-        return choices + arrivals + publishing(grant) + joined + others.flatMap { noteMute(of: $0) }
+        return choices + arrivals + publishing(grant) + publishingOutgoing(grant) + joined
+            + others.flatMap { noteMute(of: $0) }
     }
 
     private mutating func enterChoice(_ grant: JoinGrant, isSameStay: Bool) -> [Action] {
@@ -304,7 +328,7 @@ package struct RoomMedia {
         media += enterChoice(grant, isSameStay: isSameStay && mayAnswer)
         let come = others.filter { participants[$0.participant] == nil }
         for entry in others { media += update(entry) }
-        media += isSameStay ? resume(roster) : publishing(grant)
+        media += isSameStay ? resume(roster) : publishing(grant) + withdrawOutgoing() + publishingOutgoing(grant)
         return media + news + described + gone.map { .post(.participantLeft($0, nil)) }
             + come.map { .post(.participantJoined(Participant($0))) } + others.flatMap { noteMute(of: $0) }
     }
@@ -320,12 +344,21 @@ package struct RoomMedia {
 
     /// Goes on with our stream as the room has it: its confirmation may have been lost in the break.
     private mutating func resume(_ roster: RoomRoster) -> [Action] {
-        if let grant, (stay?.own.role == .talker) != (ownStream != nil) { return stopSending() + publishing(grant) }
-        guard let own, let ownStream else { return [] }
+        let others = resumeOutgoing(roster)
+        if let grant, (stay?.own.role == .talker) != (ownStream != nil) {
+            return stopSending() + publishing(grant) + others
+        }
+        guard let own, let ownStream else { return others }
         let entry = roster[own]?.streams.first { $0.assignment == ownStream }
-        guard let entry else { return isPublished ? stopSending() : [] }
-        return isPublished ? beginGeneration(entry.generation) : send(entry)
+        guard let entry else { return (isPublished ? stopSending() : []) + others }
+        return (isPublished ? beginGeneration(entry.generation) : send(entry)) + others
     }
+
+    private mutating func beginOwn(_ stream: PublishedStream) -> [Action] {
+        beginOutgoing(stream) ?? send(stream)
+    }
+
+    private mutating func endOwn(_ stream: StreamID) -> [Action] { endOutgoing(stream) ?? stopSending() }
 
     mutating func publishing(_ grant: JoinGrant) -> [Action] {
         isPublished = false
@@ -352,6 +385,7 @@ package struct RoomMedia {
         participants[participant] = nil
         muted.remove(participant)
         volumes[participant] = nil
+        mutedHere.remove(participant)
         let gone = published.values.filter { $0.publisher == participant }.map(\.stream.assignment.stream).sorted()
         let dropped = gone.flatMap { drop($0) }
         choice.forget(participant)
@@ -419,16 +453,21 @@ package struct RoomMedia {
         return [.command(.publish(streamStart(stream.assignment, generation: stream.generation)))]
     }
 
-    private func streamStart(_ stream: StreamAssignment, generation: UInt32 = 0) -> RTPStreamStart {
+    func streamStart(_ stream: StreamAssignment, generation: UInt32 = 0, line: UInt64 = 0) -> RTPStreamStart {
         RTPStreamStart(
             synchronizationSource: stream.synchronizationSource, sequenceNumber: UInt16(truncatingIfNeeded: start),
-            timestamp: UInt32(truncatingIfNeeded: start >> 16), generation: generation, mayRepeat: mayRepeat)
+            timestamp: UInt32(truncatingIfNeeded: start >> 16), generation: generation, mayRepeat: mayRepeat,
+            line: line)
     }
 
     private mutating func interrupted(
         _ stream: StreamID, _ generation: UInt32, by participant: ParticipantID
     ) -> [Action] {
         let other = sources.first { $0.value.contains { $0.stream == stream } }
+        if let begun = interruptOutgoing(stream, generation) {
+            guard participant != own, let own else { return begun }
+            return begun + [.post(.interrupted(own, by: participant, generation: generation))]
+        }
         let talker = stream == ownStream?.stream ? own : other?.key
         guard let talker else { return [] }
         // What was heard here was dropped when it was asked for; and of our own stream it is we who begin anew.

@@ -27,6 +27,7 @@ final class RoomMembership {
         core: EngineCore, broadcast: EventBroadcast, isMuted: Bool, requests: StreamRequests,
         _ endpoint: RoomEndpoint, _ configuration: RoomClientConfiguration
     ) throws(EngineError) {
+        guard configuration.room.utf8.count <= RoomProtocol.textLimit else { throw .requestRefused(.roomNameTooLong) }
         var configuration = configuration
         // A name is told by a request of its own.
         if !requests.publishes || !requests.name.isEmpty { configuration.publishing = false }
@@ -187,6 +188,21 @@ final class RoomMembership {
 
     func setVolume(_ volume: Float, ofStream name: String) throws(EngineError) {
         for case .command(let command) in media.setVolume(volume, ofStream: name) { try core.send(command) }
+    }
+
+    /// Publishes what a far end of the app's says.
+    func publish(line: UInt64, as name: String) { carryOut(media.publish(line: line, as: name)) }
+
+    func unpublish(line: UInt64) { carryOut(media.unpublish(line: line)) }
+
+    func setMuted(_ isMuted: Bool, for participant: ParticipantID) throws(EngineError) {
+        guard !isOver else { throw .notJoined }
+        guard media.participants[participant] != nil else { throw .unknownParticipant(participant) }
+        for case .command(let command) in media.setMuted(isMuted, for: participant) { try core.send(command) }
+    }
+
+    func setMuted(_ isMuted: Bool, ofStream name: String) throws(EngineError) {
+        for case .command(let command) in media.setMuted(isMuted, ofStream: name) { try core.send(command) }
     }
 
     func publish(as name: String?) { carryOut(media.publish(as: name)) }

@@ -1,3 +1,4 @@
+internal import VoiceCoding
 public import VoiceRooms
 
 extension VoiceEngine {
@@ -63,6 +64,26 @@ extension VoiceEngine {
         if let room, !room.isOver { try room.setVolume(volume, ofStream: name) }
     }
 
+    /// Has a participant not be heard here, or heard again by its volume, as long as it stays. Nobody is told.
+    ///
+    /// - Throws: ``EngineError/notJoined``, ``EngineError/unknownParticipant(_:)``, ``EngineError/overloaded``.
+    public func setMuted(_ isMuted: Bool, for participant: ParticipantID) throws(EngineError) {
+        guard let room else { throw .notJoined }
+        try room.setMuted(isMuted, for: participant)
+    }
+
+    /// The same of the stream of this name, also of later ones of that name, in this room and the next.
+    ///
+    /// - Throws: ``EngineError/requestRefused(_:)``, ``EngineError/tooManyStreamNames``, ``EngineError/overloaded``.
+    public func setMuted(_ isMuted: Bool, ofStream name: String) throws(EngineError) {
+        try Self.check(name)
+        guard requests.muted.contains(name) || requests.muted.count < StreamChoice.nameLimit else {
+            throw .tooManyStreamNames
+        }
+        if isMuted { requests.muted.insert(name) } else { requests.muted.remove(name) }
+        if let room, !room.isOver { try room.setMuted(isMuted, ofStream: name) }
+    }
+
     // MARK: Publishing by name
 
     /// Publishes the microphone as the stream of this name, from now on and in the rooms that follow. Without a call of
@@ -83,6 +104,32 @@ extension VoiceEngine {
     public func unpublish() {
         requests.publishes = false
         if let room, !room.isOver { room.publish(as: nil) }
+    }
+
+    /// Publishes a stream that the app feeds, beside the microphone, under this name: now, or as soon as there is a
+    /// room, and in the rooms that follow until it is closed. ``OutgoingStream/maximumStreams`` at once.
+    ///
+    /// A room may set fewer streams aside, or know the name already: ``EngineEvent/requestRefused(_:_:)``.
+    ///
+    /// - Throws: ``EngineError/notStarted``, ``EngineError/requestRefused(_:)`` of a name that is longer than 64 bytes,
+    ///   ``EngineError/invalidConfiguration(_:)``, ``EngineError/resourcesExhausted(_:)``, ``EngineError/overloaded``.
+    public func publish(
+        stream name: String, _ configuration: OutgoingStreamConfiguration = .music
+    ) throws(EngineError) -> OutgoingStream {
+        try Self.check(name)
+        guard let core else { throw .notStarted }
+        do throws(OpusError) { try configuration.encoder.validate() } catch { throw EngineError(error) }
+        let stream = try core.openStream(name, configuration) { [weak self] number in
+            Task { [weak self] in await self?.withdraw(number) }
+        }
+        requests.outgoing[stream.id.rawValue] = name
+        if let room, !room.isOver { room.publish(line: stream.id.rawValue, as: name) }
+        return stream
+    }
+
+    private func withdraw(_ number: UInt64) {
+        guard requests.outgoing.removeValue(forKey: number) != nil else { return }
+        if let room, !room.isOver { room.unpublish(line: number) }
     }
 
     private static func check(_ name: String) throws(EngineError) {

@@ -4,15 +4,11 @@ internal import VoiceWire
 
 /// Makes packets of blocks, and hands them to the network thread: Opus, the copies of earlier packets, RTP.
 ///
-///     block ─► CodecFrame ─► Opus ─► RTP ─► send ring
+///     block ─► CodecFrame ─► Opus ─► RTP ─► PacketOutlet
 ///
 /// Nothing is allocated after `init`.
 struct PacketSender: ~Copyable {
     private var encoder: OpusEncoder
-    private var sending: PacketProducer
-    private let networkWake: WakeHandle
-    private let watch: StageWatch?
-
     private var stream: RTPStreamStart?
     private var speech = OutgoingSpeech()
     /// The first packet of a generation that was sent since it was last asked for.
@@ -28,18 +24,12 @@ struct PacketSender: ~Copyable {
     /// When the block after the last one is expected to be at the ADC; nil where what follows does not follow on.
     private var nextCaptureTime: MonotonicTime?
 
-    init(
-        encoder: consuming OpusEncoder, sending: consuming PacketProducer, networkWake: WakeHandle,
-        watch: StageWatch? = nil, statistics: inout UplinkStatistics
-    ) {
+    init(encoder: consuming OpusEncoder, statistics: inout UplinkStatistics) {
         plan = SenderPlan(settings: encoder.settings)
         wantedPlan = plan
         statistics.plan = plan
         statistics.codecLookaheadFrames = encoder.lookaheadFrames
         self.encoder = encoder
-        self.sending = sending
-        self.networkWake = networkWake
-        self.watch = watch
     }
 
     mutating func publish(_ start: RTPStreamStart) {
@@ -92,27 +82,20 @@ struct PacketSender: ~Copyable {
     var hasSentOfLate: Bool { sent.hasNews }
 
     /// Sends a report of what is received, and of what was sent, through the send ring.
-    mutating func sendReport(_ reception: ReceptionReports, through reports: inout ReportExchange, now: MonotonicTime) {
+    mutating func sendReport(
+        _ reception: ReceptionReports, through reports: inout ReportExchange, to outlet: inout PacketOutlet,
+        now: MonotonicTime
+    ) {
         let sender = stream.flatMap { sent.takeReport(of: $0, now: now) }
-        guard let length = Self.write(reception, sender, through: &reports, to: &sending) else { return }
-        handOver(length: length, time: now)
+        guard let length = Self.write(reception, sender, through: &reports, to: &outlet) else { return }
+        outlet.handOver(length: length, time: now)
     }
-
-    /// Hands the packet in the acquired slot to the network thread, which protects it in place.
-    private mutating func handOver(length: Int, time: MonotonicTime) {
-        watch?.send(sending.acquired(length))
-        sending.commit(length: length, tag: PacketTag(time: time))
-        networkWake.signal()
-    }
-
-    /// How many packets the network thread has taken.
-    var takenPackets: Int { sending.takenPackets }
 
     private static func write(
         _ reception: ReceptionReports, _ sender: SenderReport?, through reports: inout ReportExchange,
-        to sending: inout PacketProducer
+        to outlet: inout PacketOutlet
     ) -> Int? {
-        var slot = sending.acquire()
+        var slot = outlet.acquire()
         guard !slot.isEmpty else { return nil }
         do { return try reports.write(reception, sender: sender, into: &slot) } catch { return nil }
     }
@@ -123,7 +106,8 @@ struct PacketSender: ~Copyable {
     /// Collects blocks until a packet is full, and sends it; or, where a block is longer than a packet, the several
     /// that it holds.
     mutating func collect(
-        _ block: Span<Float>, _ moment: BlockMoment, clock: RunClock, statistics: inout UplinkStatistics
+        _ block: Span<Float>, _ moment: BlockMoment, clock: RunClock, to outlet: inout PacketOutlet,
+        statistics: inout UplinkStatistics
     ) {
         let end = moment.adcTime.advanced(byFrames: block.count, sampleRate: 48_000)
         skipGap(before: moment.adcTime, statistics: &statistics)
@@ -136,7 +120,7 @@ struct PacketSender: ~Copyable {
         if stream != nil {
             for first in stride(from: 0, to: frame.count, by: frames) {
                 if !speech.isCut && (frame.isAudible || frame.isSent && mute.sends(frames)) {
-                    send(first..<first + frames, end: end, clock: clock, statistics: &statistics)
+                    send(first..<first + frames, end: end, clock: clock, to: &outlet, statistics: &statistics)
                 } else {
                     pause()
                 }
@@ -179,9 +163,9 @@ struct PacketSender: ~Copyable {
     /// is full or the codec fails.
     private static func write(
         _ header: RTPHeader, _ level: AudioLevel, _ origin: SpeechOrigin, _ samples: Span<Float>, copies: Int,
-        payloads: inout SentPayloads, encoder: inout OpusEncoder, to sending: inout PacketProducer
+        payloads: inout SentPayloads, encoder: inout OpusEncoder, to outlet: inout PacketOutlet
     ) -> SentPacket? {
-        var slot = sending.acquire()
+        var slot = outlet.acquire()
         guard !slot.isEmpty else { return nil }
         do {
             let repeated = payloads.fitting(
@@ -208,7 +192,8 @@ struct PacketSender: ~Copyable {
     }
 
     private mutating func send(
-        _ frames: Range<Int>, end: MonotonicTime, clock: RunClock, statistics: inout UplinkStatistics
+        _ frames: Range<Int>, end: MonotonicTime, clock: RunClock, to outlet: inout PacketOutlet,
+        statistics: inout UplinkStatistics
     ) {
         guard let start = stream else { return }
         let header = RTPHeader(
@@ -216,7 +201,7 @@ struct PacketSender: ~Copyable {
             timestamp: start.timestamp, synchronizationSource: start.synchronizationSource)
         let written = Self.write(
             header, frame.audioLevel, speech.origin(of: start.timestamp), frame.sound(frames),
-            copies: plan.copies, payloads: &payloads, encoder: &encoder, to: &sending)
+            copies: plan.copies, payloads: &payloads, encoder: &encoder, to: &outlet)
         guard let written else {
             statistics.packetsDropped += 1
             return
@@ -225,7 +210,7 @@ struct PacketSender: ~Copyable {
         let length = written.byteCount
         sent.note(written)
         statistics.copyBytesSent += written.copyBytes
-        handOver(length: length, time: clock.now)
+        outlet.handOver(length: length, time: clock.now)
         stream?.sequenceNumber &+= 1
         startsTalkspurt = false
         statistics.noteSent(bytes: length, from: frame.time, to: end, frames: frames.count, clock: clock)

@@ -7,6 +7,7 @@ internal import VoiceRooms
 ///
 ///     capture ring ───► MicrophonePath ─► 10 ms block ─► TalkGate ─┬─► JoinPreRoll ─► PacketSender ─► send ring
 ///     reference ring ───────┘     └─► NearEndWatch                 └─► far ends in this process
+///     streams that an app feeds ──────────────────────────────────────► StreamSender ─► send ring
 ///
 /// The capture clock drives it: whenever the ring holds a block, a block is processed. Nothing is allocated after
 /// `init`.
@@ -26,6 +27,7 @@ struct Uplink: ~Copyable {
     private var gate: TalkGate
     private var preRoll: JoinPreRoll
     private var sender: PacketSender
+    private var outlet: PacketOutlet
     /// Frames that are processed at a time: 10 ms, or a shorter packet where the processor takes that.
     private let blockFrames: Int
     private var block = InlineArray<480, Float>(repeating: 0)
@@ -42,8 +44,8 @@ struct Uplink: ~Copyable {
             capture: capture, reference: reference, processor: processor, blockFrames: blockFrames)
         gate = TalkGate(blockFrames: blockFrames)
         preRoll = JoinPreRoll(blockFrames: blockFrames)
-        sender = PacketSender(
-            encoder: encoder, sending: sending, networkWake: networkWake, watch: watch, statistics: &statistics)
+        sender = PacketSender(encoder: encoder, statistics: &statistics)
+        outlet = PacketOutlet(sending: sending, networkWake: networkWake, watch: watch)
     }
 
     private static func makeProcessor(_ configuration: EngineConfiguration) throws(EngineError) -> CaptureProcessor {
@@ -127,7 +129,7 @@ struct Uplink: ~Copyable {
 
     /// Sends a report of what is received, and of what was sent, through the send ring.
     mutating func sendReport(_ reception: ReceptionReports, through reports: inout ReportExchange, now: MonotonicTime) {
-        sender.sendReport(reception, through: &reports, now: now)
+        sender.sendReport(reception, through: &reports, to: &outlet, now: now)
     }
 
     // MARK: Sound
@@ -136,7 +138,7 @@ struct Uplink: ~Copyable {
     /// taken.
     mutating func look(_ recorder: inout RunRecorder?) -> Int {
         microphone.look(&recorder)
-        return sender.takenPackets
+        return outlet.takenPackets
     }
 
     /// Takes what was given to the loudspeaker since the last look; to be called before
@@ -148,6 +150,7 @@ struct Uplink: ~Copyable {
         _ clock: RunClock, farEnds: inout FarEndTable, watch: inout NearEndWatch, events: inout MediaEventOutlet
     ) {
         while let moment = takeFromMicrophone(farEnds: &farEnds, watch: &watch, events: &events) {
+            farEnds.feedStreams(blockFrames, adcTime: moment.adcTime, clock, to: &outlet)
             if gate.isPassing {
                 give(moment, clock: clock, farEnds: &farEnds)
             } else {
@@ -198,6 +201,7 @@ struct Uplink: ~Copyable {
 
     private mutating func send(_ moment: BlockMoment, clock: RunClock) {
         if preRoll.takeCut() { sender.expectCut() }
-        sender.collect(block.span.extracting(first: blockFrames), moment, clock: clock, statistics: &statistics)
+        sender.collect(
+            block.span.extracting(first: blockFrames), moment, clock: clock, to: &outlet, statistics: &statistics)
     }
 }

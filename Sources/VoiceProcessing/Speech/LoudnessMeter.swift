@@ -26,6 +26,13 @@ package struct LoudnessMeter: ~Copyable {
         highPass = Self.highPass(Double(sampleRate))
     }
 
+    /// Forgets what it has heard.
+    package mutating func reset() {
+        for index in 0..<powers.count { powers[index] = 0 }
+        (shelf.z1, shelf.z2, highPass.z1, highPass.z2) = (0, 0, 0, 0)
+        next = 0
+    }
+
     /// Loudness over the last 400 ms, LUFS, at least -70.
     package var momentary: Float { loudness(Self.blocks.momentary) }
 

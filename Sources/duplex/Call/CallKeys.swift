@@ -7,6 +7,10 @@ enum CallKey: UInt8, CaseIterable {
     case loudspeaker = 0x6F
     case louder = 0x2B
     case quieter = 0x2D
+    case participant = 0x70
+    case participantLouder = 0x5D
+    case participantQuieter = 0x5B
+    case participantMute = 0x78
     case leave = 0x71
     case help = 0x3F
 
@@ -18,6 +22,10 @@ enum CallKey: UInt8, CaseIterable {
         case .loudspeaker: "next loudspeaker"
         case .louder: "louder"
         case .quieter: "quieter"
+        case .participant: "next participant"
+        case .participantLouder: "that one louder"
+        case .participantQuieter: "that one quieter"
+        case .participantMute: "mute or unmute that one here"
         case .leave: "leave"
         case .help: "these keys"
         }
@@ -38,6 +46,17 @@ struct CallKeys {
     private var isMuted = false
     /// Of the loudspeaker, 0 to 10.
     private var volume = 10
+    /// Of whom the next keys speak, and how each participant is heard.
+    private var chosen: ParticipantID?
+    private var heard: [ParticipantID: Heard] = [:]
+
+    /// How a participant is heard here: its volume, 0 to 20 with 10 as it comes, and whether it is muted.
+    private struct Heard {
+        var volume = 10
+        var isMuted = false
+
+        var text: String { isMuted ? "muted here" : "volume \(volume) of 20" }
+    }
 
     init(_ engine: VoiceEngine, _ log: CallLog, hasCards: Bool) {
         self.engine = engine
@@ -65,11 +84,45 @@ struct CallKeys {
             volume = min(max(volume + (key == .louder ? 1 : -1), 0), 10)
             try await engine.setOutputVolume(Float(volume) / 10)
             log.note("volume \(volume) of 10")
+        case .participant: await chooseNext()
+        case .participantLouder: try await change { $0.volume = min($0.volume + 1, 20) }
+        case .participantQuieter: try await change { $0.volume = max($0.volume - 1, 0) }
+        case .participantMute: try await change { $0.isMuted.toggle() }
         case .microphone: try await selectNext(.capture)
         case .loudspeaker: try await selectNext(.playback)
         case .help: log.note(CallKey.legend)
         case .leave: break
         }
+    }
+
+    /// Has the next keys speak of the next participant.
+    private mutating func chooseNext() async {
+        let others = await engine.snapshot.others.map(\.participant)
+        guard let next = others.first(where: { $0.id > chosen ?? ParticipantID(rawValue: 0) }) ?? others.first else {
+            return log.warn("nobody else is here")
+        }
+        chosen = next.id
+        tell(next)
+    }
+
+    /// Changes how the chosen participant is heard.
+    private mutating func change(_ body: (inout Heard) -> Void) async throws(EngineError) {
+        let others = await engine.snapshot.others.map(\.participant)
+        guard let participant = others.first(where: { $0.id == chosen }) else {
+            chosen = nil
+            return log.warn("choose somebody first, with \(Character(Unicode.Scalar(CallKey.participant.rawValue)))")
+        }
+        var changed = heard[participant.id] ?? Heard()
+        body(&changed)
+        try await engine.setVolume(Float(changed.volume) / 10, for: participant.id)
+        try await engine.setMuted(changed.isMuted, for: participant.id)
+        heard[participant.id] = changed
+        tell(participant)
+    }
+
+    private func tell(_ participant: Participant) {
+        let name = participant.name.isEmpty ? participant.identity : participant.name
+        log.note("\(name): \((heard[participant.id] ?? Heard()).text)")
     }
 
     /// Goes over to the next card of the list that can be opened; the engine tells which.

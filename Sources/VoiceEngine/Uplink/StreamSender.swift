@@ -1,0 +1,91 @@
+internal import VoiceCoding
+internal import VoiceDevices
+internal import VoiceRealtime
+internal import VoiceSignal
+
+/// How a stream that an app feeds is encoded.
+package struct StreamEncoding: BitwiseCopyable, Equatable, Sendable {
+    package var application: OpusApplication
+    package var settings: OpusEncoderSettings
+
+    package init(application: OpusApplication, settings: OpusEncoderSettings) {
+        self.application = application
+        self.settings = settings
+    }
+}
+
+/// A sender at an address that stays, for as long as its owner lives.
+final class StreamMemory {
+    private let memory: OwnedMemory<StreamSender>
+
+    init(_ encoding: StreamEncoding) throws(EngineError) { memory = OwnedMemory(try StreamSender(encoding)) }
+
+    var pointer: UnsafeMutablePointer<StreamSender> { unsafe memory.pointer }
+}
+
+/// A stream that an app feeds, beside the microphone's: what its queue has is encoded and sent as it comes, without any
+/// processing.
+///
+///     SpeechQueue ─► 10 ms block ─► PacketSender ─► send ring
+///
+/// The capture clock drives it. Where the queue has nothing, nothing is sent but a little silence, in which listeners'
+/// decoders come to rest, and the timestamps go on. Nothing is allocated after `init`.
+struct StreamSender: ~Copyable {
+    private var sender: PacketSender
+    private var block = InlineArray<480, Float>(repeating: 0)
+    private var statistics = UplinkStatistics()
+    /// Frames given to the codec so far.
+    private var position = 0
+    /// Silent frames since the last sound.
+    private var quiet = StreamSender.rest
+    /// Frames to come that are not sent.
+    private var skipped = 0
+    /// How much silence is sent behind sound: 60 ms.
+    private static let rest = 2_880
+
+    init(_ encoding: StreamEncoding) throws(EngineError) {
+        do throws(OpusError) {
+            let encoder = try OpusEncoder(application: encoding.application, settings: encoding.settings)
+            sender = PacketSender(encoder: encoder, statistics: &statistics)
+        } catch {
+            throw EngineError(error)
+        }
+    }
+
+    mutating func publish(_ start: RTPStreamStart) {
+        sender.expectCut()
+        sender.publish(start)
+    }
+
+    mutating func stopPublishing() { sender.stopPublishing() }
+
+    /// The stream was interrupted: what is queued from now on is of this generation.
+    mutating func begin(generation: UInt32, now: MonotonicTime) {
+        guard sender.begin(generation: generation, now: now) else { return }
+        // Listeners have faded out what they heard.
+        skipped = UnderrunFade.frames
+    }
+
+    /// Takes the next `frames` of the queue, and sends what makes a packet.
+    mutating func take(
+        _ frames: Int, from queue: UnsafeMutablePointer<SpeechQueue>, adcTime: MonotonicTime, _ clock: RunClock,
+        to outlet: inout PacketOutlet
+    ) {
+        var whole = block.mutableSpan
+        var into = whole._mutatingExtracting(0..<frames)
+        unsafe queue.pointee.take(into: &into, ringFrame: Double(position), scale: 1)
+        // What is sent counts as heard: nobody tells how far it was.
+        unsafe queue.pointee.trail.rendered(RenderedSpan(firstFrame: position, frames: frames, dacTime: clock.start))
+        position += frames
+        for index in 0..<min(skipped, frames) { block[index] = 0 }
+        skipped = max(skipped - frames, 0)
+        let level = decibelsFullScale(of: block.span.extracting(first: frames))
+        let isSounding = level > -100
+        quiet = isSounding ? 0 : min(quiet + frames, Self.rest)
+        let moment = BlockMoment(
+            adcTime: adcTime, delayFrames: 0, level: max(level, -127), hasVoice: isSounding,
+            isAudible: quiet < Self.rest)
+        sender.collect(
+            block.span.extracting(first: frames), moment, clock: clock, to: &outlet, statistics: &statistics)
+    }
+}

@@ -1,0 +1,126 @@
+import Glibc
+import SimulatedCalls
+import TestCases
+import Testing
+import VoiceEngine
+import VoiceRooms
+import VoiceSimulation
+
+/// Streams that an app feeds, beside the microphone.
+@Suite("Streams beside the microphone")
+struct OutgoingStreamTests {
+    private static let seconds = 6
+    /// What is left where no stream sounds: the microphone's noise.
+    private static let noise: Float = 1e-3
+
+    /// A call whose side A says nothing, over a network of 20 ms, and whose loudspeakers and microphones do nothing of
+    /// their own.
+    private static func call(seed: UInt64 = 1) throws -> SimulatedCall {
+        var configuration = SimulatedCall.Configuration(talkers: [
+            SpeechSource([], repetition: .once), SpeechSource([], repetition: .once),
+        ])
+        configuration.rooms = [RoomConditions(), RoomConditions()]
+        configuration.engine.backend = .bypass
+        configuration.engine.processing = .bypass
+        configuration.seed = seed
+        configuration.longest = .seconds(14)
+        configuration.publishing = .anyone
+        let call = try SimulatedCall(configuration)
+        call.run(for: .seconds(1))
+        return call
+    }
+
+    /// Gives a stream sound; returns how much was taken.
+    private static func feed(_ stream: OutgoingStream, _ samples: ArraySlice<Float>) -> Int {
+        stream.offer(samples.span)
+    }
+
+    /// RMS of what a side's loudspeaker sounded between two times, seconds.
+    private static func loudness(_ call: SimulatedCall, _ seconds: ClosedRange<Double>) -> Float {
+        let samples = call.recording(.b).speaker[frameRange(seconds)]
+        return (samples.reduce(0) { $0 + $1 * $1 } / Float(samples.count)).squareRoot()
+    }
+
+    @Test("Given music beside a silent microphone, when it is fed, then the other side hears it whole, and its name")
+    func heard() throws {
+        // Given
+        let call = try Self.call()
+        let said = PositionSearch.samples(seconds: Self.seconds, seed: 5)
+        let music = try call.publish(stream: "music", .a, OutgoingStreamConfiguration(queue: .seconds(6)))
+        let sink = try #require(try call.openSink(.b))
+        call.run(for: .milliseconds(200))
+        // When
+        #expect(Self.feed(music, said[..<(3 * 48_000)]) == 3 * 48_000)
+        let start = call.elapsed
+        call.run(for: .seconds(4))
+        // Then
+        let speaker = call.recording(.b).speaker
+        let search = PositionSearch(in: said)
+        let first = try #require(speaker.firstIndex { abs($0) > 0.01 })
+        #expect(Double(first) / 48_000 - start / .seconds(1) < 0.25)
+        var found = 0
+        for position in stride(from: 24_000, to: 130_000, by: 4_800) {
+            let place = search.steadyPosition(before: first + position, of: speaker, near: position)
+            if let place, abs(place - position) < 960 { found += 1 }
+        }
+        #expect(found >= 18, "\(found) of 23")
+        #expect(Self.loudness(call, 4.9...5.1) < Self.noise)
+        // And once, though the sink hears all of a participant's streams
+        var heard = [Float](repeating: 0, count: 96_000)
+        var span = heard.mutableSpan
+        let taken = sink.take(into: &span).frames
+        let peak = heard[..<taken].reduce(0) { max($0, abs($1)) }
+        #expect(taken > 48_000 && peak < 0.4, "\(taken) frames up to \(peak)")
+    }
+
+    @Test(
+        "Given music, when a listener interrupts, then what waits is dropped everywhere, and what is fed next is heard")
+    func interrupted() throws {
+        // Given
+        let call = try Self.call()
+        let said = PositionSearch.samples(seconds: Self.seconds, seed: 5)
+        let music = try call.publish(stream: "music", .a, OutgoingStreamConfiguration(queue: .seconds(6)))
+        #expect(Self.feed(music, said[..<(5 * 48_000)]) == 5 * 48_000)
+        call.run(for: .seconds(1))
+        #expect(Self.loudness(call, 1.6...1.9) > 0.05)
+        // When
+        try call.interrupt(try #require(call.ownStream(.a)), by: .b)
+        let interruption = call.elapsed / .seconds(1)
+        call.run(for: .seconds(1))
+        // Then
+        #expect(Self.loudness(call, interruption + 0.1...interruption + 0.9) < Self.noise)
+        #expect(call.events(.a).contains { if case .interrupted = $0 { true } else { false } })
+        // And
+        #expect(Self.feed(music, said[..<48_000]) == 48_000)
+        call.run(for: .seconds(2))
+        #expect(Self.loudness(call, interruption + 1.3...interruption + 1.8) > 0.05)
+        // And nothing behind its end
+        call.withdraw(music, .a)
+        let end = call.elapsed / .seconds(1)
+        call.run(for: .seconds(1))
+        #expect(Self.loudness(call, end + 0.3...end + 0.9) < Self.noise)
+    }
+
+    @Test("Given a soft and a loud talker, when talkers are levelled, then what was 12 dB apart is played within 2 dB")
+    func levelling() throws {
+        func level(_ decibels: Float, _ levelling: TalkerLevelling?) throws -> Float {
+            let call = try Self.call()
+            let said = SyntheticSpeech.samples(
+                frames: 11 * 48_000, seed: 3, voice: .low, levelDecibels: Double(decibels))
+            let stream = try call.publish(stream: "s", .a, OutgoingStreamConfiguration(queue: .seconds(12)))
+            try call.setTalkerLevelling(levelling, .b)
+            #expect(Self.feed(stream, said[...]) == said.count)
+            call.run(for: .seconds(11))
+            return 20 * log10f(Self.loudness(call, 8...11.8))
+        }
+        // Given what they are without
+        let (soft, loud) = (try level(-32, nil), try level(-20, nil))
+        #expect(abs(loud - soft - 12) < 1)
+        // When
+        let levelling = TalkerLevelling(target: -26, range: 9)
+        let (softLevelled, loudLevelled) = (try level(-32, levelling), try level(-20, levelling))
+        // Then
+        #expect(softLevelled > soft + 3 && loudLevelled < loud - 3, "\(soft) \(softLevelled), \(loud) \(loudLevelled)")
+        #expect(abs(loudLevelled - softLevelled) < 2, "\(softLevelled), \(loudLevelled)")
+    }
+}
