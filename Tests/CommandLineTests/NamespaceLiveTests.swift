@@ -6,7 +6,8 @@ import VoiceDevices
     "Two machines in a room on a third", .timeLimit(.minutes(3)), .serialized,
     .enabled(if: TestNetwork.obstacle == nil, "\(TestNetwork.obstacle ?? "")"))
 struct NamespaceLiveTests {
-    @Test("each hears the other, by the URL that the server prints; who asks where no server is gives up after its time")
+    @Test(
+        "each hears the other, by the URL that the server prints; who asks where no server is gives up after its time")
     func call() throws {
         // Given a server in the middle, which listens on one of its addresses
         let network = try TestNetwork()
