@@ -27,7 +27,7 @@ struct EchoDelayEstimatorTests {
         let mic = sum(echo(of: far, rate: rate, delay: delay), noise(seconds: 1.8, rate: rate, seed: 32, level: -60))
         let estimates = try search(mic, far, rate: rate)
         let last = try #require(estimates.last ?? nil)
-        // 0.25 ms: two frames of the search.
+        // 0.25 ms: four frames of the search.
         #expect(abs(last.delay - delay) <= rate / 4000, "\(last)")
         #expect(last.confidence > 0.3)
     }
@@ -63,6 +63,22 @@ struct EchoDelayEstimatorTests {
             noise(seconds: 3, rate: 16_000, seed: UInt64(200 + seed), level: -60))
         // Given two talkers who begin together, which may look like an echo for a moment; then not for long.
         #expect(try search(near, far, rate: 16_000)[200...].allSatisfy { $0 == nil }, "seed \(seed)")
+    }
+
+    @Test("stays at the first of two arrivals that take turns to be the stronger one", arguments: cases(1...3))
+    func arrivals(seed: Int) throws {
+        // Given two arrivals 12 ms apart, which take turns every 4 s
+        let far = speech(seconds: 16, rate: 16_000, seed: UInt64(seed))
+        let early = echo(of: far, rate: 16_000, delay: 1_600)
+        let late = echo(of: far, rate: 16_000, delay: 1_792, seed: 7)
+        let mic = early.indices.map { index in
+            let isLate = !(index / 64_000).isMultiple(of: 2)
+            return isLate ? 0.6 * early[index] + late[index] : early[index] + 0.6 * late[index]
+        }
+        // When, then
+        let found = try search(mic, far, rate: 16_000)[100...].map { try #require($0).delay }
+        let moves = zip(found, found.dropFirst()).count { abs($0 - $1) > 32 }
+        #expect(moves == 0 && abs(found[0] - 1_600) <= 4, "seed \(seed): \(moves) moves, at \(found[0])")
     }
 
     @Test("does nothing while the far end is silent")
