@@ -76,3 +76,59 @@ func rehearsal() -> EngineConfiguration {
     configuration.encoder.frameDuration = .milliseconds5
     return configuration
 }
+
+// docs/architecture.md
+
+/// Says `greeting` in the mix, and returns the first second of what the near end says meanwhile.
+func greet(on engine: VoiceEngine, with greeting: [Float]) async throws -> [Float] {
+    let farEnd = try await engine.openFarEnd()
+    await farEnd.play(greeting, rate: .hertz24000, utterance: 1)
+    var heard: [Float] = []
+    for await frame in farEnd.nearEnd() {
+        heard += frame.samples
+        if heard.count >= 16_000 { break }
+    }
+    return heard
+}
+
+// docs/architecture.md
+
+/// Keeps `show` up to date, however slow it is.
+func follow(_ engine: VoiceEngine, show: (EngineSnapshot) async -> Void) async {
+    for await event in engine.events {
+        switch event {
+        case .participantJoined, .participantLeft, .routeChanged, .eventsDropped: await show(engine.snapshot)
+        default: break
+        }
+    }
+}
+
+// docs/architecture.md
+
+/// An echo stage that mutes the microphone while the far end is heard.
+final class Gate: EchoStage {
+    let traits = EchoTraits(library: "gate")
+    let delay = 0
+
+    func apply(_ settings: ProcessingSettings) -> Int? { nil }
+
+    func run(capture: inout MutableSpan<Float>, reference: Span<Float>, delay: Int, report: inout ProcessingReport) {
+        for index in reference.indices where abs(reference[index]) > 0.01 { report.mayContainEcho = true }
+        guard report.mayContainEcho == true else { return }
+        for index in capture.indices { capture[index] = 0 }
+    }
+}
+
+let gated = EngineConfiguration(backend: .custom("gate") { _, _ in Gate() })
+
+// docs/architecture.md
+
+/// An engine on a device of the client's own.
+func engine(on device: any AudioDevice) -> VoiceEngine {
+    VoiceEngine(EngineConfiguration(device: .custom(device)))
+}
+
+/// Goes over to a headset, by the name that `duplex devices` prints; the call goes on.
+func putOnHeadset(_ engine: VoiceEngine) async throws -> String? {
+    try await engine.selectDevices(capture: "hw:CARD=Headset", playback: "hw:CARD=Headset").playback?.name
+}

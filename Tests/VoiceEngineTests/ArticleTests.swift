@@ -24,7 +24,7 @@ struct ArticleTests {
 
     @Test(
         "the code of the articles compiles: each block is in ArticleExamples.swift",
-        arguments: [("embedding", 2), ("turns", 1), ("tuning-latency", 2)])
+        arguments: [("architecture", 4), ("embedding", 2), ("turns", 1), ("tuning-latency", 2)])
     func blocks(article: String, count: Int) {
         let blocks = Self.blocks(of: ReadmeTests.text("\(Self.folder)/../../docs/\(article).md"))
         #expect(blocks.count == count)
