@@ -124,7 +124,7 @@ struct Arrival: BitwiseCopyable {
         }
     }
 
-    /// The smallest offset of late.
+    /// The smallest recent offset.
     mutating func recentMinimum() -> Int64 {
         let frames = frames(of: newest)
         let packets = Int64((Self.edgeFrames + frames - 1) / frames)

@@ -10,7 +10,7 @@
 @safe struct AudibleCostTarget: ~Copyable {
     /// Target playout offset, frames; nil before the first packet.
     private(set) var offset: Int64?
-    /// The smallest offset of late: what the delay is counted from.
+    /// The smallest recent offset: what the delay is counted from.
     private(set) var baseline: Int64 = 0
     /// The newest packet's offset.
     private(set) var newestOffset: Int64 = 0
@@ -30,8 +30,8 @@
     private var lowerSince: Int64 = 0
     private var lastLook: Int64 = 0
     private var changed = false
-    /// Whether what arrived may call for another delay at once: it was late, or sooner than any of late, or something
-    /// before it is missing.
+    /// Whether what arrived may call for another delay at once: it was late, or sooner than any recent one, or
+    /// something before it is missing.
     private var isUrgent = false
     private var lastUpdate: Int64 = 0
 

@@ -3,7 +3,7 @@
 /// Each packet comes in once and goes out once, so that looking costs a bounded number of visits, whatever needs there
 /// are.
 struct EpisodeCount {
-    /// How often needs rise above a level of late; how often they jump up above it in all.
+    /// How often needs rose above a level recently; how often they jumped above it in all.
     typealias Found = (recent: Int, jumps: Int)
 
     /// What is added to a level: the lowest may be crossed seldom because jitter stays above it, bins.

@@ -32,7 +32,7 @@ package struct PlayoutBuffer: ~Copyable {
     /// Counts since the buffer was made.
     package var statistics: PlayoutStatistics { planner.statistics }
 
-    /// Delay that is steered for, above that of the fastest packets of late; zero before the first packet is played.
+    /// Delay that is steered for, above that of the fastest recent packets; zero before the first packet is played.
     package var targetDelay: Duration {
         guard planner.delay.offset.hasWanted else { return .zero }
         return .microseconds(planner.delay.wantedDelay * 1_000_000 / Int64(Frames.perSecond))

@@ -66,7 +66,7 @@ struct PlayoutDelay: ~Copyable {
         offset.follow(aim + Int64(clock.earliness), position: position, frames: frames, pull: moment.pull)
     }
 
-    /// The delay steered for, above that of the fastest packets of late, frames.
+    /// The delay steered for, above that of the fastest recent packets, frames.
     var wantedDelay: Int64 { max(0, offset.wanted - target.baseline) }
 
     /// Delay above what is wanted when a packet is played, frames; negative if it is too short.

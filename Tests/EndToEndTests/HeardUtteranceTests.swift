@@ -6,29 +6,6 @@ import VoiceSimulation
 
 @Suite("How far an utterance from the room was heard")
 struct HeardUtteranceTests {
-    /// A call of an agent, side A, with a listener, side B, whose loudspeaker has a clock of its own, over packets that
-    /// are lost and late.
-    private static func call(_ said: [Float], seconds: Int, seed: UInt64) throws -> SimulatedCall {
-        var configuration = SimulatedCall.Configuration(talkers: [
-            SpeechSource(said, repetition: .once), SpeechSource([], repetition: .once),
-        ])
-        configuration.rooms = [RoomConditions(), RoomConditions()]
-        configuration.engine.backend = .bypass
-        configuration.engine.processing = .bypass
-        configuration.engine.encoder.bitratePerSecond = 64_000
-        configuration.seed = seed
-        configuration.longest = .seconds(seconds)
-        configuration.publishing = .anyone
-        configuration.playbackDriftPPM = [0, seed % 3 == 0 ? 0 : 150]
-        let call = try SimulatedCall(configuration)
-        var network = NetworkConditions.perfect
-        network.baseDelay = .milliseconds(20)
-        network.jitter = .gaussian(mean: .milliseconds(60), deviation: .milliseconds(20))
-        network.loss = .bursts(0.05, meanBurst: 1.3)
-        try call.setNetwork(network, .b)
-        return call
-    }
-
     @Test(
         "what is told agrees with the loudspeaker at 5 % loss and 60 ms of jitter, through a stall of 120 ms and a drifting clock; its bound holds",
         arguments: cases(1...20))
@@ -37,7 +14,7 @@ struct HeardUtteranceTests {
         // its own
         let length = 12
         let said = PositionSearch.samples(seconds: length, seed: seed)
-        let call = try Self.call(said, seconds: length, seed: seed)
+        let call = try SimulatedCall.ofUtterances(said, seconds: length, seed: seed)
         // When it says three of them, and the loudspeaker stands still in each
         let starts = [1.0, 4.5, 8.0]
         for (index, start) in starts.enumerated() {
@@ -72,7 +49,7 @@ struct HeardUtteranceTests {
     func interruption(seed: UInt64) throws {
         // Given an agent whose synthesiser notices nothing, over a bad network
         let said = PositionSearch.samples(seconds: 5, seed: seed)
-        let call = try Self.call(said, seconds: 5, seed: seed)
+        let call = try SimulatedCall.ofUtterances(said, seconds: 5, seed: seed)
         call.run(for: .seconds(1))
         try call.beginUtterance(1, .a)
         call.run(for: .seconds(2) + .milliseconds(37 * Int(seed)))

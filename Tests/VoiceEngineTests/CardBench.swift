@@ -93,8 +93,8 @@ final class CardBench: Sendable {
     fileprivate func add(_ device: any VirtualDevice) { state.withLock { $0.devices.append(device) } }
 
     /// The machine around the routes.
-    var surroundings: RouteSurroundings {
-        RouteSurroundings(
+    var environment: RouteEnvironment {
+        RouteEnvironment(
             makeCard: { [self] configuration in
                 let device = BenchDevice(configuration, bench: self)
                 add(device)

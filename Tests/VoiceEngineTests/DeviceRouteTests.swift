@@ -33,7 +33,7 @@ final class RouteRig {
         configuration.backend = .bypass
         change(&configuration)
         let tray = deviceEvents
-        core = try EngineCore(configuration, surroundings: bench.surroundings, eventWake: nil) { tray.put($0) }
+        core = try EngineCore(configuration, environment: bench.environment, eventWake: nil) { tray.put($0) }
         try core.send(.publish(RTPStreamStart(synchronizationSource: 1, sequenceNumber: 0, timestamp: 0)))
         try core.send(.addStream(synchronizationSource: Self.talker))
     }

@@ -41,13 +41,13 @@ struct RouteLegPlanTests {
         asked.periodFrames = 120
         asked.playbackPriority = 33
         let plan = try #require(RouteLegPlan.legs(of: .alsa(asked), policy: .followDefault).first)
-        let surroundings = RouteSurroundings.machine(priority: 0)
-        let device = try #require(plan.make(.systemDefault, surroundings) as? ALSADevice)
+        let environment = RouteEnvironment.machine(priority: 0)
+        let device = try #require(plan.make(.systemDefault, environment) as? ALSADevice)
         #expect(device.configuration.captureName == nil)
         #expect(device.configuration.playbackName == "default")
         #expect(device.configuration.periodFrames == 120)
         #expect(device.configuration.playbackPriority == 33)
-        let chosen = try #require(plan.make(.chosen, surroundings) as? ALSADevice)
+        let chosen = try #require(plan.make(.chosen, environment) as? ALSADevice)
         #expect(chosen.configuration == asked)
     }
 }

@@ -6,9 +6,9 @@ internal import VoiceRealtime
 ///      │                                        due ── margin ──── │
 ///      └─ seen: when its frames leave the DAC    └─► pull ─► ring ─┘
 ///
-/// What is pulled later has given late packets more time, and waits less in the ring. When the playback thread comes is
-/// foretold from when the frames that it has taken leave the DAC; how late the media thread may be is learnt from how
-/// late it is. Pure: time comes in.
+/// What is pulled later has given late packets more time, and waits less in the ring. When the playback thread comes
+/// is predicted from when the frames that it has taken leave the DAC; how late the media thread may be, from how late
+/// it has been. Pure: time comes in.
 struct PlayoutSchedule: BitwiseCopyable {
     /// The margin moves in steps of a quarter of a millisecond: less cannot be told from chance.
     private static let step: Int64 = 250_000
@@ -58,8 +58,8 @@ struct PlayoutSchedule: BitwiseCopyable {
         self.keepsDeadlines = keepsDeadlines
     }
 
-    /// Another device takes from now on: what was foretold of the last one does not hold. How late the media thread is,
-    /// does.
+    /// Another device takes over. Discards the timing of the last one; keeps the measured lateness of the media
+    /// thread.
     mutating func restart(period: Int) {
         learnsPeriod = period == 0
         self.period = period == 0 ? Self.unknownPeriod : period

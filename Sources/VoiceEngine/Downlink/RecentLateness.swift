@@ -1,6 +1,6 @@
 internal import VoiceRealtime
 
-/// How late the media thread has been of late, told by stalls.
+/// How late the media thread has been recently, measured at stalls.
 ///
 /// A processor that is taken away for 8 ms makes three blocks of 2.5 ms late, by 8, 5.5 and 3 ms. That is one event and
 /// not three: it says nothing about how soon the next one will come.

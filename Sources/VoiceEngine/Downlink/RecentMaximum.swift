@@ -1,6 +1,6 @@
 internal import VoiceRealtime
 
-/// The two largest values of late: of the window of time that runs and of the one before it. A few comparisons for each
+/// The two largest recent values: of the current window of time and of the one before it. A few comparisons for each
 /// value.
 struct RecentMaximum: BitwiseCopyable {
     private struct Pair: BitwiseCopyable {

@@ -30,11 +30,11 @@ struct StreamHold: ~Copyable {
     static let smallestRoom = 48_000
     /// Pieces of which it is known what they stand for: as long as nothing is lost or stretched, one is enough.
     private static let mostRuns = 1_024
-    /// A pause is what lies this far below the loudest of late, -30 dB, or below -60 dBFS,
+    /// A pause is what lies this far below the recent maximum, -30 dB, or below -60 dBFS,
     private static let pause: (share: Float, level: Float) = (0.0316, 0.001)
     /// for so long before anything of it is passed over, 50 ms: the closure of a plosive is shorter.
     private static let shortestPause = 2_400
-    /// How fast the loudest of late is forgotten, frames: 3 s.
+    /// Time constant by which the recent maximum decays, frames: 3 s.
     private static let memory: Float = 144_000
     /// What is louder than this is heard, -50 dBFS.
     private static let audible: Float = 0.003
@@ -90,7 +90,7 @@ struct StreamHold: ~Copyable {
 
     init() {
         unsafe samples = .allocate(capacity: Self.capacity)
-        // Touched now, lest the media thread wait for a page.
+        // Touched now, so that the media thread never waits for a page.
         unsafe samples.initialize(repeating: 0, count: Self.capacity)
         unsafe runs = .allocate(capacity: Self.mostRuns)
         unsafe runs.initialize(repeating: Run(), count: Self.mostRuns)

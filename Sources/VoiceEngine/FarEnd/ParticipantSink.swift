@@ -4,7 +4,7 @@ public import VoiceRooms
 /// gives way (``VoiceEngine/setBargeIn(_:for:)``), as it is heard: held, gone on with, or given up.
 ///
 /// There is sound while the participant has a slot (``EngineConfiguration/maximumStreams``); between, gaps. Its times
-/// are those at which it will leave the DAC, as foretold. Letting it go closes it; the engine's stop does too.
+/// are those at which it will leave the DAC, as predicted. Letting it go closes it; the engine's stop does too.
 public final class ParticipantSink: Sendable {
     /// Whose sound it is.
     public let participant: ParticipantID

@@ -29,7 +29,7 @@ public final class SoundPointTap: Sendable {
     public func take(into output: inout MutableSpan<Float>) -> SoundTake { access.take(into: &output) }
 
     /// The same as frames of 10 or 20 ms, as they come, with the time of each at the microphone's ADC; of
-    /// ``SoundPoint/mix`` at the DAC, as foretold.
+    /// ``SoundPoint/mix`` at the DAC, as predicted.
     public func frames(_ duration: SoundFrames.FrameDuration = .milliseconds10) -> SoundFrames {
         SoundFrames(line: line, milliseconds: duration.rawValue)
     }

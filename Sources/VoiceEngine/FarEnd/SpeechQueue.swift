@@ -11,7 +11,8 @@ internal import VoiceRealtime
 /// ``resumeFrames`` wait. Held while somebody speaks into it: a fade to silence and nothing is taken, until it goes on
 /// where it was, or a little before. Nothing is allocated after `init`.
 struct SpeechQueue: ~Copyable, @unchecked Sendable {
-    /// What must wait before an utterance that ran dry goes on: 40 ms, lest a source that is too slow crackles.
+    /// What must wait before an utterance that ran dry goes on: 40 ms, so that a source that is too slow does not
+    /// crackle.
     private static var resumeFrames: Int { @_noLocks @_noAllocation get { 1_920 } }
     /// Marks passed in one pull at most: work for each input is bounded, what waits behind comes a pull later.
     private static var mostMarks: Int { @_noLocks @_noAllocation get { 16 } }
@@ -41,7 +42,7 @@ struct SpeechQueue: ~Copyable, @unchecked Sendable {
     /// Whether the utterance was interrupted, and that was noted.
     private var isCut = false
 
-    /// What was seen of the client's wishes at the last look; nil where nobody has looked yet.
+    /// The client's requests as of the last look; nil before the first one.
     private var seen: SpeechView?
     /// What is seen instead, in a replay.
     var replayed: SpeechView?

@@ -24,7 +24,7 @@ package final class EngineCore: @unchecked Sendable {
     package let playback: PlaybackControl
 
     let routes: DeviceRoutes
-    let wishes: Mutex<RouteWishes>
+    let routeRequest: Mutex<RouteRequest>
     private var pipeline: MediaPipeline
     private let commands: Mutex<ValueProducer<MediaCommand>>
     private var events: ValueConsumer<MediaEvent>
@@ -38,14 +38,14 @@ package final class EngineCore: @unchecked Sendable {
     /// starts.
     ///
     /// - Parameters:
-    ///   - surroundings: of the routes; nil for this machine.
+    ///   - environment: of the routes; nil for this machine.
     ///   - keepsDeadlines: whether whoever drives the core calls ``run(now:)`` when that has said, and not only when a
     ///     device has moved. If not,
     ///     what is played is pulled a device period earlier.
     ///   - eventWake: signalled when ``nextEvent()`` has something; must outlive the core.
     ///   - deviceEvents: called on a thread of the device's.
     package init(
-        _ configuration: EngineConfiguration, surroundings: RouteSurroundings? = nil, keepsDeadlines: Bool = false,
+        _ configuration: EngineConfiguration, environment: RouteEnvironment? = nil, keepsDeadlines: Bool = false,
         eventWake: WakeHandle?,
         deviceEvents: @escaping @Sendable (DeviceEvent) -> Void
     ) throws(EngineError) {
@@ -64,14 +64,14 @@ package final class EngineCore: @unchecked Sendable {
         let margin = configuration.playoutMargin
         routes = try DeviceRoutes(
             configuration, ports: RoutePorts(capture: PortDock(capturePort), playback: PortDock(playbackPort)),
-            surroundings: surroundings ?? .machine(priority: configuration.mediaPriority), events: deviceEvents,
+            environment: environment ?? .machine(priority: configuration.mediaPriority), events: deviceEvents,
             accepts: { formats throws(DeviceError) in try Self.checkPeriods(of: formats, playoutMargin: margin) })
         do throws(DeviceError) { formats = try routes.start() } catch {
             throw .device(error)
         }
-        let wishes = RouteWishes(configuration, route: routes.route)
+        let routeRequest = RouteRequest(configuration, route: routes.route)
         var configuration = configuration
-        configuration.processing = wishes.processing
+        configuration.processing = routeRequest.processing
         do {
             let devicePeriod = formats.playback?.active.periodAt48Kilohertz ?? Uplink.longestBlock
             var recorderEnd: RunRecorder?
@@ -105,7 +105,7 @@ package final class EngineCore: @unchecked Sendable {
             routes.stop()
             throw error
         }
-        self.wishes = Mutex(wishes)
+        self.routeRequest = Mutex(routeRequest)
         self.mediaWake = mediaWake
         link = PacketLink(received: rings.received.producer, sending: rings.sending.consumer, wake: networkWake)
         self.commands = Mutex(rings.commands.producer)

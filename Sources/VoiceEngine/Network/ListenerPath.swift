@@ -1,4 +1,4 @@
-/// What the round trips to one listener say about a queue on the way: the delay above the least of late.
+/// What the round trips to one listener say about a queue on the way: the delay above the recent minimum.
 struct ListenerPath: BitwiseCopyable, Sendable {
     /// A route that has become longer is known as such after one to two of these: 15 s.
     private static let memory: Duration = .seconds(15)

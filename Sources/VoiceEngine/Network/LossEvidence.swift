@@ -6,9 +6,10 @@ internal import VoiceWire
 struct LossEvidence: BitwiseCopyable, Sendable {
     /// The most copies that a packet may carry of those before it.
     static let mostCopies = 4
-    /// Each further frame of a gap costs so much more, up to the fifth (`AudibleCost.burst`).
+    /// How much more each further frame of a gap costs (`AudibleCost.burst`).
     private static let burst = 0.25
-    private static let dearest = 4
+    /// From so many frames on, a gap's further frames cost no more than the one before.
+    private static let mostExpensiveFrame = 4
     /// A frame restored from in-band FEC is coarser (`AudibleCost.redundancy`).
     private static let coarseness = 0.25
     /// What in-band FEC costs where nothing is lost, by listening scores: it takes 0.15 PLCMOS of a clean link, and 1 %
@@ -47,7 +48,7 @@ struct LossEvidence: BitwiseCopyable, Sendable {
                     gaps[copies] = 0
                     continue
                 }
-                costs[copies] += 1 + Self.burst * Double(min(gaps[copies], Self.dearest))
+                costs[copies] += 1 + Self.burst * Double(min(gaps[copies], Self.mostExpensiveFrame))
                 gaps[copies] += 1
             }
         }

@@ -31,7 +31,7 @@ struct SentCounts: BitwiseCopyable {
     /// Whether anything was sent since the last report but one.
     var hasNews: Bool { packets != packetsAtReportBefore }
 
-    /// The report that is due now; nil where nothing was sent of late.
+    /// The report that is due now; nil where nothing was sent recently.
     mutating func takeReport(of stream: RTPStreamStart, now: MonotonicTime) -> SenderReport? {
         defer { (packetsAtReportBefore, packetsAtReport) = (packetsAtReport, packets) }
         guard hasNews, let anchor else { return nil }

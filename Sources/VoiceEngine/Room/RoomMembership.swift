@@ -125,8 +125,8 @@ final class RoomMembership {
         }
     }
 
-    /// Waits until it is known how far what was interrupted was heard; the wait is begun before the interruption, lest
-    /// its answer come first. ``giveUp(_:)`` ends it.
+    /// Waits until it is known how far what was interrupted was heard; the wait begins before the interruption, so
+    /// that its answer cannot come first. ``giveUp(_:)`` ends it.
     nonisolated(nonsending) func receipts(_ number: UInt64) async -> [InterruptionReceipt] {
         await withCheckedContinuation {
             waiting[number] = $0

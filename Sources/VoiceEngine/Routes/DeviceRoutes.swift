@@ -16,7 +16,7 @@ enum RouteCards: Sendable {
     case none
     /// A card that is lost is waited for.
     case pinned
-    /// ALSA's `default` is gone by.
+    /// Follows ALSA's `default`.
     case followingDefault
 }
 
@@ -31,7 +31,7 @@ enum RouteCards: Sendable {
 final class DeviceRoutes {
     private let inbox: RouteInbox
     private let ports: RoutePorts
-    private let surroundings: RouteSurroundings
+    private let environment: RouteEnvironment
     private let events: @Sendable (DeviceEvent) -> Void
     private let accepts: (DeviceFormats) throws(DeviceError) -> Void
     private let policy: RoutePolicy?
@@ -43,7 +43,7 @@ final class DeviceRoutes {
     /// Routes at rest. `ports` are those of the engine's rings; `accepts` throws where the engine cannot serve a device
     /// with these formats; `events` is called on the devices' threads for all that they tell.
     init(
-        _ configuration: EngineConfiguration, ports: RoutePorts, surroundings: RouteSurroundings,
+        _ configuration: EngineConfiguration, ports: RoutePorts, environment: RouteEnvironment,
         events: @escaping @Sendable (DeviceEvent) -> Void,
         accepts: @escaping (DeviceFormats) throws(DeviceError) -> Void
     ) throws(EngineError) {
@@ -51,7 +51,7 @@ final class DeviceRoutes {
             throw .resourcesExhausted("no file descriptor for waking a thread: \(error)")
         }
         self.ports = ports
-        self.surroundings = surroundings
+        self.environment = environment
         self.events = events
         self.accepts = accepts
         choice = configuration.device
@@ -65,7 +65,7 @@ final class DeviceRoutes {
             playback: plan.directions.contains(.playback) ? ports.playback : try .unconnected())
         defer { nextNumber += 1 }
         return RouteLeg(
-            plan, number: nextNumber, ports: legPorts, surroundings: surroundings, inbox: inbox, events: events,
+            plan, number: nextNumber, ports: legPorts, environment: environment, inbox: inbox, events: events,
             accepts: accepts)
     }
 
@@ -133,7 +133,7 @@ final class DeviceRoutes {
         guard !coming.isEmpty else { return route }
         // A card that is sure to fail disturbs nothing; one that is in use, perhaps here, can only be tried.
         for plan in coming where !leaving.contains(where: { $0.uses(plan) }) {
-            do throws(DeviceError) { try plan.probe(.chosen, surroundings) } catch {
+            do throws(DeviceError) { try plan.probe(.chosen, environment) } catch {
                 guard case .busy = error else { throw error }
             }
         }

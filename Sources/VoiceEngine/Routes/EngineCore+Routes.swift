@@ -9,7 +9,7 @@ extension EngineCore {
     package var routeWake: WakeSignal { routes.wake }
 
     /// Which way the sound takes.
-    package var route: AudioRoute { wishes.withLock { $0.route } }
+    package var route: AudioRoute { routeRequest.withLock { $0.route } }
 
     /// To be called when a sound device has arrived in the machine; from any thread.
     package var noteArrival: @Sendable () -> Void { routes.noteArrival }
@@ -57,13 +57,13 @@ extension EngineCore {
 
     /// Changes what is wished, and tells the media thread what comes of it where that is new. Under one lock, so that
     /// of two threads the later has the last word.
-    private func sendProcessing(after change: (inout RouteWishes) -> Void) throws(EngineError) {
-        let failure = wishes.withLock { wishes -> EngineError? in
-            change(&wishes)
-            let processing = wishes.processing
-            guard processing != wishes.sent else { return nil }
+    private func sendProcessing(after change: (inout RouteRequest) -> Void) throws(EngineError) {
+        let failure = routeRequest.withLock { routeRequest -> EngineError? in
+            change(&routeRequest)
+            let processing = routeRequest.processing
+            guard processing != routeRequest.sent else { return nil }
             do throws(EngineError) { try send(.setProcessing(processing)) } catch { return error }
-            wishes.sent = processing
+            routeRequest.sent = processing
             return nil
         }
         if let failure { throw failure }
@@ -71,7 +71,7 @@ extension EngineCore {
 
     private func note(_ event: RouteEvent) {
         switch event {
-        case .lost: wishes.withLock { $0.route = routes.route }
+        case .lost: routeRequest.withLock { $0.route = routes.route }
         case .changed(let route, _, let directions):
             // A media thread that takes no commands has worse troubles than a device's period.
             if directions.contains(.capture) { try? send(.changeCapture) }

@@ -21,7 +21,7 @@ final class RouteLeg {
     private(set) var formats = DeviceFormats(capture: nil, playback: nil)
     let number: Int
     private let ports: RoutePorts
-    private let surroundings: RouteSurroundings
+    private let environment: RouteEnvironment
     private let inbox: RouteInbox
     private let events: @Sendable (DeviceEvent) -> Void
     private let accepts: (DeviceFormats) throws(DeviceError) -> Void
@@ -36,14 +36,14 @@ final class RouteLeg {
     ///   - accepts: throws where the engine cannot serve a device with these formats.
     ///   - events: called on the device's threads, for all that it tells.
     init(
-        _ plan: RouteLegPlan, number: Int, ports: RoutePorts, surroundings: RouteSurroundings, inbox: RouteInbox,
+        _ plan: RouteLegPlan, number: Int, ports: RoutePorts, environment: RouteEnvironment, inbox: RouteInbox,
         events: @escaping @Sendable (DeviceEvent) -> Void,
         accepts: @escaping (DeviceFormats) throws(DeviceError) -> Void
     ) {
         self.plan = plan
         self.number = number
         self.ports = ports
-        self.surroundings = surroundings
+        self.environment = environment
         self.inbox = inbox
         self.events = events
         self.accepts = accepts
@@ -109,7 +109,7 @@ final class RouteLeg {
         guard let target = machine.poll(now: now) else { return }
         let before = (name: name, isRunning: device != nil)
         do throws(DeviceError) {
-            if standIn != nil { try plan.probe(target, surroundings) }
+            if standIn != nil { try plan.probe(target, environment) }
             stop()
             try run(target)
             machine.open(target, now: now)
@@ -125,7 +125,7 @@ final class RouteLeg {
     /// What the device that runs, or ran last, calls itself.
     func description(_ direction: DeviceDirection) -> String {
         let isCustom = plan.custom != nil && name == plan.name
-        return isCustom ? "" : surroundings.describe(name, direction)
+        return isCustom ? "" : environment.describe(name, direction)
     }
 
     private func loss(_ reason: DeviceError) -> DeviceLoss {
@@ -133,7 +133,7 @@ final class RouteLeg {
     }
 
     private func run(_ target: RouteMachine.Target) throws(DeviceError) {
-        let next = plan.make(target, surroundings)
+        let next = plan.make(target, environment)
         let name = target == .chosen ? plan.name : RouteLegPlan.defaultName
         session += 1
         let formats = try start(next, telling: RouteWitness(leg: number, session: session, name: name, inbox: inbox))
@@ -166,7 +166,7 @@ final class RouteLeg {
     private func standInForDevice() {
         guard let capture = ports.capture.lend(), let playback = ports.playback.lend() else { return }
         do throws(DeviceError) {
-            let silence = try surroundings.makeStandIn(period)
+            let silence = try environment.makeStandIn(period)
             _ = try silence.start(capture: capture, playback: playback) { _ in }
             standIn = silence
         } catch {

@@ -62,15 +62,15 @@ struct RouteLegPlan: Sendable {
     }
 
     /// A device at rest.
-    func make(_ target: RouteMachine.Target, _ surroundings: RouteSurroundings) -> any AudioDevice {
+    func make(_ target: RouteMachine.Target, _ environment: RouteEnvironment) -> any AudioDevice {
         if target == .chosen, let custom { return custom }
-        return surroundings.makeCard(configuration(of: target))
+        return environment.makeCard(configuration(of: target))
     }
 
     /// Throws where the device surely cannot be opened now. A device of the client's own is not asked.
-    func probe(_ target: RouteMachine.Target, _ surroundings: RouteSurroundings) throws(DeviceError) {
+    func probe(_ target: RouteMachine.Target, _ environment: RouteEnvironment) throws(DeviceError) {
         if target == .chosen, custom != nil { return }
-        try surroundings.probe(configuration(of: target))
+        try environment.probe(configuration(of: target))
     }
 
     private func configuration(of target: RouteMachine.Target) -> ALSADeviceConfiguration {

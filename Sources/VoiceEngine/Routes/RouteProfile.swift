@@ -33,7 +33,7 @@ public enum RouteProfile: String, CaseIterable, Sendable {
 }
 
 extension RouteProfile {
-    /// What is done to the microphone when the client wishes for `settings` and the loudspeaker is found to be
+    /// What is done to the microphone when the client requests `settings` and the loudspeaker is found to be
     /// `guessed`.
     ///
     /// The one place where a route's kind becomes a canceller's. A guess only takes the canceller away, and never adds

@@ -39,7 +39,7 @@ struct JoinPreRoll: ~Copyable {
     private var sinceExtra = 0
     /// Blocks without a sound since the last one with it.
     private var quietBlocks = 0
-    /// The loudest of late that the speech detector took for no speech, dBFS; without the newest, which may be the
+    /// Recent maximum of what the speech detector took for no speech, dBFS; without the newest, which may be the
     /// beginning of a word.
     private var noiseLevel: Float = -127
     /// The loudest of the newest blocks, and of as many before.

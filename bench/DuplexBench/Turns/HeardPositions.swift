@@ -23,7 +23,7 @@ struct HeardPositions {
 
     init(seed: UInt64) throws {
         let said = PositionSearch.samples(seconds: Self.seconds, seed: seed)
-        let call = try Self.call(said, seed: seed)
+        let call = try SimulatedCall.ofUtterances(said, seconds: Self.seconds, seed: seed)
         for (index, start) in Self.starts.enumerated() {
             call.run(for: .seconds(start) - call.elapsed)
             try call.beginUtterance(UInt32(index + 1), .a)
@@ -57,26 +57,5 @@ struct HeardPositions {
             (errors.max() ?? .nan).fixed(1), TurnsTally.p95(bounds).fixed(1),
             String(calls.reduce(0) { $0 + $1.beyondBound }))
         return table
-    }
-
-    private static func call(_ said: [Float], seed: UInt64) throws -> SimulatedCall {
-        var configuration = SimulatedCall.Configuration(talkers: [
-            SpeechSource(said, repetition: .once), SpeechSource([], repetition: .once),
-        ])
-        configuration.rooms = [RoomConditions(), RoomConditions()]
-        configuration.engine.backend = .bypass
-        configuration.engine.processing = .bypass
-        configuration.engine.encoder.bitratePerSecond = 64_000
-        configuration.seed = seed
-        configuration.longest = .seconds(seconds)
-        configuration.publishing = .anyone
-        configuration.playbackDriftPPM = [0, seed % 3 == 0 ? 0 : 150]
-        let call = try SimulatedCall(configuration)
-        var network = NetworkConditions.perfect
-        network.baseDelay = .milliseconds(20)
-        network.jitter = .gaussian(mean: .milliseconds(60), deviation: .milliseconds(20))
-        network.loss = .bursts(0.05, meanBurst: 1.3)
-        try call.setNetwork(network, .b)
-        return call
     }
 }
