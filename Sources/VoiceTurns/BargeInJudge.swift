@@ -47,6 +47,9 @@ public struct BargeInJudge: BitwiseCopyable, Sendable {
     /// How many times as much speech holds an answer in doubt, beside ``BargeInStages/doubt``. A canceller that has not
     /// learned its path passes bursts of echo as speech for up to half a second; it has learned most within one.
     private static let doubtfulHold = 3.0
+    /// How long it takes so much once the canceller is trusted: where a device delays the sound by hundreds of
+    /// milliseconds, its first echo comes when nothing had come back so far.
+    private static let probation = Duration.seconds(1)
     /// What stands out of the room's noise by less is no more than that, dB; and what is surely a sound of its own
     /// stands out by this.
     private static let overNoise = (least: Float(3), sound: Float(6))
@@ -61,6 +64,7 @@ public struct BargeInJudge: BitwiseCopyable, Sendable {
     private var alert = BargeInAlert()
     private var swing = VoiceSwing()
     private var isTrusted = true
+    private var probation = Duration.zero
 
     /// A judge by `policy`; nil where that is to do nothing.
     public init?(_ policy: BargeInPolicy) {
@@ -72,7 +76,7 @@ public struct BargeInJudge: BitwiseCopyable, Sendable {
     /// Takes a block of a time in which an answer is under way, or held. Returns the new stage where that is another.
     public mutating func take(_ evidence: SpeechEvidence) -> BargeInChange? {
         guard stage != .confirmed else { return nil }
-        trust(evidence.isTrusted)
+        trust(evidence)
         let isNear = evidence.isTrusted && Self.isNear(evidence.levels)
         alert.take(evidence.duration, isNear: isNear)
         let weight = weight(of: evidence)
@@ -93,11 +97,13 @@ public struct BargeInJudge: BitwiseCopyable, Sendable {
     }
 
     /// What was counted in doubt may have been an echo: it does not hold an answer together with what is certain.
-    private mutating func trust(_ isTrusted: Bool) {
-        if isTrusted, !self.isTrusted, stage.rawValue < BargeInStage.held.rawValue {
-            speech = min(speech, stages.suspectAfter)
+    private mutating func trust(_ evidence: SpeechEvidence) {
+        probation = max(.zero, probation - evidence.duration)
+        if evidence.isTrusted, !isTrusted {
+            probation = Self.probation
+            if stage.rawValue < BargeInStage.held.rawValue { speech = min(speech, stages.suspectAfter) }
         }
-        self.isTrusted = isTrusted
+        isTrusted = evidence.isTrusted
     }
 
     /// Whether what is suspected or held has gone on without a silence.
@@ -141,7 +147,8 @@ public struct BargeInJudge: BitwiseCopyable, Sendable {
         if speech >= stages.confirmAfter, !swing.isSteady || speech >= stages.confirmAfter * stages.doubt {
             return .confirmed
         }
-        if speech >= stages.holdAfter * (isTrusted ? 1 : Self.doubtfulHold) { return isImmediate ? .confirmed : .held }
+        let isCertain = isTrusted && probation == .zero
+        if speech >= stages.holdAfter * (isCertain ? 1 : Self.doubtfulHold) { return isImmediate ? .confirmed : .held }
         if speech >= stages.suspectAfter { return isImmediate ? .confirmed : .suspected }
         return .none
     }

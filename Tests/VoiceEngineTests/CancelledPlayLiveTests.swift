@@ -29,4 +29,22 @@ struct CancelledPlayLiveTests {
         await answer.finish()
         await engine.stop()
     }
+
+    @Test("positions of an answer rise to its end, and end with it")
+    func positions() async throws {
+        let engine = try modestEngine()
+        try await engine.start()
+        let conversation = try await engine.converse(.pushToTalk())
+        let answer = try conversation.answer(nil)
+        let positions = answer.positions(every: .milliseconds(20))
+        #expect(await answer.play([Float](repeating: 0.1, count: 16_000), rate: .hertz16000))
+        await answer.finish()
+        var heard: [Duration] = []
+        for await position in positions { heard.append(position) }
+        #expect(heard.count > 3 && zip(heard, heard.dropFirst()).allSatisfy { $0 < $1 })
+        // To a period and the device's buffer; `answerEnded` tells it exactly
+        let last = try #require(heard.last)
+        #expect(last > .milliseconds(900) && last <= .seconds(1))
+        await engine.stop()
+    }
 }

@@ -214,10 +214,14 @@ struct BargeInJudgeTests {
         var judge = try #require(BargeInJudge(.staged()))
         let burst = stages(&judge, Array(repeating: 1, count: 100), trusted: false)
         #expect(burst.map(\.0) == [.suspected])
-        // 70 ms of what is left of it
-        let tail = stages(&judge, Array(repeating: 1, count: 7) + Array(repeating: 0, count: 40), from: 1_000)
+        // 250 ms of what is left of it; a second later it is certain
+        let tail = stages(&judge, Array(repeating: 1, count: 25) + Array(repeating: 0, count: 85), from: 1_000)
         #expect(tail.map(\.0) == [.none])
-        #expect(stages(&judge, Array(repeating: 1, count: 20), from: 1_470).map(\.1) == [1_490, 1_570])
+        #expect(stages(&judge, Array(repeating: 1, count: 20), from: 2_100).map(\.1) == [2_120, 2_200])
+        // Who means it is heard in that second too
+        var spoken = try #require(BargeInJudge(.staged()))
+        _ = stages(&spoken, [0], trusted: false)
+        #expect(stages(&spoken, Array(repeating: 1, count: 70), from: 10).map(\.1) == [30, 310, 610])
         // What was held in doubt stays held
         var held = try #require(BargeInJudge(.staged()))
         _ = stages(&held, Array(repeating: 1, count: 120), trusted: false)

@@ -291,6 +291,26 @@ public final class SpokenAnswer: Sendable {
     /// heard.
     public var heard: Duration { core.heard(of: utterance) }
 
+    /// ``heard`` each time that more was, looked at every `interval`, 5 ms at the least; ends with the answer, of whose
+    /// last 10 ms or so ``TurnEvent/answerEnded(_:_:)`` alone tells. One listener; the newest is kept for it.
+    public func positions(every interval: Duration = .milliseconds(100)) -> AsyncStream<Duration> {
+        let (positions, continuation) = AsyncStream.makeStream(of: Duration.self, bufferingPolicy: .bufferingNewest(1))
+        let (core, utterance, interval) = (core, utterance, max(interval, .milliseconds(5)))
+        let task = Task {
+            var told = Duration.zero
+            while !Task.isCancelled, let caption = core.caption(of: utterance) {
+                let heard = core.heard(of: utterance)
+                if heard > told { continuation.yield(heard) }
+                told = max(told, heard)
+                if caption.isFinal { break }
+                try? await Task.sleep(for: interval)
+            }
+            continuation.finish()
+        }
+        continuation.onTermination = { _ in task.cancel() }
+        return positions
+    }
+
     /// Nothing more comes of it: what is queued is heard, and then the agent's turn is over.
     public func finish() async {
         await core.farEnd.finish(utterance)
