@@ -95,36 +95,15 @@ package final class StreamServer: Sendable {
         accept: @escaping @Sendable (StreamLink) -> any StreamHandler
     ) throws(WebSocketFailure) {
         let loop = StreamLoop(accept: accept)
-        let start: ServerStart
-        do throws(ThreadError) {
-            let answer = try ServerStart()
-            start = answer
-            thread = try RealtimeThread(name: "dv-stream", priority: 0) { _ in
-                unsafe loop.run { handler, owner in
-                    unsafe interface.withCString { interface in
-                        unsafe withOptionalCString(certificate) { certificate in
-                            unsafe withOptionalCString(privateKey) { privateKey in
-                                var options = unsafe dv_web_server()
-                                unsafe options.interface = interface
-                                unsafe options.port = port
-                                unsafe options.certificate = certificate
-                                unsafe options.private_key = privateKey
-                                return unsafe dv_stream_listen(&options, handler, owner)
-                            }
-                        }
-                    }
-                } started: { port in
-                    answer.give(port)
-                }
-            }
-        } catch {
-            throw .cannotStart("no thread: \(error)")
+        let place = ListeningPlace(
+            interface: interface, port: port, certificate: certificate, privateKey: privateKey)
+        let server = try ServerThread(name: "dv-stream") { started in
+            unsafe loop.run(
+                { handler, owner in unsafe place.withOptions { unsafe dv_stream_listen($0, handler, owner) } },
+                started: started)
         }
         self.loop = loop
-        guard let port = start.wait() else {
-            throw .cannotStart("the port is in use, or the certificate or its key is none")
-        }
-        self.port = port
+        (thread, self.port) = (server.thread, server.port)
     }
 
     deinit { loop.stop() }

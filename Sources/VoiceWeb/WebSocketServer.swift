@@ -1,5 +1,4 @@
 internal import CWebSocket
-internal import Synchronization
 internal import VoiceRealtime
 
 /// A WebSocket server on a thread of its own, for up to 16 clients at any path. Letting it go closes all, and waits for
@@ -24,72 +23,17 @@ package final class WebSocketServer: Sendable {
         accept: @escaping @Sendable (WebSocketLink) -> Void
     ) throws(WebSocketFailure) {
         let loop = WebLoop(limits: limits, accept: accept)
-        let port = port
-        let told = header.map { "\($0):" }
-        let start: ServerStart
-        do throws(ThreadError) {
-            let answer = try ServerStart()
-            start = answer
-            thread = try RealtimeThread(name: "dv-web", priority: 0) { _ in
-                unsafe loop.run { handler, owner in
-                    unsafe interface.withCString { interface in
-                        unsafe withOptionalCString(certificate) { certificate in
-                            unsafe withOptionalCString(privateKey) { privateKey in
-                                unsafe withOptionalCString(key) { key in
-                                    unsafe withOptionalCString(told) { told in
-                                        var options = unsafe dv_web_server()
-                                        unsafe options.interface = interface
-                                        unsafe options.port = port
-                                        unsafe options.message_seconds = limits.messageSeconds
-                                        unsafe options.certificate = certificate
-                                        unsafe options.private_key = privateKey
-                                        unsafe options.key = key
-                                        unsafe options.told_header = told
-                                        return unsafe dv_web_listen(&options, handler, owner)
-                                    }
-                                }
-                            }
-                        }
-                    }
-                } started: {
-                    port in
-                    answer.give(port)
-                }
-            }
-        } catch {
-            throw .cannotStart("no thread: \(error)")
+        let place = ListeningPlace(
+            interface: interface, port: port, certificate: certificate, privateKey: privateKey, key: key,
+            toldHeader: header.map { "\($0):" }, messageSeconds: limits.messageSeconds)
+        let server = try ServerThread(name: "dv-web") { started in
+            unsafe loop.run(
+                { handler, owner in unsafe place.withOptions { unsafe dv_web_listen($0, handler, owner) } },
+                started: started)
         }
         self.loop = loop
-        guard let port = start.wait() else {
-            throw .cannotStart("the port is in use, or the certificate or its key is none")
-        }
-        self.port = port
+        (thread, self.port) = (server.thread, server.port)
     }
 
     deinit { loop.stop() }
-}
-
-/// Whether and where a server listens, which its thread knows.
-final class ServerStart: Sendable {
-    private let port = Mutex<UInt16?>(nil)
-    private let wake: WakeSignal
-
-    init() throws(ThreadError) { wake = try WakeSignal() }
-
-    func give(_ answer: UInt16?) {
-        port.withLock { $0 = answer }
-        wake.signal()
-    }
-
-    func wait() -> UInt16? {
-        wake.wait(timeout: .seconds(30))
-        return port.withLock { $0 }
-    }
-}
-
-func withOptionalCString<Outcome>(
-    _ text: String?, _ body: (UnsafePointer<CChar>?) -> Outcome
-) -> Outcome {
-    guard let text else { return body(nil) }
-    return unsafe text.withCString { unsafe body($0) }
 }
