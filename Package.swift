@@ -124,7 +124,8 @@ let package = Package(
         .target(name: "CDuplexVoice", cSettings: c),
         module(
             "DuplexVoiceC", "CDuplexVoice", "VoiceQueue", "VoiceRealtime", "VoiceSignal", "VoiceWire", "VoicePlayout",
-            "VoiceProcessing", "VoiceCoding", "VoiceEngine", "VoiceTransport"),
+            "VoiceProcessing", "VoiceCoding", "VoiceDevices", "VoiceEngine", "VoiceTransport", "VoicePartner",
+            "GraphEngine"),
         .target(name: "CDuplexBuild", cSettings: c),
         .executableTarget(
             name: "duplex",
@@ -190,6 +191,8 @@ let package = Package(
             name: "CProcessor", dependencies: ["DuplexVoiceC", "CDuplexVoice", "CSndFile"], path: "Examples/CProcessor",
             cSettings: c),
         .executableTarget(
+            name: "CGraph", dependencies: ["DuplexVoiceC", "CDuplexVoice"], path: "Examples/CGraph", cSettings: c),
+        .executableTarget(
             name: "CCall", dependencies: ["DuplexVoiceC", "CDuplexVoice"], path: "Examples/CCall", cSettings: c,
             linkerSettings: [.linkedLibrary("m")]),
 
@@ -204,8 +207,8 @@ let package = Package(
         tests("VoiceTurns", "VoiceTurns", optimized: false),
         tests("VoiceText", "VoiceText", optimized: false),
         .testTarget(
-            name: "VoiceDialogTests", dependencies: ["VoiceDialog", "ScriptedRealtime", "TestCases"], exclude: ["ClientEvents"],
-            swiftSettings: swift),
+            name: "VoiceDialogTests", dependencies: ["VoiceDialog", "ScriptedRealtime", "TestCases"],
+            exclude: ["ClientEvents"], swiftSettings: swift),
         tests("VoiceWeb", "VoiceWeb", "VoiceQueue", "COpenSSL", optimized: false),
         .target(
             name: "ScriptedRealtime", dependencies: ["VoiceDialog", "VoiceRealtime", "VoiceWeb", "TestCases"],
@@ -254,7 +257,8 @@ let package = Package(
             "SimulatedCalls", optimized: false),
         tests("VirtualCard", "CALSA", "CLinuxRealtime", "CAllocationCounter"),
         tests(
-            "DuplexVoiceC", "DuplexVoiceC", "CProcessor", "CCall", "CDuplexVoice", "VoiceDevices", "VoiceEngine",
+            "DuplexVoiceC", "DuplexVoiceC", "CProcessor", "CCall", "CGraph", "CDuplexVoice", "VoiceDevices",
+            "VoiceEngine",
             "VoiceCoding", "VoicePlayout", "VoiceProcessing", "VoiceRealtime", "VoiceTransport", "VoiceWire",
             "CAllocationCounter", optimized: false),
         tests("ImportRules", optimized: false),

@@ -105,3 +105,12 @@ void *dv_handle_retire_soon(uint64_t handle, uint8_t kind, dv_status *status) {
     }
     return NULL;
 }
+
+// A callback of one object may make a call of another that calls back.
+static _Thread_local int32_t callbacks;
+
+void dv_callback_enter(void) { callbacks++; }
+
+void dv_callback_leave(void) { callbacks--; }
+
+int32_t dv_callback_runs(void) { return callbacks > 0; }

@@ -59,6 +59,7 @@ enum HandleKind {
     static var farEnd: UInt8 { @_noLocks @_noAllocation get { 3 } }
     static var conversation: UInt8 { @_noLocks @_noAllocation get { 4 } }
     static var playout: UInt8 { @_noLocks @_noAllocation get { 5 } }
+    static var graph: UInt8 { @_noLocks @_noAllocation get { 6 } }
 }
 
 /// Of which side of an object a call is.

@@ -91,6 +91,17 @@ public final class GraphEngine: Sendable {
 
     deinit { live.withLock { $0?.farEnd.close() } }
 
+    /// Holds the caller's thread up until `body` is done: for callers without Swift's concurrency, as those of the C
+    /// library.
+    ///
+    /// - Throws: `EngineError.calledFromEngineThread` on a thread of an engine's or a graph's;
+    ///   `EngineError.resourcesExhausted` where no descriptor is left to wait with. Then nothing was done.
+    package func wait<Outcome: Sendable>(
+        untilDone body: @escaping @Sendable () async -> Outcome
+    ) throws(EngineError) -> Outcome {
+        try runner.wait(untilDone: body)
+    }
+
     // MARK: Events and actions
 
     /// Has `listener` called with each event of this name. It is called on the engine's thread, or a recogniser's; it
@@ -202,10 +213,11 @@ public final class GraphEngine: Sendable {
         return try await runner.push(channels, waits: true)
     }
 
-    /// Says that no sound follows: completes files and pieces, and tells of them. Returns the rest of what goes out.
+    /// Says that no sound follows: completes files and pieces, and tells of them. Returns the rest of what goes out;
+    /// nothing where it has finished before.
     @discardableResult
     public func finish() async -> [[Float]] {
-        let output = await runner.finish()
+        guard let output = await runner.finish() else { return [] }
         listeners.tell(GraphEvent(node: NodeCatalog.engine, name: "finished"))
         return output
     }

@@ -29,6 +29,13 @@ actor GraphRunner {
         self.listeners = listeners
     }
 
+    /// Holds the caller's thread up until `body` is done; for callers without Swift's concurrency.
+    nonisolated func wait<Outcome: Sendable>(
+        untilDone body: @escaping @Sendable () async -> Outcome
+    ) throws(EngineError) -> Outcome {
+        try executor.wait(untilDone: body)
+    }
+
     /// Loads models and opens files; once. Returns whether that was now.
     func prepare() async throws(GraphError) -> Bool {
         guard !isPrepared else { return false }
@@ -87,9 +94,10 @@ actor GraphRunner {
         }
     }
 
-    /// Runs what is left, with silence behind it, and completes what nodes have begun. Returns what goes out.
-    func finish() async -> [[Float]] {
-        guard !isFinished else { return [] }
+    /// Runs what is left, with silence behind it, and completes what nodes have begun. Returns what goes out; nil where
+    /// it has finished before.
+    func finish() async -> [[Float]]? {
+        guard !isFinished else { return nil }
         var output = [[Float]](repeating: [], count: core.description.outputChannels)
         if !isBusy, let left = waiting.first?.count, left > 0 {
             for index in waiting.indices { waiting[index] += [Float](repeating: 0, count: core.frames - left) }

@@ -222,6 +222,126 @@ static void misuse_playout(void) {
     expect(sound[0] == 0, 1, "and yet silence");
 }
 
+static const char gain_graph[] =
+    "{\"type\": \"VoiceGraph\", \"config\": {\"microphoneEnabled\": true, \"speakerEnabled\": true, \"graph\": {"
+    "\"config\": {\"sampleRate\": 16000, \"bufferSize\": 160}, \"nodes\": [{\"id\": \"gain\", \"type\": \"Gain\"},"
+    "{\"id\": \"meter\", \"type\": \"LevelMeter\"}], \"connections\": ["
+    "{\"sourceNode\": \"inputNode\", \"destinationNode\": \"gain\"},"
+    "{\"sourceNode\": \"inputNode\", \"destinationNode\": \"meter\"},"
+    "{\"sourceNode\": \"gain\", \"destinationNode\": \"outputNode\"}]}}}";
+static _Atomic dv_graph shared_graph;
+static _Atomic int levels;
+
+// Whatever a listener calls gets its status and never waits for the graph.
+static void meet(void *context, const dv_graph_event *event) {
+    dv_graph graph = *(dv_graph *)context;
+    if (strcmp(event->event, "level") != 0) return;
+    atomic_fetch_add(&levels, 1);
+    expect(dv_graph_destroy(graph), DV_WRONG_STATE, "destroy from a listener");
+    expect(dv_graph_finish(graph, NULL, 0, NULL, NULL), DV_WRONG_STATE, "finish from a listener");
+    expect(dv_graph_call_action(graph, "gain", "mute", NULL, 0, NULL), DV_OK, "an action from a listener");
+}
+
+static void misuse_graph(void) {
+    dv_graph graph = 7;
+    dv_error error;
+    dv_graph_config config = {sizeof config};
+    dv_graph_info info = {sizeof info};
+    dv_graph_value value = {"gainDb", NULL, 3};
+    float sound[1600] = {0}, output[1600 + 160];
+    size_t given = 7;
+    uint64_t listener = 0;
+    expect(dv_graph_create(NULL, NULL, &graph, &error), DV_INVALID_ARGUMENT, "no description");
+    expect(graph == 0 && error.message[0] != 0, 1, "a failure leaves no graph and a sentence");
+    expect(dv_graph_create(gain_graph, NULL, NULL, &error), DV_INVALID_ARGUMENT, "no place for the graph");
+    expect(dv_graph_create("\xff", NULL, &graph, &error), DV_INVALID_ARGUMENT, "a description that is no UTF-8");
+    expect(dv_graph_create("[[[[", NULL, &graph, &error), DV_INVALID_ARGUMENT, "a description that is no JSON");
+    config.size = 5;
+    expect(dv_graph_create(gain_graph, &config, &graph, &error), DV_INVALID_SIZE, "a graph's size");
+    config.size = sizeof config;
+    config.dictation = 2;
+    expect(dv_graph_create(gain_graph, &config, &graph, &error), DV_INVALID_ARGUMENT, "dictation");
+    config.dictation = 0;
+    config.node_type_count = 1;
+    expect(dv_graph_create(gain_graph, &config, &graph, &error), DV_INVALID_ARGUMENT, "no types of nodes");
+    config.node_type_count = 0;
+    dv_graph_far_end far = {"agent", 5};
+    config.far_ends = &far;
+    config.far_end_count = 1;
+    expect(dv_graph_create(gain_graph, &config, &graph, &error), DV_INVALID_HANDLE, "a far end that never was");
+    config.far_end_count = 0;
+    expect(dv_graph_create(gain_graph, &config, &graph, &error), DV_OK, "graph");
+    expect(dv_graph_get_info(graph, NULL), DV_INVALID_ARGUMENT, "no info");
+    expect(dv_graph_get_info(graph, &info), DV_OK, "info");
+    expect(dv_graph_add_listener(graph, NULL, "*", meet, &graph, NULL, &error), DV_INVALID_ARGUMENT, "no node");
+    expect(dv_graph_add_listener(graph, "meter", "*", NULL, NULL, NULL, &error), DV_INVALID_ARGUMENT, "no function");
+    expect(dv_graph_add_listener(graph, "meter", "tea", meet, &graph, NULL, &error), DV_INVALID_ARGUMENT, "no event");
+    expect(dv_graph_add_listener(graph, "meter", "*", meet, &graph, &listener, &error), DV_OK, "listener");
+    expect(dv_graph_call_action(graph, "gain", NULL, NULL, 0, &error), DV_INVALID_ARGUMENT, "no action");
+    expect(dv_graph_call_action(graph, "gain", "setGain", NULL, 1, &error), DV_INVALID_ARGUMENT, "no arguments");
+    expect(dv_graph_call_action(graph, "gain", "setGain", &value, 1, &error), DV_OK, "action");
+    value.text = "loud";
+    expect(dv_graph_call_action(graph, "gain", "setGain", &value, 1, &error), DV_INVALID_ARGUMENT, "a text");
+    int calls = 0;
+    while (dv_graph_call_action(graph, "gain", "unmute", NULL, 0, &error) == DV_OK && calls < 4096) calls++;
+    expect(calls < 4096, 1, "calls that wait are bounded");
+    expect(dv_graph_push(graph, NULL, 1, NULL, 0, NULL, &error), DV_INVALID_ARGUMENT, "no sound for the graph");
+    expect(dv_graph_push(graph, sound, (size_t)-1, NULL, 0, NULL, &error), DV_INVALID_ARGUMENT, "too much sound");
+    expect(dv_graph_push(graph, sound, 1600, output, 1600, &given, &error), DV_INVALID_ARGUMENT, "too little room");
+    expect(dv_graph_push(graph, sound, 1600, output, 1760, &given, &error), DV_OK, "push");
+    expect(given == 1600 && atomic_load(&levels) > 0, 1, "all of it came out, and the listener heard of it");
+    expect(dv_graph_run_file(graph, NULL, NULL, NULL, &error), DV_INVALID_ARGUMENT, "no file");
+    expect(dv_graph_run_file(graph, "/nowhere.wav", NULL, NULL, &error), DV_DEVICE_FAILED, "a file that is not there");
+    expect(dv_graph_start(graph, 0, &error), DV_INVALID_HANDLE, "no engine");
+    expect(dv_graph_remove_listener(graph, 99), DV_INVALID_ARGUMENT, "a listener that never was");
+    expect(dv_graph_remove_listener(graph, listener), DV_OK, "remove");
+    expect(dv_graph_finish(graph, output, 1, &given, &error), DV_INVALID_ARGUMENT, "too little room for the end");
+    expect(dv_graph_finish(graph, NULL, 0, &given, &error), DV_OK, "finish");
+    expect(dv_graph_push(graph, sound, 1600, NULL, 0, NULL, &error), DV_WRONG_STATE, "push after the end");
+    expect(dv_graph_stop(graph, &error), DV_OK, "stop what does not run");
+    expect(dv_processor_destroy(graph), DV_INVALID_HANDLE, "a graph is no processor");
+    expect(dv_graph_destroy(graph), DV_OK, "destroy");
+    expect(dv_graph_destroy(graph), DV_INVALID_HANDLE, "destroy twice");
+    expect(dv_graph_push(graph, sound, 1600, NULL, 0, NULL, &error), DV_INVALID_HANDLE, "push after free");
+    expect(dv_graph_get_info(graph, &info), DV_INVALID_HANDLE, "info after free");
+    expect(dv_graph_stop(graph, &error), DV_INVALID_HANDLE, "stop after free");
+    expect(dv_graph_remove_listener(graph, listener), DV_INVALID_HANDLE, "remove after free");
+}
+
+// Of memory that is gone once the graph is destroyed: a sanitizer sees a call after that.
+static void count_events(void *context, const dv_graph_event *event) {
+    *(int *)context += (int)event->value_count;
+}
+
+static void *push(void *unused) {
+    (void)unused;
+    float sound[480] = {0};
+    while (!atomic_load(&over)) {
+        dv_status status = dv_graph_push(atomic_load(&shared_graph), sound, 480, NULL, 0, NULL, NULL);
+        if (status != DV_OK && status != DV_WRONG_STATE && status != DV_INVALID_HANDLE) expect(status, DV_OK, "push beside others");
+        if (status != DV_OK) usleep(100);
+    }
+    return NULL;
+}
+
+static void destroy_graphs(void) {
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++) pthread_create(&threads[i], NULL, push, NULL);
+    for (int round = 0; round < ENGINES; round++) {
+        dv_graph graph;
+        int *count = calloc(1, sizeof *count);
+        expect(dv_graph_create(gain_graph, NULL, &graph, NULL), DV_OK, "graph beside others");
+        expect(dv_graph_add_listener(graph, "*", "*", count_events, count, NULL, NULL), DV_OK, "listener beside others");
+        atomic_store(&shared_graph, graph);
+        usleep(500);
+        while (dv_graph_destroy(graph) == DV_BUSY) {}
+        free(count);
+    }
+    atomic_store(&over, 1);
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+    atomic_store(&over, 0);
+}
+
 static _Atomic dv_engine shared_engine;
 
 // A program's audio thread and one that waits for events, while a third makes engines and destroys them.
@@ -273,7 +393,9 @@ int main(void) {
     misuse_engine();
     misuse_tokens();
     misuse_playout();
+    misuse_graph();
     destroy_engines();
+    destroy_graphs();
     dv_processor_config config = {sizeof config, 48000};
     config.backend = DV_BACKEND_BYPASS;
     dv_processor processor = 1;

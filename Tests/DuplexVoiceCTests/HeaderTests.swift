@@ -32,6 +32,41 @@ extension LibraryTests {
         @Test("the version is the header's")
         func version() { #expect(dv_version() == 0x000100) }
 
+        /// Runs a program that was built beside the tests.
+        private static func run(_ program: String, _ arguments: [String]) throws -> (status: Int32, output: String) {
+            let process = Process()
+            process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+                .deletingLastPathComponent().appending(path: program)
+            process.arguments = arguments
+            let output = Pipe()
+            (process.standardOutput, process.standardError) = (output, output)
+            try process.run()
+            let text = try output.fileHandleForReading.readToEnd() ?? Data()
+            process.waitUntilExit()
+            return (process.terminationStatus, String(decoding: text, as: UTF8.self))
+        }
+
+        @Test("Examples/CGraph prints what a graph tells of a file, and what is wrong with a description")
+        func graphExample() throws {
+            let folder = FileManager.default.temporaryDirectory.appending(path: "duplexvoice-\(UUID())")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(at: folder) }
+            func path(_ name: String) -> String { folder.appending(path: name).path() }
+            try AudioFile.write(
+                [Float](repeating: 0.5, count: 8_000), to: path("tone.wav"), sampleRate: 16_000, encoding: .float32)
+            let graph = LibraryTests.GraphTests.description(
+                "{\"id\": \"meter\", \"type\": \"LevelMeter\"}", [("inputNode", "meter")])
+            try graph.write(toFile: path("meter.json"), atomically: true, encoding: .utf8)
+            let (status, output) = try Self.run("CGraph", [path("meter.json"), path("tone.wav")])
+            #expect(status == 0)
+            #expect(output.contains("meter.level  end 0.20  rmsDb -6.02  start 0.10\n"), "\(output)")
+            #expect(output.hasSuffix("engine.finished\n8000 frames\n"), "\(output)")
+            try graph.replacing("LevelMeter", with: "Tea").write(
+                toFile: path("tea.json"), atomically: true, encoding: .utf8)
+            let refused = try Self.run("CGraph", [path("tea.json"), path("tone.wav")])
+            #expect(refused.status == 1 && refused.output.contains("node 'meter', 'type'"), "\(refused)")
+        }
+
         @Test("Examples/CProcessor writes what the library gives")
         func example() throws {
             let folder = FileManager.default.temporaryDirectory.appending(path: "duplexvoice-\(UUID())")
@@ -43,15 +78,7 @@ extension LibraryTests {
             try AudioFile.write(heard, to: path("mic.wav"), encoding: .float32)
             try AudioFile.write(played, to: path("ref.wav"), encoding: .float32)
 
-            let process = Process()
-            process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
-                .deletingLastPathComponent()
-                .appending(path: "CProcessor")
-            process.arguments = [path("mic.wav"), path("ref.wav"), path("out.wav")]
-            process.standardOutput = FileHandle.nullDevice
-            try process.run()
-            process.waitUntilExit()
-            #expect(process.terminationStatus == 0)
+            #expect(try Self.run("CProcessor", [path("mic.wav"), path("ref.wav"), path("out.wav")]).status == 0)
 
             let processor = try CProcessor(preset: DV_PRESET_VOICE_CHAT)
             let delay = processor.delay

@@ -41,8 +41,9 @@ enum ImportTable {
             "VoiceEngine", "VoiceSimulation",
         ],
         "DuplexVoiceC": [
-            "CDuplexVoice", "VoiceCoding", "VoiceEngine", "VoicePlayout", "VoiceProcessing", "VoiceRealtime",
-            "VoiceQueue", "VoiceRooms", "VoiceSignal", "VoiceTransport", "VoiceWire",
+            "CDuplexVoice", "GraphEngine", "VoiceCoding", "VoiceDevices", "VoiceEngine", "VoicePartner",
+            "VoicePlayout", "VoiceProcessing", "VoiceRealtime", "VoiceQueue", "VoiceRooms", "VoiceSignal",
+            "VoiceTransport", "VoiceWire",
         ],
         "duplex": stages.union([
             "VoiceEngine", "VoiceSimulation", "SimulatedCalls", "ArgumentParser", "CDuplexBuild", "CPcap",

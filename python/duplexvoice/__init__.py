@@ -2,8 +2,8 @@
 
 `Engine` is a microphone's way into a room and back, with echo cancelled; or a conversation with an agent in this
 process. `Processor` is the echo canceller, noise suppressor and gain control by themselves, and `clean` that for whole
-recordings; `Playout` is the jitter buffer. What fails is a `DuplexVoiceError`, with a `code` that stays the same and a
-`remedy`.
+recordings; `Playout` is the jitter buffer; `Graph` runs stages that a JSON description connects. What fails is a
+`DuplexVoiceError`, with a `code` that stays the same and a `remedy`.
 """
 
 from ._library import version as __version__
@@ -48,6 +48,7 @@ from .errors import (
 )
 from .events import Event
 from .far_end import FarEnd
+from .graph import Graph, GraphEvent
 from .playout import Playout, PlayoutStatistics
 from .processor import Processor, Report, Settings, clean
 from .statistics import Participant, Snapshot, Statistics, TalkerStatistics
@@ -72,6 +73,8 @@ __all__ = [
     "FarEnd",
     "Gain",
     "Grants",
+    "Graph",
+    "GraphEvent",
     "InternalError",
     "InterruptibleBy",
     "MemoryLock",

@@ -17,7 +17,10 @@ PREFIXES = {
     "End": "DV_END_", "Play": "DV_PLAY_", "Role": "DV_ROLE_",
 }  # fmt: skip
 # Of no enumeration.
-OTHERS = {"DV_VERSION_MAJOR", "DV_VERSION_MINOR", "DV_VERSION_PATCH", "DV_TOKEN_BYTES", "DV_PLAYOUT_PACKET_BYTES"}
+OTHERS = {
+    "DV_VERSION_MAJOR", "DV_VERSION_MINOR", "DV_VERSION_PATCH", "DV_TOKEN_BYTES", "DV_PLAYOUT_PACKET_BYTES",
+    "DV_GRAPH_TEXT_BYTES",
+}  # fmt: skip
 STRUCTURES = {
     "dv_processor_settings": dv.Settings, "dv_processor_report": dv.Report, "dv_engine_snapshot": dv.Snapshot,
     "dv_participant": dv.Participant, "dv_engine_statistics": dv.Statistics,

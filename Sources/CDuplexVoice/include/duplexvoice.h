@@ -1,5 +1,6 @@
-// DuplexVoice for C and whatever calls C: a duplex voice engine (dv_engine_*) with rooms and agents in the own process (dv_far_end_*), and the echo canceller,
-// noise suppressor and gain control by themselves (dv_processor_*), as well as the jitter buffer (dv_playout_*).
+// DuplexVoice for C and whatever calls C: a duplex voice engine (dv_engine_*) with rooms and agents in the own process (dv_far_end_*); the echo canceller,
+// noise suppressor and gain control by themselves (dv_processor_*); the jitter buffer (dv_playout_*); and graphs of stages that are described in JSON
+// (dv_graph_*).
 //
 // Handles. An object is named by a number that is never used again. 0 is none. A call with a number that names nothing (never made, destroyed,
 // of another kind) returns DV_INVALID_HANDLE and does nothing, on any thread and at any time.
@@ -7,8 +8,9 @@
 // Threads. Every function says of which side of its object it is: sound or control. Calls of a sound side neither allocate nor lock, wait or call the system,
 // but for one write to an eventfd where that is said; with a processor's backend of another library's, as far as that keeps to it (WebRTC's module has mutexes
 // of its own). A sound side takes one call at a time, from any thread; one that comes while another runs returns DV_BUSY and does nothing. Sound and control
-// never wait for each other, so an audio callback and a window may use the same object. The library never calls back: events are fetched with
-// dv_engine_next_event, and so no call can come from a wrong place.
+// never wait for each other, so an audio callback and a window may use the same object. An engine never calls back: its events are fetched with
+// dv_engine_next_event. A graph calls the functions that it was given, on threads of the library's and never on a real-time one; from such a function, a
+// dv_graph_* function that would wait for the graph returns DV_WRONG_STATE.
 //
 // Structures. `size` is set to `sizeof` by the caller. A library older than the caller takes a longer structure as long as what it does not know is
 // zero, and else returns DV_UNSUPPORTED; a newer one takes a shorter structure for one whose further fields are zero. Zero is the default of every
@@ -1447,6 +1449,217 @@ dv_status dv_conversation_confirm(dv_conversation conversation);
 ///
 /// DV_WRONG_STATE: it is nobody's. DV_INVALID_HANDLE.
 dv_status dv_conversation_cancel(dv_conversation conversation, dv_error *DV_NULLABLE error);
+
+// MARK: Graph
+
+/// Stages that a JSON description connects: microphone or file, mix-down, speech detection, recogniser, chunker, sinks.
+/// docs/graph.md has the shape of a description and the types of nodes.
+///
+///     dv_graph_create(json) ──> dv_graph_add_listener ──> dv_graph_run_file, dv_graph_push or dv_graph_start
+///
+/// A graph runs once: over a file, over the caller's sound, or on an engine's sound; then it has finished.
+///
+/// All functions are of the control side: any thread but an audio callback. They allocate and may wait. Functions that
+/// the caller gives a graph (listeners, a recogniser, nodes) are called on threads of the library's, never on a
+/// real-time thread, and not after dv_graph_destroy has returned. They must return soon, a recogniser excepted.
+typedef uint64_t dv_graph;
+
+/// Something by name: a value of an event, or an argument of an action.
+typedef struct dv_graph_value {
+    /// As docs/graph.md names it: `text`, `start`, `end`, `rmsDb`.
+    const char *name;
+    /// The text; null where it is a number.
+    const char *DV_NULLABLE text;
+    /// The number; times are seconds since the start of the sound, and a truth value is 0 or 1. NaN where it is a text.
+    double number;
+} dv_graph_value;
+
+/// What a node tells. It and all that it points to are valid during the call only.
+typedef struct dv_graph_event {
+    /// sizeof(dv_graph_event), as the library has it.
+    uint32_t size;
+    uint32_t reserved;
+    /// The node's name; `engine` for what concerns the whole.
+    const char *node;
+    /// The event's name.
+    const char *event;
+    /// What came with it, `value_count` of them, sorted by name.
+    const dv_graph_value *values;
+    size_t value_count;
+    /// A chunk's sound, mono at 16 kHz; `frames` is 0 for other events.
+    const float *sound;
+    size_t frames;
+} dv_graph_event;
+
+/// Called for an event of a graph, on a thread of the library's: one call at a time for a graph. It may call
+/// dv_graph_call_action, dv_graph_add_listener and dv_graph_remove_listener.
+typedef void (*dv_graph_listener)(void *DV_NULLABLE context, const dv_graph_event *event);
+
+/// Room for the text that a dv_graph_recogniser writes, bytes, with the zero behind it.
+#define DV_GRAPH_TEXT_BYTES 4096
+
+/// Turns a piece of speech into text, on a thread of its own; may take its time. One piece at a time for a graph.
+///
+/// - `samples`: `frames` of mono at 16 kHz, full scale ±1.
+/// - `text`: room for DV_GRAPH_TEXT_BYTES; UTF-8 that ends in a zero; empty where nothing was understood.
+///
+/// Returns 0, or any other number where it failed; `text` then says why.
+typedef int32_t (*dv_graph_recogniser)(
+    void *DV_NULLABLE context, const float *samples, size_t frames, char *text);
+
+/// Processes a block of a node of the caller's, on the graph's thread.
+///
+/// - `node`: its name in the description, so that one function serves several nodes.
+/// - `input`, `output`: `frames` of mono, full scale ±1; two different places.
+typedef void (*dv_graph_process)(
+    void *DV_NULLABLE context, const char *node, const float *input, float *output, size_t frames);
+
+/// A type of nodes of the caller's, with one input and one output, for the nodes of one graph.
+typedef struct dv_graph_node_type {
+    /// What `type` says in the description; none that exists.
+    const char *name;
+    dv_graph_process process;
+    void *DV_NULLABLE context;
+} dv_graph_node_type;
+
+/// A far end that FarEnd nodes know by name. While the graph lives its sound sides are the graph's: dv_far_end_offer,
+/// dv_far_end_take and dv_far_end_close return DV_BUSY.
+typedef struct dv_graph_far_end {
+    const char *name;
+    dv_far_end far_end;
+} dv_graph_far_end;
+
+/// What a graph has of the world. Strings are UTF-8 and are copied.
+typedef struct dv_graph_config {
+    /// sizeof(dv_graph_config).
+    uint32_t size;
+    /// 1: pocketsphinx listens for anything; with `grammar`, where none of its sentences was said.
+    uint32_t dictation;
+    /// A grammar (JSGF) of what pocketsphinx listens for; null: none.
+    const char *DV_NULLABLE grammar;
+    /// The caller's own recogniser in place of pocketsphinx; null: none. Without a recogniser, a graph with a
+    /// Recogniser node is not made.
+    dv_graph_recogniser DV_NULLABLE recogniser;
+    void *DV_NULLABLE recogniser_context;
+    /// The folder that the paths of nodes are below; null: the working directory.
+    const char *DV_NULLABLE folder;
+    /// Types of the caller's, up to 64.
+    const dv_graph_node_type *DV_NULLABLE node_types;
+    size_t node_type_count;
+    /// Far ends of FarEnd nodes, up to 4.
+    const dv_graph_far_end *DV_NULLABLE far_ends;
+    size_t far_end_count;
+} dv_graph_config;
+
+/// Makes a graph of a description, and checks all of it first.
+///
+/// - `json`: the description, UTF-8.
+/// - `config`: may be null: no recogniser, and paths below the working directory.
+/// - `graph`: where the handle goes; 0 after a failure.
+/// - `error`: `message` names the node, the field and what is allowed, for as many faults as it has room for.
+///
+/// DV_INVALID_ARGUMENT: null, or the description is wrong. DV_INVALID_SIZE, DV_UNSUPPORTED, DV_TOO_MANY, DV_EXHAUSTED.
+/// DV_INVALID_HANDLE, DV_BUSY: of a far end.
+dv_status dv_graph_create(
+    const char *DV_NULLABLE json, const dv_graph_config *DV_NULLABLE config, dv_graph *DV_NULLABLE graph,
+    dv_error *DV_NULLABLE error);
+
+/// Stops it and destroys it. Functions that it was given are not called any more once this has returned.
+///
+/// Waits for such a function that runs. DV_WRONG_STATE: called from one; nothing is destroyed. DV_INVALID_HANDLE.
+dv_status dv_graph_destroy(dv_graph graph);
+
+/// What the description says of the whole.
+typedef struct dv_graph_info {
+    /// sizeof(dv_graph_info).
+    uint32_t size;
+    /// Frames per second.
+    uint32_t sample_rate;
+    /// Frames of a block.
+    uint32_t block_frames;
+    /// Channels of `inputNode`, and of `outputNode`: 0 where nothing is connected to it.
+    uint32_t input_channels, output_channels;
+} dv_graph_info;
+
+/// Fills `info`. `info->size` must be set before.
+///
+/// DV_INVALID_HANDLE, DV_INVALID_ARGUMENT, DV_INVALID_SIZE.
+dv_status dv_graph_get_info(dv_graph graph, dv_graph_info *DV_NULLABLE info);
+
+/// Has `call` called with each event of this name.
+///
+/// - `node`: a node's name; `engine` for what concerns the whole; `*` for every one.
+/// - `event`: an event of its type, or an alias of one; `*` for every one.
+/// - `context`: handed to `call`; must last as long as the listener does.
+/// - `listener`: a number to remove it by; may be null.
+///
+/// DV_INVALID_ARGUMENT: null, no such node or event, or 1024 listen. DV_INVALID_HANDLE.
+dv_status dv_graph_add_listener(
+    dv_graph graph, const char *DV_NULLABLE node, const char *DV_NULLABLE event, dv_graph_listener DV_NULLABLE call,
+    void *DV_NULLABLE context, uint64_t *DV_NULLABLE listener, dv_error *DV_NULLABLE error);
+
+/// Ends it: `call` is not called any more once this has returned. Waits for a listener that runs, unless it is called
+/// from a function of a graph's.
+///
+/// DV_INVALID_ARGUMENT: there is no listener of this number. DV_INVALID_HANDLE.
+dv_status dv_graph_remove_listener(dv_graph graph, uint64_t listener);
+
+/// Has a node carry out an action before its next block.
+///
+/// - `node`, `action`: a node's name, and an action of its type.
+/// - `arguments`: `count` numbers that the action takes; null with 0.
+///
+/// Does not wait. DV_INVALID_ARGUMENT: null, no such node, action or argument, a text in place of a number, or 1024
+/// calls wait. DV_INVALID_HANDLE.
+dv_status dv_graph_call_action(
+    dv_graph graph, const char *DV_NULLABLE node, const char *DV_NULLABLE action,
+    const dv_graph_value *DV_NULLABLE arguments, size_t count, dv_error *DV_NULLABLE error);
+
+/// Runs over sound of the caller's, as fast as it goes. Waits while a recogniser is at work; listeners have been called
+/// with every event of it when it returns.
+///
+/// - `samples`: `frames` of the graph's rate, interleaved channels of `inputNode`, full scale ±1.
+/// - `frames`: up to 1048576.
+/// - `output`: room for what goes out by `outputNode`, interleaved; null where it is not wanted.
+/// - `output_frames`: frames that `output` has room for: `frames` and a block at least.
+/// - `given`: frames that were written; may be null.
+///
+/// DV_INVALID_ARGUMENT. DV_WRONG_STATE: it has finished, somebody else pushes, it is called from a function of a
+/// graph's, or a node cannot be made ready, which `error` names. DV_INVALID_HANDLE, DV_EXHAUSTED.
+dv_status dv_graph_push(
+    dv_graph graph, const float *DV_NULLABLE samples, size_t frames, float *DV_NULLABLE output, size_t output_frames,
+    size_t *DV_NULLABLE given, dv_error *DV_NULLABLE error);
+
+/// Says that no sound follows: completes files and pieces, and tells of them. Arguments as of dv_graph_push; `output`
+/// has room for a block at least. Does nothing more where it has finished.
+///
+/// DV_INVALID_ARGUMENT, DV_WRONG_STATE: called from a function of a graph's. DV_INVALID_HANDLE, DV_EXHAUSTED.
+dv_status dv_graph_finish(
+    dv_graph graph, float *DV_NULLABLE output, size_t output_frames, size_t *DV_NULLABLE given,
+    dv_error *DV_NULLABLE error);
+
+/// Runs over a sound file, in the file's own time, and finishes.
+///
+/// - `input`: WAV, FLAC and whatever else libsndfile knows, at any rate.
+/// - `output`: a WAV file for what goes out; null: none.
+/// - `frames`: frames of the graph's rate that were in the file; may be null.
+///
+/// DV_DEVICE_FAILED: a file. Otherwise as dv_graph_push.
+dv_status dv_graph_run_file(
+    dv_graph graph, const char *DV_NULLABLE input, const char *DV_NULLABLE output, uint64_t *DV_NULLABLE frames,
+    dv_error *DV_NULLABLE error);
+
+/// Runs on an engine's sound until dv_graph_stop: `inputNode` is what a room would get of its microphone, `outputNode`
+/// is heard in its mix and is in its echo canceller's reference.
+///
+/// DV_WRONG_STATE: as of dv_graph_push; the engine or the graph does not fit: not started, already running, a rate that
+/// is none of 16, 24 and 48 kHz, several input channels. DV_EXHAUSTED: the engine has four far ends. DV_INVALID_HANDLE.
+dv_status dv_graph_start(dv_graph graph, dv_engine engine, dv_error *DV_NULLABLE error);
+
+/// Ends what dv_graph_start began, and finishes.
+///
+/// DV_WRONG_STATE: called from a function of a graph's. DV_INVALID_HANDLE, DV_EXHAUSTED.
+dv_status dv_graph_stop(dv_graph graph, dv_error *DV_NULLABLE error);
 
 #ifdef __clang__
 #pragma clang assume_nonnull end

@@ -33,3 +33,8 @@ void *_Nullable dv_handle_retire(uint64_t handle, uint8_t kind, dv_status *_Nonn
 
 /// The same, and waits as dv_handle_enter_soon does.
 void *_Nullable dv_handle_retire_soon(uint64_t handle, uint8_t kind, dv_status *_Nonnull status);
+
+/// Around a call of a function that the caller gave: dv_callback_runs is 1 on this thread meanwhile.
+void dv_callback_enter(void);
+void dv_callback_leave(void);
+int32_t dv_callback_runs(void);

@@ -61,6 +61,13 @@ package final class ControlThread: SerialExecutor {
         try waitForAnswer { outcome in add(.call { outcome.give(body()) }) }
     }
 
+    /// Holds the caller up until the task of `body` has ended; throws as ``wait(for:)`` does.
+    package func wait<Outcome: Sendable>(
+        untilDone body: @escaping @Sendable () async -> Outcome
+    ) throws(EngineError) -> Outcome {
+        try waitForAnswer { outcome in _ = Task<Void, Never> { outcome.give(await body()) } }
+    }
+
     /// Holds the caller up until whatever `ask` begins has given its answer; throws as ``wait(for:)`` does.
     func waitForAnswer<Outcome: Sendable>(_ ask: (Answer<Outcome>) -> Void) throws(EngineError) -> Outcome {
         guard !isCurrent, !RealtimeThread.isCurrent else { throw .calledFromEngineThread }

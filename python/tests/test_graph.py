@@ -1,0 +1,100 @@
+"""Graphs: descriptions, events and actions by name, a recogniser and nodes of the program's."""
+
+import unittest
+
+import duplexvoice as dv
+import numpy as np
+
+
+def description(nodes: list[dict], links: list[tuple[str, str]], *, channels: int = 1) -> dict:
+    connections = [{"sourceNode": source, "destinationNode": target} for source, target in links]
+    graph = {"config": {"sampleRate": 16_000, "bufferSize": 160}, "nodes": nodes, "connections": connections}
+    config = {"microphoneEnabled": True, "speakerEnabled": True, "inputChannels": channels, "graph": graph}
+    return {"type": "VoiceGraph", "config": config}
+
+
+GAIN = description(
+    [{"id": "mono", "type": "MultiChannelToMono"}, {"id": "gain", "type": "Gain"}],
+    [("inputNode", "mono"), ("mono", "gain"), ("gain", "outputNode")],
+    channels=2,
+)
+
+
+class GraphTests(unittest.TestCase):
+    def test_sound_and_actions(self) -> None:
+        with dv.Graph(GAIN) as graph:
+            self.assertEqual((graph.sample_rate, graph.input_channels, graph.output_channels), (16_000, 2, 1))
+            sound = np.random.default_rng(1).uniform(-0.5, 0.5, (1_000, 2)).astype(np.float32)
+            output = np.concatenate([graph.push(sound), graph.finish()])
+            np.testing.assert_allclose(output, sound.mean(axis=1), atol=1e-5)
+            with self.assertRaises(dv.WrongStateError):
+                graph.push(sound)
+        with self.assertRaises(dv.ClosedError):
+            graph.finish()
+        with dv.Graph(GAIN) as graph:
+            graph.call_action("gain", "setGain", gainDb=-20)
+            graph.push(np.full((1_600, 2), 0.5, np.float32))
+            self.assertAlmostEqual(float(graph.push(np.full((160, 2), 0.5, np.float32))[-1]), 0.05, places=3)
+            with self.assertRaisesRegex(dv.ArgumentError, "setGain"):
+                graph.call_action("gain", "sing")
+            with self.assertRaises(dv.ArgumentError):
+                graph.push(np.zeros(160, np.float32))
+
+    def test_a_wrong_description_names_node_and_field(self) -> None:
+        wrong = description([{"id": "gain", "type": "Gain", "config": {"gainDb": 99}}], [("inputNode", "gain")])
+        with self.assertRaisesRegex(dv.ArgumentError, "node 'gain', 'gainDb'"):
+            dv.Graph(wrong)
+        with self.assertRaises(dv.ArgumentError):
+            dv.Graph("{")
+
+    def test_what_is_called(self) -> None:
+        told: list[dv.GraphEvent] = []
+        refused: list[Exception] = []
+
+        def listen(event: dv.GraphEvent) -> None:
+            told.append(event)
+            try:
+                graph.finish()
+            except dv.WrongStateError as error:
+                refused.append(error)
+
+        nodes = [{"id": "turned", "type": "App.Inverter"}, {"id": "stt", "type": "Whisper.WhisperSTT"}]
+        links = [("inputNode", "turned"), ("turned", "stt"), ("turned", "outputNode")]
+        with dv.Graph(
+            description(nodes, links),
+            recogniser=lambda sound: f"{len(sound)} frames",
+            node_types={"App.Inverter": lambda node, sound: -sound},
+        ) as graph:
+            number = graph.add_listener("stt", "transcribed", listen)
+            sound = np.linspace(-1, 1, 1_600, dtype=np.float32)
+            np.testing.assert_array_equal(graph.push(sound), -sound)
+            graph.call_action("stt", "transcribe")
+            graph.push(sound)
+            self.assertEqual([event.values["text"] for event in told], ["1600 frames"])
+            self.assertEqual((told[0].node, told[0].values["end"], len(refused)), ("stt", 0.1, 1))
+            graph.remove_listener(number)
+            graph.call_action("stt", "transcribe")
+            graph.push(sound)
+            self.assertEqual(len(told), 1)
+            with self.assertRaises(dv.ArgumentError):
+                graph.remove_listener(number)
+            with self.assertRaises(dv.ArgumentError):
+                graph.add_listener("stt", "melody", listen)
+
+    def test_on_an_engine(self) -> None:
+        links = [("inputNode", "gain"), ("gain", "outputNode")]
+        with dv.Engine(dv.EnginePreset.LOW_DELAY, sound=dv.Sound.CLIENT, priority=-1) as engine:
+            with dv.Graph(description([{"id": "gain", "type": "Gain"}], links)) as graph:
+                with self.assertRaises(dv.WrongStateError):
+                    graph.start(engine)
+                engine.start()
+                graph.start(engine)
+                with self.assertRaises(dv.WrongStateError):
+                    graph.start(engine)
+                graph.stop()
+                with self.assertRaises(dv.DeviceError):
+                    dv.Graph(GAIN).run_file("/nowhere.wav")
+
+
+if __name__ == "__main__":
+    unittest.main()
