@@ -9,15 +9,15 @@ struct EchoPresenceTests {
     private static let sound: Float = 1e-3
 
     /// Runs blocks of far-end speech and returns what is assumed after each. The only proof may be an estimate that is
-    /// a `share` of what is heard, and peaks that go on agreeing.
+    /// a `share` of what is heard or `leaves` a share of it, and peaks that go on agreeing.
     private static func run(
         _ presence: inout EchoPresence, microphone: Float, blocks: Int, reference: Float = sound,
-        share: Float = 0, isPersistent: Bool = false
+        share: Float = 0, leaves: Float = 1, isPersistent: Bool = false
     ) -> [Float] {
         (0..<blocks).map { _ in
             presence.observe(referencePower: reference, microphonePower: microphone)
             presence.judge(
-                microphone: 160 * microphone, error: 160 * microphone, estimate: 160 * share * microphone,
+                microphone: 160 * microphone, error: 160 * leaves * microphone, estimate: 160 * share * microphone,
                 product: 160 * share * microphone, isEvident: false, isPersistent: isPersistent)
             return presence.presence
         }
@@ -118,5 +118,49 @@ struct EchoPresenceTests {
         var later = Self.begin(room: Self.room)
         _ = Self.run(&later, microphone: Self.sound, blocks: 60)
         #expect(try #require(Self.run(&later, microphone: Self.sound, blocks: 10, isPersistent: true).last) < 0.01)
+    }
+
+    @Test("a delay that was found is proof, for the patience of one that is not seen again")
+    func found() throws {
+        // Given a sound that nothing proved an echo
+        var presence = Self.begin(room: Self.room)
+        #expect(try #require(Self.run(&presence, microphone: Self.sound, blocks: 40).last) < 0.01)
+        // When its delay is found
+        presence.presume()
+        // Then there is an echo at once, and none any more when nothing else shows one
+        let assumed = Self.run(&presence, microphone: Self.sound, blocks: 80)
+        #expect(assumed[..<35].allSatisfy { $0 == 1 })
+        #expect(try #require(assumed.last) < 0.01)
+    }
+
+    @Test(
+        "an estimate that leaves less than half is proof in the first moments, and one that leaves more is not",
+        arguments: [(0.45, true), (0.6, false)] as [(Float, Bool)])
+    func quick(leaves: Float, isProof: Bool) throws {
+        var presence = Self.begin(room: Self.room)
+        let assumed = Self.run(&presence, microphone: Self.sound, blocks: 40, leaves: leaves)
+        #expect(isProof ? assumed.allSatisfy { $0 == 1 } : try #require(assumed.last) < 0.01, "\(assumed)")
+    }
+
+    @Test("an estimate that begins to leave little later is chance")
+    func lateQuick() throws {
+        var presence = Self.begin(room: Self.room)
+        _ = Self.run(&presence, microphone: Self.sound, blocks: 40)
+        #expect(try #require(Self.run(&presence, microphone: Self.sound, blocks: 20, leaves: 0.3).last) < 0.01)
+    }
+
+    @Test("a room whose hum swings by 9 dB from block to block is not taken for an echo's first sound")
+    func hum() {
+        // Given the far end's first 0.5 s, of which nothing is heard yet
+        var presence = EchoPresence()
+        for block in 0..<100 {
+            presence.observe(referencePower: 0, microphonePower: block.isMultiple(of: 2) ? 2e-6 : 1.6e-5)
+        }
+        for block in 0..<50 {
+            let hum: Float = block.isMultiple(of: 2) ? 2e-6 : 1.6e-5
+            #expect(Self.run(&presence, microphone: hum, blocks: 1) == [1])
+        }
+        // When its echo begins, then it is met
+        #expect(Self.run(&presence, microphone: Self.sound, blocks: 5).allSatisfy { $0 == 1 })
     }
 }

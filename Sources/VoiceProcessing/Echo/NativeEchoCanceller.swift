@@ -114,14 +114,17 @@ extension NativeEchoCanceller {
             // of 48 had 10 dB more echo in its first second.
             suppressor.expectAnotherPath()
             belief.restartLevel()
+            presence.presume()
             record(.confirmed, delays.peak)
         case .found(let offset, let level):
             move(to: offset, because: .found)
             beginPath(level: level)
             belief.restartLevel()
+            presence.presume()
         case .shifted(let partitions, let level):
             linear.shift(by: partitions, level: level, &transform)
             belief.restartGain()
+            presence.presume()
             record(.shifted, delays.peak)
         case .moved(let offset):
             monitor.countShift(by: Self.time(move(to: offset, because: .moved)))

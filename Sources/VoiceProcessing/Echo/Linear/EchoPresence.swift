@@ -22,6 +22,10 @@ struct EchoPresence {
         /// 4.09, 4.05, 3.90, 3.74 (seed 1; seed 3: 3.89 to 3.48; seed 7: 4.11 to 3.67) and what was removed of the echo
         /// in its first 2 s 18, 25, 30, 37, 37 dB.
         var benefit: Float = 0.07
+        /// Share of the microphone, over 60 ms, below which what the estimate leaves proves an echo in the first
+        /// moments, and blocks in a row that it takes. In their first 0.3 s 23 of 24 simulated wearers of a headset
+        /// never came below 0.56; 9 of 11 recorded echoes were below 0.5 for 4 to 29 blocks.
+        var quick: (unexplained: Float, blocks: Int) = (0.5, 3)
         /// Seconds of it in which faint peaks that go on agreeing are proof too; later chance has had its time.
         var beginning: Float = 0.3
         /// Seconds of far-end speech for which the first of its echo is waited for.
@@ -62,7 +66,12 @@ struct EchoPresence {
     private var proofTime: Float = 0
     /// Power of the microphone where nothing is heard but the room.
     private var roomPower: Float = .infinity
+    /// Power of the microphone over 60 ms: single blocks of a low hum differ by more than 6 dB.
+    private var recentPower: Float?
     private var isAudible = false
+    /// Blocks in a row of which the estimate leaves little enough to prove an echo.
+    private var quickBlocks = 0
+    private var isPresumed = false
     /// Seconds in which there was something to hear besides the first far-end speech.
     private var heardTime: Float = 0
     private var slowMicrophone: Float = 0
@@ -98,9 +107,12 @@ struct EchoPresence {
 
     /// Takes a block's powers (mean squares).
     mutating func observe(referencePower: Float, microphonePower: Float) {
-        roomPower = max(Self.room.least, min(microphonePower, roomPower * Self.room.growth))
+        let before = recentPower ?? microphonePower
+        let recent = before + Self.quick * (microphonePower - before)
+        recentPower = recent
+        roomPower = max(Self.room.least, min(recent, roomPower * Self.room.growth))
         if referencePower > Self.playing { farFloor = min(referencePower, farFloor * Self.room.growth) }
-        isAudible = microphonePower > max(Self.audible.power, Self.audible.overRoom * roomPower)
+        isAudible = recent > max(Self.audible.power, Self.audible.overRoom * roomPower)
         sinceSpeech += Self.block
         let range = Self.speech.range
         if referencePower > min(range.upperBound, max(range.lowerBound, Self.speech.overFloor * farFloor)) {
@@ -113,6 +125,9 @@ struct EchoPresence {
             sinceFar += Self.block
         }
     }
+
+    /// The delay of the echo was found, so there is one.
+    mutating func presume() { isPresumed = true }
 
     /// Forgets the short averages, when the estimate was mended meanwhile.
     mutating func restartAverages() {
@@ -135,12 +150,15 @@ struct EchoPresence {
         slowMicrophone += Self.slow * (microphone - slowMicrophone)
         slowProduct += Self.slow * (product - slowProduct)
         slowEstimate += Self.slow * (estimate - slowEstimate)
-        if isAudible, sinceSpeech < Self.longestDelay { heardTime += Self.block }
+        countHeard()
         let ratio = slowProduct / (slowEstimate + 1e-12)
         let share = (2 * slowProduct - slowEstimate) / (slowMicrophone + 1e-12)
         let least = farTime > Self.proof.late ? tuning.share : tuning.earlyShare
         isExplained = farTime > Self.proof.early && share > least && ratio > tuning.ratio
-        let isProof = isEvident || isExplained || isPersistent && heardTime < tuning.beginning
+        let isQuick = farTime > Self.proof.early && quickBlocks >= tuning.quick.blocks
+        let isBegun = heardTime < tuning.beginning
+        let isProof = isEvident || isExplained || isPresumed || isBegun && (isPersistent || isQuick)
+        isPresumed = false
         sinceProof = isProof ? 0 : sinceProof + Self.block
         if isProof {
             isSeen = true
@@ -148,6 +166,12 @@ struct EchoPresence {
             if proofTime > Self.establishment { isProven = true }
         }
         decide()
+    }
+
+    /// Counts what is heard without being explained.
+    private mutating func countHeard() {
+        quickBlocks = isAudible && unexplained < tuning.quick.unexplained ? quickBlocks + 1 : 0
+        if isAudible, sinceSpeech < Self.longestDelay, quickBlocks == 0 { heardTime += Self.block }
     }
 
     private mutating func decide() {
