@@ -48,7 +48,8 @@ package final class ScriptedRealtimeServer: Sendable {
                             count += 1
                             return count
                         }
-                        Self.messages(of: number > 1 ? later ?? answer : answer, number, to: request).forEach { link.send($0.encoded) }
+                        let answered = number > 1 ? later ?? answer : answer
+                        for message in Self.messages(of: answered, number, to: request) { link.send(message.encoded) }
                     case .ended: return
                     }
                 }

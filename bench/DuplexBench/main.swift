@@ -1,6 +1,8 @@
 import Glibc
 
-// DuplexBench NAME [--json] [--long] [--seeds A-B] [--seconds N] [--stages NAME=VALUE,…] [--recordings DIR]: see bench/run, which builds it first.
+// DuplexBench NAME [--json] [--long] [--seeds A-B] [--seconds N] [--stages NAME=VALUE,…] [--recordings DIR]
+//
+// bench/run builds it and says what the options mean.
 
 /// EX_USAGE of sysexits.h.
 let usageError: Int32 = 64
