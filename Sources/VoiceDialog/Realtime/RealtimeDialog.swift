@@ -17,13 +17,13 @@ package struct RealtimeDialog: Sendable {
     /// How much may wait at all.
     package static let waitingLimit = Duration.seconds(120)
     package private(set) var settings: RealtimeSettings
-    package private(set) var counts = DialogCounts()
-    private var link = DialogLink()
-    private var table = AnswerTable()
+    package internal(set) var counts = DialogCounts()
+    var link = DialogLink()
+    var table = AnswerTable()
     private var input: TalkerInput
-    private var history = DialogHistory()
+    var history = DialogHistory()
     private var eventNumber = 0
-    private var outputs = FIFOQueue<DialogOutput>()
+    var outputs = FIFOQueue<DialogOutput>()
 
     package init(_ settings: RealtimeSettings) {
         self.settings = settings
@@ -50,10 +50,10 @@ package struct RealtimeDialog: Sendable {
         return sound
     }
 
-    private mutating func tell(_ event: DialogEvent) { outputs.append(.event(event)) }
+    mutating func tell(_ event: DialogEvent) { outputs.append(.event(event)) }
 
     @discardableResult
-    private mutating func send(_ event: ClientEvent) -> Int {
+    mutating func send(_ event: ClientEvent) -> Int {
         eventNumber += 1
         outputs.append(.send(event.encoded(settings.generation, number: eventNumber)))
         return eventNumber
@@ -106,7 +106,7 @@ package struct RealtimeDialog: Sendable {
     }
 
     /// The server is not to be trusted with more.
-    private mutating func fail(_ code: DialogErrorCode, _ explanation: String, now: Duration) {
+    mutating func fail(_ code: DialogErrorCode, _ explanation: String, now: Duration) {
         outputs.append(.disconnect)
         closed(DialogError(code, explanation), now: now)
     }
@@ -121,7 +121,7 @@ package struct RealtimeDialog: Sendable {
         input.rewind()
     }
 
-    private mutating func greet(now: Duration) {
+    mutating func greet(now: Duration) {
         link.greeted(now: now)
         send(.updateSession(settings))
         for item in history.items { send(.create(item)) }
@@ -284,7 +284,7 @@ package struct RealtimeDialog: Sendable {
     }
 
     /// Asks for the rest where all functions of an answer have been called.
-    private mutating func continueAnswer(_ id: AnswerID) {
+    mutating func continueAnswer(_ id: AnswerID) {
         guard let answer = table[id], answer.hasCalled, answer.openCalls.isEmpty, answer.response == nil,
             answer.request == nil, !answer.isOver, !answer.isDone
         else { return }
@@ -293,7 +293,7 @@ package struct RealtimeDialog: Sendable {
     }
 
     /// Nothing more of an answer comes.
-    private mutating func finish(_ id: AnswerID, _ error: DialogError?) {
+    mutating func finish(_ id: AnswerID, _ error: DialogError?) {
         guard let answer = table[id], !answer.isDone else { return }
         _ = table.update(id) {
             $0.isDone = true
@@ -303,140 +303,5 @@ package struct RealtimeDialog: Sendable {
         }
         if !answer.isOver { tell(.answerDone(id, error)) }
         if answer.isSettled { table.remove(id) }
-    }
-
-    // MARK: The server
-
-    /// A whole message of the server's.
-    package mutating func received(_ message: [UInt8], now: Duration) {
-        let event: ServerEvent
-        do throws(MalformedEvent) {
-            event = try ServerEvent(parsing: message)
-        } catch {
-            if link.isReady || link.isGreeting { fail(.malformed, error.description, now: now) }
-            return
-        }
-        if link.isReady { return handle(event, now: now) }
-        guard link.isGreeting else { return }
-        switch event {
-        case .sessionCreated: greet(now: now)
-        case .error(let fault): fail(fault, now: now)
-        default: fail(.malformed, "the server sent something before its session", now: now)
-        }
-    }
-
-    private mutating func handle(_ event: ServerEvent, now: Duration) {
-        switch event {
-        case .sessionCreated, .sessionUpdated, .other: break
-        case .speechStarted: tell(.speechStarted)
-        case .speechStopped: tell(.speechStopped)
-        case .transcript(let text):
-            history.append(.user(text))
-            tell(.recognised(text))
-        case .rateLimits(let limits): tell(.rateLimits(limits))
-        case .error(let fault): fail(fault, now: now)
-        case .responseCreated(let response, let tag): created(response, tag, now: now)
-        case .responseDone(let response, let outcome):
-            guard let id = owner(of: response, now: now) else { return }
-            done(id, response, outcome)
-        case .itemAdded(let response, let item, let isMessage):
-            guard isMessage, let id = owner(of: response, now: now) else { return }
-            // Of an answer that was settled nothing was heard here.
-            if table[id]?.isSettled == true { return _ = send(.delete(item: item)) }
-            if table.update(id, { $0.addMessage(item) }) == false { tooManyParts(now: now) }
-        case .toolCall(let response, let call):
-            guard let id = wanted(response, now: now), let answer = table[id], !answer.openCalls.contains(call.id)
-            else {
-                return
-            }
-            guard answer.openCalls.count < DialogAnswer.maximumParts else { return tooManyParts(now: now) }
-            _ = table.update(id) {
-                $0.openCalls.insert(call.id)
-                $0.hasCalled = true
-            }
-            history.append(.call(call))
-            tell(.toolCall(id, call))
-        case .sound(let place, let base64): received(base64, at: place, now: now)
-        case .caption(let response, let text), .text(let response, let text):
-            guard let id = wanted(response, now: now), let answer = table[id] else { return }
-            _ = table.update(id) { $0.addText(text) }
-            tell(.text(id, text, after: settings.output.duration(answer.received)))
-        }
-    }
-
-    private mutating func created(_ response: String, _ tag: String?, now: Duration) {
-        guard !table.isKnown(response) else { return counts.staleDeltas += 1 }
-        let asker = table.asker(tag: tag)
-        let id = asker ?? table.begin()
-        guard table.add(response, to: id) else {
-            return fail(.tooLarge, "the server made more than \(AnswerTable.maximumResponses) answers", now: now)
-        }
-        if asker == nil { tell(.answerBegan(id)) }
-        if table[id]?.isOver == true { send(.cancelResponse(response)) }
-    }
-
-    private mutating func done(_ id: AnswerID, _ response: String, _ outcome: ResponseOutcome) {
-        guard table[id]?.response == response else { return counts.staleDeltas += 1 }
-        _ = table.update(id) { $0.response = nil }
-        switch outcome {
-        case .completed where table[id]?.hasCalled == true && table[id]?.isOver == false: continueAnswer(id)
-        case .completed: finish(id, nil)
-        case .cancelled: finish(id, DialogError(.server, "the server cancelled the answer"))
-        case .incomplete(let reason): finish(id, DialogError(.server, "the server cut the answer: \(reason)"))
-        case .failed(let fault): finish(id, DialogError(fault))
-        }
-    }
-
-    private mutating func received(_ base64: String, at place: ContentPlace, now: Duration) {
-        guard let id = wanted(place.response, now: now) else { return }
-        guard let samples = Base64.decode(base64).flatMap(settings.output.decode) else {
-            return fail(.malformed, "the server sent sound that is not base64, or half a sample", now: now)
-        }
-        let waiting = settings.output.duration(table.waitingSamples + samples.count)
-        guard waiting <= Self.waitingLimit else {
-            return fail(.tooLarge, "the server sent more sound than may wait (\(Self.waitingLimit))", now: now)
-        }
-        guard table.update(id, { $0.addSound(place, samples) }) == true else { return tooManyParts(now: now) }
-        tell(.soundWaits(id))
-    }
-
-    private mutating func tooManyParts(now: Duration) {
-        fail(.tooLarge, "the server sent an answer of more than \(DialogAnswer.maximumParts) parts", now: now)
-    }
-
-    /// Whose a response is; nil where that is over. One that was never created ends the dialog.
-    private mutating func owner(of response: String, now: Duration) -> AnswerID? {
-        if let id = table.owner(of: response) { return id }
-        if table.isKnown(response) {
-            counts.staleDeltas += 1
-        } else {
-            fail(.malformed, "the server sent part of an answer that it had not begun", now: now)
-        }
-        return nil
-    }
-
-    /// Whose a response is; nil where nothing more of it is wanted.
-    private mutating func wanted(_ response: String, now: Duration) -> AnswerID? {
-        guard let id = owner(of: response, now: now) else { return nil }
-        guard let answer = table[id], !answer.isOver, answer.response == response else {
-            counts.staleDeltas += 1
-            return nil
-        }
-        return id
-    }
-
-    private mutating func fail(_ fault: ServerFault, now: Duration) {
-        let error = DialogError(fault)
-        let ending: [DialogErrorCode] = [.unauthorised, .quotaExhausted, .notFound, .sessionExpired]
-        if link.isGreeting || ending.contains(error.code) {
-            outputs.append(.disconnect)
-            return closed(error, now: now)
-        }
-        switch fault.event.flatMap(ClientEvent.purpose(ofEvent:)) {
-        case (.cancel, _)?, (.truncate, _)?, (.delete, _)?: counts.lateRefusals += 1
-        case (.response, let number)?:
-            if let asked = table.answers.values.first(where: { $0.request == number }) { finish(asked.id, error) }
-        default: tell(.failed(error))
-        }
     }
 }

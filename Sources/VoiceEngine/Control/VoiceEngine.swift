@@ -2,9 +2,6 @@ public import VoiceDevices
 public import VoiceProcessing
 internal import VoiceRealtime
 public import VoiceRooms
-internal import VoiceText
-public import VoiceTransport
-public import VoiceTurns
 
 /// A duplex voice engine: microphone in, echo cancelled, noise suppressed, level controlled, to a room; the room's
 /// voices back, played, and what is played fed to the canceller.
@@ -22,20 +19,20 @@ public actor VoiceEngine {
     private nonisolated let control = ControlThread()
     nonisolated let broadcast = EventBroadcast()
     private var running: Running?
-    private(set) var room: RoomMembership?
+    var room: RoomMembership?
     /// What was asked of streams, which outlives the room.
     var requests = StreamRequests()
     /// Carries the room's events here.
-    private var follower: Task<Void, Never>?
+    var follower: Task<Void, Never>?
     /// Waits until more of the texts may be sent.
-    private var textTimer: Task<Void, Never>?
+    var textTimer: Task<Void, Never>?
     /// The volume that was asked for, and what follows the noise below it.
     var outputVolume: Float = 1
     var noiseFollower: NoiseFollower?
     var noiseTimer: Task<Void, Never>?
     /// How talkers are brought to like loudness.
     var talkerLevelling: TalkerLevelling?
-    private var isMuted = false
+    private(set) var isMuted = false
     private var muteKind = MuteKind.stop
     private var lastRecording: RecordingStatus?
 
@@ -149,7 +146,7 @@ public actor VoiceEngine {
         }
         // In order, which tasks would not keep.
         try forwarder.start(core, broadcast) { [weak self, control] event in
-            control.perform { [weak self] in self?.assumeIsolated { $0.tellRoom(event) } }
+            control.perform { [weak self] in self?.assumeIsolated { $0.room?.take(event) } }
         }
         let routes = try RouteThread(core, broadcast)
         running = Running(media: media, core: core, forwarder: forwarder, routes: routes)
@@ -173,212 +170,6 @@ public actor VoiceEngine {
         running.halt()
         lastRecording = running.core.recorder?.status
         broadcast.forgetConditions()
-    }
-
-    // MARK: The room
-
-    /// Joins a room: publishes the microphone there and plays everybody else.
-    ///
-    /// Devices and processing run since `start()`, and what is said from this call on is kept, the last second of it,
-    /// and sent once the room is there: the first word is whole. It is heard that much later, until the first pauses
-    /// have made up for it; whoever says nothing while joining is not delayed. Muting forgets what was kept.
-    ///
-    /// - Returns: the participants who are there already.
-    /// - Throws: ``EngineError/room(_:)`` with the refusal or failure, ``EngineError/notStarted``,
-    /// ``EngineError/alreadyJoined``.
-    @discardableResult
-    public func join(
-        _ endpoint: RoomEndpoint, configuration: RoomClientConfiguration = RoomClientConfiguration()
-    ) async throws(EngineError) -> [Participant] {
-        // A room that has put the engine out is as good as none.
-        if let room, room.isOver { await leave() }
-        guard let core = running?.core else { throw .notStarted }
-        guard room == nil else { throw .alreadyJoined }
-        var configuration = configuration
-        if configuration.threadPriority == 0 { configuration.threadPriority = self.configuration.networkPriority }
-        let membership = try RoomMembership(
-            core: core, broadcast: broadcast, isMuted: isMuted, requests: requests, endpoint, configuration)
-        room = membership
-        follower = Task { [weak self, events = membership.events] in
-            for await event in events { await self?.handle(event) }
-        }
-        guard let failure = await membership.decision() else { return membership.others }
-        membership.close()
-        if room === membership { room = nil }
-        throw .room(failure)
-    }
-
-    /// Leaves the room; the sound runs on. Does nothing outside a room.
-    public func leave() async {
-        guard let leaving = room else { return }
-        leaving.askToLeave()
-        await follower?.value
-        // The network thread must have let go of the rings before the next room's takes them.
-        leaving.close()
-        if room === leaving { room = nil }
-    }
-
-    /// Of the room that the engine is in, or has just left.
-    private func handle(_ event: RoomClientEvent) {
-        room?.handle(event)
-        carryTexts()
-    }
-
-    /// Sends what is due of texts, and sees to it that it is called when more is.
-    private func carryTexts() {
-        textTimer?.cancel()
-        textTimer = nil
-        guard let pause = room?.carryTexts() else { return }
-        textTimer = Task { [weak self] in
-            do { try await Task.sleep(for: pause) } catch { return }
-            await self?.carryTexts()
-        }
-    }
-
-    private func tellRoom(_ event: MediaEvent) { room?.take(event) }
-
-    /// Sends up to 1,024 bytes to one participant, or to all others in the room; delivered in order, and again after a
-    /// break.
-    public func send(_ bytes: [UInt8], to participant: ParticipantID? = nil) throws(EngineError) {
-        guard let room else { throw .notJoined }
-        try room.send(bytes, to: participant)
-    }
-
-    /// Has the text of a stream of this engine's be `text` from now on, for everybody in the room: what a recogniser
-    /// has heard so far, say.
-    ///
-    /// A stream has a name and one text at a time; the first change after a final one begins the next, a round. Others
-    /// are told by ``EngineEvent/text(from:_:)``, whoever comes later too. Only what differs is sent, and of states
-    /// that follow each other faster than 40 a second, or than the room takes them, only the last; the last text is the
-    /// same for all, whatever was lost or sent again. Ends with the stay in the room.
-    ///
-    /// - Parameters:
-    ///   - stream: up to 32 bytes of UTF-8; eight streams at most.
-    ///   - text: up to 64 KiB of UTF-8.
-    ///   - isFinal: whether it stays as it is.
-    ///   - extras: up to 512 bytes that come with it, JSON by custom.
-    /// - Throws: ``EngineError/notJoined``, ``EngineError/text(_:)``.
-    public func setText(
-        _ stream: String, to text: String, isFinal: Bool = false, extras: String = ""
-    ) throws(EngineError) {
-        try changeText(stream, .replace(text), isFinal: isFinal, extras: extras)
-    }
-
-    /// Puts `text` behind the text of a stream, as a model's tokens come; see ``setText(_:to:isFinal:extras:)``.
-    public func appendText(
-        _ stream: String, _ text: String, isFinal: Bool = false, extras: String = ""
-    ) throws(EngineError) {
-        try changeText(stream, .append(text), isFinal: isFinal, extras: extras)
-    }
-
-    /// Gives up the text of a stream where it is, as that of an answer that was interrupted: the next change begins the
-    /// next round.
-    public func abandonText(_ stream: String) { room?.abandonText(stream) }
-
-    private func changeText(
-        _ stream: String, _ change: TextChange, isFinal: Bool, extras: String
-    ) throws(EngineError) {
-        guard let room else { throw .notJoined }
-        try room.changeText(stream, change, isFinal: isFinal, extras: extras)
-        carryTexts()
-    }
-
-    /// Interrupts a participant, or where none is given this engine's own speech.
-    ///
-    /// Of what was said before nothing more is heard: here it fades out within 5 ms of the media thread's next block,
-    /// at every other listener when the room's message comes; what is still under way is dropped by its generation,
-    /// which every packet says. The talker, and everybody else, is told by
-    /// ``EngineEvent/interrupted(_:by:generation:)``; when the talker speaks again, by
-    /// ``EngineEvent/generationStarted(_:generation:)``. How far a named utterance was heard is told when the last of
-    /// it has left the DAC, here by ``EngineEvent/utteranceHeard(_:_:at:)``, and to its talker, by each of its
-    /// listeners, by ``EngineEvent/heard(_:by:)``.
-    ///
-    /// Another may be interrupted only who joined with ``RoomClientConfiguration/interruptibleBy`` `.anyone`, as an
-    /// agent does; else, and beyond twice a second, the room refuses, and what is said is heard again from then on.
-    ///
-    /// - Throws: ``EngineError/notJoined``, ``EngineError/unknownParticipant(_:)``, ``EngineError/overloaded``,
-    /// ``EngineError/requestRefused(_:)``.
-    public func interrupt(_ participant: ParticipantID? = nil) throws(EngineError) {
-        guard let room else { throw .notJoined }
-        try room.interrupt(participant)
-    }
-
-    /// Interrupts, as ``interrupt(_:)`` does, and waits until it is known how far what was said was heard.
-    ///
-    /// Of a participant there is one receipt, for the utterance that it was saying, from this engine's loudspeaker; of
-    /// this engine's own speech one for each participant that had begun to hear the utterance, as its engine tells.
-    /// Without a named utterance (``beginUtterance(_:)``) there is none. Does not block; a receipt comes when the last
-    /// of the old sound has left the DAC, a fade and the device's buffer after the interruption, and from others a way
-    /// through the room later.
-    ///
-    /// - Parameter timeout: how long to wait for receipts; then what was told last comes instead, which
-    ///   ``HeardUtterance/isFinal`` says. The cancellation of the task ends the wait the same way.
-    /// - Throws: as ``interrupt(_:)``.
-    public func interrupt(
-        _ participant: ParticipantID? = nil, awaitingReceiptsFor timeout: Duration
-    ) async throws(EngineError) -> [InterruptionReceipt] {
-        guard let room else { throw .notJoined }
-        let number = room.openReceipts(of: participant)
-        do throws(EngineError) {
-            try room.interrupt(participant)
-        } catch {
-            room.giveUp(number)
-            throw error
-        }
-        let timer = Task {
-            // Cancelled where the receipts have come, which then finds nobody.
-            try? await Task.sleep(for: timeout)
-            self.giveUpReceipts(number, of: room)
-        }
-        let receipts = await withTaskCancellationHandler {
-            await room.receipts(number)
-        } onCancel: {
-            timer.cancel()
-        }
-        timer.cancel()
-        return receipts
-    }
-
-    private func giveUpReceipts(_ number: UInt64, of room: RoomMembership) { room.giveUp(number) }
-
-    /// Has what a participant says give way to whoever speaks at the microphone, as an agent's answer does in a
-    /// ``Conversation``: it is made quieter at once, silenced and kept while the near talker goes on, and interrupted
-    /// when they mean it (``interrupt(_:)``). After a cough or an "mm-hm" it goes on where it was; it is late then by
-    /// as much as was kept, and catches up in its pauses. ``EngineEvent/bargeIn(_:_:)`` tells of each stage.
-    ///
-    /// One participant at a time: of the one before what was kept is heard first. Of a participant with several streams
-    /// one is kept, and the others are silent meanwhile. 5 s are kept; of what is held longer
-    /// the talker goes on, quieter. Ends with ``BargeInPolicy/off``, and when the participant leaves. Needs the speech
-    /// detection and the echo readiness of ``ProcessingSettings/voiceAgent`` or the like.
-    ///
-    /// - Throws: ``EngineError/notJoined``, ``EngineError/unknownParticipant(_:)``, ``EngineError/overloaded``,
-    ///   ``EngineError/turn(_:)``.
-    public func setBargeIn(_ policy: BargeInPolicy, for participant: ParticipantID) throws(EngineError) {
-        if let fault = TalkMode.duplex(Duplex(bargeIn: policy)).fault { throw .turn(.invalidMode(fault)) }
-        guard let room else { throw .notJoined }
-        try room.setBargeIn(policy, for: participant)
-    }
-
-    /// A recogniser has heard words: what is suspected or held is an interruption. Does nothing where nothing is.
-    ///
-    /// - Throws: ``EngineError/notStarted``, ``EngineError/overloaded``.
-    public func confirmBargeIn() throws(EngineError) {
-        guard let core = running?.core else { throw .notStarted }
-        try core.send(.confirmBargeIn)
-    }
-
-    /// Says that what is captured from now on is this utterance, as an agent does whose device is its synthesiser; nil:
-    /// none.
-    ///
-    /// Each packet then tells the utterance and its place in it. Where it is interrupted
-    /// (``EngineEvent/interrupted(_:by:generation:)``) the rest of it is not sent, until the next utterance is named or
-    /// this is called with nil: what the synthesiser still delivers is heard by nobody. It counts by the ADC's time,
-    /// also where what is said waits before it is sent.
-    ///
-    /// - Throws: ``EngineError/notStarted``, ``EngineError/overloaded``.
-    public func beginUtterance(_ utterance: UtteranceID?) throws(EngineError) {
-        guard let core = running?.core else { throw .notStarted }
-        try core.send(.beginUtterance(utterance?.rawValue))
     }
 
     // MARK: While it runs

@@ -28,17 +28,17 @@ struct StreamTable: ~Copyable {
     /// What became of a packet.
     enum Reception { case taken, withoutSlot, unknownStream }
 
-    private let slots: UnsafeMutablePointer<DownlinkStream>
-    private let count: Int
-    private let members: UnsafeMutablePointer<StreamMember>
+    let slots: UnsafeMutablePointer<DownlinkStream>
+    let count: Int
+    let members: UnsafeMutablePointer<StreamMember>
     /// The members' synchronization sources, beside each other: what each packet is looked up in.
     private let sources: UnsafeMutablePointer<UInt32>
     private(set) var memberCount = 0
     /// Whom ``examine(now:reportInterval:)`` looks at next.
-    private var nextExamined = 0
-    private var hold = StreamHold()
+    var nextExamined = 0
+    var hold = StreamHold()
     /// Whose stream is to go through it; 0 for nobody's.
-    private var watched: UInt32 = 0
+    var watched: UInt32 = 0
     /// How talkers are brought to like loudness; nil: not.
     var levelling: TalkerLevelling?
     /// What the streams of one participant sound together.
@@ -191,56 +191,14 @@ struct StreamTable: ~Copyable {
         return nil
     }
 
-    private func member(of source: UInt32) -> Int? {
+    func member(of source: UInt32) -> Int? {
         for index in 0..<memberCount where unsafe sources[index] == source { return index }
         return nil
     }
 
-    private func slot(of source: UInt32) -> Int? {
+    func slot(of source: UInt32) -> Int? {
         for index in 0..<count where unsafe slots[index].synchronizationSource == source { return index }
         return nil
-    }
-
-    // MARK: Who is there
-
-    /// Looks at one member, in turn, so that a run costs the same in every room; returns what is news of it.
-    ///
-    /// - Parameter reportInterval: how often those who send nothing report, on average.
-    mutating func examine(now: Duration, reportInterval: Duration) -> MediaEvent? {
-        guard memberCount > 0 else { return nil }
-        nextExamined = nextExamined + 1 < memberCount ? nextExamined + 1 : 0
-        let index = nextExamined
-        let source = unsafe members[index].synchronizationSource
-        if unsafe members[index].isUnheard && !members[index].wasTold {
-            unsafe members[index].wasTold = true
-            return .tooManyStreams(synchronizationSource: source)
-        }
-        let participant = unsafe members[index].participant
-        guard participant != 0 else { return nil }
-        let heard = lastHeard(of: participant)
-        let isFirst = firstMember(of: participant) == index
-        let condition = unsafe members[index].examine(
-            now: now, isFirst: isFirst, heard: heard, reportInterval: reportInterval)
-        if let condition { return .streamCondition(participant: participant, condition) }
-        guard let slot = unsafe members[index].slot else { return nil }
-        let (expected, received) = unsafe slots[slot].packetCounts
-        let link = unsafe members[index].examineLink(expected: expected, received: received, now: now)
-        return link.map { .streamCondition(participant: participant, $0) }
-    }
-
-    private func firstMember(of participant: UInt32) -> Int? {
-        for index in 0..<memberCount where unsafe members[index].participant == participant { return index }
-        return nil
-    }
-
-    /// When anything last came of a participant, on whichever of its streams.
-    private func lastHeard(of participant: UInt32) -> Duration? {
-        var last: Duration?
-        for index in 0..<memberCount where unsafe members[index].participant == participant {
-            guard let heard = unsafe members[index].heard else { continue }
-            last = last.map { max($0, heard) } ?? heard
-        }
-        return last
     }
 
     // MARK: Reports and sound
@@ -269,81 +227,6 @@ struct StreamTable: ~Copyable {
         guard let slot = unsafe members[index].slot else { return }
         let drops = unsafe slots[slot].flush(generation: generation)
         if hold.source == source { hold.generationChanged(drops: drops) }
-    }
-
-    // MARK: Spoken into
-
-    /// Has a participant's stream be one that can be spoken into; 0: nobody's. What was kept of the one before is heard
-    /// first.
-    mutating func watch(_ participant: UInt32) { watched = participant }
-
-    /// What is known of the talker who is watched: nothing while what was kept of the one before is still heard.
-    var watchedTalker: WatchedTalker {
-        mutating get {
-            guard isHoldWatched else { return WatchedTalker() }
-            return WatchedTalker(
-                isSounding: hold.isSounding, isUnderWay: hold.isUnderWay, isGivenUp: hold.delivery == .givenUp)
-        }
-    }
-
-    /// Whether it is the watched participant's stream that goes through the hold.
-    private var isHoldWatched: Bool {
-        mutating get {
-            guard let source = hold.source, let slot = slot(of: source) else { return false }
-            return unsafe slots[slot].participant == watched
-        }
-    }
-
-    /// Holds that ended because the ring was full.
-    var holdOverflows: Int { hold.overflows }
-
-    /// Does what somebody who speaks into the watched stream brings about. Of a participant with several streams one is
-    /// kept; the others are silent meanwhile.
-    mutating func change(_ delivery: SpeechDelivery) {
-        guard let source = hold.source, let slot = slot(of: source) else { return }
-        let (factor, frames) = delivery.toOthers
-        duckOthers(of: slot, by: factor, over: frames)
-        switch delivery {
-        case .whole(let rewind, let frames):
-            hold.release(rewind: rewind)
-            unsafe slots[slot].duck(by: 1, over: frames)
-        // Of the one before, what was begun is only undone.
-        case _ where !isHoldWatched: break
-        case .ducked(let factor, let frames):
-            // It may have been held a block ago.
-            hold.release(rewind: 0)
-            unsafe slots[slot].duck(by: factor, over: frames)
-        case .held: hold.hold()
-        case .givenUp(let frames):
-            hold.giveUp()
-            unsafe slots[slot].duck(by: 1, over: frames)
-        }
-    }
-
-    /// Has the other streams of a slot's participant be quieter by a factor.
-    private mutating func duckOthers(of slot: Int, by factor: Float, over frames: Int) {
-        let participant = unsafe slots[slot].participant
-        guard participant != 0 else { return }
-        for index in 0..<count where unsafe slots[index].participant == participant {
-            if index != slot { unsafe slots[index].duck(by: factor, over: frames) }
-        }
-    }
-
-    /// Has the hold go with the watched participant's stream, when nothing is kept of the one before.
-    private mutating func attachHold() {
-        let isInUse = hold.lag > 0 || hold.delivery != .playing
-        // Nor does it leave one stream of theirs for another, which may be ducked.
-        if let source = hold.source, slot(of: source) != nil, isInUse || isHoldWatched { return }
-        var wanted: UInt32?
-        if watched != 0 {
-            for index in 0..<count where unsafe slots[index].synchronizationSource != nil {
-                if unsafe slots[index].participant == watched {
-                    wanted = unsafe slots[index].synchronizationSource
-                    break
-                }
-            }
-        }
-        if hold.source != wanted { hold.restart(wanted) }
     }
 
     /// The device played `frames` frames of silence of its own accord.
@@ -435,17 +318,5 @@ struct StreamTable: ~Copyable {
             unsafe table.append(slots[index].report())
         }
         return table
-    }
-}
-
-extension SpeechDelivery {
-    /// What it does to streams that are not kept: a factor, and within how many frames.
-    fileprivate var toOthers: (factor: Float, frames: Int) {
-        switch self {
-        // What is given up is dropped by its generation.
-        case .whole(_, let frames), .givenUp(let frames): (1, frames)
-        case .ducked(let factor, let frames): (factor, frames)
-        case .held: (0, GainRamp.rampFrames)
-        }
     }
 }

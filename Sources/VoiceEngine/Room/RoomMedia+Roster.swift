@@ -1,0 +1,87 @@
+package import VoiceRooms
+
+// Coming in, and coming back: what follows from who is in the room, and what of it is news.
+
+extension RoomMedia {
+    mutating func enter(_ grant: JoinGrant, _ roster: RoomRoster) -> [Action] {
+        begin(grant, roster)
+        let others = roster.entries.filter { $0.participant != own }
+        let choices = enterChoice(grant, isSameStay: false)
+        let arrivals = others.flatMap { arrive($0) }
+        let joined = [Action.post(.joined(room: grant.room, as: grant.participant))]
+        return choices + arrivals + publishing(grant) + publishingOutgoing(grant) + joined
+            + others.flatMap { noteMute(of: $0) }
+    }
+
+    private mutating func enterChoice(_ grant: JoinGrant, isSameStay: Bool) -> [Action] {
+        choose { $0.enter(takesAll: grant.capabilities.contains(.autoSubscribe), isSameStay: isSameStay, &$1) }
+    }
+
+    private mutating func begin(_ grant: JoinGrant, _ roster: RoomRoster) {
+        self.grant = grant
+        let own = roster[grant.participant].map { Participant($0) }
+        stay = (grant.room, own ?? Participant(RosterEntry(participant: grant.participant, identity: "", name: "")))
+    }
+
+    mutating func comeBack(_ grant: JoinGrant, _ roster: RoomRoster) -> [Action] {
+        isAway = false
+        return reconcile(
+            grant, roster, isSameStay: grant.resumed, mayAnswer: grant.resumed, telling: [.post(.reconnected)])
+    }
+
+    /// What follows from who is there now, where events were lost.
+    package mutating func catchUp(_ grant: JoinGrant, _ roster: RoomRoster) -> [Action] {
+        let isSameStay = grant.participant == own && (ownStream == nil || grant.streams.first == ownStream)
+        let isBack = isAway
+        isAway = false
+        return reconcile(
+            grant, roster, isSameStay: isSameStay, mayAnswer: false, telling: isBack ? [.post(.reconnected)] : [])
+    }
+
+    /// - Parameter mayAnswer: whether answers to interruptions of ours may still come: not in another stay, and not
+    ///   where they may be among events that were lost.
+    private mutating func reconcile(
+        _ grant: JoinGrant, _ roster: RoomRoster, isSameStay: Bool, mayAnswer: Bool, telling news: [Action]
+    ) -> [Action] {
+        let before = stay?.own
+        begin(grant, roster)
+        let others = roster.entries.filter { $0.participant != own }
+        let described = roster.entries.flatMap { changes(of: $0, since: $0.participant == own ? before : nil) }
+        let gone = participants.keys.sorted().filter { id in
+            !others.contains { $0.participant == id && $0.identity == participants[id]?.identity }
+        }
+        var media: [Action] = []
+        if !mayAnswer {
+            media += played.forgetUnanswered().map { .command($0) }
+        }
+        media += gone.flatMap { depart($0) }
+        // Subscriptions may have been confirmed by events that were lost.
+        media += enterChoice(grant, isSameStay: isSameStay && mayAnswer)
+        let come = others.filter { participants[$0.participant] == nil }
+        for entry in others { media += update(entry) }
+        media += isSameStay ? resume(roster) : publishing(grant) + withdrawOutgoing() + publishingOutgoing(grant)
+        return media + news + described + gone.map { .post(.participantLeft($0, nil)) }
+            + come.map { .post(.participantJoined(Participant($0))) } + others.flatMap { noteMute(of: $0) }
+    }
+
+    /// Plays what `entry` publishes, and nothing else of it.
+    private mutating func update(_ entry: RosterEntry) -> [Action] {
+        let wanted = entry.streams.map(\.assignment)
+        let dropped = published.values.filter { known in
+            known.publisher == entry.participant && !wanted.contains(known.stream.assignment)
+        }
+        return dropped.map(\.stream.assignment.stream).sorted().flatMap { drop($0) } + arrive(entry)
+    }
+
+    /// Goes on with our stream as the room has it: its confirmation may have been lost in the break.
+    private mutating func resume(_ roster: RoomRoster) -> [Action] {
+        let others = resumeOutgoing(roster)
+        if let grant, (stay?.own.role == .talker) != (ownStream != nil) {
+            return stopSending() + publishing(grant) + others
+        }
+        guard let own, let ownStream else { return others }
+        let entry = roster[own]?.streams.first { $0.assignment == ownStream }
+        guard let entry else { return (isPublished ? stopSending() : []) + others }
+        return (isPublished ? beginGeneration(entry.generation) : send(entry)) + others
+    }
+}
