@@ -11,7 +11,7 @@ final class SideSound {
     /// Seconds that wait for a slow reader: as long as a recogniser or a disk may take now and then.
     private static let seconds = 4
 
-    private var producer: FrameProducer
+    private let producer: NodeState<FrameProducer>
     private var consumer: FrameConsumer
     private var converter: RateConverter?
     private let inputRate: Int
@@ -36,7 +36,7 @@ final class SideSound {
         } catch {
             throw GraphError(node: settings.id, "there is no memory for its sound: \(error)")
         }
-        producer = ring.producer
+        producer = NodeState(ring.producer)
         consumer = ring.consumer
         guard inputRate != outputRate else { return }
         do throws(RateConverterError) {
@@ -51,13 +51,14 @@ final class SideSound {
 
     /// Takes a block. Allocates nothing.
     func write(_ sound: Span<Float>) {
-        lost += sound.count - producer.write(sound, time: MonotonicTime(nanoseconds: 0))
+        let taken = producer.value.write(sound, time: MonotonicTime(nanoseconds: 0))
+        if taken < sound.count { lost += sound.count - taken }
     }
 
     /// Gives all that is there to `take`, in pieces. Allocates.
     func read(_ take: ([Float]) -> Void) {
-        while producer.fill > 0 {
-            var piece = [Float](repeating: 0, count: min(producer.fill, inputRate))
+        while producer.value.fill > 0 {
+            var piece = [Float](repeating: 0, count: min(producer.value.fill, inputRate))
             var span = piece.mutableSpan
             let count = consumer.read(into: &span)
             give(Array(piece.prefix(count)), take)

@@ -16,9 +16,13 @@ extension NodeCatalog {
     /// Rates that the engine's far ends and converters exchange sound at, Hz.
     private static let exchangeRates = [16_000, 24_000, 48_000]
 
-    private static let monoMix = NodeType(
-        "MultiChannelToMono", summary: "The mean of all channels.", inputs: [NodePort("input", .any)],
-        outputs: [NodePort("output")])
+    private static let monoMix: NodeType = {
+        var type = NodeType(
+            "MultiChannelToMono", summary: "The mean of all channels; costs nothing where there is one.",
+            inputs: [NodePort("input", .any)], outputs: [NodePort("output")])
+        type.passesOneChannel = true
+        return type
+    }()
 
     private static let monoCopy = NodeType(
         "MonoToMultiChannel", summary: "The same sound in every channel.",

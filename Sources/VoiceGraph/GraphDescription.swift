@@ -11,6 +11,11 @@ public struct GraphDescription: Sendable {
         public var inputs: [Int] = []
         /// Channels of each output.
         public var outputs: [Int] = []
+
+        /// Whether its outputs are its input as it is, so that it costs nothing.
+        package var isPassThrough: Bool { type.isPassThrough || hasNothingToDo }
+        /// Whether it need not run at all.
+        package var hasNothingToDo: Bool { type.passesOneChannel && inputs.first == 1 }
     }
 
     /// An end of a connection: a port, an event or an action of a node, by their indices.

@@ -22,6 +22,8 @@ public struct NodeType: Sendable {
     public var needsWholeBlocks: Bool
     /// Whether its outputs are its input, so that it costs nothing.
     public var isPassThrough: Bool
+    /// Whether its outputs are its input where that has one channel.
+    package var passesOneChannel = false
     /// What else must hold; nil for nothing.
     public var check: (@Sendable (NodeSettings) -> GraphFault?)?
 

@@ -20,8 +20,9 @@ final class GainNode: GraphNode {
         let sound = input.sound()
         var louder = output.sound()
         let goal: Float = isMuted ? 0 : wanted
-        let step = (goal - present) / Float(input.frames)
-        for index in 0..<input.frames { louder[index] = sound[index] * (present + step * Float(index + 1)) }
+        let start = present
+        let step = (goal - start) / Float(input.frames)
+        for index in 0..<input.frames { louder[index] = sound[index] * (start + step * Float(index + 1)) }
         present = goal
     }
 
@@ -48,11 +49,14 @@ final class LevelMeterNode: GraphNode {
 
     func process(_ input: borrowing GraphInput, into output: inout GraphOutput) {
         let sound = input.sound()
-        for index in 0..<input.frames {
-            energy += sound[index] * sound[index]
-            filled += 1
-            guard filled == interval else { continue }
-            let end = input.position + Int64(index + 1)
+        var used = 0
+        while used < input.frames {
+            let count = min(interval - filled, input.frames - used)
+            energy += VoiceSignal.energy(of: sound.extracting(used..<used + count))
+            used += count
+            filled += count
+            guard filled == interval else { break }
+            let end = input.position + Int64(used)
             let level = max(-127, 10 * log10f(energy / Float(interval) + 1e-13))
             output.tell(0, start: started, end: end, value: level)
             (energy, filled, started) = (0, 0, end)

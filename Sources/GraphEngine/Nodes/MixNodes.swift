@@ -1,13 +1,9 @@
-/// The mean of all channels.
+/// The mean of several channels; a single one passes as it is.
 final class MonoMixNode: GraphNode {
     func process(_ input: borrowing GraphInput, into output: inout GraphOutput) {
         let channels = input.channels()
         let first = input.sound()
         var mean = output.sound()
-        if channels == 1 {
-            for index in 0..<input.frames { mean[index] = first[index] }
-            return
-        }
         let scale = 1 / Float(channels)
         for index in 0..<input.frames { mean[index] = first[index] * scale }
         for channel in 1..<channels {
