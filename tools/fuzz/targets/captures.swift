@@ -20,8 +20,9 @@ struct Failure: Error {
 private let path: String = {
     let name = "/dev/shm/duplex-fuzz-\(getpid()).pcap"
     guard let stream = unsafe fopen(name, "w") else { fatalError("no file to read from") }
-    unlink(name)
-    return "/proc/self/fd/\(unsafe fileno(stream))"
+    unsafe unlink(name)
+    let descriptor = unsafe fileno(stream)
+    return "/proc/self/fd/\(descriptor)"
 }()
 
 /// libFuzzer's entry: one input, always answered 0; a precondition that fails is a finding.

@@ -111,7 +111,7 @@ private func play(server choices: inout Choices) {
         while let output = session.pollOutput() {
             outputs += 1
             if case .recognise(let item, _, _) = output { recognising = item }
-            if case .respond(let response, _, _) = output { responding = response }
+            if case .respond(let response, _, _, _) = output { responding = response }
         }
         precondition(outputs < 1_000, "\(outputs) outputs of one input")
     }

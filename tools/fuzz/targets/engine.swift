@@ -225,7 +225,8 @@ private struct Scene: ~Copyable {
             var none: RunRecorder?
             _ = downlink.look(&none)
             downlink.run(
-                RunClock(start: now, isLive: false), take: nil, playback: DirectionCounts(), farEnds: &farEnds,
+                RunClock(start: now, isLive: false, ownsThread: false), take: nil, playback: DirectionCounts(),
+                farEnds: &farEnds,
                 reports: &reports,
                 events: &events)
         }
