@@ -94,6 +94,11 @@ public struct GraphInput: ~Copyable {
     /// Channels of a port: 0 where it is not connected.
     public func channels(_ port: Int = 0) -> Int { port < count ? unsafe ports[port].channels : 0 }
 
+    /// All channels of a port, one behind the other, a block each; nil where it is not connected. For the C library.
+    package func planes(_ port: Int) -> UnsafePointer<Float>? {
+        channels(port) > 0 ? unsafe UnsafePointer(ports[port].planes) : nil
+    }
+
     /// A channel of a port that has it.
     @_lifetime(borrow self)
     public func sound(_ port: Int = 0, channel: Int = 0) -> Span<Float> {
@@ -125,6 +130,11 @@ public struct GraphOutput: ~Copyable {
 
     /// Channels of a port.
     public func channels(_ port: Int = 0) -> Int { port < count ? unsafe ports[port].channels : 0 }
+
+    /// All channels of a port, one behind the other, a block each; nil where there is no such port. For the C library.
+    package mutating func planes(_ port: Int) -> UnsafeMutablePointer<Float>? {
+        channels(port) > 0 ? unsafe ports[port].planes : nil
+    }
 
     /// A channel of a port that has it, to be filled.
     @_lifetime(&self)

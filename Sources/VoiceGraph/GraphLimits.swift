@@ -24,4 +24,17 @@ public enum GraphLimits {
     public static let sampleRates = [8_000, 16_000, 24_000, 32_000, 44_100, 48_000]
     /// Frames of a block.
     public static let bufferSizes = 16...8_192
+
+    /// Whether a text may be a node's or a port's name.
+    package static func isName(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.count <= name
+            && text.utf8.allSatisfy {
+                switch $0 {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
+                    true
+                default: false
+                }
+            }
+    }
 }

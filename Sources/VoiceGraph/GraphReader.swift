@@ -112,7 +112,7 @@ struct GraphReader {
             }
             return nil
         }
-        guard Self.isName(id) else {
+        guard GraphLimits.isName(id) else {
             add(nil, "\(place).id", "'\(brief(id))' is no name; use 1 to \(GraphLimits.name) letters, digits, _ and -")
             return nil
         }
@@ -142,18 +142,6 @@ struct GraphReader {
         }
         if let fault = type.check?(settings) { faults.append(GraphFault(node: id, field: fault.field, fault.message)) }
         return GraphDescription.Node(settings: settings, type: type)
-    }
-
-    private static func isName(_ text: String) -> Bool {
-        !text.isEmpty && text.utf8.count <= GraphLimits.name
-            && text.utf8.allSatisfy {
-                switch $0 {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
-                    true
-                default: false
-                }
-            }
     }
 
     private mutating func fields(_ config: JSON?, of type: NodeType, _ id: String) -> [String: GraphValue] {

@@ -237,6 +237,7 @@ struct GraphWiring {
             nodes[index].outputs = (0..<max(type.outputs.count, used)).map { place in
                 switch type.outputs[min(place, type.outputs.count - 1)].channels {
                 case .mono: 1
+                case .exactly(let count): count
                 case .any: first
                 case .field(let name): nodes[index].settings.integer(name)
                 }
@@ -254,11 +255,15 @@ struct GraphWiring {
             let wanted: Int
             switch port.channels {
             case .mono: wanted = 1
+            case .exactly(let count): wanted = count
             case .any: wanted = channels
             case .field(let name): wanted = nodes[index].settings.integer(name)
             }
             if channels != wanted {
-                let remedy = wanted == 1 ? "a MultiChannelToMono" : "a MonoToMultiChannel"
+                let remedy =
+                    wanted == 1
+                    ? "a MultiChannelToMono"
+                    : channels == 1 ? "a MonoToMultiChannel" : "a MultiChannelToMono and a MonoToMultiChannel"
                 complain(
                     index, inputName(End(node: index, place: place)),
                     "takes \(wanted) channel\(wanted == 1 ? "" : "s"), and '\(nodes[writer.node].settings.id)' gives \(channels); put \(remedy) between"

@@ -110,6 +110,8 @@ public struct NodePort: Equatable, Sendable {
     /// How many channels.
     public enum Channels: Equatable, Sendable {
         case mono
+        /// So many, 1 to ``GraphLimits/channels``.
+        case exactly(Int)
         /// Of an input: any number. Of an output: as the first input has.
         case any
         /// As many as this field says.

@@ -199,7 +199,7 @@ extension LibraryTests {
 }
 
 /// What listeners of C's were told.
-private final class Told: Sendable {
+final class Told: Sendable {
     struct Event: Equatable {
         var node: String
         var event: String
@@ -224,10 +224,24 @@ private final class Told: Sendable {
 }
 
 /// A graph as C has it, destroyed in the end.
-private final class CGraph {
+final class CGraph {
     let handle: dv_graph
     private(set) var error = dv_error()
     private var listeners: [Told] = []
+
+    /// - Parameter types: stands where C's array would.
+    init(_ json: String, types: StageTypes, size: Int? = nil) throws {
+        var config = unsafe dv_graph_config()
+        unsafe config.size = UInt32(size ?? MemoryLayout<dv_graph_config>.size)
+        unsafe (config.stage_types, config.stage_type_count) = (types.start, types.count)
+        var (made, failure): (dv_graph, dv_error) = (7, dv_error())
+        let status = unsafe dv_graph_create(json, &config, &made, &failure)
+        handle = made
+        guard status == DV_OK else {
+            #expect(made == 0)
+            throw Refusal(status: status, message: text(failure))
+        }
+    }
 
     init(_ json: String, own: Bool = false, farEnd: dv_far_end? = nil) throws {
         var config = unsafe dv_graph_config()

@@ -1514,13 +1514,80 @@ typedef int32_t (*dv_graph_recogniser)(
 typedef void (*dv_graph_process)(
     void *DV_NULLABLE context, const char *node, const float *input, float *output, size_t frames);
 
-/// A type of nodes of the caller's, with one input and one output, for the nodes of one graph.
+/// A type of nodes of the caller's with one mono input and one mono output, `input` and `output`, for the nodes of one
+/// graph. dv_graph_stage_type has several.
 typedef struct dv_graph_node_type {
     /// What `type` says in the description; none that exists.
     const char *name;
-    dv_graph_process process;
+    dv_graph_process DV_NULLABLE process;
     void *DV_NULLABLE context;
 } dv_graph_node_type;
+
+/// Ports that a side of a dv_graph_stage_type may have, and channels of a port.
+#define DV_GRAPH_PORTS 16
+#define DV_GRAPH_CHANNELS 8
+
+/// Where sound enters or leaves the nodes of a dv_graph_stage_type.
+typedef struct dv_graph_port {
+    /// What connections call it: 1 to 64 letters, digits, `_` and `-`; each once among the inputs, and once among the
+    /// outputs.
+    const char *DV_NULLABLE name;
+    /// 1 to DV_GRAPH_CHANNELS. 0: of an input any number; of an output as many as the first input that is connected.
+    uint32_t channels;
+    /// 1: an input that need not be connected. 0 for outputs.
+    uint32_t is_optional;
+} dv_graph_port;
+
+/// What a node hears at an input: channel `c` begins at `samples + c * frames` of the block.
+typedef struct dv_graph_heard {
+    /// Full scale ±1; null where the input is not connected.
+    const float *DV_NULLABLE samples;
+    /// 0 where it is not connected.
+    uint32_t channels;
+    uint32_t reserved;
+} dv_graph_heard;
+
+/// What a node is to fill at an output: channel `c` begins at `samples + c * frames` of the block. It is silence before.
+typedef struct dv_graph_given {
+    float *samples;
+    uint32_t channels;
+    uint32_t reserved;
+} dv_graph_given;
+
+/// A block of a node of the caller's. It and all that it points to are valid during the call only.
+typedef struct dv_graph_block {
+    /// sizeof(dv_graph_block), as the library has it.
+    uint32_t size;
+    uint32_t reserved;
+    /// The node's name in the description, so that one function serves several nodes.
+    const char *node;
+    /// The first frame, counted from the start of the sound.
+    uint64_t position;
+    size_t frames;
+    /// By input and by output, in the type's order.
+    const dv_graph_heard *inputs;
+    size_t input_count;
+    const dv_graph_given *outputs;
+    size_t output_count;
+} dv_graph_block;
+
+/// Processes a block of a node of the caller's, on the graph's thread.
+typedef void (*dv_graph_stage)(void *DV_NULLABLE context, const dv_graph_block *block);
+
+/// A type of nodes of the caller's with ports of any number and channels, for the nodes of one graph. One side may have
+/// none.
+typedef struct dv_graph_stage_type {
+    /// What `type` says in the description; none that exists.
+    const char *DV_NULLABLE name;
+    /// Up to DV_GRAPH_PORTS.
+    const dv_graph_port *DV_NULLABLE inputs;
+    size_t input_count;
+    /// Up to DV_GRAPH_PORTS.
+    const dv_graph_port *DV_NULLABLE outputs;
+    size_t output_count;
+    dv_graph_stage DV_NULLABLE process;
+    void *DV_NULLABLE context;
+} dv_graph_stage_type;
 
 /// A far end that FarEnd nodes know by name. While the graph lives its sound sides are the graph's: dv_far_end_offer,
 /// dv_far_end_take and dv_far_end_close return DV_BUSY.
@@ -1549,6 +1616,9 @@ typedef struct dv_graph_config {
     /// Far ends of FarEnd nodes, up to 4.
     const dv_graph_far_end *DV_NULLABLE far_ends;
     size_t far_end_count;
+    /// More types of the caller's, up to 64.
+    const dv_graph_stage_type *DV_NULLABLE stage_types;
+    size_t stage_type_count;
 } dv_graph_config;
 
 /// Makes a graph of a description, and checks all of it first.

@@ -164,17 +164,13 @@ private func needed(_ pointer: UnsafePointer<CChar>?, _ name: String) throws(Fai
 private func numbers(
     _ arguments: UnsafePointer<dv_graph_value>?, _ count: Int
 ) throws(Failure) -> [String: Double] {
-    guard count > 0 else { return [:] }
-    guard let arguments = unsafe arguments, count <= 16 else {
-        throw .argument("arguments is null, or \(count) of them; give up to 16")
-    }
     var numbers: [String: Double] = [:]
-    for index in 0..<count {
-        let name = try unsafe needed(arguments[index].name, "arguments.name")
-        guard unsafe arguments[index].text == nil else {
-            throw .argument("argument '\(name)' has a text; give a number")
+    try unsafe forEachNamed(arguments, count, of: "arguments", limit: 16, name: { unsafe $0.name }) {
+        (name, value) throws(Failure) in
+        guard unsafe value.text == nil else { throw .argument("argument '\(name)' has a text; give a number") }
+        guard numbers.updateValue(unsafe value.number, forKey: name) == nil else {
+            throw .argument("argument '\(name)' is there twice; give it once")
         }
-        numbers[name] = unsafe arguments[index].number
     }
     return numbers
 }

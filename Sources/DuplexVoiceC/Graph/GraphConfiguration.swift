@@ -10,8 +10,8 @@ struct GraphConfiguration {
     /// Far ends that are the graph's as long as it lives.
     var farEnds: [FarEndLease] = []
 
-    private static let mostTypes = 64
-    private static let mostFarEnds = 4
+    private static let typeLimit = 64
+    private static let farEndLimit = 4
 
     /// Nothing of the world.
     init() {}
@@ -20,8 +20,47 @@ struct GraphConfiguration {
     init(_ given: dv_graph_config, _ gate: CallbackGate) throws(Failure) {
         environment.folder = try unsafe text(given.folder, "config.folder") ?? "."
         environment.recogniser = try unsafe Self.recogniser(given, gate)
-        try unsafe addTypes(given.node_types, given.node_type_count)
-        try unsafe addFarEnds(given.far_ends, given.far_end_count)
+        try unsafe addTypes(given)
+        try unsafe addStageTypes(given)
+        try unsafe addFarEnds(given)
+    }
+
+    private mutating func addTypes(_ given: dv_graph_config) throws(Failure) {
+        try unsafe forEachNamed(
+            given.node_types, given.node_type_count, of: "config.node_types", limit: Self.typeLimit,
+            name: { unsafe $0.name }
+        ) { (name, type) throws(Failure) in
+            guard let process = unsafe type.process else { throw .argument("type '\(name)' has no process; give one") }
+            let call = unsafe ForeignProcess(call: process, context: type.context)
+            let mono = NodeType(
+                name, summary: "A node of the program's.", inputs: [NodePort("input")], outputs: [NodePort("output")])
+            try add(mono) { setup in ForeignNode(setup.settings.id, call) }
+        }
+    }
+
+    private mutating func addStageTypes(_ given: dv_graph_config) throws(Failure) {
+        try unsafe forEachNamed(
+            given.stage_types, given.stage_type_count, of: "config.stage_types", limit: Self.typeLimit,
+            name: { unsafe $0.name }
+        ) { (name, type) throws(Failure) in
+            guard let process = unsafe type.process else { throw .argument("type '\(name)' has no process; give one") }
+            let stage = unsafe ForeignStage(call: process, context: type.context)
+            try add(try unsafe NodeType(name, type)) { setup in ForeignStageNode(setup, stage) }
+        }
+    }
+
+    private mutating func addFarEnds(_ given: dv_graph_config) throws(Failure) {
+        try unsafe forEachNamed(
+            given.far_ends, given.far_end_count, of: "config.far_ends", limit: Self.farEndLimit,
+            name: { unsafe $0.name }
+        ) { (name, end) throws(Failure) in
+            guard environment.farEnds[name] == nil else {
+                throw .argument("config.far_ends has '\(name)' twice; choose another name")
+            }
+            let lease = try unsafe FarEndLease(end.far_end)
+            environment.farEnds[name] = lease.farEnd
+            farEnds.append(lease)
+        }
     }
 
     private static func recogniser(
@@ -44,39 +83,8 @@ struct GraphConfiguration {
         }
     }
 
-    private mutating func addTypes(_ types: UnsafePointer<dv_graph_node_type>?, _ count: Int) throws(Failure) {
-        guard count > 0 else { return }
-        guard let types = unsafe types, count <= Self.mostTypes else {
-            throw .argument("config.node_types is null or \(count) types; give up to \(Self.mostTypes)")
-        }
-        for index in 0..<count {
-            guard let name = try unsafe text(types[index].name, "config.node_types.name"), !name.isEmpty else {
-                throw .argument("type \(index) of config.node_types has no name; give it one")
-            }
-            let process = unsafe ForeignProcess(call: types[index].process, context: types[index].context)
-            let type = NodeType(
-                name, summary: "A node of the program's.", inputs: [NodePort("input")], outputs: [NodePort("output")])
-            do throws(GraphError) {
-                try library.register(type) { setup in ForeignNode(setup.settings.id, process) }
-            } catch {
-                throw Failure(error)
-            }
-        }
-    }
-
-    private mutating func addFarEnds(_ named: UnsafePointer<dv_graph_far_end>?, _ count: Int) throws(Failure) {
-        guard count > 0 else { return }
-        guard let named = unsafe named, count <= Self.mostFarEnds else {
-            throw .argument("config.far_ends is null or \(count) far ends; give up to \(Self.mostFarEnds)")
-        }
-        for index in 0..<count {
-            guard let name = try unsafe text(named[index].name, "config.far_ends.name"), !name.isEmpty else {
-                throw .argument("far end \(index) of config.far_ends has no name; give it one")
-            }
-            let lease = try unsafe FarEndLease(named[index].far_end)
-            environment.farEnds[name] = lease.farEnd
-            farEnds.append(lease)
-        }
+    private mutating func add(_ type: NodeType, make: @escaping NodeLibrary.Make) throws(Failure) {
+        do throws(GraphError) { try library.register(type, make: make) } catch { throw Failure(error) }
     }
 }
 
@@ -103,85 +111,4 @@ final class FarEndLease: Sendable {
     }
 
     deinit { dv_handle_leave(handle, Self.sides) }
-}
-
-/// A node that a function of C's processes.
-final class ForeignNode: GraphNode {
-    private let name: ContiguousArray<CChar>
-    private let process: ForeignProcess
-
-    init(_ name: String, _ process: ForeignProcess) {
-        self.name = ContiguousArray(name.utf8CString)
-        self.process = process
-    }
-
-    func process(_ input: borrowing GraphInput, into output: inout GraphOutput) {
-        let sound = input.sound()
-        var made = output.sound()
-        dv_callback_enter()
-        defer { dv_callback_leave() }
-        unsafe name.withUnsafeBufferPointer { name in
-            unsafe sound.withUnsafeBufferPointer { sound in
-                unsafe made.withUnsafeMutableBufferPointer { made in
-                    guard let name = name.baseAddress, let sound = sound.baseAddress,
-                        let target = made.baseAddress
-                    else { return }
-                    unsafe process.call(process.context, name, sound, target, made.count)
-                }
-            }
-        }
-        // What is no number would stay in every filter behind.
-        for index in made.indices where !made[index].isFinite { made[index] = 0 }
-    }
-}
-
-/// A function of C's for nodes. C says that it may be called on any thread.
-@safe
-struct ForeignProcess: @unchecked Sendable {
-    let call: dv_graph_process
-    let context: UnsafeMutableRawPointer?
-}
-
-/// A function of C's for recognition. C says that it may be called on any thread.
-@safe
-struct ForeignRecognition: @unchecked Sendable {
-    let call: dv_graph_recogniser
-    let context: UnsafeMutableRawPointer?
-
-    /// The text, or why there is none.
-    func callAsFunction(_ sound: [Float]) -> Result<String, PartnerError> {
-        var text = [CChar](repeating: 0, count: Int(DV_GRAPH_TEXT_BYTES))
-        let result = unsafe sound.withUnsafeBufferPointer { sound -> Int32 in
-            guard let start = sound.baseAddress else { return 0 }
-            return unsafe call(context, start, sound.count, &text)
-        }
-        // Whatever was written, it ends.
-        text[text.count - 1] = 0
-        let written = String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        guard result == 0 else { return .failure(.recogniserFailed(written.isEmpty ? "\(result)" : written)) }
-        return .success(written)
-    }
-}
-
-/// The caller's recogniser: on a thread of its own, since it may block.
-final class ForeignRecogniser: Recogniser {
-    private let recognition: ForeignRecognition
-    private let gate: CallbackGate
-    private let thread = ControlThread(name: "voice-recognise")
-
-    init(_ recognition: ForeignRecognition, _ gate: CallbackGate) {
-        (self.recognition, self.gate) = (recognition, gate)
-    }
-
-    func recognise(
-        _ sound: AsyncStream<[Float]>, partial: @escaping @Sendable (String) async -> Void
-    ) async throws(PartnerError) -> String {
-        var all: [Float] = []
-        for await samples in sound { all += samples }
-        return try await thread.run { [recognition, gate, all] in
-            var outcome: Result<String, PartnerError> = .success("")
-            gate.pass { outcome = recognition(all) }
-            return outcome
-        }.get()
-    }
 }
