@@ -16,12 +16,14 @@ actor BotTalk {
     /// The last turn that ended, and was not answered.
     private var open: TurnID?
     private var recognising: Task<Void, Never>?
-    private var speaking: (turn: TurnID, task: Task<Void, Never>)?
+    private var speech: BotSpeech?
+    private let pieceTime: Duration
 
     init(
-        _ conversation: Conversation, _ recognition: Recognition, _ synthesiser: any Synthesiser,
+        _ conversation: Conversation, _ recognition: Recognition, _ synthesiser: any Synthesiser, pieceTime: Duration,
         tell: @escaping @Sendable (PartnerEvent) -> Void
     ) {
+        self.pieceTime = pieceTime
         self.conversation = conversation
         self.recognition = recognition
         self.synthesiser = synthesiser
@@ -41,14 +43,14 @@ actor BotTalk {
             switch event {
             case .turnEnded(let turn): recognise(turn)
             case .answerCancelled(let turn, _):
-                if speaking?.turn == turn { speaking?.task.cancel() }
+                if speech?.turn == turn { speech?.cancel() }
                 if open == turn { open = nil }
             default: break
             }
         }
         hearing.cancel()
         recognising?.cancel()
-        speaking?.task.cancel()
+        speech?.cancel()
     }
 
     private func recognise(_ turn: Turn) {
@@ -75,56 +77,35 @@ actor BotTalk {
         await (try? conversation.answer(turn))?.finish()
     }
 
-    /// Speaks a text; returns the turn that it is spoken in.
-    func say(_ text: String, in turn: UInt32?) throws(ControlError) -> UInt32 {
-        var splitter = SentenceSplitter()
+    /// Speaks a text, or more of one; returns the turn that it is spoken in, and how much waits.
+    func say(_ text: String, in turn: UInt32?, isLast: Bool) throws(ControlError) -> JSON {
         // A control character is no word.
         let plain = String(text.unicodeScalars.map { $0.value < 32 ? " " : Character($0) })
-        var sentences = splitter.append(plain)
-        if let last = splitter.finish() { sentences.append(last) }
-        return try speak(in: turn) { [synthesiser, sentences] answer in
-            for sentence in sentences where !Task.isCancelled {
-                answer.caption("\(sentence) ")
-                do throws(PartnerError) {
-                    try await synthesiser.synthesise(sentence) { await answer.play($0.samples, rate: $0.rate) }
-                } catch {
-                    return error
-                }
-            }
-            return nil
-        }
+        return try speak(.text(plain), in: turn, isLast)
     }
 
-    /// Plays a sound file that can be decoded.
-    func play(_ sound: [UInt8]) throws(ControlError) -> UInt32 {
-        try speak(in: nil) { answer in
-            _ = try? await answer.play(encoded: .bytes(sound))
-            return nil
-        }
+    /// Plays a sound file that can be decoded, or more of a sound.
+    func play(_ sound: [UInt8], in turn: UInt32?, isLast: Bool) throws(ControlError) -> JSON {
+        try speak(.sound(sound), in: turn, isLast)
     }
 
-    private func speak(
-        in turn: UInt32?, _ body: @escaping @Sendable (SpokenAnswer) async -> PartnerError?
-    ) throws(ControlError) -> UInt32 {
-        let answer: SpokenAnswer
-        do throws(TurnRefusal) {
-            answer = try conversation.answer(turn.map(TurnID.init(rawValue:)) ?? open)
-        } catch {
-            throw ControlError(EngineError.turn(error))
-        }
-        if open == answer.turn { open = nil }
-        let captions = answer.captions()
-        let task = Task {
-            if let error = await body(answer) { self.tell(.failed(answer.turn, error)) }
-            await answer.finish()
-            for await caption in captions where caption.isFinal {
-                let text = SpokenText(
-                    said: caption.text, heard: caption.heard, end: caption.isCut ? .interrupted : .complete)
-                self.tell(.answered(answer.turn, text))
+    private func speak(_ piece: BotSpeech.Piece, in turn: UInt32?, _ isLast: Bool) throws(ControlError) -> JSON {
+        let speech: BotSpeech
+        if let open = self.speech, let turn, open.turn.rawValue == turn, open.isOpen {
+            speech = open
+        } else {
+            let answer: SpokenAnswer
+            do throws(TurnRefusal) {
+                answer = try conversation.answer(turn.map(TurnID.init(rawValue:)) ?? self.open)
+            } catch {
+                throw ControlError(EngineError.turn(error))
             }
+            if self.open == answer.turn { self.open = nil }
+            speech = BotSpeech(answer, synthesiser, patience: pieceTime, tell: tell)
+            self.speech = speech
         }
-        speaking = (answer.turn, task)
-        return answer.turn.rawValue
+        let waiting = try speech.append(piece, isLast: isLast)
+        return ["turn": .integer(Int(speech.turn.rawValue)), "waiting": .integer(waiting)]
     }
 }
 

@@ -26,6 +26,8 @@ package struct ControlConfiguration: Sendable {
     package var synthesiser: any Synthesiser
     /// The device of a session without a room.
     package var device: @Sendable () -> DeviceChoice = { .systemDefault }
+    /// How long an answer that is given in pieces waits for the next; then it is over as it is.
+    package var pieceTime = Duration.seconds(30)
     /// Seconds since 1970.
     package var unixTime: @Sendable () -> Int64
 

@@ -46,11 +46,14 @@ actor ControlDesk {
             return HTTPResponse(204)
         case .say:
             let turn = request.json["turn"].flatMap(\.number).flatMap { UInt32(exactly: $0) }
-            let said = try await (try use(request, client)).say(request.json["text"]?.string ?? "", in: turn)
-            return HTTPResponse(202, ["turn": .integer(Int(said))])
+            let said = try await (try use(request, client)).say(
+                request.json["text"]?.string ?? "", in: turn, isLast: request.json["more"]?.bool != true)
+            return HTTPResponse(202, said)
         case .play:
-            let played = try await (try use(request, client)).play(request.sound)
-            return HTTPResponse(202, ["turn": .integer(Int(played))])
+            let turn = request.query["turn"].flatMap { UInt32(exactly: $0) }
+            let played = try await (try use(request, client)).play(
+                request.sound, in: turn, isLast: request.query["more"] != 1)
+            return HTTPResponse(202, played)
         case .interrupt: return HTTPResponse(200, try await (try use(request, client)).interrupt())
         case .getEvents: return await events(try use(request, client), request.query)
         case .getPartner: return HTTPResponse(200, await partner.status)

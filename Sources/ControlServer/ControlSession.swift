@@ -199,7 +199,8 @@ actor ControlSession {
                 await fail(ControlError(409, error.code, error.explanation))
             }
         } else {
-            let bot = BotTalk(conversation, recognition, configuration.synthesiser, tell: tell)
+            let bot = BotTalk(
+                conversation, recognition, configuration.synthesiser, pieceTime: configuration.pieceTime, tell: tell)
             self.bot = bot
             await bot.run()
         }
@@ -234,15 +235,15 @@ actor ControlSession {
         return bot
     }
 
-    func say(_ text: String, in turn: UInt32?) async throws(ControlError) -> UInt32 {
-        try await talker().say(text, in: turn)
+    func say(_ text: String, in turn: UInt32?, isLast: Bool) async throws(ControlError) -> JSON {
+        try await talker().say(text, in: turn, isLast: isLast)
     }
 
-    func play(_ sound: [UInt8]) async throws(ControlError) -> UInt32 {
+    func play(_ sound: [UInt8], in turn: UInt32?, isLast: Bool) async throws(ControlError) -> JSON {
         let talker = try talker()
         // What cannot be decoded is told now, not while it is played.
         _ = try await PartnerDesk.decoded(sound)
-        return try await talker.play(sound)
+        return try await talker.play(sound, in: turn, isLast: isLast)
     }
 
     func interrupt() async throws(ControlError) -> JSON {

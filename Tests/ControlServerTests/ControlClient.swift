@@ -32,6 +32,22 @@ struct ControlClient: Sendable {
         try await ask(method, path, json.encoded)
     }
 
+    /// Brings a piece of an answer, again where too many wait.
+    func inTime(_ path: String, json: JSON) async throws -> Answer {
+        try await inTime(path, json.encoded, "application/json")
+    }
+
+    /// The same of a sound.
+    func inTime(_ path: String, _ wav: [UInt8]) async throws -> Answer { try await inTime(path, wav, "audio/wav") }
+
+    private func inTime(_ path: String, _ body: [UInt8], _ type: String) async throws -> Answer {
+        while true {
+            let answer = try await ask("POST", path, body, type: type)
+            guard answer.status == 429 else { return answer }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+    }
+
     /// All answers to these bytes, until the server ends the connection.
     func raw(_ bytes: [UInt8]) async throws -> [Answer] {
         let port = port

@@ -131,6 +131,66 @@ struct ControlLiveTests {
         await stage.server.stop()
     }
 
+    @Test(
+        "Given an answer in pieces, then it is spoken as one, sentences across pieces whole; a sound goes on behind it")
+    func pieces() async throws {
+        let stage = try Stage(talks: true)
+        let session = try await stage.anna.makeSession()
+        let path = "/v1/sessions/\(session)"
+        let turn = try #require(try await stage.anna.event(session, "recognised")["turn"])
+        func say(_ text: String, _ more: Bool) async throws -> ControlClient.Answer {
+            try await stage.anna.inTime(
+                "\(path)/say", json: ["text": .string(text), "turn": turn, "more": .bool(more)])
+        }
+        for text in ["Good d", "ay. How ", "are you"] {
+            let said = try await say(text, true)
+            #expect(said.status == 202 && said.json["turn"] == turn, "\(said.json)")
+            #expect((1...2).contains(said.json["waiting"]?.integer ?? 0))
+        }
+        let sound = try await stage.anna.inTime("\(path)/play?turn=\(turn.integer ?? 0)&more=1", Self.wav)
+        #expect(sound.status == 202 && sound.json["turn"] == turn, "\(sound.json)")
+        #expect(try await say("Well.", false).status == 202)
+        let answered = try await stage.anna.event(session, "answered")
+        #expect(answered["said"]?.string == "Good day. How are you Well. " && answered["isCut"] == false, "\(answered)")
+        let late = try await say("More.", false)
+        #expect(late.status == 409 && late.json["error"]?["code"]?.string.map { $0.hasPrefix("turn.") } == true)
+        await stage.server.stop()
+    }
+
+    @Test("Given pieces of a long sound, then two wait and no more; who brings nothing more ends it; a cut one is over")
+    func boundedPieces() async throws {
+        let stage = try Stage { $0.pieceTime = .milliseconds(300) }
+        let session = try await stage.anna.makeSession()
+        _ = try await stage.anna.event(session, "ready")
+        let path = "/v1/sessions/\(session)"
+        // Longer than what the far end's queue takes at once.
+        let long = WaveFile.encoded(
+            SyntheticSpeech.samples(frames: 12 * 48_000, seed: 2, levelDecibels: -20), rate: 48_000)
+        let first = try await stage.anna.ask("POST", "\(path)/play?more=1", long, type: "audio/wav")
+        let turn = try #require(first.json["turn"]?.integer, "\(first.json)")
+        var statuses: [Int] = []
+        for _ in 0..<20 where statuses.last != 429 {
+            statuses.append(
+                try await stage.anna.ask("POST", "\(path)/play?turn=\(turn)&more=1", long, type: "audio/wav").status)
+        }
+        #expect(statuses.last == 429 && statuses.count <= 4, "\(statuses)")
+        #expect(statuses.dropLast().allSatisfy { $0 == 202 })
+        _ = try await stage.anna.event(session) {
+            $0["type"]?.string == "answerStarted" && $0["turn"]?.integer == turn
+        }
+        #expect(try await stage.anna.ask("POST", "\(path)/interrupt").json["wasSpeaking"] == true)
+        let cut = try await stage.anna.ask("POST", "\(path)/play?turn=\(turn)", long, type: "audio/wav")
+        #expect(cut.status == 409, "\(cut.json)")
+        // Nothing follows the first piece of the next one.
+        let left = try await stage.anna.ask("POST", "\(path)/say", json: ["text": "One.", "more": true])
+        #expect(left.status == 202, "\(left.json)")
+        let answered = try await stage.anna.event(session) {
+            $0["type"]?.string == "answered" && $0["turn"] == left.json["turn"]
+        }
+        #expect(answered["said"]?.string == "One. " && answered["isCut"] == false)
+        await stage.server.stop()
+    }
+
     @Test("Given a WebSocket, then a session's events come as they happen, from the first on, and end with it")
     func webSocket() async throws {
         let stage = try Stage()

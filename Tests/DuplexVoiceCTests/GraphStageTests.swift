@@ -13,7 +13,8 @@ extension LibraryTests {
         private static func panner(_ calls: StageCalls) -> StageTypes {
             let types = StageTypes()
             unsafe types.add(
-                "App.Panner", [Port("voice", 1), Port("music", 0, isOptional: 1)], [Port("stereo", 2), Port("level", 0)],
+                "App.Panner", [Port("voice", 1), Port("music", 0, isOptional: 1)],
+                [Port("stereo", 2), Port("level", 0)],
                 { context, block in
                     guard let context = unsafe context else { return }
                     unsafe Unmanaged<StageCalls>.fromOpaque(context).takeUnretainedValue().take(block)
@@ -48,7 +49,8 @@ extension LibraryTests {
             let alone = GraphTests.description(
                 "{\"id\": \"mono\", \"type\": \"MultiChannelToMono\"}, {\"id\": \"pan\", \"type\": \"App.Panner\"}",
                 [
-                    ("inputNode", "mono"), ("mono", "pan.voice"), ("inputNode", "pan.music"), ("pan.stereo", "outputNode"),
+                    ("inputNode", "mono"), ("mono", "pan.voice"), ("inputNode", "pan.music"),
+                    ("pan.stereo", "outputNode"),
                 ], channels: 2, speaker: true)
             let graph = try CGraph(alone, types: types)
             #expect(graph.info.output_channels == 2)
@@ -87,7 +89,8 @@ extension LibraryTests {
         func wrongChannels() throws {
             for (json, words) in [
                 (
-                    Self.panned.replacing("{\"sourceNode\": \"mono\", \"destinationNode\": \"pan.voice\"}",
+                    Self.panned.replacing(
+                        "{\"sourceNode\": \"mono\", \"destinationNode\": \"pan.voice\"}",
                         with: "{\"sourceNode\": \"inputNode\", \"destinationNode\": \"pan.voice\"}"),
                     ["node 'pan', 'voice'", "takes 1 channel", "MultiChannelToMono"]
                 ),
@@ -127,7 +130,8 @@ extension LibraryTests {
                 ),
             ]
             let plain = GraphTests.description(
-                "{\"id\": \"gain\", \"type\": \"Gain\"}", [("inputNode", "gain"), ("gain", "outputNode")], speaker: true)
+                "{\"id\": \"gain\", \"type\": \"Gain\"}", [("inputNode", "gain"), ("gain", "outputNode")], speaker: true
+            )
             for (name, inputs, outputs, isNamed, hasProcess, words) in cases {
                 let types = StageTypes()
                 unsafe types.add(isNamed ? name : nil, inputs, outputs, hasProcess ? { _, _ in abort() } : nil)

@@ -48,7 +48,7 @@ from .errors import (
 )
 from .events import Event
 from .far_end import FarEnd
-from .graph import Graph, GraphEvent
+from .graph import Graph, GraphEvent, GraphNodeType, GraphPort
 from .playout import Playout, PlayoutStatistics
 from .processor import Processor, Report, Settings, clean
 from .statistics import Participant, Snapshot, Statistics, TalkerStatistics
@@ -75,6 +75,8 @@ __all__ = [
     "Grants",
     "Graph",
     "GraphEvent",
+    "GraphNodeType",
+    "GraphPort",
     "InternalError",
     "InterruptibleBy",
     "MemoryLock",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,6 +31,31 @@ class GraphEvent:
     sound: Sound = field(repr=False, compare=False)
 
 
+@dataclass(frozen=True)
+class GraphPort:
+    """Where sound enters or leaves nodes of the program's.
+
+    `channels` is 1 to 8; 0 for an input means any number, for an output as many as the first input that is connected.
+    """
+
+    name: str
+    channels: int = 1
+    is_optional: bool = False
+
+
+@dataclass(frozen=True)
+class GraphNodeType:
+    """A type of nodes of the program's with ports of any number and channels; one side may have none.
+
+    `process` gets the node's name and what each connected input hears, by the port's name, and returns what each output
+    gives; an output that is left out is silence. Arrays are of shape (frames,), or (frames, channels) of several.
+    """
+
+    process: Callable[[str, Mapping[str, Sound]], Mapping[str, Sound]]
+    inputs: Sequence[GraphPort] = ()
+    outputs: Sequence[GraphPort] = ()
+
+
 class Graph(Handle):
     """Runs once: over a file, over the program's sound, or on an engine's sound; then it has finished.
 
@@ -46,14 +71,15 @@ class Graph(Handle):
         grammar: str | None = None,
         dictation: bool = False,
         recogniser: Callable[[Sound], str] | None = None,
-        node_types: Mapping[str, Callable[[str, Sound], Sound]] | None = None,
+        node_types: Mapping[str, Callable[[str, Sound], Sound] | GraphNodeType] | None = None,
         far_ends: Mapping[str, FarEnd] | None = None,
         folder: str | os.PathLike[str] | None = None,
     ) -> None:
         """Makes a graph of a description, JSON or what json.dumps takes. ArgumentError names node and field.
 
         Pocketsphinx is the recogniser with a JSGF `grammar` or `dictation`; `recogniser` is one of the program's, from
-        mono at 16 kHz to text. A node of `node_types` gets its name and a block, and returns a block of the same length.
+        mono at 16 kHz to text. A node of `node_types` gets its name and a mono block, and returns one of the same length;
+        a GraphNodeType has other ports.
         """
         text = description if isinstance(description, str) else json.dumps(description)
         config = sized("dv_graph_config")
@@ -72,12 +98,30 @@ class Graph(Handle):
             config.recogniser = kept[-1]
         if folder is not None:
             config.folder = c_string(os.fspath(folder), "folder")
-        types = ffi.new("dv_graph_node_type[]", len(node_types or {}))
-        for index, (name, process) in enumerate((node_types or {}).items()):
+        given = dict(node_types or {})
+        mono = {name: kind for name, kind in given.items() if not isinstance(kind, GraphNodeType)}
+        ported = {name: kind for name, kind in given.items() if isinstance(kind, GraphNodeType)}
+        types = ffi.new("dv_graph_node_type[]", len(mono))
+        for index, (name, process) in enumerate(mono.items()):
             types[index].name = c_string(name, "node_types")
             kept.append(_process(process))
             types[index].process = kept[-1]
         config.node_types, config.node_type_count = types, len(types)
+        stages = ffi.new("dv_graph_stage_type[]", len(ported))
+        for index, (name, kind) in enumerate(ported.items()):
+            stages[index].name = c_string(name, "node_types")
+            for side, ports in (("input", kind.inputs), ("output", kind.outputs)):
+                array = ffi.new("dv_graph_port[]", len(ports))
+                for place, port in enumerate(ports):
+                    array[place].name = c_string(port.name, f"{side}s.name")
+                    array[place].channels = whole(port.channels, f"{side}s.channels", (1 << 32) - 1)
+                    array[place].is_optional = int(bool(port.is_optional))
+                kept.append(array)
+                setattr(stages[index], f"{side}s", array)
+                setattr(stages[index], f"{side}_count", len(array))
+            kept.append(_stage(kind))
+            stages[index].process = kept[-1]
+        config.stage_types, config.stage_type_count = stages, len(stages)
         ends = ffi.new("dv_graph_far_end[]", len(far_ends or {}))
         for index, (name, far_end) in enumerate((far_ends or {}).items()):
             ends[index].name = c_string(name, "far_ends")
@@ -208,5 +252,30 @@ def _process(process: Callable[[str, Sound], Sound]) -> Any:
         made = np.frombuffer(ffi.buffer(output, 4 * frames), np.float32)
         made[:] = 0
         made[:] = process(string(node), np.frombuffer(ffi.buffer(samples, 4 * frames), np.float32).copy())
+
+    return call
+
+
+def _stage(kind: GraphNodeType) -> Any:
+    @ffi.callback("dv_graph_stage")
+    def call(_context: Any, block: Any) -> None:
+        frames = block.frames
+
+        def sound(port: Any) -> Sound:
+            planes = np.frombuffer(ffi.buffer(port.samples, 4 * port.channels * frames), np.float32)
+            return planes if port.channels == 1 else planes.reshape(port.channels, frames).T
+
+        heard = {
+            port.name: sound(block.inputs[place]).copy()
+            for place, port in enumerate(kind.inputs)
+            if block.inputs[place].channels
+        }
+        made = kind.process(string(block.node), heard)
+        unknown = set(made) - {port.name for port in kind.outputs}
+        if unknown:
+            raise argument(f"there is no output {', '.join(sorted(unknown))}")
+        for place, port in enumerate(kind.outputs):
+            if port.name in made:
+                sound(block.outputs[place])[:] = made[port.name]
 
     return call

@@ -19,7 +19,7 @@ PREFIXES = {
 # Of no enumeration.
 OTHERS = {
     "DV_VERSION_MAJOR", "DV_VERSION_MINOR", "DV_VERSION_PATCH", "DV_TOKEN_BYTES", "DV_PLAYOUT_PACKET_BYTES",
-    "DV_GRAPH_TEXT_BYTES",
+    "DV_GRAPH_TEXT_BYTES", "DV_GRAPH_PORTS", "DV_GRAPH_CHANNELS",
 }  # fmt: skip
 STRUCTURES = {
     "dv_processor_settings": dv.Settings, "dv_processor_report": dv.Report, "dv_engine_snapshot": dv.Snapshot,

@@ -81,6 +81,46 @@ class GraphTests(unittest.TestCase):
             with self.assertRaises(dv.ArgumentError):
                 graph.add_listener("stt", "melody", listen)
 
+    def test_nodes_with_ports(self) -> None:
+        heard: list[tuple[str, dict[str, tuple[int, ...]]]] = []
+
+        def pan(node: str, sound: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+            heard.append((node, {name: block.shape for name, block in sound.items()}))
+            return {"stereo": np.stack([sound["voice"], sound["both"][:, 1]], axis=1)}
+
+        kind = dv.GraphNodeType(
+            pan,
+            inputs=[dv.GraphPort("voice"), dv.GraphPort("both", 2), dv.GraphPort("other", 0, is_optional=True)],
+            outputs=[dv.GraphPort("stereo", 2), dv.GraphPort("silent")],
+        )
+        nodes = [{"id": name, "type": kind} for name, kind in
+                 (("mono", "MultiChannelToMono"), ("pan", "App.Pan"), ("meter", "LevelMeter"))]  # fmt: skip
+        links = [
+            ("inputNode", "mono"), ("mono", "pan.voice"), ("inputNode", "pan.both"), ("pan.stereo", "outputNode"),
+            ("pan.silent", "meter"),
+        ]  # fmt: skip
+        levels: list[float | str] = []
+        with dv.Graph(description(nodes, links, channels=2), node_types={"App.Pan": kind}) as graph:
+            graph.add_listener("meter", "level", lambda event: levels.append(event.values["rmsDb"]))
+            sound = np.random.default_rng(3).uniform(-0.5, 0.5, (1_600, 2)).astype(np.float32)
+            output = graph.push(sound)
+            self.assertEqual((graph.output_channels, output.shape), (2, (1_600, 2)))
+            np.testing.assert_allclose(output[:, 0], sound.mean(axis=1), atol=1e-6)
+            np.testing.assert_array_equal(output[:, 1], sound[:, 1])
+        self.assertEqual(heard[0], ("pan", {"voice": (160,), "both": (160, 2)}))
+        self.assertEqual(levels, [-127.0])
+        with self.assertRaisesRegex(dv.ArgumentError, "node 'pan', 'voice'.*takes 1 channel"):
+            wrong = [("inputNode", "pan.voice"), ("inputNode", "pan.both")]
+            dv.Graph(description(nodes[1:2], wrong, channels=2), node_types={"App.Pan": kind})
+        for ports, words in [
+            ([dv.GraphPort("a"), dv.GraphPort("a")], "'a' twice"), ([dv.GraphPort("a", 9)], "9 channels"),
+            ([dv.GraphPort("a b")], "'a b'"), ([dv.GraphPort(f"p{n}") for n in range(17)], "17 elements"),
+        ]:  # fmt: skip
+            with self.assertRaisesRegex(dv.ArgumentError, words):
+                dv.Graph(GAIN, node_types={"App.X": dv.GraphNodeType(pan, inputs=ports)})
+        with self.assertRaisesRegex(dv.ArgumentError, "no input and no output"):
+            dv.Graph(GAIN, node_types={"App.X": dv.GraphNodeType(pan)})
+
     def test_on_an_engine(self) -> None:
         links = [("inputNode", "gain"), ("gain", "outputNode")]
         with dv.Engine(dv.EnginePreset.LOW_DELAY, sound=dv.Sound.CLIENT, priority=-1) as engine:

@@ -95,15 +95,17 @@ package enum ControlOperation: String, CaseIterable, Sendable {
             .json(
                 .object([
                     .init("text", .string(1...4_096), isRequired: true, "What to say."),
-                    .init(
-                        "turn", .integer(0...4_294_967_295),
-                        "Which turn it answers; without, the last that is to be answered, or none."),
+                    Self.turn,
+                    .init("more", .boolean, "Whether more of it follows, with its turn; false unless told."),
                 ]))
         case .play, .askPartner: .sound
         default: .none
         }
     }
 
+    private static let turn = Schema.Field(
+        "turn", .integer(0...4_294_967_295),
+        "Which turn it answers, or which answer it goes on with; without, the last that is to be answered, or none.")
     private static let answers = Schema.Field(
         "answers", .choice(["bot", "partner"]),
         "Who answers: the bot, which is told what was said (the usual), or the server's partner.")
@@ -118,11 +120,20 @@ package enum ControlOperation: String, CaseIterable, Sendable {
 
     /// Parameters of the query.
     package var query: [Schema.Field] {
-        guard self == .getEvents else { return [] }
-        return [
-            .init("after", .integer(0...1_000_000_000), "The number of the last event that is known; 0 unless told."),
-            .init("wait", .integer(0...10), "How many seconds to wait for an event; 0 unless told."),
-        ]
+        switch self {
+        case .getEvents:
+            [
+                .init(
+                    "after", .integer(0...1_000_000_000), "The number of the last event that is known; 0 unless told."),
+                .init("wait", .integer(0...10), "How many seconds to wait for an event; 0 unless told."),
+            ]
+        case .play:
+            [
+                Self.turn,
+                .init("more", .integer(0...1), "1 where more of it follows, with its turn; 0 unless told."),
+            ]
+        default: []
+        }
     }
 
     /// The status of success, and the schema's name of its body.
@@ -154,7 +165,8 @@ package enum ControlOperation: String, CaseIterable, Sendable {
         case .sound: statuses += [409, 415, 422, 429]
         }
         switch self {
-        case .makeToken, .interrupt, .say: statuses.append(409)
+        case .makeToken, .interrupt: statuses.append(409)
+        case .say: statuses += [409, 429]
         case .makeSession, .makeParticipant: statuses.append(429)
         default: break
         }

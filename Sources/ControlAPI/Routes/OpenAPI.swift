@@ -151,7 +151,7 @@ package enum OpenAPI {
                     "lastEvent": count,
                 ], optional: ["room": text, "error": fault]),
             "Sessions": object(["sessions": ["type": "array", "items": reference]]),
-            "Utterance": object(["turn": count]),
+            "Utterance": object(["turn": count, "waiting": count]),
             "Interruption": object(["wasSpeaking": ["type": "boolean"]], optional: ["heardMs": number]),
             "Events": object(["events": ["type": "array", "items": event], "last": count]),
             "Partner": object(["isReady": ["type": "boolean"], "waiting": count, "answered": count]),
