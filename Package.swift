@@ -58,7 +58,6 @@ let package = Package(
         .systemLibrary(name: "COpus", pkgConfig: "opus", providers: [.apt(["libopus-dev"])]),
         .systemLibrary(name: "CALSA", pkgConfig: "alsa", providers: [.apt(["libasound2-dev"])]),
         .systemLibrary(name: "CSndFile", pkgConfig: "sndfile", providers: [.apt(["libsndfile1-dev"])]),
-        .systemLibrary(name: "CPcap", pkgConfig: "libpcap", providers: [.apt(["libpcap-dev"])]),
         .systemLibrary(name: "CJWT", pkgConfig: "libjwt", providers: [.apt(["libjwt-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
@@ -68,8 +67,11 @@ let package = Package(
         // C and C++ of ours
         .target(name: "CLinuxRealtime", cSettings: c),
         .target(name: "CAllocationCounter", dependencies: ["CLinuxRealtime"], cSettings: c),
+        .target(name: "CPcap", cSettings: c, linkerSettings: [.linkedLibrary("dl")]),
         .target(name: "CDTLS", dependencies: ["COpenSSL"], cSettings: c),
-        .target(name: "CWebSocket", dependencies: ["CLibWebSockets", "COpenSSL"], cSettings: c),
+        .target(
+            name: "CWebSocket", dependencies: ["CLibWebSockets", "COpenSSL"], cSettings: c,
+            linkerSettings: [.linkedLibrary("dl")]),
         .target(
             name: "CVoiceKernels",
             exclude: ["double-talk-network.bin", "residual-echo-network.bin", "speech-network.bin"], cSettings: c),
@@ -288,4 +290,19 @@ if let names = Context.environment["DUPLEXVOICE_ONLY"] {
 // programs that it builds but never runs.
 if let names = Context.environment["DUPLEXVOICE_UNOPTIMIZED"]?.split(separator: ",").map(String.init) {
     for target in package.targets where names.contains(target.name) { target.swiftSettings = unoptimized }
+}
+
+// DUPLEXVOICE_SMALL=1 makes what tools/package ships smaller: code in sections of its own, so that the linker leaves out
+// what nothing calls, and modules without real-time code optimised for size.
+if Context.environment["DUPLEXVOICE_SMALL"] != nil {
+    let forSize: Set = [
+        "duplex", "ControlAPI", "ControlServer", "RealtimePartner", "SimulatedCalls", "VoiceDialog", "VoiceGraph",
+        "VoicePartner", "VoiceRooms", "VoiceText", "VoiceWeb",
+    ]
+    for target in package.targets where target.type == .regular || target.type == .executable {
+        if let settings = target.cSettings { target.cSettings = settings + [.unsafeFlags(["-ffunction-sections"])] }
+        guard let settings = target.swiftSettings else { continue }
+        let optimization = forSize.contains(target.name) ? ["-Osize"] : []
+        target.swiftSettings = settings + [.unsafeFlags(["-Xfrontend", "-function-sections"] + optimization)]
+    }
 }

@@ -1,6 +1,7 @@
 #include "web_fetch.h"
+#include "late_websockets.h"
+#include "web_socket.h"
 
-#include <libwebsockets.h>
 #include <openssl/x509_vfy.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,7 +118,7 @@ static int handle(struct lws *wsi, enum lws_callback_reasons reason, void *user,
 }
 
 dv_fetch *dv_fetch_start(const dv_web_client *options, const uint8_t *body, size_t count, dv_fetch_handler handler, void *owner) {
-    lws_set_log_level(0, NULL);
+    if (!dv_web_is_installed()) return NULL;
     dv_fetch *fetch = calloc(1, sizeof *fetch);
     if (!fetch) return NULL;
     fetch->handler = handler;

@@ -1,6 +1,6 @@
 #include "web_socket.h"
+#include "late_websockets.h"
 
-#include <libwebsockets.h>
 #include <openssl/crypto.h>
 #include <openssl/x509_vfy.h>
 #include <stdio.h>
@@ -232,7 +232,7 @@ static int handle(struct lws *wsi, enum lws_callback_reasons reason, void *user,
 }
 
 static dv_web *make(uint16_t message_seconds, dv_web_handler handler, void *owner) {
-    lws_set_log_level(0, NULL);
+    if (!dv_web_is_installed()) return NULL;
     dv_web *web = calloc(1, sizeof *web);
     if (!web) return NULL;
     web->handler = handler;

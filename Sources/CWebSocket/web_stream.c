@@ -1,6 +1,7 @@
 #include "web_stream.h"
+#include "late_websockets.h"
+#include "web_socket.h"
 
-#include <libwebsockets.h>
 #include <openssl/sha.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,7 +93,7 @@ static int handle(struct lws *wsi, enum lws_callback_reasons reason, void *user,
 }
 
 dv_stream *dv_stream_listen(const dv_web_server *options, dv_stream_handler handler, void *owner) {
-    lws_set_log_level(0, NULL);
+    if (!dv_web_is_installed()) return NULL;
     dv_stream *stream = calloc(1, sizeof *stream);
     if (!stream) return NULL;
     stream->handler = handler;

@@ -20,24 +20,16 @@ struct ListeningPlace: Sendable {
 
     /// The place as C has it, during the call.
     func withOptions<Outcome>(_ body: (UnsafePointer<dv_web_server>) -> Outcome) -> Outcome {
-        unsafe interface.withCString { interface in
-            unsafe withOptionalCString(certificate) { certificate in
-                unsafe withOptionalCString(privateKey) { privateKey in
-                    unsafe withOptionalCString(key) { key in
-                        unsafe withOptionalCString(toldHeader) { toldHeader in
-                            var options = unsafe dv_web_server()
-                            unsafe options.interface = interface
-                            unsafe options.port = port
-                            unsafe options.message_seconds = messageSeconds
-                            unsafe options.certificate = certificate
-                            unsafe options.private_key = privateKey
-                            unsafe options.key = key
-                            unsafe options.told_header = toldHeader
-                            return unsafe body(&options)
-                        }
-                    }
-                }
-            }
+        unsafe withCStrings([interface, certificate, privateKey, key, toldHeader]) { texts in
+            var options = unsafe dv_web_server()
+            unsafe options.interface = texts[0]
+            unsafe options.port = port
+            unsafe options.message_seconds = messageSeconds
+            unsafe options.certificate = texts[1]
+            unsafe options.private_key = texts[2]
+            unsafe options.key = texts[3]
+            unsafe options.told_header = texts[4]
+            return unsafe body(&options)
         }
     }
 }
@@ -53,6 +45,7 @@ struct ServerThread {
     init(
         name: String, run: @escaping @Sendable (_ started: @Sendable (UInt16?) -> Void) -> Void
     ) throws(WebSocketFailure) {
+        try WebSocketFailure.requireLibrary()
         let start: ServerStart
         do throws(ThreadError) {
             let answer = try ServerStart()
@@ -86,9 +79,12 @@ private final class ServerStart: Sendable {
     }
 }
 
-func withOptionalCString<Outcome>(
-    _ text: String?, _ body: (UnsafePointer<CChar>?) -> Outcome
+/// The texts as C has them, during the call; nil stays nil.
+private func withCStrings<Outcome>(
+    _ texts: [String?], _ before: [UnsafePointer<CChar>?] = unsafe [], _ body: ([UnsafePointer<CChar>?]) -> Outcome
 ) -> Outcome {
-    guard let text else { return body(nil) }
-    return unsafe text.withCString { unsafe body($0) }
+    guard let text = texts.first else { return unsafe body(before) }
+    let others = Array(texts.dropFirst())
+    guard let text else { return unsafe withCStrings(others, before + [nil], body) }
+    return unsafe text.withCString { unsafe withCStrings(others, before + [$0], body) }
 }

@@ -27,6 +27,7 @@ package final class WebFetch: Sendable {
     ///   - body: at most as large as its limit `outgoing`.
     package init(_ request: WebSocketRequest, body: [UInt8]) throws(WebSocketFailure) {
         guard body.count <= request.limits.outgoing else { throw .overflow }
+        try WebSocketFailure.requireLibrary()
         let (events, continuation) = AsyncStream.makeStream(of: WebFetchEvent.self)
         let loop = FetchLoop(limit: request.limits.message, continuation)
         self.events = events

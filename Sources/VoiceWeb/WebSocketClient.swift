@@ -23,6 +23,7 @@ package final class WebSocketClient: Sendable {
 
     /// Begins to connect; ``WebSocketEvent/opened`` or ``WebSocketEvent/ended(_:)`` tells of that.
     package init(_ request: WebSocketRequest) throws(WebSocketFailure) {
+        try WebSocketFailure.requireLibrary()
         let loop = WebLoop(limits: request.limits) { $0.close() }
         let link = loop.makeLink(0)
         self.loop = loop

@@ -1,3 +1,5 @@
+internal import CWebSocket
+
 /// Why a WebSocket could not be made, or ended.
 package enum WebSocketFailure: Error, Equatable, Sendable {
     /// The system, the certificate or the authorities' file refuses: what exactly is not told.
@@ -22,4 +24,13 @@ package enum WebSocketFailure: Error, Equatable, Sendable {
     case notText
     /// The peer takes less than is sent.
     case overflow
+}
+
+extension WebSocketFailure {
+    /// Throws where libwebsockets is not installed, which is loaded when something first connects or listens.
+    static func requireLibrary() throws(WebSocketFailure) {
+        guard dv_web_is_installed() else {
+            throw .cannotStart("libwebsockets \(unsafe String(cString: dv_web_version())) is not installed (Debian 12: libwebsockets17)")
+        }
+    }
 }

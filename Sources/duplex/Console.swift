@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Glibc
 import Synchronization
 
@@ -37,7 +36,7 @@ enum Console {
     private static func put(_ line: String) {
         outputError.withLock { failed in
             guard failed == 0 else { return }
-            failed = write(line + "\n", to: STDOUT_FILENO)
+            failed = OutputFile.write(line + "\n", to: STDOUT_FILENO)
             // Who closes a pipe, as `head` does, knows.
             if failed != 0, failed != EPIPE {
                 complain("error: stdout cannot be written: \(systemReason(failed)); what follows is lost")
@@ -54,46 +53,20 @@ enum Console {
     /// A complaint or a warning. There is nowhere to tell that it was lost.
     static func complain(_ line: String) {
         endProgress()
-        _ = write(PlainText.escaped(line) + "\n", to: STDERR_FILENO)
+        _ = OutputFile.write(PlainText.escaped(line) + "\n", to: STDERR_FILENO)
     }
 
     /// Shows how far the work is; on a terminal the line replaces the one before.
     static func progress(_ text: String) {
         guard isWatched else { return }
-        _ = write("\r\u{1B}[K\(PlainText.escaped(text))", to: STDERR_FILENO)
+        _ = OutputFile.write("\r\u{1B}[K\(PlainText.escaped(text))", to: STDERR_FILENO)
     }
 
     /// Takes the progress line away.
     static func endProgress() {
         guard isWatched else { return }
-        _ = write("\r\u{1B}[K", to: STDERR_FILENO)
+        _ = OutputFile.write("\r\u{1B}[K", to: STDERR_FILENO)
     }
-
-    /// Writes all of `text`; returns 0 or the `errno` that stood in the way.
-    private static func write(_ text: String, to descriptor: Int32) -> Int32 {
-        var rest = Array(text.utf8)[...]
-        while !rest.isEmpty {
-            let written = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if written > 0 {
-                rest = rest.dropFirst(written)
-            } else if written == 0 || errno != EINTR {
-                return written == 0 ? EIO : errno
-            }
-        }
-        return 0
-    }
-}
-
-/// A system error in words.
-func systemReason(_ number: Int32) -> String {
-    guard let text = unsafe strerror(number) else { return "error \(number)" }
-    return unsafe String(cString: text)
-}
-
-/// What the system said of a file that could not be written, read or made.
-func systemReason(of error: any Error) -> String {
-    let cause = (error as? CocoaError)?.underlying ?? error
-    return (cause as? POSIXError).map { systemReason($0.code.rawValue) } ?? "\(cause)"
 }
 
 /// A line of NDJSON: a summary or an event. Its keys are in snake case, with the unit last; what is unknown is left
@@ -109,19 +82,13 @@ extension Console {
     /// Prints `line` as one line of JSON. One that holds a value that is no number is lost, and complained of.
     static func emit(_ line: some JSONLine) {
         do {
-            put(PlainText.escapedJSON(String(decoding: try encode(line), as: UTF8.self)))
+            put(PlainText.escapedJSON(try encode(line)))
         } catch {
             hasLostLine.withLock { $0 = true }
             complain("error: a line of \(line.schema) is lost, since it cannot be put as JSON: \(error)")
         }
     }
 
-    /// `line` as JSON, in UTF-8.
-    static func encode(_ line: some JSONLine) throws -> Data {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        encoder.keyEncodingStrategy = .convertToSnakeCase
-        encoder.nonConformingFloatEncodingStrategy = .throw
-        return try encoder.encode(line)
-    }
+    /// `line` as JSON.
+    static func encode(_ line: some JSONLine) throws -> String { try JSONText.encode(line, keys: .snakeCase) }
 }

@@ -9,8 +9,7 @@ enum EngineVersion {
     static var text: String { CommandLine.arguments.contains("--version") ? full : "duplex \(number)" }
 
     private static let libraries = [
-        "libopus", "libasound", "libwebrtc", "libspeexdsp", "libsndfile", "libssl", "libjwt", "libwebsockets",
-        "libjansson", "libpcap",
+        "libopus", "libasound", "libwebrtc", "libspeexdsp", "libsndfile", "libssl", "libjwt", "libjansson",
     ]
 
     private static var full: String {

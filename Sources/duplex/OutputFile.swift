@@ -13,7 +13,7 @@ enum OutputFile {
             }
             try checkAccess(path, writing: path, option)
         } else {
-            let folder = folder(of: path)
+            let folder = FilePath.folder(path)
             guard unsafe stat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
                 throw Failure(
                     .thresholdMissed,
@@ -25,7 +25,7 @@ enum OutputFile {
 
     /// Throws where `path`, a sound that is going to be written, has the name of another kind of file than WAV.
     static func checkIsWAV(_ path: String, option: String) throws {
-        let name = path.split(separator: "/").last ?? ""
+        let name = FilePath.name(path)
         guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return }
         let ending = name[name.index(after: dot)...]
         guard !["wav", "wave"].contains(ending.lowercased()) else { return }
@@ -58,8 +58,26 @@ enum OutputFile {
         }
     }
 
-    private static func folder(of path: String) -> String {
-        guard let slash = path.lastIndex(of: "/") else { return "." }
-        return slash == path.startIndex ? "/" : String(path[..<slash])
+    /// Writes `text` to `path`, in place of what was there.
+    static func write(_ text: String, to path: String) throws(SystemError) {
+        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+        guard descriptor >= 0 else { throw .current }
+        let failure = write(text, to: descriptor)
+        guard close(descriptor) == 0 || failure != 0 else { throw .current }
+        guard failure == 0 else { throw SystemError(number: failure) }
+    }
+
+    /// Writes all of `text`; returns 0 or the `errno` that stood in the way.
+    static func write(_ text: String, to descriptor: Int32) -> Int32 {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let written = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if written > 0 {
+                rest = rest.dropFirst(written)
+            } else if written == 0 || errno != EINTR {
+                return written == 0 ? EIO : errno
+            }
+        }
+        return 0
     }
 }

@@ -8,7 +8,7 @@ import VoiceEngine
 struct CallEventTests {
     private static func event(_ change: ReferenceIntegrity.Change) throws -> (detail: String, json: [String: Any]) {
         let event = CallEvent(.referenceIntegrity(change)) { "\($0)" }
-        let json = try JSONSerialization.jsonObject(with: Console.encode(event))
+        let json = try JSONSerialization.jsonObject(with: Data(Console.encode(event).utf8))
         return (event.detail, try #require(json as? [String: Any]))
     }
 

@@ -45,7 +45,7 @@ struct PlainTextTests {
     @Test("JSON has the same values as before, and carries nothing to obey")
     func json() throws {
         let name = "\u{1B}[31m\n\u{7F}\u{9B}\u{202E}\u{2028}\u{E0041}é\\u001b\""
-        let line = PlainText.escapedJSON(String(decoding: try Console.encode(Line(name: name)), as: UTF8.self))
+        let line = PlainText.escapedJSON(try Console.encode(Line(name: name)))
         #expect(PlainText.escaped(line) == line)
         let object = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: String])
         #expect(object["name"] == name)

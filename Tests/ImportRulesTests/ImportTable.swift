@@ -47,8 +47,7 @@ enum ImportTable {
         ],
         "duplex": stages.union([
             "VoiceEngine", "VoiceSimulation", "SimulatedCalls", "ArgumentParser", "CDuplexBuild", "CPcap",
-            "FoundationEssentials", "VoicePartner", "RealtimePartner", "GraphEngine", "ControlAPI",
-            "ControlServer", "VoiceDialog", "VoiceWeb",
+            "VoicePartner", "RealtimePartner", "GraphEngine", "ControlAPI", "ControlServer", "VoiceDialog", "VoiceWeb",
         ]),
     ]
 

@@ -7,6 +7,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/// Loads libwebsockets, of the version that this was compiled with; false where it is not installed. What connects or
+/// listens fails then. From any thread; the first call takes a millisecond or two.
+bool dv_web_is_installed(void);
+
+/// The version of libwebsockets that is wanted, its first two numbers, such as 4.1.
+const char *dv_web_version(void);
+
 typedef struct dv_web dv_web;
 
 enum {

@@ -47,7 +47,7 @@ package enum ControlOperation: String, CaseIterable, Sendable {
 
     /// Whether a key is wanted.
     package var isOpen: Bool { self == .getDocument }
-    package var hasSession: Bool { path.contains("{session}") }
+    package var hasSession: Bool { path.split(separator: "/").contains("{session}") }
 
     package var summary: String {
         switch self {

@@ -36,7 +36,8 @@ package final class RealtimeServer: Sendable {
             header: "openai-beta"
         ) { link in
             // What names no version, or another, is told in the present shapes.
-            let settings = settings.of(link.header?.contains("realtime=v1") == true ? .beta : .current)
+            let versions = (link.header ?? "").split { $0 == "," || $0 == ";" || $0 == " " }
+            let settings = settings.of(versions.contains("realtime=v1") ? .beta : .current)
             Task {
                 await ServedClient(link, settings, desk, responder, synthesiser, tell: tell).run()
             }

@@ -175,7 +175,7 @@ struct AudioFileHandle: ~Copyable, @unchecked Sendable {
 
     private static func cannotWrite(_ path: String, _ reason: String) -> AudioFileError {
         // Libsndfile hands the system's reason on in words only.
-        for full in [ENOSPC, EDQUOT] where unsafe reason.contains(String(cString: strerror(full))) {
+        for full in [ENOSPC, EDQUOT] where unsafe strstr(reason, strerror(full)) != nil {
             return .diskFull(path: path)
         }
         return .unwritable(path: path, reason: reason)

@@ -27,8 +27,10 @@ public enum RouteProfile: String, CaseIterable, Sendable {
     /// What a device of these names is: `.headset` or `.speaker`. Pure.
     public static func guess(_ names: String...) -> RouteProfile {
         let text = names.joined(separator: " ").lowercased()
-        guard !speakerWords.contains(where: text.contains) else { return .speaker }
-        return headsetWords.contains(where: text.contains) ? .headset : .speaker
+        // String's own `contains` would link the library of regular expressions, over 1 MB.
+        func has(_ word: String) -> Bool { text.indices.contains { text[$0...].hasPrefix(word) } }
+        guard !speakerWords.contains(where: has) else { return .speaker }
+        return headsetWords.contains(where: has) ? .headset : .speaker
     }
 }
 

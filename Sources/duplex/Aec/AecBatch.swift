@@ -1,5 +1,3 @@
-import FoundationEssentials
-
 /// Many recordings, one after another; what fails is told and does not stop the rest.
 struct AecBatch {
     /// One recording's line of JSON.
@@ -54,17 +52,15 @@ struct AecBatch {
 
     /// Throws where an output would be written twice, or over the input of another recording.
     private static func checkOutputs(_ items: [AecManifest.Item], _ path: String) throws(Failure) {
-        func place(_ path: String) -> String {
-            URL(filePath: path).standardizedFileURL.resolvingSymlinksInPath().path(percentEncoded: false)
-        }
-        let inputs = Set(items.flatMap { [$0.mic, $0.ref, $0.near].compactMap(\.self).map(place) })
+        let inputs = Set(items.flatMap { [$0.mic, $0.ref, $0.near].compactMap(\.self).map(FilePath.resolved) })
         var outputs: Set<String> = []
         for out in items.compactMap(\.out) {
-            guard outputs.insert(place(out)).inserted else {
+            let place = FilePath.resolved(out)
+            guard outputs.insert(place).inserted else {
                 throw Failure(
                     .inputUnusable, "'\(path)' would write '\(out)' twice; give each recording an output of its own")
             }
-            guard !inputs.contains(place(out)) else {
+            guard !inputs.contains(place) else {
                 throw Failure(
                     .inputUnusable, "'\(path)' would write '\(out)', which is an input; choose another output")
             }
@@ -75,9 +71,8 @@ struct AecBatch {
     static func names(_ items: [AecManifest.Item]) -> [String] {
         var taken: Set<String> = []
         return items.map { item in
-            let url = URL(filePath: item.mic)
-            var name = url.deletingPathExtension().lastPathComponent
-            if name == "mic" { name = url.deletingLastPathComponent().lastPathComponent }
+            var name = FilePath.stem(FilePath.name(item.mic))
+            if name == "mic" { name = FilePath.name(FilePath.resolved(FilePath.folder(item.mic))) }
             if name.hasSuffix("_mic"), name.count > 4 { name.removeLast(4) }
             var unique = name
             var number = 2

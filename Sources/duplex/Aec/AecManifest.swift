@@ -1,4 +1,3 @@
-import FoundationEssentials
 import VoiceDialog
 
 /// Recordings to process one after another: those that a folder holds or a manifest lists.
@@ -10,7 +9,7 @@ import VoiceDialog
 /// these keys on each line. Paths are relative to the manifest. No output may be written twice, nor over an input.
 enum AecManifest {
     /// One recording.
-    struct Item: Decodable, Equatable {
+    struct Item: Equatable {
         var mic: String
         var ref: String
         var out: String?
@@ -26,11 +25,10 @@ enum AecManifest {
 
     /// The recordings at `path`, in the order of the manifest or of their names.
     static func read(_ path: String) throws(Failure) -> [Item] {
-        var isFolder = false
-        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
+        guard Folder.exists(path) else {
             throw Failure(.inputUnusable, "there is no '\(path)'; --batch takes a folder or a manifest")
         }
-        let items = isFolder ? try folder(path) : try manifest(path)
+        let items = Folder.isFolder(path) ? try folder(path) : try manifest(path)
         guard !items.isEmpty else {
             throw Failure(
                 .inputUnusable,
@@ -43,8 +41,8 @@ enum AecManifest {
 
     private static func folder(_ path: String) throws(Failure) -> [Item] {
         let names: [String]
-        do { names = try FileManager.default.contentsOfDirectory(atPath: path).sorted() } catch {
-            throw Failure(.permissionDenied, "the folder '\(path)' cannot be read: \(systemReason(of: error))")
+        do throws(SystemError) { names = try Folder.names(in: path) } catch {
+            throw Failure(.permissionDenied, "the folder '\(path)' cannot be read: \(systemReason(error.number))")
         }
         return names.compactMap { name in
             let place = "\(path)/\(name)"
@@ -55,9 +53,9 @@ enum AecManifest {
 
     private static func item(mic: String, before stem: String) -> Item? {
         func existing(_ name: String) -> String? {
-            FileManager.default.fileExists(atPath: stem + name + ".wav") ? stem + name + ".wav" : nil
+            Folder.exists(stem + name + ".wav") ? stem + name + ".wav" : nil
         }
-        guard FileManager.default.fileExists(atPath: mic) else { return nil }
+        guard Folder.exists(mic) else { return nil }
         guard let ref = references.lazy.compactMap(existing).first else {
             Console.complain("warning: '\(mic)' has no reference beside it and is left out")
             return nil
@@ -68,8 +66,7 @@ enum AecManifest {
     // MARK: Manifests
 
     private static func manifest(_ path: String) throws(Failure) -> [Item] {
-        guard let data = FileManager.default.contents(atPath: path), let text = String(data: data, encoding: .utf8)
-        else {
+        guard let bytes = SystemFile.bytes(path), let text = String(validating: bytes, as: UTF8.self) else {
             throw Failure(.inputUnusable, "the manifest '\(path)' cannot be read as UTF-8 text; check its permissions")
         }
         let lines: [Line] = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated()
@@ -80,7 +77,7 @@ enum AecManifest {
             throw Failure(.inputUnusable, "'\(path)' is a JSON array; a manifest has one JSON object on each line")
         }
         var items = first == "{" ? try objects(lines, path) : try rows(lines, path)
-        let base = URL(filePath: path).deletingLastPathComponent().path(percentEncoded: false)
+        let base = FilePath.folder(path) + "/"
         func absolute(_ name: String) -> String { name.hasPrefix("/") ? name : base + name }
         for index in items.indices {
             items[index].mic = absolute(items[index].mic)
@@ -94,8 +91,8 @@ enum AecManifest {
     private static func objects(_ lines: [Line], _ path: String) throws(Failure) -> [Item] {
         var items: [Item] = []
         for line in lines {
-            let data = Data(line.text.utf8)
-            if case .object(let members)? = try? JSON(parsing: Array(data)),
+            let object = try? JSON(parsing: Array(line.text.utf8))
+            if case .object(let members)? = object,
                 let other = members.keys.sorted().first(where: { !columns.contains($0) })
             {
                 throw Failure(
@@ -103,11 +100,14 @@ enum AecManifest {
                     "'\(path)', line \(line.number): it has the key '\(other)'; there are \(columns.joined(separator: ", "))"
                 )
             }
-            guard let item = try? JSONDecoder().decode(Item.self, from: data) else {
+            let optional = ["out", "near"].map { object?[$0] }
+            guard let object, let mic = object["mic"]?.string, let ref = object["ref"]?.string,
+                optional.allSatisfy({ $0 == nil || $0?.string != nil })
+            else {
                 throw Failure(
                     .inputUnusable, "'\(path)', line \(line.number): each object needs \"mic\" and \"ref\", both text")
             }
-            items.append(item)
+            items.append(Item(mic: mic, ref: ref, out: optional[0]?.string, near: optional[1]?.string))
         }
         return items
     }

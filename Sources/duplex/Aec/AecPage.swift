@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Glibc
 import VoiceProcessing
 
@@ -24,9 +23,9 @@ struct AecPage {
     }
 
     static func write(_ text: String, to path: String) throws(Failure) {
-        do { try Data(text.utf8).write(to: URL(filePath: path)) } catch {
+        do throws(SystemError) { try OutputFile.write(text, to: path) } catch {
             throw Failure(
-                .thresholdMissed, "'\(path)' cannot be written: \(systemReason(of: error)); check --report")
+                .thresholdMissed, "'\(path)' cannot be written: \(systemReason(error.number)); check --report")
         }
     }
 

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Glibc
 import VoiceProcessing
 
@@ -76,7 +75,7 @@ struct AecTrace {
             let known = block.decisions
             let evidence = [known?.unexplained, known?.farOnly, known?.motion, known?.doubt]
             let caution = known.map { $0.caution == .none ? "" : $0.caution.rawValue } ?? ""
-            let decision = known.flatMap(AecDecisions.text)?.replacing(",", with: ";") ?? ""
+            let decision = known.flatMap(AecDecisions.text).map { String($0.map { $0 == "," ? ";" : $0 }) } ?? ""
             return (values + evidence.map { $0.map(Double.init) ?? .nan })
                 .map { $0.isFinite ? $0.fixed(3) : "" }.joined(separator: ",") + ",\(caution),\(decision)"
         }

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Glibc
 
 /// What two recordings and their result tell of the echo: measured over the 10 ms blocks in which the far end was

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Glibc
 
 /// Where the near end talks, block of 10 ms by block, so that the echo can be judged where it does not.

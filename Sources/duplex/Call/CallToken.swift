@@ -1,5 +1,4 @@
 import ArgumentParser
-import FoundationEssentials
 import Glibc
 import Synchronization
 import VoiceEngine
@@ -37,7 +36,7 @@ struct CallToken: ParsableArguments {
     }
 
     private func given() throws -> String {
-        guard let token = token ?? ProcessInfo.processInfo.environment["DUPLEX_TOKEN"], !token.isEmpty else {
+        guard let token = token ?? Environment.value("DUPLEX_TOKEN"), !token.isEmpty else {
             throw Failure(
                 .usage,
                 "no token; get one with 'duplex room token --room R --identity YOU' and pass --token or --token-file, or set DUPLEX_TOKEN"

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Glibc
 import VoiceEngine
 
@@ -94,7 +93,7 @@ struct DeviceExamination {
 
     /// What moves the sound between `default` and the card.
     private var server: Finding {
-        let folder = ProcessInfo.processInfo.environment["XDG_RUNTIME_DIR"] ?? "/run/user/\(getuid())"
+        let folder = Environment.value("XDG_RUNTIME_DIR") ?? "/run/user/\(getuid())"
         let running = Self.servers.filter { SystemFile.exists("\(folder)/\($0.1)") }.map(\.0)
         var standard = DefaultCard()
         return Self.server(behind: standard.look(), running: running, opens: playbackFailure == nil)

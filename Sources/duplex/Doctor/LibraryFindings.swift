@@ -25,7 +25,7 @@ extension Finding {
         guard let library else {
             return Finding(.degraded, "webrtc-audio-processing", "\(file), which does not start")
         }
-        let hasThird = library.contains("AEC3")
+        let hasThird = library.indices.contains { library[$0...].hasPrefix("AEC3") }
         return Finding(
             .ok, "webrtc-audio-processing",
             "\(library) (\(file))\(hasThird ? "" : "; lacks AEC3, which 1.x and 2.x have")")

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Glibc
 
 /// The small files in which Linux tells of itself, under /proc and /sys.
@@ -10,8 +9,9 @@ enum SystemFile {
         return text.isEmpty ? nil : text
     }
 
-    /// A file of /proc has no length beforehand, so it is read to its end.
-    private static func bytes(_ path: String) -> [UInt8]? {
+    /// What is in a file; nil where it cannot be read. A file of /proc has no length beforehand, so it is read to its
+    /// end.
+    static func bytes(_ path: String) -> [UInt8]? {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
@@ -30,8 +30,8 @@ enum SystemFile {
 
     /// The names in a folder, sorted; none where it cannot be read.
     static func names(in folder: String) -> [String] {
-        ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted()
+        (try? Folder.names(in: folder)) ?? []
     }
 
-    static func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
+    static func exists(_ path: String) -> Bool { Folder.exists(path) }
 }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import FoundationEssentials
 import VoiceDevices
 import VoicePlayout
 
@@ -74,7 +73,7 @@ struct Playout: AsyncParsableCommand {
             let (summary, happened) = try play(capture)
             if let log { try happened?.writeCSV(to: log) }
             if let plot {
-                let name = URL(filePath: pcap).lastPathComponent
+                let name = FilePath.name(pcap)
                 try happened?.figure(title: "Playout of \(name), \(preset.rawValue)", findings: summary.findings)
                     .write(to: plot, option: "--plot")
             }

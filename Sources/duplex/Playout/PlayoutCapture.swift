@@ -157,7 +157,7 @@ struct PlayoutCapture {
     }
 }
 
-/// A capture file, read packet by packet through libpcap.
+/// A capture file, read packet by packet through libpcap, which is loaded for it.
 @safe private final class CaptureFile {
     struct Captured {
         let time: Duration
@@ -167,6 +167,7 @@ struct PlayoutCapture {
     }
 
     let link: PlayoutDatagram.Link
+    private let library: late_pcap
     private let handle: OpaquePointer
     private var first: Duration?
     /// Packets read so far.
@@ -175,10 +176,13 @@ struct PlayoutCapture {
     private(set) var damage: String?
 
     init(path: String) throws(Failure) {
+        guard let library = unsafe late_pcap() else {
+            throw Failure(.unavailable, "libpcap, which reads captures, is not installed: apt install libpcap0.8")
+        }
+        unsafe self.library = library.pointee
         var buffer = [CChar](repeating: 0, count: Int(PCAP_ERRBUF_SIZE))
         let opened = unsafe buffer.withUnsafeMutableBufferPointer { buffer in
-            unsafe pcap_open_offline_with_tstamp_precision(
-                path, UInt32(PCAP_TSTAMP_PRECISION_NANO), buffer.baseAddress)
+            unsafe library.pointee.open_offline(path, UInt32(PCAP_TSTAMP_PRECISION_NANO), buffer.baseAddress)
         }
         guard let opened = unsafe opened else {
             let message = String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
@@ -188,9 +192,9 @@ struct PlayoutCapture {
             throw Failure(
                 .inputUnusable, "\(path): cannot be read as a capture (\(reason)); give a pcap or pcapng file.")
         }
-        let number = unsafe pcap_datalink(opened)
+        let number = unsafe library.pointee.datalink(opened)
         guard let link = PlayoutDatagram.Link(rawValue: number) else {
-            unsafe pcap_close(opened)
+            unsafe library.pointee.close(opened)
             throw Failure(
                 .inputUnusable,
                 "\(path): its link layer \(number) is not understood; capture raw IP, Ethernet, Linux cooked or loopback."
@@ -200,16 +204,16 @@ struct PlayoutCapture {
         unsafe handle = opened
     }
 
-    deinit { unsafe pcap_close(handle) }
+    deinit { unsafe library.close(handle) }
 
     /// The next packet, or nil at the end, or where the file is damaged.
     func next() -> Captured? {
         var header: UnsafeMutablePointer<pcap_pkthdr>?
         var data: UnsafePointer<UInt8>?
-        let result = unsafe pcap_next_ex(handle, &header, &data)
+        let result = unsafe library.next(handle, &header, &data)
         guard result != PCAP_ERROR_BREAK else { return nil }
         guard result == 1, let header = unsafe header, let data = unsafe data else {
-            damage = unsafe String(cString: pcap_geterr(handle))
+            damage = unsafe library.error(handle).map { unsafe String(cString: $0) } ?? "unreadable"
             return nil
         }
         count += 1

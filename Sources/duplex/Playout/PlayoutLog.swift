@@ -1,4 +1,3 @@
-import FoundationEssentials
 import VoicePlayout
 import VoiceWire
 
@@ -74,8 +73,8 @@ struct PlayoutLog {
     }
 
     func writeCSV(to path: String) throws(Failure) {
-        do { try Data(csv.utf8).write(to: URL(filePath: path)) } catch {
-            throw Failure(.thresholdMissed, "'\(path)' cannot be written: \(systemReason(of: error)); check --log")
+        do throws(SystemError) { try OutputFile.write(csv, to: path) } catch {
+            throw Failure(.thresholdMissed, "'\(path)' cannot be written: \(systemReason(error.number)); check --log")
         }
     }
 

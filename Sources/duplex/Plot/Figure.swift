@@ -1,5 +1,3 @@
-import FoundationEssentials
-
 /// Panels below each other under one title, written as SVG.
 struct Figure {
     var title: String
@@ -34,9 +32,9 @@ struct Figure {
 
     /// Writes the figure to `path`; `option` is what the user named it by.
     func write(to path: String, option: String) throws(Failure) {
-        do { try Data(svg.utf8).write(to: URL(filePath: path)) } catch {
+        do throws(SystemError) { try OutputFile.write(svg, to: path) } catch {
             throw Failure(
-                .thresholdMissed, "'\(path)' cannot be written: \(systemReason(of: error)); check \(option)")
+                .thresholdMissed, "'\(path)' cannot be written: \(systemReason(error.number)); check \(option)")
         }
     }
 }

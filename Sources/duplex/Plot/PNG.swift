@@ -1,5 +1,3 @@
-import FoundationEssentials
-
 /// Pictures of 256 colours as PNG (ISO/IEC 15948), not compressed, so that no library is needed.
 enum PNG {
     private static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
@@ -22,8 +20,6 @@ enum PNG {
         return signature + chunk("IHDR", header) + chunk("PLTE", palette.flatMap { [$0.red, $0.green, $0.blue] })
             + chunk("IDAT", stored(rows)) + chunk("IEND", [])
     }
-
-    static func base64(_ bytes: [UInt8]) -> String { Data(bytes).base64EncodedString() }
 
     private static func chunk(_ name: String, _ content: [UInt8]) -> [UInt8] {
         let body = Array(name.utf8) + content

@@ -1,3 +1,5 @@
+import VoiceDialog
+
 /// Collects the elements of an SVG 1.1 document. Coordinates are pixels from the upper left corner.
 struct SVGCanvas {
     /// Where a text's point lies in it.
@@ -76,7 +78,7 @@ struct SVGCanvas {
     mutating func image(png: [UInt8], x: Double, y: Double, width: Double, height: Double) {
         elements.append(
             "<image x=\"\(x.short)\" y=\"\(y.short)\" width=\"\(width.short)\" height=\"\(height.short)\" "
-                + "preserveAspectRatio=\"none\" href=\"data:image/png;base64,\(PNG.base64(png))\"/>")
+                + "preserveAspectRatio=\"none\" href=\"data:image/png;base64,\(Base64.encode(png))\"/>")
     }
 
     /// The whole document.

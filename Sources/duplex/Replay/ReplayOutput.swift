@@ -49,7 +49,7 @@ final class ReplayOutput {
     /// A decision.
     func write(_ decision: ReplayDecision) {
         guard let decisions = unsafe decisions, let line = try? Console.encode(decision) else { return }
-        var text = PlainText.escapedJSON(String(decoding: line, as: UTF8.self)) + "\n"
+        var text = PlainText.escapedJSON(line) + "\n"
         let isWritten = text.withUTF8 { unsafe fwrite($0.baseAddress, 1, $0.count, decisions) == $0.count }
         if !isWritten, failure == nil {
             failure = Failure(

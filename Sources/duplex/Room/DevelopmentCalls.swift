@@ -1,4 +1,3 @@
-import FoundationEssentials
 import VoiceRooms
 import VoiceTransport
 
@@ -21,7 +20,7 @@ struct DevelopmentCalls {
     /// One command each, to be pasted into a terminal.
     var lines: [String] {
         get throws {
-            let now = Int64(Date().timeIntervalSince1970)
+            let now = WallClock.seconds
             let issuer = TokenIssuer(key: key)
             return try ["alice", "bob"].map { identity in
                 let token = try issuer.token(

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import VoiceEngine
 import VoiceRooms
 import VoiceTransport
@@ -29,7 +28,7 @@ struct LocalRoom {
 
     /// What lets `identity` in.
     func endpoint(for identity: String) throws -> RoomEndpoint {
-        let now = Int64(Date().timeIntervalSince1970)
+        let now = WallClock.seconds
         let grants = TokenGrants(identity: identity, room: Self.name)
         return try RoomEndpoint(
             url: url, token: TokenIssuer(key: key).token(for: grants, notBefore: now, expires: now + Self.validity))

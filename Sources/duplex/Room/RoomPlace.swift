@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Glibc
 import VoiceTransport
 
@@ -28,9 +27,8 @@ struct RoomPlace {
 
     /// Where a program keeps what it must find again (XDG Base Directory Specification).
     static func usualState() throws -> String {
-        let environment = ProcessInfo.processInfo.environment
-        if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") { return state + "/duplexvoice" }
-        guard let home = environment["HOME"], home.hasPrefix("/") else {
+        if let state = Environment.value("XDG_STATE_HOME"), state.hasPrefix("/") { return state + "/duplexvoice" }
+        guard let home = Environment.value("HOME"), home.hasPrefix("/") else {
             throw Failure(
                 .usage, "neither XDG_STATE_HOME nor HOME is set; say by --state where the certificate is kept")
         }

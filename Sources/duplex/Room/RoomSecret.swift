@@ -1,5 +1,4 @@
 import ArgumentParser
-import FoundationEssentials
 import VoiceTransport
 
 /// Where the keys that sign tokens come from. Never from the command line, which every user of the machine can read.
@@ -94,7 +93,7 @@ struct RoomSecret: ParsableArguments {
             let file = try SecretFile(
                 secretFile, limit: Self.longest, firstLine: true, kind: "secret file", option: "--secret-file")
             (secret, isOpenToAll) = (try Self.text(of: file, at: secretFile), file.isOpenToAll)
-        } else if let value = ProcessInfo.processInfo.environment["DUPLEX_ROOM_SECRET"] {
+        } else if let value = Environment.value("DUPLEX_ROOM_SECRET") {
             secret = Array(value.utf8)
         } else {
             throw Failure(

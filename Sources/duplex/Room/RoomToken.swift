@@ -1,5 +1,4 @@
 import ArgumentParser
-import FoundationEssentials
 import Glibc
 import VoiceRooms
 import VoiceTransport
@@ -60,7 +59,7 @@ struct RoomToken: AsyncParsableCommand {
     func run() async throws {
         try await reportingFailure {
             let issuer = try secret.loadIssuer()
-            let start = Int64(Date().timeIntervalSince1970) + Int64(startsIn)
+            let start = WallClock.seconds + Int64(startsIn)
             let grants = TokenGrants(
                 identity: identity, name: name ?? "", room: room, canPublish: !listenOnly, metadata: metadata ?? "")
             do throws(TokenKeyError) {

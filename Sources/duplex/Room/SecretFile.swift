@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Glibc
 
 /// The bytes of a file that holds secrets, and who else can have them.

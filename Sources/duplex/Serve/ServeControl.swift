@@ -1,7 +1,6 @@
 import ArgumentParser
 import ControlAPI
 import ControlServer
-import FoundationEssentials
 import VoicePartner
 import VoiceTransport
 import VoiceWeb
@@ -92,7 +91,7 @@ struct ServeControl: AsyncParsableCommand {
         var configuration = ControlConfiguration(
             clients: clients, recogniser: parts.recogniser, responder: parts.responder, synthesiser: parts.synthesiser
         ) {
-            Int64(Date().timeIntervalSince1970)
+            WallClock.seconds
         }
         (configuration.interface, configuration.port) = (address, port)
         (configuration.certificate, configuration.privateKey) = (certificate, privateKey)
@@ -142,7 +141,7 @@ enum ControlKeys {
     }
 
     static func inEnvironment() throws -> [Gatekeeper.Client] {
-        guard let text = ProcessInfo.processInfo.environment["DUPLEX_CONTROL_KEY"], !text.isEmpty else {
+        guard let text = Environment.value("DUPLEX_CONTROL_KEY"), !text.isEmpty else {
             throw Failure(
                 .usage,
                 "no key for clients; make one with '(umask 077; echo \"bot: $(openssl rand -hex 32)\" > keys)' and pass --key-file keys, or set DUPLEX_CONTROL_KEY"

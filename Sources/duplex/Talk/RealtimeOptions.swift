@@ -1,5 +1,4 @@
 import ArgumentParser
-import FoundationEssentials
 import RealtimePartner
 import VoiceDialog
 import VoiceEngine
@@ -89,7 +88,7 @@ extension WebSocketRequest {
         do throws(WebSocketFailure) {
             // What is for this machine does not leave it, nor does a key in plaintext.
             guard !ServerKey.isThisMachine(address.host) else { return }
-            proxy = try WebProxy.proxy(for: address) { ProcessInfo.processInfo.environment[$0] }
+            proxy = try WebProxy.proxy(for: address, environment: Environment.value)
         } catch {
             throw Failure(.usage, DialogError(error, address).explanation)
         }

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Glibc
 import VoiceWeb
 
@@ -30,10 +29,9 @@ enum ServerKey {
 
     /// A key in the environment: the variable of our own, or OpenAI's for its servers, and for nobody else's.
     static func inEnvironment(_ name: String, for address: WebAddress) -> String? {
-        let environment = ProcessInfo.processInfo.environment
-        if let key = environment[name], !key.isEmpty { return key }
+        if let key = Environment.value(name), !key.isEmpty { return key }
         let isOpenAI = address.host == "openai.com" || address.host.hasSuffix(".openai.com")
-        guard isOpenAI, let key = environment["OPENAI_API_KEY"], !key.isEmpty else { return nil }
+        guard isOpenAI, let key = Environment.value("OPENAI_API_KEY"), !key.isEmpty else { return nil }
         return key
     }
 }

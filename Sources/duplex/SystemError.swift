@@ -1,0 +1,33 @@
+import Glibc
+
+/// Why the system refused something.
+struct SystemError: Error {
+    /// As `errno` has it.
+    let number: Int32
+
+    /// What `errno` holds now.
+    static var current: SystemError { SystemError(number: errno) }
+
+    /// Whether it is for want of a permission.
+    var isForbidden: Bool { number == EACCES || number == EPERM }
+}
+
+/// A system error in words.
+func systemReason(_ number: Int32) -> String {
+    guard let text = unsafe strerror(number) else { return "error \(number)" }
+    return unsafe String(cString: text)
+}
+
+/// The process's environment.
+enum Environment {
+    static func value(_ name: String) -> String? {
+        guard let value = unsafe getenv(name) else { return nil }
+        return unsafe String(cString: value)
+    }
+}
+
+/// The time of day.
+enum WallClock {
+    /// Whole seconds since 1970, UTC.
+    static var seconds: Int64 { Int64(time(nil)) }
+}
