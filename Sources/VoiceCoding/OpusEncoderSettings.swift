@@ -15,7 +15,18 @@ public enum OpusApplication: Sendable, CaseIterable, BitwiseCopyable {
 /// Below 10 ms the codec is CELT alone, as in ``OpusApplication/lowDelay``: without FEC, and dearer, since each packet
 /// has its headers.
 public enum OpusFrameDuration: Sendable, CaseIterable, BitwiseCopyable {
-    case microseconds2500, milliseconds5, milliseconds10, milliseconds20, milliseconds40, milliseconds60
+    /// 2.5 ms.
+    case microseconds2500
+    /// 5 ms.
+    case milliseconds5
+    /// 10 ms.
+    case milliseconds10
+    /// 20 ms.
+    case milliseconds20
+    /// 40 ms.
+    case milliseconds40
+    /// 60 ms.
+    case milliseconds60
 
     /// Frames of 48 kHz in one packet: 120, 240, 480, 960, 1920 or 2880.
     public var frames: Int {
@@ -78,7 +89,7 @@ public struct OpusEncoderSettings: Equatable, Sendable, BitwiseCopyable {
     /// Throws what is out of range; nothing is changed by it.
     ///
     /// - Throws: ``OpusError/invalidSetting(_:)``.
-    public func validate() throws(OpusError) {
+    package func validate() throws(OpusError) {
         guard Self.bitratesPerSecond.contains(bitratePerSecond) else {
             throw .invalidSetting(.bitrate(perSecond: bitratePerSecond))
         }

@@ -1,5 +1,5 @@
 /// What went wrong in the codec, grouped by what the caller can do about it.
-public enum OpusError: Error, Equatable, Sendable {
+package enum OpusError: Error, Equatable, Sendable {
     /// A setting is out of range. Correct the configuration; the encoder keeps its old settings.
     case invalidSetting(OpusSettingFault)
     /// A block or span has a length that the codec cannot work with. Pass one of the lengths that the message states.
@@ -13,14 +13,14 @@ public enum OpusError: Error, Equatable, Sendable {
 }
 
 /// The setting that is out of range, with the value that was given.
-public enum OpusSettingFault: Equatable, Sendable {
+package enum OpusSettingFault: Equatable, Sendable {
     case bitrate(perSecond: Int)
     case complexity(Int)
     case expectedLoss(percent: Int)
 }
 
 /// The length that does not fit, in frames of 48 kHz or bytes, with what was given.
-public enum OpusLengthFault: Equatable, Sendable {
+package enum OpusLengthFault: Equatable, Sendable {
     /// The block to encode must hold exactly one packet's sound.
     case block(frames: Int, expected: Int)
     /// Concealed or recovered sound comes in multiples of 2.5 ms (120 frames), up to 120 ms (5760 frames).
@@ -33,7 +33,7 @@ public enum OpusLengthFault: Equatable, Sendable {
 
 extension OpusError: CustomStringConvertible {
     /// What is wrong, and what to do about it.
-    public var description: String {
+    package var description: String {
         switch self {
         case .invalidSetting(let fault): fault.description
         case .invalidLength(let fault): fault.description
@@ -47,7 +47,7 @@ extension OpusError: CustomStringConvertible {
 
 extension OpusSettingFault: CustomStringConvertible {
     /// What is wrong, and what to do about it.
-    public var description: String {
+    package var description: String {
         switch self {
         case .bitrate(let value):
             "Opus cannot encode \(value) bits per second; choose \(OpusEncoderSettings.bitratesPerSecond)."
@@ -61,7 +61,7 @@ extension OpusSettingFault: CustomStringConvertible {
 
 extension OpusLengthFault: CustomStringConvertible {
     /// What is wrong, and what to do about it.
-    public var description: String {
+    package var description: String {
         switch self {
         case .block(let frames, let expected):
             "A block of \(frames) frames is not one Opus frame; pass \(expected) frames, or change the frame duration."

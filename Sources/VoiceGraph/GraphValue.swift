@@ -1,8 +1,12 @@
 /// A field of a node, or what an event carries.
 public enum GraphValue: Equatable, Sendable {
+    /// `true` or `false`.
     case bool(Bool)
+    /// A number without a fraction.
     case integer(Int)
+    /// Any other number.
     case number(Double)
+    /// A string.
     case text(String)
 
     /// A number, also where it is an integer.

@@ -72,11 +72,15 @@ public struct NodeAlias: Equatable, Sendable {
 public struct NodeField: Sendable {
     /// What it may be.
     public enum Kind: Equatable, Sendable {
+        /// `true` or `false`.
         case bool
+        /// A whole number in this range.
         case integer(ClosedRange<Int>)
+        /// A number in this range.
         case number(ClosedRange<Double>)
         /// At most so many characters.
         case text(Int)
+        /// One of these words.
         case choice([String])
         /// A file below the engine's folder: relative, without `..`.
         case path
@@ -109,6 +113,7 @@ public struct NodeField: Sendable {
 public struct NodePort: Equatable, Sendable {
     /// How many channels.
     public enum Channels: Equatable, Sendable {
+        /// One.
         case mono
         /// So many, 1 to ``GraphLimits/channels``.
         case exactly(Int)

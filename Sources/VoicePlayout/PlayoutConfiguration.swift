@@ -14,30 +14,30 @@ public struct PlayoutConfiguration: Equatable, Sendable, BitwiseCopyable {
     ///
     /// The unit of cost is one frame extrapolated, per frame sent. The factors were found by listening scores (PLCMOS)
     /// over recorded and generated networks.
-    public struct AudibleCost: Equatable, Sendable, BitwiseCopyable {
+    package struct AudibleCost: Equatable, Sendable, BitwiseCopyable {
         /// Cost of one millisecond of delay: 24 ms are worth 1 % of the frames.
-        public var delayPerMillisecond = 0.00042
+        package var delayPerMillisecond = 0.00042
         /// Cost of sound that must be extrapolated.
-        public var concealment = 1.0
+        package var concealment = 1.0
         /// Cost of sound restored from redundancy: it is coarser.
-        public var redundancy = 0.25
+        package var redundancy = 0.25
         /// Factor on a restored frame whose packet comes while it is played, and takes the place of the rest.
-        public var stopgap = 0.5
+        package var stopgap = 0.5
         /// How much more each further frame of the same gap costs, as a share of the first; four further frames count.
-        public var burst = 0.25
+        package var burst = 0.25
         /// Factor on a gap whose far edge is known in time, so that both its ends can be joined.
-        public var knownFarEdge = 0.815
+        package var knownFarEdge = 0.815
         /// Cost gain that lowers the target at once.
-        public var hysteresis = 0.005
+        package var hysteresis = 0.005
         /// Cost gain that raises it by more than a stretch's shortest jump: every stretch may be heard.
-        public var rise = 0.001
+        package var rise = 0.001
 
         /// The costs of ``PlayoutConfiguration/conversation``.
-        public init() {}
+        package init() {}
     }
 
     /// What the target delay minimises.
-    public var cost = AudibleCost()
+    package var cost = AudibleCost()
     /// The target delay never falls below this.
     public var minimumDelay: Duration = .zero
     /// The target delay never rises above this; at most ``PlayoutConfiguration/longestDelay``.

@@ -52,5 +52,5 @@ public struct PlayoutStatistics: Equatable, Sendable, BitwiseCopyable {
     public internal(set) var streamRestarts: UInt64 = 0
 
     /// All zero.
-    public init() {}
+    package init() {}
 }

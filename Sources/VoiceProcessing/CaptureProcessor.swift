@@ -10,15 +10,15 @@ import VoiceSignal
 /// this engine the media thread. Nothing is allocated per block.
 public final class CaptureProcessor {
     /// Frames per second of both signals: 16 000, 32 000 or 48 000.
-    public let sampleRate: Int
+    package let sampleRate: Int
     /// What the backend can do.
-    public let traits: EchoTraits
+    package let traits: EchoTraits
     /// What was last asked for.
-    public private(set) var requestedSettings: ProcessingSettings
+    package private(set) var requestedSettings: ProcessingSettings
     /// What is being done: the requested settings as far as the backend has them.
     public private(set) var activeSettings: ProcessingSettings
     /// Blocks that the library failed on and that passed unprocessed.
-    public private(set) var failedBlocks = 0
+    package private(set) var failedBlocks = 0
 
     /// A class behind a protocol, because only the client knows its type: one dynamic call per 10 ms.
     private let stage: any EchoStage
@@ -65,16 +65,16 @@ public final class CaptureProcessor {
 
     /// Whether ``NeuralSuppressor`` can be chosen: RNNoise is installed, the rate is 48 kHz, and the backend leaves the
     /// noise to us.
-    public let hasNeuralNoise: Bool
+    package let hasNeuralNoise: Bool
 
     /// Frames of the shortest block that it takes: those of 10 ms, or 1.
-    public var shortestBlock: Int { traits.takesShortBlocks && !traits.hasNearEnd ? 1 : sampleRate / 100 }
+    package var shortestBlock: Int { traits.takesShortBlocks && !traits.hasNearEnd ? 1 : sampleRate / 100 }
 
     /// Frames by which the output lags the input in the active settings.
     public var processingDelay: Int { stage.delay + nearEndDelay }
 
     /// What of `requested` this processor does.
-    public func resolved(_ requested: ProcessingSettings) -> ProcessingSettings {
+    package func resolved(_ requested: ProcessingSettings) -> ProcessingSettings {
         traits.resolved(requested, neuralNoise: hasNeuralNoise)
     }
 
@@ -107,7 +107,7 @@ public final class CaptureProcessor {
     ///   - delay: frames from a reference frame's entry here to the arrival of its echo in `capture`, as far as it is
     ///     known; 0 where it is
     ///     not. A backend that finds the echo by itself takes it for a hint, until it has found the echo; others go by it.
-    public func run(capture: inout MutableSpan<Float>, reference: Span<Float>, delay: Int) -> ProcessingReport {
+    package func run(capture: inout MutableSpan<Float>, reference: Span<Float>, delay: Int) -> ProcessingReport {
         precondition(
             capture.count == reference.count && shortestBlock...far.count ~= capture.count, "a block is 10 ms")
         let rounding = vk_flush_subnormals()

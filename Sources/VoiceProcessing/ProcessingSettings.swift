@@ -146,7 +146,7 @@ public struct ProcessingSettings: BitwiseCopyable, Equatable, Sendable {
     /// These settings, if every number is in its range.
     ///
     /// - Throws: ``ProcessingError/invalidSetting(_:)`` with the first field that is not; set it within its range.
-    public func validated() throws(ProcessingError) -> ProcessingSettings {
+    package func validated() throws(ProcessingError) -> ProcessingSettings {
         guard (-40 ... -10).contains(gain.targetLevel) else { throw .invalidSetting(.targetLevel) }
         guard (0...40).contains(gain.largestGain) else { throw .invalidSetting(.largestGain) }
         guard (-40...40).contains(gain.fixedGain) else { throw .invalidSetting(.fixedGain) }

@@ -2,20 +2,20 @@
 /// caller.
 ///
 /// Never printed: its description hides it.
-public struct RejoinSecret: Sendable, BitwiseCopyable, CustomStringConvertible, CustomDebugStringConvertible {
+package struct RejoinSecret: Sendable, BitwiseCopyable, CustomStringConvertible, CustomDebugStringConvertible {
     let high: UInt64
     let low: UInt64
 
     /// Makes a secret of 128 bits, which must come from a cryptographic source.
-    public init(high: UInt64, low: UInt64) {
+    package init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low
     }
 
     /// A placeholder; the secret is not shown.
-    public var description: String { "RejoinSecret(hidden)" }
+    package var description: String { "RejoinSecret(hidden)" }
     /// A placeholder; the secret is not shown.
-    public var debugDescription: String { description }
+    package var debugDescription: String { description }
 }
 
 extension RejoinSecret: Equatable {

@@ -1,4 +1,4 @@
-public import VoicePeers
+package import VoicePeers
 
 /// A message of the room protocol; docs/protocol.md gives each one's layout.
 package enum RoomMessage: Equatable, Sendable {
@@ -78,7 +78,7 @@ extension RoomMessage {
 }
 
 /// Whose a message's bytes are.
-public enum MessageKind: UInt8, Sendable, CaseIterable {
+package enum MessageKind: UInt8, Sendable, CaseIterable {
     /// The application's own.
     case application = 0
     /// An edit of a text stream; docs/protocol.md, section 11.
@@ -169,34 +169,34 @@ package struct RejoinClaim: Equatable, Sendable, BitwiseCopyable {
 }
 
 /// The answer to a join that was granted. `rosterCount` messages `participantJoined` follow it.
-public struct JoinGrant: Equatable, Sendable {
+package struct JoinGrant: Equatable, Sendable {
     /// The protocol version in force.
-    public var version: UInt8
+    package var version: UInt8
     /// Who the client now is.
-    public var participant: ParticipantID
+    package var participant: ParticipantID
     /// What it may do.
-    public var capabilities: RoomCapabilities
+    package var capabilities: RoomCapabilities
     /// Whether it is the participant of its `RejoinClaim`, with its streams and subscriptions as they were.
-    public var resumed: Bool
+    package var resumed: Bool
     /// How many of the client's durable messages the server has handled; what comes after them must be sent again.
-    public var handledCount: UInt32
+    package var handledCount: UInt32
     /// The proof for the next rejoin.
-    public var secret: RejoinSecret
+    package var secret: RejoinSecret
     /// How often the client must be heard; 1 ms to 65.535 s on the wire.
-    public var keepaliveInterval: Duration
+    package var keepaliveInterval: Duration
     /// The room.
-    public var room: String
+    package var room: String
     /// The streams set aside for this participant.
-    public var streams: [StreamAssignment]
+    package var streams: [StreamAssignment]
     /// How many participants the room has, this one included.
-    public var rosterCount: UInt16
+    package var rosterCount: UInt16
     /// After how long the token is over, and the stay with it, in whole seconds; nil: after more than 136 years.
-    public var expiresIn: Duration?
+    package var expiresIn: Duration?
     /// What the client signs its binding requests with, to have its path follow its address; nil where paths cannot.
-    public var credentials: STUNCredentials?
+    package var credentials: STUNCredentials?
 
     /// Describes a grant.
-    public init(
+    package init(
         version: UInt8, participant: ParticipantID, capabilities: RoomCapabilities, resumed: Bool, handledCount: UInt32,
         secret: RejoinSecret, keepaliveInterval: Duration, room: String, streams: [StreamAssignment],
         rosterCount: UInt16, expiresIn: Duration? = nil, credentials: STUNCredentials? = nil

@@ -41,20 +41,20 @@ package enum RoomProtocol {
 /// The timers of the room protocol that both ends must agree on; docs/protocol.md lists them.
 public enum RoomTimers {
     /// A client without an answer to its `join` gives up after this.
-    public static let joinTimeout: Duration = .seconds(10)
+    package static let joinTimeout: Duration = .seconds(10)
 
     /// A client pings this often, unless the server's `joined` names another interval.
     public static let keepaliveInterval: Duration = .seconds(2)
 
     /// A peer not heard for this long is taken for gone, and the break begins. Three keepalives.
-    public static let silenceLimit: Duration = .seconds(6)
+    package static let silenceLimit: Duration = .seconds(6)
 
     /// A break may last this long; after it the participant has left.
     public static let breakWindow: Duration = .seconds(30)
 
     /// While reconnecting, a client starts afresh, by a path of its own from a fresh socket, when an attempt has not
     /// ended in three keepalives, and not sooner than this: a join that is lost once still has its time.
-    public static let shortestAttempt: Duration = .seconds(1)
+    package static let shortestAttempt: Duration = .seconds(1)
 
     /// A path that the server has closed before the client was in is tried again after this, and then later and later.
     static let shortestRetry: Duration = .milliseconds(250)
@@ -63,14 +63,14 @@ public enum RoomTimers {
     static let longestRetry: Duration = .seconds(2)
 
     /// A client waits this long for the acknowledgement of its `leave`, a server for that of its `removed`.
-    public static let closingTime: Duration = .seconds(2)
+    package static let closingTime: Duration = .seconds(2)
 
     /// First retransmission of an unacknowledged message while no round trip has been measured.
-    public static let initialRetransmission: Duration = .milliseconds(200)
+    package static let initialRetransmission: Duration = .milliseconds(200)
 
     /// Retransmissions are never closer than this.
-    public static let minimumRetransmission: Duration = .milliseconds(100)
+    package static let minimumRetransmission: Duration = .milliseconds(100)
 
     /// Doubling stops here: at 30 % loss each way a join then fails its 10 s about once in 100 000.
-    public static let maximumRetransmission: Duration = .seconds(1)
+    package static let maximumRetransmission: Duration = .seconds(1)
 }

@@ -1,20 +1,20 @@
 /// A participant as everyone in the room sees it.
-public struct RosterEntry: Hashable, Sendable {
+package struct RosterEntry: Hashable, Sendable {
     /// The participant.
-    public let participant: ParticipantID
+    package let participant: ParticipantID
     /// The token's `sub`: unique in the room.
-    public let identity: String
+    package let identity: String
     /// The token's `name`, for display; may be empty.
-    public let name: String
+    package let name: String
     /// Whether it talks, or only listens.
-    public var role: RoomRole
+    package var role: RoomRole
     /// What it tells of itself.
-    public var attributes: ParticipantAttributes
+    package var attributes: ParticipantAttributes
     /// What it publishes, by rising ``StreamID``.
-    public var streams: [PublishedStream]
+    package var streams: [PublishedStream]
 
     /// Describes a participant.
-    public init(
+    package init(
         participant: ParticipantID, identity: String, name: String, role: RoomRole = .talker,
         attributes: ParticipantAttributes = ParticipantAttributes(), streams: [PublishedStream] = []
     ) {
@@ -28,25 +28,25 @@ public struct RosterEntry: Hashable, Sendable {
 }
 
 /// Everyone in a room, oneself among them, by order of arrival.
-public struct RoomRoster: Equatable, Sendable {
+package struct RoomRoster: Equatable, Sendable {
     /// The participants, by rising `ParticipantID`.
-    public private(set) var entries: [RosterEntry] = []
+    package private(set) var entries: [RosterEntry] = []
 
     /// An empty room.
-    public init() {}
+    package init() {}
 
     /// A room with these participants.
-    public init(_ entries: [RosterEntry]) {
+    package init(_ entries: [RosterEntry]) {
         self.entries = entries.sorted { $0.participant < $1.participant }
     }
 
     /// The entry of a participant.
-    public subscript(participant: ParticipantID) -> RosterEntry? {
+    package subscript(participant: ParticipantID) -> RosterEntry? {
         entries.first { $0.participant == participant }
     }
 
     /// The participant who publishes a stream, and the stream.
-    public func publisher(of stream: StreamID) -> (participant: ParticipantID, stream: PublishedStream)? {
+    package func publisher(of stream: StreamID) -> (participant: ParticipantID, stream: PublishedStream)? {
         for entry in entries {
             if let found = entry.streams.first(where: { $0.assignment.stream == stream }) {
                 return (entry.participant, found)

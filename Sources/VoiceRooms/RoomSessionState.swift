@@ -57,7 +57,7 @@ public enum RoomSessionError: Error, Equatable, Sendable {
 }
 
 /// What happened, in order. `RoomSession.pollEvent` gives them out.
-public enum RoomSessionEvent: Equatable, Sendable {
+package enum RoomSessionEvent: Equatable, Sendable {
     /// The join was granted; this is who is there, oneself included.
     case joined(JoinGrant, RoomRoster)
     /// The server is not heard any more, or has forgotten us; media does not arrive anywhere meanwhile.
@@ -119,5 +119,5 @@ public struct RoomSessionStatistics: Equatable, Sendable {
     public var abandonedMessages = 0
 
     /// All zero.
-    public init() {}
+    package init() {}
 }

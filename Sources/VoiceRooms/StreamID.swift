@@ -14,31 +14,31 @@ public struct StreamID: Hashable, Comparable, Sendable, BitwiseCopyable, CustomS
 }
 
 /// A stream that the server has set aside for a participant, with the SSRC that its RTP packets must carry.
-public struct StreamAssignment: Hashable, Sendable, BitwiseCopyable {
+package struct StreamAssignment: Hashable, Sendable, BitwiseCopyable {
     /// The stream.
-    public let stream: StreamID
+    package let stream: StreamID
     /// The synchronization source of its RTP packets (RFC 3550 section 3), unique in the room.
-    public let synchronizationSource: UInt32
+    package let synchronizationSource: UInt32
 
     /// Pairs a stream with its SSRC.
-    public init(stream: StreamID, synchronizationSource: UInt32) {
+    package init(stream: StreamID, synchronizationSource: UInt32) {
         self.stream = stream
         self.synchronizationSource = synchronizationSource
     }
 }
 
 /// Who has muted a stream.
-public struct MuteState: OptionSet, Hashable, Sendable, BitwiseCopyable {
+package struct MuteState: OptionSet, Hashable, Sendable, BitwiseCopyable {
     /// The bits on the wire.
-    public let rawValue: UInt8
+    package let rawValue: UInt8
 
     /// Wraps bits from the wire.
-    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// Its publisher: a courtesy to the others, the packets are still forwarded.
-    public static let byPublisher = MuteState(rawValue: 1)
+    package static let byPublisher = MuteState(rawValue: 1)
     /// The server: packets are not forwarded.
-    public static let byServer = MuteState(rawValue: 2)
+    package static let byServer = MuteState(rawValue: 2)
 }
 
 /// Who may interrupt a stream, as its publisher says.
@@ -50,20 +50,20 @@ public enum InterruptionPolicy: UInt8, Sendable, BitwiseCopyable, CaseIterable {
 }
 
 /// A stream that can be heard in a room.
-public struct PublishedStream: Hashable, Sendable {
+package struct PublishedStream: Hashable, Sendable {
     /// The stream and its SSRC.
-    public let assignment: StreamAssignment
+    package let assignment: StreamAssignment
     /// Who has muted it.
-    public var mute: MuteState
+    package var mute: MuteState
     /// How often it has been interrupted: what is heard now is of this generation. Never falls (RFC 1982 order).
-    public var generation: UInt32
+    package var generation: UInt32
     /// Who may interrupt it.
-    public var interruptibleBy: InterruptionPolicy
+    package var interruptibleBy: InterruptionPolicy
     /// What its publisher calls it: unique in the room, or empty.
-    public var name: String
+    package var name: String
 
     /// Describes a published stream.
-    public init(
+    package init(
         _ assignment: StreamAssignment, mute: MuteState = [], generation: UInt32 = 0,
         interruptibleBy: InterruptionPolicy = .publisher, name: String = ""
     ) {
@@ -76,16 +76,16 @@ public struct PublishedStream: Hashable, Sendable {
 }
 
 /// The first packet of a stream's generation, as its talker tells it.
-public struct GenerationStart: Hashable, Sendable, BitwiseCopyable {
+package struct GenerationStart: Hashable, Sendable, BitwiseCopyable {
     /// The stream.
-    public let stream: StreamID
+    package let stream: StreamID
     /// The generation, as the room numbers them.
-    public let generation: UInt32
+    package let generation: UInt32
     /// The RTP timestamp of its first packet (RFC 3550 section 5.1).
-    public let timestamp: UInt32
+    package let timestamp: UInt32
 
     /// Describes the beginning of a generation.
-    public init(stream: StreamID, generation: UInt32, timestamp: UInt32) {
+    package init(stream: StreamID, generation: UInt32, timestamp: UInt32) {
         self.stream = stream
         self.generation = generation
         self.timestamp = timestamp

@@ -37,7 +37,7 @@ public struct TokenGrants: Equatable, Sendable {
 }
 
 /// What the verifier says of a token.
-public enum TokenVerdict: Equatable, Sendable {
+package enum TokenVerdict: Equatable, Sendable {
     /// Genuine and in time.
     case granted(TokenGrants)
     /// Not to be let in.

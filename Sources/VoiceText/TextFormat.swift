@@ -55,7 +55,7 @@ public struct TextUpdate: Equatable, Sendable {
     public let extras: String
 
     /// An update as it would come.
-    public init(stream: String, round: UInt32, text: String, isFinal: Bool, extras: String) {
+    package init(stream: String, round: UInt32, text: String, isFinal: Bool, extras: String) {
         self.stream = stream
         self.round = round
         self.text = text

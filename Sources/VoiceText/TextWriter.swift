@@ -1,5 +1,5 @@
 /// A change of a text.
-public enum TextChange: Equatable, Sendable {
+package enum TextChange: Equatable, Sendable {
     /// The text is this now, as a recogniser's is that hears more.
     case replace(String)
     /// This comes behind it, as a model's tokens do.

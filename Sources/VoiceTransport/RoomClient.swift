@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Synchronization
-public import VoiceRealtime
-public import VoiceRooms
+package import VoiceRealtime
+package import VoiceRooms
 
 /// A client's connection to a room: a network thread between a UDP socket and the media thread's packet rings.
 ///
@@ -11,7 +11,7 @@ public import VoiceRooms
 /// of them is told by `events`.
 ///
 /// A host name is looked up on a thread of its own, so the network thread never waits for a name server.
-public final class RoomClient: Sendable {
+package final class RoomClient: Sendable {
     /// Requests that wait for the network thread; more are refused.
     static let requestLimit = 256
     /// Events that wait for whoever reads `events`; more are dropped, but never the last.
@@ -19,7 +19,7 @@ public final class RoomClient: Sendable {
 
     /// What happens, in order, for one reader. Finishes after `ended`. Where it is read too slowly for
     /// ``RoomClientEvent/eventsDropped(_:_:_:)`` stands in for what was dropped.
-    public let events: AsyncStream<RoomClientEvent>
+    package let events: AsyncStream<RoomClientEvent>
 
     private let interruptibleBy: InterruptionPolicy
     private let shared: RoomClientShared
@@ -32,7 +32,7 @@ public final class RoomClient: Sendable {
     ///   - endpoint: the server and the token.
     ///   - configuration: how to meet it.
     ///   - link: the network's ends of the media rings; the network thread uses them until it has ended.
-    public init(
+    package init(
         joining endpoint: RoomEndpoint, configuration: RoomClientConfiguration = RoomClientConfiguration(),
         link: PacketLink
     ) throws(RoomClientEnd) {
@@ -60,47 +60,47 @@ public final class RoomClient: Sendable {
     /// Announces a stream of `JoinGrant.streams`, interruptible as ``RoomClientConfiguration/interruptibleBy`` says.
     ///
     /// - Parameter name: what others play it by, unique in the room and up to 64 bytes of UTF-8; or empty.
-    public func publish(_ assignment: StreamAssignment, name: String = "") throws(RoomSessionError) {
+    package func publish(_ assignment: StreamAssignment, name: String = "") throws(RoomSessionError) {
         try ask(.publish(assignment, interruptibleBy: interruptibleBy, name: name))
     }
 
     /// Withdraws a stream.
-    public func unpublish(_ stream: StreamID) throws(RoomSessionError) { try ask(.unpublish(stream)) }
+    package func unpublish(_ stream: StreamID) throws(RoomSessionError) { try ask(.unpublish(stream)) }
 
     /// Asks for a stream.
-    public func subscribe(to stream: StreamID) throws(RoomSessionError) { try ask(.subscribe(stream)) }
+    package func subscribe(to stream: StreamID) throws(RoomSessionError) { try ask(.subscribe(stream)) }
 
     /// Asks not to get a stream.
-    public func unsubscribe(from stream: StreamID) throws(RoomSessionError) { try ask(.unsubscribe(stream)) }
+    package func unsubscribe(from stream: StreamID) throws(RoomSessionError) { try ask(.unsubscribe(stream)) }
 
     /// Tells the others that a stream of one's own is muted or not.
-    public func setMuted(_ muted: Bool, stream: StreamID) throws(RoomSessionError) { try ask(.setMuted(stream, muted)) }
+    package func setMuted(_ muted: Bool, stream: StreamID) throws(RoomSessionError) { try ask(.setMuted(stream, muted)) }
 
     /// Tells everybody these attributes of this client, and no others.
-    public func setAttributes(_ attributes: ParticipantAttributes) throws(RoomSessionError) {
+    package func setAttributes(_ attributes: ParticipantAttributes) throws(RoomSessionError) {
         try ask(.setAttributes(attributes))
     }
 
     /// Asks to talk, or only to listen.
-    public func setRole(_ role: RoomRole) throws(RoomSessionError) { try ask(.setRole(role)) }
+    package func setRole(_ role: RoomRole) throws(RoomSessionError) { try ask(.setRole(role)) }
 
     /// Sends bytes, at most 1024, to a participant or to everyone else (`nil`).
-    public func send(_ bytes: [UInt8], to destination: ParticipantID? = nil) throws(RoomSessionError) {
+    package func send(_ bytes: [UInt8], to destination: ParticipantID? = nil) throws(RoomSessionError) {
         try ask(.send(destination: destination, bytes: bytes))
     }
 
     /// Has everything that was said on a stream so far dropped, by everyone; the room numbers the generation that
     /// begins.
-    public func interrupt(_ stream: StreamID) throws(RoomSessionError) { try ask(.interrupt(stream)) }
+    package func interrupt(_ stream: StreamID) throws(RoomSessionError) { try ask(.interrupt(stream)) }
 
     /// Tells those who hear a stream of one's own where its new generation begins.
-    public func tellGeneration(_ start: GenerationStart) throws(RoomSessionError) { try ask(.tellGeneration(start)) }
+    package func tellGeneration(_ start: GenerationStart) throws(RoomSessionError) { try ask(.tellGeneration(start)) }
 
     /// Tells a talker how far an utterance of its was heard here.
-    public func tellHeard(_ report: HeardReport) throws(RoomSessionError) { try ask(.tellHeard(report)) }
+    package func tellHeard(_ report: HeardReport) throws(RoomSessionError) { try ask(.tellHeard(report)) }
 
     /// Leaves the room; `ended` follows within `RoomTimers.closingTime`.
-    public func leave() throws(RoomSessionError) { try ask(.leave) }
+    package func leave() throws(RoomSessionError) { try ask(.leave) }
 
     /// Asks the room for something, or to leave; takes effect on the network thread.
     package func ask(_ request: RoomMessage) throws(RoomSessionError) {
@@ -121,16 +121,16 @@ public final class RoomClient: Sendable {
     // MARK: Looking and ending
 
     /// Counters since the start.
-    public var statistics: RoomClientStatistics { shared.statistics.withLock { $0 } }
+    package var statistics: RoomClientStatistics { shared.statistics.withLock { $0 } }
 
     /// Why it is over, nil while it is not.
-    public var end: RoomClientEnd? { shared.ending.withLock { $0 } }
+    package var end: RoomClientEnd? { shared.ending.withLock { $0 } }
 
     /// How the network thread is scheduled, as granted.
-    public var scheduling: ThreadScheduling { thread.scheduling }
+    package var scheduling: ThreadScheduling { thread.scheduling }
 
     /// Ends at once, without telling the server; `leave` does that. Blocks until the network thread has ended.
-    public func stop() { thread.stop() }
+    package func stop() { thread.stop() }
 
     deinit { thread.stop() }
 }

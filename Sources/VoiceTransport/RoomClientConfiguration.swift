@@ -62,7 +62,7 @@ public enum RoomClientEnd: Error, Equatable, Sendable {
 }
 
 /// What happens to a client, in order.
-public enum RoomClientEvent: Equatable, Sendable {
+package enum RoomClientEvent: Equatable, Sendable {
     /// Something in the room. The session's own end is not told here but by `ended`.
     case room(RoomSessionEvent)
     /// A request could not even be sent; `subject` is the stream or participant that it names, 0 for none.

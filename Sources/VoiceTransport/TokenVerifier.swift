@@ -1,4 +1,4 @@
-public import VoiceRooms
+package import VoiceRooms
 
 /// Tells whether an access token is genuine, in time, and what it grants.
 ///
@@ -14,7 +14,7 @@ public struct TokenVerifier: Sendable {
     /// and later than it says. Clocks that are kept by NTP differ by far less; LiveKit takes a minute.
     public static let leeway: Duration = .seconds(10)
     /// Bytes of the claim `metadata` at most.
-    public static let metadataLimit = 512
+    package static let metadataLimit = 512
 
     /// The keys, which may be replaced at any time.
     public let keyring: TokenKeyring
@@ -44,7 +44,7 @@ public struct TokenVerifier: Sendable {
     ///
     /// `exp` and `sub` and `video.room` are required. `video.canPublish` and `video.canSubscribe` are granted when
     /// absent, `video.roomJoin` is not, as in LiveKit.
-    public func verdict(on token: [UInt8], unixTime: Int64) -> TokenVerdict {
+    package func verdict(on token: [UInt8], unixTime: Int64) -> TokenVerdict {
         // Beyond a NUL byte the library would not look.
         guard token.count <= RoomProtocol.tokenLimit, !token.contains(0),
             let text = String(validating: token, as: UTF8.self), let claimed = JSONWebToken(reading: text, secret: nil)

@@ -36,7 +36,7 @@ public struct BargeInChange: BitwiseCopyable, Equatable, Sendable {
 ///
 /// The media thread asks it, so that an answer is ducked by the block after the one that raised the suspicion. Pure;
 /// allocates nothing; one owner.
-public struct BargeInJudge: BitwiseCopyable, Sendable {
+package struct BargeInJudge: BitwiseCopyable, Sendable {
     /// How much of its length a block without speech takes off what was heard of it, so that keystrokes one after the
     /// other do not add up to a word.
     private static let leak = 0.35
@@ -57,7 +57,7 @@ public struct BargeInJudge: BitwiseCopyable, Sendable {
     private let stages: BargeInStages
     private let isImmediate: Bool
     /// The stage now.
-    public private(set) var stage = BargeInStage.none
+    package private(set) var stage = BargeInStage.none
     private var speech = Duration.zero
     private var silence = Duration.zero
     private var speechStart = Duration.zero
@@ -67,14 +67,14 @@ public struct BargeInJudge: BitwiseCopyable, Sendable {
     private var probation = Duration.zero
 
     /// A judge by `policy`; nil where that is to do nothing.
-    public init?(_ policy: BargeInPolicy) {
+    package init?(_ policy: BargeInPolicy) {
         guard let stages = policy.stages else { return nil }
         self.stages = stages
         if case .immediate = policy { isImmediate = true } else { isImmediate = false }
     }
 
     /// Takes a block of a time in which an answer is under way, or held. Returns the new stage where that is another.
-    public mutating func take(_ evidence: SpeechEvidence) -> BargeInChange? {
+    package mutating func take(_ evidence: SpeechEvidence) -> BargeInChange? {
         guard stage != .confirmed else { return nil }
         trust(evidence)
         let isNear = evidence.isTrusted && Self.isNear(evidence.levels)
@@ -163,14 +163,14 @@ public struct BargeInJudge: BitwiseCopyable, Sendable {
     }
 
     /// A recogniser has heard words: what is suspected or held is confirmed. False where nothing is.
-    public mutating func confirm(now: Duration) -> BargeInChange? {
+    package mutating func confirm(now: Duration) -> BargeInChange? {
         guard stage == .suspected || stage == .held else { return nil }
         stage = .confirmed
         return BargeInChange(stage: .confirmed, speechStart: speechStart, decided: now)
     }
 
     /// Begins anew, with the next answer.
-    public mutating func restart() {
+    package mutating func restart() {
         alert = BargeInAlert()
         begin()
     }

@@ -8,7 +8,7 @@ public enum BargeInPolicy: BitwiseCopyable, Equatable, Sendable {
     case immediate(BargeInStages = BargeInStages())
 
     /// When its stages come; nil where it is off.
-    public var stages: BargeInStages? {
+    package var stages: BargeInStages? {
         switch self {
         case .off: nil
         case .staged(let stages), .immediate(let stages): stages

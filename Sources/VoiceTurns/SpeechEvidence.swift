@@ -1,21 +1,21 @@
 /// What is known of one block of the microphone: evidence, of which others decide.
-public struct SpeechEvidence: BitwiseCopyable, Equatable, Sendable {
+package struct SpeechEvidence: BitwiseCopyable, Equatable, Sendable {
     /// How likely the near talker speaks in it, 0...1; what is likely to be left of an echo is taken off.
-    public var probability: Float
+    package var probability: Float
     /// Whether the echo canceller is to be trusted: without that, speech may be the far end's own.
-    public var isTrusted: Bool
+    package var isTrusted: Bool
     /// What its levels tell of where the sound comes from; nil where they were not measured, and then they speak for
     /// the near end.
-    public var levels: SoundLevels?
+    package var levels: SoundLevels?
     /// When the block's end was at the microphone's ADC, on the monotonic clock since its epoch.
-    public var end: Duration
+    package var end: Duration
     /// How long the block is.
-    public var duration: Duration
+    package var duration: Duration
 
     /// The evidence of one block.
     @inlinable
     @_noLocks @_noAllocation
-    public init(
+    package init(
         probability: Float, isTrusted: Bool, levels: SoundLevels? = nil, end: Duration, duration: Duration
     ) {
         self.probability = probability
@@ -26,19 +26,19 @@ public struct SpeechEvidence: BitwiseCopyable, Equatable, Sendable {
     }
 
     /// Levels of a block behind the echo canceller, before noise is taken away.
-    public struct SoundLevels: BitwiseCopyable, Equatable, Sendable {
+    package struct SoundLevels: BitwiseCopyable, Equatable, Sendable {
         /// RMS of what the canceller left, dBFS.
-        public var left: Float
+        package var left: Float
         /// By how much that stands out of the room's noise, dB; below 0 where it is quieter.
-        public var overNoise: Float
+        package var overNoise: Float
         /// By how far that lies below what the microphone heard, or below the echo of the last moments where that was
         /// louder, dB: the farther, the more of it is echo.
-        public var cancelled: Float
+        package var cancelled: Float
 
         /// The levels of one block.
         @inlinable
         @_noLocks @_noAllocation
-        public init(left: Float, overNoise: Float, cancelled: Float) {
+        package init(left: Float, overNoise: Float, cancelled: Float) {
             self.left = left
             self.overNoise = overNoise
             self.cancelled = cancelled

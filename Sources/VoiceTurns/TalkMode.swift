@@ -84,9 +84,9 @@ public struct Duplex: Equatable, Sendable {
 }
 
 /// Bounds of the gate that opens the microphone.
-public enum GateTiming {
+package enum GateTiming {
     /// What is kept of the sound before it opens.
-    public static let longestPreRoll = Duration.milliseconds(500)
+    package static let longestPreRoll = Duration.milliseconds(500)
 }
 
 /// A number of a talk mode that is out of its range.

@@ -11,13 +11,13 @@ internal import VoiceQueue
 /// Pure: time comes in as `now`, on the monotonic clock since its epoch, which also times what was heard; outputs are
 /// polled. Impossible orders are refused and change nothing. What comes of an answer that is over is ignored, as a
 /// cancellation is no error.
-public struct TurnMachine: Sendable {
+package struct TurnMachine: Sendable {
     /// How turns begin and end.
-    public private(set) var mode: TalkMode
+    package private(set) var mode: TalkMode
     /// Whose turn it is.
-    public private(set) var state = TurnState.idle
+    package private(set) var state = TurnState.idle
     /// The present or the last turn; 0 before the first.
-    public private(set) var turn = TurnID(rawValue: 0)
+    package private(set) var turn = TurnID(rawValue: 0)
     private var listening: Listening?
     private var answer: Answer?
     /// Whether the detector hears speech now, and since when.
@@ -56,7 +56,7 @@ public struct TurnMachine: Sendable {
     private static let leavingCapacity = 16
 
     /// A conversation in which nobody has the turn; its turns are numbered from the one behind `last`.
-    public init(_ mode: TalkMode, after last: TurnID = TurnID(rawValue: 0)) throws(TurnRefusal) {
+    package init(_ mode: TalkMode, after last: TurnID = TurnID(rawValue: 0)) throws(TurnRefusal) {
         if let fault = mode.fault { throw .invalidMode(fault) }
         self.mode = mode
         turn = last
@@ -66,10 +66,10 @@ public struct TurnMachine: Sendable {
     // MARK: What comes out
 
     /// The oldest output that was not polled.
-    public mutating func pollOutput() -> TurnOutput? { outputs.popFirst() }
+    package mutating func pollOutput() -> TurnOutput? { outputs.popFirst() }
 
     /// When ``handleTimeout(now:)`` is to be called if nothing else happens.
-    public var nextTimeout: Duration? { listening?.deadline }
+    package var nextTimeout: Duration? { listening?.deadline }
 
     private mutating func tell(_ event: TurnEvent) { outputs.append(.event(event)) }
 
@@ -82,7 +82,7 @@ public struct TurnMachine: Sendable {
     // MARK: What the app asks
 
     /// Changes how turns begin and end; a turn that is under way is cancelled, an answer goes on.
-    public mutating func setMode(_ mode: TalkMode) throws(TurnRefusal) {
+    package mutating func setMode(_ mode: TalkMode) throws(TurnRefusal) {
         if let fault = mode.fault { throw .invalidMode(fault) }
         if listening != nil { drop(.cancelled) }
         self.mode = mode
@@ -91,7 +91,7 @@ public struct TurnMachine: Sendable {
 
     /// The near talker takes the turn, with a button. What is asked of the agent is cancelled, and what it says stops
     /// at once.
-    public mutating func startSpeech(now: Duration) throws(TurnRefusal) {
+    package mutating func startSpeech(now: Duration) throws(TurnRefusal) {
         guard let preRoll = mode.preRoll else { throw .notInThisMode }
         if listening?.isClosing == true {
             // Pressed again before it closed: the same turn.
@@ -117,7 +117,7 @@ public struct TurnMachine: Sendable {
     }
 
     /// The near talker gives the turn up, with the button.
-    public mutating func stopSpeech(now: Duration) throws(TurnRefusal) {
+    package mutating func stopSpeech(now: Duration) throws(TurnRefusal) {
         if case .duplex = mode { throw .notInThisMode }
         guard let current = listening, !current.isClosing else { throw .notListening }
         let delay = if case .pushToTalk(let mode) = mode { mode.releaseDelay } else { Self.detectionDelay }
@@ -127,7 +127,7 @@ public struct TurnMachine: Sendable {
 
     /// The near talker has not finished, as a recogniser may know: a turn whose end is near ends so much later, at most
     /// 10 s from now.
-    public mutating func putOffEnd(by delay: Duration, now: Duration) throws(TurnRefusal) {
+    package mutating func putOffEnd(by delay: Duration, now: Duration) throws(TurnRefusal) {
         guard let current = listening, let deadline = current.deadline, current.end != nil, !current.isClosing else {
             throw .notListening
         }
@@ -135,14 +135,14 @@ public struct TurnMachine: Sendable {
     }
 
     /// The near talker has finished, as a recogniser may know: the turn ends now.
-    public mutating func endTurn(now: Duration) throws(TurnRefusal) {
+    package mutating func endTurn(now: Duration) throws(TurnRefusal) {
         guard listening != nil else { throw .notListening }
         endListening(now: now)
     }
 
     /// Takes the agent's turn for a turn that has ended, or for nobody's: an answer may also begin by itself. Returns
     /// the utterance of its sound.
-    public mutating func answer(_ turn: TurnID?, now: Duration) throws(TurnRefusal) -> UtteranceID {
+    package mutating func answer(_ turn: TurnID?, now: Duration) throws(TurnRefusal) -> UtteranceID {
         if let turn {
             guard let answer, answer.turn.id == turn, answer.utterance == nil else { throw .turnIsOver(turn) }
         } else {
@@ -157,28 +157,28 @@ public struct TurnMachine: Sendable {
     }
 
     /// The engine has taken the first sound of an answer.
-    public mutating func answerQueued(_ utterance: UtteranceID, now: Duration) {
+    package mutating func answerQueued(_ utterance: UtteranceID, now: Duration) {
         guard answer?.utterance == utterance, answer?.queued == nil else { return }
         answer?.queued = now
     }
 
     /// The agent tells when its own stages were done; the last that it tells before the answer is heard counts. False
     /// where the answer is heard or over, and where the times cannot be.
-    public mutating func agentStages(_ times: AgentStageTimes, of utterance: UtteranceID) -> Bool {
+    package mutating func agentStages(_ times: AgentStageTimes, of utterance: UtteranceID) -> Bool {
         guard answer?.utterance == utterance, answer?.isHeard == false, times.isConsistent else { return false }
         answer?.stages = times
         return true
     }
 
     /// Nothing more comes of an answer: its turn ends when all was heard. Without any sound of it, that is at once.
-    public mutating func finishAnswer(_ utterance: UtteranceID, now: Duration) {
+    package mutating func finishAnswer(_ utterance: UtteranceID, now: Duration) {
         guard let current = answer, current.utterance == utterance, current.queued == nil else { return }
         outputs.append(.interruptAgent(through: utterance))
         conclude(HeardAnswer(heard: .zero, end: now, reason: .complete), of: current.turn.id)
     }
 
     /// Cancels whatever turn it is: nothing of it is delivered, and nobody has the turn.
-    public mutating func cancel() throws(TurnRefusal) {
+    package mutating func cancel() throws(TurnRefusal) {
         guard state != .idle else { throw .idle }
         if listening != nil { drop(.cancelled) }
         giveUpAnswer(.cancelled)
@@ -186,10 +186,10 @@ public struct TurnMachine: Sendable {
     }
 
     /// Whether it will still be told how much of a turn's answer was heard, although it is not wanted any more.
-    public func isLeaving(_ turn: TurnID) -> Bool { leaving.contains { $0.turn == turn } }
+    package func isLeaving(_ turn: TurnID) -> Bool { leaving.contains { $0.turn == turn } }
 
     /// Cancels whatever turn it is and begins anew; never refused.
-    public mutating func reset() {
+    package mutating func reset() {
         if listening != nil { drop(.cancelled) }
         giveUpAnswer(.cancelled)
         enter(.idle)
@@ -199,7 +199,7 @@ public struct TurnMachine: Sendable {
     // MARK: What the engine hears
 
     /// The detector is certain that somebody speaks, since `start` at the microphone's ADC.
-    public mutating func speechStarted(at start: Duration, now: Duration) {
+    package mutating func speechStarted(at start: Duration, now: Duration) {
         speechSince = start
         if listening != nil { return hear(from: start) }
         // An answer that is wanted, or heard, is the barge-in judge's business.
@@ -209,7 +209,7 @@ public struct TurnMachine: Sendable {
     }
 
     /// The detector is certain that nobody speaks, since `end` at the microphone's ADC.
-    public mutating func speechEnded(at end: Duration, now: Duration) {
+    package mutating func speechEnded(at end: Duration, now: Duration) {
         speechSince = nil
         guard let current = listening, let start = current.start else { return }
         let end = max(end, start)
@@ -229,7 +229,7 @@ public struct TurnMachine: Sendable {
     }
 
     /// An answer is being spoken into, or no more.
-    public mutating func bargeIn(_ change: BargeInChange, now: Duration) {
+    package mutating func bargeIn(_ change: BargeInChange, now: Duration) {
         guard let current = answer, case .duplex = mode else { return }
         tell(.bargeIn(current.turn.id, change))
         guard change.stage == .confirmed else { return }
@@ -242,7 +242,7 @@ public struct TurnMachine: Sendable {
     }
 
     /// The first of an utterance has left the DAC.
-    public mutating func utteranceStarted(_ utterance: UtteranceID, at time: Duration) {
+    package mutating func utteranceStarted(_ utterance: UtteranceID, at time: Duration) {
         guard let current = answer, current.utterance == utterance, !current.isHeard else { return }
         answer?.isHeard = true
         let queued = max(current.queued ?? time, current.asked)
@@ -254,7 +254,7 @@ public struct TurnMachine: Sendable {
     }
 
     /// Nothing more of an utterance will be heard.
-    public mutating func utterancePlayed(
+    package mutating func utterancePlayed(
         _ utterance: UtteranceID, heard: Duration, at end: Duration, isComplete: Bool
     ) {
         if let index = leaving.firstIndex(where: { $0.utterance == utterance }) {
@@ -267,7 +267,7 @@ public struct TurnMachine: Sendable {
     }
 
     /// To be called at ``nextTimeout``, or later.
-    public mutating func handleTimeout(now: Duration) {
+    package mutating func handleTimeout(now: Duration) {
         guard let deadline = listening?.deadline, deadline <= now else { return }
         endListening(now: now)
     }

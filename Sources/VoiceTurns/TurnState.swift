@@ -116,7 +116,7 @@ public struct AnswerLatency: Equatable, Sendable {
 }
 
 /// What a ``TurnMachine`` wants done, or tells.
-public enum TurnOutput: Equatable, Sendable {
+package enum TurnOutput: Equatable, Sendable {
     /// For the app.
     case event(TurnEvent)
     /// Send the microphone from now on, and what was kept of it.

@@ -1,5 +1,5 @@
 internal import Synchronization
-public import VoiceRealtime
+package import VoiceRealtime
 
 /// Sound files in place of a sound card: the input becomes the microphone, and what is played becomes the output.
 ///
@@ -53,10 +53,10 @@ public final class FileDevice: AudioDevice {
     /// Virtual time: runs one period. False where the device does not run, or where the input has been heard to its
     /// end.
     @discardableResult
-    public func step() -> Bool { session.withLock { $0 }?.step() ?? false }
+    package func step() -> Bool { session.withLock { $0 }?.step() ?? false }
 
     /// When the next period is due; nil where the device does not run.
-    public var nextWake: MonotonicTime? { session.withLock { $0 }?.nextWake }
+    package var nextWake: MonotonicTime? { session.withLock { $0 }?.nextWake }
 }
 
 /// A file device while it runs.

@@ -10,7 +10,7 @@ public struct ALSADeviceHolder: Equatable, Hashable, Sendable {
     public var command: String
 
     /// A holder.
-    public init(processID: Int, command: String) {
+    package init(processID: Int, command: String) {
         self.processID = processID
         self.command = command
     }

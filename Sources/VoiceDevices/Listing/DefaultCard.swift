@@ -118,7 +118,7 @@ enum ALSACards {
 extension ALSADevice {
     /// What the device behind a PCM's name calls itself; nil where it does not tell, as behind a sound server. Opens no
     /// PCM; takes a few milliseconds. Not real-time safe.
-    public static func description(of name: String) -> String? {
+    package static func description(of name: String) -> String? {
         if let address = ALSACardAddress(pcm: name) { return ALSACards.description(of: address.card) }
         var standard = DefaultCard()
         if name == "default", case .card(let identifier?) = standard.look() {

@@ -7,7 +7,7 @@ public import VoiceRealtime
 @safe
 public struct CapturePort: ~Copyable, @unchecked Sendable {
     /// Where this port counts.
-    public let counters: DeviceCounters
+    package let counters: DeviceCounters
     private var ring: FrameProducer
     private let cells: CounterCells
     private let wake: WakeHandle
@@ -17,7 +17,7 @@ public struct CapturePort: ~Copyable, @unchecked Sendable {
     var dock: PortDock<CapturePort>?
 
     /// A port that writes into `ring` and signals `wake`, the media thread's, after each delivery. Not real-time safe.
-    public init(ring: consuming FrameProducer, wake: WakeSignal, counters: DeviceCounters) {
+    package init(ring: consuming FrameProducer, wake: WakeSignal, counters: DeviceCounters) {
         self.ring = ring
         self.wake = wake.handle
         signal = wake

@@ -3,12 +3,12 @@ internal import Synchronization
 /// What both directions of a device have counted since the counters were made; survives restarts of the device.
 ///
 /// Written by the device's own threads, readable from any thread at any time without waiting.
-public final class DeviceCounters: Sendable {
+package final class DeviceCounters: Sendable {
     let capture = CounterCells.make()
     let playback = CounterCells.make()
 
     /// Counters at zero. Not real-time safe.
-    public init() {}
+    package init() {}
 
     deinit {
         capture.free()
@@ -16,7 +16,7 @@ public final class DeviceCounters: Sendable {
     }
 
     /// Every counter as it stands. Each is exact; two of them may be a few microseconds apart. Real-time safe.
-    public var counts: DeviceCounts {
+    package var counts: DeviceCounts {
         DeviceCounts(capture: capture.counts, playback: playback.counts)
     }
 }
@@ -29,7 +29,7 @@ public struct DeviceCounts: Equatable, BitwiseCopyable, Sendable {
     public var playback = DirectionCounts()
 
     /// All zero.
-    public init() {}
+    package init() {}
 
     init(capture: DirectionCounts, playback: DirectionCounts) {
         self.capture = capture
@@ -83,7 +83,7 @@ public struct DirectionCounts: Equatable, BitwiseCopyable, Sendable {
     public var clockJitterNanoseconds = 0.0
 
     /// All zero.
-    public init() {}
+    package init() {}
 }
 
 /// The cells behind the counts of one direction, as real-time code keeps them: a pointer, hence no reference counting.

@@ -4,14 +4,14 @@ internal import Synchronization
 ///
 /// Usable from any thread; every member is wait-free and real-time safe.
 @safe
-public final class PlaybackControl: @unchecked Sendable {
+package final class PlaybackControl: @unchecked Sendable {
     /// The highest gain: +24 dB, above which a voice at a usual level could only clip.
-    public static let highestGain: Float = 15.848_932
+    package static let highestGain: Float = 15.848_932
 
     let cells: PlaybackControlCells
 
     /// A control at unity gain that wants every frame. Not real-time safe.
-    public init() { cells = PlaybackControlCells.make() }
+    package init() { cells = PlaybackControlCells.make() }
 
     deinit { cells.free() }
 
@@ -19,7 +19,7 @@ public final class PlaybackControl: @unchecked Sendable {
     /// 10 ms.
     ///
     /// A value outside is brought inside; one that is not a number is ignored.
-    public var gain: Float {
+    package var gain: Float {
         get { cells.gain }
         set {
             guard !newValue.isNaN else { return }
@@ -32,7 +32,7 @@ public final class PlaybackControl: @unchecked Sendable {
     /// The frames are dropped when next the device asks for some, behind a fade of ``UnderrunFade/milliseconds`` ms,
     /// and are counted as discarded. Frames from `frame` on are kept, so that the writer may go on at once with new
     /// ones. A lower value than before has no effect.
-    public func discard(before frame: Int) { cells.raiseDiscard(to: frame) }
+    package func discard(before frame: Int) { cells.raiseDiscard(to: frame) }
 }
 
 /// The cells behind ``PlaybackControl``, as the playback thread keeps them.

@@ -9,7 +9,7 @@ public import VoiceRealtime
 @safe
 public struct PlaybackPort: ~Copyable, @unchecked Sendable {
     /// Where this port counts.
-    public let counters: DeviceCounters
+    package let counters: DeviceCounters
     private var playout: FrameConsumer
     private var reference: FrameProducer
     private var fade = UnderrunFade()
@@ -34,7 +34,7 @@ public struct PlaybackPort: ~Copyable, @unchecked Sendable {
 
     /// A port from `playout` to the device and into `reference`, which signals `wake`, the media thread's, after each
     /// fetch. Not real-time safe.
-    public init(
+    package init(
         playout: consuming FrameConsumer, reference: consuming FrameProducer, wake: WakeSignal,
         control: PlaybackControl,
         counters: DeviceCounters

@@ -14,7 +14,7 @@ public struct Caption: Equatable, Sendable {
     public var isFinal: Bool
 
     /// This caption.
-    public init(utterance: UtteranceID, heard: String, text: String, isFinal: Bool) {
+    package init(utterance: UtteranceID, heard: String, text: String, isFinal: Bool) {
         self.utterance = utterance
         self.heard = heard
         self.text = text

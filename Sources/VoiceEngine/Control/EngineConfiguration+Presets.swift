@@ -5,7 +5,22 @@ internal import VoiceProcessing
 extension EngineConfiguration {
     /// What people do with an engine, by name: a configuration for each, to take as it is or to change.
     public enum Preset: String, CaseIterable, Sendable {
-        case voiceChat, voiceAgent, speakerphone, headset, musicLesson, lowDelay, narrowBand, car
+        /// ``EngineConfiguration/voiceChat``.
+        case voiceChat
+        /// ``EngineConfiguration/voiceAgent``.
+        case voiceAgent
+        /// ``EngineConfiguration/speakerphone``.
+        case speakerphone
+        /// ``EngineConfiguration/headset``.
+        case headset
+        /// ``EngineConfiguration/musicLesson``.
+        case musicLesson
+        /// ``EngineConfiguration/lowDelay``.
+        case lowDelay
+        /// ``EngineConfiguration/narrowBand``.
+        case narrowBand
+        /// ``EngineConfiguration/car``.
+        case car
 
         /// The configuration of that name.
         public var configuration: EngineConfiguration {

@@ -17,7 +17,7 @@ public struct HeardUtterance: Equatable, Sendable {
     public var isFinal: Bool
 
     /// How far an utterance was heard.
-    public init(utterance: UtteranceID, heard: Duration, bound: Duration, isFinal: Bool = false) {
+    package init(utterance: UtteranceID, heard: Duration, bound: Duration, isFinal: Bool = false) {
         self.utterance = utterance
         self.heard = heard
         self.bound = bound

@@ -57,7 +57,7 @@ public struct RecordingStatus: Equatable, Sendable {
     public var end: End?
 
     /// Nothing yet.
-    public init() {}
+    package init() {}
 }
 
 /// Where a recording is written to. Called by one thread at a time, which it may hold up.

@@ -1,5 +1,5 @@
 public import VoiceRooms
-public import VoiceTurns
+package import VoiceTurns
 
 /// Somebody in the room.
 public struct Participant: Sendable, Hashable {
@@ -43,7 +43,7 @@ public enum AgentState: String, Sendable, CaseIterable {
     case responding
 
     /// What the state of a conversation is for others.
-    public init(_ state: TurnState) {
+    package init(_ state: TurnState) {
         self =
             switch state {
             case .idle, .listening: .listening

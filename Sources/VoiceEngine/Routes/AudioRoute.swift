@@ -12,7 +12,7 @@ public struct AudioRoute: Equatable, Sendable {
         public var format: NegotiatedFormat?
 
         /// An end.
-        public init(name: String, description: String = "", format: NegotiatedFormat?) {
+        package init(name: String, description: String = "", format: NegotiatedFormat?) {
             self.name = name
             self.description = description
             self.format = format
@@ -27,7 +27,7 @@ public struct AudioRoute: Equatable, Sendable {
     public var likelyProfile: RouteProfile
 
     /// A route.
-    public init(capture: End?, playback: End?, likelyProfile: RouteProfile) {
+    package init(capture: End?, playback: End?, likelyProfile: RouteProfile) {
         self.capture = capture
         self.playback = playback
         self.likelyProfile = likelyProfile
@@ -46,7 +46,7 @@ public struct DeviceLoss: Equatable, Sendable {
     public var policy: RoutePolicy
 
     /// A loss.
-    public init(name: String, directions: [DeviceDirection], reason: DeviceError, policy: RoutePolicy) {
+    package init(name: String, directions: [DeviceDirection], reason: DeviceError, policy: RoutePolicy) {
         self.name = name
         self.directions = directions
         self.reason = reason

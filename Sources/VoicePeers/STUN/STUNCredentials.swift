@@ -1,13 +1,13 @@
 /// The short-term credentials of one peer (RFC 8489 section 9.1): the server makes them and tells them to the peer
 /// alone, inside a protected path.
-public struct STUNCredentials: Equatable, Sendable, BitwiseCopyable {
+package struct STUNCredentials: Equatable, Sendable, BitwiseCopyable {
     /// Whom a request is for.
-    public let fragment: UserFragment
+    package let fragment: UserFragment
     /// What it is signed with.
-    public let password: STUNPassword
+    package let password: STUNPassword
 
     /// Puts the two together.
-    public init(fragment: UserFragment, password: STUNPassword) {
+    package init(fragment: UserFragment, password: STUNPassword) {
         self.fragment = fragment
         self.password = password
     }
@@ -17,33 +17,33 @@ public struct STUNCredentials: Equatable, Sendable, BitwiseCopyable {
 ///
 /// A server's names the peer, so that a request from an unknown address is found a peer for without a table of
 /// addresses. It is no secret.
-public struct UserFragment: Hashable, Sendable, BitwiseCopyable {
+package struct UserFragment: Hashable, Sendable, BitwiseCopyable {
     /// Characters on the wire.
-    public static let size = 16
+    package static let size = 16
 
     /// The upper 64 bits.
-    public let high: UInt64
+    package let high: UInt64
     /// The lower 32 bits.
-    public let low: UInt32
+    package let low: UInt32
 
     /// A fragment of any bits: a client's, from a random source, or one that was told.
-    public init(high: UInt64, low: UInt32) {
+    package init(high: UInt64, low: UInt32) {
         self.high = high
         self.low = low
     }
 
     /// A server's fragment for a peer; `salt` may be any number.
-    public init(peer: PeerID, salt: UInt32) {
+    package init(peer: PeerID, salt: UInt32) {
         self.init(high: UInt64(peer.slot) << 32 | UInt64(peer.generation), low: salt)
     }
 
     /// The peer that a server's fragment names. Whoever sent it may have made it up.
-    public var peer: PeerID {
+    package var peer: PeerID {
         PeerID(slot: UInt32(truncatingIfNeeded: high >> 32), generation: UInt32(truncatingIfNeeded: high))
     }
 
     /// Reads the characters; nil where there are more or fewer, or others.
-    public init?(_ text: Span<UInt8>) {
+    package init?(_ text: Span<UInt8>) {
         guard text.count == Self.size else { return nil }
         var bits: UInt128 = 0
         for index in text.indices {
@@ -54,7 +54,7 @@ public struct UserFragment: Hashable, Sendable, BitwiseCopyable {
     }
 
     /// The characters.
-    public var characters: InlineArray<16, UInt8> {
+    package var characters: InlineArray<16, UInt8> {
         let bits = UInt128(high) << 32 | UInt128(low)
         return InlineArray { ICECharacter.of(bits >> UInt128(90 - 6 * $0)) }
     }
@@ -68,33 +68,33 @@ public struct UserFragment: Hashable, Sendable, BitwiseCopyable {
 
 /// The key of one peer's binding requests: 128 bits that only the server and the peer know; 22 characters of those that
 /// ICE allows.
-public struct STUNPassword: Equatable, Sendable, BitwiseCopyable, CustomStringConvertible, CustomDebugStringConvertible
+package struct STUNPassword: Equatable, Sendable, BitwiseCopyable, CustomStringConvertible, CustomDebugStringConvertible
 {
     /// Characters on the wire, as many as ICE asks for at least (RFC 8839 section 5.4).
-    public static let size = 22
+    package static let size = 22
 
     /// The upper 64 bits.
-    public let high: UInt64
+    package let high: UInt64
     /// The lower 64 bits.
-    public let low: UInt64
+    package let low: UInt64
 
     /// A password of 128 bits, which must come from a cryptographic source.
-    public init(high: UInt64, low: UInt64) {
+    package init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low
     }
 
     /// The characters, which are the key of the HMAC.
-    public var characters: InlineArray<22, UInt8> {
+    package var characters: InlineArray<22, UInt8> {
         let bits = UInt128(high) << 64 | UInt128(low)
         // The last one has two bits of the number.
         return InlineArray { ICECharacter.of($0 < 21 ? bits >> UInt128(122 - 6 * $0) : bits << 4) }
     }
 
     /// A placeholder; the password is not shown.
-    public var description: String { "STUNPassword(hidden)" }
+    package var description: String { "STUNPassword(hidden)" }
     /// A placeholder; the password is not shown.
-    public var debugDescription: String { description }
+    package var debugDescription: String { description }
 }
 
 /// The 64 characters of user fragments and passwords: `ice-char` of RFC 8839 section 5.4, in base64's order.

@@ -19,23 +19,23 @@ import VoiceSignal
 /// Pure: reads no clock. One owner; nothing is allocated after `init`.
 public struct ReferenceAligner: ~Copyable {
     /// What is chosen at the start.
-    public struct Configuration: BitwiseCopyable, Equatable, Sendable {
+    package struct Configuration: BitwiseCopyable, Equatable, Sendable {
         /// How far the block runs ahead of what was in the air, so that it is causal whatever the timing error: more
         /// than `slipThreshold`. Seconds. Where the playback is handed over less far ahead than that, the lead shrinks
         /// by itself.
-        public var lead: Double
+        package var lead: Double
         /// Timing error at which the reading position is moved at once, seconds.
-        public var slipThreshold: Double
+        package var slipThreshold: Double
         /// Blocks in a row for which it must be exceeded.
-        public var slipPatience: Int
+        package var slipPatience: Int
         /// How much faster or slower than the clocks' ratio the reference is read to take out a timing error; 0.001 is
         /// 1000 ppm, less than two cents of pitch.
-        public var steepestCorrection: Double
+        package var steepestCorrection: Double
         /// Reference that is kept, seconds: longer than the playback and capture buffers together.
-        public var history: Double
+        package var history: Double
 
         /// A configuration.
-        public init(
+        package init(
             lead: Double = 0.004, slipThreshold: Double = 0.003, slipPatience: Int = 5,
             steepestCorrection: Double = 0.001, history: Double = 1.5
         ) {
@@ -48,14 +48,14 @@ public struct ReferenceAligner: ~Copyable {
     }
 
     /// What came with a block.
-    public struct Alignment: BitwiseCopyable, Equatable, Sendable {
+    package struct Alignment: BitwiseCopyable, Equatable, Sendable {
         /// Frames from the entry of a reference frame to the earliest arrival of its echo: the lead less the timing
         /// error. The sound's way through the air comes on top.
-        public var delay: Int
+        package var delay: Int
         /// Frames of the block that were not known or not played, and are silence.
-        public var missing: Int
+        package var missing: Int
         /// Whether this block does not continue the one before it.
-        public var discontinuity: Bool
+        package var discontinuity: Bool
     }
 
     /// How well it works.
@@ -121,10 +121,10 @@ public struct ReferenceAligner: ~Copyable {
     private var presence: Float = 0
 
     /// What happened so far.
-    public private(set) var statistics = Statistics()
+    package private(set) var statistics = Statistics()
 
     /// An aligner for one pair of streams.
-    public init(sampleRate: Int, configuration: Configuration = Configuration()) {
+    package init(sampleRate: Int, configuration: Configuration = Configuration()) {
         rate = sampleRate
         self.configuration = configuration
         lead = configuration.lead
@@ -140,20 +140,20 @@ public struct ReferenceAligner: ~Copyable {
     /// - Parameters:
     ///   - frames: what was handed to the device, after the last gain.
     ///   - nanoseconds: when the first of them leaves or left the DAC, monotonic clock.
-    public mutating func played(_ frames: Span<Float>, at nanoseconds: Int64) {
+    package mutating func played(_ frames: Span<Float>, at nanoseconds: Int64) {
         guard !frames.isEmpty else { return }
         playback.update(frame: history.end, time: nanoseconds)
         history.append(frames)
     }
 
     /// Another device plays from the next frames on: their times have nothing to do with those before.
-    public mutating func playbackChanged() {
+    package mutating func playbackChanged() {
         playback.breakOff()
         lead = configuration.lead
     }
 
     /// Another device records from the next block on.
-    public mutating func recordingChanged() {
+    package mutating func recordingChanged() {
         recording.breakOff()
         // The next block is looked for where its time says, and not where the last one ended.
         position = nil
@@ -164,7 +164,7 @@ public struct ReferenceAligner: ~Copyable {
     /// - Parameters:
     ///   - nanoseconds: when the block's first frame entered the ADC, monotonic clock.
     ///   - reference: as many frames as the microphone block has, 20 ms at most.
-    public mutating func recorded(
+    package mutating func recorded(
         at nanoseconds: Int64, reference: inout MutableSpan<Float>
     ) -> Alignment {
         let count = reference.count

@@ -47,10 +47,10 @@ public struct ReferenceIntegrity: BitwiseCopyable, Equatable, Sendable {
     public var shifts = 0
 
     /// Nothing is wrong.
-    public init() {}
+    package init() {}
 
     /// Whether it has the problem now.
-    public func has(_ problem: Problem) -> Bool {
+    package func has(_ problem: Problem) -> Bool {
         switch problem {
         case .gaps: isGapped
         case .clipping: isClipped
@@ -59,7 +59,7 @@ public struct ReferenceIntegrity: BitwiseCopyable, Equatable, Sendable {
     }
 
     /// Tells what has changed since an earlier report.
-    public func forEachChange(since earlier: ReferenceIntegrity, _ tell: (Change) -> Void) {
+    package func forEachChange(since earlier: ReferenceIntegrity, _ tell: (Change) -> Void) {
         for problem in Problem.allCases where has(problem) != earlier.has(problem) {
             tell(has(problem) ? .began(problem) : .ended(problem))
         }

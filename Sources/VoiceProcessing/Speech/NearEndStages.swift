@@ -151,12 +151,12 @@ extension ProcessingSettings {
     var asksForNeuralNoise: Bool { noise != .off && noiseMethod == .neural }
 
     /// What the detector is told: ``speechDetector``, or what goes with ``voiceDetection``.
-    public var detector: SpeechDetector.Configuration { speechDetector ?? voiceDetection.detector }
+    package var detector: SpeechDetector.Configuration { speechDetector ?? voiceDetection.detector }
 }
 
 extension ProcessingSettings.VoiceDetection {
     /// What a detector needs to be told.
-    public var detector: SpeechDetector.Configuration {
+    package var detector: SpeechDetector.Configuration {
         switch self {
         case .off, .moderate: SpeechDetector.Configuration()
         case .veryLow: SpeechDetector.Configuration(threshold: 0.8, onsetConfirmation: .milliseconds(120))

@@ -52,7 +52,7 @@ public struct SpeechDetector: BitwiseCopyable, Sendable {
 
         /// Whether every number is in its range: a frame of 10 to 100 ms, a threshold and a hysteresis below it, a
         /// confirmation and minimum speech of up to 2 s, minimum silence of up to 10 s, a hangover of up to 1 s.
-        public var isValid: Bool {
+        package var isValid: Bool {
             (.milliseconds(10) ... .milliseconds(100)).contains(frame) && threshold > 0 && threshold <= 1
                 && hysteresis >= 0 && hysteresis < threshold && (.zero ... .seconds(2)).contains(onsetConfirmation)
                 && (.zero ... .seconds(2)).contains(minimumSpeech) && (.zero ... .seconds(10)).contains(minimumSilence)
@@ -81,7 +81,7 @@ public struct SpeechDetector: BitwiseCopyable, Sendable {
     private static let prominence = (hidden: Float(2), clear: Float(8))
 
     /// May change between any two blocks.
-    public var configuration: Configuration
+    package var configuration: Configuration
     private var state = State.silent
     private var sum: Float = 0
     private var filled = Duration.zero
@@ -106,10 +106,10 @@ public struct SpeechDetector: BitwiseCopyable, Sendable {
     }
 
     /// A detector that begins in silence.
-    public init(_ configuration: Configuration = Configuration()) { self.configuration = configuration }
+    package init(_ configuration: Configuration = Configuration()) { self.configuration = configuration }
 
     /// Whether somebody speaks, as far as events were told.
-    public var isSpeaking: Bool {
+    package var isSpeaking: Bool {
         switch state {
         case .silent, .starting: false
         case .speaking, .ending: true
@@ -138,7 +138,7 @@ public struct SpeechDetector: BitwiseCopyable, Sendable {
     ///   - level: RMS of the block, dBFS; nil where it is not known.
     ///   - duration: the block's length, no more than a frame's.
     ///   - end: the time of the block's end, on any clock.
-    public mutating func take(
+    package mutating func take(
         probability: Float, residualEcho: Float = 0, level: Float? = nil, duration: Duration, until end: Duration
     ) -> Event? {
         self.level = level

@@ -67,17 +67,17 @@ public struct EchoDelayEstimator: ~Copyable {
     private var foundAt = 0
     /// Whether the delay was seen with enough speech to be no chance. Until then ``estimate`` is a guess, worth
     /// following.
-    public private(set) var isProven = false
+    package private(set) var isProven = false
 
     /// The delay that is believed, nil as long as none was found.
-    public private(set) var estimate: Estimate?
+    package private(set) var estimate: Estimate?
     /// Blocks during which the far end was talking and nothing in the microphone agreed with ``estimate``, or with any.
-    public var unconfirmedFarEndBlocks: Int { activeBlocks - confirmedAt }
+    package var unconfirmedFarEndBlocks: Int { activeBlocks - confirmedAt }
 
     /// A search for signals of 16, 32 or 48 kHz in blocks of 10 ms.
     ///
     /// - Throws: ``ProcessingError/unsupportedSampleRate(_:)``.
-    public init(sampleRate: Int) throws(ProcessingError) {
+    package init(sampleRate: Int) throws(ProcessingError) {
         guard CaptureProcessor.sampleRates.contains(sampleRate) else { throw .unsupportedSampleRate(sampleRate) }
         factor = sampleRate / Self.searchRate
         captureDecimator = Decimator(factor: factor, block: sampleRate / 100)
@@ -88,7 +88,7 @@ public struct EchoDelayEstimator: ~Copyable {
     ///
     /// - Returns: whether a delay was found or confirmed by this block.
     @discardableResult
-    public mutating func run(capture block: Span<Float>, reference: Span<Float>) -> Bool {
+    package mutating func run(capture block: Span<Float>, reference: Span<Float>) -> Bool {
         captureDecimator.run(block, into: &microphone)
         referenceDecimator.run(reference, into: &far)
         let farTalks = isFarEndActive()
@@ -100,7 +100,7 @@ public struct EchoDelayEstimator: ~Copyable {
     }
 
     /// Forgets everything, as after a change of device.
-    public mutating func reset() {
+    package mutating func reset() {
         search.clear()
         search.watch(-1)
         inputs = SearchInputs()
