@@ -7,7 +7,7 @@ import VoiceWire
 
 extension OpusDecoder: SpeechDecoder {
     /// The codec's own word for what it refuses.
-    public typealias DecodingError = OpusError
+    package typealias DecodingError = OpusError
 }
 
 struct OpusPlayoutTests {
