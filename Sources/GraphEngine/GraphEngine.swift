@@ -110,6 +110,7 @@ public final class GraphEngine: Sendable {
     /// - Parameters:
     ///   - node: a node's name; `engine` for what concerns the whole; `*` for every one.
     ///   - event: an event of its type, or an alias of one; `*` for every one.
+    ///   - listener: called with each.
     /// - Throws: ``GraphError`` where there is no such node or event, or more than 1,024 listen.
     @discardableResult
     public func addEventListener(

@@ -13,7 +13,9 @@ public protocol Partner: Sendable {
     /// Listens and answers until the conversation ends or the task is cancelled. It is the one listener of the
     /// conversation's events, and of its near end.
     ///
-    /// - Parameter tell: called with what happens, in order, from any thread; must not block.
+    /// - Parameters:
+    ///   - conversation: with the near talker.
+    ///   - tell: called with what happens, in order, from any thread; must not block.
     /// - Throws: what ends the talk. What concerns one turn is told by ``PartnerEvent/failed(_:_:)``, and the talk goes
     ///   on.
     func converse(

@@ -40,7 +40,10 @@ public struct CaptionTrack: Equatable, Sendable {
 
     /// Adds text whose sound begins at `start`, not before the last piece's; rounded to milliseconds.
     ///
-    /// - Parameter end: where its sound ends; nil where that is not known yet.
+    /// - Parameters:
+    ///   - text: what is said, of any length.
+    ///   - start: where its sound begins, from the utterance's beginning.
+    ///   - end: where its sound ends; nil where that is not known yet.
     /// - Returns: false where the places make no sense, or there are too many pieces.
     @discardableResult
     public mutating func append(_ text: String, from start: Duration, to end: Duration? = nil) -> Bool {

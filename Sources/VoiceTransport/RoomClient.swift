@@ -59,7 +59,9 @@ package final class RoomClient: Sendable {
 
     /// Announces a stream of `JoinGrant.streams`, interruptible as ``RoomClientConfiguration/interruptibleBy`` says.
     ///
-    /// - Parameter name: what others play it by, unique in the room and up to 64 bytes of UTF-8; or empty.
+    /// - Parameters:
+    ///   - assignment: the stream.
+    ///   - name: what others play it by, unique in the room and up to 64 bytes of UTF-8; or empty.
     package func publish(_ assignment: StreamAssignment, name: String = "") throws(RoomSessionError) {
         try ask(.publish(assignment, interruptibleBy: interruptibleBy, name: name))
     }

@@ -40,10 +40,12 @@ public struct RoomEndpoint: Sendable, CustomStringConvertible, CustomDebugString
 
     /// An endpoint from a URL and whoever makes access tokens for it: the application's own server, most often.
     ///
-    /// - Parameter tokenProvider: called on a task of its own: once at the join, which waits for it; at four fifths of
-    ///   a token's time, and again each tenth while none comes, because a stay ends with its token; and once in each
-    ///   break in which a token has expired, when it has what is left of `RoomTimers.breakWindow`. What it throws ends
-    ///   the join, or the coming back, and so does a token longer than 1000 bytes.
+    /// - Parameters:
+    ///   - url: the room server's, as ``init(url:token:)`` takes it.
+    ///   - tokenProvider: called on a task of its own: once at the join, which waits for it; at four fifths of a token's
+    ///     time, and again each tenth while none comes, because a stay ends with its token; and once in each break in
+    ///     which a token has expired, when it has what is left of `RoomTimers.breakWindow`. What it throws ends the
+    ///     join, or the coming back, and so does a token longer than 1000 bytes.
     public init(url: String, tokenProvider: @escaping TokenProvider) throws(RoomEndpointError) {
         try self.init(url: url, tokens: .provided(tokenProvider))
     }

@@ -9,8 +9,10 @@ public struct TokenIssuer: Sendable {
 
     /// An issuer with this key.
     ///
-    /// - Parameter issuer: who issues, the `iss` of the tokens, which then name the key in their header's `kid`. Nil:
-    ///   the key's name is their `iss` and there is no `kid`, as in LiveKit's.
+    /// - Parameters:
+    ///   - key: what signs.
+    ///   - issuer: who issues, the `iss` of the tokens, which then name the key in their header's `kid`. Nil: the key's
+    ///     name is their `iss` and there is no `kid`, as in LiveKit's.
     public init(key: TokenKey, issuer: String? = nil) {
         self.key = key
         self.issuer = issuer

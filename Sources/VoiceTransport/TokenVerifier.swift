@@ -24,6 +24,7 @@ public struct TokenVerifier: Sendable {
     /// A verifier that takes tokens of the keys in a ring.
     ///
     /// - Parameters:
+    ///   - keyring: the keys.
     ///   - expiryLeeway: how long after `exp` a token is taken, in whole seconds; not less than 0.
     ///   - notBeforeLeeway: how long before `nbf`.
     public init(

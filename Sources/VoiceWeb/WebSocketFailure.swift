@@ -30,7 +30,8 @@ extension WebSocketFailure {
     /// Throws where libwebsockets is not installed, which is loaded when something first connects or listens.
     static func requireLibrary() throws(WebSocketFailure) {
         guard dv_web_is_installed() else {
-            throw .cannotStart("libwebsockets \(unsafe String(cString: dv_web_version())) is not installed (Debian 12: libwebsockets17)")
+            let version = unsafe String(cString: dv_web_version())
+            throw .cannotStart("libwebsockets \(version) is not installed (Debian 12: libwebsockets17)")
         }
     }
 }

@@ -108,7 +108,9 @@ extension VoiceEngine {
     /// where in its sound they lie, so that their captions follow what they hear; again when there are more of them.
     /// Travels as the text stream ``CaptionTrack/stream``.
     ///
-    /// - Parameter isWhole: whether these are all its words. The next track is the next utterance's then.
+    /// - Parameters:
+    ///   - track: the words so far, from the utterance's beginning.
+    ///   - isWhole: whether these are all its words. The next track is the next utterance's then.
     /// - Throws: as ``setText(_:to:isFinal:extras:)``.
     public func setCaptions(_ track: CaptionTrack, isWhole: Bool = false) throws(EngineError) {
         try setText(CaptionTrack.stream, to: track.encoded, isFinal: isWhole)

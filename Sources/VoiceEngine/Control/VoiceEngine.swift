@@ -119,8 +119,7 @@ public actor VoiceEngine {
     /// Opens the device and starts the sound. Returns what the device granted, requested and active.
     ///
     /// - Throws: ``EngineError/device(_:)``, ``EngineError/invalidConfiguration(_:)``,
-    /// ``EngineError/resourcesExhausted(_:)``,
-    ///   ``EngineError/alreadyStarted``.
+    ///   ``EngineError/resourcesExhausted(_:)``, ``EngineError/alreadyStarted``.
     @discardableResult
     public func start() throws(EngineError) -> DeviceFormats {
         guard running == nil else { throw .alreadyStarted }

@@ -43,6 +43,8 @@ public struct LatencyBudget: Equatable, Sendable {
     /// The way from the talker at one engine to the listener at another, from statistics taken at about the same time.
     ///
     /// - Parameters:
+    ///   - talker: of the engine that is spoken into.
+    ///   - listener: of the engine that plays it.
     ///   - source: whose stream it is that the listener hears; nil for the first that is played.
     ///   - network: the time from engine to engine, where the caller knows it; else it is half a round trip to the room
     ///     from each of the two.

@@ -7,8 +7,11 @@ extension VoiceEngine {
     ///
     /// Interruptions need the speech detection and the echo readiness of ``ProcessingSettings/voiceAgent`` or the like.
     ///
-    /// - Parameter history: of the conversation that this one goes on with, or under whose name it begins; its turns
-    ///   are numbered on.
+    /// - Parameters:
+    ///   - mode: how turns are taken.
+    ///   - configuration: of the agent's side, as ``openFarEnd(_:)`` takes it.
+    ///   - history: of the conversation that this one goes on with, or under whose name it begins; its turns are
+    ///     numbered on.
     /// - Throws: ``EngineError/notStarted``, ``EngineError/alreadyConversing``, ``EngineError/turn(_:)``, and as
     ///   ``openFarEnd(_:)`` does.
     public func converse(

@@ -9,9 +9,13 @@ public struct CascadePartner: Partner {
     private let synthesiser: any Synthesiser
     private let requests: PartnerRequests?
 
-    /// A partner that hears with the first, thinks with the second and speaks with the third.
+    /// A partner of three parts.
     ///
-    /// - Parameter requests: what the app asks while it converses.
+    /// - Parameters:
+    ///   - recogniser: what it hears with.
+    ///   - responder: what it thinks with.
+    ///   - synthesiser: what it speaks with.
+    ///   - requests: what the app asks while it converses.
     public init(
         recogniser: any Recogniser, responder: any Responder, synthesiser: any Synthesiser,
         requests: PartnerRequests? = nil

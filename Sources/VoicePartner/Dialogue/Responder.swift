@@ -5,8 +5,10 @@ public protocol Responder: Sendable {
 
     /// Answers the last line of `dialogue`, which is the near talker's.
     ///
-    /// - Parameter say: takes the next piece of the answer, of any length; false where no more is wanted. Then, and
-    ///   where the task is cancelled, it returns.
+    /// - Parameters:
+    ///   - dialogue: what was said so far, as far as it was heard.
+    ///   - say: takes the next piece of the answer, of any length; false where no more is wanted. Then, and where the
+    ///     task is cancelled, it returns.
     func respond(
         to dialogue: Dialogue, say: @escaping @Sendable (String) async -> Bool
     ) async throws(PartnerError)
@@ -14,7 +16,11 @@ public protocol Responder: Sendable {
     /// Answers, and may have functions called; the outcome of each is a line of the next dialogue
     /// (``Dialogue/Line/outcome(_:call:)``), which is to be answered then.
     ///
-    /// - Parameter call: has a function called; false where no more is wanted.
+    /// - Parameters:
+    ///   - dialogue: what was said so far, as far as it was heard.
+    ///   - tools: the functions that there are.
+    ///   - say: takes the next piece of the answer, as in ``respond(to:say:)``.
+    ///   - call: has a function called; false where no more is wanted.
     func respond(
         to dialogue: Dialogue, tools: [ResponderTool], say: @escaping @Sendable (String) async -> Bool,
         call: @escaping @Sendable (ResponderCall) async -> Bool

@@ -7,8 +7,10 @@ public protocol Synthesiser: Sendable {
 
     /// Speaks one sentence, in fragments of some 20 ms as they are made.
     ///
-    /// - Parameter play: takes a fragment, and suspends while there is no room; false where no more is wanted. Then,
-    ///   and where the task is cancelled, it returns without another fragment.
+    /// - Parameters:
+    ///   - sentence: its text, without line breaks.
+    ///   - play: takes a fragment, and suspends while there is no room; false where no more is wanted. Then, and where
+    ///     the task is cancelled, it returns without another fragment.
     func synthesise(
         _ sentence: String, play: @escaping @Sendable (SpeechFragment) async -> Bool
     ) async throws(PartnerError)
