@@ -25,9 +25,9 @@ package struct UtteranceProgress: BitwiseCopyable, Equatable, Sendable {
 ///
 /// Follows what the jitter buffer says of each pulled frame, so that loss, concealment, stretching and resampling need
 /// no correction here; and what the playback thread has taken, so that a stall, a discard or another device needs none
-/// either. What remains in doubt is stated: sound that was made up in place of a packet, and the cross-fade behind it;
-/// the cross-fade of a jump; sound that is being repeated to gain time, of which more was heard before than sounds now;
-/// and the delay of the talker's codec.
+/// either. What remains in doubt is stated: sound that was made up since the last that was real, and the cross-fade
+/// behind it; the cross-fade of a jump; sound that is being repeated to gain time, of which more was heard before than
+/// sounds now; sound of which no packet has said that it is of the utterance; and the delay of the talker's codec.
 ///
 /// Pure; one thread at a time. Nothing is allocated after `init`, and each call does bounded work, whatever the packets
 /// say.
@@ -40,6 +40,8 @@ package struct UtteranceLedger: ~Copyable {
     private static var fadeNanoseconds: Int64 { @_noLocks @_noAllocation get { 4_000_000 } }
     /// A whole cross-fade, which is how long made-up sound goes on beneath the sound that follows it.
     private static var blendNanoseconds: Int64 { @_noLocks @_noAllocation get { 8_000_000 } }
+    /// The most that the jitter buffer cuts out of speech at once: 12 ms.
+    private static var longestCut: Int { @_noLocks @_noAllocation get { 576 } }
     /// The most that the jitter buffer repeats at once: 16 ms.
     private static var longestRepeat: Int { @_noLocks @_noAllocation get { 768 } }
     private static var placeCapacity: Int { @_noLocks @_noAllocation get { 16 } }
@@ -56,6 +58,8 @@ package struct UtteranceLedger: ~Copyable {
         var start: UInt32
         var utterance: UInt32
         var isUtterance: Bool
+        /// The position up to which packets have said that the sound is of the utterance.
+        var known = 0
     }
 
     private let places: UnsafeMutablePointer<Place>
@@ -65,6 +69,8 @@ package struct UtteranceLedger: ~Copyable {
     private var waiting = RunRing(capacity: 1_024)
     /// The last that left it, or are about to.
     private var heard = RunRing(capacity: 256)
+    /// When what was last handed to the device has left the DAC.
+    private var renderedEnd = Int64.min / 2
 
     /// A ledger that knows of no utterance.
     package init() {
@@ -78,7 +84,7 @@ package struct UtteranceLedger: ~Copyable {
     /// Makes it as new, for another talker.
     @_noLocks @_noAllocation
     package mutating func reset() {
-        (placeCount, nextPlace) = (0, 0)
+        (placeCount, nextPlace, renderedEnd) = (0, 0, .min / 2)
         waiting.removeAll()
         heard.removeAll()
     }
@@ -88,15 +94,20 @@ package struct UtteranceLedger: ~Copyable {
     /// Whether the talker names its utterances; nothing is kept of one that does not.
     package var isActive: Bool { @_noLocks @_noAllocation get { placeCount > 0 } }
 
-    /// Takes what a packet of this RTP timestamp says: that its first frame is at this position of an utterance.
+    /// Takes what a packet of this RTP timestamp and length says: that its first frame is at this position of an
+    /// utterance.
     @_noLocks @_noAllocation
-    package mutating func place(_ utterance: UInt32, position: UInt32, timestamp: UInt32) {
+    package mutating func place(_ utterance: UInt32, position: UInt32, timestamp: UInt32, frames: Int) {
         let start = timestamp &- position
+        let end = Int(position) &+ frames
         for index in 0..<placeCount {
-            let known = unsafe places[index]
-            if known.isUtterance, known.utterance == utterance, known.start == start { return }
+            let place = unsafe places[index]
+            if place.isUtterance, place.utterance == utterance, place.start == start {
+                unsafe places[index].known = max(place.known, end)
+                return
+            }
         }
-        append(Place(start: start, utterance: utterance, isUtterance: true))
+        append(Place(start: start, utterance: utterance, isUtterance: true, known: end))
     }
 
     /// Takes what a packet says that belongs to no utterance.
@@ -169,6 +180,7 @@ package struct UtteranceLedger: ~Copyable {
     @_noLocks @_noAllocation
     package mutating func rendered(firstFrame: Int, frames: Int, dacNanoseconds: Int64) {
         let spanEnd = firstFrame &+ frames
+        renderedEnd = dacNanoseconds &+ Int64(Double(frames) * Self.nanosecondsPerFrame)
         while waiting.count > 0 {
             var run = waiting[0]
             let discarded = run.frames(before: firstFrame)
@@ -209,6 +221,9 @@ package struct UtteranceLedger: ~Copyable {
     @_noLocks @_noAllocation
     private mutating func hear(_ next: Run) {
         var piece = next
+        // Of another utterance nothing was heard.
+        piece.jump = Int(piece.first)
+        var isBlended = !piece.isMadeUp
         if heard.count > 0 {
             let newest = heard.count &- 1
             var last = heard[newest]
@@ -227,10 +242,17 @@ package struct UtteranceLedger: ~Copyable {
                 heard[newest] = last
                 return
             }
-            if piece.isMadeUp, last.isMadeUp, isContinued { piece.madeUpBefore = last.madeUpBefore &+ last.frames }
-            if last.utterance == piece.utterance { piece.jump = abs(Int(piece.first) &- last.end) }
-            if last.isMadeUp, !piece.isMadeUp { piece.blended = last.madeUpBefore &+ last.frames }
+            if last.utterance == piece.utterance {
+                piece.jump = abs(Int(piece.first) &- last.end)
+                piece.lastReal = last.isMadeUp ? last.lastReal : last.end
+                (piece.blendEnd, piece.blendFrom) = (last.blendEnd, last.blendFrom)
+            }
+            // What fills a time that stands still is faded out like what was made up in place of a packet; another
+            // device may hide how long that was, but no jump that stretching does not make.
+            let isEven = abs(difference) < Self.tolerance && piece.jump <= Self.longestCut
+            isBlended = !piece.isMadeUp && (last.isMadeUp || !isEven)
         }
+        if isBlended { (piece.blendEnd, piece.blendFrom) = (piece.time &+ Self.blendNanoseconds, piece.lastReal) }
         heard.appendReplacing(piece)
     }
 
@@ -253,16 +275,41 @@ package struct UtteranceLedger: ~Copyable {
                 next = run
                 continue
             }
-            if let next { doubt &+= Self.repetition(between: run, and: next, at: nanoseconds) }
-            if passed < Self.blendNanoseconds { doubt &+= run.blended }
+            if let next {
+                doubt &+= Self.repetition(between: run, and: next, at: nanoseconds)
+            } else if renderedEnd &- run.endTime >= Self.tolerance, nanoseconds > run.endTime &- Self.fadeNanoseconds {
+                // What follows it stands still, and may repeat it; for how long is not known yet.
+                let elapsed = Int(Double(max(0, nanoseconds &- run.endTime)) / Self.nanosecondsPerFrame)
+                doubt &+= max(0, Self.longestRepeat &- elapsed)
+            }
             let frames = min(run.frames, Int(Double(passed) / Self.nanosecondsPerFrame))
-            if passed < Self.fadeNanoseconds { doubt &+= run.jump }
-            if run.isMadeUp { doubt &+= run.madeUpBefore &+ frames }
+            let position = Int(run.first) &+ frames
+            var unsure = position &- knownEnd(of: run.utterance)
+            if run.isMadeUp {
+                // Nothing real was heard since, whatever the made-up sound stands for.
+                unsure = max(unsure, abs(position &- run.lastReal))
+            } else {
+                if nanoseconds < run.blendEnd { unsure = max(unsure, abs(position &- run.blendFrom)) }
+                if passed < Self.fadeNanoseconds { unsure = max(unsure, run.jump) }
+            }
+            doubt &+= max(0, unsure)
             return UtteranceProgress(
-                utterance: run.utterance, frames: max(0, Int(run.first) &+ frames &- Self.codecDelayFrames),
+                utterance: run.utterance, frames: max(0, position &- Self.codecDelayFrames),
                 boundFrames: Self.codecDelayFrames &+ doubt)
         }
         return nil
+    }
+
+    /// Up to where packets have said that sound is of an utterance. What lies behind it, until they say what it is of,
+    /// was restored or made up in place of packets that were lost, and may be behind the utterance's end.
+    @_noLocks @_noAllocation
+    private func knownEnd(of utterance: UInt32) -> Int {
+        var end = 0
+        for index in 0..<placeCount {
+            let place = unsafe places[index]
+            if place.isUtterance, place.utterance == utterance { end = max(end, place.known) }
+        }
+        return end
     }
 
     /// How far what sounds may lie before what was heard, because the end of a run is repeated before the next goes on;
@@ -294,12 +341,13 @@ private struct Run: BitwiseCopyable {
     var scale = 1.0
     var utterance = 0 as UInt32
     var time = 0 as Int64
-    /// Frames without a break before these that were made up too.
-    var madeUpBefore = 0
+    /// The position behind the last frame of the utterance before these that was not made up; 0 where there is none.
+    var lastReal = 0
     /// How far the first lies from where the run before ended.
     var jump = 0
-    /// Frames that were made up before these, and are faded out over their beginning.
-    var blended = 0
+    /// Until when made-up sound may go on beneath these, and the last real position before it.
+    var blendEnd = Int64.min
+    var blendFrom = 0
 
     @_noLocks @_noAllocation
     init(first: UInt32, frames: Int, isMadeUp: Bool) {

@@ -15,7 +15,7 @@ struct HeardNewsScheduleTests {
 
         /// Says 20 ms of an utterance, and asks each 5 ms.
         func say(_ utterance: UInt32, from position: Int) {
-            ledger.place(utterance, position: UInt32(position), timestamp: UInt32(frame))
+            ledger.place(utterance, position: UInt32(position), timestamp: UInt32(frame), frames: 960)
             ledger.pulled(timestamp: UInt32(frame), frames: 960, isMadeUp: false, ringFrame: Double(frame), scale: 1)
             pass(sounding: true)
         }

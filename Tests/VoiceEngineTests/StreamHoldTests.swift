@@ -18,7 +18,7 @@ struct StreamHoldTests {
 
         init() {
             hold.restart(7)
-            ledger.place(1, position: 0, timestamp: 0)
+            ledger.place(1, position: 0, timestamp: 0, frames: 960_000)
         }
 
         static func sample(_ frame: Int) -> Float { 0.25 + Float(frame % 40_000) / 80_000 }

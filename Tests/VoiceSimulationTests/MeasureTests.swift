@@ -143,3 +143,26 @@ import VoiceSimulation
         #expect(distortion([Float](), of: reference) == nil)
     }
 }
+
+@Suite("Which part of a known sound a loudspeaker plays")
+struct PositionSearchTests {
+    @Test(
+        "no position is told within half a window behind a jump to where the sound is alike",
+        arguments: [-300, -120, 0, 120, 300, 600])
+    func likeness(sinceJump: Int) {
+        // Given a sound that is the same 8 ms later for a while, and a loudspeaker that skips these 8 ms
+        var said = PositionSearch.samples(seconds: 1, seed: 3)
+        let (at, length) = (24_000, 384)
+        for frame in at..<at + length { said[frame + length] = said[frame] }
+        let heard = Array(said[..<at]) + Array(said[(at + length)...])
+        let search = PositionSearch(in: said)
+        // When it is asked near the jump
+        let frame = at + sinceJump
+        let told = search.steadyPosition(before: frame, of: heard, near: frame + (sinceJump > 0 ? length : 0))
+        // Then what it tells is what is played, or nothing
+        let played = sinceJump > 0 ? frame + length : frame
+        #expect(told == nil || abs((told ?? 0) - played) <= 48, "\(told ?? 0) where \(played) is played")
+        // And far from the jump it does tell
+        #expect(search.steadyPosition(before: 12_000, of: heard, near: 12_100) == 12_000)
+    }
+}

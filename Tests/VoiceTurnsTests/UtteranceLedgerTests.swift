@@ -40,7 +40,7 @@ private final class Playback {
         let timestamp = Self.firstTimestamp &+ UInt32(packet * 960)
         let frame = Self.frame(packet * 960)
         guard let utterance = frame.utterance else { return ledger.placeOutside(timestamp: timestamp) }
-        ledger.place(utterance, position: UInt32(frame.position), timestamp: timestamp)
+        ledger.place(utterance, position: UInt32(frame.position), timestamp: timestamp, frames: 960)
     }
 
     /// Pulls frames that follow, or that stand still in time.
@@ -147,8 +147,8 @@ struct UtteranceLedgerTests {
         #expect(bound(19) == base)
         #expect(bound(21) == base + 48)
         #expect(bound(34) == base + 672)
-        #expect(bound(36) == base + 720)
-        #expect(bound(42) == base + 720)
+        #expect(bound(36) == base + 720 + 48)
+        #expect(bound(42) == base + 720 + 336)
         #expect(bound(44) == base)
         #expect(bound(50) == base)
         #expect(bound(53) == base + 300)
@@ -165,7 +165,7 @@ struct UtteranceLedgerTests {
         var random = SeededNumbers(seed: seed)
         var ledger = UtteranceLedger()
         for packet in 0..<100 {
-            ledger.place(7, position: UInt32(packet * 960), timestamp: UInt32(packet * 960))
+            ledger.place(7, position: UInt32(packet * 960), timestamp: UInt32(packet * 960), frames: 960)
         }
         // The positions that sound in each frame of the ring: two within a cross-fade
         var ring: [ClosedRange<Int>] = []
@@ -265,7 +265,7 @@ struct UtteranceLedgerTests {
             if random.chance(0.2) {
                 ledger.placeOutside(timestamp: timestamp)
             } else {
-                ledger.place(utterance, position: position, timestamp: timestamp)
+                ledger.place(utterance, position: position, timestamp: timestamp, frames: random.below(5_761))
             }
             ledger.pulled(
                 timestamp: timestamp, frames: 480, isMadeUp: random.chance(0.3), ringFrame: Double(frame), scale: 1)

@@ -75,19 +75,23 @@ struct DownlinkStream: ~Copyable {
         let origin = packet.speechOrigin(id: Uplink.originID)
         _ = playout.insert(
             packet.payload, header: packet.header, generation: origin?.generation, now: arrival)
-        note(packet, origin, arrival: arrival)
+        note(packet, origin, packet.payload, arrival: arrival)
     }
 
     /// Takes a packet that repeats earlier ones (RFC 2198).
     mutating func insert(_ packet: borrowing RTPPacket, repeating audio: borrowing RedundantAudio, arrival: Duration) {
         let origin = packet.speechOrigin(id: Uplink.originID)
         _ = playout.insert(audio, header: packet.header, generation: origin?.generation, now: arrival)
-        note(packet, origin, arrival: arrival)
+        note(packet, origin, audio.primary, arrival: arrival)
     }
 
-    private mutating func note(_ packet: borrowing RTPPacket, _ origin: SpeechOrigin?, arrival: Duration) {
+    private mutating func note(
+        _ packet: borrowing RTPPacket, _ origin: SpeechOrigin?, _ sound: Span<UInt8>, arrival: Duration
+    ) {
         if let place = origin?.place {
-            ledger.place(place.utterance, position: place.position, timestamp: packet.header.timestamp)
+            ledger.place(
+                place.utterance, position: place.position, timestamp: packet.header.timestamp,
+                frames: (try? OpusPacketHeader(parsing: sound))?.duration ?? 0)
         } else {
             ledger.placeOutside(timestamp: packet.header.timestamp)
         }

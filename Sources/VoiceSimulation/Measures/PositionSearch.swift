@@ -39,17 +39,19 @@ package struct PositionSearch {
         return samples
     }
 
-    /// Distance of the windows that must agree, and by how much they may differ, frames: 2 ms and 1 ms.
+    /// How far the windows beside it lie, and by how much what they find may differ, frames: 2 ms and 1 ms.
     private static let steady = (step: 96, difference: 48)
 
-    /// The same where windows that end a little before and behind find the same course, so that the loudspeaker plays
-    /// on evenly there; nil elsewhere: a window that holds a jump, a repetition, sound that was made up, or silence is
-    /// like several parts, or like a wrong one by chance.
+    /// The same where the loudspeaker plays on evenly around `frame`; nil elsewhere. A window that holds a jump, a
+    /// repetition, concealment or silence is like several parts, or like a wrong one by chance.
+    ///
+    /// A jump goes to where the sound is alike, so the windows up to half a window behind it still find the old course.
+    /// The window that begins at `frame` has to find the same one: no jump lies between the two, then.
     package func steadyPosition(before frame: Int, of heard: [Float], near guess: Int) -> Int? {
-        guard frame + Self.steady.step <= heard.count, let here = position(before: frame, of: heard, near: guess) else {
+        guard frame + window <= heard.count, let here = position(before: frame, of: heard, near: guess) else {
             return nil
         }
-        for offset in [-Self.steady.step, Self.steady.step] {
+        for offset in [-Self.steady.step, Self.steady.step, window] {
             guard let other = position(before: frame + offset, of: heard, near: guess + offset),
                 abs(other - offset - here) <= Self.steady.difference
             else { return nil }

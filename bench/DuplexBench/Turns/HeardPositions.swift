@@ -17,9 +17,21 @@ struct HeardPositions {
     /// By how much what was told differs from what the loudspeaker was playing, ms, where that can be told.
     private(set) var errors: [Double] = []
     /// Readings whose error exceeds the bound that was told with them.
-    private(set) var beyondBound = 0
+    private(set) var beyond: [Reading] = []
+    var beyondBound: Int { beyond.count }
     private(set) var readings = 0
     private(set) var bounds: [Double] = []
+
+    /// What was told at a time, and what the loudspeaker played.
+    struct Reading {
+        var seed: UInt64
+        /// Of the call, seconds.
+        var time: Double
+        var utterance: UInt32
+        /// By how much what was told is ahead of what was played, ms.
+        var error: Double
+        var bound: Double
+    }
 
     init(seed: UInt64) throws {
         let said = PositionSearch.samples(seconds: Self.seconds, seed: seed)
@@ -41,11 +53,35 @@ struct HeardPositions {
             let start = Int(Self.starts[Int(news.utterance.rawValue) - 1] * 48_000)
             let told = start + Int(news.heard / .seconds(1) * 48_000)
             guard let played = search.steadyPosition(before: frame, of: heard, near: told) else { continue }
-            let error = Double(abs(told - played)) / 48
-            errors.append(error)
-            bounds.append(news.bound / .milliseconds(1))
-            beyondBound += error > news.bound / .milliseconds(1) ? 1 : 0
+            let reading = Reading(
+                seed: seed, time: Double(frame) / 48_000, utterance: news.utterance.rawValue,
+                error: Double(told - played) / 48, bound: news.bound / .milliseconds(1))
+            errors.append(abs(reading.error))
+            bounds.append(reading.bound)
+            if abs(reading.error) > reading.bound { beyond.append(reading) }
         }
+    }
+
+    /// As many calls as the seeds of `--seeds` by themselves: `--heard`.
+    static func run(_ seeds: ClosedRange<UInt64>) throws -> BenchmarkResult {
+        let calls = try seeds.map { try HeardPositions(seed: $0) }
+        var exceptions = MarkdownTable("seed", "s", "utterance", "off ms", "bound ms")
+        for reading in calls.flatMap(\.beyond) {
+            exceptions.add(
+                String(reading.seed), reading.time.fixed(3), String(reading.utterance), reading.error.fixed(1),
+                reading.bound.fixed(1))
+        }
+        return BenchmarkResult(
+            description: description, table: table(calls),
+            summary: [
+                ("heard_error_p95_ms", .number(TurnsTally.p95(calls.flatMap(\.errors)), digits: 1)),
+                ("heard_bound_p95_ms", .number(TurnsTally.p95(calls.flatMap(\.bounds)), digits: 1)),
+                ("heard_compared", .integer(calls.reduce(0) { $0 + $1.errors.count })),
+                ("heard_beyond_bound", .integer(calls.reduce(0) { $0 + $1.beyondBound })),
+            ],
+            further: [
+                ("Beyond the bound", "Of what was told: positive where it is ahead of the loudspeaker.", exceptions)
+            ])
     }
 
     /// Sums up many calls.

@@ -7,7 +7,7 @@ extension Benchmark {
     static let turns = Benchmark(
         name: "turns",
         purpose:
-            "answers that are spoken into: how soon quiet and silent, what is missed, what is taken for an interruption; --long: ten hours of an agent alone, with --seeds a part of them; --secure: in real time through a protected room; --recordings DIR: an agent whose echo was recorded on real devices",
+            "answers that are spoken into: how soon quiet and silent, what is missed, what is taken for an interruption; --long: ten hours of an agent alone, with --seeds a part of them; --secure: in real time through a protected room; --heard, --spoken: what was heard, or the answers that are spoken into, by themselves; --recordings DIR: an agent whose echo was recorded on real devices",
         run: TurnsBenchmark.run)
 }
 
@@ -26,6 +26,8 @@ private enum TurnsBenchmark {
     static func run() throws -> BenchmarkResult {
         if SecureTurns.isWanted { return try SecureTurns.run() }
         if let folder = BenchmarkLength.value(of: "--recordings") { return try RecordedEchoes.run(folder) }
+        if CommandLine.arguments.contains("--heard") { return try HeardPositions.run(seeds) }
+        if CommandLine.arguments.contains("--spoken") { return try spokenInto() }
         if BenchmarkLength.isLong, let seeds = BenchmarkLength.seeds { return try alone(seeds) }
         let local = try everyRoom()
         let harder = try harderScenes()
@@ -92,6 +94,28 @@ private enum TurnsBenchmark {
         loudspeaker sounded more than 40 ms after it was given up. "Heard off": 95 % of what was told of the heard part against the \
         loudspeaker. "Ducked", "held", "ended": how many sounds that are no interruption did that; "cut short": those after which not all of the story was heard.
         """
+    }
+
+    /// The stories that are spoken into alone, which take most seeds to tell anything.
+    private static func spokenInto() throws -> BenchmarkResult {
+        let local = try everyRoom()
+        let harder = try harderScenes()
+        var all = local.tally
+        for tally in harder.tallies { all.add(tally) }
+        return BenchmarkResult(
+            description: description, table: local.table,
+            summary: [
+                ("barge_in_duck_ms", .number(TurnsTally.median(all.quiet), digits: 0)),
+                ("barge_in_silent_ms", .number(TurnsTally.median(all.silent), digits: 0)),
+                ("missed", .integer(all.missed)), ("interruptions", .integer(all.interruptions)),
+                ("missed_evenly", .integer(harder.evenly.missed)),
+                ("interruptions_evenly", .integer(harder.evenly.interruptions)),
+                ("false_confirmed", .integer(local.tally.falselyEnded)), ("others", .integer(local.tally.others)),
+            ],
+            further: [
+                ("Where the time goes", "Medians, ms.", local.stages), ("What is no interruption", "", local.kinds),
+                ("Harder", "", harder.table),
+            ])
     }
 
     /// The echo paths alone, for the seeds of `--seeds`: parts of the ten hours, whose counts add up.
