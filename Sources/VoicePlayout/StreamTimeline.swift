@@ -52,6 +52,9 @@ struct StreamTimeline {
     private static let largestMisorder: Int64 = 1000
     /// A packet may be this much earlier than the one before it or than the baseline, frames (1 s).
     private static let largestLead: Int64 = 48_000
+    /// A sender runs ahead of the baseline by no more than this, frames (60 s): more than may wait (`packetCapacity`
+    /// packets of 60 ms), so that timestamps that rise too fast end in a splice and not in hours of silence.
+    private static let largestRunAhead: Int64 = 2_880_000
     /// A talkspurt that begins this much too late, after as long a silence, has been timed anew, frames (250 ms).
     private static let talkspurtLateness: Int64 = 12_000
     /// How long packets of the source before are refused, frames (2 s).
@@ -88,15 +91,14 @@ struct StreamTimeline {
         }
         expected = nil
         guard step > 0 else { return placeOld(header, sequence, sequences, step: step) }
-        let corrected = correctNewest(header, step: step)
+        let corrected = correctNewest(header, step: step, arrival: arrival, baseline: baseline)
         let before = mapping
         var timestamps = mapping.timestamps
         let timestamp = timestamps.unwrap(header.timestamp)
         var position = timestamp + mapping.positionShift
         let advance = position - newest.position
         let overlaps = advance < Int64(newest.frames / 2) + (step - 1) * Int64(Frames.grain)
-        let earliest = min(baseline, lastArrival - newest.position) - Self.largestLead
-        if overlaps || arrival - position < earliest {
+        if overlaps || isTooEarly(position, after: newest.position, arrival: arrival, baseline: baseline) {
             let place = splice(header, frames, arrival - baseline)
             doubted = before
             return place
@@ -128,15 +130,27 @@ struct StreamTimeline {
 
     /// Goes back to the mapping before the newest packet's leap, if a packet fits that better; returns where the newest
     /// one then belongs.
-    private mutating func correctNewest(_ header: RTPHeader, step: Int64) -> (sequence: Int64, position: Int64)? {
+    private mutating func correctNewest(
+        _ header: RTPHeader, step: Int64, arrival: Int64, baseline: Int64
+    ) -> (sequence: Int64, position: Int64)? {
         guard let doubted, doubted.deviation(of: header) < mapping.deviation(of: header) else { return nil }
+        var timestamps = doubted.timestamps
+        let position = timestamps.unwrap(header.timestamp) + doubted.positionShift
+        // It may fit neither mapping.
+        guard !isTooEarly(position, after: doubted.newest.position, arrival: arrival, baseline: baseline) else {
+            return nil
+        }
         self.doubted = nil
         (mapping.timestamps, mapping.positionShift) = (doubted.timestamps, doubted.positionShift)
-        var timestamps = mapping.timestamps
-        let position = timestamps.unwrap(header.timestamp) + mapping.positionShift
         mapping.newest.position = max(
             position - step * Int64(newest.frames), doubted.newest.position + Int64(doubted.newest.frames))
         return (newest.sequence, newest.position)
+    }
+
+    /// Whether a packet at this position came earlier than any sender sends it.
+    private func isTooEarly(_ position: Int64, after newest: Int64, arrival: Int64, baseline: Int64) -> Bool {
+        let lead = min(baseline, lastArrival - newest) - (arrival - position)
+        return lead > Self.largestLead || baseline - (arrival - position) > Self.largestRunAhead
     }
 
     /// Whether a talkspurt's timestamp goes on as if there had been no silence before it: a sender that counts only

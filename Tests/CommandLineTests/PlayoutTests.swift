@@ -12,6 +12,8 @@ struct PlayoutTests {
         var source: UInt32 = 7
         /// 20 ms of CELT whose frame decodes to silence (RFC 6716 section 3.1).
         var payload: [UInt8] = [0xF8, 0xFF, 0xFE]
+        /// Instead of the one that goes on at the pace of speech.
+        var timestamp: UInt32?
     }
 
     /// A capture of raw IPv4 with `packets` packets of Opus silence, 20 ms apart.
@@ -24,7 +26,8 @@ struct PlayoutTests {
         PacketCapture.file(
             packets.map { packet in
                 var rtp: [UInt8] = [0x80, packet.payloadType] + PacketCapture.big(UInt16(packet.number))
-                rtp += PacketCapture.big(UInt32(packet.number * 960)) + PacketCapture.big(packet.source)
+                rtp += PacketCapture.big(packet.timestamp ?? UInt32(packet.number * 960))
+                rtp += PacketCapture.big(packet.source)
                 return (packet.milliseconds * 1_000, PacketCapture.ipv4(rtp + packet.payload))
             })
     }
@@ -124,6 +127,29 @@ struct PlayoutTests {
         #expect(named.standardError.contains("13 (3 packets)"))
         expectFailure(try ChildProcess.run(first + ["--ssrc", "10"]), code: 66, saying: "no stream 10")
         expectFailure(try ChildProcess.run(first + ["--ssrc", "ten"]), code: 64, saying: "no synchronization source")
+    }
+
+    @Test("with as short a note of the streams to choose from, however many there are")
+    func manyStreams() throws {
+        let folder = try TestFolder()
+        let packets = (0..<1_000).map { Captured(milliseconds: $0, number: 0, source: UInt32($0 + 1)) }
+        let pcap = try folder.write(capture(packets), to: "many.pcap")
+        let result = try ChildProcess.run(["playout", "--pcap", pcap, "--out", folder("o.wav"), "--json"])
+        #expect(result.json?.last?["packets_received"] as? Int == 1)
+        #expect(result.standardError.contains("992 others") && result.standardError.utf8.count < 400)
+    }
+
+    @Test("and ends soon after the last packet, whatever the timestamps are")
+    func leapingTimestamps() throws {
+        let folder = try TestFolder()
+        // Half the range of the timestamps from packet to packet
+        let packets = (0..<100).map { number in
+            Captured(milliseconds: number * 20, number: number, timestamp: UInt32(number) &* 0x7fff_ffff)
+        }
+        let pcap = try folder.write(capture(packets), to: "leaps.pcap")
+        let result = try ChildProcess.run(["playout", "--pcap", pcap, "--out", folder("o.wav"), "--json"])
+        let frames = try #require(result.json?.last?["frames"] as? Int)
+        #expect((100...150).contains(frames))
     }
 
     @Test("or says what is wrong with the capture or the output")

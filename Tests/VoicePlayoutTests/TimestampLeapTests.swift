@@ -42,4 +42,32 @@ struct TimestampLeapTests {
         #expect(listening.buffer.statistics.streamRestarts == restarts)
         #expect(listening.decoder.resets == Int(restarts))
     }
+
+    @Test(
+        "Timestamps that leap at every packet have nothing wait that no later packet reaches",
+        arguments: [0x7fff_ffff, 0x7fff_ff00, 0x8000_0001, 0x5555_5555, 0x4000_0000] as [UInt32])
+    func everyPacket(step: UInt32) {
+        // Given a sender whose timestamps go round the clock, or half of it, from packet to packet
+        var trace = Trace(seconds: 8, network: .clean, seed: 1)
+        for index in trace.packets.indices {
+            trace.packets[index].header.timestamp = step &* UInt32(truncatingIfNeeded: index)
+        }
+        var listening = Listening(context: "\(step)")
+        listening.play(trace, until: 8000, keepsSound: false, timestampsMayJump: true)
+        // Then what has come is played soon after the last of it
+        #expect(listening.buffer.waitingPackets == 0)
+        #expect(listening.buffer.statistics.jitterBufferEmittedCount > 0)
+    }
+
+    @Test("Timestamps that rise fifty times too fast delay what comes by no more than a sender may run ahead")
+    func tooFast() {
+        // Given packets of 20 ms that are a second apart by their timestamps
+        var trace = Trace(seconds: 8, network: .clean, seed: 1)
+        for index in trace.packets.indices { trace.packets[index].header.timestamp = UInt32(48_000 * index) }
+        var listening = Listening(context: "too fast")
+        // When the last of them has come, and as much time has passed as a sender may run ahead
+        listening.play(trace, until: 8_000 + 61_000, keepsSound: false, timestampsMayJump: true)
+        // Then nothing waits any more
+        #expect(listening.buffer.waitingPackets == 0)
+    }
 }

@@ -133,9 +133,14 @@ struct PlayoutCapture {
         packets.removeSubrange(index...)
     }
 
+    /// So many streams are named to people; of a forged capture there may be one for each packet.
+    static let longestList = 8
+
     /// Streams for people: `7 (100 packets), 8 (2 packets)`.
     static func list(_ streams: [(source: UInt32, packets: Int)]) -> String {
-        streams.map { "\($0.source) (\($0.packets) packets)" }.joined(separator: ", ")
+        let named = streams.prefix(longestList).map { "\($0.source) (\($0.packets) packets)" }
+        let others = streams.count - named.count
+        return (named + (others > 0 ? ["\(others) others"] : [])).joined(separator: ", ")
     }
 
     /// Payload types for people, most packets first.
