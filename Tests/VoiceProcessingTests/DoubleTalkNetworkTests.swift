@@ -240,4 +240,22 @@ struct DoubleTalkNetworkTests {
         #expect(gained.allSatisfy { $0 > -0.5 }, "\(told)")
         for run in runs { #expect(run.with.removed > run.without.removed - 1, "\(told)") }
     }
+
+    @Test(
+        "of that talker it keeps more with a floor than by the product of all gains",
+        .enabled(if: isOptimised))
+    func keepsMore() throws {
+        // Given
+        let seeds: [UInt64] = [51, 61, 71, 81]
+        // When
+        let runs = try seeds.map { seed in
+            let call = Call(seed: seed)
+            return (with: try call.run(DoubleTalkShare()), without: try call.run(DoubleTalkShare(least: 0)))
+        }
+        // Then
+        let told = "\(runs)"
+        let gained = runs.map { $0.with.talker - $0.without.talker }
+        #expect(gained.reduce(0, +) / Float(gained.count) > 0.02, "\(told)")
+        for run in runs { #expect(run.with.removed > run.without.removed - 1, "\(told)") }
+    }
 }

@@ -89,6 +89,8 @@ struct ResidualEchoSuppressor: ~Copyable {
     private static let leastGain: Float = 1e-9
     /// Decay of the residual's power per block: the room's tail beyond the filter.
     private static let tail: Float = 0.6
+    /// Weight of a block in what a network takes for a near end: 30 ms.
+    private static let nearWeight: Float = 0.3
 
     var tuning: Tuning
     private var errorLine = AnalysisLine()
@@ -110,6 +112,8 @@ struct ResidualEchoSuppressor: ~Copyable {
     private var opinion = RealVector(count: bins)
     private var doubleTalk = DoubleTalkNetwork()
     private var talkGain = RealVector(count: bins)
+    /// Share of what is left that this network takes for a near end, in amplitude, over 30 ms.
+    private var ownNear: Float = 0
     private var gain = RealVector(count: bins, repeating: 1)
     private var response = Spectrum()
     private var filter = CrossfadedFilter(reach: delay, gain: 1)
@@ -220,32 +224,39 @@ struct ResidualEchoSuppressor: ~Copyable {
     private mutating func combineOpinions() {
         features.observe(error: error, echo: echo, microphone: mic, talk: talk, estimate: estimate)
         network.run(features, into: &opinion)
-        let near = opinionOfNear
+        let near = Self.share(passing: opinion, of: error)
         features.add(opinion: opinion, ofNear: near)
         let power = tuning.network * max(0, 1 - near / tuning.nearShare)
         opinion.raise(to: power)
         doubleTalk.run(features, into: &talkGain)
-        let powers = tuning.doubleTalk.powers(near: near)
+        ownNear += Self.nearWeight * (Self.share(passing: talkGain, of: error) - ownNear)
+        let share = tuning.doubleTalk
+        let least = share.floor(
+            of: DoubleTalkShare.Block(
+                near: near, ownNear: ownNear, farOnly: talk.farOnly, doubt: estimate.doubt,
+                unexplained: estimate.unexplained))
         for bin in 0..<Self.bins {
             talkGain[bin] = max(tuning.floor.all, talkGain[bin])
             opinion[bin] = max(Self.leastGain, opinion[bin] * estimate.gain[bin])
+            let overNoise = talk.errorPower[bin] / (floor[bin] + 1e-12)
+            let seen = DoubleTalkShare.Bin(gain: talkGain[bin], leakage: leakage[bin], overNoise: overNoise)
+            gain[bin] = max(tuning.floor.all, share.floor(least, of: seen))
         }
+        let powers = share.powers(near: near)
         talkGain.raise(to: powers.network)
         opinion.raise(to: powers.others)
-        for bin in 0..<Self.bins { gain[bin] = max(tuning.floor.all, talkGain[bin] * opinion[bin]) }
+        for bin in 0..<Self.bins { gain[bin] = max(gain[bin], talkGain[bin] * opinion[bin]) }
     }
 
-    /// The share of what is left that the network takes for a near end, in amplitude.
-    private var opinionOfNear: Float {
-        mutating get {
-            var (left, passed): (Float, Float) = (1e-9, 0)
-            for bin in TalkState.judged {
-                let amplitude = error.power(bin).squareRoot()
-                left += amplitude
-                passed += amplitude * opinion[bin]
-            }
-            return passed / left
+    /// The share of what is left that gains let pass, in amplitude: what a network takes for a near end.
+    private static func share(passing gains: borrowing RealVector, of error: borrowing Spectrum) -> Float {
+        var (left, passed): (Float, Float) = (1e-9, 0)
+        for bin in TalkState.judged {
+            let amplitude = error.power(bin).squareRoot()
+            left += amplitude
+            passed += amplitude * gains[bin]
         }
+        return passed / left
     }
 
     private mutating func makeFilter(presence: Float, isUnsure: Bool, _ transform: inout BlockTransform) {
