@@ -76,7 +76,9 @@ package final class RoomClient: Sendable {
     package func unsubscribe(from stream: StreamID) throws(RoomSessionError) { try ask(.unsubscribe(stream)) }
 
     /// Tells the others that a stream of one's own is muted or not.
-    package func setMuted(_ muted: Bool, stream: StreamID) throws(RoomSessionError) { try ask(.setMuted(stream, muted)) }
+    package func setMuted(_ muted: Bool, stream: StreamID) throws(RoomSessionError) {
+        try ask(.setMuted(stream, muted))
+    }
 
     /// Tells everybody these attributes of this client, and no others.
     package func setAttributes(_ attributes: ParticipantAttributes) throws(RoomSessionError) {
