@@ -24,7 +24,9 @@ package struct PlayedSegment: Equatable, Sendable, BitwiseCopyable {
     package internal(set) var origin: Origin
 
     /// The timestamp of a frame of the run.
-    package func timestamp(of frame: Int64) -> Int64 { advances ? firstTimestamp + (frame - firstFrame) : firstTimestamp }
+    package func timestamp(of frame: Int64) -> Int64 {
+        advances ? firstTimestamp + (frame - firstFrame) : firstTimestamp
+    }
 
     /// Whether `next` goes on where this run ends.
     fileprivate func isContinued(by next: PlayedSegment) -> Bool {
