@@ -1,3 +1,4 @@
+import Glibc
 import TestCases
 import Testing
 
@@ -42,6 +43,31 @@ struct PathChangeTests {
         let told = Self.blocksUntilTold(&change, seed: UInt64(seed), share: 0, near: 1, limit: 40)
         #expect(try #require(told) <= 20)
         #expect(Self.blocksUntilTold(&change, seed: UInt64(seed), share: 0, near: 1, limit: 30) == nil)
+    }
+
+    @Test(
+        "is not told by chance of an estimate that a room's noise covers, for a minute",
+        arguments: cases([12, 18, 24] as [Float]))
+    func coveredEstimate(decibels: Float) {
+        // Given sounds whose neighbouring frames are alike, as a room's are
+        for seed in cases(1...10 as ClosedRange<UInt64>) {
+            var generator = SeededNumbers(seed: seed)
+            var change = PathChange()
+            var (estimate, room): (Float, Float) = (0, 0)
+            let louder = powf(10, decibels / 20)
+            // When
+            let told = (1...6_000).first { _ in
+                var (dd, yy, dy): (Float, Float, Float) = (0, 0, 0)
+                for _ in 0..<Self.block {
+                    estimate += 0.07 * (generator.normal() - estimate)
+                    room += 0.07 * (louder * generator.normal() - room)
+                    (dd, yy, dy) = (dd + room * room, yy + estimate * estimate, dy + room * estimate)
+                }
+                return change.observe(microphone: dd, estimate: yy, product: dy)
+            }
+            // Then
+            #expect(told == nil, "seed \(seed), told after \(told ?? 0) blocks")
+        }
     }
 
     @Test("is not sought while the estimate is silent")

@@ -4,6 +4,9 @@
 /// However loud the near end is, ⟨d, y⟩ / ⟨y, y⟩ stays near 1 while the path d = y + … holds: the near end is no part
 /// of y, so it only scatters the ratio, by √(⟨d, d⟩ / ⟨y, y⟩ / N) for N independent frames. A ratio that is low beyond
 /// this scatter is another path.
+///
+/// A path that is lost has a ratio of 0. Where even that lies within the scatter, a low ratio is chance: a far end that
+/// only hisses, say, below the noise of the room.
 struct PathChange {
     /// Weight of a block in the averages: 80 ms.
     private static let weight: Float = 0.125
@@ -39,7 +42,8 @@ struct PathChange {
         guard sinceChange > Self.rest, self.estimate > Self.silence * 160 else { return false }
         let ratio = self.product / self.estimate
         let scatter = (self.microphone / self.estimate / Self.independent).squareRoot()
-        guard ratio + Self.certainty * scatter < Self.right else { return false }
+        let margin = Self.certainty * scatter
+        guard margin < Self.right, ratio + margin < Self.right else { return false }
         sinceChange = 0
         return true
     }
