@@ -46,17 +46,6 @@ typedef struct {
     float re[POINTS], im[POINTS];
 } complex160;
 
-// Four points become four others y0 ... y3, turned by their factors.
-#define BUTTERFLY                                                                                                                  \
-    const lanes8 even_r = x0r + x2r, even_i = x0i + x2i, odd_r = x1r + x3r, odd_i = x1i + x3i;                                     \
-    const lanes8 across_r = x0r - x2r, across_i = x0i - x2i, turned_r = x1i - x3i, turned_i = x3r - x1r; /* -i (x1 - x3) */        \
-    const lanes8 a1r = across_r + turned_r, a1i = across_i + turned_i, a2r = even_r - odd_r, a2i = even_i - odd_i;                 \
-    const lanes8 a3r = across_r - turned_r, a3i = across_i - turned_i;                                                             \
-    const lanes8 c1 = LOAD(turns), s1 = LOAD(turns + FIRST_GROUPS), c2 = LOAD(turns + 2 * FIRST_GROUPS);                           \
-    const lanes8 s2 = LOAD(turns + 3 * FIRST_GROUPS), c3 = LOAD(turns + 4 * FIRST_GROUPS), s3 = LOAD(turns + 5 * FIRST_GROUPS);    \
-    const lanes8 y0r = even_r + odd_r, y0i = even_i + odd_i, y1r = a1r * c1 - a1i * s1, y1i = a1r * s1 + a1i * c1;                 \
-    const lanes8 y2r = a2r * c2 - a2i * s2, y2i = a2r * s2 + a2i * c2, y3r = a3r * c3 - a3i * s3, y3i = a3r * s3 + a3i * c3
-
 #define LOW(a, b) __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11)
 #define HIGH(a, b) __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
 
@@ -77,26 +66,28 @@ VK_INLINE void interleave_fours(float *at, const lanes8 *y) {
     STORE(at + 24, __builtin_shufflevector(y[2], y[3], 4, 5, 6, 7, 12, 13, 14, 15));
 }
 
-VK_INLINE void first_pass(const float *tables, const complex160 *x, complex160 *y) {
-    for (int group = 0; group < FIRST_GROUPS; group += 8) {
-        const float *const re = x->re + group, *const im = x->im + group, *const turns = tables + FIRST + group;
-        const lanes8 x0r = LOAD(re), x1r = LOAD(re + FIRST_GROUPS), x2r = LOAD(re + 2 * FIRST_GROUPS), x3r = LOAD(re + 3 * FIRST_GROUPS);
-        const lanes8 x0i = LOAD(im), x1i = LOAD(im + FIRST_GROUPS), x2i = LOAD(im + 2 * FIRST_GROUPS), x3i = LOAD(im + 3 * FIRST_GROUPS);
-        BUTTERFLY;
-        interleave(y->re + 4 * group, (lanes8[]){y0r, y1r, y2r, y3r});
-        interleave(y->im + 4 * group, (lanes8[]){y0i, y1i, y2i, y3i});
-    }
-}
-
-// Two groups at a time, of four points that are alike each.
-VK_INLINE void second_pass(const float *tables, const complex160 *x, complex160 *y) {
+// A pass of radix 4: four points become four others, turned by their factors. In the first pass each group is one point and its four outputs
+// lie side by side; in the second each group is four points that are alike, so two groups are done at a time.
+VK_INLINE void radix4_pass(const float *factors, int in_fours, const complex160 *x, complex160 *y) {
     for (int at = 0; at < FIRST_GROUPS; at += 8) {
-        const float *const re = x->re + at, *const im = x->im + at, *const turns = tables + SECOND + at;
+        const float *const re = x->re + at, *const im = x->im + at, *const turns = factors + at;
         const lanes8 x0r = LOAD(re), x1r = LOAD(re + FIRST_GROUPS), x2r = LOAD(re + 2 * FIRST_GROUPS), x3r = LOAD(re + 3 * FIRST_GROUPS);
         const lanes8 x0i = LOAD(im), x1i = LOAD(im + FIRST_GROUPS), x2i = LOAD(im + 2 * FIRST_GROUPS), x3i = LOAD(im + 3 * FIRST_GROUPS);
-        BUTTERFLY;
-        interleave_fours(y->re + 4 * at, (lanes8[]){y0r, y1r, y2r, y3r});
-        interleave_fours(y->im + 4 * at, (lanes8[]){y0i, y1i, y2i, y3i});
+        const lanes8 even_r = x0r + x2r, even_i = x0i + x2i, odd_r = x1r + x3r, odd_i = x1i + x3i;
+        const lanes8 across_r = x0r - x2r, across_i = x0i - x2i, turned_r = x1i - x3i, turned_i = x3r - x1r;  // -i (x1 - x3)
+        const lanes8 a1r = across_r + turned_r, a1i = across_i + turned_i, a2r = even_r - odd_r, a2i = even_i - odd_i;
+        const lanes8 a3r = across_r - turned_r, a3i = across_i - turned_i;
+        const lanes8 c1 = LOAD(turns), s1 = LOAD(turns + FIRST_GROUPS), c2 = LOAD(turns + 2 * FIRST_GROUPS);
+        const lanes8 s2 = LOAD(turns + 3 * FIRST_GROUPS), c3 = LOAD(turns + 4 * FIRST_GROUPS), s3 = LOAD(turns + 5 * FIRST_GROUPS);
+        const lanes8 real[] = {even_r + odd_r, a1r * c1 - a1i * s1, a2r * c2 - a2i * s2, a3r * c3 - a3i * s3};
+        const lanes8 imaginary[] = {even_i + odd_i, a1r * s1 + a1i * c1, a2r * s2 + a2i * c2, a3r * s3 + a3i * c3};
+        if (in_fours) {
+            interleave_fours(y->re + 4 * at, real);
+            interleave_fours(y->im + 4 * at, imaginary);
+        } else {
+            interleave(y->re + 4 * at, real);
+            interleave(y->im + 4 * at, imaginary);
+        }
     }
 }
 
@@ -147,8 +138,8 @@ VK_INLINE void last_pass(const complex160 *x, complex160 *y) {
 // In place.
 VK_INLINE void transform(const float *tables, complex160 *x) {
     complex160 work;
-    first_pass(tables, x, &work);
-    second_pass(tables, &work, x);
+    radix4_pass(tables + FIRST, 0, x, &work);
+    radix4_pass(tables + SECOND, 1, &work, x);
     third_pass(tables, x, &work);
     last_pass(&work, x);
 }
