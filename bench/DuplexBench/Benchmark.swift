@@ -18,7 +18,7 @@ enum BenchmarkLength {
     /// Whether `--long` was asked for: what takes hours.
     static let isLong = CommandLine.arguments.contains("--long")
     /// Options that take a value.
-    static let valued = ["--seeds", "--seconds", "--stages", "--rooms", "--recordings"]
+    static let valued = ["--seeds", "--seconds", "--stages", "--rooms", "--recordings", "--places"]
 
     static func value(of option: String) -> String? {
         guard let at = CommandLine.arguments.firstIndex(of: option), at + 1 < CommandLine.arguments.count else {

@@ -21,41 +21,60 @@ enum RecordedEchoes {
         guard !names.isEmpty else {
             throw RecordedFailure("there are no *farend_singletalk*\(Self.suffix) in \(folder)")
         }
-        var table = MarkdownTable("recording", "s", "ready after s", "ducked", "held after s")
+        var table = MarkdownTable(
+            "recording", "from s", "s", "ready after s", "ducked", "held after s", "given up", "of")
         var (before, after) = (Solitude.Counts(), Solitude.Counts())
         var (secondsBefore, secondsAfter) = (0.0, 0.0)
-        var held = 0
+        var (clips, held, interruptions, givenUp) = (0, 0, 0, 0)
         for name in names {
-            let clip = try RecordedEcho(
-                far: try Self.read("\(folder)/\(name)\(Self.suffix)"),
-                microphone: try Self.read("\(folder)/\(name)_mic.wav"))
-            let heldAt = clip.heldAt.map { $0.fixed(1) } ?? ""
-            table.add(
-                String(name.prefix(8)), clip.seconds.fixed(1), clip.readyAt.map { $0.fixed(1) } ?? "",
-                String(clip.before.ducked + clip.after.ducked), heldAt)
-            before.add(clip.before)
-            after.add(clip.after)
-            secondsBefore += min(clip.seconds, clip.readyAt ?? clip.seconds)
-            secondsAfter += clip.seconds - min(clip.seconds, clip.readyAt ?? clip.seconds)
-            held += clip.heldAt == nil ? 0 : 1
+            let far = try Self.read("\(folder)/\(name)\(Self.suffix)")
+            let microphone = try Self.read("\(folder)/\(name)_mic.wav")
+            for place in 0..<places {
+                let from = min(far.count, microphone.count) * place / max(places + 1, 2)
+                let (far, microphone) = (Array(far[from...]), Array(microphone[from...]))
+                let clip = try RecordedEcho(far: far, microphone: microphone)
+                let spoken = try BenchmarkLength.seeds.map { seeds in
+                    try seeds.map { try RecordedEcho.isGivenUp(far: far, microphone: microphone, seed: $0) }
+                }
+                let answers = (spoken ?? []).compactMap(\.self)
+                table.add(
+                    String(name.prefix(8)), (Double(from) / 48_000).fixed(1), clip.seconds.fixed(1),
+                    clip.readyAt.map { $0.fixed(1) } ?? "", String(clip.before.ducked + clip.after.ducked),
+                    clip.heldAt.map { $0.fixed(1) } ?? "", String(answers.count { $0 }), String(answers.count))
+                before.add(clip.before)
+                after.add(clip.after)
+                secondsBefore += min(clip.seconds, clip.readyAt ?? clip.seconds)
+                secondsAfter += clip.seconds - min(clip.seconds, clip.readyAt ?? clip.seconds)
+                clips += 1
+                held += clip.heldAt == nil ? 0 : 1
+                (interruptions, givenUp) = (interruptions + answers.count, givenUp + answers.count { $0 })
+            }
         }
         table.add(
-            "all, before ready", secondsBefore.fixed(1), "", String(before.ducked), "\(before.held) held")
-        table.add("all, after", secondsAfter.fixed(1), "", String(after.ducked), "\(after.held) held")
+            "all, before ready", "", secondsBefore.fixed(1), "", String(before.ducked), "\(before.held) held", "", "")
+        table.add(
+            "all, after", "", secondsAfter.fixed(1), "", String(after.ducked), "\(after.held) held", String(givenUp),
+            String(interruptions))
         return BenchmarkResult(
             description: """
                 Recordings of real devices without a near end: the far end is an agent's answer, its echo is what was recorded. "Held after": when the answer \
-                fell silent for its own echo, which ends the clip; "ready": when the canceller was first told to be trusted. From the beginning of the answer.
+                fell silent for its own echo, which ends the clip; "ready": when the canceller was first told to be trusted. From the beginning of the answer. \
+                "From": where in the recording the answer begins. "Given up": answers that a voice ended within 2 s, which speaks as loud as the echo from the middle on.
                 """,
             table: table,
             summary: [
-                ("clips", .integer(names.count)), ("clips_held", .integer(held)),
+                ("clips", .integer(clips)), ("clips_held", .integer(held)),
                 ("held_before", .integer(before.held)), ("held_after", .integer(after.held)),
                 ("ducked_before", .integer(before.ducked)), ("ducked_after", .integer(after.ducked)),
                 ("seconds_before", .number(secondsBefore, digits: 1)),
                 ("seconds_after", .number(secondsAfter, digits: 1)),
+                ("interruptions", .integer(interruptions)), ("missed", .integer(interruptions - givenUp)),
             ])
     }
+
+    /// At how many places of a recording an answer begins, `--places`.
+    private static let places =
+        BenchmarkLength.value(of: "--places").flatMap { Int($0) }.map { min(max($0, 1), 20) } ?? 1
 
     private static let suffix = "_lpb.wav"
 
@@ -99,6 +118,29 @@ private struct RecordedEcho {
             seen = talk.told.count
             if readyAt == nil, talk.statistics.uplink.echoReadiness.isReady { readyAt = seconds }
         }
+    }
+
+    /// Whether a voice ends the answer within 2 s that begins in the middle, as loud as the echo is on average; nil where
+    /// the answer was silent before.
+    static func isGivenUp(far: [Float], microphone: [Float], seed: UInt64) throws -> Bool? {
+        let level = microphone.reduce(0) { $0 + $1 * $1 } / Float(max(microphone.count, 1))
+        let voice = NearSound.speech.samples(
+            seed: seed, level: max(-60, 10 * log10(Double(level.isNormal ? level : 1e-6))))
+        let onset = min(far.count, microphone.count) / 2
+        var mixed = microphone
+        for (index, sample) in voice.enumerated() where onset + index < mixed.count { mixed[onset + index] += sample }
+        let talk = try Self.talk(
+            [Float](repeating: 0, count: try delay(of: far)) + mixed, length: Double(far.count) / 48_000 + 4)
+        talk.run(for: .seconds(begin))
+        talk.answer(nil, far)
+        talk.run(for: .seconds(Double(onset) / 48_000 + 2.2))
+        let changes = talk.told.compactMap { told -> (stage: BargeInStage, time: Double)? in
+            guard case .bargeIn(_, let change) = told.event else { return nil }
+            return (change.stage, told.time / .seconds(1))
+        }
+        let start = begin + Double(onset) / 48_000
+        if changes.contains(where: { $0.time < start && $0.stage == .confirmed }) { return nil }
+        return changes.contains { $0.stage == .confirmed }
     }
 
     private static func talk(_ microphone: [Float], length: Double) throws -> SimulatedConversation {
