@@ -25,6 +25,8 @@ extension dv_talker_statistics: VersionedStructure { static var firstSize: Int {
 extension dv_token_grants: VersionedStructure { static var firstSize: Int { 440 } }
 extension dv_far_end_config: VersionedStructure { static var firstSize: Int { 12 } }
 extension dv_conversation_config: VersionedStructure { static var firstSize: Int { 20 } }
+extension dv_agent_stages: VersionedStructure { static var firstSize: Int { 32 } }
+extension dv_answer_latency: VersionedStructure { static var firstSize: Int { 64 } }
 extension dv_graph_config: VersionedStructure { static var firstSize: Int { 72 } }
 extension dv_graph_info: VersionedStructure { static var firstSize: Int { 20 } }
 

@@ -38,6 +38,7 @@ static void *play(void *unused) {
 static void misuse_engine(void) {
     dv_engine engine = 7;
     dv_far_end far_end = 7;
+    int64_t nanoseconds = 0;
     dv_error error;
     float sound[FRAMES] = {0};
     size_t count = 7;
@@ -115,6 +116,10 @@ static void misuse_engine(void) {
     expect(dv_engine_append_text(engine, "s", "\xff", 0, &error), DV_INVALID_ARGUMENT, "text that is no UTF-8");
     expect(dv_engine_abandon_text(engine, NULL, &error), DV_INVALID_ARGUMENT, "no stream to abandon");
     expect(dv_conversation_put_off_end(engine, 1, &error), DV_INVALID_HANDLE, "an engine is no conversation");
+    expect(dv_conversation_heard(engine, 1, &nanoseconds), DV_INVALID_HANDLE, "what an engine's answer was heard");
+    expect(dv_conversation_heard(0, 1, NULL), DV_INVALID_ARGUMENT, "no place for what was heard");
+    expect(dv_conversation_report_stages(engine, 1, NULL, &error), DV_INVALID_ARGUMENT, "no stages");
+    expect(dv_conversation_latency(engine, 1, NULL), DV_INVALID_HANDLE, "the latency of an engine's answer");
     expect(dv_conversation_end_turn(0, &error), DV_INVALID_HANDLE, "no conversation");
     expect(dv_conversation_set_mode(1, 0, 0, NULL), DV_INVALID_HANDLE, "a conversation that never was");
     expect(dv_engine_interrupt(engine, 1, &error), DV_WRONG_STATE, "interrupt outside a room");

@@ -110,6 +110,8 @@ extension dv_token_grants: Sized {}
 extension dv_far_end_config: Sized {}
 extension dv_join_options: Sized {}
 extension dv_conversation_config: Sized {}
+extension dv_agent_stages: Sized {}
+extension dv_answer_latency: Sized {}
 
 /// A text in an array of characters of C's.
 func text<Characters: BitwiseCopyable>(of field: Characters) -> String {

@@ -129,6 +129,16 @@ extension LibraryTests {
             for stranger in [0, utterance + 1, 1_000] {
                 #expect(unsafe dv_conversation_say(talk, said, 9_600, 48_000, stranger, &taken) == DV_INVALID_ARGUMENT)
             }
+            // And its agent tells of its stages, if they can be
+            var (stages, heard, latency) = (dv_agent_stages.empty, 7 as Int64, dv_answer_latency.empty)
+            (stages.recognised_ns, stages.first_token_ns, stages.first_sound_ns) = (-1, 50_000_000, 20_000_000)
+            #expect(
+                unsafe dv_conversation_report_stages(talk, utterance, &stages, &error) == DV_INVALID_ARGUMENT)
+            stages.first_sound_ns = 80_000_000
+            #expect(unsafe dv_conversation_report_stages(talk, utterance, &stages, &error) == DV_OK)
+            #expect(unsafe dv_conversation_report_stages(talk, 1_000, &stages, &error) == DV_WRONG_STATE)
+            #expect(unsafe dv_conversation_heard(talk, utterance, &heard) == DV_OK && heard == 0)
+            #expect(unsafe dv_conversation_latency(talk, 7, &latency) == DV_WRONG_STATE)
             #expect(unsafe dv_conversation_say(talk, said, 9_600, 48_000, utterance, &taken) == DV_OK)
             #expect(taken == 9_600 && dv_conversation_finish(talk, utterance) == DV_OK)
             // Then it is heard to its end
@@ -139,6 +149,9 @@ extension LibraryTests {
             }
             #expect(ended?.value == Int64(DV_END_COMPLETE) && ended?.far_end == farEnd)
             #expect(ended?.duration_ns == 200_000_000)
+            #expect(unsafe dv_conversation_heard(talk, utterance, &heard) == DV_OK)
+            #expect(heard > 150_000_000 && heard <= 200_000_000, "\(heard)")
+            #expect(unsafe dv_conversation_report_stages(talk, utterance, &stages, &error) == DV_WRONG_STATE)
             // And nobody has the turn until the button is pressed
             #expect(unsafe dv_conversation_cancel(talk, &error) == DV_WRONG_STATE)
             #expect(text(of: error.code) == "turn.idle")

@@ -7,7 +7,7 @@ recordings; `Playout` is the jitter buffer; `Graph` runs stages that a JSON desc
 """
 
 from ._library import version as __version__
-from .conversation import Conversation
+from .conversation import AnswerLatency, Conversation
 from .engine import Engine
 from .enumerations import (
     Backend,
@@ -60,6 +60,7 @@ __all__ = [
     "BusyError",
     "ClosedError",
     "Connection",
+    "AnswerLatency",
     "Conversation",
     "DeviceError",
     "DuplexVoiceError",

@@ -32,6 +32,8 @@ def read(kind: type[Value], structure: Any) -> Value:
             value = None if math.isnan(value) else value
         elif hint == bool | None:
             value = None if value < 0 else bool(value)
+        elif hint == int | None:
+            value = None if value < 0 else value
         elif hint is bool:
             value = bool(value)
         elif isinstance(hint, type) and issubclass(hint, IntEnum):

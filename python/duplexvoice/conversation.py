@@ -3,15 +3,31 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from . import _sound
+from . import _sound, _structures
 from ._handle import Handle
 from ._library import check, ffi, lib, new_error
 from .enumerations import TalkMode
 from .far_end import FarEnd, whole
+
+
+@dataclass(frozen=True)
+class AnswerLatency:
+    """How long the near talker waited for an answer, in nanoseconds, by where the time went; None: not known."""
+
+    turn: int
+    end_of_turn_ns: int
+    agent_ns: int
+    playback_ns: int
+    recognition_ns: int | None
+    response_ns: int | None
+    synthesis_ns: int | None
+    transfer_ns: int | None
 
 
 class Conversation(Handle):
@@ -99,3 +115,42 @@ class Conversation(Handle):
         """Cancels whatever turn it is."""
         error = new_error()
         check(lib.dv_conversation_cancel(self._handle, error), error)
+
+    def heard(self, utterance: int) -> float:
+        """How much of an answer has left the DAC by now, seconds, to a period and the buffer of the device."""
+        heard = ffi.new("int64_t *")
+        check(lib.dv_conversation_heard(self._handle, whole(utterance, "utterance"), heard))
+        return int(heard[0]) * 1e-9
+
+    async def positions(self, utterance: int, every: float = 0.1) -> AsyncIterator[float]:
+        """`heard` each time that more was, looked at every so many seconds; leave it at the answer's end."""
+        told = 0.0
+        while True:
+            heard = self.heard(utterance)
+            if heard > told:
+                told = heard
+                yield heard
+            await asyncio.sleep(max(every, 0.005))
+
+    def report_stages(
+        self,
+        utterance: int,
+        *,
+        recognised: float | None = None,
+        first_token: float | None = None,
+        first_sound: float | None = None,
+    ) -> None:
+        """Tells when the agent's own stages of an answer were done: seconds since it had the turn, by its own clock."""
+        stages, error = ffi.new("dv_agent_stages *"), new_error()
+        stages.size = ffi.sizeof("dv_agent_stages")
+        times = {"recognised_ns": recognised, "first_token_ns": first_token, "first_sound_ns": first_sound}
+        for name, seconds in times.items():
+            setattr(stages, name, -1 if seconds is None else round(seconds * 1e9))
+        check(lib.dv_conversation_report_stages(self._handle, whole(utterance, "utterance"), stages, error), error)
+
+    def latency(self, turn: int) -> AnswerLatency:
+        """Where the time went that `EventKind.ANSWER_STARTED` told of for a turn, one of the last 16."""
+        latency = ffi.new("dv_answer_latency *")
+        latency.size = ffi.sizeof("dv_answer_latency")
+        check(lib.dv_conversation_latency(self._handle, whole(turn, "turn"), latency))
+        return _structures.read(AnswerLatency, latency)

@@ -721,7 +721,8 @@ enum {
     /// The answer to `turn` is spoken into, from `time_ns` on: `value` is 1 suspected, and quieter; 2 held, and silent; 3
     /// given up; 0 none, and heard as it was. Where `turn` is 0, what `participant` of the room says is.
     DV_EVENT_BARGE_IN = 33,
-    /// The first of the answer to `turn` has left the DAC, `duration_ns` after the end of speech.
+    /// The first of the answer to `turn` has left the DAC, `duration_ns` after the end of speech;
+    /// dv_conversation_latency says where that time went.
     DV_EVENT_ANSWER_STARTED = 34,
     /// Nothing more of the answer to `turn` will be heard: `duration_ns` of it was, the last at `time_ns`. `value` is
     /// DV_END_…
@@ -1449,6 +1450,60 @@ dv_status dv_conversation_confirm(dv_conversation conversation);
 ///
 /// DV_WRONG_STATE: it is nobody's. DV_INVALID_HANDLE.
 dv_status dv_conversation_cancel(dv_conversation conversation, dv_error *DV_NULLABLE error);
+
+/// How much of an answer has left the DAC by now, in nanoseconds, to a period and the buffer of the device: for
+/// captions, at whatever rate it is asked. DV_EVENT_ANSWER_ENDED says exactly how much was heard at last; 0 again where a
+/// later answer is heard.
+///
+/// Control side. DV_INVALID_HANDLE, DV_INVALID_ARGUMENT: null.
+dv_status dv_conversation_heard(
+    dv_conversation conversation, uint32_t utterance, int64_t *DV_NULLABLE heard_ns);
+
+/// When an agent was done with its own stages of an answer: nanoseconds since it had the whole turn, by a clock of its
+/// own. -1 where it does not know, or has no such stage.
+typedef struct dv_agent_stages {
+    /// sizeof(dv_agent_stages).
+    uint32_t size;
+    uint32_t reserved;
+    /// The recogniser's final text was there; 0 where it was there before the turn had ended.
+    int64_t recognised_ns;
+    /// The first of the answer's text was there.
+    int64_t first_token_ns;
+    /// The first of the answer's sound was there, with the agent.
+    int64_t first_sound_ns;
+} dv_agent_stages;
+
+/// Tells when the agent's own stages of an answer were done: before its first sound is heard, best before that is
+/// queued. Told again, the last counts.
+///
+/// - `utterance`: one that dv_conversation_answer has given.
+///
+/// Control side. DV_WRONG_STATE: its sound was heard, or it is over. DV_INVALID_ARGUMENT: null, a time below -1 or above
+/// 10 minutes, or one before that of the stage that it needs. DV_INVALID_SIZE, DV_INVALID_HANDLE.
+dv_status dv_conversation_report_stages(
+    dv_conversation conversation, uint32_t utterance, const dv_agent_stages *DV_NULLABLE stages,
+    dv_error *DV_NULLABLE error);
+
+/// How long the near talker waited for an answer, by where the time went.
+typedef struct dv_answer_latency {
+    /// sizeof(dv_answer_latency).
+    uint32_t size;
+    uint32_t turn;
+    /// From the end of speech at the microphone until the turn had ended, from there until the answer's first sound was
+    /// queued, and from there until it left the DAC.
+    int64_t end_of_turn_ns, agent_ns, playback_ns;
+    /// How `agent_ns` divides where the agent has told (dv_conversation_report_stages); each -1 where that is not known.
+    int64_t recognition_ns, response_ns, synthesis_ns;
+    /// What its own times do not explain of `agent_ns`; -1 where it has told nothing.
+    int64_t transfer_ns;
+} dv_answer_latency;
+
+/// Where the time went that DV_EVENT_ANSWER_STARTED told of for a turn, one of the last 16.
+///
+/// Control side. DV_WRONG_STATE: nothing was heard of an answer to it, or that is too long ago. DV_INVALID_HANDLE,
+/// DV_INVALID_SIZE, DV_INVALID_ARGUMENT: null.
+dv_status dv_conversation_latency(
+    dv_conversation conversation, uint32_t turn, dv_answer_latency *DV_NULLABLE latency);
 
 // MARK: Graph
 

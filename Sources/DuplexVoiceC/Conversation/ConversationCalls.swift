@@ -23,13 +23,14 @@ public func dv_conversation_open(
             try engine.converse(mode, configuration: configuration)
         }
         let farEnd = try FarEndObject(made.farEnd).named()
+        let talk = ConversationObject(made, farEnd: farEnd)
         let handle: dv_conversation
-        do throws(Failure) { handle = try ConversationObject(made, farEnd: farEnd).named() } catch {
+        do throws(Failure) { handle = try talk.named() } catch {
             _ = FarEndObject.destroy(farEnd)
             throw error
         }
         object.events.follow(made.farEnd.events, of: farEnd)
-        object.events.follow(made.events, of: farEnd)
+        object.events.follow(made.events, of: farEnd, latencies: talk.latencies)
         unsafe (conversation.pointee, far_end.pointee) = (handle, farEnd)
     }
 }
@@ -168,5 +169,44 @@ extension TalkMode {
         case DV_TALK_TAP: self = .tapToTalk(TapToTalk(endOfTurn: silence))
         default: throw .argument("\(place)mode is \(mode); take one of DV_TALK_DUPLEX and its like")
         }
+    }
+}
+
+/// `dv_conversation_heard`.
+@c @implementation
+public func dv_conversation_heard(
+    _ conversation: dv_conversation, _ utterance: UInt32, _ heard_ns: UnsafeMutablePointer<Int64>?
+) -> dv_status {
+    reporting(to: nil) { () throws(Failure) in
+        guard let heard = unsafe heard_ns else { throw .argument("heard_ns is null") }
+        let talk = try ConversationObject.held(conversation).conversation
+        unsafe heard.pointee = talk.heard(of: UtteranceID(rawValue: utterance)).nanoseconds
+    }
+}
+
+/// `dv_conversation_report_stages`.
+@c @implementation
+public func dv_conversation_report_stages(
+    _ conversation: dv_conversation, _ utterance: UInt32, _ stages: UnsafePointer<dv_agent_stages>?,
+    _ error: UnsafeMutablePointer<dv_error>?
+) -> dv_status {
+    unsafe reporting(to: error) { () throws(Failure) in
+        let times = try AgentStageTimes(unsafe dv_agent_stages.read(stages))
+        let talk = try ConversationObject.held(conversation).conversation
+        guard talk.report(times, of: UtteranceID(rawValue: utterance)) else {
+            throw Failure(DV_WRONG_STATE)
+        }
+    }
+}
+
+/// `dv_conversation_latency`.
+@c @implementation
+public func dv_conversation_latency(
+    _ conversation: dv_conversation, _ turn: UInt32, _ latency: UnsafeMutablePointer<dv_answer_latency>?
+) -> dv_status {
+    reporting(to: nil) { () throws(Failure) in
+        let kept = try ConversationObject.held(conversation).latencies.latency(of: turn)
+        guard let kept else { throw Failure(DV_WRONG_STATE) }
+        try unsafe kept.write(to: latency)
     }
 }

@@ -8,6 +8,7 @@ final class ConversationObject: HandledObject {
     let conversation: Conversation
     /// The handle of its far end, which goes with it.
     let farEnd: dv_far_end
+    let latencies = AnswerLatencies()
 
     init(_ conversation: Conversation, farEnd: dv_far_end) {
         self.conversation = conversation

@@ -3,8 +3,13 @@ internal import VoiceEngine
 
 extension EventQueue {
     /// Takes what a conversation comes to, too.
-    func follow(_ events: AsyncStream<TurnEvent>, of farEnd: dv_far_end) {
-        Task { [weak self] in for await event in events { self?.post(dv_event(event, of: farEnd)) } }
+    func follow(_ events: AsyncStream<TurnEvent>, of farEnd: dv_far_end, latencies: AnswerLatencies) {
+        Task { [weak self] in
+            for await event in events {
+                latencies.update(event)
+                self?.post(dv_event(event, of: farEnd))
+            }
+        }
     }
 }
 

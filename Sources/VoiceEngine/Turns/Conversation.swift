@@ -117,6 +117,12 @@ public final class Conversation: Sendable {
         return taken
     }
 
+    /// How much of an answer has left the DAC by now.
+    package func heard(of answer: UtteranceID) -> Duration { core.heard(of: answer) }
+
+    /// Tells when the agent's stages of an answer were done; see ``Answer/report(_:)``.
+    package func report(_ times: AgentStageTimes, of answer: UtteranceID) -> Bool { core.agentStages(times, of: answer) }
+
     /// As ``SpokenAnswer/finish()``, without suspending; false where an offer is under way.
     package func finish(_ answer: UtteranceID) -> Bool {
         guard core.farEnd.access.finish(answer.rawValue) else { return false }
