@@ -47,12 +47,9 @@ package struct BargeInJudge: BitwiseCopyable, Sendable {
     /// How many times as much speech holds an answer in doubt, beside ``BargeInStages/doubt``. A canceller that has not
     /// learned its path passes bursts of echo as speech for up to half a second; it has learned most within one.
     private static let doubtfulHold = 3.0
-    /// The same once it is trusted, for ``probation``: nearly what gives the answer up, since nothing is doubted else.
-    private static let probationHold = 5.0
-    /// How long the canceller is on probation once it is trusted. Of answers over recordings of real devices, begun
-    /// anew at several places, 7 of 44 were held by their own echo, 6 of them 1.0 to 2.2 s after that; and where a
-    /// device delays the sound by hundreds of milliseconds, its first echo comes when nothing had come back so far.
-    private static let probation = Duration.seconds(3)
+    /// How long it takes so much once the canceller is trusted: where a device delays the sound by hundreds of
+    /// milliseconds, its first echo comes when nothing had come back so far.
+    private static let probation = Duration.seconds(1)
     /// What stands out of the room's noise by less is no more than that, dB; and what is surely a sound of its own
     /// stands out by this.
     private static let overNoise = (least: Float(3), sound: Float(6))
@@ -68,8 +65,6 @@ package struct BargeInJudge: BitwiseCopyable, Sendable {
     private var swing = VoiceSwing()
     private var isTrusted = true
     private var probation = Duration.zero
-    /// Whether some of ``speech`` was heard on probation: the end of that makes it no more certain.
-    private var beganOnProbation = false
 
     /// A judge by `policy`; nil where that is to do nothing.
     package init?(_ policy: BargeInPolicy) {
@@ -98,7 +93,6 @@ package struct BargeInJudge: BitwiseCopyable, Sendable {
             silence = alert.isOpen ? .zero : silence + evidence.duration
             speech = max(.zero, speech - evidence.duration * Self.leak)
         }
-        beganOnProbation = probation > .zero || (beganOnProbation && speech > .zero)
         return advance(evidence, isNear: isNear) ?? fallBack(evidence)
     }
 
@@ -153,8 +147,8 @@ package struct BargeInJudge: BitwiseCopyable, Sendable {
         if speech >= stages.confirmAfter, !swing.isSteady || speech >= stages.confirmAfter * stages.doubt {
             return .confirmed
         }
-        let hold = !isTrusted ? Self.doubtfulHold : beganOnProbation ? Self.probationHold : 1
-        if speech >= stages.holdAfter * hold { return isImmediate ? .confirmed : .held }
+        let isCertain = isTrusted && probation == .zero
+        if speech >= stages.holdAfter * (isCertain ? 1 : Self.doubtfulHold) { return isImmediate ? .confirmed : .held }
         if speech >= stages.suspectAfter { return isImmediate ? .confirmed : .suspected }
         return .none
     }
