@@ -22,7 +22,9 @@ struct GraphReader {
         let document = try parse(json)
         members(of: document, where: nil, may: ["type", "config"], must: ["type", "config"])
         let renderer = document["type"]?.string ?? ""
-        if document["type"] != nil, !Self.renderers.contains(renderer) {
+        if let type = document["type"], type.string == nil {
+            add(nil, "type", "is \(type.shown); must be a text")
+        } else if document["type"] != nil, !Self.renderers.contains(renderer) {
             add(nil, "type", "'\(brief(renderer))' runs no graph; use \(Self.renderers.joined(separator: ", "))")
         }
         let config = document["config"] ?? .object([:])
@@ -50,15 +52,18 @@ struct GraphReader {
         if !(1...GraphLimits.channels).contains(channels) {
             add(nil, "inputChannels", "\(channels) channels; use \(range(1...GraphLimits.channels))")
         }
-        // What follows needs a rate and a block.
+        let (nodeValues, connectionValues) = (
+            elements("nodes", of: graph, limit: GraphLimits.nodes),
+            elements("connections", of: graph, limit: GraphLimits.connections)
+        )
+        // What follows needs a rate and a block, and lists that are whole.
         guard faults.isEmpty else { throw GraphError(faults) }
 
         var nodes = Self.ends(rate, size, channels)
-        for (index, value) in elements("nodes", of: graph, limit: GraphLimits.nodes).enumerated() {
+        for (index, value) in nodeValues.enumerated() {
             if let node = node(value, at: index, among: nodes, rate, size) { nodes.append(node) }
         }
-        let connections = elements("connections", of: graph, limit: GraphLimits.connections)
-            .enumerated().compactMap { connection($1, at: $0) }
+        let connections = connectionValues.enumerated().compactMap { connection($1, at: $0) }
         var wiring = GraphWiring(nodes, hasInput: hasInput, hasOutput: hasOutput, broken: broken, faults: faults)
         return try wiring.connect(connections, notices: notices)
     }
@@ -212,8 +217,11 @@ struct GraphReader {
             add(nil, "config.graph.\(name)", "must be an array")
             return []
         }
-        if values.count > limit { add(nil, "config.graph.\(name)", "has \(values.count); use at most \(limit)") }
-        return Array(values.prefix(limit))
+        guard values.count <= limit else {
+            add(nil, "config.graph.\(name)", "has \(values.count); use at most \(limit)")
+            return []
+        }
+        return values
     }
 
     private mutating func integer(_ name: String, in object: JSON, where place: String) -> Int? {

@@ -167,9 +167,10 @@ struct GraphWiring {
 
     private func choices(of node: Int, _ isSource: Bool) -> String {
         let type = nodes[node].type
-        let names =
-            isSource
-            ? type.outputs.map(\.name) + type.events.map(\.name) : type.inputs.map(\.name) + type.actions.map(\.name)
+        let ports = (isSource ? type.outputs : type.inputs).map {
+            $0.isRepeated ? "\($0.name)1 to \($0.name)\(GraphLimits.ports)" : $0.name
+        }
+        let names = ports + (isSource ? type.events.map(\.name) : type.actions.map(\.name))
         return names.isEmpty
             ? "another node: it has \(isSource ? "no output and no event" : "no input and no action")"
             : names.joined(separator: ", ")
@@ -213,11 +214,12 @@ struct GraphWiring {
             }
         }
         guard order.count == nodes.count else {
-            let names = nodes.indices.filter { missing[$0] > 0 }.map { nodes[$0].settings.id }
+            let cycle = cycle(among: missing)
+            let names = cycle.map { nodes[$0].settings.id }
+            let shown = names.count <= 9 ? names : names.prefix(8) + ["…"]
             throw GraphError(
                 node: names.first,
-                "hears itself: there is a cycle among \(names.prefix(8).joined(separator: ", ")); take a connection away"
-            )
+                "hears itself by the cycle \(shown.joined(separator: ", ")); take a connection away")
         }
         if let deepest = nodes.indices.max(by: { layers[$0] < layers[$1] }), layers[deepest] >= GraphLimits.depth {
             throw GraphError(
@@ -225,6 +227,30 @@ struct GraphWiring {
                 "lies behind \(layers[deepest]) others; a way has at most \(GraphLimits.depth) nodes")
         }
         return (order, layers)
+    }
+
+    /// A cycle, its first node again at the end.
+    ///
+    /// - Parameter missing: how many of what each node hears could not be put before it; of some node more than 0.
+    private func cycle(among missing: [Int]) -> [Int] {
+        // Each node that could not be ordered hears another one, so that the way back ends in a cycle.
+        var writers: [Int: Int] = [:]
+        for connection in sounds.reversed() where missing[connection.source.node] > 0 {
+            writers[connection.destination.node] = connection.source.node
+        }
+        var way: [Int] = []
+        var place = [Int?](repeating: nil, count: nodes.count)
+        var node = missing.firstIndex { $0 > 0 } ?? 0
+        while place[node] == nil {
+            place[node] = way.count
+            way.append(node)
+            node = writers[node] ?? node
+        }
+        let back = Array(way[(place[node] ?? 0)...].reversed())
+        // It begins with the node that the description has first.
+        let start = back.indices.min { back[$0] < back[$1] } ?? 0
+        let cycle = Array(back[start...] + back[..<start])
+        return cycle + cycle.prefix(1)
     }
 
     private mutating func countChannels(_ order: [Int]) {

@@ -14,11 +14,16 @@ struct AssistantLiveTests {
         let engine: VoiceEngine
         let assistant: Assistant
         let conversation: Conversation
-        let recogniser = ScriptedRecogniser("what is the time")
+        let recogniser: ScriptedRecogniser
         let shown = Shown<Row>()
         private let talk: Task<Void, Never>
 
-        init(port: UInt16, key: String? = "sk-secret", hearing talker: VoiceEngine? = nil) async throws {
+        init(
+            port: UInt16, key: String? = "sk-secret", hearing talker: VoiceEngine? = nil,
+            understanding text: Result<String, PartnerError> = .success("what is the time"),
+            speaking synthesiser: any Synthesiser = HummingSynthesiser()
+        ) async throws {
+            recogniser = ScriptedRecogniser(text)
             engine = try talker ?? ExamplesTests.engine()
             try await engine.start()
             conversation = try await engine.converse()
@@ -26,7 +31,7 @@ struct AssistantLiveTests {
                 in: conversation, recogniser: recogniser,
                 responder: try ChatResponder(
                     url: "http://127.0.0.1:\(port)/v1/chat/completions", model: "m", key: key),
-                synthesiser: HummingSynthesiser(), show: shown.append)
+                synthesiser: synthesiser, show: shown.append)
             self.assistant = assistant
             talk = Task { await assistant.run() }
         }
@@ -76,6 +81,58 @@ struct AssistantLiveTests {
         #expect(try await stage.shown.wait { $0.contains(Self.whole("Noon. ")) })
         #expect(stage.shown.lines.first == .you("what is the time"))
         #expect(stage.recogniser.heardFrames > 16_000)
+        await stage.end()
+    }
+
+    @Test(
+        "Given speech of which nothing is understood, then nothing is asked or shown, and the next question is answered"
+    )
+    func emptySpeech() async throws {
+        let server = try Self.server(saying: "Yes.")
+        let stage = try await Stage(
+            port: server.port, hearing: try engine(hearing: somebody), understanding: .success(""))
+        while stage.recogniser.heardFrames == 0 { try await Task.sleep(for: .milliseconds(5)) }
+        // The turn is given back: its answer ends, and nothing of it was heard.
+        while stage.conversation.state != .idle { try await Task.sleep(for: .milliseconds(5)) }
+        #expect(server.requests.isEmpty && stage.shown.lines.isEmpty)
+        #expect(try await stage.hearAnswer(to: "hello"))
+        #expect(stage.shown.lines == [.you("hello"), Self.whole("Yes. ")])
+        await stage.end()
+    }
+
+    @Test(
+        "Given a recogniser or a synthesiser that fails, then a row says so, and the next question is asked all the same"
+    )
+    func failedStages() async throws {
+        let server = try Self.server(saying: "Yes.")
+        let deaf = PartnerError.recogniserFailed("no model")
+        let first = try await Stage(
+            port: server.port, hearing: try engine(hearing: somebody), understanding: .failure(deaf))
+        #expect(try await first.shown.wait { $0 == [.failed(deaf)] })
+        #expect(try await first.hearAnswer(to: "hello"))
+        await first.end()
+        let mute = PartnerError.synthesiserFailed("no voice")
+        let second = try await Stage(port: server.port, speaking: FailingSynthesiser(error: mute))
+        for question in ["hello", "again"] {
+            await second.assistant.ask(question)
+            #expect(try await second.shown.wait { $0.suffix(2) == [.you(question), .failed(mute)] })
+        }
+        await second.end()
+    }
+
+    @Test("Given an answer that is heard, when it is reset, then it is cut, and the server knows nothing of it")
+    func resetWhileSpeaking() async throws {
+        let server = try Self.server(saying: String(repeating: "On and on. ", count: 100))
+        let stage = try await Stage(port: server.port)
+        await stage.assistant.ask("talk")
+        while stage.conversation.state != .responding { try await Task.sleep(for: .milliseconds(5)) }
+        await stage.assistant.reset()
+        #expect(try await stage.shown.wait { $0.contains(.reset) })
+        #expect(stage.conversation.state == .idle)
+        await stage.assistant.ask("hello")
+        while server.requests.count < 2 { try await Task.sleep(for: .milliseconds(5)) }
+        let second = String(decoding: try #require(server.requests.last).body, as: UTF8.self)
+        #expect(second.contains("hello") && !second.contains("talk") && !second.contains("On and on"))
         await stage.end()
     }
 
@@ -158,12 +215,22 @@ struct AssistantLiveTests {
 
     /// What a server does, and the row that comes of it.
     enum Failure: String, CaseIterable, Sendable {
-        case missingKey, noNetwork, malformed, refused, cutShort
+        case missingKey, wrongKey, noNetwork, unknownModel, malformed, noAnswer, refused, exhausted, outOfOrder,
+            cutShort
+        case badRequest, endless, said
 
         /// The code, and a piece of the explanation.
         var row: (code: String, text: String) {
             switch self {
             case .missingKey: ("dialog.noKey", "You did not provide a key")
+            case .wrongKey: ("dialog.unauthorised", "Incorrect API key")
+            case .unknownModel: ("dialog.notFound", "no such model")
+            case .noAnswer: ("dialog.malformed", "sent no answer")
+            case .exhausted: ("dialog.quotaExhausted", "You exceeded your quota")
+            case .outOfOrder: ("dialog.lost", "HTTP 503")
+            case .badRequest: ("dialog.refused", "HTTP 400")
+            case .endless: ("dialog.tooLarge", "")
+            case .said: ("dialog.server", "Overloaded")
             case .noNetwork: ("dialog.unreachable", "127.0.0.1")
             case .malformed: ("dialog.malformed", "")
             case .refused: ("dialog.rateLimited", "Slower, please")
@@ -177,6 +244,22 @@ struct AssistantLiveTests {
                 connection.begin(status: "401 Unauthorized", type: "application/json")
                 connection.write("{\"error\":{\"message\":\"You did not provide a key\"}}")
             case .noNetwork: break
+            case .wrongKey: refuse(connection, "401 Unauthorized", "Incorrect API key")
+            case .unknownModel: refuse(connection, "404 Not Found", "no such model")
+            case .noAnswer:
+                connection.begin(type: "application/json")
+                connection.write("{\"choices\":[]}")
+            case .exhausted:
+                refuse(connection, "429 Too Many Requests", "You exceeded your quota", code: "insufficient_quota")
+            case .outOfOrder: refuse(connection, "503 Service Unavailable", "down")
+            case .badRequest: refuse(connection, "400 Bad Request", "what?")
+            case .endless:
+                connection.begin(type: "application/json")
+                let piece = String(repeating: " ", count: 1 << 16)
+                for _ in 0..<1_000 where connection.write(piece) {}
+            case .said:
+                connection.begin(type: "application/json")
+                connection.write("{\"error\":{\"message\":\"Overloaded\"}}")
             case .malformed:
                 connection.begin(type: "application/json")
                 connection.write("<html>Welcome to the hotel's network</html>")
@@ -187,6 +270,11 @@ struct AssistantLiveTests {
                 connection.begin()
                 connection.say("Half a sentence")
             }
+        }
+
+        private func refuse(_ connection: ScriptedConnection, _ status: String, _ words: String, code: String = "x") {
+            connection.begin(status: status, type: "application/json")
+            connection.write("{\"error\":{\"message\":\"\(words)\",\"code\":\"\(code)\"}}")
         }
     }
 

@@ -22,12 +22,13 @@ let somebody = SpeechSource(
     [Float](repeating: 0, count: 24_000)
         + SyntheticSpeech.samples(frames: 96_000, seed: 3, voice: .low, levelDecibels: -20), repetition: .once)
 
-/// Understands what it was told to, whatever is said.
+/// Understands what it was told to, whatever is said, or fails as it was told to.
 final class ScriptedRecogniser: Recogniser {
-    private let text: String
+    private let outcome: Result<String, PartnerError>
     private let heard = Mutex(0)
 
-    init(_ text: String) { self.text = text }
+    init(_ outcome: Result<String, PartnerError>) { self.outcome = outcome }
+    convenience init(_ text: String) { self.init(.success(text)) }
 
     /// Frames at 16 kHz.
     var heardFrames: Int { heard.withLock { $0 } }
@@ -39,8 +40,17 @@ final class ScriptedRecogniser: Recogniser {
             let count = samples.count
             heard.withLock { $0 += count }
         }
-        return text
+        return try outcome.get()
     }
+}
+
+/// Has no voice.
+struct FailingSynthesiser: Synthesiser {
+    let error: PartnerError
+
+    func synthesise(
+        _ sentence: String, play: @escaping @Sendable (SpeechFragment) async -> Bool
+    ) async throws(PartnerError) { throw error }
 }
 
 /// Speaks by humming, 20 ms for each letter.

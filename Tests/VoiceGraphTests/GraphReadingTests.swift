@@ -54,6 +54,53 @@ struct GraphReadingTests {
         #expect(fault.message.contains(words), "\(fault)")
     }
 
+    /// A description of `nodes` and connections between them, with a microphone.
+    private func description(_ nodes: [(String, String)], _ links: [(String, String)]) -> String {
+        let nodes = nodes.map { "{\"id\":\"\($0.0)\",\"type\":\"\($0.1)\"}" }.joined(separator: ",")
+        let links = links.map { "{\"sourceNode\":\"\($0.0)\",\"destinationNode\":\"\($0.1)\"}" }
+        return
+            "{\"type\":\"VoiceGraph\",\"config\":{\"microphoneEnabled\":true,\"graph\":{\"nodes\":[\(nodes)],\"connections\":[\(links.joined(separator: ","))]}}}"
+    }
+
+    @Test("a cycle is told by the nodes that are on it, and not by those behind it")
+    func cycles() {
+        let found = faults(
+            description(
+                [("before", "Gain"), ("mix", "Mixer"), ("split", "BusSplitter"), ("loud", "Gain"), ("behind", "Gain")],
+                [
+                    ("inputNode", "before"), ("before", "mix"), ("mix", "split"), ("split", "loud"), ("loud", "mix"),
+                    ("split", "behind"),
+                ]))
+        #expect(found.map(\.node) == ["mix"])
+        #expect(found.first?.message.contains("mix, split, loud, mix;") == true, "\(found)")
+        let own = faults(description([("a", "Gain"), ("b", "Gain")], [("b", "b"), ("b", "a")]))
+        #expect(own.first?.message.contains("b, b;") == true, "\(own)")
+        // As long as there may be nodes; told in part.
+        let names = (0..<GraphLimits.nodes).map { "n\($0)" }
+        let ring = faults(
+            description(names.map { ($0, "Gain") }, zip(names, names.dropFirst() + names.prefix(1)).map { ($0, $1) }))
+        #expect(ring.count == 1 && ring[0].message.utf8.count < 200, "\(ring)")
+    }
+
+    @Test("ports of which there are many are named by their range, and a type that is no text by its kind")
+    func namedRanges() {
+        let ports = faults(
+            description([("s", "BusSplitter"), ("g", "Gain")], [("inputNode", "s"), ("s.output17", "g")]))
+        #expect(ports.contains { $0.message.contains("use output1 to output16") }, "\(ports)")
+        let type = faults("{\"type\":5,\"config\":{\"graph\":{\"nodes\":[]}}}")
+        #expect(type.map(\.description) == ["'type': is 5; must be a text"])
+    }
+
+    @Test("what is too many is said once, and nothing of what lies beyond")
+    func tooMany() {
+        let names = (0...GraphLimits.nodes).map { "n\($0)" }
+        let nodes = faults(description(names.map { ($0, "Gain") }, names.map { ("inputNode", $0) }))
+        #expect(nodes.map(\.field) == ["config.graph.nodes"])
+        let links = faults(
+            description([("a", "Gain")], Array(repeating: ("inputNode", "a"), count: GraphLimits.connections + 1)))
+        #expect(links.map(\.field) == ["config.graph.connections"])
+    }
+
     @Test(
         "the document itself is bounded",
         arguments: [

@@ -1,0 +1,157 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import VoiceWeb
+
+@Suite("Byte streams over loopback", .serialized, .timeLimit(.minutes(2)))
+struct StreamServerLiveTests {
+    /// Ends a connection of the echo.
+    private static let last: UInt8 = 0
+
+    /// Says back what it is told, from threads that are not the server's.
+    private final class Echo: StreamHandler {
+        private let link: StreamLink
+        private let bytes: AsyncStream<[UInt8]>.Continuation
+        private let log: Log
+
+        init(_ link: StreamLink, _ log: Log) {
+            self.link = link
+            self.log = log
+            let (stream, continuation) = AsyncStream.makeStream(of: [UInt8].self)
+            bytes = continuation
+            Task {
+                for await piece in stream {
+                    link.setReading(false)
+                    link.send(piece)
+                    link.setReading(true)
+                    if piece.contains(StreamServerLiveTests.last) { link.end() }
+                }
+                log.count { $0.tasks += 1 }
+            }
+        }
+
+        func received(_ bytes: [UInt8]) -> Bool {
+            self.bytes.yield(bytes)
+            return true
+        }
+
+        func tick() { log.count { $0.ticks += 1 } }
+
+        func ended() {
+            log.count { $0.ended += 1 }
+            bytes.finish()
+        }
+    }
+
+    private final class Log: Sendable {
+        struct Counts: Equatable {
+            var accepted = 0
+            var ended = 0
+            var tasks = 0
+            var ticks = 0
+        }
+
+        private let state = Mutex(Counts())
+        var counts: Counts { state.withLock { $0 } }
+        func count(_ body: (inout Counts) -> Void) { state.withLock { body(&$0) } }
+    }
+
+    private static func echo(_ log: Log) throws -> StreamServer {
+        try StreamServer(interface: "127.0.0.1", port: 0) { link in
+            log.count { $0.accepted += 1 }
+            return Echo(link, log)
+        }
+    }
+
+    /// Has `body` done on a thread of its own: what waits for a socket would hold up the tasks that serve it.
+    private static func onThread<Outcome: Sendable>(_ body: @escaping @Sendable () -> Outcome) async -> Outcome {
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread { continuation.resume(returning: body()) }
+        }
+    }
+
+    /// What a connection brings until it ends.
+    private static func rest(of connection: RawConnection) -> [UInt8] {
+        var all: [UInt8] = []
+        while case let piece = connection.read(), !piece.isEmpty { all += piece }
+        close(connection.descriptor)
+        return all
+    }
+
+    @Test("Given clients at once, then each gets its own bytes back, in order and whole, before its end")
+    func ownBytes() async throws {
+        let log = Log()
+        let server = try Self.echo(log)
+        let port = server.port
+        let isWhole = try await withThrowingTaskGroup(of: Bool.self) { group in
+            for client in 0..<8 {
+                group.addTask {
+                    let connection = try RawConnection(port: port)
+                    let sent = (0..<40_000).map { UInt8(1 + ($0 * 7 + client) % 255) } + [Self.last]
+                    async let received = Self.onThread { Self.rest(of: connection) }
+                    let isSent = await Self.onThread {
+                        stride(from: 0, to: sent.count, by: 1_711).allSatisfy { start in
+                            connection.write(Array(sent[start..<min(start + 1_711, sent.count)]))
+                        }
+                    }
+                    return await received == sent && isSent
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(isWhole == Array(repeating: true, count: 8))
+        #expect(log.counts.accepted == 8)
+        while log.counts.ended < 8 || log.counts.tasks < 8 { try await Task.sleep(for: .milliseconds(2)) }
+        withExtendedLifetime(server) {}
+    }
+
+    @Test(
+        "Given a server that is let go while clients talk, then each handler is told of the end once, and clients see it"
+    )
+    func letGo() async throws {
+        let log = Log()
+        for _ in 0..<5 {
+            var server: StreamServer? = try Self.echo(log)
+            let before = log.counts
+            let connections = try (0..<6).map { _ in try RawConnection(port: try #require(server).port) }
+            // They write until the server is gone, and read what it says meanwhile.
+            let talkers = connections.map { connection in
+                Task {
+                    async let received = Self.onThread { while !connection.read().isEmpty {} }
+                    await Self.onThread { while connection.write([1, 2, 3]) {} }
+                    await received
+                    close(connection.descriptor)
+                }
+            }
+            while log.counts.accepted < before.accepted + 6 { try await Task.sleep(for: .milliseconds(2)) }
+            server = nil
+            #expect(log.counts.ended == before.ended + 6)
+            for talker in talkers { await talker.value }
+        }
+        while log.counts.tasks < 30 { try await Task.sleep(for: .milliseconds(2)) }
+        #expect(log.counts.accepted == 30 && log.counts.ended == 30)
+    }
+
+    @Test("Given a client that reads nothing, then what waits for it is bounded, and the connection is given up")
+    func bounded() async throws {
+        let links = Mutex<[StreamLink]>([])
+        let log = Log()
+        let server = try StreamServer(interface: "127.0.0.1", port: 0) { link in
+            links.withLock { $0.append(link) }
+            return Echo(link, log)
+        }
+        let connection = try RawConnection(port: server.port)
+        while links.withLock({ $0.isEmpty }) { try await Task.sleep(for: .milliseconds(2)) }
+        let link = links.withLock { $0[0] }
+        let piece = [UInt8](repeating: 7, count: 1 << 20)
+        var taken = 0
+        while taken < 100, link.send(piece) { taken += 1 }
+        // The queue, and what the sockets hold.
+        #expect(taken >= 8 && taken < 40, "\(taken)")
+        #expect(!link.send([1]))
+        while log.counts.ended < 1 { try await Task.sleep(for: .milliseconds(2)) }
+        close(connection.descriptor)
+        withExtendedLifetime(server) {}
+    }
+}
