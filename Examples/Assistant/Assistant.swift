@@ -163,11 +163,6 @@ private actor Mouth {
 
     private func speak(_ sentence: String) async {
         guard error == nil, !Task.isCancelled else { return }
-        answer.caption("\(sentence) ")
-        do throws(PartnerError) {
-            try await synthesiser.synthesise(sentence) { [answer] in await answer.play($0.samples, rate: $0.rate) }
-        } catch {
-            self.error = error
-        }
+        do throws(PartnerError) { try await answer.speak(sentence, by: synthesiser) } catch { self.error = error }
     }
 }

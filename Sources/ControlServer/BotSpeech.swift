@@ -131,12 +131,7 @@ final class BotSpeech: Sendable {
         _ sentences: [String], _ answer: SpokenAnswer, _ synthesiser: any Synthesiser
     ) async -> PartnerError? {
         for sentence in sentences where !Task.isCancelled {
-            answer.caption("\(sentence) ")
-            do throws(PartnerError) {
-                try await synthesiser.synthesise(sentence) { await answer.play($0.samples, rate: $0.rate) }
-            } catch {
-                return error
-            }
+            do throws(PartnerError) { try await answer.speak(sentence, by: synthesiser) } catch { return error }
         }
         return nil
     }

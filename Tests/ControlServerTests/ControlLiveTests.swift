@@ -173,7 +173,8 @@ struct ControlLiveTests {
             statuses.append(
                 try await stage.anna.ask("POST", "\(path)/play?turn=\(turn)&more=1", long, type: "audio/wav").status)
         }
-        #expect(statuses.last == 429 && statuses.count <= 4, "\(statuses)")
+        // Two that wait, and what the far end's queue of some seconds has taken meanwhile.
+        #expect(statuses.last == 429 && statuses.count <= 8, "\(statuses)")
         #expect(statuses.dropLast().allSatisfy { $0 == 202 })
         _ = try await stage.anna.event(session) {
             $0["type"]?.string == "answerStarted" && $0["turn"]?.integer == turn
