@@ -120,7 +120,7 @@ public final class Conversation: Sendable {
     /// How much of an answer has left the DAC by now.
     package func heard(of answer: UtteranceID) -> Duration { core.heard(of: answer) }
 
-    /// Tells when the agent's stages of an answer were done; see ``Answer/report(_:)``.
+    /// Tells when the agent's stages of an answer were done; see ``SpokenAnswer/report(_:)``.
     package func report(_ times: AgentStageTimes, of answer: UtteranceID) -> Bool { core.agentStages(times, of: answer) }
 
     /// As ``SpokenAnswer/finish()``, without suspending; false where an offer is under way.
