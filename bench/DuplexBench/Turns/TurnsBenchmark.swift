@@ -41,9 +41,14 @@ private enum TurnsBenchmark {
         func detector(_ key: String) -> (key: String, value: SummaryValue) {
             (key, heard?.first { $0.key == key }?.value ?? .number(.nan, digits: 0))
         }
+        let counts: [(key: String, value: SummaryValue)] = [
+            ("interruptions", .integer(all.interruptions)), ("timed", .integer(all.quiet.count)),
+            ("heard_beyond_bound", .integer(heardCalls.reduce(0) { $0 + $1.beyondBound })),
+        ]
+        // The line ends with the keys that are asked for, in their order.
         return BenchmarkResult(
             description: description, table: local.table,
-            summary: ["vad_f1_10db", "vad_f1_0db", "vad_false_per_min", "vad_told_ms"].map(detector) + [
+            summary: counts + ["vad_f1_10db", "vad_f1_0db", "vad_false_per_min", "vad_told_ms"].map(detector) + [
                 ("barge_in_duck_ms", .number(TurnsTally.median(all.quiet), digits: 0)),
                 ("barge_in_silent_ms", .number(TurnsTally.median(all.silent), digits: 0)),
                 ("self_interruptions_per_h", .number(byItself.perHour, digits: 2)),
@@ -51,9 +56,7 @@ private enum TurnsBenchmark {
                 ("false_confirmed_ratio", .number(local.tally.falseRatio, digits: 3)),
                 ("old_samples_after_interrupt", .integer(all.old)),
                 ("heard_error_p95_ms", .number(TurnsTally.p95(heardCalls.flatMap(\.errors)), digits: 1)),
-                ("heard_beyond_bound", .integer(heardCalls.reduce(0) { $0 + $1.beyondBound })),
-                ("first_words_whole", .integer(whole)), ("interruptions", .integer(all.interruptions)),
-                ("timed", .integer(all.quiet.count)),
+                ("first_words_whole", .integer(whole)),
             ],
             further: [
                 (
