@@ -28,6 +28,10 @@ enum FilePath {
         let folder = folder(path)
         guard folder != path else { return path }
         let above = resolved(folder)
-        return (above == "/" ? "" : above) + "/" + name(path)
+        switch name(path) {
+        case "", ".": return above
+        case "..": return self.folder(above)
+        case let name: return (above == "/" ? "" : above) + "/" + name
+        }
     }
 }
