@@ -74,7 +74,8 @@ let package = Package(
             linkerSettings: [.linkedLibrary("dl")]),
         .target(
             name: "CVoiceKernels",
-            exclude: ["double-talk-network.bin", "residual-echo-network.bin", "speech-network.bin"], cSettings: c),
+            exclude: ["double-talk-network.bin", "residual-echo-network.bin", "speech-network.bin", "kernels"],
+            cSettings: c),
         .target(name: "CRNNoise", cSettings: c),
         .target(
             name: "CWebRTCAudio", dependencies: ["CWebRTCAudioProcessing"],

@@ -333,10 +333,19 @@ struct RecordingTests {
         #expect { try Self.report(Array("RIFF and so on, as WAV files begin".utf8)) } throws: {
             if case RecordingFault.notARecording = $0 { true } else { false }
         }
-        var newer = bytes
-        newer[8] = 3
-        #expect { try Self.report(newer) } throws: {
-            if case RecordingFault.newer(_, let version) = $0 { version == 3 } else { false }
+        var other = bytes
+        other[8] = UInt8(RecordingFormat.version) + 1
+        #expect { try Self.report(other) } throws: {
+            if case RecordingFault.newer(_, let version) = $0 { version == RecordingFormat.version + 1 } else { false }
+        }
+        // Version 2 had other settings and fewer commands
+        other[8] = 2
+        #expect { try Self.report(other) } throws: {
+            if case RecordingFault.older(_, version: 2) = $0 {
+                "\($0)".contains("use the version that made it")
+            } else {
+                false
+            }
         }
         let cut = try Self.report(Array(bytes.dropLast(100)))
         guard case .truncated(_, let offset) = cut.fault else {

@@ -1,4 +1,4 @@
-// Every kernel of CVoiceKernels beside plain loops in double precision. tools/test-kernels builds this for each kind of processor.
+// Every kernel of CVoiceKernels beside plain loops in double precision. tools/test-kernels runs this at each level of the processor.
 //
 // Prints how far each is from its definition, relative to the largest number of the result, and returns 1 where one is too far.
 
@@ -347,7 +347,13 @@ static void memories(void) {
     expect("vk_gated_unit", memory, wanted, GATED, 1e-6);
 }
 
-int main(void) {
+// kernels [LEVEL]: 1, 3 or 4; the highest that there is unless given.
+int main(int count, char **arguments) {
+    const int level = count > 1 ? atoi(arguments[1]) : vk_level();
+    if (!vk_use_level(level) || vk_level() != level) {
+        printf("level %d is not to be had here\n", level);
+        return 1;
+    }
     transforms();
     lags(16);
     lags(64);

@@ -1,7 +1,7 @@
 // The inner loops of the echo canceller: pure functions over memory of the caller, for the media thread.
 //
 // Nothing here allocates, locks, blocks or keeps state. On x86-64 each is compiled for AVX-512, for AVX2 with FMA and for
-// the baseline, and the loader chooses; elsewhere the compiler's vectors are the machine's.
+// the baseline (level-*.c, kernels/), and levels.c calls the highest that there is; elsewhere the compiler's vectors are the machine's.
 //
 // "Lanes" are numbers that the same is done to: eight signals that are transformed at once, or the partitions of a
 // filter. They lie side by side, a row of lanes for each frame or frequency bin, so that no loop needs a shuffle.
@@ -15,9 +15,12 @@
 /// Frames of a transform, its bins from 0 to half the sample rate, and lanes of a vector.
 enum { VK_FRAMES = 320, VK_BINS = 161, VK_LANES = 8 };
 
-/// Which variants of the kernels run here: 4 for AVX-512 (x86-64-v4), 3 for AVX2 with FMA (x86-64-v3), 1 for the baseline. They round
-/// differently.
+/// The level whose kernels run: 4 for AVX-512 (x86-64-v4), 3 for AVX2 with FMA (x86-64-v3), 1 for the baseline. Levels round differently.
+/// It is the highest of the processor, unless the environment names a lower one: DUPLEXVOICE_KERNELS=x86-64-v3.
 int vk_level(void);
+
+/// Has the kernels of a level run in this process from the next call on. Returns 0, and changes nothing, where the processor lacks it.
+int vk_use_level(int level);
 
 /// Lets the calling thread take numbers too small for a Float's full precision as 0, which averages decay to in silence
 /// and which take a processor a hundred times longer. Returns what vk_restore_rounding() puts back.

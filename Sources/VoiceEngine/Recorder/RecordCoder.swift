@@ -112,6 +112,8 @@ package enum RecordingFault: Error, Equatable, CustomStringConvertible {
     case notARecording(path: String)
     /// A later version of the engine made it.
     case newer(path: String, version: UInt32)
+    /// An earlier version of the engine made it.
+    case older(path: String, version: UInt32)
     /// The file ends in the middle of something.
     case truncated(path: String, offset: Int)
     /// Something there is not what was written, or cannot have been.
@@ -122,6 +124,8 @@ package enum RecordingFault: Error, Equatable, CustomStringConvertible {
     case withoutSound
     /// What it was made with is not here.
     case unsupported(String)
+    /// Its kernels are for another processor, and round differently.
+    case lacksKernels(recorded: String, here: String)
 
     package var description: String {
         switch self {
@@ -129,7 +133,9 @@ package enum RecordingFault: Error, Equatable, CustomStringConvertible {
             "'\(path)' cannot be read (errno \(errno)); name the folder that --record made"
         case .notARecording(let path): "'\(path)' is no recording of this engine; name the folder that --record made"
         case .newer(let path, let version):
-            "'\(path)' is of format \(version), and this version reads \(RecordingFormat.version); use the version that made it, or a later one"
+            "'\(path)' is of format \(version), and this version reads format \(RecordingFormat.version); use the version that made it, or a later one"
+        case .older(let path, let version):
+            "'\(path)' is of format \(version), and this version reads format \(RecordingFormat.version) alone; use the version that made it"
         case .truncated(let path, let offset):
             "'\(path)' ends too early, behind byte \(offset): its engine was killed, or it was not copied whole; what lies before could be run"
         case .damaged(let path, let offset, let what):
@@ -138,6 +144,8 @@ package enum RecordingFault: Error, Equatable, CustomStringConvertible {
         case .withoutSound:
             "the recording has no sound, so that no stage can be run again; its decisions can be listed, and sound is recorded with --record-sound"
         case .unsupported(let what): "\(what)"
+        case .lacksKernels(let recorded, let here):
+            "it was recorded with kernels for \(recorded), which this processor lacks (it runs those for \(here)) and which round differently; replay it on a processor that has them, or compare all the same with --any-kernels"
         }
     }
 }

@@ -204,7 +204,7 @@ enum RecordedCommand {
             case 29: .media(.setSending(try sending()))
             case 28: .media(.levelTalkers(isOn ? try levelling() : nil))
             case 27: .media(.beginStreamGeneration(generation, line: wide))
-            default: throw .malformed("\(kind) is no command")
+            default: throw .malformed("\(kind) is no command of format \(RecordingFormat.version)")
             }
         }
     }

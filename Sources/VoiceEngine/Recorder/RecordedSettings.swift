@@ -10,6 +10,8 @@ package struct RecordedSettings: Sendable {
     package var libraries = ""
     /// Which of the vector kernels' variants were in use.
     package var kernels = ""
+    /// How the C library's functions rounded: ``MathLibrary/digest``.
+    package var mathematics = ""
     /// Whether there is sound in it.
     package var includesSound = false
     package var backend = ""
@@ -28,7 +30,8 @@ package struct RecordedSettings: Sendable {
 
     init(_ configuration: EngineConfiguration, includesSound: Bool, devicePeriod: Int, keepsDeadlines: Bool) {
         libraries = OpusLibrary.version
-        kernels = VectorLevel.name
+        kernels = VectorLevel.current.name
+        mathematics = MathLibrary.digest
         self.includesSound = includesSound
         backend = configuration.backend.name
         processing = configuration.processing
@@ -45,6 +48,7 @@ package struct RecordedSettings: Sendable {
     mutating func code(with coder: inout RecordCoder) throws(RecordingFault) {
         try coder.code(&libraries)
         try coder.code(&kernels)
+        try coder.code(&mathematics)
         try coder.code(&includesSound)
         try coder.code(&backend)
         try processing.code(with: &coder)
@@ -63,13 +67,27 @@ package struct RecordedSettings: Sendable {
 
     /// Why a replay here may differ although nothing is wrong; nil where no reason is known.
     package var difference: String? {
-        if kernels != VectorLevel.name {
-            return "it was recorded with kernels for \(kernels), and this processor runs those for \(VectorLevel.name)"
+        if kernels != VectorLevel.current.name {
+            return "it was recorded with kernels for \(kernels), and those for \(VectorLevel.current.name) run here"
+        }
+        if !roundsAlike {
+            return
+                "it was recorded where the C library's functions round differently, on a processor without FMA or with another version of it"
         }
         if libraries != OpusLibrary.version {
             return "it was recorded with \(libraries), and here is \(OpusLibrary.version)"
         }
         return nil
+    }
+
+    /// Whether the C library's functions round as they did for the recording.
+    package var roundsAlike: Bool { mathematics == MathLibrary.digest }
+
+    /// Has the vector kernels of the recording run in this process; throws where the processor has no such.
+    func useKernels() throws(RecordingFault) {
+        guard let level = VectorLevel(name: kernels), level == .current || level.use() else {
+            throw .lacksKernels(recorded: kernels, here: VectorLevel.current.name)
+        }
     }
 
     /// The engine's configuration; the device's part is nobody's.

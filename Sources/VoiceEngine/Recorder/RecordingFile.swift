@@ -14,8 +14,9 @@ enum RecordingFormat {
     /// As PNG has it: a transfer as text shows.
     static let magic: [UInt8] = Array("DVREC\r\n".utf8) + [0]
     static let chunkMagic: UInt32 = 0x4B43_5644
-    /// Raised with every change of the format.
-    static let version: UInt32 = 2
+    /// Raised with every change of what is written, new commands and settings included: `RecordingFormatTests` holds the
+    /// form of each. A reader reads this version alone. docs/recording.md has the versions.
+    static let version: UInt32 = 3
     /// No chunk is longer: what the ring holds, what a writer gathers before, and what commands gain when they are
     /// written out.
     static let longestChunk = 8 << 20

@@ -73,9 +73,10 @@ struct RecordingReader {
         guard Array(head[..<8]) == RecordingFormat.magic else { throw .notARecording(path: path) }
         let version = head.span.word(at: 8)
         guard version <= RecordingFormat.version else { throw .newer(path: path, version: version) }
+        guard version == RecordingFormat.version || version == 0 else { throw .older(path: path, version: version) }
         let length = Int(head.span.word(at: 12))
         guard version > 0, length <= RecordingFormat.longestSettings else {
-            throw .damaged(path: path, offset: 12, what: "settings of \(length) bytes")
+            throw .damaged(path: path, offset: 12, what: "format \(version) with settings of \(length) bytes")
         }
         let form = try read(file, length, path, &offset)
         let end = try read(file, 8, path, &offset)
@@ -114,7 +115,9 @@ struct RecordingReader {
         let (code, length) = (bytes.span.word(at: place), Int(bytes.span.word(at: place + 4)))
         let body = place + 8
         let end = body + (length + 7) / 8 * 8
-        guard let kind = RecordedPiece(rawValue: code) else { throw damage("\(code) is no kind of piece") }
+        guard let kind = RecordedPiece(rawValue: code) else {
+            throw damage("\(code) is no kind of piece of format \(RecordingFormat.version)")
+        }
         guard end <= bytes.count else { throw damage("a piece of \(length) bytes is cut off") }
         place = end
         return Piece(kind: kind, range: body..<body + length)

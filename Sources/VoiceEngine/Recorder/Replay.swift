@@ -61,10 +61,13 @@ package final class Replay {
     private var report = Report()
     private var first: MonotonicTime?
 
-    /// Opens the recording in `folder`.
-    package init(folder: String) throws(RecordingFault) {
+    /// Opens the recording in `folder`, and has the whole process run the vector kernels that it was recorded with.
+    /// Where the processor lacks them, throws ``RecordingFault/lacksKernels(recorded:here:)``; with `anyKernels`, runs
+    /// what there is, and stages may differ.
+    package init(folder: String, anyKernels: Bool = false) throws(RecordingFault) {
         reader = try RecordingReader(folder: folder)
         settings = reader.settings
+        if !anyKernels { try settings.useKernels() }
         replayed = try ReplayedPipeline(reader.settings, stages: stages)
     }
 

@@ -11,10 +11,10 @@ struct ReplayCommand: AsyncParsableCommand {
             and when one first was not. With --output each stage is written as DIR/STAGE.wav, 48 kHz, 32-bit floats: captured, processed (behind the canceller), sent, each \
             participant, the mix, what was given to the device (playout), and what that played (playback); and what was decided, and told, as DIR/decisions.ndjson.
 
-            A recording without --record-sound has decisions alone: they are listed, and nothing can be run. Another processor, or other versions of the libraries, \
-            may round differently.
+            A recording without --record-sound has decisions alone: they are listed, and nothing can be run. The engine's own kernels run at the level that the recording \
+            names, whatever this processor has beyond it; other versions of the libraries may round differently.
 
-            Exit codes: 0 every stage was the same, 1 one was not or a part is missing, 66 the folder is no recording or is damaged.
+            Exit codes: 0 every stage was the same, 1 one was not or a part is missing, 66 the folder is no recording or is damaged, or its kernels do not run here.
 
             For example:
 
@@ -27,6 +27,8 @@ struct ReplayCommand: AsyncParsableCommand {
     var until: Double?
     @Option(help: ArgumentHelp("A folder to write sound and decisions into.", valueName: "dir"), completion: .directory)
     var output: String?
+    @Flag(help: "Where this processor lacks the kernels of the recording: run those there are; stages may differ.")
+    var anyKernels = false
     @Flag(help: "Print NDJSON: each decision, then the summary.")
     var json = false
 

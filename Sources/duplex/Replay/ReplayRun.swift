@@ -9,7 +9,15 @@ struct ReplayRun {
 
     func run() throws {
         let replay: Replay
-        do throws(RecordingFault) { replay = try Replay(folder: options.recording) } catch { throw Failure(error) }
+        do throws(RecordingFault) {
+            replay = try Replay(folder: options.recording, anyKernels: options.anyKernels)
+        } catch {
+            throw Failure(error)
+        }
+        if !replay.settings.roundsAlike { CommonMathematics.use() }
+        if let otherwise = replay.settings.difference {
+            Console.complain("duplex replay: \(otherwise); stages may differ in their last bits")
+        }
         let output = try options.output.map { try ReplayOutput($0) }
         let json = options.json
         replay.onDecision = { decision in

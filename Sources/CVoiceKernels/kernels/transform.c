@@ -5,7 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "include/CVoiceKernels.h"
 #include "simd.h"
 
 enum { HALF = VK_FRAMES / 2 };
@@ -13,6 +12,7 @@ enum { HALF = VK_FRAMES / 2 };
 // Where the tables begin: exp(-2 pi i n / 160) and exp(-2 pi i n / 320).
 enum { COMPLEX_COS = 0, COMPLEX_SIN = HALF, REAL_COS = VK_FRAMES, REAL_SIN = 2 * VK_FRAMES };
 
+#if VK_LEVEL == 1
 void vk_prepare_tables(float *tables) {
     memset(tables, 0, VK_TABLES * sizeof(float));
     for (int n = 0; n < HALF; n++) {
@@ -24,6 +24,7 @@ void vk_prepare_tables(float *tables) {
         tables[REAL_SIN + n] = (float)sin(-2 * M_PI * n / VK_FRAMES);
     }
 }
+#endif
 
 // To a vector of 8.
 #define FOLD(v) (v)
@@ -42,27 +43,27 @@ WIDE static void learn_wide(
     learn16(tables, of, lane, error_real, error_imaginary, gain, memory, sums);
 }
 
-VK_CLONES static void learn_narrow(
+AT_LEVEL static void learn_narrow(
     const float *tables, const vk_path *of, size_t lane, const float *error_real, const float *error_imaginary, const float *gain,
     float memory, lanes8 *sums) {
     learn8(tables, of, lane, error_real, error_imaginary, gain, memory, sums);
 }
 
-VK_CLONES static void weigh(const float *e_real, const float *e_imaginary, const float *gain, float *real, float *imaginary) {
+AT_LEVEL static void weigh(const float *e_real, const float *e_imaginary, const float *gain, float *real, float *imaginary) {
     for (int k = 0; k < VK_BINS; k++) {
         real[k] = e_real[k] * gain[k];
         imaginary[k] = e_imaginary[k] * gain[k];
     }
 }
 
-VK_CLONES static void add_up(const lanes8 *sums, float *real, float *imaginary) {
+AT_LEVEL static void add_up(const lanes8 *sums, float *real, float *imaginary) {
     for (int k = 0; k < VK_BINS; k++) {
         real[k] = SUM(sums[2 * k]);
         imaginary[k] = SUM(sums[2 * k + 1]);
     }
 }
 
-void vk_learn(
+void KERNEL(vk_learn)(
     const float *tables, const vk_path *path, const float *e_real, const float *e_imaginary, const float *gain, float memory, float *real,
     float *imaginary) {
     float weighed_real[VK_BINS], weighed_imaginary[VK_BINS];
@@ -81,11 +82,11 @@ WIDE static void lags_wide(const float *tables, const float *real, const float *
     lags16(tables, real, imaginary, stride, time, VK_SEARCHED);
 }
 
-VK_CLONES static void lags_narrow(const float *tables, const float *real, const float *imaginary, size_t stride, float *time) {
+AT_LEVEL static void lags_narrow(const float *tables, const float *real, const float *imaginary, size_t stride, float *time) {
     lags8(tables, real, imaginary, stride, time, VK_SEARCHED);
 }
 
-void vk_lags(const float *tables, const float *real, const float *imaginary, size_t stride, float *time) {
+void KERNEL(vk_lags)(const float *tables, const float *real, const float *imaginary, size_t stride, float *time) {
     if (IS_WIDE) return lags_wide(tables, real, imaginary, stride, time);
     for (size_t lane = 0; lane < VK_SEARCHED; lane += VK_LANES)
         lags_narrow(tables, real + lane, imaginary + lane, stride, time + lane);

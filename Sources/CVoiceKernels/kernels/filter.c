@@ -1,9 +1,8 @@
 // The partitioned filter's arithmetic: a row of lanes for each bin, a lane for each partition.
 
-#include "include/CVoiceKernels.h"
 #include "simd.h"
 
-VK_CLONES void vk_push_lane(float *rows, size_t row_count, size_t stride, size_t first, size_t count, const float *values) {
+AT_LEVEL void KERNEL(vk_push_lane)(float *rows, size_t row_count, size_t stride, size_t first, size_t count, const float *values) {
     for (size_t row = 0; row < row_count; row++) {
         float *const at = rows + row * stride + first;
         for (size_t lane = count - VK_LANES; lane > 0; lane -= VK_LANES) STORE(at + lane, LOAD(at + lane - 1));
@@ -12,11 +11,11 @@ VK_CLONES void vk_push_lane(float *rows, size_t row_count, size_t stride, size_t
     }
 }
 
-VK_CLONES void vk_put_lane(float *rows, size_t row_count, size_t lanes, size_t lane, const float *values) {
+AT_LEVEL void KERNEL(vk_put_lane)(float *rows, size_t row_count, size_t lanes, size_t lane, const float *values) {
     for (size_t row = 0; row < row_count; row++) rows[row * 2 * lanes + lane] = rows[(row * 2 + 1) * lanes + lane] = values[row];
 }
 
-VK_CLONES void vk_filter(
+AT_LEVEL void KERNEL(vk_filter)(
     const float *x_real, const float *x_imaginary, size_t x_stride, const float *w_real, const float *w_imaginary, size_t lanes,
     float *real, float *imaginary) {
     for (size_t k = 0; k < VK_BINS; k++) {
@@ -32,7 +31,7 @@ VK_CLONES void vk_filter(
     }
 }
 
-VK_CLONES void vk_estimate(const vk_path *path, float *real, float *imaginary, float *uncertainty) {
+AT_LEVEL void KERNEL(vk_estimate)(const vk_path *path, float *real, float *imaginary, float *uncertainty) {
     const size_t lanes = path->lanes;
     for (size_t k = 0; k < VK_BINS; k++) {
         const float *const x_real = path->x_real + k * path->x_stride, *const x_imaginary = path->x_imaginary + k * path->x_stride;
@@ -50,7 +49,7 @@ VK_CLONES void vk_estimate(const vk_path *path, float *real, float *imaginary, f
     }
 }
 
-VK_CLONES void vk_mean_power(const float *real, const float *imaginary, size_t reach, float *mean) {
+AT_LEVEL void KERNEL(vk_mean_power)(const float *real, const float *imaginary, size_t reach, float *mean) {
     float power[VK_REACH + VK_BINS + VK_REACH] = {0};
     for (size_t k = 0; k < VK_BINS; k++) power[reach + k] = real[k] * real[k] + imaginary[k] * imaginary[k];
     // Sums of their own rather than one that slides: what is subtracted from a sum takes the quiet bins' last digits
@@ -64,7 +63,7 @@ VK_CLONES void vk_mean_power(const float *real, const float *imaginary, size_t r
     }
 }
 
-VK_CLONES void vk_correlate(
+AT_LEVEL void KERNEL(vk_correlate)(
     const float *u_real, const float *u_imaginary, size_t u_stride, const float *d_real, const float *d_imaginary, float memory,
     float *sum_real, float *sum_imaginary, size_t lanes, size_t rows) {
     for (size_t k = 0; k < rows; k++) {
@@ -80,7 +79,7 @@ VK_CLONES void vk_correlate(
 
 typedef int32_t whole16 __attribute__((vector_size(64)));
 
-VK_CLONES void vk_peaks(const float *time, float *largest, float *row, float *sum) {
+AT_LEVEL void KERNEL(vk_peaks)(const float *time, float *largest, float *row, float *sum) {
     lanes16 best = {0}, total = {0};
     whole16 at = {0};
     for (size_t n = 0; n < VK_FRAMES / 2; n++) {

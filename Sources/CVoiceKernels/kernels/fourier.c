@@ -1,8 +1,7 @@
 // The discrete Fourier transform of any power of two, pass by pass in Stockham's order, and the step between real
 // signals and complex ones of half the length; Swift has the passes' order and the tables. Without fused
-// multiplications, so that a transform gives the same bits on every machine and in every clone.
+// multiplications, so that a transform gives the same bits on every machine and at every level.
 
-#include "include/CVoiceKernels.h"
 #include "simd.h"
 
 typedef float lanes4 __attribute__((vector_size(16), aligned(4)));
@@ -51,7 +50,7 @@ typedef float lanes4 __attribute__((vector_size(16), aligned(4)));
         STORE((at) + 24, HIGH(ft_high, su_high));                                                                                      \
     } while (0)
 
-VK_CLONES void vk_fourier_pass4(
+AT_LEVEL void KERNEL(vk_fourier_pass4)(
     const float *factors, const float *in_re, const float *in_im, float *out_re, float *out_im, size_t groups, size_t stride) {
 #pragma clang fp contract(off)
     const size_t other = groups * stride;
@@ -83,7 +82,7 @@ VK_CLONES void vk_fourier_pass4(
     }
 }
 
-VK_CLONES void vk_fourier_last_pass2(const float *in_re, const float *in_im, float *out_re, float *out_im, size_t half) {
+AT_LEVEL void KERNEL(vk_fourier_last_pass2)(const float *in_re, const float *in_im, float *out_re, float *out_im, size_t half) {
 #pragma clang fp contract(off)
     for (size_t at = 0; at < half; at++) {
         out_re[at] = in_re[at] + in_re[half + at];
@@ -93,21 +92,21 @@ VK_CLONES void vk_fourier_last_pass2(const float *in_re, const float *in_im, flo
     }
 }
 
-VK_CLONES void vk_real_to_complex(const float *signal, float *re, float *im, size_t half) {
+AT_LEVEL void KERNEL(vk_real_to_complex)(const float *signal, float *re, float *im, size_t half) {
     for (size_t at = 0; at < half; at++) {
         re[at] = signal[2 * at];
         im[at] = signal[2 * at + 1];
     }
 }
 
-VK_CLONES void vk_complex_to_real(const float *re, const float *im, float scale, float *signal, size_t half) {
+AT_LEVEL void KERNEL(vk_complex_to_real)(const float *re, const float *im, float scale, float *signal, size_t half) {
     for (size_t at = 0; at < half; at++) {
         signal[2 * at] = re[at] * scale;
         signal[2 * at + 1] = im[at] * scale;
     }
 }
 
-VK_CLONES void vk_split_spectrum(
+AT_LEVEL void KERNEL(vk_split_spectrum)(
     const float *cosines, const float *sines, const float *restrict re, const float *restrict im, float *restrict out_re,
     float *restrict out_im, size_t half) {
 #pragma clang fp contract(off)
@@ -124,7 +123,7 @@ VK_CLONES void vk_split_spectrum(
     }
 }
 
-VK_CLONES void vk_join_spectrum(
+AT_LEVEL void KERNEL(vk_join_spectrum)(
     const float *cosines, const float *sines, const float *restrict re, const float *restrict im, float *restrict out_re,
     float *restrict out_im, size_t half) {
 #pragma clang fp contract(off)

@@ -3,7 +3,6 @@
 
 #include <math.h>
 
-#include "include/CVoiceKernels.h"
 #include "simd.h"
 
 enum { POINTS = VK_FRAMES / 2, FIRST_GROUPS = POINTS / 4, SECOND_GROUPS = FIRST_GROUPS / 4, THIRD_GROUPS = SECOND_GROUPS / 2 };
@@ -20,6 +19,7 @@ enum {
 };
 _Static_assert(END == VK_ALONE_TABLES, "as large as the header says");
 
+#if VK_LEVEL == 1
 void vk_prepare_alone(float *tables) {
     for (int turn = 1; turn <= 3; turn++) {
         float *const first = tables + FIRST + (turn - 1) * 2 * FIRST_GROUPS, *const second = tables + SECOND + (turn - 1) * 8 * SECOND_GROUPS;
@@ -41,6 +41,7 @@ void vk_prepare_alone(float *tables) {
         tables[SINES + bin - 1] = (float)sin(M_PI * bin / POINTS);
     }
 }
+#endif
 
 typedef struct {
     float re[POINTS], im[POINTS];
@@ -146,7 +147,7 @@ VK_INLINE void transform(const float *tables, complex160 *x) {
 
 #define REVERSED(v) __builtin_shufflevector(v, v, 7, 6, 5, 4, 3, 2, 1, 0)
 
-VK_CLONES void vk_forward_alone(const float *tables, const float *signal, const float *window, float *real, float *imaginary) {
+AT_LEVEL void KERNEL(vk_forward_alone)(const float *tables, const float *signal, const float *window, float *real, float *imaginary) {
     complex160 x;
     for (int n = 0; n < POINTS; n += 8) {
         lanes16 pairs = *(const lanes16 *)(signal + 2 * n);
@@ -175,7 +176,7 @@ VK_CLONES void vk_forward_alone(const float *tables, const float *signal, const 
     }
 }
 
-VK_CLONES void vk_inverse_alone(const float *tables, const float *real, const float *imaginary, float *signal) {
+AT_LEVEL void KERNEL(vk_inverse_alone)(const float *tables, const float *real, const float *imaginary, float *signal) {
     // Real and imaginary parts exchanged, which makes the forward transform the inverse one.
     complex160 x;
     const float scale = 1.0f / VK_FRAMES;
@@ -201,3 +202,8 @@ VK_CLONES void vk_inverse_alone(const float *tables, const float *real, const fl
         STORE(signal + 2 * n + 8, HIGH(even, odd));
     }
 }
+
+#undef BUTTERFLY
+#undef LOW
+#undef HIGH
+#undef REVERSED

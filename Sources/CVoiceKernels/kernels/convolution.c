@@ -1,6 +1,5 @@
 // Filters in the time domain.
 
-#include "include/CVoiceKernels.h"
 #include "simd.h"
 
 VK_INLINE float dot(const float *a, const float *b, size_t count) {
@@ -16,13 +15,13 @@ VK_INLINE float dot(const float *a, const float *b, size_t count) {
     return sum;
 }
 
-VK_CLONES float vk_dot(const float *a, const float *b, size_t count) { return dot(a, b, count); }
+AT_LEVEL float KERNEL(vk_dot)(const float *a, const float *b, size_t count) { return dot(a, b, count); }
 
-VK_CLONES void vk_fir(const float *input, size_t step, const float *taps, size_t tap_count, float *output, size_t count) {
+AT_LEVEL void KERNEL(vk_fir)(const float *input, size_t step, const float *taps, size_t tap_count, float *output, size_t count) {
     for (size_t i = 0; i < count; i++) output[i] = dot(input + i * step, taps, tap_count);
 }
 
-VK_CLONES void vk_fir_crossfade(
+AT_LEVEL void KERNEL(vk_fir_crossfade)(
     const float *input, const float *old_taps, const float *new_taps, size_t tap_count, float *output, size_t count) {
     enum { TOGETHER = 2 };  // vectors of outputs, so that a tap is loaded once for all of them and no sum waits for another
     const lanes16 ramp = {0.5f, 1.5f, 2.5f, 3.5f, 4.5f, 5.5f, 6.5f, 7.5f, 8.5f, 9.5f, 10.5f, 11.5f, 12.5f, 13.5f, 14.5f, 15.5f};
@@ -57,7 +56,7 @@ VK_INLINE void taps_between(const float *rows, double phase, size_t tap_count, f
 
 enum { longest_row = 64, run = 16 };
 
-VK_CLONES void vk_resample(
+AT_LEVEL void KERNEL(vk_resample)(
     const float *input, double start, double step, const float *rows, size_t phases, size_t tap_count, float *output, size_t count) {
     const double reach = (double)(tap_count / 2), turn = (step - 1) * (double)phases * run;
     const lanes8 ramp = {0, 1.f / run, 2.f / run, 3.f / run, 4.f / run, 5.f / run, 6.f / run, 7.f / run};
@@ -95,7 +94,7 @@ VK_CLONES void vk_resample(
 // In state space, where from one sample to the next only a product and a sum of each section have to wait for each other:
 //
 //     y = b0 x + z1        z1 <- (b1 - a1 b0) x + z2 - a1 z1        z2 <- (b2 - a2 b0) x - a2 z1
-VK_CLONES double vk_weighted_energy(const float *input, size_t count, vk_section *first, vk_section *second) {
+AT_LEVEL double KERNEL(vk_weighted_energy)(const float *input, size_t count, vk_section *first, vk_section *second) {
     vk_section a = *first, b = *second;
     double sum = 0;
     for (size_t i = 0; i < count; i++) {

@@ -1,6 +1,5 @@
 // The arithmetic of small neural networks.
 
-#include "include/CVoiceKernels.h"
 #include "simd.h"
 
 // Of numbers, by polynomials that a compiler makes vectors of; within a few units in the last place.
@@ -44,23 +43,23 @@ VK_INLINE float common_logarithm(float x) {
     return 0.434294482f * natural + 0.301029996f * (float)whole;
 }
 
-VK_CLONES void vk_logistic(float *values, size_t count) {
+AT_LEVEL void KERNEL(vk_logistic)(float *values, size_t count) {
     for (size_t i = 0; i < count; i++) values[i] = logistic(values[i]);
 }
 
-VK_CLONES void vk_hyperbolic_tangent(float *values, size_t count) {
+AT_LEVEL void KERNEL(vk_hyperbolic_tangent)(float *values, size_t count) {
     for (size_t i = 0; i < count; i++) values[i] = hyperbolic_tangent(values[i]);
 }
 
-VK_CLONES void vk_common_logarithm(float *values, float least, size_t count) {
+AT_LEVEL void KERNEL(vk_common_logarithm)(float *values, float least, size_t count) {
     for (size_t i = 0; i < count; i++) values[i] = common_logarithm(values[i] + least);
 }
 
-VK_CLONES void vk_power(float *values, float exponent, size_t count) {
+AT_LEVEL void KERNEL(vk_power)(float *values, float exponent, size_t count) {
     for (size_t i = 0; i < count; i++) values[i] = power_of_two(3.32192809f * exponent * common_logarithm(values[i]), 126);
 }
 
-VK_CLONES void vk_relative(float *values, const float *to, float most, size_t count) {
+AT_LEVEL void KERNEL(vk_relative)(float *values, const float *to, float most, size_t count) {
     for (size_t i = 0; i < count; i++) {
         const float difference = values[i] - to[i];
         const float bounded = difference < -most ? -most : difference;
@@ -68,7 +67,7 @@ VK_CLONES void vk_relative(float *values, const float *to, float most, size_t co
     }
 }
 
-VK_CLONES void vk_gated_unit(const float *of_input, const float *of_state, float *state, size_t units) {
+AT_LEVEL void KERNEL(vk_gated_unit)(const float *of_input, const float *of_state, float *state, size_t units) {
     for (size_t u = 0; u < units; u++) {
         const float reset = logistic(of_input[u] + of_state[u]);
         const float keep = logistic(of_input[units + u] + of_state[units + u]);
@@ -77,7 +76,7 @@ VK_CLONES void vk_gated_unit(const float *of_input, const float *of_state, float
     }
 }
 
-VK_CLONES void vk_each_bin(
+AT_LEVEL void KERNEL(vk_each_bin)(
     const float *features, size_t rows, const float *own, const float *weights, const float *bias, const float *exit, size_t units,
     float *output, size_t bins) {
     enum { TOGETHER = 4 };  // units, so that a feature is loaded once for all of them and no sum waits for another
@@ -167,7 +166,7 @@ WIDE static void bins_wide(
     last_bin(weights, bias, input, inputs, reach, output, outputs, rectify);
 }
 
-VK_CLONES static void bins_narrow(
+AT_LEVEL static void bins_narrow(
     const float *weights, const float *bias, const float *input, size_t inputs, size_t reach, float *output, size_t outputs, int rectify) {
     size_t first = 0;
     for (; first + 4 <= outputs; first += 4)
@@ -179,7 +178,7 @@ VK_CLONES static void bins_narrow(
     last_bin(weights, bias, input, inputs, reach, output, outputs, rectify);
 }
 
-void vk_bins_dense(
+void KERNEL(vk_bins_dense)(
     const float *weights, const float *bias, const float *input, size_t inputs, size_t reach, float *output, size_t outputs, int rectify) {
     if (IS_WIDE) return bins_wide(weights, bias, input, inputs, reach, output, outputs, rectify);
     bins_narrow(weights, bias, input, inputs, reach, output, outputs, rectify);
@@ -191,7 +190,7 @@ VK_INLINE float follow(float share, float new, float state) {
     return state + (b - 1 - state * (b + 1)) / ((1 + a) * (1 + b));
 }
 
-VK_CLONES void vk_bins_follow(const float *driven, float *state, size_t units) {
+AT_LEVEL void KERNEL(vk_bins_follow)(const float *driven, float *state, size_t units) {
     for (size_t u = 0; u < units; u++) {
         const float *share = driven + u * VK_ROW + VK_FIRST, *new = driven + (units + u) * VK_ROW + VK_FIRST;
         float *row = state + u * VK_ROW + VK_FIRST;

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "include/CVoiceKernels.h"
 #include "simd.h"
 
 #if defined(__x86_64__)
@@ -24,17 +23,21 @@ typedef struct {
 typedef __m128i bytes16 __attribute__((aligned(1)));
 typedef __m256i bytes32 __attribute__((aligned(1)));
 
-// Without clones there is the variant of the processor that all is compiled for, and the plain one.
-#if defined(VK_CLONED) || defined(__AVX512VNNI__)
+#if VK_LEVEL == 4
+// Left out by tools/test-kernels, to test what is there without.
+#if defined(VK_NO_VNNI)
+#define HAS_VNNI 0
+#else
+#define HAS_VNNI (__builtin_cpu_supports("avx512vnni") != 0)
+#endif
+
 #define NAME dense_vnni
 #define TARGET FOR("arch=x86-64-v4,avx512vnni")
 #define SUMS __m512i
 #define STEP 16
 #define MULTIPLY(sums, at, pair) sums = _mm512_dpwssd_epi32(sums, _mm512_cvtepi8_epi16(BYTES(bytes32, at)), _mm512_set1_epi32(pair))
 #include "dense-outputs.h"
-#endif
 
-#if defined(VK_CLONED) || (defined(__AVX512BW__) && !defined(__AVX512VNNI__))
 #define NAME dense_v4
 #define TARGET FOR("arch=x86-64-v4")
 #define SUMS __m512i
@@ -44,7 +47,7 @@ typedef __m256i bytes32 __attribute__((aligned(1)));
 #include "dense-outputs.h"
 #endif
 
-#if defined(VK_CLONED) || defined(__AVX2__)
+#if VK_LEVEL >= 3
 #define NAME dense_v3
 #define TARGET FOR("arch=x86-64-v3")
 #define SUMS __m256i
@@ -54,6 +57,7 @@ typedef __m256i bytes32 __attribute__((aligned(1)));
 #include "dense-outputs.h"
 #endif
 
+#if VK_LEVEL == 1
 // Bytes in the upper halves of words, moved down with their sign.
 VK_INLINE __m128i words(const int8_t *at) {
     const __m128i bytes = _mm_loadl_epi64((const __m128i *)at);
@@ -66,6 +70,7 @@ VK_INLINE __m128i words(const int8_t *at) {
 #define STEP 4
 #define MULTIPLY(sums, at, pair) sums = _mm_add_epi32(sums, _mm_madd_epi16(words(at), _mm_set1_epi32(pair)))
 #include "dense-outputs.h"
+#endif
 
 #elif defined(__ARM_NEON)
 
@@ -98,7 +103,7 @@ static void dense_plain(const layer *of, const int16_t *input, float unit, float
 #endif
 
 // Inputs as whole numbers, and what one of their steps is. The largest is at most so large that no sum of all products exceeds 31 bits.
-VK_CLONES static float quantise(const float *input, size_t inputs, int16_t *whole) {
+AT_LEVEL static float quantise(const float *input, size_t inputs, int16_t *whole) {
     const float most = inputs * 127 * 32767 < INT32_MAX ? 32767 : (float)(INT32_MAX / 127 / inputs);
     lanes8 magnitudes = {0};
     size_t rest = 0;
@@ -126,26 +131,21 @@ VK_CLONES static float quantise(const float *input, size_t inputs, int16_t *whol
     return largest / most;
 }
 
-void vk_dense(
+void KERNEL(vk_dense)(
     const int8_t *weights, const float *scale, const float *bias, const float *input, size_t inputs, float *output, size_t outputs) {
     int16_t whole[VK_MOST_INPUTS + 1];
     whole[inputs] = 0;  // half a pair, where the number is odd
     const float unit = quantise(input, inputs, whole);
     const layer of = {weights, scale, bias, inputs, outputs};
-#if defined(VK_CLONED)
-    if (outputs >= 16 && IS_WIDE) {
-        if (__builtin_cpu_supports("avx512vnni")) return dense_vnni(&of, whole, unit, output);
+#if VK_LEVEL == 4
+    if (outputs >= 16) {
+        if (HAS_VNNI) return dense_vnni(&of, whole, unit, output);
         return dense_v4(&of, whole, unit, output);
     }
-    if (__builtin_cpu_supports("x86-64-v3")) return dense_v3(&of, whole, unit, output);
-#elif defined(__AVX512VNNI__)
-    if (outputs >= 16) return dense_vnni(&of, whole, unit, output);
-    return dense_v3(&of, whole, unit, output);
-#elif defined(__AVX512BW__)
-    if (outputs >= 16) return dense_v4(&of, whole, unit, output);
-    return dense_v3(&of, whole, unit, output);
-#elif defined(__AVX2__)
-    return dense_v3(&of, whole, unit, output);
 #endif
+#if VK_LEVEL >= 3
+    dense_v3(&of, whole, unit, output);
+#else
     dense_plain(&of, whole, unit, output);
+#endif
 }

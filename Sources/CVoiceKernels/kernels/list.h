@@ -1,0 +1,97 @@
+// Every kernel that is compiled once for each level of the processor: X(result, name, (parameters), (arguments)).
+#pragma once
+
+#include "../include/CVoiceKernels.h"
+
+// clang-format off
+#define VK_KERNELS(X) \
+    X(void, vk_forward_alone, \
+      (const float *tables, const float *signal, const float *window, float *real, float *imaginary), \
+      (tables, signal, window, real, imaginary)) \
+    X(void, vk_inverse_alone, \
+      (const float *tables, const float *real, const float *imaginary, float *signal), \
+      (tables, real, imaginary, signal)) \
+    X(void, vk_fourier_pass4, \
+      (const float *factors, const float *in_re, const float *in_im, float *out_re, float *out_im, size_t groups, \
+       size_t stride), \
+      (factors, in_re, in_im, out_re, out_im, groups, stride)) \
+    X(void, vk_fourier_last_pass2, \
+      (const float *in_re, const float *in_im, float *out_re, float *out_im, size_t half), \
+      (in_re, in_im, out_re, out_im, half)) \
+    X(void, vk_real_to_complex, (const float *signal, float *re, float *im, size_t half), (signal, re, im, half)) \
+    X(void, vk_complex_to_real, \
+      (const float *re, const float *im, float scale, float *signal, size_t half), \
+      (re, im, scale, signal, half)) \
+    X(void, vk_split_spectrum, \
+      (const float *cosines, const float *sines, const float *re, const float *im, float *out_re, float *out_im, \
+       size_t half), \
+      (cosines, sines, re, im, out_re, out_im, half)) \
+    X(void, vk_join_spectrum, \
+      (const float *cosines, const float *sines, const float *re, const float *im, float *out_re, float *out_im, \
+       size_t half), \
+      (cosines, sines, re, im, out_re, out_im, half)) \
+    X(void, vk_lags, \
+      (const float *tables, const float *real, const float *imaginary, size_t stride, float *time), \
+      (tables, real, imaginary, stride, time)) \
+    X(void, vk_push_lane, \
+      (float *rows, size_t row_count, size_t stride, size_t first, size_t count, const float *values), \
+      (rows, row_count, stride, first, count, values)) \
+    X(void, vk_put_lane, \
+      (float *rows, size_t row_count, size_t lanes, size_t lane, const float *values), \
+      (rows, row_count, lanes, lane, values)) \
+    X(void, vk_filter, \
+      (const float *x_real, const float *x_imaginary, size_t x_stride, const float *w_real, const float *w_imaginary, \
+       size_t lanes, float *real, float *imaginary), \
+      (x_real, x_imaginary, x_stride, w_real, w_imaginary, lanes, real, imaginary)) \
+    X(void, vk_estimate, \
+      (const vk_path *path, float *real, float *imaginary, float *uncertainty), \
+      (path, real, imaginary, uncertainty)) \
+    X(void, vk_learn, \
+      (const float *tables, const vk_path *path, const float *e_real, const float *e_imaginary, const float *gain, \
+       float memory, float *real, float *imaginary), \
+      (tables, path, e_real, e_imaginary, gain, memory, real, imaginary)) \
+    X(void, vk_mean_power, \
+      (const float *real, const float *imaginary, size_t reach, float *mean), \
+      (real, imaginary, reach, mean)) \
+    X(void, vk_correlate, \
+      (const float *u_real, const float *u_imaginary, size_t u_stride, const float *d_real, const float *d_imaginary, \
+       float memory, float *sum_real, float *sum_imaginary, size_t lanes, size_t rows), \
+      (u_real, u_imaginary, u_stride, d_real, d_imaginary, memory, sum_real, sum_imaginary, lanes, rows)) \
+    X(void, vk_peaks, (const float *time, float *largest, float *row, float *sum), (time, largest, row, sum)) \
+    X(void, vk_fir, \
+      (const float *input, size_t step, const float *taps, size_t tap_count, float *output, size_t count), \
+      (input, step, taps, tap_count, output, count)) \
+    X(void, vk_fir_crossfade, \
+      (const float *input, const float *old_taps, const float *new_taps, size_t tap_count, float *output, \
+       size_t count), \
+      (input, old_taps, new_taps, tap_count, output, count)) \
+    X(void, vk_resample, \
+      (const float *input, double start, double step, const float *rows, size_t phases, size_t tap_count, \
+       float *output, size_t count), \
+      (input, start, step, rows, phases, tap_count, output, count)) \
+    X(double, vk_weighted_energy, \
+      (const float *input, size_t count, vk_section *first, vk_section *second), \
+      (input, count, first, second)) \
+    X(float, vk_dot, (const float *a, const float *b, size_t count), (a, b, count)) \
+    X(void, vk_logistic, (float *values, size_t count), (values, count)) \
+    X(void, vk_hyperbolic_tangent, (float *values, size_t count), (values, count)) \
+    X(void, vk_common_logarithm, (float *values, float least, size_t count), (values, least, count)) \
+    X(void, vk_power, (float *values, float exponent, size_t count), (values, exponent, count)) \
+    X(void, vk_relative, (float *values, const float *to, float most, size_t count), (values, to, most, count)) \
+    X(void, vk_gated_unit, \
+      (const float *of_input, const float *of_state, float *state, size_t units), \
+      (of_input, of_state, state, units)) \
+    X(void, vk_dense, \
+      (const int8_t *weights, const float *scale, const float *bias, const float *input, size_t inputs, float *output, \
+       size_t outputs), \
+      (weights, scale, bias, input, inputs, output, outputs)) \
+    X(void, vk_each_bin, \
+      (const float *features, size_t rows, const float *own, const float *weights, const float *bias, \
+       const float *exit, size_t units, float *output, size_t bins), \
+      (features, rows, own, weights, bias, exit, units, output, bins)) \
+    X(void, vk_bins_dense, \
+      (const float *weights, const float *bias, const float *input, size_t inputs, size_t reach, float *output, \
+       size_t outputs, int rectify), \
+      (weights, bias, input, inputs, reach, output, outputs, rectify)) \
+    X(void, vk_bins_follow, (const float *driven, float *state, size_t units), (driven, state, units))
+// clang-format on

@@ -1,0 +1,46 @@
+// Eight floats at once, in the widest registers of the level that the kernels are compiled for.
+//
+// VK_LEVEL, which the including file defines, is that level: 1, 3 or 4 of x86-64 (psABI), 1 on other machines.
+#pragma once
+
+#include <stddef.h>
+
+#include "list.h"
+
+#if defined(__x86_64__)
+#define VK_LEVELS
+#define FOR(level) __attribute__((target(level)))
+#else
+#define FOR(level)
+#endif
+
+// A kernel is named for its level. WIDE functions use registers of 16 floats; they are called only where IS_WIDE says that there are such.
+#if VK_LEVEL == 4
+#define KERNEL(name) name##_v4
+#define AT_LEVEL FOR("arch=x86-64-v4")
+#define WIDE __attribute__((target("arch=x86-64-v4"), min_vector_width(512), noinline))
+#define IS_WIDE 1
+#else
+#if VK_LEVEL == 3
+#define KERNEL(name) name##_v3
+#define AT_LEVEL FOR("arch=x86-64-v3")
+#else
+#define KERNEL(name) name##_v1
+#define AT_LEVEL
+#endif
+#define WIDE
+#define IS_WIDE 0
+#endif
+#define VK_INLINE static inline __attribute__((always_inline))
+
+#define DECLARE(result, name, parameters, arguments) result KERNEL(name) parameters;
+VK_KERNELS(DECLARE)
+#undef DECLARE
+
+typedef float lanes8 __attribute__((vector_size(32), aligned(4)));
+typedef float lanes16 __attribute__((vector_size(64), aligned(4)));
+
+// By macros, not functions: what a vector is passed in differs between the levels.
+#define LOAD(at) (*(const lanes8 *)(at))
+#define STORE(at, value) (*(lanes8 *)(at) = (value))
+#define SUM(v) (((v)[0] + (v)[4]) + ((v)[1] + (v)[5]) + (((v)[2] + (v)[6]) + ((v)[3] + (v)[7])))
