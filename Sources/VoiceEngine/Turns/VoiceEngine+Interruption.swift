@@ -32,8 +32,10 @@ extension VoiceEngine {
     /// of the old sound has left the DAC, a fade and the device's buffer after the interruption, and from others a way
     /// through the room later.
     ///
-    /// - Parameter timeout: how long to wait for receipts; then what was told last comes instead, which
-    ///   ``HeardUtterance/isFinal`` says. The cancellation of the task ends the wait the same way.
+    /// - Parameters:
+    ///   - participant: who is interrupted.
+    ///   - timeout: how long to wait for receipts; then what was told last comes instead, which
+    ///     ``HeardUtterance/isFinal`` says. The cancellation of the task ends the wait the same way.
     /// - Throws: as ``interrupt(_:)``.
     public func interrupt(
         _ participant: ParticipantID? = nil, awaitingReceiptsFor timeout: Duration
