@@ -6,9 +6,6 @@ package enum RoomProtocol {
     /// The RTP payload type of Opus that repeats earlier packets (RFC 2198).
     package static let redundantPayloadType: UInt8 = 112
 
-    /// The version of the framing, in the name that DTLS agrees upon (ALPN, RFC 7301).
-    package static let applicationProtocol = "duplex-room/1"
-
     /// The protocol versions that this build speaks.
     package static let versions: ClosedRange<UInt8> = 7...7
 

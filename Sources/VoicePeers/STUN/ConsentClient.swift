@@ -2,8 +2,8 @@
 /// this side is, and judges by what comes back whether its socket still lives.
 ///
 ///     undisturbed              a request each 1.2 s ± 20 %
-///     hurried                  requests at 0, 0.1, 0.3, 0.7, 1.5 s, then as before; the first answer ends the hurry
-///     silence of 1.5 s         hurried requests
+///     quick retries            requests at 0, 0.1, 0.3, 0.7, 1.5 s, then as before; the first answer ends them
+///     silence of 1.5 s         quick retries
 ///     and one second more      the socket is suspected, where requests are answered on this path at all
 ///
 /// Whether the server still wants what it is sent is no question of these (RFC 7675 would have it): control that it has
@@ -14,20 +14,20 @@ package struct ConsentClient: Sendable {
     /// Mean time between two requests. A request has a path follow an address that changed unnoticed, which shall take
     /// less than 2 s: the longest of the intervals is 1.44 s, and the proof of the address takes two round trips.
     package static let interval: Duration = .milliseconds(1_200)
-    /// After this silence the server is asked in a hurry: longer than an interval, so that something has been asked for
+    /// After this silence quick retries begin: longer than an interval, so that something has been asked for
     /// in vain.
     static let patience: Duration = .milliseconds(1_500)
-    /// How long several hurried requests may go unanswered. In all it leaves time to move before the session takes the
+    /// How long several quick retries may go unanswered. In all it leaves time to move before the session takes the
     /// server for lost.
     static let lastPatience: Duration = .seconds(1)
     /// So many requests without an answer, while other things come: a network drops requests, and silence says nothing
     /// of the socket.
     private static let ignoredLimit = 8
 
-    /// Time between a hurried request and the next one; doubles with each.
-    private static let hurriedInterval: Duration = .milliseconds(100)
-    /// Hurried requests, but the first.
-    private static let hurriedRequests = 4
+    /// Time between a quick retry and the next one; doubles with each.
+    private static let retryInterval: Duration = .milliseconds(100)
+    /// Quick retries, but the first.
+    private static let maximumRetries = 4
     /// Requests that may be answered yet: more than are on their way at once.
     private static let outstandingLimit = 8
 
@@ -45,9 +45,9 @@ package struct ConsentClient: Sendable {
     private let client: UserFragment
     private var number: UInt32 = 0
     private var lastRequest: Duration?
-    /// Hurried requests to come, of a hurry that began then.
-    private var hurry = 0
-    private var hurryBegan: Duration = .zero
+    /// Quick retries to come, and when their row began.
+    private var retries = 0
+    private var retriesBegan: Duration = .zero
     /// What the server has asked for at this side's address.
     private var cookie = InlineArray<16, UInt8>(repeating: 0)
     private var outstanding = InlineArray<8, Outstanding?>(repeating: nil)
@@ -64,10 +64,10 @@ package struct ConsentClient: Sendable {
 
     /// When to call ``request(_:now:by:into:)``.
     package var nextTimeout: Duration {
-        isAnswered && doubtBegan == nil && hurry == 0 ? min(nextRequest, lastHeard + Self.patience) : nextRequest
+        isAnswered && doubtBegan == nil && retries == 0 ? min(nextRequest, lastHeard + Self.patience) : nextRequest
     }
 
-    /// Asks in a hurry after silence.
+    /// Begins quick retries after silence.
     private mutating func judgeSilence(now: Duration) {
         guard isAnswered, doubtBegan == nil, now >= lastHeard + Self.patience else { return }
         doubtBegan = now
@@ -83,21 +83,21 @@ package struct ConsentClient: Sendable {
         if unanswered >= Self.ignoredLimit { isAnswered = false }
     }
 
-    /// The address of this side has changed, or may have, with its socket: hurry, from the beginning. At most ten
+    /// The address of this side has changed, or may have, with its socket: quick retries, from the first. At most ten
     /// requests a second, however often it is called.
     package mutating func addressChanged(now: Duration) {
         (lastHeard, doubtBegan) = (now, nil)
-        hurry(now: now)
+        retryQuickly(now: now)
     }
 
-    /// Nothing has been heard of the server for longer than usual: hurry, unless that is done already.
+    /// Nothing has been heard of the server for longer than usual: quick retries, unless they are under way.
     package mutating func heardNothing(now: Duration) {
-        if hurry == 0 { hurry(now: now) }
+        if retries == 0 { retryQuickly(now: now) }
     }
 
-    private mutating func hurry(now: Duration) {
-        (hurry, hurryBegan) = (Self.hurriedRequests + 1, now)
-        nextRequest = max(now, lastRequest.map { $0 + Self.hurriedInterval } ?? now)
+    private mutating func retryQuickly(now: Duration) {
+        (retries, retriesBegan) = (Self.maximumRetries + 1, now)
+        nextRequest = max(now, lastRequest.map { $0 + Self.retryInterval } ?? now)
     }
 
     /// Writes a request when one is due; its length.
@@ -123,10 +123,10 @@ package struct ConsentClient: Sendable {
     }
 
     private mutating func schedule(_ entropy: ConsentEntropy, now: Duration) {
-        hurry = max(0, hurry - 1)
+        retries = max(0, retries - 1)
         nextRequest =
-            hurry > 0
-            ? now + Self.hurriedInterval * (1 << (Self.hurriedRequests - hurry))
+            retries > 0
+            ? now + Self.retryInterval * (1 << (Self.maximumRetries - retries))
             : now + Self.interval * 8 / 10 + Self.interval * Int(entropy.spread) * 4 / (10 * 0xFFFF)
     }
 
@@ -155,8 +155,8 @@ package struct ConsentClient: Sendable {
             return .askedForProof(seenAt: mapped)
         }
         // An answer to what was sent before says nothing of the change.
-        if hurry > 0, asked.sent >= hurryBegan {
-            hurry = 0
+        if retries > 0, asked.sent >= retriesBegan {
+            retries = 0
             nextRequest = max(nextRequest, asked.sent + Self.interval)
         }
         return .confirmed(seenAt: mapped, roundTrip: now - asked.sent)

@@ -18,9 +18,6 @@ package struct SimulatedClock<Event> {
         self.now = now
     }
 
-    /// How many events wait.
-    package var pendingCount: Int { queue.count }
-
     /// When the next event is due; nil when none waits.
     package var nextEventTime: Duration? { queue.first?.time }
 
