@@ -55,7 +55,7 @@ public struct ProcessingBackend: Sendable, CustomStringConvertible {
     /// Makes a processor. Allocates and warms up; not real-time safe.
     ///
     /// - Throws: ``ProcessingError``, by the settings, the rate or the stage.
-    package func makeProcessor(
+    public func makeProcessor(
         sampleRate: Int, settings: ProcessingSettings
     ) throws(ProcessingError) -> CaptureProcessor {
         try CaptureProcessor(sampleRate: sampleRate, settings: settings, makeStage: makeStage)
