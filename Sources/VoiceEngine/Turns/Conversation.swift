@@ -121,7 +121,9 @@ public final class Conversation: Sendable {
     package func heard(of answer: UtteranceID) -> Duration { core.heard(of: answer) }
 
     /// Tells when the agent's stages of an answer were done; see ``SpokenAnswer/report(_:)``.
-    package func report(_ times: AgentStageTimes, of answer: UtteranceID) -> Bool { core.agentStages(times, of: answer) }
+    package func report(_ times: AgentStageTimes, of answer: UtteranceID) -> Bool {
+        core.agentStages(times, of: answer)
+    }
 
     /// As ``SpokenAnswer/finish()``, without suspending; false where an offer is under way.
     package func finish(_ answer: UtteranceID) -> Bool {
