@@ -293,8 +293,8 @@ if let names = Context.environment["DUPLEXVOICE_UNOPTIMIZED"]?.split(separator: 
     for target in package.targets where names.contains(target.name) { target.swiftSettings = unoptimized }
 }
 
-// DUPLEXVOICE_SMALL=1 makes what tools/package ships smaller: code in sections of its own, so that the linker leaves out
-// what nothing calls, and modules without real-time code optimised for size.
+// DUPLEXVOICE_SMALL=1 makes what tools/package ships smaller: code in sections of its own, so that the linker
+// leaves out what nothing calls, and modules without real-time code optimised for size.
 if Context.environment["DUPLEXVOICE_SMALL"] != nil {
     let forSize: Set = [
         "duplex", "ControlAPI", "ControlServer", "RealtimePartner", "SimulatedCalls", "VoiceDialog", "VoiceGraph",

@@ -1,5 +1,5 @@
-// What swift-argument-parser takes from Foundation, without it: tools/package compiles this and Sources/duplex/JSONText.swift
-// into that module in place of its Utilities/Foundation.swift. See docs/decisions/057.
+// What swift-argument-parser takes from Foundation, without it: tools/package compiles this
+// and Sources/duplex/JSONText.swift into that module in place of its Utilities/Foundation.swift. See docs/decisions/057.
 
 extension Error {
     func describe() -> String { String(describing: self) }
