@@ -73,7 +73,9 @@ extension PlayoutPlanner {
         delay.record(
             place, arrival: arrival, frames: framing.frames,
             reach: configuration.usesRedundancy ? max(reach, framing.redundantFrames) : 0)
-        if !cursor.hasDecoded, place.sequence < cursor.sequence {
+        // Before anything is heard it may begin earlier, as long as what waits already has room behind that.
+        let hasRoom = store.count == 0 || store.newest - place.sequence < Int64(store.capacity)
+        if !cursor.hasDecoded, place.sequence < cursor.sequence, hasRoom {
             cursor.restart(sequence: place.sequence, position: place.position, timestamp: place.timestamp)
         }
         let packet = StoredPacket(

@@ -27,7 +27,8 @@ package struct UtteranceProgress: BitwiseCopyable, Equatable, Sendable {
 /// no correction here; and what the playback thread has taken, so that a stall, a discard or another device needs none
 /// either. What remains in doubt is stated: sound that was made up since the last that was real, and the cross-fade
 /// behind it; the cross-fade of a jump; sound that is being repeated to gain time, of which more was heard before than
-/// sounds now; sound of which no packet has said that it is of the utterance; and the delay of the talker's codec.
+/// sounds now; sound of which no packet has said that it is of the utterance; what was lost and skipped between an
+/// utterance's last packet and the first of what follows it; and the delay of the talker's codec.
 ///
 /// Pure; one thread at a time. Nothing is allocated after `init`, and each call does bounded work, whatever the packets
 /// say.
@@ -44,6 +45,8 @@ package struct UtteranceLedger: ~Copyable {
     private static var longestCut: Int { @_noLocks @_noAllocation get { 576 } }
     /// The most that the jitter buffer repeats at once: 16 ms.
     private static var longestRepeat: Int { @_noLocks @_noAllocation get { 768 } }
+    /// More than this is not lost at an utterance's end without the talker being lost: 1 s.
+    private static var longestGap: Int32 { @_noLocks @_noAllocation get { 48_000 } }
     private static var placeCapacity: Int { @_noLocks @_noAllocation get { 16 } }
     /// As much as is heard again where somebody had spoken into it, `BargeInStages.rewind`: 250 ms. A talker that goes
     /// back further says it anew.
@@ -282,6 +285,7 @@ package struct UtteranceLedger: ~Copyable {
                 let elapsed = Int(Double(max(0, nanoseconds &- run.endTime)) / Self.nanosecondsPerFrame)
                 doubt &+= max(0, Self.longestRepeat &- elapsed)
             }
+            if next == nil, nanoseconds > run.endTime &- Self.fadeNanoseconds { doubt &+= gap(behind: run) }
             let frames = min(run.frames, Int(Double(passed) / Self.nanosecondsPerFrame))
             let position = Int(run.first) &+ frames
             var unsure = position &- knownEnd(of: run.utterance)
@@ -310,6 +314,27 @@ package struct UtteranceLedger: ~Copyable {
             if place.isUtterance, place.utterance == utterance { end = max(end, place.known) }
         }
         return end
+    }
+
+    /// How far what is known to be of no or of another utterance lies behind the end of a run: all packets between them
+    /// were lost and skipped, and may have been of the utterance.
+    @_noLocks @_noAllocation
+    private func gap(behind run: Run) -> Int {
+        var gap = 0 as Int32
+        for index in 0..<placeCount {
+            let place = unsafe places[index]
+            guard place.isUtterance, place.utterance == run.utterance, place.known >= run.end else { continue }
+            let end = place.start &+ UInt32(truncatingIfNeeded: run.end)
+            var nearest = Int32.max
+            for other in 0..<placeCount {
+                let other = unsafe places[other]
+                if other.isUtterance, other.utterance == run.utterance { continue }
+                let distance = Int32(bitPattern: other.start &- end)
+                if distance >= 0 { nearest = min(nearest, distance) }
+            }
+            if nearest <= Self.longestGap { gap = max(gap, nearest) }
+        }
+        return Int(gap)
     }
 
     /// How far what sounds may lie before what was heard, because the end of a run is repeated before the next goes on;
