@@ -179,7 +179,7 @@ public final class LocalFarEnd: Sendable {
 
     /// The same as frames of 10 or 20 ms, as they come.
     public func nearEnd(_ duration: SoundFrames.FrameDuration = .milliseconds10) -> SoundFrames {
-        SoundFrames(line: line.nearEnd, milliseconds: duration.rawValue)
+        SoundFrames(line: line.nearEnd, milliseconds: duration.rawValue, sink: line)
     }
 
     /// Frames of 48 kHz of the near end that were dropped because nobody took them.

@@ -26,7 +26,7 @@ public final class ParticipantSink: Sendable {
 
     /// The same as frames of 10 or 20 ms, as they come.
     public func frames(_ duration: SoundFrames.FrameDuration = .milliseconds10) -> SoundFrames {
-        SoundFrames(line: line, milliseconds: duration.rawValue)
+        SoundFrames(line: line, milliseconds: duration.rawValue, sink: self)
     }
 
     /// Frames of 48 kHz that were dropped because nobody took them.

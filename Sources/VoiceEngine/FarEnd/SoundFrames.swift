@@ -1,6 +1,7 @@
 /// The sound of a sink in frames of 10 or 20 ms, as it comes; ends when the sink is closed or the engine stops.
 ///
-/// One iterator at a time, and not beside a caller of the sink's `take`: each frame goes to one of them.
+/// It keeps a ``ParticipantSink`` or ``SoundPointTap`` open. One iterator at a time, and not beside a caller of the
+/// sink's `take`: each frame goes to one of them.
 public struct SoundFrames: AsyncSequence, Sendable {
     /// How long a frame is.
     public enum FrameDuration: Int, Sendable {
@@ -12,16 +13,19 @@ public struct SoundFrames: AsyncSequence, Sendable {
 
     let line: SinkLine
     let milliseconds: Int
+    /// The sink, where it ends when it is let go: not before its sound is no longer iterated.
+    let sink: any AnyObject & Sendable
 
     /// Iterates over the frames from now on.
     public func makeAsyncIterator() -> Iterator {
-        Iterator(line: line, frames: line.rate.rawValue / 1_000 * milliseconds)
+        Iterator(line: line, frames: line.rate.rawValue / 1_000 * milliseconds, sink: sink)
     }
 
     /// Waits for one frame after the other.
     public struct Iterator: AsyncIteratorProtocol {
         let line: SinkLine
         let frames: Int
+        let sink: any AnyObject & Sendable
 
         /// The next frame; nil at the end, or where the task is cancelled.
         public mutating func next() async -> SoundFrame? {
@@ -43,7 +47,7 @@ public struct SoundFrames: AsyncSequence, Sendable {
                 await line.waiters.wait { cells.wantedSound = wanted }
             }
             frame.samples = samples
-            return frame
+            return withExtendedLifetime(sink) { frame }
         }
     }
 }

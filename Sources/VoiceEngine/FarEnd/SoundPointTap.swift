@@ -31,7 +31,7 @@ public final class SoundPointTap: Sendable {
     /// The same as frames of 10 or 20 ms, as they come, with the time of each at the microphone's ADC; of
     /// ``SoundPoint/mix`` at the DAC, as predicted.
     public func frames(_ duration: SoundFrames.FrameDuration = .milliseconds10) -> SoundFrames {
-        SoundFrames(line: line, milliseconds: duration.rawValue)
+        SoundFrames(line: line, milliseconds: duration.rawValue, sink: self)
     }
 
     /// Frames of 48 kHz that were dropped because nobody took them.
