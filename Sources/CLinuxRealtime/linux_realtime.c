@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "linux_realtime.h"
+#include "ordinary_thread.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -99,11 +100,9 @@ static int create(dv_thread *thread, int priority, int asks_kernel, dv_realtime_
         granted->error = EPERM;
     }
     thread->awaits_broker = broker && granted->error == EPERM;
-    // Explicitly ordinary: a real-time creator's policy would be inherited.
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
-    pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED);
-    pthread_attr_setschedpolicy(&attributes, SCHED_OTHER);
+    make_ordinary(&attributes);
     const int error = pthread_create(&thread->handle, &attributes, run, thread);
     pthread_attr_destroy(&attributes);
     if (error || !thread->awaits_broker) return error;

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "transport_sockets.h"
+#include "ordinary_thread.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -116,8 +117,7 @@ dv_resolution *dv_resolution_start(const char *host, uint16_t port) {
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    // A real-time caller's policy is not for waiting for name servers.
-    pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED);
+    make_ordinary(&attributes);
     pthread_t thread;
     int error = resolution->event < 0 ? errno : pthread_create(&thread, &attributes, resolve, resolution);
     pthread_attr_destroy(&attributes);

@@ -9,8 +9,6 @@ public typealias TokenProvider = @Sendable () async throws -> String
 enum TokenSource: Sendable {
     case given([UInt8])
     case provided(TokenProvider)
-
-    var canRenew: Bool { if case .provided = self { true } else { false } }
 }
 
 /// What became of a request for a token.

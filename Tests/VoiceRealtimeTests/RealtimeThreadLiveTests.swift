@@ -89,6 +89,33 @@ struct RealtimeThreadLiveTests {
         #expect(made.load(ordering: .acquiring) == Self.nice(ofProcess: true))
     }
 
+    /// SCHED_BATCH and SCHED_IDLE, which glibc's header keeps for _GNU_SOURCE.
+    private static let (batch, idle): (Int32, Int32) = (3, 5)
+
+    @Test(
+        "an ordinary one is not real-time for its creator's sake, and keeps the class that its creator was given otherwise",
+        .enabled(if: RealtimeLimits.highestPriority > 0, "SCHED_FIFO is permitted"),
+        arguments: [
+            (SCHED_FIFO, SCHED_OTHER), (SCHED_RR, SCHED_OTHER), (Self.batch, Self.batch), (Self.idle, Self.idle),
+        ])
+    func policyOfTheCreator(creator policy: Int32, expected: Int32) throws {
+        // Given a thread of that policy
+        let report = Report()
+        let outer = try RealtimeThread(name: "creator", priority: 0) { _ in
+            var parameters = sched_param()
+            parameters.sched_priority = policy == SCHED_FIFO || policy == SCHED_RR ? 1 : 0
+            guard unsafe pthread_setschedparam(pthread_self(), policy, &parameters) == 0 else { return }
+            // When it makes an ordinary one
+            let inner = try? RealtimeThread(name: "made", priority: 0) { _ in
+                report.policy.store(sched_getscheduler(0), ordering: .releasing)
+            }
+            inner?.stop()
+        }
+        outer.stop()
+        // Then that one runs, by the policy that is meant for it
+        expectEqual(report.policy.load(ordering: .acquiring), expected)
+    }
+
     @Test("leaves the user's signals to other threads")
     func signals() throws {
         let report = Report()

@@ -79,9 +79,6 @@ package struct HTTPConnection: Sendable {
         }
     }
 
-    /// Whether it is a WebSocket by now.
-    package var isWebSocket: Bool { if case .webSocket = state { true } else { false } }
-
     /// Takes what came. False where it is more than was asked for.
     package mutating func receive(_ bytes: [UInt8], now: Duration) -> Bool {
         guard pending.count + bytes.count <= Self.pendingLimit else {
