@@ -11,6 +11,19 @@ public enum ThreadError: Error, Equatable, Sendable {
     case refused(errno: Int32)
 }
 
+extension ThreadError: CustomStringConvertible {
+    /// What was refused and what to do, in a sentence without a full stop.
+    public var description: String {
+        switch self {
+        case .refused(let number):
+            // So does pthread_create(3) where a limit of threads is reached.
+            number == EAGAIN
+                ? "\(systemReason(number)); raise the limit of threads (ulimit -u, or that of the container)"
+                : systemReason(number)
+        }
+    }
+}
+
 /// How a thread is scheduled, as granted and not as asked.
 public enum ThreadScheduling: Equatable, Sendable {
     /// SCHED_FIFO at the priority that was asked for, 1 to 99; or, where the kernel did not permit that and RealtimeKit

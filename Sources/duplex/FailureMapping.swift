@@ -1,5 +1,6 @@
 import VoiceEngine
 import VoicePeers
+import VoiceRealtime
 import VoiceTransport
 
 extension Failure.Code {

@@ -1,4 +1,5 @@
 import Glibc
+import VoiceRealtime
 
 /// A file that a command is going to write.
 enum OutputFile {

@@ -1,3 +1,5 @@
+import VoiceRealtime
+
 /// A folder that a command is going to write files into.
 enum OutputFolder {
     /// Makes the folder and those above it, and throws where it is plain beforehand that one of `files` cannot be

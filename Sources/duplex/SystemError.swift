@@ -12,12 +12,6 @@ struct SystemError: Error {
     var isForbidden: Bool { number == EACCES || number == EPERM }
 }
 
-/// A system error in words.
-func systemReason(_ number: Int32) -> String {
-    guard let text = unsafe strerror(number) else { return "error \(number)" }
-    return unsafe String(cString: text)
-}
-
 /// The process's environment.
 enum Environment {
     static func value(_ name: String) -> String? {

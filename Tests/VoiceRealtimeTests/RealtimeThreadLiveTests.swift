@@ -116,6 +116,14 @@ struct RealtimeThreadLiveTests {
         expectEqual(report.policy.load(ordering: .acquiring), expected)
     }
 
+    @Test("what the system refused is told in words, with the limit to raise where one is behind it")
+    func refusalInWords() {
+        #expect("\(ThreadError.refused(errno: EPERM))" == "Operation not permitted")
+        for (number, remedy) in [(EAGAIN, "ulimit -u"), (EMFILE, "ulimit -n")] {
+            #expect("\(ThreadError.refused(errno: number))".contains(remedy))
+        }
+    }
+
     @Test("leaves the user's signals to other threads")
     func signals() throws {
         let report = Report()

@@ -2,6 +2,7 @@
 internal import CALSA
 internal import CSndFile
 internal import Synchronization
+internal import VoiceRealtime
 
 #if canImport(Glibc)
     internal import Glibc
@@ -168,8 +169,8 @@ struct AudioFileHandle: ~Copyable, @unchecked Sendable {
         case ENOENT where !writing, ENOTDIR where !writing: .missing(path: path)
         default:
             writing
-                ? .unwritable(path: path, reason: unsafe String(cString: strerror(errno)))
-                : .unreadable(path: path, reason: unsafe String(cString: strerror(errno)))
+                ? .unwritable(path: path, reason: systemReason(errno))
+                : .unreadable(path: path, reason: systemReason(errno))
         }
     }
 

@@ -1,5 +1,6 @@
 internal import CDTLS
 internal import Glibc
+internal import VoiceRealtime
 
 /// Who a room server is: a certificate and its private key. The key is not printed, and stays in OpenSSL's memory
 /// alone.
@@ -103,9 +104,9 @@ public enum ServerIdentityError: Error, Equatable, Sendable, CustomStringConvert
     /// What is wrong, and what to do.
     public var description: String {
         switch self {
-        case .unreadable(let path, let error): "cannot read '\(path)': \(Self.text(error))"
+        case .unreadable(let path, let error): "cannot read '\(path)': \(systemReason(error))"
         case .notAFile(let path): "'\(path)' is no file in PEM; name one"
-        case .unwritable(let path, let error): "cannot write '\(path)': \(Self.text(error))"
+        case .unwritable(let path, let error): "cannot write '\(path)': \(systemReason(error))"
         case .keyReadableByAll(let path): "everybody may read the key in '\(path)'; run: chmod 600 '\(path)'"
         case .folderWritableByOthers(let path): "others may write to '\(path)'; run: chmod 700 '\(path)'"
         case .notACertificate(let path): "there is no certificate in '\(path)'; give it in PEM, the server's own first"
@@ -118,6 +119,4 @@ public enum ServerIdentityError: Error, Equatable, Sendable, CustomStringConvert
         case .outOfMemory: "no memory for the server's certificate, or OpenSSL is broken"
         }
     }
-
-    private static func text(_ error: Int32) -> String { unsafe String(cString: strerror(error)) }
 }

@@ -1,4 +1,5 @@
 import VoiceDialog
+import VoiceRealtime
 
 /// Recordings to process one after another: those that a folder holds or a manifest lists.
 ///

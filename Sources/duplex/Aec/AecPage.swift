@@ -1,5 +1,6 @@
 import Glibc
 import VoiceProcessing
+import VoiceRealtime
 
 /// The report of one recording: a page that needs nothing but itself.
 struct AecPage {

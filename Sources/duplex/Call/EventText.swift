@@ -73,7 +73,7 @@ extension EngineEvent {
         case .referenceIntegrity(let change): change.text
         case .degraded(let degradation): degradation.text
         case .referenceRetimed: "echo reference re-timed"
-        case .playoutMarginChanged(let margin): "sound is made ready \(margin) before it is played"
+        case .playoutMarginChanged(let margin): "sound is made ready \(margin.text) before it is played"
         case .joined(let room, _): "in room '\(room)'"
         case .participantJoined(let participant): "\(participant.identity) came in"
         case .participantLeft(let participant, let reason): "\(name(participant)) \(reason?.text ?? "went out")"
@@ -96,9 +96,9 @@ extension EngineEvent {
         case .bargeIn(let talker, let change): change.stage.text(name(talker))
         case .generationStarted(let talker, _): "\(name(talker)) speaks anew"
         case .utteranceHeard(let talker, let heard, _):
-            "utterance \(heard.utterance.rawValue) of \(name(talker)) was heard up to \(heard.heard)"
+            "utterance \(heard.utterance.rawValue) of \(name(talker)) was heard up to \(heard.heard.text)"
         case .heard(let heard, let listener):
-            "\(name(listener)) has heard utterance \(heard.utterance.rawValue) up to \(heard.heard)"
+            "\(name(listener)) has heard utterance \(heard.utterance.rawValue) up to \(heard.heard.text)"
         case .connectionLost:
             "the room does not answer; trying to come back for up to \(RoomTimers.breakWindow.components.seconds) s"
         case .reconnected: "back in the room"
@@ -108,6 +108,11 @@ extension EngineEvent {
         case .eventsDropped(let count): "\(count) events were dropped here"
         }
     }
+}
+
+extension Duration {
+    /// In milliseconds, for people.
+    fileprivate var text: String { "\(milliseconds.rounded(toPlaces: 2)) ms" }
 }
 
 extension ParticipantAttributes {

@@ -1,4 +1,5 @@
 import VoicePlayout
+import VoiceRealtime
 import VoiceWire
 
 /// What happened while a capture was played: every arrival, every decision, and target and level at every pull.

@@ -1,3 +1,5 @@
+import VoiceRealtime
+
 /// Panels below each other under one title, written as SVG.
 struct Figure {
     var title: String

@@ -1,5 +1,6 @@
 import ArgumentParser
 import VoiceEngine
+import VoiceRealtime
 
 /// What is recorded of a call for `duplex replay`.
 struct RecordOptions: ParsableArguments {

@@ -1,6 +1,7 @@
 import Glibc
 import VoiceDevices
 import VoiceEngine
+import VoiceRealtime
 
 /// What a replay writes: a WAV file for each stage, and the decisions. Remembers the first failure until it is closed.
 @safe

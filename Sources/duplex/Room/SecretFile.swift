@@ -1,4 +1,5 @@
 import Glibc
+import VoiceRealtime
 
 /// The bytes of a file that holds secrets, and who else can have them.
 struct SecretFile {
