@@ -44,6 +44,8 @@ let package = Package(
         .library(name: "GraphEngine", targets: ["GraphEngine"]),
         .library(name: "VoiceProcessing", targets: ["VoiceProcessing"]),
         .library(name: "RoomServer", targets: ["VoiceTransport"]),
+        // What tools/package-c makes libduplexvoice.so of.
+        .library(name: "DuplexVoiceC", type: .static, targets: ["DuplexVoiceC"]),
         .executable(name: "duplex", targets: ["duplex"]),
     ],
     dependencies: [
