@@ -183,8 +183,10 @@ extension LibraryTests {
             try await engine.send(Array("bye".utf8))
             while process.isRunning, ContinuousClock.now < deadline { try await Task.sleep(for: .milliseconds(20)) }
             let said = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
-            let level = said.firstMatch(of: /heard (-?\d+) dBFS/).flatMap { Int($0.1) }
-            #expect((level ?? -127) > -40, "\(said)")
+            #expect(said.hasPrefix("in room kitchen with 1 others\n"), "\(said)")
+            #expect(said.contains("a message of 3 bytes\n"), "\(said)")
+            let levels = said.matches(of: /received [1-9]\d*, heard (-?\d+) dBFS/).compactMap { Int($0.1) }
+            #expect((levels.max() ?? -127) > -40, "\(said)")
             #expect(!process.isRunning && process.terminationStatus == 0)
             withExtendedLifetime(events) {}
             await engine.stop()
