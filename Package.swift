@@ -63,7 +63,6 @@ let package = Package(
         .systemLibrary(name: "CJWT", pkgConfig: "libjwt", providers: [.apt(["libjwt-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
-        .systemLibrary(name: "CLibWebSockets", pkgConfig: "libwebsockets", providers: [.apt(["libwebsockets-dev"])]),
         .systemLibrary(name: "CSRTP", pkgConfig: "libsrtp2", providers: [.apt(["libsrtp2-dev"])]),
 
         // C and C++ of ours
@@ -72,7 +71,7 @@ let package = Package(
         .target(name: "CPcap", cSettings: c, linkerSettings: [.linkedLibrary("dl")]),
         .target(name: "CDTLS", dependencies: ["COpenSSL"], cSettings: c),
         .target(
-            name: "CWebSocket", dependencies: ["CLibWebSockets", "COpenSSL"], cSettings: c,
+            name: "CWebSocket", dependencies: ["COpenSSL"], cSettings: c,
             linkerSettings: [.linkedLibrary("dl")]),
         .target(
             name: "CVoiceKernels",

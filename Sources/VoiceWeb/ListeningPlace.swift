@@ -55,7 +55,8 @@ struct ServerThread {
             throw .cannotStart("no thread: \(error)")
         }
         guard let port = start.wait() else {
-            throw .cannotStart("the port is in use, or the certificate or its key is none")
+            throw .cannotStart(
+                "the port is in use, the address is not this machine's, or the certificate or its key is none")
         }
         self.port = port
     }

@@ -2,7 +2,7 @@ internal import CWebSocket
 
 /// Why a WebSocket could not be made, or ended.
 package enum WebSocketFailure: Error, Equatable, Sendable {
-    /// The system, the certificate or the authorities' file refuses: what exactly is not told.
+    /// The system, the certificate or the authorities' file refuses, or a library is missing; the words say which.
     case cannotStart(String)
     case unknownHost(String)
     /// Nobody answers there, or not in time.
@@ -31,7 +31,9 @@ extension WebSocketFailure {
     static func requireLibrary() throws(WebSocketFailure) {
         guard dv_web_is_installed() else {
             let version = unsafe String(cString: dv_web_version())
-            throw .cannotStart("libwebsockets \(version) is not installed (Debian 12: libwebsockets17)")
+            throw .cannotStart(
+                "libwebsockets \(version), which WebSockets and HTTP go through, is not installed: on Debian 12, "
+                    + "apt install libwebsockets17")
         }
     }
 }

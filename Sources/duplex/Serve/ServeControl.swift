@@ -61,10 +61,7 @@ struct ServeControl: AsyncParsableCommand {
             do throws(WebSocketFailure) {
                 server = try ControlServer(configuration) { log.show($0) }
             } catch {
-                throw Failure(
-                    .unavailable,
-                    "nothing can be served at \(address):\(port): the port is in use, the address is not this machine's, or the certificate or its key is none"
-                )
+                throw Failure(error, servingAt: address, port)
             }
             let name = address.contains(":") ? "[\(address)]" : address
             log.listening(

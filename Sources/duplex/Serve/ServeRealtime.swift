@@ -63,10 +63,7 @@ struct ServeRealtime: AsyncParsableCommand {
                     responder: parts.responder, synthesiser: parts.synthesiser
                 ) { log.show($0) }
             } catch {
-                throw Failure(
-                    .unavailable,
-                    "nothing can be served at \(address):\(port): the port is in use, the address is not this machine's, or the certificate or its key is none"
-                )
+                throw Failure(error, servingAt: address, port)
             }
             log.listening(port: server.port, url: url(server.port))
             await interruption.wait()
