@@ -1,14 +1,33 @@
 internal import CDuplexVoice
 internal import GraphEngine
 
-/// A function of C's for nodes with ports. C says that it may be called on any thread.
+/// A function of C's that processes nodes. C says that it may be called on any thread.
 @safe
 struct ForeignStage: @unchecked Sendable {
-    let call: dv_graph_stage
+    @safe
+    enum Function {
+        /// Of a `dv_graph_node_type`: nodes with one mono input and one mono output.
+        case mono(dv_graph_process)
+        /// Of a `dv_graph_stage_type`.
+        case ports(dv_graph_stage)
+    }
+
+    let function: Function
     let context: UnsafeMutableRawPointer?
+
+    func callAsFunction(_ block: inout dv_graph_block) {
+        dv_callback_enter()
+        defer { dv_callback_leave() }
+        switch function {
+        case .ports(let call): unsafe call(context, &block)
+        case .mono(let call):
+            guard let sound = unsafe block.inputs.pointee.samples else { return }
+            unsafe call(context, block.node, sound, block.outputs.pointee.samples, block.frames)
+        }
+    }
 }
 
-/// A node with ports that a function of C's processes. Allocates when made and never after.
+/// A node that a function of C's processes. Allocates when made and never after.
 @safe
 final class ForeignStageNode: GraphNode {
     private let stage: ForeignStage
@@ -55,9 +74,7 @@ final class ForeignStageNode: GraphNode {
             size: UInt32(MemoryLayout<dv_graph_block>.size), reserved: 0, node: name,
             position: UInt64(input.position), frames: input.frames, inputs: heard, input_count: inputCount,
             outputs: given, output_count: outputCount)
-        dv_callback_enter()
-        unsafe stage.call(stage.context, &block)
-        dv_callback_leave()
+        unsafe stage(&block)
         for port in 0..<outputCount {
             for channel in 0..<output.channels(port) {
                 var sound = output.sound(port, channel: channel)
@@ -69,6 +86,13 @@ final class ForeignStageNode: GraphNode {
 }
 
 extension NodeType {
+    private static let summary = "A node of the program's."
+
+    /// A type of C's with one mono port a side.
+    static func mono(_ name: String) -> NodeType {
+        NodeType(name, summary: summary, inputs: [NodePort("input")], outputs: [NodePort("output")])
+    }
+
     /// A type of C's, its ports checked.
     init(_ name: String, _ given: dv_graph_stage_type) throws(Failure) {
         let inputs = try unsafe Self.ports(given.inputs, given.input_count, of: name, "inputs")
@@ -79,7 +103,7 @@ extension NodeType {
         if let port = outputs.first(where: { !$0.isRequired }) {
             throw .argument("output '\(port.name)' of type '\(name)' is optional; only inputs may be")
         }
-        self.init(name, summary: "A node of the program's.", inputs: inputs, outputs: outputs)
+        self.init(name, summary: Self.summary, inputs: inputs, outputs: outputs)
     }
 
     private static func ports(

@@ -21,7 +21,6 @@ struct GraphConfiguration {
         environment.folder = try unsafe text(given.folder, "config.folder") ?? "."
         environment.recogniser = try unsafe Self.recogniser(given, gate)
         try unsafe addTypes(given)
-        try unsafe addStageTypes(given)
         try unsafe addFarEnds(given)
     }
 
@@ -30,22 +29,25 @@ struct GraphConfiguration {
             given.node_types, given.node_type_count, of: "config.node_types", limit: Self.typeLimit,
             name: { unsafe $0.name }
         ) { (name, type) throws(Failure) in
-            guard let process = unsafe type.process else { throw .argument("type '\(name)' has no process; give one") }
-            let call = unsafe ForeignProcess(call: process, context: type.context)
-            let mono = NodeType(
-                name, summary: "A node of the program's.", inputs: [NodePort("input")], outputs: [NodePort("output")])
-            try add(mono) { setup in ForeignNode(setup.settings.id, call) }
+            try unsafe add(.mono(name), type.process.map { unsafe .mono($0) }, type.context)
         }
-    }
-
-    private mutating func addStageTypes(_ given: dv_graph_config) throws(Failure) {
         try unsafe forEachNamed(
             given.stage_types, given.stage_type_count, of: "config.stage_types", limit: Self.typeLimit,
             name: { unsafe $0.name }
         ) { (name, type) throws(Failure) in
-            guard let process = unsafe type.process else { throw .argument("type '\(name)' has no process; give one") }
-            let stage = unsafe ForeignStage(call: process, context: type.context)
-            try add(try unsafe NodeType(name, type)) { setup in ForeignStageNode(setup, stage) }
+            try unsafe add(NodeType(name, type), type.process.map { unsafe .ports($0) }, type.context)
+        }
+    }
+
+    private mutating func add(
+        _ type: NodeType, _ function: ForeignStage.Function?, _ context: UnsafeMutableRawPointer?
+    ) throws(Failure) {
+        guard let function else { throw .argument("type '\(type.name)' has no process; give one") }
+        let stage = unsafe ForeignStage(function: function, context: context)
+        do throws(GraphError) {
+            try library.register(type) { setup in ForeignStageNode(setup, stage) }
+        } catch {
+            throw Failure(error)
         }
     }
 
@@ -81,10 +83,6 @@ struct GraphConfiguration {
         case (nil, true): return PocketsphinxRecogniser(.dictation)
         case (nil, false): return nil
         }
-    }
-
-    private mutating func add(_ type: NodeType, make: @escaping NodeLibrary.Make) throws(Failure) {
-        do throws(GraphError) { try library.register(type, make: make) } catch { throw Failure(error) }
     }
 }
 
