@@ -11,7 +11,7 @@ final class SideSound {
     /// Seconds that wait for a slow reader: as long as a recogniser or a disk may take now and then.
     private static let seconds = 4
 
-    private let producer: NodeState<FrameProducer>
+    private let producer: OwnedMemory<FrameProducer>
     private var consumer: FrameConsumer
     private var converter: RateConverter?
     private let inputRate: Int
@@ -36,7 +36,7 @@ final class SideSound {
         } catch {
             throw GraphError(node: settings.id, "there is no memory for its sound: \(error)")
         }
-        producer = NodeState(ring.producer)
+        producer = OwnedMemory(ring.producer)
         consumer = ring.consumer
         guard inputRate != outputRate else { return }
         do throws(RateConverterError) {

@@ -1,13 +1,14 @@
 internal import VoiceProcessing
+internal import VoiceRealtime
 internal import VoiceSignal
 
 /// Tells when somebody speaks: ``SpeechNetwork`` hears, ``SpeechDetector`` decides.
 final class DetectorNode: GraphNode {
     private enum Event { static let (start, end) = (0, 1) }
 
-    private let hearing: NodeState<Hearing>
+    private let hearing: OwnedMemory<Hearing>
 
-    init(_ setup: NodeSetup) { hearing = NodeState(Hearing(setup.settings)) }
+    init(_ setup: NodeSetup) { hearing = OwnedMemory(Hearing(setup.settings)) }
 
     /// What the fields say.
     static func configuration(_ settings: NodeSettings) -> SpeechDetector.Configuration {
