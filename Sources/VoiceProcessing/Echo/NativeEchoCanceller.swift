@@ -217,7 +217,8 @@ extension NativeEchoCanceller {
     private mutating func followVolume() {
         let isSettled = delays.isPathKnown && delays.isSettled
         let turned = belief.turnedVolume(
-            ratio: presence.gainError, farOnly: suppressor.farOnly, isSettled: isSettled)
+            ratio: presence.gainError, farOnly: suppressor.farOnly, isSettled: isSettled,
+            unexplained: (presence.unexplained, presence.unexplainedIfScaled))
         guard let gain = turned else { return }
         decisions.gain = gain
         linear.scale(by: gain)

@@ -86,6 +86,10 @@ struct EchoPresence {
     private var quickEstimate: Float = 0
     /// ⟨d, y⟩ / ⟨y, y⟩ over 60 ms: by how much the echo is stronger than its estimate, if there is nothing but echo.
     var gainError: Float { quickProduct / (quickEstimate + 1e-12) }
+    /// Share of the microphone's power that an estimate so much stronger would not explain, 0...1.
+    var unexplainedIfScaled: Float {
+        max(0, 1 - quickProduct * gainError / (microphonePower + 1e-12))
+    }
     /// The filter's estimate explains part of the microphone, over 0.7 s.
     private(set) var isExplained = false
     /// Proof was seen lately.

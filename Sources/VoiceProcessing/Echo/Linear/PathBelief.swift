@@ -20,6 +20,8 @@ struct PathBelief: ~Copyable {
     static let unlearned: Float = 0.5
     /// How surely the far end must be alone, how far off its echo's gain, and blocks until the next change is believed.
     private static let gainChange: (alone: Float, least: Float, rest: Int) = (0.9, 0.2, 10)
+    /// Share of what is left that may stay when the filter is scaled, for its path to be louder or softer and no more.
+    private static let mended: Float = 0.5
     /// A gain below this is no turned volume but a path that is lost.
     private static let lostGain: Float = 0.05
 
@@ -67,16 +69,24 @@ struct PathBelief: ~Copyable {
     /// By how much the echo has become louder or softer at once, if it has, as by a volume control behind the
     /// reference.
     ///
-    /// Told where the far end is heard alone and its echo is as like its estimate as before.
+    /// Told where the far end is heard alone, more of its echo is left than usual, and a filter that is scaled would
+    /// leave much less. A device's compressor that turns its loudest words down does not leave more than it usually
+    /// does, and scaling explains nothing of a room that is louder than the end of a word.
     ///
     /// - Parameters:
     ///   - ratio: the echo's amplitude over its estimate's.
     ///   - isSettled: whether a path is known and stays where it is.
-    mutating func turnedVolume(ratio: Float, farOnly: Float, isSettled: Bool) -> Float? {
+    ///   - unexplained: share of the microphone's power that the filter leaves, and that it would leave if it were
+    ///     scaled by the ratio.
+    mutating func turnedVolume(
+        ratio: Float, farOnly: Float, isSettled: Bool, unexplained: (now: Float, scaled: Float)
+    ) -> Float? {
         sinceGainChange += 1
         let isPlain =
             farOnly > Self.gainChange.alone && abs(ratio - 1) > Self.gainChange.least && ratio > Self.lostGain
         guard isSettled, isPlain, sinceGainChange > Self.gainChange.rest else { return nil }
+        guard unexplained.scaled < Self.mended * unexplained.now, usualError.isUnusual(unexplained: unexplained.now)
+        else { return nil }
         sinceGainChange = 0
         return ratio
     }

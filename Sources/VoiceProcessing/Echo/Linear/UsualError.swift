@@ -13,6 +13,9 @@ struct UsualError {
     private static let least = 50
     /// Rise above the usual, dB, that no word of a distorted echo makes.
     private static let surprise: Float = 9
+    /// Rise above the usual, dB, from which a path that is only louder or softer shows: a device that limits its
+    /// loudest words makes 4.
+    private static let noticed: Float = 6
     /// Range of shares that are told apart, dB.
     private static let range: ClosedRange<Float> = -30...0
 
@@ -31,6 +34,11 @@ struct UsualError {
     /// Whether so much is left that the path must be another.
     func isAnotherPath(unexplained: Float) -> Bool {
         blocks >= Self.least && Self.decibels(unexplained) > level + Self.surprise
+    }
+
+    /// Whether more is left than usual, as far as anything is usual yet.
+    func isUnusual(unexplained: Float) -> Bool {
+        blocks < Self.least || Self.decibels(unexplained) > level + Self.noticed
     }
 
     private static func decibels(_ share: Float) -> Float {
