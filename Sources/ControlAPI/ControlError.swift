@@ -12,6 +12,11 @@ package struct ControlError: Error, Equatable, Sendable {
         (self.status, self.code, self.message, self.field) = (status, code, message, field)
     }
 
+    /// The API's own, by the code's only status.
+    package init(_ code: ControlErrorCode, _ message: String, field: String? = nil) {
+        self.init(code.statuses[0], code.rawValue, message, field: field)
+    }
+
     /// The part of an answer, or of an event, that tells it.
     package var json: JSON {
         var members: [String: JSON] = ["code": .string(code), "message": .string(message)]
@@ -27,22 +32,20 @@ package struct ControlError: Error, Equatable, Sendable {
 
     /// A request that is none.
     package init(_ fault: HTTPFault) {
-        let code =
+        let code: ControlErrorCode =
             switch fault.status {
-            case 408: "control.timeout"
-            case 413, 414, 431: "control.tooLarge"
-            default: "control.malformed"
+            case 408: .timeout
+            case 413, 414, 431: .tooLarge
+            default: .malformed
             }
-        self.init(fault.status, code, fault.message)
+        self.init(fault.status, code.rawValue, fault.message)
     }
 
-    package static let unauthorised = ControlError(
-        401, "control.unauthorised", "give the key as 'Authorization: Bearer KEY'")
-    package static let notFound = ControlError(
-        404, "control.notFound", "there is nothing at this path, or not any more")
-    package static let busy = ControlError(429, "control.busy", "the partner has enough to do; ask again later")
+    package static let unauthorised = ControlError(.unauthorised, "give the key as 'Authorization: Bearer KEY'")
+    package static let notFound = ControlError(.notFound, "there is nothing at this path, or not any more")
+    package static let busy = ControlError(.busy, "the partner has enough to do; ask again later")
 
     package static func invalid(_ field: String?, _ message: String) -> ControlError {
-        ControlError(400, "control.invalid", field.map { "'\($0)' \(message)" } ?? message, field: field)
+        ControlError(.invalid, field.map { "'\($0)' \(message)" } ?? message, field: field)
     }
 }

@@ -76,7 +76,7 @@ final class BotSpeech: Sendable {
         }
         guard let waiting else {
             throw ControlError(
-                429, "control.busy", "\(Self.pieceLimit) pieces wait to be spoken; bring this one again a little later")
+                .busy, "\(Self.pieceLimit) pieces wait to be spoken; bring this one again a little later")
         }
         if isLast { pieces.finish() }
         return waiting

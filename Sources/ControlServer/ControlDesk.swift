@@ -73,7 +73,7 @@ actor ControlDesk {
     private func token(_ json: JSON) throws(ControlError) -> JSON {
         guard let issuer = configuration.issuer else {
             throw ControlError(
-                409, "control.noRoomKey", "this server has no key for rooms; start it with --room-secret-file")
+                .noRoomKey, "this server has no key for rooms; start it with --room-secret-file")
         }
         let grants = TokenGrants(
             identity: json["identity"]?.string ?? "", name: json["name"]?.string ?? "",
@@ -146,7 +146,7 @@ actor ControlDesk {
         let session = try use(request, client)
         let id = request.session ?? ""
         guard listeners[id, default: 0] < Self.listenerLimit else {
-            throw ControlError(429, "control.busy", "a session has \(Self.listenerLimit) listeners at most")
+            throw ControlError(.busy, "a session has \(Self.listenerLimit) listeners at most")
         }
         listeners[id, default: 0] += 1
         table.listens(1, to: id, now: ControlServer.now)

@@ -230,7 +230,7 @@ actor ControlSession {
     private func talker() throws(ControlError) -> BotTalk {
         _ = try running()
         guard let bot else {
-            throw ControlError(409, "control.partnerAnswers", "the partner speaks in this session; make one with 'bot'")
+            throw ControlError(.partnerAnswers, "the partner speaks in this session; make one with 'bot'")
         }
         return bot
     }

@@ -1,7 +1,6 @@
 /// Why a dialog with an agent's server failed, as a name that stays the same from version to version; docs/errors.md is
 /// the table of all.
 package enum DialogErrorCode: String, Sendable, CaseIterable {
-    case invalidURL = "dialog.invalidURL"
     case noKey = "dialog.noKey"
     case unknownHost = "dialog.unknownHost"
     case unreachable = "dialog.unreachable"
@@ -28,7 +27,6 @@ package enum DialogErrorCode: String, Sendable, CaseIterable {
 
     private var facts: (origin: String, again: Bool, remedy: String) {
         switch self {
-        case .invalidURL: ("configuration", false, "give a URL like wss://host/path")
         case .noKey: ("configuration", false, "put the key into a file, or into the environment")
         case .unknownHost: ("transport", true, "check the server's name, and the network")
         case .unreachable: ("transport", true, "check that the server runs, its port, and the firewall")

@@ -1,3 +1,36 @@
+/// Why a partner of this process failed, as a name that stays the same from version to version; docs/errors.md is the
+/// table of all.
+package enum PartnerErrorCode: String, Sendable, CaseIterable {
+    case notInstalled = "partner.notInstalled"
+    case invalidConfiguration = "partner.invalidConfiguration"
+    case recogniserFailed = "partner.recogniserFailed"
+    case responderFailed = "partner.responderFailed"
+    case synthesiserFailed = "partner.synthesiserFailed"
+
+    /// Who or what stands in the way, as `ErrorOrigin` names it, or which part of the partner.
+    package var origin: String { facts.origin }
+    /// Whether the same may succeed later with nothing changed.
+    package var isRetryable: Bool { facts.again }
+    /// What to do about it.
+    package var remedy: String { facts.remedy }
+
+    private var facts: (origin: String, again: Bool, remedy: String) {
+        switch self {
+        case .notInstalled: ("system", false, "install what the explanation names: tools/setup --agent")
+        case .invalidConfiguration:
+            ("configuration", false, "correct the grammar, the voice or the number that the explanation names")
+        case .recogniserFailed:
+            (
+                "recogniser", true,
+                "the turn is lost, say it again; if it comes back, check the model in /usr/share/pocketsphinx"
+            )
+        case .responderFailed: ("model", true, "ask again; what the explanation says is the responder's own reason")
+        case .synthesiserFailed:
+            ("synthesiser", true, "check that `espeak-ng --voices` has the voice, and the process's limits")
+        }
+    }
+}
+
 /// Why a partner does not hear, think or speak.
 public enum PartnerError: Error, Equatable, Sendable {
     /// A program or library is not there; `package` is what to install.
@@ -16,11 +49,11 @@ public enum PartnerError: Error, Equatable, Sendable {
     /// What went wrong, as a name for programs; see docs/errors.md.
     public var code: String {
         switch self {
-        case .notInstalled: "partner.notInstalled"
-        case .invalidConfiguration: "partner.invalidConfiguration"
-        case .recogniserFailed: "partner.recogniserFailed"
-        case .responderFailed: "partner.responderFailed"
-        case .synthesiserFailed: "partner.synthesiserFailed"
+        case .notInstalled: PartnerErrorCode.notInstalled.rawValue
+        case .invalidConfiguration: PartnerErrorCode.invalidConfiguration.rawValue
+        case .recogniserFailed: PartnerErrorCode.recogniserFailed.rawValue
+        case .responderFailed: PartnerErrorCode.responderFailed.rawValue
+        case .synthesiserFailed: PartnerErrorCode.synthesiserFailed.rawValue
         case .server(let code, _): code
         }
     }

@@ -1,29 +1,41 @@
-import Foundation
+import ControlAPI
+import TestCases
 import Testing
 
 @Suite("Errors of the control API")
 struct ControlErrorTests {
-    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
+    private static let live = "ControlServerTests/ControlLiveTests.swift"
+    private static let request = "ControlAPITests/ControlRequestTests.swift"
+    private static let http = "ControlAPITests/HTTPTests.swift"
 
-    /// The codes between two quotation marks in what the API is made of.
-    private static func codes(in folder: String) throws -> Set<String> {
-        let files = try #require(
-            FileManager.default.enumerator(at: root.appending(path: folder), includingPropertiesForKeys: nil))
-        var codes: Set<String> = []
-        for case let file as URL in files where file.pathExtension == "swift" {
-            let text = try String(contentsOf: file, encoding: .utf8)
-            codes.formUnion(text.matches(of: /"(control\.[A-Za-z]+)"/).map { String($0.1) })
+    private static let proofs: [String: ErrorProof] = [
+        "control.unauthorised": ErrorProof(live, #"refused.code == "control.unauthorised""#),
+        "control.forbidden": ErrorProof(live, #"foreign.code == "control.forbidden""#),
+        "control.notFound": ErrorProof(request, #"404, "control.notFound", nil)"#),
+        "control.methodNotAllowed": ErrorProof(request, #"405, "control.methodNotAllowed", nil)"#),
+        "control.invalid": ErrorProof(request, #"400, "control.invalid", "text")"#),
+        "control.malformed": ErrorProof(http, #"? "control.tooLarge" : "control.malformed""#),
+        "control.timeout": ErrorProof(http, #"dripping.sent.contains("\"control.timeout\"")"#),
+        "control.tooLarge": ErrorProof(http, #"? "control.tooLarge" : "control.malformed""#),
+        "control.unsupportedMediaType": ErrorProof(request, #"415, "control.unsupportedMediaType", nil)"#),
+        "control.tooManySessions": ErrorProof(live, #"crowded.code == "control.tooManySessions""#),
+        "control.busy": ErrorProof(live, #"codes.last == "control.busy""#),
+        "control.noRoomKey": ErrorProof(live, #"keyless.code == "control.noRoomKey""#),
+        "control.partnerAnswers": ErrorProof(live, #"answered.code == "control.partnerAnswers""#),
+    ]
+
+    @Test("are in the table of docs/errors.md with the statuses that they come with, and no others")
+    func table() throws {
+        let meant = ControlErrorCode.allCases.map { code in
+            let statuses = code.statuses.map(String.init).joined(separator: ", ")
+            return ErrorProof.row(code.rawValue, code.origin, code.isRetryable, "\(statuses): \(code.remedy)")
         }
-        return codes
+        #expect(try ErrorProof.rows(of: "control") == meant, "they should be:\n\(meant.joined(separator: "\n"))")
     }
 
-    @Test("Given the codes that the API answers with, then docs/errors.md has a row for each and no other")
-    func table() throws {
-        let answered = try Self.codes(in: "Sources/ControlAPI").union(Self.codes(in: "Sources/ControlServer"))
-        let page = try String(contentsOf: Self.root.appending(path: "docs/errors.md"), encoding: .utf8)
-        let listed = Set(page.matches(of: /\| `(control\.[A-Za-z]+)` \|/).map { String($0.1) })
-        #expect(answered.count >= 10)
-        #expect(listed == answered)
+    @Test("each is provoked by a test")
+    func provoked() {
+        let faults = ErrorProof.faults(of: ControlErrorCode.allCases.map(\.rawValue), Self.proofs)
+        #expect(faults.isEmpty, "\(faults.joined(separator: "\n"))")
     }
 }

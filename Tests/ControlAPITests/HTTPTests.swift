@@ -94,6 +94,8 @@ struct HTTPTests {
         exchange.take(text)
         #expect(exchange.sent.hasPrefix("HTTP/1.1 \(status) "), "\(exchange.sent.prefix(60))")
         #expect(exchange.sent.contains("\"error\"") && exchange.isOver && exchange.requests.isEmpty)
+        let code = [413, 414, 431].contains(status) ? "control.tooLarge" : "control.malformed"
+        #expect(exchange.sent.contains("\"\(code)\""), "\(exchange.sent)")
     }
 
     @Test("Given random bytes and requests that were changed, then nothing traps, and memory is bounded")
@@ -136,6 +138,7 @@ struct HTTPTests {
         dripping.connection.handleTimeout(now: .seconds(10))
         dripping.poll()
         #expect(dripping.isOver && dripping.sent.hasPrefix("HTTP/1.1 408 "))
+        #expect(dripping.sent.contains("\"control.timeout\""))
         var idle = Exchange()
         idle.take(Self.get)
         idle.connection.handleTimeout(now: HTTPConnection.idleTime - .seconds(1))

@@ -13,6 +13,9 @@ struct ControlClient: Sendable {
         var status: Int
         var head: String
         var json: JSON
+
+        /// Of an error.
+        var code: String? { json["error"]?["code"]?.string }
     }
 
     /// One request on a connection of its own.

@@ -51,11 +51,12 @@ struct ControlLiveTests {
         #expect(try await stranger.ask("GET", "/openapi.json").json == OpenAPI.document)
         let refused = try await stranger.ask("GET", "/v1/status")
         #expect(refused.status == 401 && refused.head.contains("www-authenticate: Bearer"))
-        #expect(refused.json["error"]?["code"]?.string == "control.unauthorised")
+        #expect(refused.code == "control.unauthorised")
         let wrong = ControlClient(port: stage.server.port, key: "key-of-anna-0002")
         #expect(try await wrong.ask("DELETE", "/v1/sessions/x").status == 401)
         for header in ["Origin: http://localhost", "Host: rebound.example.org"] {
-            #expect(try await stage.anna.ask("GET", "/v1/status", headers: [header]).status == 403, "\(header)")
+            let foreign = try await stage.anna.ask("GET", "/v1/status", headers: [header])
+            #expect(foreign.status == 403 && foreign.code == "control.forbidden", "\(header)")
         }
         let method = try await stage.anna.ask("TRACE", "/v1/sessions")
         #expect(method.status == 405 && method.head.contains("allow: GET, POST"))
@@ -169,10 +170,13 @@ struct ControlLiveTests {
         let first = try await stage.anna.ask("POST", "\(path)/play?more=1", long, type: "audio/wav")
         let turn = try #require(first.json["turn"]?.integer, "\(first.json)")
         var statuses: [Int] = []
+        var codes: [String?] = []
         for _ in 0..<20 where statuses.last != 429 {
-            statuses.append(
-                try await stage.anna.ask("POST", "\(path)/play?turn=\(turn)&more=1", long, type: "audio/wav").status)
+            let piece = try await stage.anna.ask("POST", "\(path)/play?turn=\(turn)&more=1", long, type: "audio/wav")
+            statuses.append(piece.status)
+            codes.append(piece.code)
         }
+        #expect(codes.last == "control.busy")
         // Two that wait, and what the far end's queue of some seconds has taken meanwhile.
         #expect(statuses.last == 429 && statuses.count <= 8, "\(statuses)")
         #expect(statuses.dropLast().allSatisfy { $0 == 202 })
@@ -249,7 +253,8 @@ struct ControlLiveTests {
         #expect(whole["heard"]?.string == "\(text) " && whole["isCut"] == false, "\(whole)")
         // Anna takes all that one client may have; Ben still gets his.
         for _ in 0..<3 { _ = try await stage.anna.makeSession() }
-        #expect(try await stage.anna.ask("POST", "/v1/sessions", json: [:]).status == 429)
+        let crowded = try await stage.anna.ask("POST", "/v1/sessions", json: [:])
+        #expect(crowded.status == 429 && crowded.code == "control.tooManySessions")
         _ = try await stage.ben.makeSession()
         await stage.server.stop()
     }
@@ -373,6 +378,18 @@ struct ControlLiveTests {
             }.value
             #expect(said == status, "\(line)")
         }
+        await stage.server.stop()
+    }
+
+    @Test("Given a server without a key for rooms, and a session in which the partner speaks, then both are told so")
+    func without() async throws {
+        let stage = try Stage { $0.issuer = nil }
+        let keyless = try await stage.anna.ask("POST", "/v1/token", json: ["room": "r", "identity": "anna"])
+        #expect(keyless.status == 409 && keyless.code == "control.noRoomKey")
+        let session = try await stage.anna.makeSession(["answers": "partner"])
+        _ = try await stage.anna.event(session, "ready")
+        let answered = try await stage.anna.ask("POST", "/v1/sessions/\(session)/say", json: ["text": "Hello."])
+        #expect(answered.status == 409 && answered.code == "control.partnerAnswers")
         await stage.server.stop()
     }
 

@@ -1,19 +1,49 @@
-import Foundation
+import TestCases
 import Testing
 
 @testable import VoiceDialog
 
 @Suite("Errors of a dialog have names that stay the same")
 struct DialogErrorTests {
+    private static let proofs: [String: ErrorProof] = [
+        "dialog.noKey": ErrorProof("RealtimePartnerTests/ChatResponderLiveTests.swift", #"code == "dialog.noKey""#),
+        "dialog.unknownHost": ErrorProof(
+            "RealtimePartnerTests/DialogFailureLiveTests.swift", #"["dialog.unknownHost", "dialog.unreachable"]"#),
+        "dialog.unreachable": ErrorProof(
+            "RealtimePartnerTests/RealtimePartnerLiveTests.swift", #"error?.code == "dialog.unreachable""#),
+        "dialog.proxyRefused": ErrorProof(
+            "RealtimePartnerTests/DialogFailureLiveTests.swift", #"== "dialog.proxyRefused""#),
+        "dialog.untrusted": ErrorProof(
+            "RealtimePartnerTests/DialogFailureLiveTests.swift", #"== "dialog.untrusted""#),
+        "dialog.unauthorised": ErrorProof("VoiceDialogTests/RealtimeDialogTests.swift", "end?.code == .unauthorised"),
+        "dialog.notFound": ErrorProof(
+            "CommandLineTests/TalkResponderLiveTests.swift", #"as? String == "dialog.notFound""#),
+        "dialog.refused": ErrorProof(
+            "RealtimePartnerTests/ChatResponderLiveTests.swift", #"codes[3] == "dialog.refused""#),
+        "dialog.rateLimited": ErrorProof(
+            "RealtimePartnerTests/ChatResponderLiveTests.swift", #"patience?.code == "dialog.rateLimited""#),
+        "dialog.quotaExhausted": ErrorProof(
+            "VoiceDialogTests/ChatAnswerTests.swift", "status: 429, code: .quotaExhausted)"),
+        "dialog.noAnswer": ErrorProof("VoiceDialogTests/RealtimeDialogTests.swift", "error?.code == .noAnswer"),
+        "dialog.lost": ErrorProof("VoiceDialogTests/RealtimeDialogTests.swift", "error?.code == .lost"),
+        "dialog.sessionExpired": ErrorProof(
+            "VoiceDialogTests/RealtimeDialogTests.swift", "error.code == .sessionExpired"),
+        "dialog.tooLarge": ErrorProof("VoiceDialogTests/ChatAnswerTests.swift", "code: .tooLarge)"),
+        "dialog.malformed": ErrorProof("VoiceDialogTests/ChatAnswerTests.swift", "code: .malformed)"),
+        "dialog.server": ErrorProof("VoiceDialogTests/ChatAnswerTests.swift", "code: .server, words:"),
+    ]
+
     @Test("the rows in docs/errors.md are those of the code")
     func table() throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let page = try String(contentsOf: root.appending(path: "docs/errors.md"), encoding: .utf8)
-        let found = page.split(separator: "\n").filter { $0.hasPrefix("| `dialog.") }.map(String.init)
         let meant = DialogErrorCode.allCases.map {
-            "| `\($0.rawValue)` | \($0.origin) | \($0.isRetryable ? "yes" : "no") | \($0.remedy) |"
+            ErrorProof.row($0.rawValue, $0.origin, $0.isRetryable, $0.remedy)
         }
-        #expect(found == meant, "the rows should be:\n\(meant.joined(separator: "\n"))")
+        #expect(try ErrorProof.rows(of: "dialog") == meant, "they should be:\n\(meant.joined(separator: "\n"))")
+    }
+
+    @Test("each is provoked by a test")
+    func provoked() {
+        let faults = ErrorProof.faults(of: DialogErrorCode.allCases.map(\.rawValue), Self.proofs)
+        #expect(faults.isEmpty, "\(faults.joined(separator: "\n"))")
     }
 }

@@ -370,6 +370,14 @@ struct RealtimeDialogTests {
         #expect(end?.code == .unauthorised)
     }
 
+    @Test("a session that is over on the server's side is told, and the server is asked for another")
+    func expired() throws {
+        var server = try DialogServer()
+        try server.send(["type": "error", "error": ["code": "session_expired", "message": "after 60 minutes"]])
+        guard case .lost(let error, again: _)? = try server.takeEvents().last else { return #expect(Bool(false)) }
+        #expect(error.code == .sessionExpired && error.explanation.contains("after 60 minutes"))
+    }
+
     @Test("with the server's turn detection all sound goes up, and it answers unasked")
     func serverTurns() throws {
         var server = try DialogServer(RealtimeSettings(turnDetection: .server(silence: .milliseconds(600))))

@@ -1,4 +1,4 @@
-import Foundation
+import TestCases
 import Testing
 import VoiceDevices
 import VoicePeers
@@ -78,18 +78,19 @@ struct ErrorCodeTests {
 
     @Test("the table in docs/errors.md is that of the engine")
     func table() throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let page = try String(contentsOf: root.appending(path: "docs/errors.md"), encoding: .utf8)
-        // An agent's server, a partner and the control API have rows of their own: DialogErrorTests, PartnerErrorTests,
-        // ControlErrorTests.
-        let others = ["dialog", "partner", "control"]
-        let found = page.split(separator: "\n")
-            .filter { row in row.hasPrefix("| `") && !others.contains { row.hasPrefix("| `\($0).") } }
-            .map(String.init)
         let meant = ErrorCode.allCases.map {
-            "| `\($0.rawValue)` | \($0.origin.rawValue) | \($0.isRetryable ? "yes" : "no") | \($0.remedy) |"
+            ErrorProof.row($0.rawValue, $0.origin.rawValue, $0.isRetryable, $0.remedy)
         }
+        var families: [String] = []
+        for code in ErrorCode.allCases {
+            let family = String(code.rawValue.prefix { $0 != "." })
+            if families.last != family { families.append(family) }
+        }
+        // An agent's server, a partner and the control API follow: DialogErrorTests, PartnerErrorTests,
+        // ControlErrorTests.
+        let found = try families.flatMap { try ErrorProof.rows(of: $0) }
         #expect(found == meant, "the table should be:\n\(meant.joined(separator: "\n"))")
+        let table = try ErrorProof.rows(of: "").map { String($0.dropFirst(3).prefix { $0 != "." }) }
+        #expect(Set(table) == Set(families).union(["dialog", "partner", "control"]))
     }
 }

@@ -1,4 +1,4 @@
-import Foundation
+import TestCases
 import Testing
 import VoicePartner
 
@@ -9,15 +9,49 @@ struct PartnerErrorTests {
         .recogniserFailed("it fell"), .responderFailed("it fell"), .synthesiserFailed("it fell"),
     ]
 
+    private static let proofs: [String: ErrorProof] = [
+        "partner.notInstalled": ErrorProof(
+            "VoicePartnerTests/OfflineSpeechLiveTests.swift", "throws: PartnerError.notInstalled(\"the model"),
+        "partner.invalidConfiguration": ErrorProof(
+            "VoicePartnerTests/PartnerErrorTests.swift", "guard case .invalidConfiguration(let sentence)? = refused"),
+        "partner.recogniserFailed": ErrorProof(
+            "VoicePartnerTests/CascadeStoryTests.swift", "let error = PartnerError.recogniserFailed("),
+        "partner.responderFailed": ErrorProof(
+            "VoicePartnerTests/CascadeStoryTests.swift", "let error = PartnerError.responderFailed("),
+        "partner.synthesiserFailed": ErrorProof(
+            "VoicePartnerTests/OfflineSpeechLiveTests.swift", "throws: PartnerError.synthesiserFailed("),
+    ]
+
     @Test("are in the table of docs/errors.md, and no others")
     func table() throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let page = try String(contentsOf: root.appending(path: "docs/errors.md"), encoding: .utf8)
-        let found = page.split(separator: "\n").filter { $0.hasPrefix("| `partner.") }.map {
-            $0.split(separator: "`")[1]
+        let meant = PartnerErrorCode.allCases.map {
+            ErrorProof.row($0.rawValue, $0.origin, $0.isRetryable, $0.remedy)
         }
-        #expect(found.map(String.init) == Self.all.map(\.code))
+        #expect(try ErrorProof.rows(of: "partner") == meant, "they should be:\n\(meant.joined(separator: "\n"))")
+        #expect(Self.all.map(\.code) == PartnerErrorCode.allCases.map(\.rawValue))
+    }
+
+    @Test("each is provoked by a test")
+    func provoked() {
+        let faults = ErrorProof.faults(of: PartnerErrorCode.allCases.map(\.rawValue), Self.proofs)
+        #expect(faults.isEmpty, "\(faults.joined(separator: "\n"))")
+    }
+
+    @Test("a voice and a pace that nobody can have are refused by what may be had")
+    func invalidVoice() {
+        for (voice, pace) in [
+            ("", 165), ("-x", 165), (String(repeating: "v", count: 65), 165), ("en", 79), ("en", 451),
+        ] {
+            var refused: PartnerError?
+            do throws(PartnerError) { _ = try EspeakSynthesiser(voice: voice, wordsPerMinute: pace) } catch {
+                refused = error
+            }
+            guard case .invalidConfiguration(let sentence)? = refused else {
+                Issue.record("'\(voice)' at \(pace) was taken")
+                continue
+            }
+            #expect(sentence.contains("\(pace)") && sentence.contains("80 to 450"))
+        }
     }
 
     @Test("what is not installed says what to install")

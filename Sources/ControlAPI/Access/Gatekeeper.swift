@@ -24,12 +24,12 @@ package struct Gatekeeper: Sendable {
     /// rebinding).
     package func checkOrigin(_ head: HTTPHead) throws(ControlError) {
         guard head.headers["origin"] == nil else {
-            throw ControlError(403, "control.forbidden", "pages in browsers are not served")
+            throw ControlError(.forbidden, "pages in browsers are not served")
         }
         guard let host = head.headers["host"] else { return }
         let name = Self.name(host)
         guard hosts.contains(name.lowercased()) else {
-            throw ControlError(403, "control.forbidden", "this server is asked by its own address, or as localhost")
+            throw ControlError(.forbidden, "this server is asked by its own address, or as localhost")
         }
     }
 

@@ -195,7 +195,7 @@ package struct ControlRequest: Equatable, Sendable {
         }
         guard allowed.isEmpty else {
             throw ControlError(
-                405, "control.methodNotAllowed", "this path takes \(allowed.joined(separator: ", "))", field: nil)
+                .methodNotAllowed, "this path takes \(allowed.joined(separator: ", "))", field: nil)
         }
         throw .notFound
     }
@@ -259,6 +259,6 @@ package struct ControlRequest: Equatable, Sendable {
     }
 
     private static func unsupported(_ types: String) -> ControlError {
-        ControlError(415, "control.unsupportedMediaType", "the content-type is to be one of: \(types)")
+        ControlError(.unsupportedMediaType, "the content-type is to be one of: \(types)")
     }
 }

@@ -33,7 +33,7 @@ package struct SessionTable: Sendable {
     package mutating func add(_ id: String, of client: String, now: Duration) throws(ControlError) {
         guard entries.count < limits.inAll, sessions(of: client).count < limits.ofClient else {
             throw ControlError(
-                429, "control.tooManySessions",
+                .tooManySessions,
                 "there are \(limits.ofClient) sessions of a client at most, and \(limits.inAll) in all; end one")
         }
         entries[id] = Entry(client: client, lastUse: now)
