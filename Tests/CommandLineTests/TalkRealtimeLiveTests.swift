@@ -55,6 +55,58 @@ struct TalkRealtimeLiveTests {
         #expect(!events.contains { "\($0)".contains("very-secret") })
     }
 
+    @Test(
+        "Given requests on standard input, when the talk is ready, then the server is asked to say, answer and know them"
+    )
+    func requests() async throws {
+        let folder = try TestFolder()
+        try AudioFile.write([Float](repeating: 0, count: 6 * 48_000), to: folder("in.wav"))
+        let server = try ScriptedRealtimeServer(answer: Self.hum(0.3))
+        let (port, input, output) = (server.port, folder("in.wav"), folder("out.wav"))
+        let result = try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread {
+                continuation.resume(
+                    with: Swift.Result {
+                        let lines = Pipe()
+                        var talk = try ChildProcess(
+                            [
+                                "talk", "--realtime", "ws://127.0.0.1:\(port)/", "--input", input, "--output", output,
+                                "--requests", "--json",
+                            ], limit: 120, input: lines.fileHandleForReading)
+                        _ = try talk.event("ready")
+                        let requests = [
+                            #"{"agent":"update","parameters":{"page":"calendar"}}"#,
+                            #"{"agent":"say","text":"One moment, please."}"#,
+                        ]
+                        try lines.fileHandleForWriting.write(
+                            contentsOf: Data((requests.joined(separator: "\n") + "\n").utf8))
+                        _ = try talk.event("answered")
+                        try lines.fileHandleForWriting.write(
+                            contentsOf: Data((#"{"agent":"ask","text":"What is next?"}"# + "\n").utf8))
+                        _ = try talk.event("answered")
+                        try lines.fileHandleForWriting.write(contentsOf: Data("nonsense\n".utf8))
+                        let warning = try talk.event("warning")
+                        #expect((warning["detail"] as? String)?.contains("no request") == true, "\(warning)")
+                        try lines.fileHandleForWriting.close()
+                        return talk.wait()
+                    })
+            }
+        }
+        #expect(result.exitCode == 0, "\(result.standardError)")
+        #expect(
+            server.requests("session.update").contains {
+                $0["session"]?["instructions"]?.string?.contains("calendar") == true
+            })
+        #expect(
+            server.requests("response.create").first?["response"]?["instructions"]?.string?.contains("One moment")
+                == true)
+        let items = server.requests("conversation.item.create")
+        #expect(
+            items.count == 1
+                && items.first.map { String(decoding: $0.encoded, as: UTF8.self) }?.contains("What is next?") == true)
+        #expect(server.requests("response.create").count == 2)
+    }
+
     @Test("a server that is not there, no server at all, and a key in plaintext")
     func refused() throws {
         let folder = try TestFolder()

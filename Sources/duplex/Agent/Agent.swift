@@ -12,7 +12,7 @@ struct Agent: AsyncParsableCommand {
             as soon as somebody speaks into its answer, or interrupts it by the room's own message. It does not hear other \
             agents, which would be answered, and answer, without end; --hear-agents has it hear them.
 
-            Apps in the room may ask it to say or answer something by messages (docs/protocol.md, section 12), an agent offline.
+            Apps in the room may ask it to say or answer something by messages (docs/protocol.md, section 12).
 
             Runs until the room is left, --seconds, or Control-C. What was heard of an answer is what has left this machine. With --record DIR there are two \
             recordings, DIR/room and DIR/conversation.

@@ -42,7 +42,7 @@ struct RealtimeOptions: ParsableArguments {
     }
 
     /// The partner at this URL.
-    func make(_ url: String) throws -> RealtimePartner {
+    func make(_ url: String, requests: PartnerRequests?) throws -> RealtimePartner {
         guard let address = WebAddress(url) else { throw Failure(.usage, "'\(url)' is no URL like wss://host/path") }
         var request = try WebSocketRequest(address, authorities: authorities)
         if let key = try key(for: address) {
@@ -52,7 +52,7 @@ struct RealtimeOptions: ParsableArguments {
             request.headers.append((name: "Authorization", value: "Bearer \(key)"))
         }
         if dialect == .beta { request.headers.append((name: "OpenAI-Beta", value: "realtime=v1")) }
-        return RealtimePartner(request, settings)
+        return RealtimePartner(request, settings, requests: requests)
     }
 
     private var settings: RealtimeSettings {

@@ -14,6 +14,9 @@ struct Talk: AsyncParsableCommand {
             With --input, the file is the microphone, in real time, and the talk ends when all of it is answered. What is heard goes to --output, whose \
             frame 0 is the input's frame 0.
 
+            With --requests other programs have the partner say something, answer what nobody spoke, or know something of them, by lines on standard input, as \
+            agents in rooms take them (docs/protocol.md, section 12): {"agent":"say","text":"One moment, please."}
+
             On a terminal the space bar begins and ends a turn (push), or begins one (tap); c cancels, q leaves.
 
             For example:
@@ -44,6 +47,7 @@ struct Talk: AsyncParsableCommand {
     var output: String?
     @Option(help: "End the talk after this many seconds.") var seconds: Double?
     @OptionGroup var recording: RecordOptions
+    @Flag(help: "Take requests to the partner from standard input, one a line.") var requests = false
     @Flag(help: "Print events and the summary as NDJSON.") var json = false
 
     /// Whether files take the sound card's place.
@@ -60,6 +64,9 @@ struct Talk: AsyncParsableCommand {
         if usesFiles, input == nil { throw ValidationError("--output needs --input, the file to speak") }
         if usesFiles, mode != .duplex {
             throw ValidationError("--mode \(mode.rawValue) needs a key; with --input, use duplex")
+        }
+        if requests, mode != .duplex {
+            throw ValidationError("--mode \(mode.rawValue) needs a key; with --requests, use duplex")
         }
     }
 

@@ -24,9 +24,9 @@ struct TalkPartner: ParsableArguments {
 
     /// The partner that was asked for.
     ///
-    /// - Parameter requests: what the app asks of it; of those offline.
+    /// - Parameter requests: what an app asks of it.
     func make(requests: PartnerRequests? = nil) throws -> any Partner {
-        if let url = server.realtime { return try server.make(url) }
+        if let url = server.realtime { return try server.make(url, requests: requests) }
         let parts = try parts.make(server)
         return CascadePartner(
             recogniser: parts.recogniser, responder: parts.responder, synthesiser: parts.synthesiser,

@@ -6,6 +6,7 @@ struct TalkRun {
     private let options: Talk
     private let partner: any Partner
     private let files: DeferredFileDevice?
+    private let requests = PartnerRequests()
     private let log: TalkLog
 
     /// Nobody has had the turn for so long behind the input's end: it is answered.
@@ -21,7 +22,7 @@ struct TalkRun {
             try OutputFile.check(output, option: "--output")
             try OutputFile.check(output, option: "--output", isNoneOf: [options.input].compactMap(\.self))
         }
-        self.partner = try partner ?? options.partner.make()
+        self.partner = try partner ?? options.partner.make(requests: requests)
         log = TalkLog(json: options.json)
         files =
             options.usesFiles
@@ -77,13 +78,26 @@ struct TalkRun {
     private func firstEnding(_ conversation: Conversation, _ events: EventStream) async -> TalkEnding {
         let (failures, continuation) = AsyncStream.makeStream(of: Failure.self)
         return await withTaskGroup(of: TalkEnding?.self) { group in
-            group.addTask { await converse(conversation) { continuation.yield($0) } }
+            let (ready, readiness) = AsyncStream.makeStream(of: Void.self)
+            group.addTask {
+                await converse(conversation, whenReady: { readiness.finish() }, fail: { continuation.yield($0) })
+            }
             group.addTask {
                 for await failure in failures { return .failed(failure) }
                 return nil
             }
             group.addTask { await watch(events, conversation) }
-            if let keyboard = Keyboard() {
+            if options.requests {
+                group.addTask {
+                    // Before, nobody takes them.
+                    for await _ in ready {}
+                    guard !Task.isCancelled else { return nil }
+                    let input = InputLines()
+                    await TalkRequests(requests: requests, conversation: conversation, log: log).obey(input.lines)
+                    input.stop()
+                    return nil
+                }
+            } else if let keyboard = Keyboard() {
                 group.addTask {
                     defer { keyboard.restore() }
                     return await TalkKeys(conversation, options.mode, log).obey(keyboard.keys)
@@ -103,14 +117,18 @@ struct TalkRun {
         }
     }
 
-    /// - Parameter fail: is told what outside the talk ends it.
-    private func converse(_ conversation: Conversation, fail: @Sendable @escaping (Failure) -> Void) async
-        -> TalkEnding?
-    {
+    /// - Parameters:
+    ///   - whenReady: is called when the partner takes requests.
+    ///   - fail: is told what outside the talk ends it.
+    private func converse(
+        _ conversation: Conversation, whenReady: @Sendable @escaping () -> Void,
+        fail: @Sendable @escaping (Failure) -> Void
+    ) async -> TalkEnding? {
         do throws(PartnerError) {
             try await partner.converse(in: conversation) { event in
                 log.show(event)
                 guard event == .ready else { return }
+                whenReady()
                 // Nothing of the input is spoken before somebody hears it.
                 do throws(DeviceError) { try files?.begin() } catch { fail(Failure(error)) }
             }
