@@ -60,6 +60,7 @@ enum HandleKind {
     static var conversation: UInt8 { @_noLocks @_noAllocation get { 4 } }
     static var playout: UInt8 { @_noLocks @_noAllocation get { 5 } }
     static var graph: UInt8 { @_noLocks @_noAllocation get { 6 } }
+    static var listener: UInt8 { @_noLocks @_noAllocation get { 7 } }
 }
 
 /// Of which side of an object a call is.

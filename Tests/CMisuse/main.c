@@ -34,6 +34,12 @@ static void *play(void *unused) {
     return NULL;
 }
 
+// What it does to its own listener has no effect.
+static void listen_wrongly(void *context, const float *samples, size_t frames, int64_t time_ns) {
+    (void)samples, (void)frames, (void)time_ns;
+    expect(dv_listener_close(atomic_load((_Atomic dv_listener *)context)), DV_WRONG_STATE, "close from a listener");
+}
+
 // An engine in every wrong way that one thread can go.
 static void misuse_engine(void) {
     dv_engine engine = 7;
@@ -80,6 +86,22 @@ static void misuse_engine(void) {
     expect(dv_pull_playback(engine, NULL, FRAMES, 0, NULL), DV_INVALID_ARGUMENT, "no playback");
     expect(dv_pull_playback(engine, sound, FRAMES, -1, &count), DV_INVALID_ARGUMENT, "a time before the clock's beginning");
     expect(dv_send_capture(engine, sound, FRAMES, INT64_C(1) << 60, &count), DV_INVALID_ARGUMENT, "another clock's time");
+    static _Atomic dv_listener own;
+    dv_listener listener = 7;
+    expect(dv_engine_listen(engine, 0, 0, listen_wrongly, &own, &listener, &error), DV_INVALID_ARGUMENT, "no point");
+    expect(listener == 0, 1, "a failure leaves no listener");
+    expect(dv_engine_listen(engine, DV_POINT_CAPTURED, 0, NULL, NULL, &listener, &error), DV_INVALID_ARGUMENT, "no ear");
+    expect(dv_engine_listen(engine, DV_POINT_MIX, 0, listen_wrongly, &own, NULL, &error), DV_INVALID_ARGUMENT, "no place");
+    expect(dv_engine_listen(engine, DV_POINT_SENT, 1, listen_wrongly, &own, &listener, &error), DV_INVALID_ARGUMENT, "who");
+    expect(
+        dv_engine_listen(engine, DV_POINT_PARTICIPANT, 0, listen_wrongly, &own, &listener, &error), DV_INVALID_ARGUMENT,
+        "nobody");
+    expect(dv_listener_close(engine), DV_INVALID_HANDLE, "an engine is no listener");
+    expect(dv_engine_listen(engine, DV_POINT_CAPTURED, 0, listen_wrongly, &own, &listener, &error), DV_OK, "listener");
+    expect(dv_listener_close(listener), DV_OK, "close");
+    expect(dv_listener_close(listener), DV_INVALID_HANDLE, "close twice");
+    expect(dv_engine_listen(engine, DV_POINT_CAPTURED, 0, listen_wrongly, &own, &listener, &error), DV_OK, "listener");
+    atomic_store(&own, listener);
     // Times that lie ages apart and before each other, as of another clock: what they harm is the echo canceller alone.
     const int64_t times[] = {1, (INT64_C(1) << 60) - 1, INT64_C(1) << 59, 0, 1000, (INT64_C(1) << 60) - 2, 5};
     for (int i = 0; i < 70; i++) {

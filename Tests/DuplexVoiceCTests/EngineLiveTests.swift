@@ -1,9 +1,30 @@
 import CDuplexVoice
 import Foundation
+import Synchronization
 import Testing
 import VoiceEngine
 import VoiceRealtime
 import VoiceTransport
+
+/// What a listener has heard, on the media thread.
+private struct Heard: ~Copyable {
+    let listener = Atomic<dv_listener>(0)
+    let frames = Atomic<Int>(0)
+    /// Samples that were not sent.
+    let others = Atomic<Int>(0)
+    /// What it was answered when it closed itself.
+    let closes = Atomic<Int32>(0)
+}
+
+private func count(_ context: UnsafeMutableRawPointer?, _ samples: UnsafePointer<Float>, _ frames: Int, _ time: Int64) {
+    guard let heard = unsafe context?.assumingMemoryBound(to: Heard.self) else { return }
+    for index in 0..<frames where unsafe samples[index] != 0.25 {
+        unsafe heard.pointee.others.wrappingAdd(1, ordering: .relaxed)
+    }
+    let listener = unsafe heard.pointee.listener.load(ordering: .relaxed)
+    if listener != 0 { unsafe heard.pointee.closes.store(dv_listener_close(listener).rawValue, ordering: .relaxed) }
+    unsafe heard.pointee.frames.wrappingAdd(frames, ordering: .relaxed)
+}
 
 extension LibraryTests {
     @Suite("Engines that run")
@@ -186,6 +207,48 @@ extension LibraryTests {
             #expect(unsafe dv_conversation_start_speech(talk, &error) == DV_WRONG_STATE)
             #expect(text(of: error.code) == "turn.notInThisMode")
             #expect(dv_far_end_close(farEnd) == DV_OK && dv_conversation_close(talk) == DV_OK)
+        }
+
+        @Test("a listener hears the microphone on the media thread, and nothing once it was closed")
+        func listener() throws {
+            let engine = try CEngine()
+            var (listener, error) = (7 as dv_listener, dv_error())
+            let heard = UnsafeMutablePointer<Heard>.allocate(capacity: 1)
+            unsafe heard.initialize(to: Heard())
+            defer {
+                unsafe heard.deinitialize(count: 1)
+                unsafe heard.deallocate()
+            }
+            let captured = UInt32(DV_POINT_CAPTURED)
+            func listen(_ point: UInt32, _ participant: UInt32 = 0) -> dv_status {
+                unsafe dv_engine_listen(engine.handle, point, participant, count, heard, &listener, &error)
+            }
+            #expect(listen(captured) == DV_WRONG_STATE && listener == 0)
+            #expect(engine.start() == DV_OK)
+            let wrong: [(UInt32, UInt32)] = [(0, 0), (6, 0), (captured, 1), (UInt32(DV_POINT_PARTICIPANT), 0)]
+            for (point, participant) in wrong {
+                #expect(listen(point, participant) == DV_INVALID_ARGUMENT && listener == 0, "\(point)")
+            }
+            #expect(unsafe dv_engine_listen(engine.handle, 1, 0, nil, nil, &listener, &error) == DV_INVALID_ARGUMENT)
+            #expect(unsafe dv_engine_listen(engine.handle, 1, 0, count, nil, nil, &error) == DV_INVALID_ARGUMENT)
+            // When
+            #expect(listen(captured) == DV_OK && listener != 0)
+            unsafe heard.pointee.listener.store(listener, ordering: .relaxed)
+            let sound = [Float](repeating: 0.25, count: 480)
+            while unsafe heard.pointee.frames.load(ordering: .relaxed) < 4_800 {
+                #expect(unsafe dv_send_capture(engine.handle, sound, 480, 0, nil) == DV_OK)
+                usleep(1_000)
+            }
+            // Then
+            #expect(unsafe heard.pointee.others.load(ordering: .relaxed) == 0)
+            #expect(unsafe heard.pointee.closes.load(ordering: .relaxed) == DV_WRONG_STATE.rawValue)
+            #expect(dv_listener_close(listener) == DV_OK && dv_listener_close(listener) == DV_INVALID_HANDLE)
+            let frames = unsafe heard.pointee.frames.load(ordering: .relaxed)
+            for _ in 0..<20 {
+                #expect(unsafe dv_send_capture(engine.handle, sound, 480, 0, nil) == DV_OK)
+                usleep(1_000)
+            }
+            #expect(unsafe heard.pointee.frames.load(ordering: .relaxed) == frames)
         }
 
         @Test("a far end outlives its engine's handle, and takes nothing more")

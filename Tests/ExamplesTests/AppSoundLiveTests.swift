@@ -44,6 +44,21 @@ struct AppSoundLiveTests {
         await engine.stop()
     }
 
+    @Test("the loudest sample of the microphone is held, and what comes later is not measured")
+    func peakHeld() async throws {
+        let engine = try engine()
+        try await engine.start()
+        let (captured, _) = try await beforeAndAfter(.milliseconds(500), on: engine)
+        #expect(captured.count == 24_000)
+        let loudest = try await peak(of: engine) {
+            let (before, _) = try await beforeAndAfter(.milliseconds(1_000), on: engine)
+            #expect(before.contains { abs($0) > 0.01 })
+        }
+        #expect((0.01...1).contains(loudest), "\(loudest)")
+        #expect(try await peak(of: engine) {} < 2)
+        await engine.stop()
+    }
+
     @Test("a session is recorded into a folder, and is run again bit for bit")
     func recorded() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "report-\(UUID().uuidString)").path()

@@ -15,7 +15,7 @@ private struct NoStore: RecordingStore {
 @Suite("All that is asked of the media thread at once")
 struct MediaLoadAllocationTests {
     @Test(
-        "Given a recorder, every tap, a meter, a far end that is spoken into and talkers with sinks, when as many commands come as the ring takes, then the media thread allocates nothing and waits for nothing",
+        "Given a recorder, every tap, listeners, a meter, a far end that is spoken into and talkers with sinks, when as many commands come as the ring takes, then the media thread allocates nothing and waits for nothing",
         .enabled(if: areAllocationsCounted, "needs optimised code and the allocation counter"))
     func everything() throws {
         // Given
@@ -31,6 +31,10 @@ struct MediaLoadAllocationTests {
         let sinks = try (0..<4).map { try rig.core.openSink(of: ParticipantID(rawValue: $0), rate: .hertz16000) }
         let taps = try SoundPoint.allCases.flatMap { point in
             try [SoundRate.hertz16000, .hertz24000, .hertz48000].map { try rig.core.openTap(at: point, rate: $0) }
+        }
+        let listeners = try [SinkSource.point(.captured), .point(.mix), .participant(0)].map { source in
+            let listener = CountingListener()
+            return (listener, try rig.core.listen(to: source, with: listener))
         }
         let music = try rig.core.openStream("music", .music) { _ in }
         let start = RTPStreamStart(
@@ -65,6 +69,7 @@ struct MediaLoadAllocationTests {
         #expect(rig.core.recorder?.status.lostRuns == 0 && rig.core.recorder?.status.end == nil)
         #expect(rig.core.recorder?.status.bytes ?? 0 > 500_000)
         #expect(rig.statistics.farEnds.count == 2 && rig.statistics.streams.count == 2)
-        withExtendedLifetime((sinks, taps, meter)) {}
+        #expect(listeners.allSatisfy { $0.0.heardFrames > 48_000 })
+        withExtendedLifetime((sinks, taps, meter, listeners)) {}
     }
 }

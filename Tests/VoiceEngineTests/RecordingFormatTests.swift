@@ -31,7 +31,7 @@ struct RecordingFormatTests {
     /// A new command needs a sample above, and a number.
     private static func isSampled(_ command: MediaCommand) -> Bool {
         switch command {
-        case .openFarEnd, .openSink, .openMeter: false
+        case .openFarEnd, .openSink, .openMeter, .openListener: false
         case .keepForRoom, .publish, .report, .stopPublishing, .stopStream, .beginStreamGeneration, .setMuted,
             .setMuteKind, .setProcessing, .setSending, .changeCapture, .changePlayback, .addStream, .setStreamMuted,
             .removeStream, .setVolume, .levelTalkers, .flush, .beginGeneration, .beginUtterance, .watchAnswers,

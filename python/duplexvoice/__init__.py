@@ -8,7 +8,7 @@ recordings; `Playout` is the jitter buffer; `Graph` runs stages that a JSON desc
 
 from ._library import version as __version__
 from .conversation import AnswerLatency, Conversation
-from .engine import Engine
+from .engine import Engine, Listener
 from .enumerations import (
     Backend,
     Connection,
@@ -27,6 +27,7 @@ from .enumerations import (
     Role,
     Route,
     Sound,
+    SoundPoint,
     Status,
     TalkMode,
     Turn,
@@ -80,6 +81,7 @@ __all__ = [
     "GraphPort",
     "InternalError",
     "InterruptibleBy",
+    "Listener",
     "MemoryLock",
     "NetworkError",
     "Noise",
@@ -99,6 +101,7 @@ __all__ = [
     "Settings",
     "Snapshot",
     "Sound",
+    "SoundPoint",
     "Statistics",
     "Status",
     "TalkMode",

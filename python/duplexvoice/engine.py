@@ -15,7 +15,18 @@ from ._handle import Handle
 from ._library import argument, check, encoded, ffi, lib, new_error, sized
 from ._structures import read
 from .conversation import Conversation
-from .enumerations import Backend, EnginePreset, InterruptibleBy, MemoryLock, Preset, Role, Route, Sound, TalkMode
+from .enumerations import (
+    Backend,
+    EnginePreset,
+    InterruptibleBy,
+    MemoryLock,
+    Preset,
+    Role,
+    Route,
+    Sound,
+    SoundPoint,
+    TalkMode,
+)
 from .events import Event, EventWaits, next_event
 from .far_end import FarEnd, whole
 from .processor import Settings
@@ -23,6 +34,10 @@ from .statistics import Participant, Snapshot, Statistics, TalkerStatistics
 
 _MOST_PARTICIPANTS = 256
 _RATES = (16_000, 24_000, 48_000)
+
+
+class Listener(Handle):
+    """A function that hears sound on the engine's media thread; closing it waits for a call that runs."""
 
 
 class Engine(Handle):
@@ -113,6 +128,19 @@ class Engine(Handle):
         time = whole(time_ns, "time_ns", (1 << 60) - 1)
         check(lib.dv_pull_playback(self._handle, _sound.pointer(sound), len(sound), time, ffi.NULL))
         return sound
+
+    def listen(self, point: SoundPoint, function: int, *, participant: int = 0, context: int = 0) -> Listener:
+        """Has a `dv_sound_listener` hear a point of the sound's way, on the media thread, up to 4 at once.
+
+        `function` is the address of machine code, such as a compiled library's or numba's `cfunc(...).address`; see
+        duplexvoice.h for what it must not do. A function in Python would make the sound wait for the interpreter.
+        """
+        handle, error = ffi.new("dv_listener *"), new_error()
+        call = ffi.cast("dv_sound_listener", whole(function, "function", (1 << 64) - 1))
+        place = whole(context, "context", (1 << 64) - 1)
+        kind, who = whole(point, "point"), whole(participant, "participant")
+        check(lib.dv_engine_listen(self._handle, kind, who, call, ffi.cast("void *", place), handle, error), error)
+        return Listener(int(handle[0]), lib.dv_listener_close)
 
     # Events
 

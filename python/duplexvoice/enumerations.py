@@ -129,6 +129,16 @@ class Route(IntEnum):
     SPEAKER = 2
 
 
+class SoundPoint(IntEnum):
+    """Where a listener hears the sound on its way through an engine."""
+
+    CAPTURED = 1
+    PROCESSED = 2
+    SENT = 3
+    MIX = 4
+    PARTICIPANT = 5
+
+
 class EventKind(IntEnum):
     """What happened; duplexvoice.h says which fields of an event say more of it."""
 

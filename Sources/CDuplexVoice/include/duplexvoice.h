@@ -8,9 +8,9 @@
 // Threads. Every function says of which side of its object it is: sound or control. Calls of a sound side neither allocate nor lock, wait or call the system,
 // but for one write to an eventfd where that is said; with a processor's backend of another library's, as far as that keeps to it (WebRTC's module has mutexes
 // of its own). A sound side takes one call at a time, from any thread; one that comes while another runs returns DV_BUSY and does nothing. Sound and control
-// never wait for each other, so an audio callback and a window may use the same object. An engine never calls back: its events are fetched with
-// dv_engine_next_event. A graph calls the functions that it was given, on threads of the library's and never on a real-time one; from such a function, a
-// dv_graph_* function that would wait for the graph returns DV_WRONG_STATE.
+// never wait for each other, so an audio callback and a window may use the same object. An engine calls no function but a
+// dv_sound_listener, on its media thread; its events are fetched with dv_engine_next_event. A graph calls the functions that it was given, on threads of the
+// library's and never on a real-time one; from such a function, a dv_graph_* function that would wait for the graph returns DV_WRONG_STATE.
 //
 // Structures. `size` is set to `sizeof` by the caller. A library older than the caller takes a longer structure as long as what it does not know is
 // zero, and else returns DV_UNSUPPORTED; a newer one takes a shorter structure for one whose further fields are zero. Zero is the default of every
@@ -635,6 +635,54 @@ dv_status dv_pull_playback(
 /// Sound side, playback; arguments and statuses as dv_send_capture's, with the time at the DAC.
 dv_status dv_send_reference(
     dv_engine engine, const float *DV_NULLABLE samples, size_t frames, int64_t time_ns, size_t *DV_NULLABLE taken);
+
+// MARK: Listening
+
+/// Where a dv_sound_listener hears the sound on its way through an engine.
+enum {
+    /// What the microphone captured, as the device gave it, echo and all.
+    DV_POINT_CAPTURED = 1,
+    /// The microphone behind canceller, suppressor and gain control; also while muted.
+    DV_POINT_PROCESSED = 2,
+    /// What a room gets: silent while muted.
+    DV_POINT_SENT = 3,
+    /// All that is played, mixed and limited, before the output's volume.
+    DV_POINT_MIX = 4,
+    /// What is heard of one participant, before volume and mix.
+    DV_POINT_PARTICIPANT = 5
+};
+
+/// A listener of an engine's.
+typedef uint64_t dv_listener;
+
+/// Hears a block, on the engine's media thread, which is real-time, one call at a time: all that the engine sends and
+/// plays waits for its return. It must not wait, lock, allocate, make system calls, write to a log or a file, or call
+/// the engine, and takes a small part of the block's length at most: 0.1 ms is much. What takes longer belongs to
+/// another thread, behind an atomic or a wait-free ring. dv_processor and dv_playout may be used in it, whose sound sides
+/// are wait-free.
+///
+/// - `samples`: `frames` of mono at 48 kHz, full scale ±1, up to 480; valid during the call only.
+/// - `time_ns`: when the first of them was at the ADC, or, of DV_POINT_MIX and DV_POINT_PARTICIPANT, will be at the DAC,
+///   as predicted: CLOCK_MONOTONIC.
+typedef void (*dv_sound_listener)(void *DV_NULLABLE context, const float *samples, size_t frames, int64_t time_ns);
+
+/// Has `call` hear a point of the sound's way from now on, until dv_listener_close or the engine's stop; up to 4 at once.
+///
+/// - `point`: DV_POINT_…
+/// - `participant`: of DV_POINT_PARTICIPANT who; 0 otherwise. One who is not in the room gives no sound.
+/// - `context`: handed to `call`; must last until dv_listener_close has returned.
+/// - `listener`: where the handle goes; 0 after a failure.
+///
+/// Control side. DV_WRONG_STATE: the engine does not run. DV_INVALID_ARGUMENT: null, another point, or a participant
+/// where there is none to be. DV_EXHAUSTED, DV_TOO_MANY, DV_INVALID_HANDLE.
+dv_status dv_engine_listen(
+    dv_engine engine, uint32_t point, uint32_t participant, dv_sound_listener DV_NULLABLE call,
+    void *DV_NULLABLE context, dv_listener *DV_NULLABLE listener, dv_error *DV_NULLABLE error);
+
+/// Ends it. Its function is not called any more once this has returned: waits for a call that runs.
+///
+/// Control side. DV_WRONG_STATE: called from such a function; nothing is ended. DV_INVALID_HANDLE.
+dv_status dv_listener_close(dv_listener listener);
 
 // MARK: Events
 

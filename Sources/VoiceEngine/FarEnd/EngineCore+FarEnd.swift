@@ -45,6 +45,19 @@ extension EngineCore {
         SoundPointTap(try openSink(.point(point), rate: rate), at: point)
     }
 
+    /// Has the media thread call a listener from its next run on. Allocates.
+    package func listen(to source: SinkSource, with listener: any SoundListener) throws(EngineError) -> SoundListening {
+        let line = ListenerLine(listener)
+        let number = try farEnds.add(line)
+        do throws(EngineError) {
+            try send(.openListener(ListenerHandle(line, number: number, source: source)))
+        } catch {
+            farEnds.remove(number)
+            throw error
+        }
+        return SoundListening(line)
+    }
+
     private func openSink(_ source: SinkSource, rate: SoundRate) throws(EngineError) -> SinkLine {
         let line = try SinkLine(rate: rate)
         let number = try farEnds.add(line)

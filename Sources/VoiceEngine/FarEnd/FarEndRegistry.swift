@@ -9,12 +9,14 @@ final class FarEndRegistry: Sendable {
         case stream(FarEndLine)
         case sink(SinkLine)
         case meter(MeterLine)
+        case listener(ListenerLine)
 
         func end() {
             switch self {
             case .farEnd(let line), .stream(let line): line.end()
             case .sink(let line): line.waiters.end()
             case .meter(let line): line.end()
+            case .listener: break
             }
         }
 
@@ -22,6 +24,7 @@ final class FarEndRegistry: Sendable {
         var isStream: Bool { if case .stream = self { true } else { false } }
         var isSink: Bool { if case .sink = self { true } else { false } }
         var isMeter: Bool { if case .meter = self { true } else { false } }
+        var isListener: Bool { if case .listener = self { true } else { false } }
     }
 
     private struct State {
@@ -75,6 +78,15 @@ final class FarEndRegistry: Sendable {
         return number
     }
 
+    /// Keeps a listener, the same way.
+    func add(_ line: ListenerLine) throws(EngineError) -> UInt64 {
+        let limit = SoundListening.maximumListeners
+        guard let number = state.withLock({ $0.add(.listener(line), atMost: limit, like: \.isListener) }) else {
+            throw .resourcesExhausted("\(limit) listeners are open, or closing; close one")
+        }
+        return number
+    }
+
     /// The far ends that are open, the oldest first.
     var openFarEnds: [FarEndID] {
         state.withLock { state in
@@ -91,7 +103,7 @@ final class FarEndRegistry: Sendable {
         guard let line = state.withLock({ $0.lines[news.line] }) else { return }
         switch line {
         case .farEnd(let line), .stream(let line): line.observer.withLock { $0 }?(news)
-        case .sink, .meter: break
+        case .sink, .meter, .listener: break
         }
         switch (news.kind, line) {
         case (.room, .farEnd(let line)), (.room, .stream(let line)): line.room.resume()

@@ -65,7 +65,7 @@ struct MixMoment: BitwiseCopyable {
 ///     far end's queue ─► mix          near end, processed and muted ─► far end's sink
 ///     stream's queue  ─► send ring
 ///                                     a participant, decoded        ─► its sink
-///                                     points of the way             ─► their taps
+///                                     points of the way             ─► their taps and listeners
 ///
 /// The slot of the mix that a remote talker has in ``StreamTable``, a local one has here: two tables and not one of
 /// two-sided slots, since Swift cannot change the payload of a noncopyable enum where it lies.
@@ -83,8 +83,10 @@ struct FarEndTable: ~Copyable {
     private var farEnds = InlineArray<8, FarEndHandle?>(repeating: nil)
     private var closing = InlineArray<8, MonotonicTime?>(repeating: nil)
     private var sinks = InlineArray<16, SinkHandle?>(repeating: nil)
+    private var listeners = InlineArray<4, ListenerHandle?>(repeating: nil)
     private(set) var farEndCount = 0
     private(set) var sinkCount = 0
+    private var listenerCount = 0
     private var meters = LevelMeters()
     private let watch: StageWatch?
     private var rendered: ValueConsumer<RenderedSpan>
@@ -114,6 +116,13 @@ struct FarEndTable: ~Copyable {
         guard let free = sinks.indices.first(where: { sinks[$0] == nil }) else { return }
         sinks[free] = handle
         sinkCount += 1
+    }
+
+    /// Calls a listener from now on.
+    mutating func open(_ handle: ListenerHandle) {
+        guard let free = listeners.indices.first(where: { listeners[$0] == nil }) else { return }
+        listeners[free] = handle
+        listenerCount += 1
     }
 
     /// Feeds a meter from now on.
@@ -245,15 +254,22 @@ struct FarEndTable: ~Copyable {
     }
 
     /// Whether anybody listens to single participants.
-    var isHeard: Bool { sinkCount > 0 || watch != nil }
+    var isHeard: Bool { sinkCount + listenerCount > 0 || watch != nil }
 
-    /// Gives a source's sinks what it sounds at `time`; nothing where that is not known.
+    /// Gives a source's sinks and listeners what it sounds at `time`; nothing where that is not known.
     mutating func hear(_ source: SinkSource, _ frames: Span<Float>, time: MonotonicTime?) {
         watch?.hear(Stage(source: source), frames)
-        guard sinkCount > 0, let time else { return }
-        for index in sinks.indices {
-            guard let sink = sinks[index], sink.source == source else { continue }
-            unsafe sink.tap.pointee.write(frames, time: time)
+        guard let time else { return }
+        if sinkCount > 0 {
+            for index in sinks.indices {
+                guard let sink = sinks[index], sink.source == source else { continue }
+                unsafe sink.tap.pointee.write(frames, time: time)
+            }
+        }
+        guard listenerCount > 0 else { return }
+        for index in listeners.indices {
+            guard let listener = listeners[index], listener.source == source else { continue }
+            listener.hear(frames, time: time)
         }
     }
 
@@ -267,7 +283,7 @@ struct FarEndTable: ~Copyable {
     /// Tells what has come to pass, and lets go of what is closed.
     mutating func tell(now: MonotonicTime) {
         if meters.count > 0 { tellLevels(now: now) }
-        guard farEndCount > 0 || sinkCount > 0 else { return }
+        guard farEndCount + sinkCount + listenerCount > 0 else { return }
         var told = 0
         for index in farEnds.indices {
             guard let farEnd = farEnds[index] else { continue }
@@ -289,6 +305,12 @@ struct FarEndTable: ~Copyable {
                 sinks[index] = nil
                 sinkCount -= 1
             }
+        }
+        for index in listeners.indices {
+            guard let listener = listeners[index], listener.isClosed else { continue }
+            guard push(FarEndNews(kind: .closed, line: listener.number)) else { return }
+            listeners[index] = nil
+            listenerCount -= 1
         }
     }
 

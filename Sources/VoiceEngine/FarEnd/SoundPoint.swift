@@ -12,7 +12,7 @@ public enum SoundPoint: UInt8, CaseIterable, Sendable {
 }
 
 /// What a sink hears: a participant, or a point of the way.
-struct SinkSource: BitwiseCopyable, Equatable, Sendable {
+package struct SinkSource: BitwiseCopyable, Equatable, Sendable {
     /// The participant's number, or the point's behind all of those.
     let code: UInt64
 

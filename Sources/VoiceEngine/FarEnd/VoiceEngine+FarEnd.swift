@@ -31,4 +31,23 @@ extension VoiceEngine {
         guard let core else { throw .notStarted }
         return try core.openTap(at: point, rate: rate)
     }
+
+    /// Has a listener hear a point of the sound's way on the media thread itself, a real-time thread: see
+    /// ``SoundListener/hear(_:at:)`` for what it must not do there. Up to ``SoundListening/maximumListeners`` at once.
+    ///
+    /// - Throws: ``EngineError/notStarted``, ``EngineError/resourcesExhausted(_:)``, ``EngineError/overloaded``.
+    public func listen(
+        at point: SoundPoint, with listener: any SoundListener
+    ) throws(EngineError) -> SoundListening {
+        guard let core else { throw .notStarted }
+        return try core.listen(to: .point(point), with: listener)
+    }
+
+    /// The same of what is heard of one participant, before volume and mix; see ``ParticipantSink``.
+    public func listen(
+        to participant: ParticipantID, with listener: any SoundListener
+    ) throws(EngineError) -> SoundListening {
+        guard let core else { throw .notStarted }
+        return try core.listen(to: .participant(participant.rawValue), with: listener)
+    }
 }

@@ -52,6 +52,8 @@ package enum MediaCommand: BitwiseCopyable, Sendable {
     case openFarEnd(FarEndHandle)
     /// Feed a sink of one participant, or of a point of the way, until it is closed.
     case openSink(SinkHandle)
+    /// Call a listener, until it is closed.
+    case openListener(ListenerHandle)
     /// Measure levels, until the meter is closed.
     case openMeter(MeterHandle)
     /// Watch a far end's answers for interruptions, or no more.

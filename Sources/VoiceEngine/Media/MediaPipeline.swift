@@ -163,6 +163,7 @@ struct MediaPipeline: ~Copyable {
         case .openFarEnd(let handle): farEnds.open(handle)
         case .openSink(let handle): farEnds.open(handle)
         case .openMeter(let handle): farEnds.open(handle)
+        case .openListener(let handle): farEnds.open(handle)
         case .watchAnswers(let order): watch.answers.follow(order, farEnds: &farEnds)
         case .watchTalker(let order):
             watch.talker.follow(order)

@@ -25,6 +25,8 @@ enum RecordedCommand {
                 handle.encoding.map { .openStream(handle.number, $0) } ?? .openFarEnd(handle.number)
             case .openSink(let handle): .openSink(handle.number)
             case .openMeter(let handle): .openMeter(handle.number)
+            // Who hears changes nothing, in whichever way.
+            case .openListener(let handle): .openSink(handle.number)
             default: .media(command)
             }
     }
@@ -111,7 +113,7 @@ enum RecordedCommand {
 
         mutating func take(_ command: MediaCommand) {
             switch command {
-            case .openFarEnd, .openSink, .openMeter: break
+            case .openFarEnd, .openSink, .openMeter, .openListener: break
             case .keepForRoom: kind = 4
             case .publish(let start):
                 kind = 5
