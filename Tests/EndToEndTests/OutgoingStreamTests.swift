@@ -15,7 +15,7 @@ struct OutgoingStreamTests {
 
     /// A call whose side A says nothing, over a network of 20 ms, and whose loudspeakers and microphones do nothing of
     /// their own.
-    private static func call(seed: UInt64 = 1) throws -> SimulatedCall {
+    private static func call(seed: UInt64 = 1, longest: Duration = .seconds(14)) throws -> SimulatedCall {
         var configuration = SimulatedCall.Configuration(talkers: [
             SpeechSource([], repetition: .once), SpeechSource([], repetition: .once),
         ])
@@ -23,7 +23,7 @@ struct OutgoingStreamTests {
         configuration.engine.backend = .bypass
         configuration.engine.processing = .bypass
         configuration.seed = seed
-        configuration.longest = .seconds(14)
+        configuration.longest = longest
         configuration.publishing = .anyone
         let call = try SimulatedCall(configuration)
         call.run(for: .seconds(1))
@@ -98,6 +98,118 @@ struct OutgoingStreamTests {
         let end = call.elapsed / .seconds(1)
         call.run(for: .seconds(1))
         #expect(Self.loudness(call, end + 0.3...end + 0.9) < Self.noise)
+    }
+
+    /// A call in which A plays music for as long as there is any, and says nothing.
+    private struct Concert {
+        let call: SimulatedCall
+        let music: OutgoingStream
+        private var said: ArraySlice<Float>
+
+        init(_ adaptation: SenderAdaptationPolicy, seconds: Int) throws {
+            call = try OutgoingStreamTests.call(longest: .seconds(seconds + 2))
+            var configuration = OutgoingStreamConfiguration.music
+            configuration.adaptation = adaptation
+            music = try call.publish(stream: "music", .a, configuration)
+            said = SyntheticMusic.samples(frames: seconds * 48_000, seed: 2)[...]
+        }
+
+        /// Goes on for so many seconds; the share of what B's loudspeaker sounded of it that was made up.
+        mutating func play(_ seconds: Int) throws -> Double {
+            let before = try received.playout
+            for _ in 0..<seconds * 10 {
+                #expect(OutgoingStreamTests.feed(music, said.prefix(4_800)) == 4_800)
+                said = said.dropFirst(4_800)
+                call.run(for: .milliseconds(100))
+            }
+            let after = try received.playout
+            return Double(after.concealedSamples - before.concealedSamples)
+                / Double(max(after.pulledSamples - before.pulledSamples, 1))
+        }
+
+        func setNetwork(_ change: (inout NetworkConditions) -> Void) throws {
+            var conditions = NetworkConditions.lan
+            conditions.baseDelay = .milliseconds(20)
+            change(&conditions)
+            try call.setNetwork(conditions, .a)
+        }
+
+        var sent: EngineStatistics.Outgoing {
+            get throws { try #require(call.statistics(.a).outgoing.first) }
+        }
+
+        private var received: EngineStatistics.Stream {
+            get throws {
+                let source = try sent.synchronizationSource
+                return try #require(call.statistics(.b).streams.first { $0.synchronizationSource == source })
+            }
+        }
+    }
+
+    @Test("Given music, when a listener reports, then what it says of the music is known apart from the microphone")
+    func reports() throws {
+        var concert = try Concert(.adaptive, seconds: 9)
+        try concert.setNetwork { _ in }
+        concert.call.run(for: .milliseconds(500))
+        _ = try concert.play(5)
+        let listener = try #require(try concert.sent.remoteInbound.first)
+        #expect(try concert.sent.remoteInbound.count == 1 && concert.sent.packetsSent > 240)
+        #expect(listener.fractionLost == 0 && listener.packetsLost == 0)
+        // Four ways of 20 ms, of which B's are the default network's
+        let roundTrip = try #require(listener.roundTripTime)
+        let own = try #require(concert.call.statistics(.a).remoteInbound.first?.roundTripTime)
+        #expect(abs(roundTrip.milliseconds - own.milliseconds) < 10, "\(roundTrip), and \(own) of the microphone")
+        #expect(concert.call.statistics(.b).reports.malformed == 0)
+        // When the network loses every fifth packet of A's
+        try concert.setNetwork { $0.loss = .independent(0.2) }
+        _ = try concert.play(3)
+        let later = try #require(try concert.sent.remoteInbound.first)
+        #expect(later.packetsLost > 10 && later.fractionLost > 0.05, "\(later)")
+    }
+
+    @Test(
+        "Given music of which bursts are lost, when that is reported, then packets are repeated and less is made up, until nothing is lost any more",
+        .enabled(if: isOptimised))
+    func bursts() throws {
+        var adaptive = try Concert(.adaptive, seconds: 62)
+        var fixed = try Concert(.fixed, seconds: 30)
+        func lose(_ concert: inout Concert) throws -> Double {
+            concert.call.run(for: .milliseconds(500))
+            _ = try concert.play(2)
+            try concert.setNetwork { $0.loss = .bursts(0.12, meanBurst: 3) }
+            _ = try concert.play(12)
+            return try concert.play(14)
+        }
+        let (restored, made) = (try lose(&adaptive), try lose(&fixed))
+        #expect(try adaptive.sent.copies > 0 && adaptive.sent.copyBytesSent > 6_000)
+        #expect(try fixed.sent.copyBytesSent == 0)
+        #expect(made > 0.05 && restored < 0.8 * made, "\(restored) against \(made)")
+        try adaptive.setNetwork { _ in }
+        _ = try adaptive.play(30)
+        #expect(try adaptive.sent.copies == 0)
+        // And the microphone is as it was
+        #expect(try adaptive.sent.encoder?.bitratePerSecond == 96_000)
+    }
+
+    @Test("Given a path that has less than the music takes, when that shows, then it takes less of it")
+    func narrow() throws {
+        func dropped(_ adaptation: SenderAdaptationPolicy) throws -> (early: Int, late: Int, bitrate: Int) {
+            var concert = try Concert(adaptation, seconds: 26)
+            concert.call.run(for: .milliseconds(500))
+            _ = try concert.play(3)
+            try concert.setNetwork { $0.rateLimit = .init(bitsPerSecond: 80_000, longestWait: .milliseconds(200)) }
+            _ = try concert.play(6)
+            let early = concert.call.network(.a).up.droppedByQueue
+            _ = try concert.play(9)
+            let before = concert.call.network(.a).up.droppedByQueue
+            _ = try concert.play(6)
+            let late = concert.call.network(.a).up.droppedByQueue - before
+            return (early, late, try concert.sent.encoder?.bitratePerSecond ?? 0)
+        }
+        let (adaptive, fixed) = (try dropped(.adaptive), try dropped(.fixed))
+        #expect(adaptive.early > 20 && fixed.late > 20, "\(adaptive), \(fixed)")
+        #expect(adaptive.bitrate < 80_000 && fixed.bitrate == 96_000, "\(adaptive), \(fixed)")
+        #expect(adaptive.late < fixed.late / 3, "\(adaptive), \(fixed)")
     }
 
     @Test("Given a soft and a loud talker, when talkers are levelled, then what was 12 dB apart is played within 2 dB")

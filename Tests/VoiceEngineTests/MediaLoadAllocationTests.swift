@@ -40,6 +40,7 @@ struct MediaLoadAllocationTests {
         let start = RTPStreamStart(
             synchronizationSource: 2, sequenceNumber: 0, timestamp: 0, line: music.id.rawValue)
         try rig.core.send(.publish(start))
+        rig.ownSources = [1, 2]
         try rig.core.send(.levelTalkers(TalkerLevelling()))
         let meter = try rig.core.openMeter(every: .milliseconds(50))
         rig.run(periods: RunCost.warmUp)
@@ -68,6 +69,7 @@ struct MediaLoadAllocationTests {
         #expect(rig.statistics.media.allocations == 0)
         #expect(rig.core.recorder?.status.lostRuns == 0 && rig.core.recorder?.status.end == nil)
         #expect(rig.core.recorder?.status.bytes ?? 0 > 500_000)
+        #expect(rig.statistics.outgoing.first?.remoteInbound.count == 2)
         #expect(rig.statistics.farEnds.count == 2 && rig.statistics.streams.count == 2)
         #expect(listeners.allSatisfy { $0.0.heardFrames > 48_000 })
         withExtendedLifetime((sinks, taps, meter, listeners)) {}

@@ -14,6 +14,8 @@ final class PipelineRig {
     private let device: SimulatedDevice<ConversationAir>
     /// Whom the packets come back as; each hears all that is sent.
     var sources: [UInt32] = []
+    /// The streams that this engine sends, of which they report.
+    var ownSources: [UInt32] = [1]
     /// Who of them says nothing: their packets tell a low level, and no speech (RFC 6464).
     var silent: Set<UInt32> = []
     /// Whose packets are on their way and do not arrive, until they are let go of all at once.
@@ -78,17 +80,20 @@ final class PipelineRig {
     private func returnReport(of source: UInt32, _ now: MonotonicTime) {
         var pattern = LossPattern(firstSequenceNumber: 0)
         for index in 0..<50 { pattern.append(index % 10 != 9) }
-        let block = ReportBlock(
-            synchronizationSource: 1, fractionLost: 25, cumulativeLost: 5, extendedHighestSequenceNumber: 49,
-            interarrivalJitter: 10, lastSenderReport: NetworkTime(sinceUnixEpoch: now.sinceEpoch).compact &- 6_554)
+        let sent = NetworkTime(sinceUnixEpoch: now.sinceEpoch).compact &- 6_554
+        let blocks = ownSources.map { own in
+            ReportBlock(
+                synchronizationSource: own, fractionLost: 25, cumulativeLost: 5, extendedHighestSequenceNumber: 49,
+                interarrivalJitter: 10, lastSenderReport: sent)
+        }
         var bytes = [UInt8](repeating: 0, count: 200)
         var span = bytes.mutableSpan
         guard
             let length = try? ReceiverReport(synchronizationSource: source).write(
-                into: &span, reportBlocks: [block].span)
+                into: &span, reportBlocks: blocks.span)
         else { return }
         var writer = ExtendedReportWriter(synchronizationSource: source, at: length, limit: 200)
-        _ = writer.append(pattern, of: 1, to: &span)
+        for own in ownSources { _ = writer.append(pattern, of: own, to: &span) }
         let report = Array(bytes[..<(length + writer.byteCount)])
         _ = core.link.received.push(report.span, tag: PacketTag(time: now))
     }

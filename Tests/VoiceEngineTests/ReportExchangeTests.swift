@@ -19,11 +19,13 @@ final class ReportExchangeTests {
         streams = try StreamTable(count: 1, configuration: .conversation)
     }
 
-    /// A receiver report about our stream, after `roundTrip`, with a pattern of the last 50 packets.
-    private func report(of reporter: UInt32, lost: Bool, roundTrip: Duration) throws -> [UInt8] {
+    /// A receiver report about a stream of ours, after `roundTrip`, with a pattern of the last 50 packets.
+    private func report(
+        of reporter: UInt32, lost: Bool, roundTrip: Duration, about source: UInt32 = us
+    ) throws -> [UInt8] {
         let sent = NetworkTime(sinceUnixEpoch: now - roundTrip).compact
         let block = ReportBlock(
-            synchronizationSource: Self.us, fractionLost: lost ? 255 : 0, cumulativeLost: 0,
+            synchronizationSource: source, fractionLost: lost ? 255 : 0, cumulativeLost: 0,
             extendedHighestSequenceNumber: UInt32(now.components.seconds) * 50, interarrivalJitter: 0,
             lastSenderReport: sent)
         var pattern = LossPattern(firstSequenceNumber: 0)
@@ -33,7 +35,7 @@ final class ReportExchangeTests {
         let length = try ReceiverReport(synchronizationSource: reporter).write(
             into: &span, reportBlocks: [block].span)
         var extended = ExtendedReportWriter(synchronizationSource: reporter, at: length, limit: 200)
-        _ = extended.append(pattern, of: Self.us, to: &span)
+        _ = extended.append(pattern, of: source, to: &span)
         return Array(bytes[..<(length + extended.byteCount)])
     }
 
@@ -55,11 +57,39 @@ final class ReportExchangeTests {
             }
         }
         // Then the sender goes on as for the good one alone
-        let plan = exchange.adaptation.plan
-        #expect(exchange.listeners.count == 1 && exchange.listeners[0].synchronizationSource == 9)
+        let plan = exchange.microphone.plan
+        #expect(exchange.microphone.listeners.count == 1 && exchange.microphone.listeners[0].synchronizationSource == 9)
         #expect(plan.settings.bitratePerSecond == OpusEncoderSettings.voice.bitratePerSecond)
         #expect(plan.settings.frameDuration == OpusEncoderSettings.voice.frameDuration && plan.copies == 0)
         #expect(exchange.statistics.reportsMalformed == 60 && exchange.statistics.reportsReceived == 30)
+    }
+
+    @Test("What a listener says of a stream beside the microphone's counts for that stream alone")
+    func beside() throws {
+        var (fed, sources) = (StreamReports(EngineConfiguration.voiceChat.sending), FedSources())
+        sources.append(5)
+        sources.append(6)
+        fed.begin(RTPStreamStart(synchronizationSource: 6, sequenceNumber: 0, timestamp: 0, mayRepeat: true))
+        for second in 0..<30 {
+            now += .seconds(1)
+            let roundTrip = second < 3 ? Duration.milliseconds(5) : .seconds(2)
+            let bytes = try report(of: 9, lost: false, roundTrip: roundTrip, about: 6)
+            let words = exchange.receive(bytes.span, arrival: now, streams: &streams, fed: sources)
+            #expect(words[0] == nil && words[2] == nil)
+            let word = try #require(words[1])
+            #expect(word.reporter == 9 && word.pattern != nil)
+            let isWeighed = fed.take(word, arrival: now)
+            #expect(isWeighed)
+        }
+        #expect(fed.listeners.count == 1 && abs((fed.listeners[0].roundTripTime ?? 0) - 2) < 0.1)
+        #expect(fed.plan.settings.bitratePerSecond < OpusEncoderSettings.voice.bitratePerSecond)
+        #expect(exchange.microphone.listeners.count == 0 && exchange.statistics.reportsWeighed == 0)
+        #expect(exchange.microphone.plan.settings == OpusEncoderSettings.voice)
+        // And what it says too soon after is not weighed
+        let again = try report(of: 9, lost: false, roundTrip: .milliseconds(40), about: 6)
+        let words = exchange.receive(again.span, arrival: now, streams: &streams, fed: sources)
+        let isWeighed = fed.take(try #require(words[1]), arrival: now)
+        #expect(!isWeighed)
     }
 
     @Test("One of three listeners who says in its own name that it hears nothing takes nothing from the others")
@@ -69,8 +99,8 @@ final class ReportExchangeTests {
             for good in [9, 10] as [UInt32] { receive(try report(of: good, lost: false, roundTrip: .milliseconds(40))) }
             receive(try report(of: 8, lost: true, roundTrip: second < 3 ? .milliseconds(5) : .seconds(2)))
         }
-        let plan = exchange.adaptation.plan
-        #expect(exchange.listeners.count == 3 && exchange.statistics.reportsMalformed == 0)
+        let plan = exchange.microphone.plan
+        #expect(exchange.microphone.listeners.count == 3 && exchange.statistics.reportsMalformed == 0)
         #expect(plan.settings.bitratePerSecond == OpusEncoderSettings.voice.bitratePerSecond)
         #expect(plan.settings.frameDuration == OpusEncoderSettings.voice.frameDuration && plan.copies == 0)
     }
@@ -85,7 +115,7 @@ final class ReportExchangeTests {
             receive(try report(of: 8, lost: true, roundTrip: .milliseconds(40)))
         }
         // Then it is weighed as often as a report may come at all, and the rest costs no more than reading it
-        let most = Int(Duration.seconds(5) / ReportExchange.weighingInterval)
+        let most = Int(Duration.seconds(5) / StreamReports.weighingInterval)
         #expect(exchange.statistics.reportsReceived == 5001)
         #expect(exchange.statistics.reportsWeighed - weighed <= most)
     }

@@ -88,13 +88,7 @@ extension EngineConfiguration {
             "playoutMargin.memory is \(playoutMargin.memory); use more than 0 and at most \(PlayoutMargin.longestMemory)"
         )
         do throws(ProcessingError) { _ = try processing.validated() } catch { throw EngineError(error) }
-        try require(
-            (0...LossEvidence.mostCopies).contains(adaptation.mostCopies),
-            "adaptation.mostCopies is \(adaptation.mostCopies); use 0...\(LossEvidence.mostCopies)")
-        try require(
-            OpusEncoderSettings.bitratesPerSecond.contains(adaptation.minimumBitratePerSecond),
-            "adaptation.minimumBitratePerSecond is \(adaptation.minimumBitratePerSecond); use "
-                + "\(OpusEncoderSettings.bitratesPerSecond)")
+        try adaptation.validate()
         do throws(OpusError) { try encoder.validate() } catch { throw EngineError(error) }
     }
 }

@@ -133,7 +133,7 @@ struct Downlink: ~Copyable {
         underrunFrames = playback.underrunFrames
         if let take { note(take, seen: clock.start) }
         drift.update(measuredPPM: playback.driftPPM, now: clock.start)
-        receive(&reports)
+        receive(&reports, &farEnds)
         while let due = schedule.due(fill: fill), due <= clock.start {
             produce(now: clock.start, farEnds: &farEnds)
             let isChanged = schedule.filled(due: due, at: clock.now, underruns: playback.underrunFrames)
@@ -161,9 +161,9 @@ struct Downlink: ~Copyable {
     /// stays in the receive ring, which drops the newest when full.
     static let mostPackets = 128
 
-    private mutating func receive(_ reports: inout ReportExchange) {
+    private mutating func receive(_ reports: inout ReportExchange, _ farEnds: inout FarEndTable) {
         for _ in 0..<min(received.available, Self.mostPackets) {
-            switch Self.hand(received, to: &streams, &reports) {
+            switch Self.hand(received, to: &streams, &reports, &farEnds) {
             case .taken: break
             case .withoutSlot: statistics.packetsWithoutSlot += 1
             case .unknownStream: statistics.packetsOfUnknownStreams += 1
@@ -188,11 +188,14 @@ struct Downlink: ~Copyable {
     }
 
     private static func hand(
-        _ received: borrowing PacketConsumer, to streams: inout StreamTable, _ reports: inout ReportExchange
+        _ received: borrowing PacketConsumer, to streams: inout StreamTable, _ reports: inout ReportExchange,
+        _ farEnds: inout FarEndTable
     ) -> Reception {
         let arrival = received.tag().time.sinceEpoch
         if DatagramKind(of: received.peek()) == .rtcp {
-            reports.receive(received.peek(), arrival: arrival, streams: &streams)
+            let words = reports.receive(
+                received.peek(), arrival: arrival, streams: &streams, fed: farEnds.fedSources)
+            farEnds.take(words, arrival: arrival)
             return .taken
         }
         do {

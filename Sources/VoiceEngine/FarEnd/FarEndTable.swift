@@ -80,7 +80,7 @@ struct FarEndTable: ~Copyable {
     /// After this a far end that is closed goes, even where a device that stands still keeps the rest of it: 1 s.
     private static let closingNanoseconds: Int64 = 1_000_000_000
 
-    private var farEnds = InlineArray<8, FarEndHandle?>(repeating: nil)
+    var farEnds = InlineArray<8, FarEndHandle?>(repeating: nil)
     private var closing = InlineArray<8, MonotonicTime?>(repeating: nil)
     private var sinks = InlineArray<16, SinkHandle?>(repeating: nil)
     private var listeners = InlineArray<4, ListenerHandle?>(repeating: nil)
@@ -185,34 +185,6 @@ struct FarEndTable: ~Copyable {
         }
     }
 
-    /// Has the streams that apps feed take their next `frames`, while the microphone's block was at the ADC.
-    mutating func feedStreams(
-        _ frames: Int, adcTime: MonotonicTime, _ clock: RunClock, to outlet: inout PacketOutlet
-    ) {
-        guard farEndCount > 0 else { return }
-        for index in farEnds.indices {
-            guard let farEnd = farEnds[index], let stream = unsafe farEnd.stream else { continue }
-            unsafe stream.pointee.take(frames, from: farEnd.queue, adcTime: adcTime, clock, to: &outlet)
-        }
-    }
-
-    /// Sends what a far end says as this stream from now on.
-    mutating func publish(_ start: RTPStreamStart) {
-        if let farEnd = farEnd(start.line), let stream = unsafe farEnd.stream { unsafe stream.pointee.publish(start) }
-    }
-
-    /// Sends nothing more of a stream.
-    mutating func stopStream(_ line: UInt64) {
-        if let farEnd = farEnd(line), let stream = unsafe farEnd.stream { unsafe stream.pointee.stopPublishing() }
-    }
-
-    /// A stream was interrupted: what waits of it is dropped, and what is queued from now on is of this generation.
-    mutating func beginStream(generation: UInt32, of line: UInt64, now: MonotonicTime) {
-        guard let farEnd = farEnd(line), let stream = unsafe farEnd.stream else { return }
-        farEnd.cells.interrupt()
-        unsafe stream.pointee.begin(generation: generation, now: now)
-    }
-
     /// Whether something of a far end is being heard.
     func isSounding(_ number: UInt64) -> Bool {
         guard let farEnd = farEnd(number) else { return false }
@@ -235,7 +207,7 @@ struct FarEndTable: ~Copyable {
         }
     }
 
-    private func farEnd(_ number: UInt64) -> FarEndHandle? {
+    func farEnd(_ number: UInt64) -> FarEndHandle? {
         guard farEndCount > 0 else { return nil }
         for index in farEnds.indices {
             if let farEnd = farEnds[index], farEnd.number == number { return farEnd }

@@ -87,7 +87,7 @@ struct MediaPipeline: ~Copyable {
             clock, take: take, playback: playback, farEnds: &farEnds, reports: &reports,
             events: &events)
         examineStreams(clock)
-        uplink.follow(reports.adaptation.plan)
+        uplink.follow(reports.microphone.plan)
         watch.talker.take(downlink.watchedTalker)
         uplink.run(clock, farEnds: &farEnds, watch: &watch, events: &events)
         if let delivery = watch.talker.takeDelivery() { downlink.change(delivery) }
@@ -112,7 +112,8 @@ struct MediaPipeline: ~Copyable {
             let isSender = uplink.hasSentOfLate
             // Listeners without a stream of their own are known by their reports alone.
             return ReportSchedule.Session(
-                members: max(heard, reports.listeners.count) + 1, senders: talking + (isSender ? 1 : 0),
+                members: max(heard, reports.microphone.listeners.count, farEnds.mostReporters) + 1,
+                senders: talking + (isSender ? 1 : 0),
                 isSender: isSender)
         }
     }
@@ -121,7 +122,8 @@ struct MediaPipeline: ~Copyable {
     private mutating func report(_ clock: RunClock) {
         guard reports.isDue(session, now: clock.start.sinceEpoch) else { return }
         let now = clock.now
-        uplink.sendReport(downlink.receptionReports(now: now.sinceEpoch), through: &reports, now: now)
+        let reception = downlink.receptionReports(now: now.sinceEpoch)
+        uplink.sendReports(reception, farEnds: &farEnds, through: &reports, now: now)
     }
 
     private mutating func obey(_ command: MediaCommand, now: MonotonicTime) {
@@ -188,7 +190,8 @@ struct MediaPipeline: ~Copyable {
         statistics.downlink = downlink.statistics
         statistics.streams = downlink.streamStatistics()
         statistics.farEnds = farEnds.counts
-        statistics.listeners = reports.listeners
+        statistics.outgoing = farEnds.outgoingCounts
+        statistics.listeners = reports.microphone.listeners
         statistics.reports = reports.statistics
         statistics.settings = uplink.processor.activeSettings
         publisher.publish(statistics)

@@ -3,7 +3,7 @@ internal import VoiceWire
 
 /// RTCP on the media thread: takes what others report, decides when to report, and writes it (RFC 3550, section 6).
 ///
-///     receive ring ─► reports about our stream ─► statistics, SenderAdaptation
+///     receive ring ─► reports about our streams ─► StreamReports of each: statistics, SenderAdaptation
 ///                └──► sender reports of others ─► their ReceptionStatistics ─┐
 ///     send ring  ◄── SR or RR, loss patterns, CNAME ◄────────────────────────┘  about once a second
 ///
@@ -24,15 +24,10 @@ struct ReportExchange: BitwiseCopyable, Sendable {
     private static let mostBytes = 1_200
     /// A sender report with one block, a name and a loss pattern: what is expected before the first.
     private static let usualBytes = 120
-    /// A listener is not weighed again sooner than this: half of the shortest interval that ``ReportSchedule`` brings
-    /// about (0.41 s). What it says counts for the time between, not for how often it says it, and a flood of reports
-    /// costs no more than reading them.
-    static let weighingInterval: Duration = .milliseconds(200)
     /// As whom this engine reports; nil outside a room.
     private(set) var source: UInt32?
-    private(set) var listeners = ListenerTable<RemoteInbound>()
-    private(set) var adaptation: SenderAdaptation
-    private var allowsCopies = false
+    /// What listeners say of the microphone's stream.
+    private(set) var microphone: StreamReports
     private(set) var statistics = Statistics()
     private var schedule: ReportSchedule
     private var name = InlineArray<16, UInt8>(repeating: 0)
@@ -40,23 +35,20 @@ struct ReportExchange: BitwiseCopyable, Sendable {
 
     init(_ configuration: EngineConfiguration.Sending) {
         self.configuration = configuration
-        adaptation = SenderAdaptation(configuration.encoder, policy: configuration.adaptation, allowsCopies: false)
+        microphone = StreamReports(configuration)
         schedule = ReportSchedule(bitsPerSecond: configuration.mostBitsPerSecond, expectedBytes: 1, seed: 0)
     }
 
-    /// Sends this way from now on; what listeners have reported is learnt anew.
+    /// Sends the microphone this way from now on; what listeners have reported is learnt anew.
     mutating func change(_ sending: EngineConfiguration.Sending) {
         configuration = sending
-        adaptation = SenderAdaptation(sending.encoder, policy: sending.adaptation, allowsCopies: allowsCopies)
+        microphone.change(sending)
     }
 
     /// Reports as this participant from now on, with or without a stream of its own.
     mutating func begin(as start: RTPStreamStart) {
         source = start.synchronizationSource
-        listeners = ListenerTable<RemoteInbound>()
-        allowsCopies = start.mayRepeat
-        adaptation = SenderAdaptation(
-            configuration.encoder, policy: configuration.adaptation, allowsCopies: allowsCopies)
+        microphone.begin(start)
         let seed = UInt64(start.synchronizationSource) << 32 | UInt64(start.timestamp ^ UInt32(start.sequenceNumber))
         schedule = ReportSchedule(
             bitsPerSecond: configuration.mostBitsPerSecond, expectedBytes: Self.usualBytes, seed: seed)
@@ -70,34 +62,69 @@ struct ReportExchange: BitwiseCopyable, Sendable {
     /// Reports no more.
     mutating func end() {
         source = nil
-        listeners = ListenerTable<RemoteInbound>()
+        microphone.end()
     }
 
     // MARK: Taking reports
 
     /// Takes a datagram of reports, all from one sender. The first that it says of a stream counts.
-    mutating func receive(_ datagram: Span<UInt8>, arrival: Duration, streams: inout StreamTable) {
+    ///
+    /// - Parameter fed: the streams beside the microphone's.
+    /// - Returns: what it says of those, in their order.
+    @discardableResult
+    mutating func receive(
+        _ datagram: Span<UInt8>, arrival: Duration, streams: inout StreamTable, fed: FedSources = FedSources()
+    ) -> FedWords {
         do throws(WireError) {
-            let news = try read(datagram, arrival: arrival, streams: &streams)
+            let news = try read(datagram, arrival: arrival, streams: &streams, fed)
             statistics.reportsReceived += 1
             schedule.note(bytes: datagram.count)
-            if let news { weigh(news, arrival: arrival) }
+            // Nobody is a listener of its own.
+            guard news.reporter != source else { return FedWords(repeating: nil) }
+            if let word = news.microphone.word(of: news.reporter), microphone.take(word, arrival: arrival) {
+                statistics.reportsWeighed += 1
+            }
+            var words = FedWords(repeating: nil)
+            for index in words.indices { words[index] = news.fed[index].word(of: news.reporter) }
+            return words
         } catch {
             statistics.reportsMalformed += 1
+            return FedWords(repeating: nil)
         }
     }
 
-    /// What one datagram says of our stream.
+    /// What one datagram says of our streams.
     private struct News: BitwiseCopyable {
         let reporter: UInt32
-        var block: ReportBlock?
-        var pattern: LossPattern?
+        var microphone = Said()
+        var fed = InlineArray<3, Said>(repeating: Said())
+    }
+
+    /// What it says of one of them.
+    private struct Said: BitwiseCopyable {
+        private var block: ReportBlock?
+        private var pattern: LossPattern?
+
+        mutating func take(_ blocks: ReportBlocks, about source: UInt32?) {
+            guard let source, block == nil else { return }
+            block = blocks.block(about: source)
+        }
+
+        mutating func take(_ packet: RTCPPacket, about source: UInt32?) throws(WireError) {
+            guard let source, pattern == nil else { return }
+            var patterns = try LossPatterns(parsing: packet)
+            pattern = try patterns.next(about: source)
+        }
+
+        func word(of reporter: UInt32) -> ListenerWord? {
+            block.map { ListenerWord(reporter: reporter, block: $0, pattern: pattern) }
+        }
     }
 
     /// Reads all packets before anything that they say is believed.
     private mutating func read(
-        _ datagram: Span<UInt8>, arrival: Duration, streams: inout StreamTable
-    ) throws(WireError) -> News? {
+        _ datagram: Span<UInt8>, arrival: Duration, streams: inout StreamTable, _ fed: FedSources
+    ) throws(WireError) -> News {
         var news = News(reporter: try RTCPCompound.sender(of: datagram))
         var ofStream: SenderReport?
         var isReport = false
@@ -108,33 +135,17 @@ struct ReportExchange: BitwiseCopyable, Sendable {
                 isReport = true
                 if packet.kind == .senderReport, ofStream == nil { ofStream = try SenderReport(parsing: packet) }
                 let blocks = try ReportBlocks(parsing: packet)
-                if let source, news.block == nil { news.block = blocks.block(about: source) }
+                news.microphone.take(blocks, about: source)
+                for index in news.fed.indices { news.fed[index].take(blocks, about: fed[index]) }
             case .extendedReport:
-                guard let source, news.pattern == nil else { continue }
-                var patterns = try LossPatterns(parsing: packet)
-                news.pattern = try patterns.next(about: source)
+                try news.microphone.take(packet, about: source)
+                for index in news.fed.indices { try news.fed[index].take(packet, about: fed[index]) }
             default: break
             }
         }
         if let ofStream { streams.note(ofStream, arrival: arrival) }
         if isReport { streams.heardReport(of: news.reporter, arrival: arrival) }
-        return news.block == nil || news.reporter == source ? nil : news
-    }
-
-    private mutating func weigh(_ news: News, arrival: Duration) {
-        guard let block = news.block else { return }
-        let place = listeners.place(of: news.reporter, now: arrival)
-        let before = listeners[place].weighed
-        let (roundTrip, packets) = listeners[place].note(block, arrival: arrival)
-        guard before.map({ arrival - $0 >= Self.weighingInterval }) ?? true else { return }
-        listeners[place].weighed = arrival
-        statistics.reportsWeighed += 1
-        let evidence =
-            if let pattern = news.pattern { LossEvidence(pattern) } else {
-                LossEvidence(
-                    fractionLost: listeners[place].fractionLost, packets: min(packets, LossEvidence.mostPackets))
-            }
-        adaptation.note(evidence, from: news.reporter, roundTrip: roundTrip, now: arrival)
+        return news
     }
 
     // MARK: Reporting
@@ -146,15 +157,16 @@ struct ReportExchange: BitwiseCopyable, Sendable {
     mutating func isDue(_ session: ReportSchedule.Session, now: Duration) -> Bool {
         guard source != nil else { return false }
         guard schedule.isDue(session, now: now) else { return false }
-        listeners.forgetSilent(now: now)
+        microphone.forgetSilent(now: now)
         return true
     }
 
-    /// Writes a compound report; returns its length.
+    /// Writes a compound report; returns its length. A sender report of a stream beside the microphone's goes by itself:
+    /// all packets of a datagram are from one source.
     mutating func write(
         _ reports: ReceptionReports, sender: SenderReport?, into datagram: inout MutableSpan<UInt8>
     ) throws(WireError) -> Int {
-        guard let source else { throw .unrepresentable(.reportBlocks) }
+        guard let source = sender?.synchronizationSource ?? source else { throw .unrepresentable(.reportBlocks) }
         let blocks = reports.blocks.span.extracting(first: reports.count)
         var length =
             if let sender {

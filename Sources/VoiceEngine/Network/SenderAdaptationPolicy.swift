@@ -24,6 +24,18 @@ public struct SenderAdaptationPolicy: Equatable, Sendable, BitwiseCopyable {
         self.mostCopies = mostCopies
     }
 
+    func validate() throws(EngineError) {
+        guard (0...LossEvidence.mostCopies).contains(mostCopies) else {
+            throw .invalidConfiguration(
+                "adaptation.mostCopies is \(mostCopies); use 0...\(LossEvidence.mostCopies)")
+        }
+        guard OpusEncoderSettings.bitratesPerSecond.contains(minimumBitratePerSecond) else {
+            throw .invalidConfiguration(
+                "adaptation.minimumBitratePerSecond is \(minimumBitratePerSecond); use "
+                    + "\(OpusEncoderSettings.bitratesPerSecond)")
+        }
+    }
+
     /// Follows the reports: protection where loss makes it pay, less bandwidth where the path has no more.
     public static let adaptive = SenderAdaptationPolicy()
 

@@ -48,6 +48,7 @@ enum RecordedCommand {
         case .openFarEnd(let number): (form.kind, form.wide) = (1, number)
         case .openStream(let number, let encoding):
             (form.kind, form.wide, form.encoding) = (25, number, encoding)
+            form.adaptation = encoding.adaptation
         case .openSink(let number): (form.kind, form.wide) = (2, number)
         case .openMeter(let number): (form.kind, form.wide) = (3, number)
         case .media(let command): form.take(command)
@@ -161,6 +162,13 @@ enum RecordedCommand {
             return configuration.sending
         }
 
+        private func stream() throws(RecordingFault) -> StreamEncoding {
+            var encoding = encoding
+            encoding.adaptation = adaptation
+            do throws(EngineError) { try adaptation.validate() } catch { throw .malformed("\(error)") }
+            return encoding
+        }
+
         private func levelling() throws(RecordingFault) -> TalkerLevelling {
             let target = Float(bitPattern: UInt32(truncatingIfNeeded: wide))
             let levelling = TalkerLevelling(target: target, range: gain)
@@ -201,7 +209,7 @@ enum RecordedCommand {
             case 22: .media(.confirmBargeIn)
             case 23: .media(.openGate)
             case 24: .media(.closeGate(keeping: frames))
-            case 25: .openStream(wide, encoding)
+            case 25: .openStream(wide, try stream())
             case 26: .media(.stopStream(line: wide))
             case 29: .media(.setSending(try sending()))
             case 28: .media(.levelTalkers(isOn ? try levelling() : nil))

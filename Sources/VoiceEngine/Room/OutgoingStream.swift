@@ -8,19 +8,23 @@ internal import VoiceTurns
 public struct OutgoingStreamConfiguration: Equatable, Sendable {
     /// What the codec optimises for.
     public var application: OpusApplication
-    /// How it is encoded. It does not follow what listeners report of loss.
+    /// How it is encoded, as far as ``adaptation`` leaves it.
     public var encoder: OpusEncoderSettings
+    /// How far that follows what listeners report of this stream: less bandwidth where the path has no more, and
+    /// repetitions where packets are lost.
+    public var adaptation: SenderAdaptationPolicy
     /// How much sound waits at most, 0.1 s to 2 min; ``OutgoingStream/play(_:rate:)`` suspends when so much does.
     public var queue: Duration
 
     /// A stream; what is not given is as in ``music``.
     public init(
         application: OpusApplication = .music, encoder: OpusEncoderSettings = music.encoder,
-        queue: Duration = .seconds(5)
+        queue: Duration = .seconds(5), adaptation: SenderAdaptationPolicy = .adaptive
     ) {
         self.application = application
         self.encoder = encoder
         self.queue = queue
+        self.adaptation = adaptation
     }
 
     /// Music and whatever else there is to hear, 96 kbit/s in packets of 20 ms.
@@ -31,7 +35,9 @@ public struct OutgoingStreamConfiguration: Equatable, Sendable {
     /// Speech, 32 kbit/s in packets of 20 ms.
     public static let speech = OutgoingStreamConfiguration(application: .voip, encoder: .voice, queue: .seconds(5))
 
-    var encoding: StreamEncoding { StreamEncoding(application: application, settings: encoder) }
+    var encoding: StreamEncoding {
+        StreamEncoding(application: application, settings: encoder, adaptation: adaptation)
+    }
 }
 
 /// A stream that the app feeds and the room hears, beside the microphone's: an agent's music beside its speech, say. It

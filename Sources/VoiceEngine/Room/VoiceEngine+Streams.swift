@@ -119,6 +119,7 @@ extension VoiceEngine {
         try Self.check(name)
         guard let core else { throw .notStarted }
         do throws(OpusError) { try configuration.encoder.validate() } catch { throw EngineError(error) }
+        try configuration.adaptation.validate()
         let stream = try core.openStream(name, configuration) { [weak self] number in
             Task { [weak self] in await self?.withdraw(number) }
         }

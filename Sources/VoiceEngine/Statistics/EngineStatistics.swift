@@ -16,7 +16,9 @@ public struct EngineStatistics: Sendable {
     public var streams: [Stream]
     /// Each far end in this process: ``VoiceEngine/openFarEnd(_:)``.
     public var farEnds: [FarEnd]
-    /// What listeners report of this engine's stream, by their own synchronization sources.
+    /// Each stream that the app feeds, beside the microphone's: ``VoiceEngine/publish(stream:_:)``.
+    public var outgoing: [Outgoing]
+    /// What listeners report of the microphone's stream, by their own synchronization sources.
     public var remoteInbound: [RemoteInbound]
     /// RTCP datagrams, sent and received.
     public var reports: Reports
@@ -197,6 +199,7 @@ public struct EngineStatistics: Sendable {
             return stream
         }
         farEnds = (0..<media.farEnds.count).map { FarEnd(media.farEnds[$0]) }
+        outgoing = (0..<media.outgoing.count).map { Outgoing(media.outgoing[$0]) }
         self.media = Media(
             ticks: media.cost.runs, cpuTime: .nanoseconds(media.cost.cpuNanoseconds),
             worstTick: .nanoseconds(media.cost.longestNanoseconds),

@@ -132,6 +132,7 @@ package struct MediaStatistics: BitwiseCopyable, Sendable {
     var downlink = DownlinkStatistics()
     var streams = StreamStatisticsTable()
     var farEnds = SpeechCountsTable()
+    var outgoing = OutgoingCountsTable()
     var listeners = ListenerTable<RemoteInbound>()
     var reports = ReportExchange.Statistics()
     var cost = RunCost()

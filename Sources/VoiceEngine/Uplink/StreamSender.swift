@@ -7,10 +7,15 @@ internal import VoiceSignal
 package struct StreamEncoding: BitwiseCopyable, Equatable, Sendable {
     package var application: OpusApplication
     package var settings: OpusEncoderSettings
+    /// How far it follows what listeners report.
+    package var adaptation: SenderAdaptationPolicy
 
-    package init(application: OpusApplication, settings: OpusEncoderSettings) {
+    package init(
+        application: OpusApplication, settings: OpusEncoderSettings, adaptation: SenderAdaptationPolicy = .adaptive
+    ) {
         self.application = application
         self.settings = settings
+        self.adaptation = adaptation
     }
 }
 
@@ -27,6 +32,7 @@ final class StreamMemory {
 /// processing.
 ///
 ///     SpeechQueue ─► 10 ms block ─► PacketSender ─► send ring
+///     reports about it ─► StreamReports ─┘ plan
 ///
 /// The capture clock drives it. Where the queue has nothing, nothing is sent but a little silence, in which listeners'
 /// decoders come to rest, and the timestamps go on. Nothing is allocated after `init`.
@@ -34,6 +40,10 @@ struct StreamSender: ~Copyable {
     private var sender: PacketSender
     private var block = InlineArray<480, Float>(repeating: 0)
     private var statistics = UplinkStatistics()
+    /// What listeners say of it.
+    private(set) var reports: StreamReports
+    /// What it is sent as; nil while it is not.
+    private(set) var source: UInt32?
     /// Frames given to the codec so far.
     private var position = 0
     /// Silent frames since the last sound.
@@ -44,6 +54,8 @@ struct StreamSender: ~Copyable {
     private static let rest = 2_880
 
     init(_ encoding: StreamEncoding) throws(EngineError) {
+        reports = StreamReports(
+            EngineConfiguration.Sending(encoder: encoding.settings, adaptation: encoding.adaptation))
         do throws(OpusError) {
             let encoder = try OpusEncoder(application: encoding.application, settings: encoding.settings)
             sender = PacketSender(encoder: encoder, statistics: &statistics)
@@ -55,9 +67,34 @@ struct StreamSender: ~Copyable {
     mutating func publish(_ start: RTPStreamStart) {
         sender.expectCut()
         sender.publish(start)
+        reports.begin(start)
+        sender.follow(reports.plan)
+        source = start.synchronizationSource
     }
 
-    mutating func stopPublishing() { sender.stopPublishing() }
+    mutating func stopPublishing() {
+        sender.stopPublishing()
+        reports.end()
+        source = nil
+    }
+
+    /// Takes what a listener says of it, and sends accordingly from the next packet on.
+    mutating func take(_ word: ListenerWord, arrival: Duration) {
+        _ = reports.take(word, arrival: arrival)
+        sender.follow(reports.plan)
+    }
+
+    /// Sends a report of what was sent, where something was since the last but one.
+    mutating func sendReport(through exchange: inout ReportExchange, to outlet: inout PacketOutlet, now: MonotonicTime)
+    {
+        reports.forgetSilent(now: now.sinceEpoch)
+        guard source != nil, sender.hasSentOfLate else { return }
+        sender.sendReport(ReceptionReports(), through: &exchange, to: &outlet, now: now)
+    }
+
+    func counts(of line: UInt64) -> OutgoingCounts {
+        OutgoingCounts(line: line, as: source, statistics, reports.listeners)
+    }
 
     /// The stream was interrupted: what is queued from now on is of this generation.
     mutating func begin(generation: UInt32, now: MonotonicTime) {

@@ -127,9 +127,13 @@ struct Uplink: ~Copyable {
     /// Whether anything was sent since the last report but one (RFC 3550, section 6.4).
     var hasSentOfLate: Bool { sender.hasSentOfLate }
 
-    /// Sends a report of what is received, and of what was sent, through the send ring.
-    mutating func sendReport(_ reception: ReceptionReports, through reports: inout ReportExchange, now: MonotonicTime) {
+    /// Sends a report of what is received, and reports of what was sent of each stream, through the send ring.
+    mutating func sendReports(
+        _ reception: ReceptionReports, farEnds: inout FarEndTable, through reports: inout ReportExchange,
+        now: MonotonicTime
+    ) {
         sender.sendReport(reception, through: &reports, to: &outlet, now: now)
+        farEnds.sendReports(through: &reports, to: &outlet, now: now)
     }
 
     // MARK: Sound

@@ -1,0 +1,92 @@
+internal import VoiceRealtime
+
+/// The streams that apps feed: far ends whose queue goes to an encoder and not to the mix.
+extension FarEndTable {
+    /// Has the streams that apps feed take their next `frames`, while the microphone's block was at the ADC.
+    mutating func feedStreams(
+        _ frames: Int, adcTime: MonotonicTime, _ clock: RunClock, to outlet: inout PacketOutlet
+    ) {
+        guard farEndCount > 0 else { return }
+        for index in farEnds.indices {
+            guard let farEnd = farEnds[index], let stream = unsafe farEnd.stream else { continue }
+            unsafe stream.pointee.take(frames, from: farEnd.queue, adcTime: adcTime, clock, to: &outlet)
+        }
+    }
+
+    /// Sends what a far end says as this stream from now on.
+    mutating func publish(_ start: RTPStreamStart) {
+        if let farEnd = farEnd(start.line), let stream = unsafe farEnd.stream { unsafe stream.pointee.publish(start) }
+    }
+
+    /// Sends nothing more of a stream.
+    mutating func stopStream(_ line: UInt64) {
+        if let farEnd = farEnd(line), let stream = unsafe farEnd.stream { unsafe stream.pointee.stopPublishing() }
+    }
+
+    /// A stream was interrupted: what waits of it is dropped, and what is queued from now on is of this generation.
+    mutating func beginStream(generation: UInt32, of line: UInt64, now: MonotonicTime) {
+        guard let farEnd = farEnd(line), let stream = unsafe farEnd.stream else { return }
+        farEnd.cells.interrupt()
+        unsafe stream.pointee.begin(generation: generation, now: now)
+    }
+
+    // MARK: Reports
+
+    /// Under which sources they are being sent.
+    var fedSources: FedSources {
+        mutating get {
+            var sources = FedSources()
+            unsafe forEachStream { if let source = unsafe $0.pointee.source { sources.append(source) } }
+            return sources
+        }
+    }
+
+    /// Takes what a listener says of them, in the order of ``fedSources``.
+    mutating func take(_ words: FedWords, arrival: Duration) {
+        var index = 0
+        unsafe forEachStream { stream in
+            guard unsafe stream.pointee.source != nil, index < words.count else { return }
+            if let word = words[index] { unsafe stream.pointee.take(word, arrival: arrival) }
+            index += 1
+        }
+    }
+
+    /// Sends a report of each of which something was sent.
+    mutating func sendReports(through reports: inout ReportExchange, to outlet: inout PacketOutlet, now: MonotonicTime)
+    {
+        guard farEndCount > 0 else { return }
+        for index in farEnds.indices {
+            guard let farEnd = farEnds[index], let stream = unsafe farEnd.stream else { continue }
+            unsafe stream.pointee.sendReport(through: &reports, to: &outlet, now: now)
+        }
+    }
+
+    /// How many listeners report of that stream of which most do.
+    var mostReporters: Int {
+        mutating get {
+            var most = 0
+            unsafe forEachStream { most = unsafe max(most, $0.pointee.reports.listeners.count) }
+            return most
+        }
+    }
+
+    /// What is counted of each.
+    var outgoingCounts: OutgoingCountsTable {
+        mutating get {
+            var table = OutgoingCountsTable()
+            guard farEndCount > 0 else { return table }
+            for index in farEnds.indices {
+                guard let farEnd = farEnds[index], let stream = unsafe farEnd.stream else { continue }
+                table.append(unsafe stream.pointee.counts(of: farEnd.number))
+            }
+            return table
+        }
+    }
+
+    private mutating func forEachStream(_ body: (UnsafeMutablePointer<StreamSender>) -> Void) {
+        guard farEndCount > 0 else { return }
+        for index in farEnds.indices {
+            if let farEnd = farEnds[index], let stream = unsafe farEnd.stream { unsafe body(stream) }
+        }
+    }
+}

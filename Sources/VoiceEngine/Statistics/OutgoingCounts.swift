@@ -1,0 +1,74 @@
+public import VoiceCoding
+
+/// What is counted of a stream that an app feeds, and what its listeners say.
+struct OutgoingCounts: BitwiseCopyable, Sendable {
+    /// Whose these are: ``OutgoingStream/id``.
+    var line: UInt64 = 0
+    var source: UInt32?
+    var packetsSent = 0
+    var bytesSent = 0
+    var packetsDropped = 0
+    var copyBytesSent = 0
+    var plan: SenderPlan?
+    var listeners = ListenerTable<RemoteInbound>()
+
+    init() {}
+
+    init(line: UInt64, as source: UInt32?, _ sent: UplinkStatistics, _ listeners: ListenerTable<RemoteInbound>) {
+        (self.line, self.source) = (line, source)
+        (packetsSent, bytesSent, packetsDropped) = (sent.packetsSent, sent.bytesSent, sent.packetsDropped)
+        (copyBytesSent, plan) = (sent.copyBytesSent, sent.plan)
+        self.listeners = listeners
+    }
+}
+
+/// The counts of all, in a value of fixed size that can go through a triple buffer.
+struct OutgoingCountsTable: BitwiseCopyable, Sendable {
+    private(set) var count = 0
+    private var entries = InlineArray<3, OutgoingCounts>(repeating: OutgoingCounts())
+
+    mutating func append(_ counts: OutgoingCounts) {
+        guard count < entries.count else { return }
+        entries[count] = counts
+        count += 1
+    }
+
+    subscript(index: Int) -> OutgoingCounts { entries[index] }
+}
+
+extension EngineStatistics {
+    /// A stream that the app feeds: ``VoiceEngine/publish(stream:_:)``. How much waits of it, and how often it ran dry,
+    /// is in ``EngineStatistics/farEnds``.
+    public struct Outgoing: Sendable {
+        /// Which it is: ``OutgoingStream/id``.
+        public var id: FarEndID
+        /// What it is sent as; nil while no room has it.
+        public var synchronizationSource: UInt32?
+        /// RTP packets handed to the network.
+        public var packetsSent: Int
+        /// Their bytes, RTP headers included.
+        public var bytesSent: Int
+        /// Packets lost here because the send ring was full or the codec failed.
+        public var packetsDropped: Int
+        /// How the next packet will be encoded: the configuration, as changed by what listeners report.
+        public var encoder: OpusEncoderSettings?
+        /// How many earlier packets each repeats now (RFC 2198).
+        public var copies: Int
+        /// Bytes sent so far of packets repeated, with their headers; part of ``bytesSent``.
+        public var copyBytesSent: Int
+        /// What listeners report of it, by their own synchronization sources.
+        public var remoteInbound: [RemoteInbound]
+
+        init(_ counts: OutgoingCounts) {
+            id = FarEndID(rawValue: counts.line)
+            synchronizationSource = counts.source
+            packetsSent = counts.packetsSent
+            bytesSent = counts.bytesSent
+            packetsDropped = counts.packetsDropped
+            encoder = counts.plan?.settings
+            copies = counts.plan?.copies ?? 0
+            copyBytesSent = counts.copyBytesSent
+            remoteInbound = (0..<counts.listeners.count).map { RemoteInbound(counts.listeners[$0]) }
+        }
+    }
+}
