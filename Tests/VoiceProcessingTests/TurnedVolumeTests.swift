@@ -42,6 +42,16 @@ struct TurnedVolumeTests {
         #expect(Self.told(gain: gain, usual: 0.002, noise: 2) == nil)
     }
 
+    @Test("an echo that has jumped is not a softer one")
+    func jumped() {
+        var belief = PathBelief()
+        for _ in 0..<100 { belief.observe(unexplained: 0.002) }
+        let told = (0..<12).map { _ in
+            belief.turnedVolume(ratio: 0.2, farOnly: 1, isSettled: true, unexplained: (1.6, 0.78))
+        }
+        #expect(told.allSatisfy { $0 == nil })
+    }
+
     @Test("nothing is usual at first, and a change is followed", arguments: [0.5, 1.5] as [Float])
     func first(gain: Float) {
         #expect(Self.told(gain: gain, usual: 0.002, for: 20) == gain)

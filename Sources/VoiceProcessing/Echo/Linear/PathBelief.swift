@@ -85,8 +85,9 @@ struct PathBelief: ~Copyable {
         let isPlain =
             farOnly > Self.gainChange.alone && abs(ratio - 1) > Self.gainChange.least && ratio > Self.lostGain
         guard isSettled, isPlain, sinceGainChange > Self.gainChange.rest else { return nil }
-        guard unexplained.scaled < Self.mended * unexplained.now, usualError.isUnusual(unexplained: unexplained.now)
-        else { return nil }
+        // Of an echo that has jumped no scale explains half.
+        guard unexplained.scaled < Self.mended * min(1, unexplained.now) else { return nil }
+        guard usualError.isUnusual(unexplained: unexplained.now) else { return nil }
         sinceGainChange = 0
         return ratio
     }
