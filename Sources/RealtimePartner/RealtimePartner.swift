@@ -52,28 +52,24 @@ extension PartnerError {
 extension DialogError {
     package init(_ failure: WebSocketFailure, _ address: WebAddress) {
         let server = "\(address.host):\(address.port)"
+        let text = "\(server) \(failure)"
         switch failure {
-        case .cannotStart(let reason): self.init(.refused, "no connection can be made: \(reason)")
-        case .unknownHost: self.init(.unknownHost, "nobody knows the host \(address.host)")
-        case .unreachable(let words): self.init(.unreachable, "\(server) does not answer: \(words)")
-        case .proxyRefused(let words): self.init(.proxyRefused, "the proxy does not let us through: \(words)")
-        case .untrusted(let reason):
-            self.init(.untrusted, "the certificate of \(server) is not to be trusted: \(reason)")
+        case .cannotStart, .noWebSocket: self.init(.refused, text)
+        case .unknownHost: self.init(.unknownHost, text)
+        case .unreachable: self.init(.unreachable, text)
+        case .proxyRefused: self.init(.proxyRefused, text)
+        case .untrusted: self.init(.untrusted, text)
         case .refused(let status):
             switch status {
             case 401, 403: self.init(.unauthorised, "\(server) refuses the key (HTTP \(status))")
             case 404: self.init(.notFound, "\(server) has no such path or model (HTTP 404)")
             case 429: self.init(.rateLimited, "\(server) asks for patience (HTTP 429)")
             case 500...599: self.init(.lost, "\(server) is out of order (HTTP \(status))")
-            default: self.init(.refused, "\(server) refuses a WebSocket (HTTP \(status))")
+            default: self.init(.refused, text)
             }
-        case .noWebSocket(let words): self.init(.refused, "\(server) speaks no WebSocket: \(words)")
-        case .lost(let status):
-            self.init(.lost, "the connection to \(server) broke\(status == 0 ? "" : " (status \(status))")")
-        case .tooLarge(let limit): self.init(.tooLarge, "\(server) sent a message of more than \(limit) bytes")
-        case .tooSlow: self.init(.lost, "\(server) took too long for a message")
-        case .notText: self.init(.malformed, "\(server) sent a message that is no text")
-        case .overflow: self.init(.lost, "\(server) takes less than is sent")
+        case .lost, .tooSlow, .overflow: self.init(.lost, text)
+        case .tooLarge: self.init(.tooLarge, text)
+        case .notText: self.init(.malformed, text)
         }
     }
 }

@@ -32,7 +32,7 @@ package enum PartnerErrorCode: String, Sendable, CaseIterable {
 }
 
 /// Why a partner does not hear, think or speak.
-public enum PartnerError: Error, Equatable, Sendable {
+public enum PartnerError: Error, Equatable, Sendable, CustomStringConvertible {
     /// A program or library is not there; `package` is what to install.
     case notInstalled(String, package: String)
     /// A grammar, a voice or another setting is of no use.
@@ -57,6 +57,9 @@ public enum PartnerError: Error, Equatable, Sendable {
         case .server(let code, _): code
         }
     }
+
+    /// The ``explanation``.
+    public var description: String { explanation }
 
     /// What is wrong and what to do, in one sentence for people.
     public var explanation: String {

@@ -22,3 +22,19 @@ public enum ProcessingError: Error, Equatable, Sendable {
     /// report.
     case libraryRefused(code: Int32)
 }
+
+extension ProcessingError: CustomStringConvertible {
+    /// What is wrong and what to do, in one sentence for people.
+    public var description: String {
+        switch self {
+        case .unsupportedSampleRate(let rate): "\(rate) Hz is not processed; resample to 16,000, 32,000 or 48,000 Hz"
+        case .invalidSetting(.targetLevel): "gain.targetLevel is out of range; take -40 to -10 dBFS"
+        case .invalidSetting(.largestGain): "gain.largestGain is out of range; take 0 to 40 dB"
+        case .invalidSetting(.fixedGain): "gain.fixedGain is out of range; take -40 to 40 dB"
+        case .invalidSetting(.speechDetector):
+            "speechDetector is out of range; SpeechDetector.Configuration says what it takes"
+        case .outOfMemory: "there is no memory for it; free some and try again"
+        case .libraryRefused(let code): "its library refused (\(code)); take the bypass backend, and report this"
+        }
+    }
+}

@@ -26,6 +26,26 @@ package enum WebSocketFailure: Error, Equatable, Sendable {
     case overflow
 }
 
+extension WebSocketFailure: CustomStringConvertible {
+    /// What happened, in words that go on from the server's name; what libwebsockets says may hold others' text.
+    package var description: String {
+        switch self {
+        case .cannotStart(let reason): "cannot be connected to: \(reason)"
+        case .unknownHost: "is no host that is known"
+        case .unreachable(let words): "does not answer: \(words)"
+        case .proxyRefused(let words): "is not let through by the proxy: \(words)"
+        case .untrusted(let reason): "has a certificate that is not to be trusted: \(reason)"
+        case .refused(let status): "refuses (HTTP \(status))"
+        case .noWebSocket(let words): "speaks no WebSocket: \(words)"
+        case .lost(let status): "broke the connection\(status == 0 ? "" : " (status \(status))")"
+        case .tooLarge(let limit): "sent a message of more than \(limit) bytes"
+        case .tooSlow: "took too long for a message"
+        case .notText: "sent a message that is no text"
+        case .overflow: "takes less than is sent"
+        }
+    }
+}
+
 extension WebSocketFailure {
     /// Throws where libwebsockets is not installed, which is loaded when something first connects or listens.
     static func requireLibrary() throws(WebSocketFailure) {

@@ -66,6 +66,8 @@ struct ErrorCodeTests {
         for (sentence, errors) in sentences {
             #expect(sentence.count > 12, "\(errors)")
             #expect(Set(errors.map(\.code)).count == 1, "\(sentence): \(errors)")
+            // Whoever prints the error reads it too.
+            #expect(errors.allSatisfy { "\($0)" == sentence })
         }
     }
 

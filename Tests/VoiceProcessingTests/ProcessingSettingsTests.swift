@@ -103,6 +103,17 @@ struct ProcessingSettingsTests {
         }
     }
 
+    @Test("each error says in a sentence of its own what is wrong and what to do")
+    func errorsInWords() {
+        let errors: [ProcessingError] = [
+            .unsupportedSampleRate(44_100), .invalidSetting(.targetLevel), .invalidSetting(.largestGain),
+            .invalidSetting(.fixedGain), .invalidSetting(.speechDetector), .outOfMemory, .libraryRefused(code: -1),
+        ]
+        let sentences = errors.map(\.description)
+        #expect(Set(sentences).count == errors.count)
+        #expect(sentences[0].contains("44100 Hz") && sentences.allSatisfy { $0.contains("; ") || $0.contains("says") })
+    }
+
     @Test("bypass does nothing and says so")
     func bypass() throws {
         let processor = try ProcessingBackend.bypass.makeProcessor(sampleRate: 48_000, settings: .voiceChat)

@@ -119,6 +119,7 @@ struct RealtimeThreadLiveTests {
     @Test("what the system refused is told in words, with the limit to raise where one is behind it")
     func refusalInWords() {
         #expect("\(ThreadError.refused(errno: EPERM))" == "Operation not permitted")
+        #expect("\(RingError.memoryRefused(errno: ENOMEM))" == "Cannot allocate memory")
         for (number, remedy) in [(EAGAIN, "ulimit -u"), (EMFILE, "ulimit -n")] {
             #expect("\(ThreadError.refused(errno: number))".contains(remedy))
         }

@@ -29,9 +29,10 @@ final class SocketSinkNode: DrainingNode {
     func process(_ input: borrowing GraphInput, into output: inout GraphOutput) { sound.write(input.sound()) }
 
     nonisolated(nonsending) func prepare() async throws(GraphError) {
+        let host = request.address.host
         let client: WebSocketClient
         do throws(WebSocketFailure) { client = try WebSocketClient(request) } catch {
-            throw GraphError(node: setup.settings.id, field: "url", "cannot be connected to: \(error)")
+            throw GraphError(node: setup.settings.id, field: "url", "\(host) \(error)")
         }
         self.client = client
         let (link, tell) = (client.link, setup.tell)
@@ -41,7 +42,7 @@ final class SocketSinkNode: DrainingNode {
                 case .opened: tell("opened", [:], [])
                 case .message: break
                 case .ended(let failure):
-                    tell("failed", ["message": .text(failure.map { "\($0)" } ?? "closed")], [])
+                    tell("failed", ["message": .text(failure.map { "\(host) \($0)" } ?? "closed")], [])
                 }
             }
         }

@@ -1,5 +1,6 @@
 internal import VoiceDevices
 internal import VoicePeers
+internal import VoiceRealtime
 public import VoiceRooms
 internal import VoiceText
 public import VoiceTransport
@@ -39,6 +40,11 @@ extension EngineError {
     }
 }
 
+extension EngineError: CustomStringConvertible {
+    /// The ``explanation``.
+    public var description: String { explanation }
+}
+
 extension RoomClientEnd {
     /// What is wrong, where, and what to do.
     public var explanation: String {
@@ -52,7 +58,7 @@ extension RoomClientEnd {
             "the authorities\(file.map { " in '\($0)'" } ?? "") cannot be read; \(code.remedy)"
         case .noTrust(.invalidHost(let host)): "'\(host)' is neither a host name nor an address"
         case .noTrust(.outOfMemory): "no memory for the server's certificate, or OpenSSL is broken; \(code.remedy)"
-        case .system(let errno): "the network refused (errno \(errno)); \(code.remedy)"
+        case .system(let errno): "the network refused: \(systemReason(errno)); \(code.remedy)"
         case .tokenUnavailable: "no token could be had; \(code.remedy)"
         case .stopped: "the stay in the room was stopped"
         }

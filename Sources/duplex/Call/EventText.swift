@@ -103,7 +103,7 @@ extension EngineEvent {
             "the room does not answer; trying to come back for up to \(RoomTimers.breakWindow.components.seconds) s"
         case .reconnected: "back in the room"
         case .requestRefused(_, let refusal): "the room refused a request: \(refusal.explanation)"
-        case .requestFailed(_, let error): "a request to the room failed: \(error)"
+        case .requestFailed(_, let error): "a request to the room failed: \(error.explanation)"
         case .left(let end): Failure(end).message
         case .eventsDropped(let count): "\(count) events were dropped here"
         }
