@@ -214,6 +214,7 @@ package struct UtteranceLedger: ~Copyable {
                 var piece = Run(
                     first: UInt32(truncatingIfNeeded: position), frames: frames, isMadeUp: run.isMadeUp)
                 piece.utterance = utterance
+                piece.origin = run.first &+ UInt32(truncatingIfNeeded: done) &- piece.first
                 piece.time = time &+ Int64(Double(done &- first) * run.scale * Self.nanosecondsPerFrame)
                 hear(piece)
             }
@@ -242,6 +243,7 @@ package struct UtteranceLedger: ~Copyable {
             let difference = piece.time &- last.endTime
             if isContinued, last.isMadeUp == piece.isMadeUp, difference < Self.tolerance, difference > -Self.tolerance {
                 last.frames &+= piece.frames
+                last.origin = piece.origin
                 heard[newest] = last
                 return
             }
@@ -320,21 +322,17 @@ package struct UtteranceLedger: ~Copyable {
     /// were lost and skipped, and may have been of the utterance.
     @_noLocks @_noAllocation
     private func gap(behind run: Run) -> Int {
-        var gap = 0 as Int32
+        // What lies behind what packets have said is in doubt already.
+        guard knownEnd(of: run.utterance) >= run.end else { return 0 }
+        let end = run.origin &+ UInt32(truncatingIfNeeded: run.end)
+        var nearest = Int32.max
         for index in 0..<placeCount {
             let place = unsafe places[index]
-            guard place.isUtterance, place.utterance == run.utterance, place.known >= run.end else { continue }
-            let end = place.start &+ UInt32(truncatingIfNeeded: run.end)
-            var nearest = Int32.max
-            for other in 0..<placeCount {
-                let other = unsafe places[other]
-                if other.isUtterance, other.utterance == run.utterance { continue }
-                let distance = Int32(bitPattern: other.start &- end)
-                if distance >= 0 { nearest = min(nearest, distance) }
-            }
-            if nearest <= Self.longestGap { gap = max(gap, nearest) }
+            if place.isUtterance, place.utterance == run.utterance { continue }
+            let distance = Int32(bitPattern: place.start &- end)
+            if distance >= 0 { nearest = min(nearest, distance) }
         }
-        return Int(gap)
+        return nearest <= Self.longestGap ? Int(nearest) : 0
     }
 
     /// How far what sounds may lie before what was heard, because the end of a run is repeated before the next goes on;
@@ -365,6 +363,8 @@ private struct Run: BitwiseCopyable {
     var ringFrame = 0.0
     var scale = 1.0
     var utterance = 0 as UInt32
+    /// The RTP timestamp of the utterance's position 0, as the last frame has it.
+    var origin = 0 as UInt32
     var time = 0 as Int64
     /// The position behind the last frame of the utterance before these that was not made up; 0 where there is none.
     var lastReal = 0
