@@ -43,6 +43,20 @@ struct HistoryTests {
         talk.run(for: .milliseconds(100))
     }
 
+    @Test("Given an answer with words and without sound, when it is over, then nothing of it was heard")
+    func silent() throws {
+        let talk = try SimulatedConversation(
+            SimulatedConversation.Configuration(talker: SpeechSource([], repetition: .once)))
+        talk.run(for: .milliseconds(500))
+        let answer = try #require(talk.takeAnswer(nil))
+        talk.conversation.caption("Good morning.", of: answer)
+        talk.finish(answer)
+        Self.awaitEnd(of: talk)
+        let past = try #require(Self.answers(of: talk).first)
+        #expect(past.end == .complete && past.text == "Good morning.")
+        #expect(past.heard.isEmpty && past.heardMilliseconds == 0)
+    }
+
     @Test(
         "Given answers that are heard whole, come in late pieces, or are cancelled, on a loudspeaker with a clock of its own, then the history has each to 10 ms",
         arguments: cases(1...20 as ClosedRange<UInt64>))

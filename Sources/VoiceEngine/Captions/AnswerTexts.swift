@@ -98,8 +98,9 @@ struct AnswerTexts {
             text: answer.track.text, isFinal: isOver || answer.ended != nil)
     }
 
+    /// Of an answer without sound nothing was heard, whatever was to be said.
     private static func heard(_ answer: Answer) -> String {
-        guard let ended = answer.ended else { return "" }
+        guard let ended = answer.ended, answer.isTaken else { return "" }
         return ended.reason == .complete ? answer.track.text : answer.track.text(heard: ended.heard)
     }
 
