@@ -48,11 +48,17 @@ package struct BargeInJudge: BitwiseCopyable, Sendable {
     /// learned its path passes bursts of echo as speech for up to half a second; it has learned most within one.
     private static let doubtfulHold = 3.0
     /// How long it takes so much once the canceller is trusted: where a device delays the sound by hundreds of
-    /// milliseconds, its first echo comes when nothing had come back so far.
-    private static let probation = Duration.seconds(1)
+    /// milliseconds, its first echo comes when nothing had come back so far. For longer, at most so long, until the
+    /// canceller has been sure of itself for a while: over the loudspeakers of real devices it is trusted before it is.
+    private static let probation = (least: Duration.seconds(1), most: Duration.seconds(3))
+    /// From which opinion on the canceller is sure of itself, and for how long it has to be.
+    private static let sure = (confidence: Float(0.8), duration: Duration.milliseconds(500))
     /// What stands out of the room's noise by less is no more than that, dB; and what is surely a sound of its own
     /// stands out by this.
     private static let overNoise = (least: Float(3), sound: Float(6))
+    /// What stands so far out of all that the canceller has left in the last seconds, dB, is no echo, although the
+    /// echo is louder: no reason to be silent, but one to duck.
+    private static let overResidual = Float(6)
 
     private let stages: BargeInStages
     private let isImmediate: Bool
@@ -65,6 +71,8 @@ package struct BargeInJudge: BitwiseCopyable, Sendable {
     private var swing = VoiceSwing()
     private var isTrusted = true
     private var probation = Duration.zero
+    /// Until when it may be prolonged.
+    private var unsure = Duration.zero
 
     /// A judge by `policy`; nil where that is to do nothing.
     package init?(_ policy: BargeInPolicy) {
@@ -76,8 +84,8 @@ package struct BargeInJudge: BitwiseCopyable, Sendable {
     /// Takes a block of a time in which an answer is under way, or held. Returns the new stage where that is another.
     package mutating func take(_ evidence: SpeechEvidence) -> BargeInChange? {
         guard stage != .confirmed else { return nil }
-        trust(evidence)
         let isNear = evidence.isTrusted && Self.isNear(evidence.levels)
+        trust(evidence, isNear: isNear)
         alert.take(evidence.duration, isNear: isNear)
         let weight = weight(of: evidence)
         if evidence.probability >= stages.threshold, weight > 0 {
@@ -97,11 +105,16 @@ package struct BargeInJudge: BitwiseCopyable, Sendable {
     }
 
     /// What was counted in doubt may have been an echo: it does not hold an answer together with what is certain.
-    private mutating func trust(_ evidence: SpeechEvidence) {
+    private mutating func trust(_ evidence: SpeechEvidence, isNear: Bool) {
         probation = max(.zero, probation - evidence.duration)
+        unsure = max(.zero, unsure - evidence.duration)
         if evidence.isTrusted, !isTrusted {
-            probation = Self.probation
+            (probation, unsure) = (Self.probation.least, Self.probation.most)
             if stage.rawValue < BargeInStage.held.rawValue { speech = min(speech, stages.suspectAfter) }
+        }
+        // Of who speaks it is unsure too.
+        if speech == .zero, !isNear, evidence.confidence < Self.sure.confidence {
+            probation = max(probation, min(unsure, Self.sure.duration))
         }
         isTrusted = evidence.isTrusted
     }
@@ -121,7 +134,9 @@ package struct BargeInJudge: BitwiseCopyable, Sendable {
     /// Whether a block sounds of the near end itself, speech or not.
     private static func isNear(_ levels: SpeechEvidence.SoundLevels?) -> Bool {
         guard let levels else { return false }
-        return levels.overNoise > overNoise.sound && levels.cancelled < cancelled.near
+        if levels.overNoise > overNoise.sound, levels.cancelled < cancelled.near { return true }
+        return levels.overNoise > overNoise.least && levels.cancelled < cancelled.echo
+            && levels.overResidual > overResidual
     }
 
     private mutating func advance(_ evidence: SpeechEvidence, isNear: Bool) -> BargeInChange? {

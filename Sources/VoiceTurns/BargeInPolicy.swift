@@ -41,9 +41,9 @@ public struct BargeInStages: BitwiseCopyable, Equatable, Sendable {
     /// Speech after which it falls silent and is kept, ``suspectAfter`` to 1 s.
     public var holdAfter: Duration = .milliseconds(100)
     /// Speech after which it is given up, ``holdAfter`` to 5 s: longer than a cough or an "mm-hm". Only what stands out
-    /// of the noise and the echo counts, so that a question of three short words, 0.75 s from its first sound to its
-    /// last, has to suffice.
-    public var confirmAfter: Duration = .milliseconds(600)
+    /// of the noise and the echo counts, so that it takes a question of some 0.9 s from its first sound to its last; 600
+    /// ms suffice for one of three short words, at the cost of more crowds that are taken for a talker.
+    public var confirmAfter: Duration = .milliseconds(700)
     /// Silence after which a ducked answer comes back, 50 ms to 2 s.
     public var releaseAfter: Duration = .milliseconds(150)
     /// Silence after which a held answer goes on, 100 ms to 5 s: longer than a pause between two words.

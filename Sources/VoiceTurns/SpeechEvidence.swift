@@ -4,6 +4,9 @@ package struct SpeechEvidence: BitwiseCopyable, Equatable, Sendable {
     package var probability: Float
     /// Whether the echo canceller is to be trusted: without that, speech may be the far end's own.
     package var isTrusted: Bool
+    /// The canceller's own opinion of how far what it leaves is the near end's, 0...1; 1 where it has none, or where no
+    /// echo is heard of which it could have one.
+    package var confidence: Float
     /// What its levels tell of where the sound comes from; nil where they were not measured, and then they speak for
     /// the near end.
     package var levels: SoundLevels?
@@ -16,10 +19,12 @@ package struct SpeechEvidence: BitwiseCopyable, Equatable, Sendable {
     @inlinable
     @_noLocks @_noAllocation
     package init(
-        probability: Float, isTrusted: Bool, levels: SoundLevels? = nil, end: Duration, duration: Duration
+        probability: Float, isTrusted: Bool, confidence: Float = 1, levels: SoundLevels? = nil, end: Duration,
+        duration: Duration
     ) {
         self.probability = probability
         self.isTrusted = isTrusted
+        self.confidence = confidence
         self.levels = levels
         self.end = end
         self.duration = duration
@@ -34,14 +39,17 @@ package struct SpeechEvidence: BitwiseCopyable, Equatable, Sendable {
         /// By how far that lies below what the microphone heard, or below the echo of the last moments where that was
         /// louder, dB: the farther, the more of it is echo.
         package var cancelled: Float
+        /// By how much it stands out of what the canceller has left of late, dB; 0 or less where it does not.
+        package var overResidual: Float
 
         /// The levels of one block.
         @inlinable
         @_noLocks @_noAllocation
-        package init(left: Float, overNoise: Float, cancelled: Float) {
+        package init(left: Float, overNoise: Float, cancelled: Float, overResidual: Float = 0) {
             self.left = left
             self.overNoise = overNoise
             self.cancelled = cancelled
+            self.overResidual = overResidual
         }
     }
 }

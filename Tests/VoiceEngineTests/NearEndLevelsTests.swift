@@ -6,15 +6,16 @@ import VoiceTurns
 
 @Suite("What levels tell of where a sound comes from")
 struct NearEndLevelsTests {
-    /// Feeds blocks of 10 ms with these levels, dBFS, and returns by how much the last was cancelled, dB.
+    /// Feeds blocks of 10 ms with these levels, dBFS, and returns by how much each was cancelled, or another part, dB.
     @discardableResult
     private func feed(
-        _ levels: inout NearEndLevels, blocks: Int, reference: Float, input: (Int) -> Float, left: (Int) -> Float
+        _ levels: inout NearEndLevels, blocks: Int, reference: Float, input: (Int) -> Float, left: (Int) -> Float,
+        part: KeyPath<SpeechEvidence.SoundLevels, Float> = \.cancelled
     ) -> [Float] {
         (0..<blocks).compactMap { block in
             var report = ProcessingReport(inputLevel: input(block), outputLevel: -60)
             (report.referenceLevel, report.cancelledLevel, report.noiseLevel) = (reference, left(block), -65)
-            return levels.take(report)?.cancelled
+            return levels.take(report)?[keyPath: part]
         }
     }
 
@@ -64,6 +65,21 @@ struct NearEndLevelsTests {
         feed(&levels, blocks: 33, reference: -40, input: { _ in -42 }, left: { _ in -75 })
         let cancelled = feed(&levels, blocks: 10, reference: -40, input: { _ in -39 }, left: { _ in -42 })
         #expect(cancelled.allSatisfy { $0 < 6 }, "\(cancelled)")
+    }
+
+    @Test(
+        "Given what a canceller leaves of every word, when it does again, then that does not stand out; a weak sound that it never left does, for as long as a hiss lasts"
+    )
+    func residual() {
+        var levels = NearEndLevels()
+        func rest(_ block: Int) -> Float { block % 50 < 20 ? -55 : -70 }
+        feed(&levels, blocks: 100, reference: -28, input: { _ in -30 }, left: rest)
+        let again = feed(
+            &levels, blocks: 400, reference: -28, input: { _ in -30 }, left: rest, part: \.overResidual)
+        #expect(again.allSatisfy { $0 < 6 }, "\(again.max() ?? 0)")
+        let hiss = feed(
+            &levels, blocks: 30, reference: -28, input: { _ in -37 }, left: { _ in -43 }, part: \.overResidual)
+        #expect(hiss.prefix(15).allSatisfy { $0 > 8 } && hiss.suffix(14).allSatisfy { $0 < 1 }, "\(hiss)")
     }
 
     @Test("levels that are not measured are nil")

@@ -18,14 +18,15 @@ struct BargeInJudgeTests {
 
     /// Feeds blocks of 10 ms, and returns the stages and the times, ms, at which they came.
     private func stages(
-        _ judge: inout BargeInJudge, _ blocks: [Float], trusted: Bool = true,
+        _ judge: inout BargeInJudge, _ blocks: [Float], trusted: Bool = true, confidence: Float = 1,
         levels: (Int) -> SpeechEvidence.SoundLevels? = { _ in nil }, from begin: Int = 0
     ) -> [(BargeInStage, Int)] {
         var changes: [(BargeInStage, Int)] = []
         for (index, probability) in blocks.enumerated() {
             let end = begin + (index + 1) * 10
             let evidence = SpeechEvidence(
-                probability: probability, isTrusted: trusted, levels: levels(index), end: ms(end), duration: ms(10))
+                probability: probability, isTrusted: trusted, confidence: confidence, levels: levels(index),
+                end: ms(end), duration: ms(10))
             if let change = judge.take(evidence) { changes.append((change.stage, end)) }
         }
         return changes
@@ -38,7 +39,7 @@ struct BargeInJudgeTests {
         var judge = try #require(BargeInJudge(.staged()))
         let changes = stages(&judge, [0, 0] + Array(repeating: 1, count: 100))
         #expect(changes.map(\.0) == [.suspected, .held, .confirmed])
-        #expect(changes.map(\.1) == [40, 120, 620])
+        #expect(changes.map(\.1) == [40, 120, 720])
         var other = try #require(BargeInJudge(.staged()))
         for block in 1...3 {
             let change = other.take(
@@ -55,9 +56,9 @@ struct BargeInJudgeTests {
         func voice(_ block: Int) -> SpeechEvidence.SoundLevels? { near(block) }
         var judge = try #require(BargeInJudge(.staged()))
         // Held and given up as without it
-        #expect(stages(&judge, onset, levels: voice).map(\.1) == [20, 120, 620])
+        #expect(stages(&judge, onset, levels: voice).map(\.1) == [20, 120, 720])
         var far = try #require(BargeInJudge(.staged()))
-        #expect(stages(&far, onset).map(\.1) == [40, 120, 620])
+        #expect(stages(&far, onset).map(\.1) == [40, 120, 720])
         var doubtful = try #require(BargeInJudge(.staged()))
         #expect(stages(&doubtful, onset, trusted: false, levels: voice).first?.1 == 100)
         var immediate = try #require(BargeInJudge(.immediate()))
@@ -81,7 +82,7 @@ struct BargeInJudgeTests {
         let changes = stages(&judge, [0, 0] + word, levels: { $0 < 2 ? nil : near($0) })
         #expect(changes.map(\.0) == [.suspected, .held, .confirmed])
         // The hiss counts as speech of 60 ms, once the vowel has come
-        #expect(changes.map(\.1) == [40, 170, 670])
+        #expect(changes.map(\.1) == [40, 170, 770])
         var other = try #require(BargeInJudge(.staged()))
         var start: Duration?
         for (index, probability) in ([0, 0] + word).enumerated() {
@@ -160,9 +161,9 @@ struct BargeInJudgeTests {
     func crowd() throws {
         var judge = try #require(BargeInJudge(.staged()))
         let changes = stages(&judge, Array(repeating: 0.95, count: 400), levels: { near($0, swing: 3) })
-        #expect(changes.map(\.0) == [.suspected, .held, .confirmed] && changes.last?.1 == 2_400)
+        #expect(changes.map(\.0) == [.suspected, .held, .confirmed] && changes.last?.1 == 2_800)
         var voice = try #require(BargeInJudge(.staged()))
-        #expect(stages(&voice, Array(repeating: 0.95, count: 400), levels: { near($0, swing: 5) }).last?.1 == 600)
+        #expect(stages(&voice, Array(repeating: 0.95, count: 400), levels: { near($0, swing: 5) }).last?.1 == 700)
     }
 
     @Test(
@@ -204,7 +205,7 @@ struct BargeInJudgeTests {
         var judge = try #require(BargeInJudge(.staged()))
         let changes = stages(&judge, Array(repeating: 1, count: 400), trusted: false)
         // To be silent, three times that again: bursts of echo last half a second and more
-        #expect(changes.map(\.1) == [80, 1_200, 2_400])
+        #expect(changes.map(\.1) == [80, 1_200, 2_800])
     }
 
     @Test(
@@ -221,12 +222,59 @@ struct BargeInJudgeTests {
         // Who means it is heard in that second too
         var spoken = try #require(BargeInJudge(.staged()))
         _ = stages(&spoken, [0], trusted: false)
-        #expect(stages(&spoken, Array(repeating: 1, count: 70), from: 10).map(\.1) == [30, 310, 610])
+        #expect(stages(&spoken, Array(repeating: 1, count: 80), from: 10).map(\.1) == [30, 310, 710])
         // What was held in doubt stays held
         var held = try #require(BargeInJudge(.staged()))
         _ = stages(&held, Array(repeating: 1, count: 120), trusted: false)
         #expect(held.stage == .held)
         #expect(stages(&held, Array(repeating: 1, count: 50), from: 1_200).map(\.0) == [.confirmed])
+    }
+
+    @Test(
+        "Given a hiss that is weaker than the echo, when it stands out of all that was left of late, then it ducks after 20 ms, and holds nothing; what is left as ever, or lies far below the echo, does not"
+    )
+    func overResidual() throws {
+        func hiss(_ over: Float, cancelled: Float) -> SpeechEvidence.SoundLevels {
+            SpeechEvidence.SoundLevels(left: -48, overNoise: 17, cancelled: cancelled, overResidual: over)
+        }
+        let blocks = Array(repeating: Float(0.02), count: 60)
+        for (levels, expected) in [
+            (hiss(20, cancelled: 13), [BargeInStage.suspected, .none]), (hiss(5, cancelled: 13), []),
+            (hiss(20, cancelled: 19), []),
+        ] {
+            var judge = try #require(BargeInJudge(.staged()))
+            let changes = stages(&judge, blocks, levels: { $0 < 12 ? levels : nil })
+            #expect(changes.map(\.0) == expected, "\(levels)")
+            #expect(changes.first.map { $0.1 == 20 } ?? true)
+        }
+        var doubtful = try #require(BargeInJudge(.staged()))
+        #expect(stages(&doubtful, blocks, trusted: false, levels: { _ in hiss(20, cancelled: 13) }).isEmpty)
+    }
+
+    @Test(
+        "Given a canceller that is trusted and not sure of itself, when it lets a burst of echo pass, then that holds nothing for 3 s; one that is sure holds after 1 s"
+    )
+    func unsure() throws {
+        let burst = Array(repeating: Float(1), count: 20) + Array(repeating: 0, count: 80)
+        for (confidence, held) in [(Float(0.5), [3_100, 4_100]), (1, [1_100, 2_100, 3_100, 4_100])] {
+            var judge = try #require(BargeInJudge(.staged()))
+            _ = stages(&judge, [0], trusted: false)
+            // Trusted from 10 ms on
+            let changes = (0..<5).flatMap { stages(&judge, burst, confidence: confidence, from: 1_000 * $0) }
+            #expect(changes.filter { $0.0 == .held }.map(\.1) == held, "\(confidence): \(changes)")
+        }
+        // What it was sure of before somebody speaks counts, not that it is unsure of who does
+        var judge = try #require(BargeInJudge(.staged()))
+        _ = stages(&judge, [0], trusted: false)
+        _ = stages(&judge, Array(repeating: 0, count: 150))
+        let speech = stages(&judge, Array(repeating: 0.5, count: 2) + Array(repeating: 1, count: 20), from: 1_500)
+        #expect(speech.map(\.1) == [1_540, 1_620])
+        var other = try #require(BargeInJudge(.staged()))
+        _ = stages(&other, [0], trusted: false)
+        _ = stages(&other, Array(repeating: 0, count: 150))
+        _ = stages(&other, [1], from: 1_500)
+        let unsure = stages(&other, Array(repeating: 1, count: 20), confidence: 0.3, from: 1_510)
+        #expect(unsure.map(\.1) == [1_520, 1_600])
     }
 
     @Test("Given a suspicion, when a recogniser has heard words, then it is confirmed at once; without one nothing is")

@@ -38,7 +38,8 @@ struct BargeInWatch: BitwiseCopyable {
         judge?.take(
             SpeechEvidence(
                 probability: block.probability, isTrusted: block.isEchoReady || silence >= Self.echoTail,
-                levels: block.levels, end: block.end.sinceEpoch, duration: block.duration))
+                confidence: block.echoConfidence, levels: block.levels, end: block.end.sinceEpoch,
+                duration: block.duration))
     }
 
     /// A recogniser has heard words.
@@ -65,6 +66,8 @@ struct NearEndBlock: BitwiseCopyable {
     var probability: Float
     /// Whether the echo canceller is to be trusted.
     var isEchoReady: Bool
+    /// How sure of that it is itself, 0...1; see `SpeechEvidence.confidence`.
+    var echoConfidence: Float
     /// What its levels tell of where it comes from; nil where they were not measured.
     var levels: SpeechEvidence.SoundLevels?
     /// When the block's end was at the ADC.

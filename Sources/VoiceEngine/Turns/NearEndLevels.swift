@@ -6,7 +6,8 @@ internal import VoiceTurns
 ///
 ///     microphone ──┬─► how loud the echo is, held ─┐
 ///                  ▼                               ├─► `SpeechEvidence.SoundLevels.cancelled`
-///     canceller ───┴─► what is left ───────────────┘
+///     canceller ───┴─► what is left ──┬────────────┘
+///                                     └─► its loudest of late ─► `SpeechEvidence.SoundLevels.overResidual`
 ///
 /// The echo's level is held over its quieter sounds, at the speed at which loudness changes while the far end goes on,
 /// and falls as fast as a room fades once the far end pauses or is ducked. Two things that a canceller leaves are told
@@ -22,20 +23,39 @@ struct NearEndLevels: BitwiseCopyable {
     /// How fast the far end's own held level falls, dB in a block; and how far below it the far end pauses, dB: ducking
     /// is 12 by default.
     private static let farEnd = (fall: Float(0.1), pause: Float(10))
+    /// What stands out of what was left of late by more than this, dB, is not taken for a part of it for so many blocks:
+    /// as long as the longest hiss that begins a word.
+    private static let onset = (height: Float(6), blocks: 15)
+    /// How fast the loudest of what is left is forgotten while the far end goes on, dB in a block.
+    private static let residualFall: Float = 0.1
     private static let silence: Float = -127
 
     private var echo = NearEndLevels.silence
     private var reference = NearEndLevels.silence
+    /// The loudest that was left of late while the far end went on, dBFS.
+    private var residual = NearEndLevels.silence
+    private var standing = 0
 
     /// Takes a block's report; nil where the near end's stages do not measure what is needed.
     mutating func take(_ report: ProcessingReport) -> SpeechEvidence.SoundLevels? {
         let far = report.referenceLevel ?? Self.silence
         reference = max(far, reference - Self.farEnd.fall, Self.silence)
-        echo -= far > reference - Self.farEnd.pause ? Self.fall.sounding : Self.fall.pausing
+        let isSounding = far > reference - Self.farEnd.pause
+        echo -= isSounding ? Self.fall.sounding : Self.fall.pausing
         guard let left = report.cancelledLevel, let noise = report.noiseLevel else { return nil }
         if report.inputLevel - left > Self.mostlyEcho { echo = max(echo, report.inputLevel) }
         echo = max(echo, Self.silence)
         return SpeechEvidence.SoundLevels(
-            left: left, overNoise: left - noise, cancelled: max(report.inputLevel, echo) - left)
+            left: left, overNoise: left - noise, cancelled: max(report.inputLevel, echo) - left,
+            overResidual: rise(of: left, isSounding: isSounding))
+    }
+
+    /// By how much what is left stands out of the loudest of late, dB.
+    private mutating func rise(of left: Float, isSounding: Bool) -> Float {
+        let rise = left - residual
+        standing = rise > Self.onset.height ? standing + 1 : 0
+        if isSounding { residual = max(residual - Self.residualFall, Self.silence) }
+        if standing == 0 || standing > Self.onset.blocks { residual = max(residual, left) }
+        return rise
     }
 }

@@ -24,6 +24,9 @@ struct NearEndEvidence: BitwiseCopyable {
         return readiness
     }
 
+    /// How sure the canceller is of what it leaves, 0...1; 1 where it has no opinion.
+    var confidence: Float { cancelsEcho ? judge.opinion : 1 }
+
     /// Takes the report of a block whose end was at the ADC at `end`; `cancelsEcho` says whether a canceller was at
     /// work.
     mutating func take(

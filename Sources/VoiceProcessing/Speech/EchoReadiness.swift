@@ -126,10 +126,12 @@ package struct EchoReadinessJudge: BitwiseCopyable, Sendable {
         isAudible = excess > (isAudible ? Self.inaudible.until : Self.inaudible.from)
     }
 
+    /// The canceller's opinion of itself, 0...1; 1 where it has none. Of an echo that is not heard a canceller learns
+    /// nothing.
+    package var opinion: Float { isAudible ? readiness.evidence.canceller ?? 1 : 1 }
+
     private mutating func decide() {
         let share = readiness.evidence.cleanShare
-        // Of an echo that is not heard a canceller learns nothing.
-        let opinion = isAudible ? readiness.evidence.canceller ?? 1 : 1
         let agrees = opinion >= Self.agreement.from
         let objects = opinion < Self.agreement.until
         switch readiness.state {

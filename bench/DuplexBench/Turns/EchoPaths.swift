@@ -7,7 +7,7 @@ struct EchoPaths {
         ("office", .office), ("living room", .livingRoom), ("car", .car), ("headset", .headset),
     ].filter { isWanted($0.0) }
     /// Noise that may hide an echo, 15 dB below a talker, dBFS.
-    private static let noise = Story.level - 15
+    static let noise = Story.level - 15
 
     static let description = """
         Stories with nobody there, \(Int(Solitude.length)) s each. "Louder": the echo is 10 dB stronger. "Walker", "hand": somebody walks about, the \

@@ -1,3 +1,4 @@
+import Glibc
 import SimulatedCalls
 import VoiceEngine
 import VoiceSimulation
@@ -120,6 +121,20 @@ struct Story {
         }
         return nil
     }
+
+    /// How long after its first sound 10 ms of what the person says, as the microphone hears it, are louder than the
+    /// noise of ``EchoPaths/noise``; nil where they never are.
+    var overNoiseAfter: Double? {
+        let from = Int(spoken * 48_000)
+        let limit = Float(Self.block) * decibelPower(EchoPaths.noise)
+        for start in stride(from: from, to: max(from, recording.near.count - Self.block), by: Self.block)
+        where recording.near[start..<start + Self.block].reduce(0, { $0 + $1 * $1 }) > limit {
+            return Double(start - from) / 48_000
+        }
+        return nil
+    }
+
+    private func decibelPower(_ decibels: Double) -> Float { Float(pow(10, decibels / 10)) }
 
     /// When the loudspeaker last sounded.
     var lastSound: Double { Double(recording.speaker.lastIndex { abs($0) > Self.audible } ?? 0) / 48_000 }

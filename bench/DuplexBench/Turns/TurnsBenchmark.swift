@@ -37,6 +37,8 @@ private enum TurnsBenchmark {
         let heardCalls = try (1...heardCalls).map { try HeardPositions(seed: seeds.lowerBound &+ $0) }
         var all = local.tally
         for tally in harder.tallies { all.add(tally) }
+        var words = local.words
+        words.add(harder.words)
         let heard = try? SpeechBenchmark.run().summary
         func detector(_ key: String) -> (key: String, value: SummaryValue) {
             (key, heard?.first { $0.key == key }?.value ?? .number(.nan, digits: 0))
@@ -81,6 +83,7 @@ private enum TurnsBenchmark {
                     does not give way.
                     """, harder.table
                 ),
+                ("By word", WordTable.description, words.table),
                 ("What was heard", HeardPositions.description, HeardPositions.table(heardCalls)),
                 (
                     "By itself", EchoPaths.description, alone
@@ -105,6 +108,8 @@ private enum TurnsBenchmark {
         let harder = try harderScenes()
         var all = local.tally
         for tally in harder.tallies { all.add(tally) }
+        var words = local.words
+        words.add(harder.words)
         return BenchmarkResult(
             description: description, table: local.table,
             summary: [
@@ -117,7 +122,7 @@ private enum TurnsBenchmark {
             ],
             further: [
                 ("Where the time goes", "Medians, ms.", local.stages), ("What is no interruption", "", local.kinds),
-                ("Harder", "", harder.table),
+                ("Harder", "", harder.table), ("By word", WordTable.description, words.table),
             ])
     }
 
@@ -136,7 +141,7 @@ private enum TurnsBenchmark {
     }
 
     private static func everyRoom() throws
-        -> (table: MarkdownTable, stages: MarkdownTable, kinds: MarkdownTable, tally: TurnsTally)
+        -> (table: MarkdownTable, stages: MarkdownTable, kinds: MarkdownTable, tally: TurnsTally, words: WordTable)
     {
         var table = MarkdownTable(
             "room", "quiet after ms", "of", "silent after ms", "missed", "of", "old after it", "heard off ms",
@@ -145,10 +150,13 @@ private enum TurnsBenchmark {
         var kinds = MarkdownTable("sound", "ducked", "held", "ended", "of", "softened s")
         var byKind = [TurnsTally](repeating: TurnsTally(), count: NearSound.harmless.count)
         var all = TurnsTally()
+        var words = WordTable()
         for (name, room) in rooms {
             var tally = TurnsTally()
             for seed in seeds {
-                tally.addInterruption(try Story(.speech, room: room, seed: seed))
+                let spoken = try Story(.speech, room: room, seed: seed)
+                tally.addInterruption(spoken)
+                words.add(spoken, seed: seed, isNoisy: false)
                 for (kind, sound) in NearSound.harmless.enumerated() {
                     let story = try Story(sound, room: room, seed: seed)
                     tally.addOther(story)
@@ -171,15 +179,16 @@ private enum TurnsBenchmark {
                 "\(sound)", String(tally.falselyDucked), String(tally.falselyHeld), String(tally.falselyEnded),
                 String(tally.others), (tally.softened / Double(max(1, tally.others))).fixed(2))
         }
-        return (table, stages, kinds, all)
+        return (table, stages, kinds, all, words)
     }
 
     private static func harderScenes() throws
-        -> (table: MarkdownTable, tallies: [TurnsTally], evenly: TurnsTally)
+        -> (table: MarkdownTable, tallies: [TurnsTally], evenly: TurnsTally, words: WordTable)
     {
         var table = MarkdownTable("scene", "quiet after ms", "of", "silent after ms", "missed", "of", "old after it")
         var tallies: [TurnsTally] = []
         var evenly = TurnsTally()
+        var words = WordTable()
         func add(_ name: String, _ tally: TurnsTally, counts: Bool = true) {
             table.add(
                 name, TurnsTally.median(tally.quiet).fixed(0), String(tally.quiet.count),
@@ -194,9 +203,13 @@ private enum TurnsBenchmark {
             evenRoom.nearGainDecibels = -room.echoReturnLossDecibels
             weakRoom.nearGainDecibels = -room.echoReturnLossDecibels - 10
             for seed in seeds {
-                noisy.addInterruption(try Story(.speech, room: noisyRoom, seed: seed))
+                let heard = try Story(.speech, room: noisyRoom, seed: seed)
+                noisy.addInterruption(heard)
+                words.add(heard, seed: seed, isNoisy: true)
                 if room.echoPath != nil {
-                    even.addInterruption(try Story(.speech, room: evenRoom, seed: seed))
+                    let evenly = try Story(.speech, room: evenRoom, seed: seed)
+                    even.addInterruption(evenly)
+                    words.add(evenly, seed: seed, isNoisy: false)
                     weak.addInterruption(try Story(.speech, room: weakRoom, seed: seed))
                 }
                 remote.addInterruption(try RemoteStory(room: noisyRoom, seed: seed))
@@ -210,6 +223,6 @@ private enum TurnsBenchmark {
             add("\(name), room", remote)
             evenly.add(even)
         }
-        return (table, tallies, evenly)
+        return (table, tallies, evenly, words)
     }
 }
