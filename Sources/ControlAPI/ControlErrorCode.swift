@@ -1,5 +1,5 @@
-/// What the control API answers with of its own, as a name that stays the same from version to version; docs/errors.md is
-/// the table of all. Errors of the engine, a partner or a dialog keep their own codes.
+/// What the control API answers with of its own, as a name that stays the same from version to version; docs/errors.md
+/// is the table of all. Errors of the engine, a partner or a dialog keep their own codes.
 package enum ControlErrorCode: String, Sendable, CaseIterable {
     case unauthorised = "control.unauthorised"
     case forbidden = "control.forbidden"

@@ -59,8 +59,8 @@ final class InputLines: @unchecked Sendable {
     func stop() { source.cancel() }
 }
 
-/// Passes on to the partner what other programs ask of it, one request a line: what an agent in a room takes as a message
-/// (docs/protocol.md, section 12).
+/// Passes on to the partner what other programs ask of it, one request a line: what an agent in a room takes as a
+/// message (docs/protocol.md, section 12).
 struct TalkRequests {
     let requests: PartnerRequests
     let conversation: Conversation
