@@ -147,7 +147,7 @@ let package = Package(
             name: "DuplexBench",
             dependencies: [
                 "VoiceEngine", "VoicePartner", "GraphEngine", "VoiceSimulation", "SimulatedCalls", "VoiceTransport",
-                "VoicePeers", "VoiceProcessing", "VoiceRealtime", "VoiceSignal", "CWebRTCAudio",
+                "VoicePeers", "VoiceProcessing", "VoiceRealtime", "VoiceSignal", "VoiceWire", "CWebRTCAudio",
                 "COpus", "CSRTP", "CAllocationCounter", "CRing", "ScriptedRealtime", "TestCases",
             ], path: "bench/DuplexBench", swiftSettings: swift),
 

@@ -20,6 +20,7 @@ private enum TickBenchmark {
         let chat = try measure(librariesAlone(.voiceChat))
         let whole = try measure(.voiceAgent)
         let recorder = try RecorderCost.measure(.voiceAgent)
+        let fed = try [1, 3].map { try FedStreamCost.measure(.voiceAgent, streams: $0) }
         var table = MarkdownTable("10 ms of talk, both ways", "µs", "p99", "vs bare", "p10", "p90", "allocations")
         add(agent, "packets of 10 ms", to: &table)
         add(chat, "packets of 20 ms", to: &table)
@@ -29,36 +30,56 @@ private enum TickBenchmark {
             recorder.recorded.quantile(0.99).fixed(1), recorder.ratio.median.fixed(4),
             recorder.ratio.quantile(0.1).fixed(4), recorder.ratio.quantile(0.9).fixed(4),
             recorder.allocationsPerTick.fixed(2))
+        fed.forEach { add($0, to: &table) }
+        var summary: [(key: String, value: SummaryValue)] = [
+            ("ratio_vs_bare", .number(agent.ratio.median, digits: 4)),
+            ("ratio_vs_bare_p10", .number(agent.ratio.quantile(0.1), digits: 4)),
+            ("ratio_vs_bare_p90", .number(agent.ratio.quantile(0.9), digits: 4)),
+            ("tick_p50_us", .number(agent.engine.median, digits: 2)),
+            ("tick_p99_us", .number(agent.engine.quantile(0.99), digits: 2)),
+            ("bare_p50_us", .number(agent.bare.median, digits: 2)),
+            ("bare_p99_us", .number(agent.bare.quantile(0.99), digits: 2)),
+            ("allocations_per_tick", .number(agent.allocationsPerTick, digits: 4)),
+            ("ticks", .integer(agent.ticks)),
+            ("ratio_vs_bare_20ms_packets", .number(chat.ratio.median, digits: 4)),
+            ("tick_p50_us_20ms_packets", .number(chat.engine.median, digits: 2)),
+            ("bare_p50_us_20ms_packets", .number(chat.bare.median, digits: 2)),
+            ("allocations_per_tick_20ms_packets", .number(chat.allocationsPerTick, digits: 4)),
+            ("tick_p50_us_as_it_comes", .number(whole.engine.median, digits: 2)),
+            ("allocations_per_tick_as_it_comes", .number(whole.allocationsPerTick, digits: 4)),
+            ("recorder_ratio", .number(recorder.ratio.median, digits: 4)),
+            ("recorder_ratio_p10", .number(recorder.ratio.quantile(0.1), digits: 4)),
+            ("recorder_ratio_p90", .number(recorder.ratio.quantile(0.9), digits: 4)),
+            ("recorder_allocations_per_tick", .number(recorder.allocationsPerTick, digits: 4)),
+        ]
+        fed.forEach { summary += Self.summary(of: $0) }
         return BenchmarkResult(
             description: """
                 CPU time per 10 ms of one talker each way: medians and 99th percentiles over \(agent.ticks) ticks in \
                 virtual time. Engine and bare calls take turns on the same sound within one run; ratios are those of \
-                1 s of both, median of \(rounds). WebRTC's canceller on both sides, and no processing of our own, but in the last two rows, which are \
+                1 s of both, median of \(rounds). WebRTC's canceller on both sides, and no processing of our own, but in the rows from 'as it comes' on, which are \
                 `.voiceAgent`: the native canceller, noise suppression, gain control, speech detection. With packets of 20 ms two ticks are \
-                taken together and halved. Seed \(seed).
+                taken together and halved. What streams that an app feeds add is the difference to an engine that sends none, tick by tick \
+                in turn; its ratio is to their Opus encoders alone (music, 96 kbit/s, packets of 20 ms). Seed \(seed).
                 """,
             table: table,
-            summary: [
-                ("ratio_vs_bare", .number(agent.ratio.median, digits: 4)),
-                ("ratio_vs_bare_p10", .number(agent.ratio.quantile(0.1), digits: 4)),
-                ("ratio_vs_bare_p90", .number(agent.ratio.quantile(0.9), digits: 4)),
-                ("tick_p50_us", .number(agent.engine.median, digits: 2)),
-                ("tick_p99_us", .number(agent.engine.quantile(0.99), digits: 2)),
-                ("bare_p50_us", .number(agent.bare.median, digits: 2)),
-                ("bare_p99_us", .number(agent.bare.quantile(0.99), digits: 2)),
-                ("allocations_per_tick", .number(agent.allocationsPerTick, digits: 4)),
-                ("ticks", .integer(agent.ticks)),
-                ("ratio_vs_bare_20ms_packets", .number(chat.ratio.median, digits: 4)),
-                ("tick_p50_us_20ms_packets", .number(chat.engine.median, digits: 2)),
-                ("bare_p50_us_20ms_packets", .number(chat.bare.median, digits: 2)),
-                ("allocations_per_tick_20ms_packets", .number(chat.allocationsPerTick, digits: 4)),
-                ("tick_p50_us_as_it_comes", .number(whole.engine.median, digits: 2)),
-                ("allocations_per_tick_as_it_comes", .number(whole.allocationsPerTick, digits: 4)),
-                ("recorder_ratio", .number(recorder.ratio.median, digits: 4)),
-                ("recorder_ratio_p10", .number(recorder.ratio.quantile(0.1), digits: 4)),
-                ("recorder_ratio_p90", .number(recorder.ratio.quantile(0.9), digits: 4)),
-                ("recorder_allocations_per_tick", .number(recorder.allocationsPerTick, digits: 4)),
-            ])
+            summary: summary)
+    }
+
+    private static func add(_ fed: FedStreamCost, to table: inout MarkdownTable) {
+        let name = fed.streams == 1 ? "1 fed stream" : "\(fed.streams) fed streams"
+        add("engine as it comes with \(name)", fed.sending, allocations: fed.allocationsPerTick.fixed(2), to: &table)
+        add("- added by \(name); ratio to their encoders alone", fed.added, fed.ratio, to: &table)
+        add("- their encoders alone", fed.encoders, to: &table)
+    }
+
+    private static func summary(of fed: FedStreamCost) -> [(key: String, value: SummaryValue)] {
+        [
+            ("fed_\(fed.streams)_tick_p50_us", .number(fed.sending.median, digits: 2)),
+            ("fed_\(fed.streams)_added_p50_us", .number(fed.added.median, digits: 2)),
+            ("fed_\(fed.streams)_ratio_vs_encoders", .number(fed.ratio.median, digits: 4)),
+            ("fed_\(fed.streams)_allocations_per_tick", .number(fed.allocationsPerTick, digits: 4)),
+        ]
     }
 
     /// The preset with the libraries' canceller and codec, and without what the engine does itself: what is compared is

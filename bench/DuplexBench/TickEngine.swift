@@ -3,6 +3,7 @@ import VoiceDevices
 import VoiceEngine
 import VoiceRealtime
 import VoiceSimulation
+import VoiceWire
 
 /// An engine in virtual time: an office, a talker and a loudspeaker before its microphone, another talker's packets in
 /// its receive ring.
@@ -29,11 +30,14 @@ final class TickEngine {
     let farEnd: FarEnd
     private let core: EngineCore
     private let device: SimulatedDevice<ConversationAir>
+    private var streams: [OutgoingStream] = []
+    /// RTP packets that were to go to the network.
+    private(set) var packetsSent = 0
     private var ticks = 0
     private var delivered = 0
 
-    /// An engine of this configuration, for `duration` of talk.
-    init(_ configuration: EngineConfiguration, duration: Duration, seed: UInt64) throws {
+    /// An engine of this configuration, for `duration` of talk, that sends so many streams beside the microphone.
+    init(_ configuration: EngineConfiguration, duration: Duration, seed: UInt64, fedStreams: Int = 0) throws {
         var office = RoomConditions.office
         office.bulkDelayFrames = Self.converterFrames
         let frames = Int(duration / .milliseconds(10)) * Self.tickFrames
@@ -53,6 +57,23 @@ final class TickEngine {
             configuration.encoder, configuration.application, start: Self.start, duration: duration, seed: seed)
         try core.send(.addStream(synchronizationSource: FarEnd.source))
         try core.send(.publish(RTPStreamStart(synchronizationSource: 1, sequenceNumber: 0, timestamp: 0)))
+        for number in 0..<fedStreams {
+            let stream = try core.openStream("stream \(number)", .music) { _ in }
+            let start = RTPStreamStart(
+                synchronizationSource: UInt32(2 + number), sequenceNumber: 0, timestamp: 0, line: stream.id.rawValue)
+            try core.send(.publish(start))
+            streams.append(stream)
+        }
+    }
+
+    /// Gives each of the streams beside the microphone its next sound.
+    func feed(_ sound: Span<Float>) throws(Refused) {
+        for stream in streams where stream.offer(sound) != sound.count { throw Refused() }
+    }
+
+    /// A stream's queue is full.
+    struct Refused: Error, CustomStringConvertible {
+        var description: String { "a stream's queue is full: the engine has not taken what it was fed" }
     }
 
     /// Lets 10 ms pass, and measures the engine's share of them.
@@ -105,6 +126,7 @@ final class TickEngine {
 
     private func collect() {
         while core.link.sending.available > 0 {
+            if DatagramKind(of: core.link.sending.peek()) == .rtp { packetsSent += 1 }
             core.link.sending.release()
         }
         while core.nextEvent() != nil {}
