@@ -121,7 +121,7 @@ private struct Scene: ~Copyable {
     private mutating func push(_ datagram: [UInt8]) {
         guard datagram.count <= 1_500 else { return }
         if datagram.count > 1, 192...223 ~= datagram[1] {
-            receiving.spend { reports.receive(datagram.span, arrival: now.sinceEpoch, streams: &streams) }
+            _ = receiving.spend { reports.receive(datagram.span, arrival: now.sinceEpoch, streams: &streams) }
         }
         _ = packets.push(datagram.span, tag: PacketTag(time: now))
     }
