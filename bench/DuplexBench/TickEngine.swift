@@ -124,9 +124,11 @@ final class TickEngine {
         }
     }
 
+    private static func isSound(_ next: borrowing PacketConsumer) -> Bool { DatagramKind(of: next.peek()) == .rtp }
+
     private func collect() {
         while core.link.sending.available > 0 {
-            if DatagramKind(of: core.link.sending.peek()) == .rtp { packetsSent += 1 }
+            if Self.isSound(core.link.sending) { packetsSent += 1 }
             core.link.sending.release()
         }
         while core.nextEvent() != nil {}
