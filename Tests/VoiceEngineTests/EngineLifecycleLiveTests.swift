@@ -31,27 +31,27 @@ extension EngineLiveTests {
             defer { room.close() }
             let endpoint = try room.endpoint("anna")
             // Given an engine that does not run
-            await expect("notStarted") { try await engine.statistics() }
-            await expect("notStarted") { try await engine.join(endpoint) }
-            await expect("notStarted") { try await engine.setOutputVolume(0.5) }
-            await expect("notStarted") { try await engine.setProcessing(.bypass) }
-            await expect("notStarted") { try await engine.selectDevices(playback: "default") }
-            await expect("notJoined") { try await engine.send([1]) }
-            await expect("notJoined") { try await engine.setVolume(1, for: ParticipantID(rawValue: 1)) }
+            await expect(.engineNotStarted) { try await engine.statistics() }
+            await expect(.engineNotStarted) { try await engine.join(endpoint) }
+            await expect(.engineNotStarted) { try await engine.setOutputVolume(0.5) }
+            await expect(.engineNotStarted) { try await engine.setProcessing(.bypass) }
+            await expect(.engineNotStarted) { try await engine.selectDevices(playback: "default") }
+            await expect(.roomNotJoined) { try await engine.send([1]) }
+            await expect(.roomNotJoined) { try await engine.setVolume(1, for: ParticipantID(rawValue: 1)) }
             // Leaving and stopping are no errors
             await engine.leave()
             await engine.stop()
             // When it runs
             try await engine.start()
-            await expect("alreadyStarted") { try await engine.start() }
-            await expect("notJoined") { try await engine.send([1]) }
+            await expect(.engineAlreadyStarted) { try await engine.start() }
+            await expect(.roomNotJoined) { try await engine.send([1]) }
             // And when it is in a room
             try await engine.join(endpoint)
-            await expect("alreadyJoined") { try await engine.join(endpoint) }
-            await expect("unknownParticipant") { try await engine.setVolume(1, for: ParticipantID(rawValue: 99)) }
-            await expect("requestRefused") { try await engine.send([UInt8](repeating: 0, count: 1_025)) }
+            await expect(.roomAlreadyJoined) { try await engine.join(endpoint) }
+            await expect(.roomUnknownParticipant) { try await engine.setVolume(1, for: ParticipantID(rawValue: 99)) }
+            await expect(.roomMessageTooLong) { try await engine.send([UInt8](repeating: 0, count: 1_025)) }
             await engine.stop()
-            await expect("notStarted") { try await engine.join(endpoint) }
+            await expect(.engineNotStarted) { try await engine.join(endpoint) }
             await engine.stop()
         }
 
@@ -91,16 +91,16 @@ extension EngineLiveTests {
             let engine = try modestEngine()
             try await engine.start()
             for volume in [-0.1, 1.1, .nan, .infinity] as [Float] {
-                await expect("invalidConfiguration") { try await engine.setOutputVolume(volume) }
+                await expect(.configurationInvalid) { try await engine.setOutputVolume(volume) }
             }
             for volume in [-0.1, 4.1, .nan] as [Float] {
-                await expect("invalidConfiguration") {
+                await expect(.configurationInvalid) {
                     try await engine.setVolume(volume, for: ParticipantID(rawValue: 1))
                 }
             }
             var processing = ProcessingSettings.bypass
             processing.gain.targetLevel = 5
-            await expect("invalidConfiguration") { try await engine.setProcessing(processing) }
+            await expect(.configurationInvalid) { try await engine.setProcessing(processing) }
             try await engine.setOutputVolume(0.5)
             await engine.stop()
         }
@@ -219,14 +219,14 @@ struct Mistake: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// Expects an `EngineError` whose case is `name`.
+/// Expects an `EngineError` of that code.
 func expect<Result>(
-    _ name: String, sourceLocation: SourceLocation = #_sourceLocation, _ call: () async throws -> Result
+    _ code: ErrorCode, sourceLocation: SourceLocation = #_sourceLocation, _ call: () async throws -> Result
 ) async {
     do {
         _ = try await call()
-        Issue.record("\(name) was expected, nothing was thrown", sourceLocation: sourceLocation)
+        Issue.record("\(code) was expected, nothing was thrown", sourceLocation: sourceLocation)
     } catch {
-        #expect(error is EngineError && "\(error)".hasPrefix(name), "\(error)", sourceLocation: sourceLocation)
+        #expect((error as? EngineError)?.code == code, "\(error)", sourceLocation: sourceLocation)
     }
 }

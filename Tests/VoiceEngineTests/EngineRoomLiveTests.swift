@@ -49,9 +49,9 @@ extension EngineLiveTests {
                 await ben.leave()
                 #expect(await heardByAnna.first { $0.departure(of: benID) } == .left)
                 #expect(try await eventually { try await anna.statistics().streams.isEmpty })
-                await expect("unknownParticipant") { try await anna.setVolume(1, for: benID) }
-                await expect("unknownParticipant") { try await anna.interrupt(benID) }
-                await expect("unknownParticipant") {
+                await expect(.roomUnknownParticipant) { try await anna.setVolume(1, for: benID) }
+                await expect(.roomUnknownParticipant) { try await anna.interrupt(benID) }
+                await expect(.roomUnknownParticipant) {
                     _ = try await anna.interrupt(benID, awaitingReceiptsFor: .seconds(1))
                 }
                 await anna.leave()
@@ -168,7 +168,7 @@ extension EngineLiveTests {
             }
             // 192.0.2.0/24 is for documentation (RFC 5737)
             let beyond = try RoomEndpoint(url: "udp://192.0.2.1:7900", token: "t")
-            await expect("room(VoiceTransport.RoomClientEnd.plaintextRefused(\"192.0.2.1\"))") {
+            await expect(.transportPlaintextRefused) {
                 try await engine.join(beyond)
             }
             await engine.stop()
@@ -207,7 +207,7 @@ extension EngineLiveTests {
             let end = await events.first(\.ending)
             #expect(end == .session(.removed(.serverShuttingDown)))
             // Then nothing pretends that there still is a room
-            await expect("notJoined") { try await engine.send([1]) }
+            await expect(.roomNotJoined) { try await engine.send([1]) }
             try await engine.setMuted(true)
             // And the next room may be joined without more ado
             let next = try LoopbackRoom()
@@ -269,7 +269,7 @@ extension EngineLiveTests {
             let engine = try modestEngine()
             try await engine.start()
             // Takes the 10 s of `RoomTimers.joinTimeout`
-            await expect("room(VoiceTransport.RoomClientEnd.session(VoiceRooms.RoomSessionEnd.joinTimedOut))") {
+            await expect(.transportNoAnswer) {
                 try await engine.join(room.endpoint("anna"))
             }
             #expect(try await engine.statistics().device.capture.frames > 0)
