@@ -1,4 +1,5 @@
 import Foundation
+import TestCases
 import Testing
 import VoiceEngine
 
@@ -44,7 +45,7 @@ struct CallKeyLiveTests {
         let arguments = server.call(token: try server.token("a"), "--seconds", "120", "--period", "960")
         var child = try ChildProcess(
             arguments + ["--capture", "vcard:ID=usb,GAIN=0", "--playback", "vcard:ID=usb"],
-            environment: virtual.environment, input: terminal.screen)
+            environment: virtual.environment, input: .descriptor(terminal.screen.fileDescriptor))
         _ = try child.event("joined")
         try terminal.press("m")
         #expect(try child.event("note")["detail"] as? String == "you are muted")

@@ -1,4 +1,5 @@
 import Foundation
+import TestCases
 import Testing
 
 /// The built `duplex` as a child process. It is killed when its time is up, and then its exit code is no exit code of
@@ -23,17 +24,12 @@ struct ChildProcess {
         }
     }
 
-    /// Beside the test bundle, which is this process's executable.
-    private static let executable = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
-        .deletingLastPathComponent().appending(path: "duplex")
+    private static let executable = TestProgram.built("duplex")
 
     /// Where it is built.
-    static var folder: String { executable.deletingLastPathComponent().path() }
+    static var folder: String { TestProgram.built("") }
 
-    private let process = Process()
-    private let output = Pipe()
-    private let errors = Pipe()
-    private let ended = DispatchSemaphore(value: 0)
+    private let program: TestProgram
     private var lines = Data()
 
     /// Starts `duplex` with `arguments`; it is killed after `limit` seconds, which is to end a child that hangs and no
@@ -45,25 +41,16 @@ struct ChildProcess {
     ///   - prefix: a command that becomes `duplex` with what follows it: `ip netns exec`.
     init(
         _ arguments: [String], limit: Double = 300, environment: [String: String] = [:], output sink: String? = nil,
-        input: FileHandle = .nullDevice, through prefix: [String] = []
+        input: TestProgram.Input = .nothing, through prefix: [String] = []
     ) throws {
         try #require(
-            FileManager.default.isExecutableFile(atPath: Self.executable.path()),
-            "\(Self.executable.path()) is not built")
-        let command = prefix + [Self.executable.path()] + arguments
-        process.executableURL = URL(filePath: command[0])
-        process.arguments = Array(command.dropFirst())
-        process.environment = ["PATH": "/usr/bin:/bin", "SWIFT_BACKTRACE": "enable=no"].merging(environment) { $1 }
-        process.standardInput = input
-        process.standardOutput = try sink.map { try FileHandle(forWritingTo: URL(filePath: $0)) } ?? output
-        process.standardError = errors
-        process.terminationHandler = { [ended] _ in ended.signal() }
-        try process.run()
-        let identifier = process.processIdentifier
-        let process = process
-        DispatchQueue.global().asyncAfter(deadline: .now() + limit) {
-            if process.isRunning { kill(identifier, SIGKILL) }
-        }
+            FileManager.default.isExecutableFile(atPath: Self.executable), "\(Self.executable) is not built")
+        let command = prefix + [Self.executable] + arguments
+        let file = try sink.map { try FileHandle(forWritingTo: URL(filePath: $0)) }
+        program = try TestProgram(
+            command[0], Array(command.dropFirst()), limit: .seconds(limit),
+            environment: ["PATH": "/usr/bin:/bin", "SWIFT_BACKTRACE": "enable=no"].merging(environment) { $1 },
+            input: input, output: file.map { .descriptor($0.fileDescriptor) } ?? .kept)
     }
 
     /// The next line of stdout; nil at its end.
@@ -74,8 +61,7 @@ struct ChildProcess {
                 lines = Data(lines[(end + 1)...])
                 return line
             }
-            let more = output.fileHandleForReading.availableData
-            if more.isEmpty { return nil }
+            guard let more = program.nextOutput() else { return nil }
             lines += more
         }
     }
@@ -94,45 +80,39 @@ struct ChildProcess {
 
     /// What `/proc` tells of it while it runs.
     func kernelFile(_ name: String) throws -> String {
-        try String(contentsOfFile: "/proc/\(process.processIdentifier)/\(name)", encoding: .utf8)
+        try String(contentsOfFile: "/proc/\(program.identifier)/\(name)", encoding: .utf8)
     }
 
-    var isRunning: Bool { process.isRunning }
+    var isRunning: Bool { program.isRunning }
 
     /// Control-C.
-    func interrupt() { kill(process.processIdentifier, SIGINT) }
+    func interrupt() { program.signal(SIGINT) }
 
     /// As a service manager ends a service, or begins to restart it.
-    func terminate() { kill(process.processIdentifier, SIGTERM) }
+    func terminate() { program.signal(SIGTERM) }
 
     /// As an operator has a service read its files again.
-    func hangUp() { kill(process.processIdentifier, SIGHUP) }
+    func hangUp() { program.signal(SIGHUP) }
 
     /// As a crash.
-    func terminateAtOnce() { kill(process.processIdentifier, SIGKILL) }
+    func terminateAtOnce() { program.signal(SIGKILL) }
 
     /// Closes the reading end of stdout, as `head` does when it has enough.
-    func stopReading() throws { try output.fileHandleForReading.close() }
+    func stopReading() { program.stopReading() }
 
     /// Waits for the end. With stdout closed, its words are lost.
-    func wait(readingOutput: Bool = true) -> Result {
-        // What the children say is less than a pipe holds, so that stdout may be read before stderr.
-        let text = readingOutput ? lines + output.fileHandleForReading.readDataToEndOfFile() : Data()
-        let complaint = errors.fileHandleForReading.readDataToEndOfFile()
-        ended.wait()
-        let exited = process.terminationReason == .exit
+    func wait() -> Result {
+        let ended = program.wait()
         return Result(
-            exitCode: exited ? process.terminationStatus : -process.terminationStatus,
-            standardOutput: String(decoding: text, as: UTF8.self),
-            standardError: String(decoding: complaint, as: UTF8.self))
+            exitCode: ended.status, standardOutput: String(decoding: lines + ended.output, as: UTF8.self),
+            standardError: ended.complaint)
     }
 
     /// Runs `duplex` to its end.
     static func run(
         _ arguments: [String], limit: Double = 300, environment: [String: String] = [:], output sink: String? = nil
     ) throws -> Result {
-        try ChildProcess(arguments, limit: limit, environment: environment, output: sink).wait(
-            readingOutput: sink == nil)
+        try ChildProcess(arguments, limit: limit, environment: environment, output: sink).wait()
     }
 }
 

@@ -1,4 +1,5 @@
 import Foundation
+import TestCases
 import Testing
 import VoiceDevices
 
@@ -23,21 +24,14 @@ struct FirstCallLiveTests {
         return server.port
     }
 
-    private func bash(_ script: String, in folder: TestFolder) throws -> Process {
-        let process = Process()
-        process.executableURL = URL(filePath: "/bin/bash")
-        // Jobs, as in a terminal; and not for ever.
-        process.arguments = ["-m", "-c", script]
-        process.currentDirectoryURL = URL(filePath: folder.path)
-        process.environment = [
-            "PATH": "\(ChildProcess.folder):/usr/bin:/bin", "SWIFT_BACKTRACE": "enable=no",
-            "XDG_STATE_HOME": folder("state"),
-        ]
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        return process
+    private func bash(_ script: String, in folder: TestFolder) throws -> TestProgram {
+        // Jobs, as in a terminal
+        try TestProgram(
+            "/bin/bash", ["-m", "-c", script], limit: .seconds(150),
+            environment: [
+                "PATH": "\(ChildProcess.folder):/usr/bin:/bin", "SWIFT_BACKTRACE": "enable=no",
+                "XDG_STATE_HOME": folder("state"),
+            ], in: folder.path, errors: .withOutput)
     }
 
     @Test("each hears the other", .timeLimit(.minutes(3)))
@@ -49,10 +43,7 @@ struct FirstCallLiveTests {
         // Ben is in the same folder, and so is the server's URL as soon as Anna has started it.
         let ben = try bash(
             "until [[ -s room.log ]]; do sleep 0.1; done\n" + (try commands("ben", port: port)), in: folder)
-        ben.waitUntilExit()
-        anna.waitUntilExit()
-        #expect(ben.terminationStatus == 0)
-        #expect(anna.terminationStatus == 0)
+        for ended in [ben.wait(), anna.wait()] { #expect(ended.status == 0, "\(ended.text)") }
         for name in ["anna-heard.wav", "ben-heard.wav"] {
             let heard = try AudioFile.read(folder(name)).samples
             #expect((heard.map(abs).max() ?? 0) > 0.01, "\(name) is silent")
@@ -73,8 +64,8 @@ struct FirstCallLiveTests {
             try bash(commands[index] + " --wait 60 --input in.wav --output \(name)-heard.wav", in: folder)
         }
         for call in calls {
-            call.waitUntilExit()
-            #expect(call.terminationStatus == 0)
+            let ended = call.wait()
+            #expect(ended.status == 0, "\(ended.text)")
         }
         for name in ["alice", "bob"] {
             let heard = try AudioFile.read(folder("\(name)-heard.wav")).samples

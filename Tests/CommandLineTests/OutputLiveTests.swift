@@ -24,8 +24,8 @@ struct OutputLiveTests {
         var call = try ChildProcess(
             server.call(token: try server.token("a"), "--input", folder("in.wav"), "--output", folder("out.wav")))
         _ = try call.event("joined")
-        try call.stopReading()
-        let result = call.wait(readingOutput: false)
+        call.stopReading()
+        let result = call.wait()
         #expect(result.exitCode == 1)
         #expect(result.standardError.isEmpty)
         #expect(try AudioFile.read(folder("out.wav")).samples.count > 0)

@@ -1,4 +1,5 @@
 import Foundation
+import TestCases
 import Testing
 
 @testable import duplex
@@ -120,16 +121,9 @@ struct PlotTests {
                 if name == b'IDAT': print(len(zlib.decompress(body)))
                 data = data[12 + length:]
             """
-        let process = Process()
-        process.executableURL = URL(filePath: Self.python)
-        process.arguments = ["-c", script, folder("p.png")]
-        let output = Pipe()
-        process.standardOutput = output
-        try process.run()
-        process.waitUntilExit()
-        let said = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        #expect(process.terminationStatus == 0)
-        #expect(said == "\(301 * 250)\n")
+        let ended = try TestProgram.run(Self.python, ["-c", script, folder("p.png")])
+        #expect(ended.status == 0, "\(ended.complaint)")
+        #expect(ended.text == "\(301 * 250)\n")
     }
 
     @Test("a spectrogram shows a tone at its frequency and level")

@@ -1,4 +1,5 @@
 import Foundation
+import TestCases
 import Testing
 
 @Suite(
@@ -41,13 +42,7 @@ struct ServeControlLiveTests {
         ])
         let url = try #require(try server.event("listening")["url"] as? String)
         func ask(_ arguments: String...) throws -> String {
-            let curl = Process()
-            let output = Pipe()
-            curl.executableURL = URL(filePath: "/usr/bin/curl")
-            curl.arguments = ["-s", "-w", " %{http_code}"] + arguments
-            curl.standardOutput = output
-            try curl.run()
-            return String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+            try TestProgram.run("/usr/bin/curl", ["-s", "-w", " %{http_code}"] + arguments).text
         }
         let bearer = "Authorization: Bearer \(Self.key)"
         #expect(try ask("\(url)/v1/status").hasSuffix(" 401"))

@@ -1,4 +1,5 @@
 import Foundation
+import TestCases
 import Testing
 import VoiceDevices
 
@@ -29,14 +30,9 @@ struct TalkLiveTests {
     enum Part { case silence(Double), text(String) }
 
     private static func spoken(_ text: String) throws -> [Float] {
-        let process = Process()
-        let output = Pipe()
-        process.executableURL = URL(filePath: "/usr/bin/espeak-ng")
-        process.arguments = ["--stdout", "-v", "en-us", "-s", "150", text]
-        process.standardOutput = output
-        try process.run()
-        let bytes = [UInt8](output.fileHandleForReading.readDataToEndOfFile().dropFirst(44))
-        process.waitUntilExit()
+        let spoken = try TestProgram.run("/usr/bin/espeak-ng", ["--stdout", "-v", "en-us", "-s", "150", text])
+        try #require(spoken.status == 0, "\(spoken.complaint)")
+        let bytes = Array(spoken.output.dropFirst(44))
         let samples = stride(from: 0, to: bytes.count - 1, by: 2).map {
             Float(Int16(bitPattern: UInt16(bytes[$0]) | UInt16(bytes[$0 + 1]) << 8)) / 32_768
         }

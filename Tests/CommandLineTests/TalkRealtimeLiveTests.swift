@@ -1,5 +1,6 @@
 import Foundation
 import ScriptedRealtime
+import TestCases
 import Testing
 import VoiceDevices
 import VoiceDialog
@@ -72,7 +73,7 @@ struct TalkRealtimeLiveTests {
                             [
                                 "talk", "--realtime", "ws://127.0.0.1:\(port)/", "--input", input, "--output", output,
                                 "--requests", "--json",
-                            ], limit: 120, input: lines.fileHandleForReading)
+                            ], limit: 120, input: .descriptor(lines.fileHandleForReading.fileDescriptor))
                         _ = try talk.event("ready")
                         let requests = [
                             #"{"agent":"update","parameters":{"page":"calendar"}}"#,

@@ -1,4 +1,5 @@
 import Foundation
+import TestCases
 import Testing
 
 /// A certificate authority of a test's own, and what it signs; by the `openssl` program, as an operator would have
@@ -43,14 +44,7 @@ struct TestAuthority {
     }
 
     private func run(_ arguments: [String]) throws {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/openssl")
-        process.arguments = arguments
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
-        try #require(process.terminationStatus == 0, "openssl \(arguments.joined(separator: " "))")
+        let ended = try TestProgram.run("/usr/bin/openssl", arguments)
+        try #require(ended.status == 0, "openssl \(arguments.joined(separator: " ")): \(ended.complaint)")
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestCases
 import Testing
 
 /// Three machines in one, by network namespaces: two with a cable each to a third. All goes away with it.
@@ -73,14 +74,6 @@ final class TestNetwork {
 
     private static func run(_ arguments: [String]) -> Bool {
         guard let ip else { return false }
-        let process = Process()
-        process.executableURL = URL(filePath: ip)
-        process.arguments = arguments
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        guard (try? process.run()) != nil else { return false }
-        process.waitUntilExit()
-        return process.terminationStatus == 0
+        return (try? TestProgram.run(ip, arguments))?.status == 0
     }
 }

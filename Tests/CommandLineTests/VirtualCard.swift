@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestCases
 import Testing
 
 /// The virtual sound card of tools/virtual-card, for children: their PCMs `vcard:ID=...`. Its cards go away with the
@@ -19,15 +20,9 @@ final class VirtualCard {
     /// Builds the card where it is not built yet. `standard` is the PCM that `default` means; nil leaves that as it is.
     init(default standard: String? = nil) throws {
         folder = try TestFolder()
-        let build = Process()
-        build.executableURL = Self.tools.appending(path: "build")
-        let output = Pipe()
-        build.standardOutput = output
-        try build.run()
-        let built = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        build.waitUntilExit()
-        try #require(build.terminationStatus == 0)
-        tools = built.trimmingCharacters(in: .newlines)
+        let build = try TestProgram.run(Self.tools.appending(path: "build").path(), limit: .seconds(300))
+        try #require(build.status == 0, "\(build.complaint)")
+        tools = build.text.trimmingCharacters(in: .newlines)
         let standard = standard.map { "pcm.!default \"\($0)\"\n" } ?? ""
         configuration = """
             </usr/share/alsa/alsa.conf>
@@ -47,14 +42,10 @@ final class VirtualCard {
 
     /// Pulls a card out, puts it back, or whatever else tools/virtual-card/README.md lists.
     func control(_ arguments: String...) throws {
-        let control = Process()
-        control.executableURL = URL(filePath: tools + "/vcard-control")
-        control.arguments = arguments
-        control.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-        control.standardOutput = FileHandle.nullDevice
-        try control.run()
-        control.waitUntilExit()
-        try #require(control.terminationStatus == 0)
+        let control = try TestProgram.run(
+            tools + "/vcard-control", arguments,
+            environment: ProcessInfo.processInfo.environment.merging(environment) { $1 })
+        try #require(control.status == 0, "\(control.complaint)")
     }
 
     deinit {

@@ -1,6 +1,7 @@
 import ControlAPI
 import Foundation
 import Synchronization
+import TestCases
 import Testing
 import VoiceDialog
 import VoiceEngine
@@ -307,16 +308,12 @@ struct ControlLiveTests {
         let stage = try Stage { $0.recogniser = ScriptedRecogniser(text: "please stop") }
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
-        let agent = Process()
-        let output = Pipe()
-        agent.executableURL = URL(filePath: "/usr/bin/python3")
-        agent.arguments = [
-            root.appending(path: "Examples/PythonControlAgent/main.py").path(),
-            "http://127.0.0.1:\(stage.server.port)", server, "r",
-        ]
-        agent.environment = ["CONTROL_KEY": "key-of-anna-0001"]
-        agent.standardOutput = output
-        try agent.run()
+        let agent = try TestProgram(
+            "/usr/bin/python3",
+            [
+                root.appending(path: "Examples/PythonControlAgent/main.py").path(),
+                "http://127.0.0.1:\(stage.server.port)", server, "r",
+            ], environment: ["CONTROL_KEY": "key-of-anna-0001"])
         let token = try await stage.ben.ask("POST", "/v1/token", json: ["room": "r", "identity": "ben"])
         let bens = try await stage.ben.makeSession(
             ["server": .string(server), "token": token.json["token"] ?? .null], at: "/v1/participants")
@@ -330,13 +327,10 @@ struct ControlLiveTests {
             try await stage.ben.ask(
                 "POST", "/v1/sessions/\(bens)/say", json: ["text": "Would you stop now, please, and go?"]
             ).status == 202)
-        let said = await Task.detached {
-            String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        }.value
-        agent.waitUntilExit()
-        #expect(agent.terminationStatus == 0)
+        let ended = try await agent.end()
+        #expect(ended.status == 0, "\(ended.complaint)")
         for line in ["joined: r", "heard: please stop", "said: Goodbye.", "left"] {
-            #expect(said.contains("\(line)\n"), "\(said)")
+            #expect(ended.text.contains("\(line)\n"), "\(ended.text)")
         }
         await stage.server.stop()
         rooms.stop()
@@ -364,19 +358,11 @@ struct ControlLiveTests {
         ]
         for line in lines {
             let status = try #require(line.split(separator: " ").last)
-            let shell = Process()
-            let output = Pipe()
-            shell.executableURL = URL(filePath: "/bin/bash")
             // Debian 12's curl has --json.
-            shell.arguments = ["-c", "curl() { command curl -s -o /dev/null -w '%{http_code}' \"$@\"; }\n\(line)"]
-            shell.environment = environment
-            shell.currentDirectoryURL = folder
-            shell.standardOutput = output
-            let said = try await Task.detached {
-                try shell.run()
-                return String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-            }.value
-            #expect(said == status, "\(line)")
+            let shell = try TestProgram(
+                "/bin/bash", ["-c", "curl() { command curl -s -o /dev/null -w '%{http_code}' \"$@\"; }\n\(line)"],
+                environment: environment, in: folder.path())
+            #expect(try await shell.end().text == status, "\(line)")
         }
         await stage.server.stop()
     }

@@ -1,5 +1,6 @@
 import CDuplexVoice
 import Foundation
+import TestCases
 import Testing
 import VoiceEngine
 import VoiceTransport
@@ -160,19 +161,12 @@ extension LibraryTests {
             let events = engine.events
             try await engine.join(RoomEndpoint(url: room.url, token: try room.token("swift")))
             // When the program of C's comes into it
-            let (process, output) = (Process(), Pipe())
-            process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
-                .deletingLastPathComponent()
-                .appending(path: "CCall")
-            process.arguments = [room.url, try room.token("c")]
-            process.standardOutput = output
-            try process.run()
-            defer { process.terminate() }
+            let program = try TestProgram(TestProgram.built("CCall"), [room.url, try room.token("c")])
             // Then it is heard for half a second,
             let tone = (0..<480).map { 0.2 * sinf(Float($0) * 8 * .pi / 480) }
             var (heard, sound) = (0, [Float](repeating: 0, count: 480))
             let deadline = ContinuousClock.now + .seconds(50)
-            while heard < 50, process.isRunning, ContinuousClock.now < deadline {
+            while heard < 50, program.isRunning, ContinuousClock.now < deadline {
                 device.sendAudioData(tone)
                 device.pullPlayback(into: &sound)
                 heard += sound.contains { abs($0) > 0.05 } ? 1 : 0
@@ -181,13 +175,13 @@ extension LibraryTests {
             #expect(heard == 50)
             // and hears Swift's tone, as it says once a message ends it.
             try await engine.send(Array("bye".utf8))
-            while process.isRunning, ContinuousClock.now < deadline { try await Task.sleep(for: .milliseconds(20)) }
-            let said = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+            let ended = try await program.end()
+            let said = ended.text
             #expect(said.hasPrefix("in room kitchen with 1 others\n"), "\(said)")
             #expect(said.contains("a message of 3 bytes\n"), "\(said)")
             let levels = said.matches(of: /received [1-9]\d*, heard (-?\d+) dBFS/).compactMap { Int($0.1) }
             #expect((levels.max() ?? -127) > -40, "\(said)")
-            #expect(!process.isRunning && process.terminationStatus == 0)
+            #expect(ended.status == 0, "\(ended.complaint)")
             withExtendedLifetime(events) {}
             await engine.stop()
         }

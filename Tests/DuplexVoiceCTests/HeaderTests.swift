@@ -1,5 +1,6 @@
 import CDuplexVoice
 import Foundation
+import TestCases
 import Testing
 import VoiceDevices
 
@@ -34,16 +35,8 @@ extension LibraryTests {
 
         /// Runs a program that was built beside the tests.
         private static func run(_ program: String, _ arguments: [String]) throws -> (status: Int32, output: String) {
-            let process = Process()
-            process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
-                .deletingLastPathComponent().appending(path: program)
-            process.arguments = arguments
-            let output = Pipe()
-            (process.standardOutput, process.standardError) = (output, output)
-            try process.run()
-            let text = try output.fileHandleForReading.readToEnd() ?? Data()
-            process.waitUntilExit()
-            return (process.terminationStatus, String(decoding: text, as: UTF8.self))
+            let ended = try TestProgram.run(TestProgram.built(program), arguments, errors: .withOutput)
+            return (ended.status, ended.text)
         }
 
         @Test("Examples/CGraph prints what a graph tells of a file, and what is wrong with a description")

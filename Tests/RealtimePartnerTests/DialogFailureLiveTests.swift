@@ -1,5 +1,6 @@
 import Foundation
 import ScriptedRealtime
+import TestCases
 import Testing
 import VoiceDialog
 import VoiceWeb
@@ -47,15 +48,13 @@ struct DialogFailureLiveTests {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let (certificate, key) = (folder.appending(path: "c.pem").path(), folder.appending(path: "k.pem").path())
-        let openssl = Process()
-        openssl.executableURL = URL(filePath: "/usr/bin/openssl")
-        openssl.arguments = [
-            "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
-            "-subj", "/CN=localhost", "-keyout", key, "-out", certificate,
-        ]
-        openssl.standardError = FileHandle.nullDevice
-        try openssl.run()
-        openssl.waitUntilExit()
+        let made = try TestProgram.run(
+            "/usr/bin/openssl",
+            [
+                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+                "-subj", "/CN=localhost", "-keyout", key, "-out", certificate,
+            ])
+        try #require(made.status == 0, "\(made.complaint)")
         let server = try WebSocketServer(
             interface: "127.0.0.1", port: 0, certificate: certificate, privateKey: key
         ) { _ in }

@@ -1,5 +1,5 @@
 import Foundation
-import Glibc
+import TestCases
 
 /// A program that could not be run, or failed.
 struct ToolFailure: Error, CustomStringConvertible {
@@ -24,67 +24,16 @@ struct Tool {
     static func withCard() -> Tool { Tool(CardWorkshop.folder.appending(path: "with-card")) }
 
     func run(_ arguments: [String] = [], seconds: Double = 30) throws(ToolFailure) -> Output {
-        let running = try start(arguments)
-        return try running.finish(seconds: seconds)
-    }
-
-    func start(_ arguments: [String] = []) throws(ToolFailure) -> RunningTool {
-        try RunningTool(program, arguments)
-    }
-}
-
-/// A program that runs, with its standard input open until it is to finish.
-final class RunningTool {
-    private let process = Process()
-    private let input = Pipe()
-    private let output = Pipe()
-    private let errors: URL
-
-    fileprivate init(_ program: URL, _ arguments: [String]) throws(ToolFailure) {
-        errors = FileManager.default.temporaryDirectory.appending(path: "vcard-\(UUID().uuidString)")
-        _ = FileManager.default.createFile(atPath: errors.path(), contents: nil)
-        process.executableURL = program
-        process.arguments = arguments
         // Other tests of this process may have a configuration of their own.
-        process.environment = ProcessInfo.processInfo.environment.filter { $0.key != "ALSA_CONFIG_PATH" }
-        process.standardInput = input
-        process.standardOutput = output
+        let environment = ProcessInfo.processInfo.environment.filter { $0.key != "ALSA_CONFIG_PATH" }
+        let ended: TestProgram.Ended
         do {
-            process.standardError = try FileHandle(forWritingTo: errors)
-            // A program inherits what its parent's thread blocks; it must be possible to end this one.
-            var none = sigset_t()
-            var before = sigset_t()
-            unsafe sigemptyset(&none)
-            unsafe pthread_sigmask(SIG_SETMASK, &none, &before)
-            defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
-            try process.run()
+            ended = try TestProgram.run(
+                program.path(), arguments, limit: .seconds(seconds), environment: environment)
         } catch {
-            throw ToolFailure("\(program.path()): \(error)")
+            throw ToolFailure("\(error)")
         }
-    }
-
-    deinit {
-        if process.isRunning { process.terminate() }
-        try? FileManager.default.removeItem(at: errors)
-    }
-
-    /// Waits until it has written something, which a program does that says when it is ready.
-    func awaitOutput() { _ = output.fileHandleForReading.availableData }
-
-    func kill() { _ = Glibc.kill(process.processIdentifier, SIGKILL) }
-
-    /// Closes its input, reads its output and waits for its end.
-    func finish(seconds: Double = 30) throws(ToolFailure) -> Tool.Output {
-        let watchdog = DispatchWorkItem { [process] in process.terminate() }
-        DispatchQueue.global().asyncAfter(deadline: .now() + seconds, execute: watchdog)
-        try? input.fileHandleForWriting.close()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        watchdog.cancel()
-        guard process.terminationReason == .exit || process.terminationStatus == SIGKILL else {
-            throw ToolFailure("\(process.executableURL?.path() ?? "") ended by signal \(process.terminationStatus)")
-        }
-        let complaints = (try? String(contentsOf: errors, encoding: .utf8)) ?? ""
-        return Tool.Output(status: process.terminationStatus, text: text, errors: complaints)
+        guard ended.status >= 0 else { throw ToolFailure("\(program.path()) ended by signal \(-ended.status)") }
+        return Output(status: ended.status, text: ended.text, errors: ended.complaint)
     }
 }

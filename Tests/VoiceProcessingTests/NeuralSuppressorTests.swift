@@ -1,4 +1,5 @@
 import Foundation
+import TestCases
 import Testing
 
 @testable import VoiceProcessing
@@ -42,12 +43,9 @@ private enum StubLibrary {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let (code, library) = (folder.appending(path: "stub.c"), folder.appending(path: "stub.so"))
         try Data(source.utf8).write(to: code)
-        let process = Process()
-        process.executableURL = URL(filePath: try #require(compiler))
-        process.arguments = ["-shared", "-fPIC", "-o", library.path(), code.path()] + macros
-        try process.run()
-        process.waitUntilExit()
-        try #require(process.terminationStatus == 0)
+        let compiled = try TestProgram.run(
+            try #require(compiler), ["-shared", "-fPIC", "-o", library.path(), code.path()] + macros)
+        try #require(compiled.status == 0, "\(compiled.complaint)")
         return library.path()
     }
 }

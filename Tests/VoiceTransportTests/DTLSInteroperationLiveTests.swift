@@ -1,4 +1,5 @@
 import Foundation
+import TestCases
 import Testing
 import VoicePeers
 
@@ -16,21 +17,14 @@ struct DTLSInteroperationLiveTests {
     func client(profile: String) throws {
         // Given
         let server = try LoopbackDTLSServer()
-        let process = Process()
-        process.executableURL = URL(filePath: program)
-        process.arguments = [
-            "s_client", "-dtls1_2", "-connect", "127.0.0.1:\(server.port)", "-alpn", "duplex-room/1", "-use_srtp",
-            profile,
-            "-mtu", "1200",
-        ]
-        let (input, output) = (Pipe(), Pipe())
-        process.standardInput = input
-        process.standardOutput = output
-        process.standardError = output
-        try process.run()
-        defer { if process.isRunning { process.terminate() } }
+        let client = try TestProgram(
+            program,
+            [
+                "s_client", "-dtls1_2", "-connect", "127.0.0.1:\(server.port)", "-alpn", "duplex-room/1", "-use_srtp",
+                profile, "-mtu", "1200",
+            ], input: .written, errors: .withOutput)
         // When it speaks as soon as it can
-        try input.fileHandleForWriting.write(contentsOf: Data("hello\n".utf8))
+        client.write("hello\n")
         var heard: [[UInt8]] = []
         server.run {
             heard += server.end.controls()
@@ -44,8 +38,7 @@ struct DTLSInteroperationLiveTests {
         server.flush()
         server.end.security.close(0)
         server.flush()
-        let said = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-        process.waitUntilExit()
+        let said = client.wait().text
         #expect(said.contains("hello to you"))
         #expect(said.contains("ALPN protocol: duplex-room/1"))
         #expect(said.contains("SRTP Extension negotiated, profile=\(profile)"))
@@ -54,14 +47,8 @@ struct DTLSInteroperationLiveTests {
 
     /// Runs the program in a folder; it must succeed.
     private func run(_ arguments: String, in folder: TestFolder) throws {
-        let process = Process()
-        process.executableURL = URL(filePath: program)
-        process.arguments = arguments.split(separator: " ").map(String.init)
-        process.currentDirectoryURL = URL(filePath: folder.path)
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0, "\(arguments)")
+        let ended = try TestProgram.run(program, arguments.split(separator: " ").map(String.init), in: folder.path)
+        #expect(ended.status == 0, "\(arguments): \(ended.complaint)")
     }
 
     @Test(

@@ -14,12 +14,8 @@ private let gstreamer = "/usr/bin/gst-launch-1.0"
 
 /// Whether gst-launch is here with this element; looked for once, since gst-inspect takes its time.
 private let hasGStreamerSRTP: Bool = {
-    let inspect = Process()
-    inspect.executableURL = URL(filePath: "/usr/bin/gst-inspect-1.0")
-    inspect.arguments = ["--exists", "srtpdec"]
-    guard (try? inspect.run()) != nil else { return false }
-    inspect.waitUntilExit()
-    return inspect.terminationStatus == 0 && FileManager.default.isExecutableFile(atPath: gstreamer)
+    let inspected = try? TestProgram.run("/usr/bin/gst-inspect-1.0", ["--exists", "srtpdec"])
+    return inspected?.status == 0 && FileManager.default.isExecutableFile(atPath: gstreamer)
 }()
 
 /// Keys by one program, decoding by another, with an SRTP of its own: nothing of ours but the packets.
@@ -30,8 +26,7 @@ struct MediaInteroperationLiveTests {
         let server: LoopbackDTLSServer
         /// The server's key and salt.
         let key: [UInt8]
-        private let client = Process()
-        private let (input, output) = (Pipe(), Pipe())
+        private let client: TestProgram
         private let socket = Glibc.socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
         private var random = SeededNumbers(seed: 1)
         /// No roll-over, which nobody could know who comes later.
@@ -43,24 +38,20 @@ struct MediaInteroperationLiveTests {
         init(_ profile: SRTPProfile) throws {
             server = try LoopbackDTLSServer()
             let count = profile.keyingMaterialLength
-            client.executableURL = URL(filePath: openssl)
-            client.arguments = [
-                "s_client", "-dtls1_2", "-connect", "127.0.0.1:\(server.port)", "-alpn", "duplex-room/1", "-use_srtp",
-                profile.openSSLName, "-mtu", "1200", "-keymatexport", "EXTRACTOR-dtls_srtp", "-keymatexportlen",
-                "\(count)",
-            ]
-            client.standardInput = input
-            client.standardOutput = output
-            client.standardError = FileHandle.nullDevice
-            try client.run()
-            try input.fileHandleForWriting.write(contentsOf: Data("hello\n".utf8))
+            client = try TestProgram(
+                openssl,
+                [
+                    "s_client", "-dtls1_2", "-connect", "127.0.0.1:\(server.port)", "-alpn", "duplex-room/1",
+                    "-use_srtp", profile.openSSLName, "-mtu", "1200", "-keymatexport", "EXTRACTOR-dtls_srtp",
+                    "-keymatexportlen", "\(count)",
+                ], limit: .seconds(110), input: .written, errors: .withOutput)
+            client.write("hello\n")
             let server = server
             server.run { !server.end.controls().isEmpty }
             try #require(server.end.state == .open)
             var said = ""
             while said.firstMatch(of: /Keying material: ([0-9A-F]+)\n/) == nil {
-                let more = output.fileHandleForReading.availableData
-                try #require(!more.isEmpty, "\(said)")
+                let more = try #require(client.nextOutput(), "\(said)")
                 said += String(decoding: more, as: UTF8.self)
             }
             let digits = try #require(said.firstMatch(of: /Keying material: ([0-9A-F]+)\n/)).output.1
@@ -72,10 +63,7 @@ struct MediaInteroperationLiveTests {
             key = Array(material[profile.keyLength..<keys] + material[(keys + salt)..<(keys + 2 * salt)])
         }
 
-        deinit {
-            close(socket)
-            if client.isRunning { client.terminate() }
-        }
+        deinit { close(socket) }
 
         /// Sends 20 ms of mu-law as the server, and a report to the next port.
         func send(to port: UInt16, source: UInt32) throws {
@@ -115,24 +103,18 @@ struct MediaInteroperationLiveTests {
     /// Of this process alone, as far as nobody else takes it.
     private let port = 20_000 + UInt16(getpid() % 20_000) * 2
 
-    /// Runs a decoder and sends to it until it has ended or `isDone`, for a minute at most.
-    private func decode(_ program: String, _ arguments: [String], _ path: Path, until isDone: () -> Bool) throws {
-        let decoder = Process()
-        decoder.executableURL = URL(filePath: program)
-        decoder.arguments = arguments
-        decoder.standardOutput = FileHandle.nullDevice
-        decoder.standardError = FileHandle.nullDevice
-        try decoder.run()
-        // GStreamer does not end for less; and the ports are to be free for the next.
-        defer {
-            kill(decoder.processIdentifier, SIGKILL)
-            decoder.waitUntilExit()
-        }
-        let deadline = MonotonicTime.now().sinceEpoch + .seconds(60)
-        while decoder.isRunning, !isDone(), MonotonicTime.now().sinceEpoch < deadline {
+    /// Runs a decoder and sends to it until it has ended or `isDone`, for a minute at most; returns what it says.
+    private func decode(
+        _ program: String, _ arguments: [String], _ path: Path, until isDone: () -> Bool
+    ) throws -> String {
+        let decoder = try TestProgram(program, arguments, errors: .withOutput)
+        while decoder.isRunning, !isDone() {
             try path.send(to: port, source: 0xCAFE)
             _ = poll(nil, 0, 20)
         }
+        // GStreamer does not end for less; and the ports are to be free for the next.
+        decoder.signal(SIGKILL)
+        return decoder.wait().text
     }
 
     private func bytes(_ file: String) -> [UInt8] { (try? [UInt8](Data(contentsOf: URL(filePath: file)))) ?? [] }
@@ -161,7 +143,7 @@ struct MediaInteroperationLiveTests {
                 """.utf8))
         let heard = folder.path + "/heard.ul"
         // When
-        try decode(
+        let said = try decode(
             ffmpeg,
             [
                 "-nostdin", "-loglevel", "error", "-protocol_whitelist", "file,udp,rtp,srtp,crypto",
@@ -169,7 +151,7 @@ struct MediaInteroperationLiveTests {
                 "mulaw", heard,
             ], path, until: { false })
         // Then it has heard half a second of it, each byte
-        #expect(bytes(heard).count >= 4_000)
+        #expect(bytes(heard).count >= 4_000, "\(said)")
         #expect(path.sent.firstRange(of: bytes(heard)) != nil)
     }
 
@@ -199,11 +181,11 @@ struct MediaInteroperationLiveTests {
             decoder.rtcp_src ! filesink buffer-mode=unbuffered async=false location=\(told)
             """
         // When
-        try decode(gstreamer, ["-q"] + pipeline.split { $0.isWhitespace }.map(String.init), path) {
+        let said = try decode(gstreamer, ["-q"] + pipeline.split { $0.isWhitespace }.map(String.init), path) {
             bytes(heard).count >= 4_000 && bytes(told).count >= 400
         }
         // Then it has heard half a second of it, and read the reports, each byte
-        #expect(bytes(heard).count >= 4_000)
+        #expect(bytes(heard).count >= 4_000, "\(said)")
         #expect(path.sent.firstRange(of: bytes(heard)) != nil)
         #expect(bytes(told).count >= 400)
         #expect(path.reports.starts(with: bytes(told)))

@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestCases
 import Testing
 
 @testable import VoiceWeb
@@ -100,17 +101,7 @@ struct WebSocketLiveTests {
     /// What openssl says to these arguments.
     @discardableResult
     private static func openssl(_ arguments: String...) throws -> String {
-        let openssl = Process()
-        let output = Pipe()
-        openssl.executableURL = URL(filePath: "/usr/bin/openssl")
-        openssl.arguments = arguments
-        openssl.standardInput = FileHandle.nullDevice
-        openssl.standardOutput = output
-        openssl.standardError = FileHandle.nullDevice
-        try openssl.run()
-        let said = output.fileHandleForReading.readDataToEndOfFile()
-        openssl.waitUntilExit()
-        return String(decoding: said, as: UTF8.self)
+        try TestProgram.run("/usr/bin/openssl", arguments).text
     }
 
     /// The files of localhost's certificate and key, in a folder.
