@@ -2,9 +2,6 @@
 @safe struct CostStaircase: ~Copyable {
     private static let binCount = DelayBin.count
 
-    /// How many neighbours a packet's cost depends on: the gap it would be part of.
-    static let burstReach = 4
-
     /// Cost that falls away when the delay reaches each bin.
     private let steps: UnsafeMutablePointer<Double>
     /// No bin above has a step, but "never".
@@ -13,7 +10,8 @@
     private var weight = 0.0
     /// Weight of the next packet, per frame of sound; grows, instead of the old ones fading.
     private var scale = 1.0
-    /// Bins at which the packets before, newest first, are known by themselves or by redundancy.
+    /// Bins at which the packets before, newest first, are known by themselves or by redundancy: as many as a packet's
+    /// cost depends on, since it may end a gap.
     private var before = InlineArray<4, Int>(repeating: 0)
 
     /// How fast packets are forgotten, frames (15 s).

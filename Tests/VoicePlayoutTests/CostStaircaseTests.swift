@@ -6,9 +6,10 @@ import Testing
 struct CostStaircaseTests {
     /// The cost at a delay by its definition: packet by packet, gap by gap.
     private func definition(_ fates: [Fate], delay: Int, _ cost: PlayoutConfiguration.AudibleCost) -> Double {
-        var (sum, weights, gap) = (0.0, 0.0, CostStaircase.burstReach)
+        // How many packets before one its cost depends on.
+        let burstReach = 4
         // Before the first packet nothing was missing.
-        gap = 0
+        var (sum, weights, gap) = (0.0, 0.0, 0)
         for (index, fate) in fates.enumerated() {
             let weight = power(1 + 960.0 / 720_000, index) * 960
             weights += weight
@@ -20,7 +21,7 @@ struct CostStaircaseTests {
                 sum += weight * cost.redundancy * (isStopgap ? cost.stopgap : 1)
                 gap = 0
             } else {
-                var unit = cost.concealment * (1 + cost.burst * Double(min(gap, CostStaircase.burstReach)))
+                var unit = cost.concealment * (1 + cost.burst * Double(min(gap, burstReach)))
                 if let farEdge = fate.farEdge, farEdge <= delay { unit -= cost.concealment * (1 - cost.knownFarEdge) }
                 sum += weight * unit
                 gap += 1

@@ -6,9 +6,7 @@ extension FarEndTable {
     mutating func feedStreams(
         _ frames: Int, adcTime: MonotonicTime, _ clock: RunClock, to outlet: inout PacketOutlet
     ) {
-        guard farEndCount > 0 else { return }
-        for index in farEnds.indices {
-            guard let farEnd = farEnds[index], let stream = unsafe farEnd.stream else { continue }
+        unsafe forEachStream { farEnd, stream in
             unsafe stream.pointee.take(frames, from: farEnd.queue, adcTime: adcTime, clock, to: &outlet)
         }
     }
@@ -36,7 +34,9 @@ extension FarEndTable {
     var fedSources: FedSources {
         mutating get {
             var sources = FedSources()
-            unsafe forEachStream { if let source = unsafe $0.pointee.source { sources.append(source) } }
+            unsafe forEachStream { _, stream in
+                if let source = unsafe stream.pointee.source { sources.append(source) }
+            }
             return sources
         }
     }
@@ -44,7 +44,7 @@ extension FarEndTable {
     /// Takes what a listener says of them, in the order of ``fedSources``.
     mutating func take(_ words: FedWords, arrival: Duration) {
         var index = 0
-        unsafe forEachStream { stream in
+        unsafe forEachStream { _, stream in
             guard unsafe stream.pointee.source != nil, index < words.count else { return }
             if let word = words[index] { unsafe stream.pointee.take(word, arrival: arrival) }
             index += 1
@@ -54,9 +54,7 @@ extension FarEndTable {
     /// Sends a report of each of which something was sent.
     mutating func sendReports(through reports: inout ReportExchange, to outlet: inout PacketOutlet, now: MonotonicTime)
     {
-        guard farEndCount > 0 else { return }
-        for index in farEnds.indices {
-            guard let farEnd = farEnds[index], let stream = unsafe farEnd.stream else { continue }
+        unsafe forEachStream { _, stream in
             unsafe stream.pointee.sendReport(through: &reports, to: &outlet, now: now)
         }
     }
@@ -65,7 +63,9 @@ extension FarEndTable {
     var mostReporters: Int {
         mutating get {
             var most = 0
-            unsafe forEachStream { most = unsafe max(most, $0.pointee.reports.listeners.count) }
+            unsafe forEachStream { _, stream in
+                most = unsafe max(most, stream.pointee.reports.listeners.count)
+            }
             return most
         }
     }
@@ -74,19 +74,17 @@ extension FarEndTable {
     var outgoingCounts: OutgoingCountsTable {
         mutating get {
             var table = OutgoingCountsTable()
-            guard farEndCount > 0 else { return table }
-            for index in farEnds.indices {
-                guard let farEnd = farEnds[index], let stream = unsafe farEnd.stream else { continue }
+            unsafe forEachStream { farEnd, stream in
                 table.append(unsafe stream.pointee.counts(of: farEnd.number))
             }
             return table
         }
     }
 
-    private mutating func forEachStream(_ body: (UnsafeMutablePointer<StreamSender>) -> Void) {
+    private mutating func forEachStream(_ body: (FarEndHandle, UnsafeMutablePointer<StreamSender>) -> Void) {
         guard farEndCount > 0 else { return }
         for index in farEnds.indices {
-            if let farEnd = farEnds[index], let stream = unsafe farEnd.stream { unsafe body(stream) }
+            if let farEnd = farEnds[index], let stream = unsafe farEnd.stream { unsafe body(farEnd, stream) }
         }
     }
 }
