@@ -169,6 +169,8 @@ let package = Package(
         .executableTarget(
             name: "AppSound", dependencies: ["VoiceEngine"], path: "Examples/AppSound", swiftSettings: swift),
         .executableTarget(
+            name: "CallControls", dependencies: ["VoiceEngine"], path: "Examples/CallControls", swiftSettings: swift),
+        .executableTarget(
             name: "CustomBackend", dependencies: ["VoiceProcessing"], path: "Examples/CustomBackend",
             swiftSettings: swift),
         .executableTarget(
@@ -250,9 +252,8 @@ let package = Package(
         tests(
             "EndToEnd", "VoiceEngine", "VoiceSimulation", "SimulatedCalls", "CAllocationCounter", "ScriptedPeers"),
         tests(
-            "Examples", "NamedStreams", "VoiceRooms", "VoiceTransport", "AppSound", "EchoAgent", "CustomBackend",
-            "CustomDevice",
-            "VoiceControl", "BatchTranscriber",
+            "Examples", "NamedStreams", "VoiceRooms", "VoiceTransport", "AppSound", "CallControls", "EchoAgent",
+            "CustomBackend", "CustomDevice", "VoiceControl", "BatchTranscriber",
             "TenLines", "PushToTalk", "Karaoke", "Assistant", "RealtimePartner", "ScriptedRealtime", "VoiceDevices",
             "VoiceEngine", "VoicePartner", "VoiceProcessing", "VoiceSimulation", "SimulatedCalls",
             optimized: false),

@@ -1,0 +1,27 @@
+// CallControls URL TOKEN: a call whose window is the keyboard. A line is a command; the end of the input hangs up.
+import VoiceEngine
+
+let arguments = CommandLine.arguments
+guard arguments.count == 3 else {
+    print("usage: CallControls URL TOKEN")
+    throw CancellationError()
+}
+let controls = CallControls(engine: VoiceEngine(.voiceAgent))
+try await controls.engine.start()
+try await controls.engine.join(RoomEndpoint(url: arguments[1], token: arguments[2]))
+while let line = readLine() {
+    let others = await controls.engine.snapshot.others.map(\.participant)
+    switch line {
+    case "mute", "unmute": try await controls.mute(line == "mute")
+    case "headset", "loudspeaker": try await controls.wearHeadset(line == "headset")
+    case "quiet", "loud": try await controls.setVolume(percent: line == "quiet" ? 30 : 100)
+    case "stop":
+        for other in others {
+            if let heard = try await controls.stop(other.id) { print("\(other.identity): \(heard.heard) heard") }
+        }
+    case "who": for other in others { print(other.identity) }
+    default: print("mute, unmute, headset, loudspeaker, quiet, loud, stop, who")
+    }
+}
+await controls.hangUp()
+await controls.engine.stop()

@@ -1,0 +1,251 @@
+import Glibc
+import SimulatedCalls
+import Synchronization
+import Testing
+import VoiceDevices
+import VoiceEngine
+import VoiceRooms
+import VoiceSimulation
+import VoiceTransport
+
+@testable import CallControls
+
+@Suite("Example: the buttons of a call's window, and an agent in the room", .serialized, .timeLimit(.minutes(2)))
+struct CallControlsLiveTests {
+    private static let secret = [UInt8](repeating: 7, count: TokenKey.minimumSecretSize)
+
+    /// An engine whose microphone hears a tone, unless told else; as long as this value is there.
+    private final class Side: Sendable {
+        let engine: VoiceEngine
+        private let isSounding = Atomic(true)
+        /// The loudest of the last 10 ms that came out of the loudspeaker.
+        private let heard = Atomic(Float.zero.bitPattern)
+        private let clock: Mutex<Task<Void, Never>?> = Mutex(nil)
+
+        init() {
+            let device = ClientDevice()
+            var configuration = EngineConfiguration.voiceAgent
+            configuration.device = .custom(device)
+            configuration.processing = .bypass
+            (configuration.mediaPriority, configuration.networkPriority) = (0, 0)
+            engine = VoiceEngine(configuration)
+            let tone = (0..<480).map { 0.3 * sinf(Float($0) * 8 * .pi / 480) }
+            let silence = [Float](repeating: 0, count: 480)
+            clock.withLock {
+                $0 = Task { [weak self] in
+                    var sound = silence
+                    while let self, !Task.isCancelled {
+                        device.sendAudioData(self.isSounding.load(ordering: .relaxed) ? tone : silence)
+                        device.pullPlayback(into: &sound)
+                        self.heard.store((sound.map(abs).max() ?? 0).bitPattern, ordering: .relaxed)
+                        try? await Task.sleep(for: .milliseconds(10))
+                    }
+                }
+            }
+        }
+
+        deinit { clock.withLock { $0?.cancel() } }
+
+        func sound(_ sounds: Bool) { isSounding.store(sounds, ordering: .relaxed) }
+
+        var hears: Bool { Float(bitPattern: heard.load(ordering: .relaxed)) > 0.05 }
+
+        /// Waits until it hears the other, or has heard nothing for a quarter of a second.
+        func waits(forSound isWanted: Bool) async throws {
+            var silent = 0
+            while isWanted ? !hears : silent < 25 {
+                silent = hears ? 0 : silent + 1
+                try await Task.sleep(for: .milliseconds(10))
+            }
+        }
+    }
+
+    private let server = RoomServer(
+        configuration: RoomServerConfiguration(port: 0),
+        verifier: TokenVerifier(keys: (try? TokenKey(name: "test", secret: secret)).map { [$0] } ?? []))
+
+    private func endpoint(_ identity: String, _ port: UInt16) throws -> RoomEndpoint {
+        let now = Int64(time(nil))
+        let token = try TokenIssuer(key: TokenKey(name: "test", secret: Self.secret)).token(
+            for: TokenGrants(identity: identity, room: "call"), notBefore: now - 60, expires: now + 600)
+        return try RoomEndpoint(url: "udp://127.0.0.1:\(port)", token: token)
+    }
+
+    /// Waits until somebody else in the room is as wanted.
+    private func other(of side: Side, _ isWanted: (RoomMember) -> Bool) async throws -> Participant {
+        while true {
+            if let other = await side.engine.snapshot.others.first(where: isWanted) { return other.participant }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+    }
+
+    @Test(
+        "Given an agent that answers in the room, when it is stopped, then it and its listener know how much was heard")
+    func stopped() async throws {
+        let port = try server.start()
+        defer { server.stop() }
+        let (anna, bot) = (Side(), Side())
+        let (controls, agent) = (CallControls(engine: anna.engine), RemoteAgent(engine: bot.engine))
+        anna.sound(false)
+        for side in [anna, bot] { try await side.engine.start() }
+        try await anna.engine.join(endpoint("anna", port))
+        let events = bot.engine.events
+        try await agent.join(endpoint("bot", port))
+        let id = try await other(of: anna) { !$0.streams.isEmpty }.id
+        // When it answers
+        try await agent.think("She asked for ")
+        try await agent.begin(5, [("One ", .zero), ("two.", .milliseconds(500))])
+        try await anna.waits(forSound: true)
+        #expect(try await controls.excerpt(of: id, seconds: 0.3).contains { abs($0) > 0.1 })
+        // Whether it may be interrupted by speech is no matter of whether it is stopped.
+        try await controls.mayInterrupt(id, true)
+        try await controls.understood()
+        try await controls.mayInterrupt(id, false)
+        // and is stopped
+        let heard = try #require(try await controls.stop(id))
+        #expect(heard.utterance == 5 && heard.isFinal)
+        #expect(heard.heard > .milliseconds(200), "\(heard)")
+        // Then it knows by whom, and what its synthesiser still has is heard by nobody
+        var listener: ParticipantID?
+        for await event in events {
+            listener = await agent.interrupter(in: event)
+            if listener != nil { break }
+        }
+        #expect(listener == (await anna.engine.snapshot.own?.participant.id))
+        try await anna.waits(forSound: false)
+        // And the next answer is heard
+        try await agent.begin(6, [("Three.", .zero)])
+        try await anna.waits(forSound: true)
+        for side in [anna, bot] { await side.engine.stop() }
+    }
+
+    @Test("Given a call, then each button does what it says while it goes on")
+    func buttons() async throws {
+        let port = try server.start()
+        defer { server.stop() }
+        let (anna, ben) = (Side(), Side())
+        let controls = CallControls(engine: anna.engine)
+        for side in [anna, ben] { try await side.engine.start() }
+        try await anna.engine.join(endpoint("anna", port))
+        try await ben.engine.join(endpoint("ben", port))
+        let id = try await other(of: anna) { !$0.streams.isEmpty }.id
+        for side in [anna, ben] { try await side.waits(forSound: true) }
+        // What is heard
+        try await controls.setVolume(percent: 0)
+        try await anna.waits(forSound: false)
+        try await controls.setVolume(percent: 100)
+        try await anna.waits(forSound: true)
+        try await controls.hear(id, false)
+        try await anna.waits(forSound: false)
+        try await controls.hear(id, true)
+        try await anna.waits(forSound: true)
+        // What is sent
+        try await controls.mute(true)
+        _ = try await other(of: ben) { $0.streams.first?.isMuted == true }
+        try await ben.waits(forSound: false)
+        try await controls.mute(false)
+        try await ben.waits(forSound: true)
+        try await controls.share(false)
+        _ = try await other(of: ben) { $0.streams.isEmpty }
+        try await ben.waits(forSound: false)
+        try await controls.share(true)
+        try await ben.waits(forSound: true)
+        // What is done to it, as the statistics say
+        func uplink(_ isWanted: (EngineStatistics.Uplink) -> Bool) async throws {
+            while try await !isWanted(anna.engine.statistics().uplink) { try await Task.sleep(for: .milliseconds(10)) }
+        }
+        try await controls.choose(.musicLesson)
+        try await uplink { $0.encoder?.bitratePerSecond == 128_000 }
+        try await controls.choose(.narrowBand)
+        try await uplink { $0.encoder?.bitratePerSecond == 16_000 }
+        for level in [ProcessingSettings.NoiseSuppression.high, .off] {
+            try await controls.suppressNoise(level)
+            try await uplink { $0.processing.noise == level }
+        }
+        try await controls.wearHeadset(true)
+        try await uplink { $0.processing.echo == ProcessingSettings.headset.echo }
+        try await controls.wearHeadset(false)
+        try await uplink { $0.processing.echo == ProcessingSettings.voiceAgent.echo }
+        // A device of the client's own has no others beside it, and the call goes on.
+        #expect(await controls.use(loudspeaker: "hw:nowhere") != nil)
+        try await anna.waits(forSound: true)
+        // And hung up, nobody is there, and the engine runs
+        await controls.hangUp()
+        while await !ben.engine.snapshot.others.isEmpty { try await Task.sleep(for: .milliseconds(20)) }
+        #expect(await anna.engine.snapshot.isRunning)
+        for side in [anna, ben] { await side.engine.stop() }
+    }
+
+    @Test("Given a telephone line, then each hears the other, and neither is waited for")
+    func line() async throws {
+        let anna = Side()
+        try await anna.engine.start()
+        var line = try await PhoneLine(anna.engine)
+        let tone = (0..<160).map { 0.3 * sinf(Float($0) * 8 * .pi / 160) }
+        var (heard, outgoing) = (false, [Float](repeating: 0, count: 160))
+        while !heard || !anna.hears {
+            var room = outgoing.mutableSpan
+            line.exchange(tone.span, &room)
+            heard = heard || outgoing.contains { abs($0) > 0.1 }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        // A driver that runs wild loses what is too much, and nothing else happens.
+        for _ in 0..<1_000 {
+            var room = outgoing.mutableSpan
+            line.exchange(tone.span, &room)
+        }
+        #expect(line.lost > 900 * 160)
+        line.farEnd.close()
+        await anna.engine.stop()
+    }
+
+    @Test("Given a recogniser of the app's own, then half a sentence is waited for, and a question is answered at once")
+    func dialogue() async throws {
+        // Given somebody who speaks for two seconds before a sound card in software
+        let words = SyntheticSpeech.samples(frames: 96_000, seed: 3, voice: .low, levelDecibels: -20)
+        let air = ConversationAir(
+            acoustics: try RoomAcoustics(RoomConditions(), seed: 1),
+            talker: SpeechSource(words + [Float](repeating: 0, count: 6 * 48_000), repetition: .loop),
+            longestRecording: 60 * 48_000)
+        var configuration = EngineConfiguration.headset
+        configuration.device = .custom(
+            try SimulatedDevice(
+                air: air, configuration: SimulatedDeviceConfiguration(pacing: .realTime(priority: 0))))
+        configuration.mediaPriority = 0
+        let engine = VoiceEngine(configuration)
+        try await engine.start()
+        let dialogue = Dialogue(conversation: try await engine.converse())
+        let conversation = dialogue.conversation
+        // When they stop after half a sentence, then what would have been the turn's end is put off,
+        var (speechEnds, putOff) = (0, ContinuousClock.now)
+        for await event in conversation.events {
+            if case .speechEnded = event {
+                speechEnds += 1
+                dialogue.heard(speechEnds == 1 ? "is it warm and" : "is it warm and dry?")
+                if speechEnds == 1 { putOff = .now } else { #expect(conversation.state == .thinking) }
+            }
+            guard case .turnEnded = event else { continue }
+            // by 2 s, on the clock of a sound card in software, which is late at times and never early;
+            if speechEnds == 1 { #expect(ContinuousClock.now - putOff > .milliseconds(1_800)) }
+            // and when it is a question, the turn is over at once.
+            if speechEnds > 1 { break }
+        }
+        // When somebody types, then the history has it in the talker's place.
+        while true {
+            do {
+                let answer = try dialogue.typed("and tomorrow?")
+                await answer.finish()
+                break
+            } catch is TurnRefusal {
+                // The talker has the turn.
+                try await Task.sleep(for: .milliseconds(50))
+            }
+        }
+        #expect(conversation.history.turns.contains { $0.said == "and tomorrow?" })
+        for isUsed in [true, false] {
+            try dialogue.useButton(isUsed)
+            if isUsed { #expect(conversation.mode == .pushToTalk()) } else { #expect(conversation.mode == .duplex()) }
+        }
+        await engine.stop()
+    }
+}
