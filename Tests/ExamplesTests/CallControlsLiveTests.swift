@@ -139,6 +139,13 @@ struct CallControlsLiveTests {
         try await anna.waits(forSound: false)
         try await controls.hear(id, true)
         try await anna.waits(forSound: true)
+        // Who speaks for himself cannot be stopped by others, which is known at once; and in no utterance nothing is
+        // heard.
+        #expect(try await controls.stop(id) == nil)
+        try await ben.engine.beginUtterance(1)
+        while try await controls.stop(id) == nil {}
+        #expect(try await controls.stop(id)?.isFinal == false)
+        try await anna.waits(forSound: true)
         // What is sent
         try await controls.mute(true)
         _ = try await other(of: ben) { $0.streams.first?.isMuted == true }

@@ -66,6 +66,19 @@ struct ReceiptDeskTests {
         #expect(desk.takeSettled()?.receipts.map(\.heard) == [Self.heard(4, 200, isFinal: true)])
     }
 
+    @Test("Given a talker whom the room lets nobody interrupt, then what is known so far comes at once, not final")
+    func refused() {
+        var desk = ReceiptDesk()
+        for talker in [Self.anna, Self.ben] { desk.take(Self.heard(3, 500), of: talker) }
+        let number = desk.open(Self.anna)
+        _ = desk.open(Self.ben)
+        desk.refuse(Self.anna)
+        let settled = desk.takeSettled()
+        #expect(settled?.number == number)
+        #expect(settled?.receipts.map(\.heard) == [Self.heard(3, 500)])
+        #expect(desk.takeSettled() == nil)
+    }
+
     @Test(
         "Given an interruption whose answer does not come, when the time is over, then what was told last is known, and not final; when another utterance is heard, it was the last"
     )

@@ -25,10 +25,11 @@ package struct ReceiptDesk {
     private struct Wait {
         /// Who was interrupted; nil for this engine.
         var talker: ParticipantID?
-        var receipts: [ParticipantID: HeardUtterance]
-
         /// Who was interrupted here has one receipt, under its own number.
-        var isSettled: Bool { receipts.values.allSatisfy(\.isFinal) }
+        var receipts: [ParticipantID: HeardUtterance]
+        var isRefused = false
+
+        var isSettled: Bool { isRefused || receipts.values.allSatisfy(\.isFinal) }
     }
 
     /// The last that is known of what each talker says, and of how far each listener is in what this engine says.
@@ -77,6 +78,11 @@ package struct ReceiptDesk {
         here[participant] = nil
         there[participant] = nil
         for number in waits.keys { waits[number]?.receipts[participant]?.isFinal = true }
+    }
+
+    /// A talker could not be interrupted: what it says is heard on, so that no final word on it comes.
+    package mutating func refuse(_ talker: ParticipantID) {
+        for number in waits.keys where waits[number]?.talker == talker { waits[number]?.isRefused = true }
     }
 
     /// An interruption of which all is known, with its receipts in the order of the listeners.

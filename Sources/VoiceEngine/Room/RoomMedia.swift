@@ -151,6 +151,9 @@ package struct RoomMedia {
     /// An interruption of ours was refused, or could not be asked for: what is said goes on to be heard.
     package mutating func interruptionRefused(_ stream: StreamID) -> [Action] { change(stream) { $0.withdraw() } }
 
+    /// Whose stream is played.
+    func publisher(of stream: StreamID) -> ParticipantID? { played.publisher(of: stream) }
+
     /// Has what a participant says give way to the near talker by `policy`, and nobody else any more;
     /// ``BargeInPolicy/off`` for nobody.
     package mutating func watch(_ participant: ParticipantID, _ policy: BargeInPolicy) -> [Action] {

@@ -143,6 +143,13 @@ final class RoomMembership {
         waiting.removeValue(forKey: number)?.resume(returning: known)
     }
 
+    /// Who says this could not be interrupted: what is known of it is all.
+    private func endReceipts(of stream: StreamID) {
+        guard let talker = media.publisher(of: stream) else { return }
+        receipts.refuse(talker)
+        deliverReceipts()
+    }
+
     private func deliverReceipts() {
         while !waiting.isEmpty, let (number, known) = receipts.takeSettled() {
             waiting.removeValue(forKey: number)?.resume(returning: known)
@@ -276,6 +283,9 @@ final class RoomMembership {
             if case .requestRefused(.send, _, let refusal) = event {
                 texts.refused(refusal, now: MonotonicTime.now().sinceEpoch)
             }
+            if case .requestRefused(.interrupt, let stream, let refusal) = event, refusal != .receiverBusy {
+                endReceipts(of: StreamID(rawValue: stream))
+            }
             let before = media.stay?.own.id
             carryOut(media.handle(event))
             if let before, before != media.stay?.own.id { texts.startAgain(now: MonotonicTime.now().sinceEpoch) }
@@ -320,7 +330,10 @@ final class RoomMembership {
     /// A request could not be asked for.
     private func failed(_ request: RoomRequest?, _ subject: UInt32, _ error: RoomSessionError) {
         // What cannot be interrupted is heard on.
-        if request == .interrupt { carryOut(media.interruptionRefused(StreamID(rawValue: subject))) }
+        if request == .interrupt {
+            carryOut(media.interruptionRefused(StreamID(rawValue: subject)))
+            endReceipts(of: StreamID(rawValue: subject))
+        }
         if request == .subscribe {
             carryOut(media.subscriptionRefused(StreamID(rawValue: subject), .receiverBusy))
         }

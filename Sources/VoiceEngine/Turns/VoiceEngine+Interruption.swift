@@ -35,7 +35,8 @@ extension VoiceEngine {
     /// - Parameters:
     ///   - participant: who is interrupted.
     ///   - timeout: how long to wait for receipts; then what was told last comes instead, which
-    ///     ``HeardUtterance/isFinal`` says. The cancellation of the task ends the wait the same way.
+    ///     ``HeardUtterance/isFinal`` says. The cancellation of the task ends the wait the same way, and so does a
+    ///     refusal by the room (``EngineEvent/requestRefused(_:_:)``): the talker is heard on.
     /// - Throws: as ``interrupt(_:)``.
     public func interrupt(
         _ participant: ParticipantID? = nil, awaitingReceiptsFor timeout: Duration
