@@ -1,3 +1,4 @@
+import Foundation
 import TestCases
 import Testing
 import VoiceRealtime
@@ -13,6 +14,8 @@ import VoiceRealtime
 enum CardlessALSA {
     static let folder = try? TemporaryFolder()
     static let base = "/usr/share/alsa/alsa.conf"
+    /// What nobody may read, root neither: events are only ever written to it.
+    static let locked = "/sys/bus/cpu/uevent"
 
     /// What alsa-lib reads instead of the machine's own configuration.
     static var text: String {
@@ -23,6 +26,8 @@ enum CardlessALSA {
             pcm.tape {
                 type file slave.pcm { type null } file "/dev/null" infile "\(folder.file("tape.raw"))" format raw
             }
+            pcm.telephone { type mulaw slave { pcm { type null } format S16_LE } }
+            pcm.locked { type file slave.pcm { type null } file "/dev/null" infile "\(locked)" format raw }
             pcm.recorder { type file slave.pcm { type null } file "\(folder.file("played.raw"))" format raw }
             \(VirtualCard.configuration)
             """
@@ -145,6 +150,25 @@ struct ALSADeviceLiveTests {
             return
         }
         #expect(available.contains("silent"))
+    }
+
+    @Test("A PCM that takes no linear samples is refused, with a name by which it can be used")
+    func unsupported() throws {
+        let error = startError(ALSADeviceConfiguration("telephone"))
+        guard case .unsupported(_, let offers) = error else {
+            Issue.record("it gave \(String(describing: error))")
+            return
+        }
+        #expect(offers.hasSuffix("'plug:telephone'"))
+        #expect(startError(ALSADeviceConfiguration("plug:telephone")) == nil)
+    }
+
+    @Test(
+        "A PCM that may not be opened is told as such",
+        .enabled(if: FileManager.default.fileExists(atPath: CardlessALSA.locked), "needs sysfs"))
+    func locked() throws {
+        #expect(
+            startError(ALSADeviceConfiguration(capture: "locked", playback: nil)) == .permissionDenied(name: "locked"))
     }
 
     @Test("A running device does not start twice")
