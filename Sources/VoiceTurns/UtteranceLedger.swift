@@ -69,9 +69,9 @@ package struct UtteranceLedger: ~Copyable {
     private var placeCount = 0
     private var nextPlace = 0
     /// Pulled, and on their way to the DAC.
-    private var waiting = RunRing(capacity: 1_024)
+    private var waiting = HeardRunRing(capacity: 1_024)
     /// The last that left it, or are about to.
-    private var heard = RunRing(capacity: 256)
+    private var heard = HeardRunRing(capacity: 256)
     /// When what was last handed to the device has left the DAC.
     private var renderedEnd = Int64.min / 2
 
@@ -170,7 +170,7 @@ package struct UtteranceLedger: ~Copyable {
                 return
             }
         }
-        var run = Run(first: timestamp, frames: frames, isMadeUp: isMadeUp)
+        var run = HeardRun(first: timestamp, frames: frames, isMadeUp: isMadeUp)
         (run.ringFrame, run.scale) = (ringFrame, scale)
         // There is room for more than the playout ring holds, in the smallest pieces that are pulled.
         waiting.appendReplacing(run)
@@ -204,14 +204,14 @@ package struct UtteranceLedger: ~Copyable {
 
     /// The frames of a run from one to before another leave the DAC.
     @_noLocks @_noAllocation
-    private mutating func leave(_ run: Run, _ first: Int, _ end: Int, time: Int64) {
+    private mutating func leave(_ run: HeardRun, _ first: Int, _ end: Int, time: Int64) {
         var done = first
         // At most one piece for each place that is known, and one before all of them.
         for _ in 0...placeCount where done < end {
             let (utterance, position, frames) = place(
                 of: run.first &+ UInt32(truncatingIfNeeded: done), limit: end &- done)
             if let utterance {
-                var piece = Run(
+                var piece = HeardRun(
                     first: UInt32(truncatingIfNeeded: position), frames: frames, isMadeUp: run.isMadeUp)
                 piece.utterance = utterance
                 piece.origin = run.first &+ UInt32(truncatingIfNeeded: done) &- piece.first
@@ -223,7 +223,7 @@ package struct UtteranceLedger: ~Copyable {
     }
 
     @_noLocks @_noAllocation
-    private mutating func hear(_ next: Run) {
+    private mutating func hear(_ next: HeardRun) {
         var piece = next
         // Of another utterance nothing was heard.
         piece.jump = Int(piece.first)
@@ -269,7 +269,7 @@ package struct UtteranceLedger: ~Copyable {
     package func progress(at nanoseconds: Int64, of utterance: UInt32? = nil) -> UtteranceProgress? {
         var index = heard.count &- 1
         var doubt = 0
-        var next: Run?
+        var next: HeardRun?
         while index >= 0 {
             let run = heard[index]
             index &-= 1
@@ -321,7 +321,7 @@ package struct UtteranceLedger: ~Copyable {
     /// How far what is known to be of no or of another utterance lies behind the end of a run: all packets between them
     /// were lost and skipped, and may have been of the utterance.
     @_noLocks @_noAllocation
-    private func gap(behind run: Run) -> Int {
+    private func gap(behind run: HeardRun) -> Int {
         // What lies behind what packets have said is in doubt already.
         guard knownEnd(of: run.utterance) >= run.end else { return 0 }
         let end = run.origin &+ UInt32(truncatingIfNeeded: run.end)
@@ -338,7 +338,7 @@ package struct UtteranceLedger: ~Copyable {
     /// How far what sounds may lie before what was heard, because the end of a run is repeated before the next goes on;
     /// a loudspeaker that stands still there looks the same.
     @_noLocks @_noAllocation
-    private static func repetition(between run: Run, and next: Run, at nanoseconds: Int64) -> Int {
+    private static func repetition(between run: HeardRun, and next: HeardRun, at nanoseconds: Int64) -> Int {
         guard next.utterance == run.utterance, next.time &- run.endTime > tolerance,
             nanoseconds > run.endTime &- fadeNanoseconds
         else { return 0 }
@@ -352,105 +352,4 @@ package struct UtteranceLedger: ~Copyable {
         guard waiting.count == 0 else { return false }
         return heard.count == 0 || heard[heard.count &- 1].endTime <= nanoseconds
     }
-}
-
-/// Frames in a row. On the way to the DAC ``first`` is an RTP timestamp, and ``ringFrame`` and ``scale`` say where they
-/// are; behind it, it is a position in ``utterance``, and ``time`` says when they left.
-private struct Run: BitwiseCopyable {
-    var first: UInt32
-    var frames: Int
-    var isMadeUp: Bool
-    var ringFrame = 0.0
-    var scale = 1.0
-    var utterance = 0 as UInt32
-    /// The RTP timestamp of the utterance's position 0, as the last frame has it.
-    var origin = 0 as UInt32
-    var time = 0 as Int64
-    /// The position behind the last frame of the utterance before these that was not made up; 0 where there is none.
-    var lastReal = 0
-    /// How far the first lies from where the run before ended.
-    var jump = 0
-    /// Until when made-up sound may go on beneath these, and the last real position before it.
-    var blendEnd = Int64.min
-    var blendFrom = 0
-
-    @_noLocks @_noAllocation
-    init(first: UInt32, frames: Int, isMadeUp: Bool) {
-        self.first = first
-        self.frames = frames
-        self.isMadeUp = isMadeUp
-    }
-
-    /// The position behind the last.
-    var end: Int { @_noLocks @_noAllocation get { Int(first) &+ frames } }
-
-    /// When what follows the last leaves the DAC.
-    var endTime: Int64 { @_noLocks @_noAllocation get { time &+ Int64(Double(frames) * (1e9 / 48_000)) } }
-
-    /// How many whole frames of it lie before a frame of the ring.
-    @_noLocks @_noAllocation
-    func frames(before ringEnd: Int) -> Int {
-        let position = (Double(ringEnd) - ringFrame) / scale
-        if position <= 0 { return 0 }
-        if position >= Double(frames) { return frames }
-        // Rounded up, but for what is an error of rounding.
-        return min(Int(position + 0.999_999), frames)
-    }
-
-    @_noLocks @_noAllocation
-    mutating func drop(_ count: Int) {
-        ringFrame += Double(count) * scale
-        first &+= UInt32(truncatingIfNeeded: count)
-        frames &-= count
-    }
-}
-
-/// Runs in the order in which they came, in memory that is made once. Overflow: the oldest goes.
-@safe
-private struct RunRing: ~Copyable {
-    private let runs: UnsafeMutablePointer<Run>
-    private let mask: Int
-    private var first = 0
-    private(set) var count = 0
-
-    /// - Parameter capacity: a power of two.
-    init(capacity: Int) {
-        precondition(capacity > 0 && capacity & (capacity &- 1) == 0)
-        mask = capacity &- 1
-        unsafe runs = .allocate(capacity: capacity)
-        unsafe runs.initialize(repeating: Run(first: 0, frames: 0, isMadeUp: false), count: capacity)
-    }
-
-    deinit { unsafe runs.deallocate() }
-
-    /// The runs, the oldest being 0.
-    subscript(index: Int) -> Run {
-        @_noLocks @_noAllocation
-        get {
-            precondition(index >= 0 && index < count)
-            return unsafe runs[(first &+ index) & mask]
-        }
-        @_noLocks @_noAllocation
-        set {
-            precondition(index >= 0 && index < count)
-            unsafe runs[(first &+ index) & mask] = newValue
-        }
-    }
-
-    @_noLocks @_noAllocation
-    mutating func appendReplacing(_ run: Run) {
-        if count > mask { removeFirst() }
-        unsafe runs[(first &+ count) & mask] = run
-        count &+= 1
-    }
-
-    @_noLocks @_noAllocation
-    mutating func removeFirst() {
-        precondition(count > 0)
-        first = (first &+ 1) & mask
-        count &-= 1
-    }
-
-    @_noLocks @_noAllocation
-    mutating func removeAll() { count = 0 }
 }
