@@ -32,7 +32,7 @@ public struct BargeInChange: BitwiseCopyable, Equatable, Sendable {
 ///
 ///     evidence ─┬─ sound of the near end, of any kind ─► BargeInAlert ─► suspected
 ///               ├─ speech, by how much of it is not echo ─► adds up ──► suspected, held ─┐
-///               └─ how much its level swings ──────────────► VoiceSwing ─────────────────┴─► confirmed
+///               └─ how fast its level moves ───────────────► VoiceSwing ─────────────────┴─► confirmed
 ///
 /// The media thread asks it, so that an answer is ducked by the block after the one that raised the suspicion. Pure;
 /// allocates nothing; one owner.
@@ -44,10 +44,11 @@ package struct BargeInJudge: BitwiseCopyable, Sendable {
     /// takes 3 of a talker who is as loud as the echo; what was left of an echo that was mistaken for speech lay 15 to
     /// 30 below what came (`bench/run turns`, rooms with a louder echo, a moving microphone, drift).
     private static let cancelled = (near: Float(9), echo: Float(18))
-    /// How many times as much speech holds an answer in doubt, beside ``BargeInStages/doubt``. A canceller that has not
-    /// learned its path passes bursts of echo as speech for up to half a second; it has learned most within one.
-    private static let doubtfulHold = 3.0
-    /// How long it takes so much once the canceller is trusted: where a device delays the sound by hundreds of
+    /// How many times as much speech holds an answer in doubt: until the canceller is trusted, beside
+    /// ``BargeInStages/doubt``, and in the first second of its probation; and in the rest of that. A canceller that has
+    /// not learned its path passes bursts of echo as speech for up to half a second; it has learned most within one.
+    private static let doubtfulHold = (initial: 3.0, unsure: 2.0)
+    /// How long that lasts once the canceller is trusted: where a device delays the sound by hundreds of
     /// milliseconds, its first echo comes when nothing had come back so far. For longer, at most so long, until the
     /// canceller has been sure of itself for a while: over the loudspeakers of real devices it is trusted before it is.
     private static let probation = (least: Duration.seconds(1), most: Duration.seconds(3))
@@ -57,8 +58,9 @@ package struct BargeInJudge: BitwiseCopyable, Sendable {
     /// stands out by this.
     private static let overNoise = (least: Float(3), sound: Float(6))
     /// What stands so far out of all that the canceller has left in the last seconds, dB, is no echo, although the
-    /// echo is louder: no reason to be silent, but one to duck.
-    private static let overResidual = Float(6)
+    /// echo is louder: no reason to be silent, but one to duck. So much longer than another sound, since a path that
+    /// changes, and distortion, stand out of it for 10 to 30 ms.
+    private static let onset = (overResidual: Float(6), lasting: Duration.milliseconds(20))
 
     private let stages: BargeInStages
     private let isImmediate: Bool
@@ -84,9 +86,9 @@ package struct BargeInJudge: BitwiseCopyable, Sendable {
     /// Takes a block of a time in which an answer is under way, or held. Returns the new stage where that is another.
     package mutating func take(_ evidence: SpeechEvidence) -> BargeInChange? {
         guard stage != .confirmed else { return nil }
-        let isNear = evidence.isTrusted && Self.isNear(evidence.levels)
-        trust(evidence, isNear: isNear)
-        alert.take(evidence.duration, isNear: isNear)
+        let origin = evidence.isTrusted ? Self.origin(of: evidence.levels) : .other
+        trust(evidence, isNear: origin != .other)
+        alert.take(evidence.duration, isNear: origin != .other)
         let weight = weight(of: evidence)
         if evidence.probability >= stages.threshold, weight > 0 {
             if speech == .zero {
@@ -101,7 +103,7 @@ package struct BargeInJudge: BitwiseCopyable, Sendable {
             silence = alert.isOpen ? .zero : silence + evidence.duration
             speech = max(.zero, speech - evidence.duration * Self.leak)
         }
-        return advance(evidence, isNear: isNear) ?? fallBack(evidence)
+        return advance(evidence, origin) ?? fallBack(evidence)
     }
 
     /// What was counted in doubt may have been an echo: it does not hold an answer together with what is certain.
@@ -131,21 +133,34 @@ package struct BargeInJudge: BitwiseCopyable, Sendable {
         return trust * Double(min(1, max(0, share)))
     }
 
-    /// Whether a block sounds of the near end itself, speech or not.
-    private static func isNear(_ levels: SpeechEvidence.SoundLevels?) -> Bool {
-        guard let levels else { return false }
-        if levels.overNoise > overNoise.sound, levels.cancelled < cancelled.near { return true }
-        return levels.overNoise > overNoise.least && levels.cancelled < cancelled.echo
-            && levels.overResidual > overResidual
+    /// Where a block's sound comes from, speech or not.
+    private enum Origin {
+        /// An echo, or nothing but the room's noise.
+        case other
+        /// What stands out of the residual echo, and lies below the echo.
+        case onset
+        /// The near end, surely.
+        case near
     }
 
-    private mutating func advance(_ evidence: SpeechEvidence, isNear: Bool) -> BargeInChange? {
+    private static func origin(of levels: SpeechEvidence.SoundLevels?) -> Origin {
+        guard let levels else { return .other }
+        if levels.overNoise > overNoise.sound, levels.cancelled < cancelled.near { return .near }
+        let isOnset =
+            levels.overNoise > overNoise.least && levels.cancelled < cancelled.echo
+            && levels.overResidual > onset.overResidual
+        return isOnset ? .onset : .other
+    }
+
+    private mutating func advance(_ evidence: SpeechEvidence, _ origin: Origin) -> BargeInChange? {
         var reached = stageReached
-        if reached == .none, stage == .none, !isImmediate, isNear {
-            if evidence.probability >= stages.promptThreshold {
+        if reached == .none, stage == .none, !isImmediate, origin != .other {
+            if origin == .near, evidence.probability >= stages.promptThreshold {
                 if speech == .zero { speechStart = evidence.end - evidence.duration }
                 reached = .suspected
-            } else if let length = stages.alertAfter, alert.isReason(after: length) {
+            } else if let length = stages.alertAfter,
+                alert.isReason(after: origin == .near ? length : length + Self.onset.lasting)
+            {
                 speechStart = evidence.end - alert.sound
                 alert.raise()
                 reached = .suspected
@@ -162,10 +177,16 @@ package struct BargeInJudge: BitwiseCopyable, Sendable {
         if speech >= stages.confirmAfter, !swing.isSteady || speech >= stages.confirmAfter * stages.doubt {
             return .confirmed
         }
-        let isCertain = isTrusted && probation == .zero
-        if speech >= stages.holdAfter * (isCertain ? 1 : Self.doubtfulHold) { return isImmediate ? .confirmed : .held }
+        if speech >= stages.holdAfter * holdFactor { return isImmediate ? .confirmed : .held }
         if speech >= stages.suspectAfter { return isImmediate ? .confirmed : .suspected }
         return .none
+    }
+
+    /// How many times as much speech it takes until the answer is silent.
+    private var holdFactor: Double {
+        if isTrusted, probation == .zero { return 1 }
+        let isInitial = !isTrusted || unsure > Self.probation.most - Self.probation.least
+        return isInitial ? Self.doubtfulHold.initial : Self.doubtfulHold.unsure
     }
 
     private mutating func fallBack(_ evidence: SpeechEvidence) -> BargeInChange? {

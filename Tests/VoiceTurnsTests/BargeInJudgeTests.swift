@@ -160,10 +160,25 @@ struct BargeInJudgeTests {
     )
     func crowd() throws {
         var judge = try #require(BargeInJudge(.staged()))
-        let changes = stages(&judge, Array(repeating: 0.95, count: 400), levels: { near($0, swing: 3) })
+        let changes = stages(&judge, Array(repeating: 0.95, count: 400), levels: { near($0, swing: 2.5) })
         #expect(changes.map(\.0) == [.suspected, .held, .confirmed] && changes.last?.1 == 2_800)
         var voice = try #require(BargeInJudge(.staged()))
         #expect(stages(&voice, Array(repeating: 0.95, count: 400), levels: { near($0, swing: 5) }).last?.1 == 700)
+    }
+
+    @Test(
+        "Given a crowd that begins with one of its voices, when the others come in and it grows by 20 dB, then it is a crowd"
+    )
+    func growing() throws {
+        var judge = try #require(BargeInJudge(.staged()))
+        let changes = stages(
+            &judge, Array(repeating: 0.95, count: 200),
+            levels: { block in
+                var levels = near(block, swing: 2)
+                levels.left += min(0, Float(block) / 2.5 - 20)
+                return levels
+            })
+        #expect(changes.map(\.0) == [.suspected, .held])
     }
 
     @Test(
@@ -231,37 +246,45 @@ struct BargeInJudgeTests {
     }
 
     @Test(
-        "Given a hiss that is weaker than the echo, when it stands out of all that was left of late, then it ducks after 20 ms, and holds nothing; what is left as ever, or lies far below the echo, does not"
+        "Given a hiss that is weaker than the echo, when it stands out of all that was left of late, then it ducks after 40 ms, and holds nothing; what lasts 30, is left as ever, or lies far below the echo, does not"
     )
     func overResidual() throws {
         func hiss(_ over: Float, cancelled: Float) -> SpeechEvidence.SoundLevels {
             SpeechEvidence.SoundLevels(left: -48, overNoise: 17, cancelled: cancelled, overResidual: over)
         }
         let blocks = Array(repeating: Float(0.02), count: 60)
-        for (levels, expected) in [
-            (hiss(20, cancelled: 13), [BargeInStage.suspected, .none]), (hiss(5, cancelled: 13), []),
-            (hiss(20, cancelled: 19), []),
+        for (levels, length, expected) in [
+            (hiss(20, cancelled: 13), 12, [BargeInStage.suspected, .none]), (hiss(20, cancelled: 13), 3, []),
+            (hiss(5, cancelled: 13), 12, []), (hiss(20, cancelled: 19), 12, []),
         ] {
             var judge = try #require(BargeInJudge(.staged()))
-            let changes = stages(&judge, blocks, levels: { $0 < 12 ? levels : nil })
+            let changes = stages(&judge, blocks, levels: { $0 < length ? levels : nil })
             #expect(changes.map(\.0) == expected, "\(levels)")
-            #expect(changes.first.map { $0.1 == 20 } ?? true)
+            #expect(changes.first.map { $0.1 == 40 } ?? true)
         }
         var doubtful = try #require(BargeInJudge(.staged()))
         #expect(stages(&doubtful, blocks, trusted: false, levels: { _ in hiss(20, cancelled: 13) }).isEmpty)
     }
 
     @Test(
-        "Given a canceller that is trusted and not sure of itself, when it lets a burst of echo pass, then that holds nothing for 3 s; one that is sure holds after 1 s"
+        "Given a canceller that is trusted and not sure of itself, when it lets a burst of echo pass, then that holds nothing for 3 s; one that is sure holds after 1 s, and longer speech holds then too"
     )
     func unsure() throws {
-        let burst = Array(repeating: Float(1), count: 20) + Array(repeating: 0, count: 80)
+        let burst = Array(repeating: Float(1), count: 18) + Array(repeating: 0, count: 82)
         for (confidence, held) in [(Float(0.5), [3_100, 4_100]), (1, [1_100, 2_100, 3_100, 4_100])] {
             var judge = try #require(BargeInJudge(.staged()))
             _ = stages(&judge, [0], trusted: false)
             // Trusted from 10 ms on
             let changes = (0..<5).flatMap { stages(&judge, burst, confidence: confidence, from: 1_000 * $0) }
             #expect(changes.filter { $0.0 == .held }.map(\.1) == held, "\(confidence): \(changes)")
+        }
+        // 300 ms in the first second, then 200
+        for (begin, held) in [(10, 310), (1_500, 1_700)] {
+            var judge = try #require(BargeInJudge(.staged()))
+            _ = stages(&judge, [0], trusted: false)
+            _ = stages(&judge, Array(repeating: 0, count: begin / 10 - 1), confidence: 0.5, from: 10)
+            let speech = stages(&judge, Array(repeating: 1, count: 40), confidence: 0.5, from: begin)
+            #expect(speech.filter { $0.0 == .held }.map(\.1) == [held])
         }
         // What it was sure of before somebody speaks counts, not that it is unsure of who does
         var judge = try #require(BargeInJudge(.staged()))
