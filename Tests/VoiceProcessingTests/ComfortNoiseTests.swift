@@ -20,6 +20,7 @@ struct ComfortNoiseTests {
         var spectrum = Spectrum()
         var gains = RealVector(count: Spectrum.bins)
         var power = RealVector(count: Spectrum.bins)
+        var echo = RealVector(count: Spectrum.bins)
 
         init(level: Float = 1) {
             // Given a window that looks back over 20 ms
@@ -31,9 +32,11 @@ struct ComfortNoiseTests {
             comfort = ComfortNoise(windowEnergy: energy, level: level)
         }
 
-        /// Runs a signal through; the output is what was added, and `gain(block, bin)` is what is taken to pass.
+        /// Runs a signal through; the output is what was added, and `gain(block, bin)` is what is taken to pass. Where an
+        /// echo is heard there is no listening, unless `isMostlyEcho` says what of such a block is an echo's.
         mutating func run(
-            _ signal: [Float], hearsEcho: (Int) -> Bool = { _ in false }, gain: (Int, Int) -> Float
+            _ signal: [Float], hearsEcho: (Int) -> Bool = { _ in false }, isMostlyEcho: ((Int) -> Bool)? = nil,
+            gain: (Int, Int) -> Float
         ) -> [Float] {
             var output = [Float](repeating: 0, count: signal.count)
             for number in 0..<signal.count / ComfortNoiseTests.block {
@@ -44,7 +47,12 @@ struct ComfortNoiseTests {
                     gains[bin] = gain(number, bin)
                     power[bin] += 0.15 * (spectrum.power(bin) - power[bin])
                 }
-                if !hearsEcho(number) { comfort.listen(spectrum) }
+                if !hearsEcho(number) {
+                    comfort.listen(spectrum)
+                } else if let isMostlyEcho {
+                    echo.fill(isMostlyEcho(number) ? .infinity : 0)
+                    comfort.listen(spectrum, beside: echo)
+                }
                 comfort.shape(gains: gains, most: power, &transform)
                 var all = output.mutableSpan
                 var block = all._mutatingExtracting(range)
@@ -175,6 +183,46 @@ struct ComfortNoiseTests {
             let excess = rms(output[end...]) - rms(room[end...])
             // Measured: up to 5.5 dB, as it was learned up to the last word; the mean of what was heard lies 20 above
             #expect((-2...6.5).contains(excess), "seed \(seed): \(excess) dB")
+        }
+    }
+
+    @Test("hears the room beside a far end that is never silent", arguments: cases([Float(-75), -40]))
+    func beside(level: Float) {
+        for seed in 1...3 as ClosedRange<UInt64> {
+            // Given a room, and a far end that always plays and is hardly heard
+            let room = Self.room("low", seconds: 8, seed: 40 + seed, level: level)
+            var suppressor = Suppressor()
+            // When everything is taken from 3 s on
+            let output = suppressor.run(room, hearsEcho: { _ in true }, isMostlyEcho: { _ in false }) { number, _ in
+                number > 300 ? 0 : 1
+            }
+            // Then there is as much noise as before
+            let half = 4 * Self.rate
+            for (band, levels) in zip(Self.bands(output[half...]), Self.bands(room[half...])).enumerated() {
+                #expect(abs(levels.0 - levels.1) < 2, "seed \(seed), band \(band): \(levels)")
+            }
+        }
+    }
+
+    @Test("an echo is not taken for the room's noise")
+    func echo() {
+        for seed in 1...3 as ClosedRange<UInt64> {
+            // Given a room, and 25 dB louder an echo in the first of each two half seconds, that begins before the room
+            // was ever heard alone, and from 6 s on does not end
+            let room = Self.room("low", seconds: 10, seed: 50 + seed, level: -55)
+            let loud = noise(seconds: 10, rate: Self.rate, seed: 60 + seed, level: -30)
+            func isEchoing(_ block: Int) -> Bool { block % 100 < 50 || block > 600 }
+            let heard = sum(room, loud.enumerated().map { isEchoing($0.offset / Self.block) ? $0.element : 0 })
+            // When it is known what may be an echo, to the block after it
+            var suppressor = Suppressor()
+            let output = suppressor.run(
+                heard, hearsEcho: { _ in true }, isMostlyEcho: { isEchoing($0) || isEchoing(max(0, $0 - 1)) }
+            ) { _, _ in 0 }
+            // Then what is added is the room's noise or less
+            let pauses = rms(output[4 * Self.rate..<6 * Self.rate]) - rms(room[4 * Self.rate..<6 * Self.rate])
+            #expect((-6...2).contains(pauses), "seed \(seed): \(pauses) dB")
+            let end = rms(output[(8 * Self.rate)...]) - rms(room[(8 * Self.rate)...])
+            #expect((-6...2).contains(end), "seed \(seed): \(end) dB")
         }
     }
 

@@ -43,6 +43,25 @@ struct NativeStageTests {
         #expect(report.echoDriftPPM == nil)
     }
 
+    @Test("the room does not go where a far end talks that hisses in its pauses")
+    func room() throws {
+        // Given a room, and a reference that was recorded: its hiss never ends, so an echo is always possible
+        for seed in cases(420...423 as ClosedRange<UInt64>) {
+            let rate = 16_000
+            let far = sum(
+                speech(seconds: 10, rate: rate, seed: seed),
+                noise(seconds: 10, rate: rate, seed: seed + 10, level: -60))
+            let hiss = noise(seconds: 10, rate: rate, seed: seed + 20, level: -50)
+            let mic = sum(echo(of: far, rate: rate, delay: rate / 20), hiss)
+            let result = try run(mic, far, rate: rate)
+            // Then in each tenth of a second of the second half something of the room is left
+            let softest = stride(from: 5 * rate, to: 10 * rate, by: rate / 10).map {
+                rms(result.output[$0..<$0 + rate / 10]) - rms(hiss)
+            }.min()
+            #expect(try #require(softest) > -14, "seed \(seed): \(softest ?? 0) dB")
+        }
+    }
+
     @Test("leaves a talker whole while both talk", arguments: cases([16_000, 48_000]))
     func doubleTalk(rate: Int) throws {
         // Given two seconds of the far end alone, then both, as loud as each other

@@ -158,8 +158,9 @@ struct ResidualEchoNetworkTests {
         }
 
         /// What comes out, with the networks' opinions or without.
-        func run(hearsNetwork: Bool) throws -> [Float] {
+        func run(hearsNetwork: Bool, comfortNoise: Float? = nil) throws -> [Float] {
             var tuning = NativeEchoCanceller.Tuning()
+            if let comfortNoise { tuning.suppressor.comfortNoise = comfortNoise }
             if !hearsNetwork {
                 tuning.suppressor.network = 0
                 tuning.suppressor.doubleTalk = .none
@@ -177,14 +178,17 @@ struct ResidualEchoNetworkTests {
         // Given
         let call = Call(seed: seed, clips: true)
         // When
-        let with = try call.run(hearsNetwork: true)
-        let without = try call.run(hearsNetwork: false)
+        let with = try call.run(hearsNetwork: true, comfortNoise: 0)
+        let without = try call.run(hearsNetwork: false, comfortNoise: 0)
+        let all = try call.run(hearsNetwork: true)
         // Then, while the far end is alone
         let alone = 24_000..<62_000
         let heard = rms(call.echo[alone])
         let (removed, before) = (heard - rms(with[alone]), heard - rms(without[alone]))
         #expect(removed > before + 4, "\(removed) dB, \(before) dB without")
-        #expect(removed > 25)
+        // Measured: 33.6 to 34.7 dB. A synthetic talker pauses for less than 0.2 s, so some of what is left is taken for
+        // the room's noise and put back.
+        #expect(heard - rms(all[alone]) > 30)
     }
 
     @Test(

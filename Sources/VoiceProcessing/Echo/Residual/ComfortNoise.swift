@@ -2,21 +2,26 @@ import VoiceSignal
 
 /// Puts the room's noise back where an echo suppressor took it, so that the room does not come and go with the far end.
 ///
-///     what is left of the microphone ─> NoiseTracker, while there is no echo ─> noise N ─┐
-///     the suppressor's gains g ────────────────────────────────────────────────> √(N (1 − g²)) ─> filter
-///                                                                       white noise ────────────────┴─> added
+///     what is left of the microphone ─┐
+///     what of it may be echo ─────────┴─> NoiseTracker ─> noise N ─┐
+///     the suppressor's gains g ──────────────────────────> √(N (1 − g²)) ─> filter
+///                                                        white noise ─────────┴─> added
 ///
 /// What passes of the room's noise, g² N, and what is added make N in every bin, whatever the gains do: nothing pumps,
-/// and where nothing was taken nothing is added. The noise is white noise through a filter that changes from block to
-/// block without a step, so no tone of it ever stands alone. It is the same in every run. Allocates when made and never
-/// after. One owner.
+/// and where nothing was taken nothing is added. The room is listened to beside an echo too: a reference that was
+/// recorded hisses in its pauses, so a whole call may have no moment in which there can be no echo.
+///
+/// The noise is white noise through a filter that changes from block to block without a step, so no tone of it ever
+/// stands alone. It is the same in every run. Allocates when made and never after. One owner.
 struct ComfortNoise: ~Copyable {
     static let block = 160
     /// Frames on each side of the filter's middle: it resolves about 170 Hz.
     private static let reach = 48
     private static let bins = Spectrum.bins
-    /// Blocks of the room alone before anything is known of it: what ``NoiseTracker`` takes to begin.
+    /// Blocks of the room before anything is known of it: what ``NoiseTracker`` takes to begin.
     private static let learning = NoiseTracker.learning
+    /// Share of a bin's power that may be echo, above which the bin says no more of the room than that it is not louder.
+    private static let echoShare: Float = 0.5
     /// Half of a 24-bit step, squared: what is softer is no room's.
     private static let silence: Float = 1e-14
     /// Amplitude of evenly distributed numbers whose variance is 1.
@@ -29,6 +34,7 @@ struct ComfortNoise: ~Copyable {
     private var tracker = NoiseTracker(bins: bins)
     private var noise = RealVector(count: bins)
     private var heard = 0
+    private var heardAlone = 0
     private var response = Spectrum()
     private var filter = CrossfadedFilter(reach: reach, gain: 0)
     private var white = RealVector(count: block)
@@ -44,18 +50,42 @@ struct ComfortNoise: ~Copyable {
     /// Whether the room was heard for long enough to be known.
     var isKnown: Bool { heard >= Self.learning }
 
+    /// Power of the room's noise in a bin, 0 while nothing is known of it.
+    func noise(in bin: Int) -> Float { isKnown ? noise[bin] : 0 }
+
     /// Takes a block's spectrum of what the linear stage leaves, of a block in which there can be no echo: the far end
     /// is silent and its last echo has faded. A near talker does no harm.
     mutating func listen(_ left: borrowing Spectrum) {
-        var total: Float = 0
-        for bin in 0..<Self.bins { total += left.power(bin) }
-        guard total > Self.silence * windowEnergy * Float(Self.bins) else { return }
-        heard = min(heard + 1, Self.learning)
-        tracker.beginFrame()
+        guard begin(left) else { return }
+        heardAlone = min(heardAlone + 1, Self.learning)
+        for bin in 0..<Self.bins { noise[bin] = tracker.update(bin, power: left.power(bin) + leastPower) }
+    }
+
+    /// Takes a block's spectrum of what the linear stage leaves, of a block in which an echo may be left. Once the room
+    /// was heard alone for long enough to be known, only that counts.
+    ///
+    /// - Parameter echo: power of what may be left of it. In a bin of which that is half or more the noise only falls.
+    mutating func listen(_ left: borrowing Spectrum, beside echo: borrowing RealVector) {
+        guard heardAlone < Self.learning, begin(left) else { return }
         for bin in 0..<Self.bins {
-            noise[bin] = tracker.update(bin, power: left.power(bin) + Self.silence * windowEnergy)
+            let power = left.power(bin) + leastPower
+            let isEcho = isKnown && echo[bin] > Self.echoShare * power
+            noise[bin] = tracker.update(bin, power: isEcho ? min(power, noise[bin]) : power)
         }
     }
+
+    /// - Returns: whether there is anything to hear.
+    private mutating func begin(_ left: borrowing Spectrum) -> Bool {
+        var total: Float = 0
+        for bin in 0..<Self.bins { total += left.power(bin) }
+        guard total > leastPower * Float(Self.bins) else { return false }
+        heard = min(heard + 1, Self.learning)
+        tracker.beginFrame()
+        return true
+    }
+
+    /// Power below which a bin holds no room's noise.
+    private var leastPower: Float { Self.silence * windowEnergy }
 
     /// Makes the filter that makes good what `gains` take, an amplitude's factor for each bin.
     ///

@@ -85,6 +85,9 @@ struct ResidualEchoSuppressor: ~Copyable {
     private static let leakRange: ClosedRange<Float> = 1e-4...1
     /// Noise floor: weight of lower sight and growth per block.
     private static let noise: (fall: Float, rise: Float) = (0.2, 0.003)
+    /// Lowest power of a noise over its mean, of which the noise floor is an estimate: -5 dB. The floor itself needs a
+    /// minute to rise to it.
+    private static let lowNoise: Float = 0.3
     /// Gain below which none is told from another.
     private static let leastGain: Float = 1e-9
     /// Decay of the residual's power per block: the room's tail beyond the filter.
@@ -163,13 +166,15 @@ struct ResidualEchoSuppressor: ~Copyable {
         estimate.uncertainty.copy(from: uncertainty)
         estimate.unexplained = presence.unexplained
         estimate.doubt += (1 - estimate.doubt) / tuning.doubtBlocks
-        // Where there can be no echo, the room is heard alone.
-        if !presence.isLive { comfort.listen(error) }
-        comfort.level = presence.isLive && tuning.isApplied ? tuning.comfortNoise : 0
+        // Beside an echo of which nothing is known, nothing is known of the room either.
+        let isHeard = presence.isLive && tuning.isApplied && !isUnsure
+        comfort.level = isHeard ? tuning.comfortNoise / estimate.doubt : 0
         talk.observe(error: error, echo: echo, mic: mic)
         judgeNear()
         scattered.observe(error: error, echo: echo, talk: talk)
         findEstimate()
+        // Where there can be no echo, the room is heard alone.
+        if presence.isLive { comfort.listen(error, beside: estimate.residual) } else { comfort.listen(error) }
         combineOpinions()
         makeFilter(presence: presence.presence, isUnsure: isUnsure, &transform)
         apply(newError, newMic, presence.presence, into: &output)
@@ -238,7 +243,8 @@ struct ResidualEchoSuppressor: ~Copyable {
         for bin in 0..<Self.bins {
             talkGain[bin] = max(tuning.floor.all, talkGain[bin])
             opinion[bin] = max(Self.leastGain, opinion[bin] * estimate.gain[bin])
-            let overNoise = talk.errorPower[bin] / (floor[bin] + 1e-12)
+            let noise = max(floor[bin], Self.lowNoise * comfort.noise(in: bin))
+            let overNoise = talk.errorPower[bin] / (noise + 1e-12)
             let seen = DoubleTalkShare.Bin(gain: talkGain[bin], leakage: leakage[bin], overNoise: overNoise)
             gain[bin] = max(tuning.floor.all, share.floor(least, of: seen))
         }
