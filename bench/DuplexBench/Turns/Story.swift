@@ -100,6 +100,10 @@ struct Story {
 
     func times(of stage: BargeInStage) -> [Double] { changes.filter { $0.stage == stage }.map(\.time) }
 
+    /// Whether any of it sounded: where the first noise of a room is taken for speech, the person has the turn then, and
+    /// the agent is refused.
+    var isTold: Bool { recording.speaker.contains { abs($0) > Self.audible } }
+
     /// Whether all of it was heard.
     var isWhole: Bool { heard?.reason == .complete && heard?.heard == .seconds(Self.length) }
 

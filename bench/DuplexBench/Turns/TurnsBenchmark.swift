@@ -45,6 +45,7 @@ private enum TurnsBenchmark {
         }
         let counts: [(key: String, value: SummaryValue)] = [
             ("interruptions", .integer(all.interruptions)), ("timed", .integer(all.quiet.count)),
+            ("untold", .integer(all.untold)),
             ("heard_beyond_bound", .integer(heardCalls.reduce(0) { $0 + $1.beyondBound })),
         ]
         // The line ends with the keys that are asked for, in their order.
@@ -98,7 +99,8 @@ private enum TurnsBenchmark {
         a cough of 0.3 s, 3 s of keystrokes, 3 s of babble (no interruptions), or nothing. "Quiet" and "silent": medians from the first sound until the \
         loudspeaker is 6 dB down and until it is silent. "Missed": not given up within 2 s. "Old after it": samples of the story that the \
         loudspeaker sounded more than 40 ms after it was given up. "Heard off": 95 % of what was told of the heard part against the \
-        loudspeaker. "Ducked", "held", "ended": how many sounds that are no interruption did that; "cut short": those after which not all of the story was heard.
+        loudspeaker. "Ducked", "held", "ended": how many sounds that are no interruption did that; "cut short": those after which not all of the story was heard. \
+        A story that never sounded is in no figure but "untold".
         """
     }
 
@@ -119,6 +121,7 @@ private enum TurnsBenchmark {
                 ("missed_evenly", .integer(harder.evenly.missed)),
                 ("interruptions_evenly", .integer(harder.evenly.interruptions)),
                 ("false_confirmed", .integer(local.tally.falselyEnded)), ("others", .integer(local.tally.others)),
+                ("untold", .integer(all.untold)),
             ],
             further: [
                 ("Where the time goes", "Medians, ms.", local.stages), ("What is no interruption", "", local.kinds),

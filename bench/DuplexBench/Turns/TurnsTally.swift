@@ -12,6 +12,8 @@ struct TurnsTally {
     var (interruptions, missed, old) = (0, 0, 0)
     /// For how long answers were quieter or silent for nothing, seconds.
     var softened = 0.0
+    /// Stories that never sounded, and tell nothing of what was said into them.
+    var untold = 0
     var (others, falselyDucked, falselyHeld, falselyEnded, cutShort) = (0, 0, 0, 0, 0)
 
     static func median(_ values: [Double]) -> Double { values.isEmpty ? .nan : Samples(values).median }
@@ -21,6 +23,7 @@ struct TurnsTally {
     var falseRatio: Double { Double(falselyEnded) / Double(others) }
 
     mutating func addInterruption(_ story: Story) {
+        guard story.isTold else { return untold += 1 }
         interruptions += 1
         guard let ended = story.ended, ended < story.spoken + 2 else { return missed += 1 }
         if let quiet = story.quietAt, let suspected = story.changes.first {
@@ -43,6 +46,7 @@ struct TurnsTally {
     }
 
     mutating func addOther(_ story: Story) {
+        guard story.isTold else { return untold += 1 }
         others += 1
         softened += story.softened
         falselyDucked += story.times(of: .suspected).isEmpty ? 0 : 1
@@ -61,5 +65,6 @@ struct TurnsTally {
         (falselyHeld, falselyEnded) = (falselyHeld + other.falselyHeld, falselyEnded + other.falselyEnded)
         cutShort += other.cutShort
         softened += other.softened
+        untold += other.untold
     }
 }
