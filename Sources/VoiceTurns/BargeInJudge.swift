@@ -44,14 +44,17 @@ package struct BargeInJudge: BitwiseCopyable, Sendable {
     /// takes 3 of a talker who is as loud as the echo; what was left of an echo that was mistaken for speech lay 15 to
     /// 30 below what came (`bench/run turns`, rooms with a louder echo, a moving microphone, drift).
     private static let cancelled = (near: Float(9), echo: Float(18))
-    /// How many times as much speech holds an answer in doubt: until the canceller is trusted, beside
-    /// ``BargeInStages/doubt``, and in the first second of its probation; and in the rest of that. A canceller that has
-    /// not learned its path passes bursts of echo as speech for up to half a second; it has learned most within one.
-    private static let doubtfulHold = (initial: 3.0, unsure: 2.0)
-    /// How long that lasts once the canceller is trusted: where a device delays the sound by hundreds of
-    /// milliseconds, its first echo comes when nothing had come back so far. For longer, at most so long, until the
-    /// canceller has been sure of itself for a while: over the loudspeakers of real devices it is trusted before it is.
-    private static let probation = (least: Duration.seconds(1), most: Duration.seconds(3))
+    /// How many times as much speech holds an answer as long as the canceller is in doubt, and for how long that goes on
+    /// once it is trusted.
+    ///
+    /// The first holds until it is trusted too, beside ``BargeInStages/doubt``: a canceller that has not learned its path
+    /// passes bursts of echo as speech for up to half a second, and has learned most within one; where a device delays
+    /// the sound by hundreds of milliseconds, its first echo comes when nothing had come back so far. The second ends
+    /// sooner where the canceller has been sure of itself for a while: over the loudspeakers of real devices it is
+    /// trusted before it is.
+    private static let probation = (
+        initial: (factor: 3.0, duration: Duration.seconds(1)), unsure: (factor: 2.0, duration: Duration.seconds(2))
+    )
     /// From which opinion on the canceller is sure of itself, and for how long it has to be.
     private static let sure = (confidence: Float(0.8), duration: Duration.milliseconds(500))
     /// What stands out of the room's noise by less is no more than that, dB; and what is surely a sound of its own
@@ -111,7 +114,8 @@ package struct BargeInJudge: BitwiseCopyable, Sendable {
         probation = max(.zero, probation - evidence.duration)
         unsure = max(.zero, unsure - evidence.duration)
         if evidence.isTrusted, !isTrusted {
-            (probation, unsure) = (Self.probation.least, Self.probation.most)
+            probation = Self.probation.initial.duration
+            unsure = Self.probation.initial.duration + Self.probation.unsure.duration
             if stage.rawValue < BargeInStage.held.rawValue { speech = min(speech, stages.suspectAfter) }
         }
         // Of who speaks it is unsure too.
@@ -185,8 +189,8 @@ package struct BargeInJudge: BitwiseCopyable, Sendable {
     /// How many times as much speech it takes until the answer is silent.
     private var holdFactor: Double {
         if isTrusted, probation == .zero { return 1 }
-        let isInitial = !isTrusted || unsure > Self.probation.most - Self.probation.least
-        return isInitial ? Self.doubtfulHold.initial : Self.doubtfulHold.unsure
+        let isInitial = !isTrusted || unsure > Self.probation.unsure.duration
+        return isInitial ? Self.probation.initial.factor : Self.probation.unsure.factor
     }
 
     private mutating func fallBack(_ evidence: SpeechEvidence) -> BargeInChange? {
