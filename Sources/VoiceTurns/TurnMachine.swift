@@ -22,6 +22,8 @@ package struct TurnMachine: Sendable {
     private var answer: Answer?
     /// Whether the detector hears speech now, and since when.
     private var speechSince: Duration?
+    /// Whether that is not believed yet: then it takes no turn.
+    private var isDoubted = false
     private var lastUtterance: UInt32 = 0
     private var outputs = FIFOQueue<TurnOutput>()
 
@@ -198,19 +200,27 @@ package struct TurnMachine: Sendable {
 
     // MARK: What the engine hears
 
-    /// The detector is certain that somebody speaks, since `start` at the microphone's ADC.
-    package mutating func speechStarted(at start: Duration, now: Duration) {
+    /// The detector is certain that somebody speaks, since `start` at the microphone's ADC. What is doubtful takes no
+    /// turn before ``speechBelieved()``.
+    package mutating func speechStarted(at start: Duration, isDoubtful: Bool = false, now: Duration) {
         speechSince = start
+        // Whose turn it is, by a button or by what they said, is expected to speak.
         if listening != nil { return hear(from: start) }
-        // An answer that is wanted, or heard, is the barge-in judge's business.
-        guard case .duplex = mode, state == .idle else { return }
-        listen(from: start, continuing: nil)
-        hear(from: start)
+        isDoubted = isDoubtful
+        takeIdleTurn()
+    }
+
+    /// The speech that was doubtful is none any more.
+    package mutating func speechBelieved() {
+        guard isDoubted else { return }
+        isDoubted = false
+        takeIdleTurn()
     }
 
     /// The detector is certain that nobody speaks, since `end` at the microphone's ADC.
     package mutating func speechEnded(at end: Duration, now: Duration) {
         speechSince = nil
+        isDoubted = false
         guard let current = listening, let start = current.start else { return }
         let end = max(end, start)
         listening?.end = end
@@ -286,7 +296,15 @@ package struct TurnMachine: Sendable {
         }
     }
 
+    /// Who speaks while it is nobody's turn has it. An answer that is wanted, or heard, is the barge-in judge's business.
+    private mutating func takeIdleTurn() {
+        guard case .duplex = mode, state == .idle, let speechSince, !isDoubted else { return }
+        listen(from: speechSince, continuing: nil)
+        hear(from: speechSince)
+    }
+
     private mutating func listen(from start: Duration?, continuing continued: TurnID?) {
+        isDoubted = false
         turn = TurnID(rawValue: turn.rawValue + 1)
         listening = Listening(start: start, continued: continued)
         enter(.listening)
@@ -334,10 +352,8 @@ package struct TurnMachine: Sendable {
         watchNoMore()
         tell(.answerEnded(turn, heard))
         enter(.idle)
-        // Who spoke into its end has the turn.
-        guard case .duplex = mode, let speechSince else { return }
-        listen(from: speechSince, continuing: nil)
-        hear(from: speechSince)
+        // Who spoke into its end.
+        takeIdleTurn()
     }
 
     /// The answer that is under way is not wanted any more; does nothing where none is.

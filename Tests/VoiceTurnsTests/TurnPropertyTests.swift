@@ -62,7 +62,7 @@ struct TurnPropertyTests {
             let some = utterances.randomElement(using: &random) ?? UtteranceID(rawValue: 7)
             let before = machine.state
             do throws(TurnRefusal) {
-                switch Int.random(in: 0...17, using: &random) {
+                switch Int.random(in: 0...18, using: &random) {
                 case 0: try machine.startSpeech(now: now)
                 case 1: try machine.stopSpeech(now: now)
                 case 2: try machine.putOffEnd(by: ms(300), now: now)
@@ -73,7 +73,9 @@ struct TurnPropertyTests {
                 case 9: machine.finishAnswer(some, now: now)
                 case 10: if Bool.random(using: &random) { try machine.cancel() } else { machine.reset() }
                 case 11: try machine.setMode(modes.randomElement(using: &random)!)
-                case 12, 13: machine.speechStarted(at: now - ms(60), now: now)
+                case 12, 13:
+                    machine.speechStarted(at: now - ms(60), isDoubtful: .random(using: &random), now: now)
+                case 18: machine.speechBelieved()
                 case 14: machine.speechEnded(at: now - ms(300), now: now)
                 case 15:
                     let stage = BargeInStage(rawValue: .random(in: 0...3, using: &random))!

@@ -35,6 +35,51 @@ struct TurnStoryTests {
             ])
     }
 
+    @Test(
+        "Given speech that is doubtful, when it is believed, then it takes the turn from its beginning; and when it ends before, the turn stays whoever's it is"
+    )
+    func doubtfulSpeech() throws {
+        var talk = try Conversing(.duplex())
+        talk.machine.speechStarted(at: ms(10), isDoubtful: true, now: ms(80))
+        #expect(talk.take().isEmpty)
+        talk.machine.speechBelieved()
+        #expect(talk.events() == [.stateChanged(.listening, turn(1)), .speechStarted(turn(1), at: ms(10))])
+        talk.machine.speechBelieved()
+        #expect(talk.take().isEmpty)
+        // A noise: the agent begins to speak, and has the turn to its end
+        talk = try Conversing(.duplex())
+        talk.machine.speechStarted(at: ms(10), isDoubtful: true, now: ms(80))
+        let utterance = try talk.answer(nil, queued: 500, heard: 530)
+        talk.machine.speechEnded(at: ms(300), now: ms(600))
+        talk.machine.speechBelieved()
+        talk.machine.finishAnswer(utterance, now: ms(600))
+        talk.machine.utterancePlayed(utterance, heard: ms(2_000), at: ms(2_530), isComplete: true)
+        #expect(talk.machine.state == .idle && talk.machine.turn == turn(1))
+        // Who is believed while it speaks has the turn behind it, and who is not has not
+        for isBelieved in [false, true] {
+            talk = try Conversing(.duplex())
+            let utterance = try talk.answer(nil, queued: 20, heard: 50)
+            talk.machine.speechStarted(at: ms(60), isDoubtful: true, now: ms(130))
+            if isBelieved { talk.machine.speechBelieved() }
+            talk.machine.utterancePlayed(utterance, heard: ms(100), at: ms(150), isComplete: true)
+            #expect(talk.machine.state == (isBelieved ? .listening : .idle))
+        }
+    }
+
+    @Test("Given a button, when what is spoken is doubtful, then it is taken down at once")
+    func doubtfulButtonSpeech() throws {
+        for isBefore in [false, true] {
+            var talk = try Conversing(.pushToTalk())
+            if isBefore { talk.machine.speechStarted(at: ms(10), isDoubtful: true, now: ms(80)) }
+            try talk.machine.startSpeech(now: ms(100))
+            if !isBefore { talk.machine.speechStarted(at: ms(60), isDoubtful: true, now: ms(120)) }
+            let start = isBefore ? ms(10) : ms(60)
+            #expect(talk.events() == [.stateChanged(.listening, turn(1)), .speechStarted(turn(1), at: start)])
+            talk.machine.speechBelieved()
+            #expect(talk.take().isEmpty)
+        }
+    }
+
     @Test("Given a button, when nobody speaks or the word is too short to be one, then nothing is sent")
     func emptySpeech() throws {
         for mode in [TalkMode.pushToTalk(), .tapToTalk()] {

@@ -57,10 +57,10 @@ final class EventForwarder: Sendable {
 }
 
 extension EngineEvent {
-    /// What listeners learn of it; nil where it is for the room.
+    /// What listeners learn of it; nil where it is for the room, or for turns.
     package init?(_ event: MediaEvent) {
         switch event {
-        case .generationStarted: return nil
+        case .generationStarted, .speechBelieved: return nil
         case .speechStarted(let moment): self = .speechStarted(moment)
         case .speechEnded(let moment): self = .speechEnded(moment)
         case .echoReadinessChanged(let readiness): self = .echoReadinessChanged(readiness)

@@ -105,6 +105,8 @@ package struct RTPStreamStart: BitwiseCopyable, Sendable {
 package enum MediaEvent: BitwiseCopyable, Sendable {
     /// The near talker began to speak.
     case speechStarted(SpeechMoment)
+    /// What began to be speech and was doubtful has lasted.
+    case speechBelieved
     /// The near talker stopped speaking.
     case speechEnded(SpeechMoment)
     /// The echo canceller can be trusted from now on, or no more.

@@ -226,7 +226,9 @@ package final class ConversationCore: Sendable {
     /// Takes what the media thread tells of the near talker.
     func take(_ event: MediaEvent) {
         switch event {
-        case .speechStarted(let moment): perform { $0.speechStarted(at: moment.time, now: $1) }
+        case .speechStarted(let moment):
+            perform { $0.speechStarted(at: moment.time, isDoubtful: moment.isDoubtful, now: $1) }
+        case .speechBelieved: perform { machine, _ in machine.speechBelieved() }
         case .speechEnded(let moment): perform { $0.speechEnded(at: moment.time, now: $1) }
         default: break
         }

@@ -1,5 +1,6 @@
 internal import VoiceProcessing
 internal import VoiceRealtime
+internal import VoiceTurns
 
 /// What the processor's reports tell of the near end, as events: when somebody speaks, whether to believe it, and what
 /// is wrong with the canceller's reference.
@@ -8,11 +9,13 @@ internal import VoiceRealtime
 struct NearEndEvidence: BitwiseCopyable {
     private var judge = EchoReadinessJudge()
     private var reference = ReferenceIntegrity()
+    private var probation = DetectorProbation()
     /// Whether an echo is cancelled.
     private var cancelsEcho = true
 
     /// How much of the far end must have been heard before its echo tells that there is a way for it after all.
     private static let doubt = Duration.seconds(2)
+    private static let block = Duration.milliseconds(10)
 
     /// How far an interruption can be trusted not to be an echo.
     ///
@@ -43,16 +46,28 @@ struct NearEndEvidence: BitwiseCopyable {
             now.forEachChange(since: reference) { events.tell(.referenceIntegrity($0)) }
             reference = now
         }
+        tellSpeech(report, end: end, events: &events)
+    }
+
+    private mutating func tellSpeech(_ report: ProcessingReport, end: MonotonicTime, events: inout MediaEventOutlet) {
+        let isBelieved = probation.take(
+            probability: report.speechProbability ?? 0, level: report.inputLevel, duration: Self.block)
+        if isBelieved { events.tell(.speechBelieved) }
         guard let speech = report.speech, let processed = report.processedTime else { return }
         // What was processed when the processor had processed so much was at the microphone a processing delay before.
         let lag = Duration(frames: report.processingDelay)
         let origin = end.sinceEpoch - processed - lag
-        func moment(_ at: Duration) -> SpeechMoment {
-            SpeechMoment(time: origin + at, level: report.utteranceLevel ?? report.outputLevel, echo: readiness.state)
-        }
+        var moment = SpeechMoment(
+            time: origin, level: report.utteranceLevel ?? report.outputLevel, echo: readiness.state)
         switch speech {
-        case .speechStarted(let at): events.tell(.speechStarted(moment(at)))
-        case .speechEnded(let at): events.tell(.speechEnded(moment(at)))
+        case .speechStarted(let at):
+            moment.time += at
+            moment.isDoubtful = probation.speechStarted()
+            events.tell(.speechStarted(moment))
+        case .speechEnded(let at):
+            moment.time += at
+            probation.speechEnded()
+            events.tell(.speechEnded(moment))
         }
     }
 

@@ -11,10 +11,13 @@ public struct SpeechMoment: BitwiseCopyable, Equatable, Sendable {
     public var level: Float
     /// Whether the echo canceller could be trusted when the event was told: without that a beginning may be an echo's.
     public var echo: EchoReadiness.State
+    /// Whether it is a beginning that takes no turn before it has lasted, `DetectorProbation`.
+    package var isDoubtful: Bool
 
-    package init(time: Duration, level: Float, echo: EchoReadiness.State) {
+    package init(time: Duration, level: Float, echo: EchoReadiness.State, isDoubtful: Bool = false) {
         self.time = time
         self.level = level
         self.echo = echo
+        self.isDoubtful = isDoubtful
     }
 }
