@@ -44,13 +44,13 @@ package struct BargeInJudge: BitwiseCopyable, Sendable {
     /// takes 3 of a talker who is as loud as the echo; what was left of an echo that was mistaken for speech lay 15 to
     /// 30 below what came (`bench/run turns`, rooms with a louder echo, a moving microphone, drift).
     private static let cancelled = (near: Float(9), echo: Float(18))
-    /// How many times as much speech holds an answer as long as the canceller is in doubt, and for how long that goes on
-    /// once it is trusted.
+    /// How many times as much speech holds an answer as long as the canceller is in doubt, and for how long that goes
+    /// on once it is trusted.
     ///
-    /// The first holds until it is trusted too, beside ``BargeInStages/doubt``: a canceller that has not learned its path
-    /// passes bursts of echo as speech for up to half a second, and has learned most within one; where a device delays
-    /// the sound by hundreds of milliseconds, its first echo comes when nothing had come back so far. The second ends
-    /// sooner where the canceller has been sure of itself for a while: over the loudspeakers of real devices it is
+    /// The first holds until it is trusted too, beside ``BargeInStages/doubt``: a canceller that has not learned its
+    /// path passes bursts of echo as speech for up to half a second, and has learned most within one; where a device
+    /// delays the sound by hundreds of milliseconds, its first echo comes when nothing had come back so far. The second
+    /// ends sooner where the canceller has been sure of itself for a while: over the loudspeakers of real devices it is
     /// trusted before it is.
     private static let probation = (
         initial: (factor: 3.0, duration: Duration.seconds(1)), unsure: (factor: 2.0, duration: Duration.seconds(2))

@@ -296,7 +296,8 @@ package struct TurnMachine: Sendable {
         }
     }
 
-    /// Who speaks while it is nobody's turn has it. An answer that is wanted, or heard, is the barge-in judge's business.
+    /// Who speaks while it is nobody's turn has it. An answer that is wanted, or heard, is the barge-in judge's
+    /// business.
     private mutating func takeIdleTurn() {
         guard case .duplex = mode, state == .idle, let speechSince, !isDoubted else { return }
         listen(from: speechSince, continuing: nil)
