@@ -3,6 +3,7 @@
 //     cc -Wall -Werror main.c $(pkg-config --cflags --libs duplexvoice) -lsndfile -o processor
 //     ./processor mic.wav ref.wav out.wav
 #include <duplexvoice.h>
+#include <math.h>
 #include <sndfile.h>
 #include <stdio.h>
 
@@ -26,6 +27,7 @@ int main(int count, char **arguments) {
     dv_error error;
     if (dv_processor_create(&config, NULL, &processor, &error)) return fprintf(stderr, "%s\n", error.message), 69;
 
+    float delay = NAN, removed = NAN;
     uint32_t late = 0; // frames of the output that come before the first of the microphone
     dv_processor_delay(processor, &late);
     for (sf_count_t left = mic_info.frames + late; left > 0;) {
@@ -37,14 +39,20 @@ int main(int count, char **arguments) {
             played[at] = 0;
         dv_status status = dv_processor_run(processor, microphone, played, output, (size_t)frames);
         if (status) return fprintf(stderr, "%s\n", dv_status_text(status)), 70;
+        // What is not known, as after a leap of the echo's delay, is a NaN.
+        dv_processor_report report = {sizeof report};
+        dv_processor_get_report(processor, &report);
+        if (!isnan(report.echo_return_loss_enhancement))
+            delay = report.echo_delay_ms, removed = report.echo_return_loss_enhancement;
         sf_count_t dropped = late < frames ? late : frames;
         sf_writef_float(out, output + dropped, frames - dropped);
         late -= (uint32_t)dropped;
         left -= frames;
     }
-    dv_processor_report report = {sizeof report};
-    dv_processor_get_report(processor, &report);
-    printf("echo after %.1f ms, %.1f dB of it removed\n", report.echo_delay_ms, report.echo_return_loss_enhancement);
+    if (isnan(removed))
+        printf("no echo was found\n");
+    else
+        printf("echo after %.1f ms, %.1f dB of it removed\n", delay, removed);
     sf_close(mic), sf_close(ref);
     return dv_processor_destroy(processor) || sf_close(out);
 }

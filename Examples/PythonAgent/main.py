@@ -46,7 +46,7 @@ async def sound(engine: dv.Engine, parrot: Parrot) -> None:
         if parrot.hear(engine.pull_playback(BLOCK)):
             utterance += 1
             engine.begin_utterance(utterance)
-            print(f"answers for {len(parrot.answer) / 100:.2f} s")
+            print(f"answers for {len(parrot.answer) / 100:.2f} s", flush=True)
         engine.send_capture(parrot.next_block())
         due += 0.01
         await asyncio.sleep(max(0.0, due - time.monotonic()))
@@ -63,13 +63,15 @@ async def main(url: str, token: str) -> None:
         async for event in engine.events():
             if event.kind == dv.EventKind.INTERRUPTED and event.participant == me:
                 parrot.answer.clear()
-                print("interrupted")
+                print("interrupted", flush=True)
             elif event.kind in (dv.EventKind.MESSAGE, dv.EventKind.LEFT):
                 break
         speaking.cancel()
 
 
+if len(sys.argv) != 3:
+    sys.exit(f"usage: {sys.argv[0]} URL TOKEN")
 try:
-    asyncio.run(main(*sys.argv[1:3]))
+    asyncio.run(main(*sys.argv[1:]))
 except dv.DuplexVoiceError as error:
     sys.exit(f"{error.code}: {error.message}")

@@ -12,6 +12,8 @@ def read(path: str) -> tuple[int, np.ndarray]:
         return file.getframerate(), np.frombuffer(file.readframes(-1), "<i2").reshape(-1, file.getnchannels())
 
 
+if len(sys.argv) != 4:
+    sys.exit(f"usage: {sys.argv[0]} mic.wav ref.wav out.wav")
 rate, microphone = read(sys.argv[1])
 _, played = read(sys.argv[2])
 with wave.open(sys.argv[3], "wb") as output:
