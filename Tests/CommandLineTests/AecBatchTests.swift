@@ -176,7 +176,7 @@ struct EchoPathTests {
     func known(delay: Int) throws {
         var random = SeededGenerator(seed: 3)
         let far = SyntheticSpeech.samples(frames: rate * 12, seed: 4)
-        // A direct sound and a tail that falls by 60 dB in 0.2 s: 99 % of its energy come within 67 ms.
+        // A direct sound and a tail that falls by 60 dB in 0.2 s: 99 % of its energy comes within 67 ms.
         var response = (0..<Self.rate / 4).map { index in
             Float.random(in: -1...1, using: &random) * Float(pow(10, -3 * Double(index) / (0.2 * Double(Self.rate))))
         }

@@ -13,6 +13,8 @@ struct FirstCallLiveTests {
         let readme = try String(contentsOf: Self.root.appending(path: "README.md"), encoding: .utf8)
         let after = try #require(readme.split(separator: "<!-- first call: \(name) -->\n```bash\n").dropFirst().first)
         let block = String(try #require(after.split(separator: "```").first))
+        // What a terminal gets behind a call would be the call's keys.
+        #expect(block.split(separator: "\n").last?.hasSuffix("--output \(name)-heard.wav") == true)
         return block.replacing("room serve", with: "room serve --address 127.0.0.1 --port \(port)")
     }
 
@@ -39,7 +41,7 @@ struct FirstCallLiveTests {
         let folder = try TestFolder()
         let port = try freePort()
         try FileManager.default.removeItem(atPath: folder.secret)
-        let anna = try bash(try commands("anna", port: port), in: folder)
+        let anna = try bash(try commands("anna", port: port) + "kill %1\n", in: folder)
         // Ben is in the same folder, and so is the server's URL as soon as Anna has started it.
         let ben = try bash(
             "until [[ -s room.log ]]; do sleep 0.1; done\n" + (try commands("ben", port: port)), in: folder)

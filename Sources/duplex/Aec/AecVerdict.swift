@@ -129,7 +129,7 @@ struct AecVerdict {
         if let tail = summary.echoTailMs {
             add(
                 tail <= 200 ? .good : .fair,
-                "99 % of the echo's energy come within \(tail.fixed(0)) ms of its first arrival.")
+                "99 % of the echo's energy comes within \(tail.fixed(0)) ms of its first arrival.")
         }
         add(
             share >= Self.mostlyLinear ? .good : .fair,

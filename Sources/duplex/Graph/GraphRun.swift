@@ -145,7 +145,8 @@ private final class GraphLog: Sendable {
                 GraphSummary(events: counts.events, transcriptions: counts.transcriptions, seconds: seconds))
         } else if counts.frames > 0 {
             Console.say(
-                "\(seconds.fixed(2)) s of sound, \(counts.events) events, \(counts.transcriptions) transcriptions")
+                "\(seconds.fixed(2)) s of sound, \(counts.events.counted("event")), \(counts.transcriptions.counted("transcription"))"
+            )
         }
     }
 }

@@ -26,6 +26,7 @@ struct Loopback: AsyncParsableCommand {
             For example:
 
               duplex loopback --capture hw:0 --playback hw:0 --rounds 20
+              duplex loopback --through engine --mouth hw:0 --capture hw:1 --playback hw:1 --ear hw:0
             """)
 
     /// How deep the way is.

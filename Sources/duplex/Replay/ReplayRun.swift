@@ -119,7 +119,8 @@ struct ReplaySummary: JSONLine {
         for stage in stages {
             let name = stage.name + String(repeating: " ", count: max(1, 20 - stage.name.count))
             let result =
-                stage.firstDifferenceS.map { "differs at \($0) s" } ?? "the same, compared \(stage.comparisons) times"
+                stage.firstDifferenceS.map { "differs at \($0) s" }
+                ?? "the same, compared \(stage.comparisons.counted("time"))"
             Console.say("\(name)\(result)")
         }
         Console.say("\(seconds) s, \(runs) runs\(isCutShort ? ", cut short by its limit" : ""): \(verdict)")

@@ -30,7 +30,7 @@ final class ServeControlLog: Sendable {
         if json {
             Console.emit(summary)
         } else {
-            Console.say("\(summary.sessions) sessions, \(summary.questions) questions")
+            Console.say("\(summary.sessions.counted("session")), \(summary.questions.counted("question"))")
         }
     }
 

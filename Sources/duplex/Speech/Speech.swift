@@ -111,7 +111,7 @@ struct Speech: AsyncParsableCommand {
         guard !json else { return Console.emit(found.summary) }
         let summary = found.summary
         Console.say(
-            "\(summary.speechSeconds.fixed(2)) s of speech in \(summary.segments) segments, of \(summary.seconds.fixed(2)) s"
+            "\(summary.speechSeconds.fixed(2)) s of speech in \(summary.segments.counted("segment")), of \(summary.seconds.fixed(2)) s"
         )
     }
 }

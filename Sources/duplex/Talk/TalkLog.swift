@@ -74,7 +74,10 @@ final class TalkLog: Sendable {
         var summary = state.withLock { $0.summary }
         summary.ending = ending.text
         summary.timeS = seconds
-        if json { Console.emit(summary) } else { say(summary.text) }
+        if json { return Console.emit(summary) }
+        // What went wrong is told as the error that it is.
+        guard case .failed = ending else { return say("\(ending.text): \(summary.text)") }
+        if summary.turns > 0 { say("failed: \(summary.text)") }
     }
 
     private func say(_ text: String) {
@@ -114,6 +117,6 @@ struct TalkSummary: JSONLine {
     }
 
     var text: String {
-        "\(ending): \(turns) turns, \(answersComplete) answers heard whole, \(answersCut) cut, \(failures) failures"
+        "\(turns.counted("turn")), \(answersComplete.counted("answer")) heard whole, \(answersCut) cut, \(failures.counted("failure"))"
     }
 }
