@@ -32,7 +32,7 @@ struct ConversationEndTests {
 
         /// Lets so many blocks pass; returns how many packets they made.
         func run(_ count: Int) -> Int {
-            let before = core.statistics().uplink.packetsSent
+            let before = core.statistics().uplink.sender.packetsSent
             var block = [Float](repeating: 0.1, count: 480)
             for _ in 0..<count {
                 let now = begin.advanced(byFrames: 480 * blocks, sampleRate: 48_000)
@@ -44,7 +44,7 @@ struct ConversationEndTests {
                 while core.nextEvent() != nil {}
                 while core.link.sending.available > 0 { core.link.sending.release() }
             }
-            return core.statistics().uplink.packetsSent - before
+            return core.statistics().uplink.sender.packetsSent - before
         }
     }
 

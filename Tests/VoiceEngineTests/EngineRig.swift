@@ -14,9 +14,14 @@ struct LoopbackRoom {
     let server: RoomServer
     let port: UInt16
 
-    init(port: UInt16 = 0, directory: RoomDirectoryConfiguration = RoomDirectoryConfiguration()) throws {
+    /// - Parameter state: where a server that protects its rooms keeps its certificate; nil: one without protection.
+    init(
+        port: UInt16 = 0, directory: RoomDirectoryConfiguration = RoomDirectoryConfiguration(), state: String? = nil
+    ) throws {
         server = RoomServer(
-            configuration: RoomServerConfiguration(port: port, directory: directory),
+            configuration: RoomServerConfiguration(
+                port: port, security: state.map { .protected(.kept(directory: $0, names: ["x"])) } ?? .plaintext,
+                directory: directory),
             verifier: TokenVerifier(keys: [try TokenKey(name: "test", secret: Self.secret)]))
         self.port = try server.start()
     }
@@ -31,7 +36,9 @@ struct LoopbackRoom {
         let now = Int64(time(nil))
         let token = try TokenIssuer(key: TokenKey(name: "test", secret: secret)).token(
             for: TokenGrants(identity: identity, room: Self.name), notBefore: now - 600, expires: now + seconds)
-        return try RoomEndpoint(url: "udp://127.0.0.1:\(port ?? self.port)", token: token)
+        let port = port ?? self.port
+        let url = server.fingerprint.map { RoomEndpoint.url(host: "127.0.0.1", port: port, fingerprint: $0) }
+        return try RoomEndpoint(url: url ?? "udp://127.0.0.1:\(port)", token: token)
     }
 }
 

@@ -37,8 +37,8 @@ struct ImpossibleTimeTests {
             for _ in 0..<20 { move(at: nil) }
         }
         // Then what it hears is sent as before
-        let before = core.statistics().uplink.packetsSent
+        let before = core.statistics().uplink.sender.packetsSent
         for _ in 0..<100 { move(at: nil) }
-        #expect(core.statistics().uplink.packetsSent > before + 40)
+        #expect(core.statistics().uplink.sender.packetsSent > before + 40)
     }
 }

@@ -22,6 +22,8 @@ final class PipelineRig {
     var held: Set<UInt32> = []
     /// Whether the media thread's runs are marked for RealtimeSanitizer.
     var isWatched = false
+    /// The sequence numbers of the packets sent, by their sources.
+    private(set) var numbers: [UInt32: [UInt16]] = [:]
     private var waiting: [[UInt8]] = []
 
     init(_ configuration: EngineConfiguration, room: RoomConditions = .office, periodFrames: Int = 240) throws {
@@ -59,6 +61,8 @@ final class PipelineRig {
                 for source in sources { returnReport(of: source, now) }
                 continue
             }
+            let source = packet[8..<12].reduce(0) { $0 << 8 | UInt32($1) }
+            numbers[source, default: []].append(UInt16(packet[2]) << 8 | UInt16(packet[3]))
             for source in sources {
                 // The synchronization source of RFC 3550, section 5.1
                 for byte in 0..<4 { packet[8 + byte] = UInt8(truncatingIfNeeded: source >> (24 - 8 * byte)) }

@@ -1,4 +1,6 @@
+import Foundation
 import Testing
+import VoiceDevices
 import VoiceEngine
 import VoiceRooms
 import VoiceSimulation
@@ -86,6 +88,93 @@ extension EngineLiveTests {
                 })
             await anna.stop()
             await ben.stop()
+        }
+
+        @Test("what is published again in a protected room is heard at once, the microphone and an app's stream")
+        func again() async throws {
+            let state = FileManager.default.temporaryDirectory.appending(path: "again-\(UUID().uuidString)").path()
+            defer { try? FileManager.default.removeItem(atPath: state) }
+            let room = try LoopbackRoom(state: state)
+            defer { room.close() }
+            let (anna, ben) = (try modestEngine(), try modestEngine())
+            for engine in [anna, ben] { try await engine.start() }
+            try await ben.join(room.endpoint("ben"))
+            try await anna.join(room.endpoint("anna"))
+            let received = { try await ben.statistics().streams.map(\.bytesReceived) }
+            for round in 1...3 {
+                let music = try await anna.publish(stream: "music")
+                // Each time more than could be late
+                #expect(await music.play([Float](repeating: 0.1, count: 48_000)))
+                await music.finish()
+                #expect(try await eventually { try await received().count { $0 > 2_000 } == 2 }, "round \(round)")
+                music.close()
+                await anna.unpublish()
+                #expect(try await eventually { try await received().isEmpty })
+                #expect(try await eventually { await anna.snapshot.own?.streams.isEmpty == true })
+                try await anna.publish()
+            }
+            for engine in [anna, ben] { await engine.stop() }
+        }
+
+        @Test("the end of a piece is waited for where there is something to wait for, and never longer")
+        func pieces() async throws {
+            let room = try LoopbackRoom()
+            defer { room.close() }
+            let anna = try modestEngine()
+            try await anna.start()
+            try await anna.join(room.endpoint("anna"))
+            let music = try await anna.publish(stream: "music")
+            let second = [Float](repeating: 0.1, count: 48_000)
+            // Of nothing at once
+            await music.finish()
+            // When a piece is interrupted while it waits for room, then its end is there
+            async let isQueued = music.play(second + second + second + second + second + second + second)
+            #expect(try await eventually { try await anna.statistics().farEnds.first?.played ?? .zero > .zero })
+            music.interrupt()
+            #expect(await !isQueued)
+            await music.finish()
+            // When whoever waits is cancelled, then the next waits for the same
+            #expect(await music.play(second))
+            let waiting = Task { await music.finish() }
+            waiting.cancel()
+            await waiting.value
+            await music.finish()
+            let played = try await anna.statistics().farEnds.first?.played ?? .zero
+            #expect(played >= .milliseconds(900), "\(played)")
+            // Twice is as once, by two at a time as well
+            await music.finish()
+            #expect(await music.play(second))
+            async let one: Void = music.finish()
+            async let other: Void = music.finish()
+            _ = await (one, other)
+            await anna.stop()
+            await music.finish()
+        }
+
+        @Test("an app's stream is sent without a microphone")
+        func withoutMicrophone() async throws {
+            let room = try LoopbackRoom()
+            defer { room.close() }
+            // Given a client that plays, and captures nothing
+            let device = ClientDevice()
+            let (anna, ben) = (VoiceEngine(modestConfiguration(device: device)), try modestEngine())
+            let player = Task {
+                var sound = [Float](repeating: 0, count: 480)
+                while !Task.isCancelled {
+                    device.pullPlayback(into: &sound)
+                    try? await Task.sleep(for: .milliseconds(10))
+                }
+            }
+            defer { player.cancel() }
+            for engine in [anna, ben] { try await engine.start() }
+            try await ben.join(room.endpoint("ben"))
+            try await anna.join(room.endpoint("anna"))
+            let music = try await anna.publish(stream: "music")
+            #expect(await music.play([Float](repeating: 0.1, count: 6 * 48_000)))
+            await music.finish()
+            #expect(
+                try await eventually { try await ben.statistics().streams.contains { $0.bytesReceived > 20_000 } })
+            for engine in [anna, ben] { await engine.stop() }
         }
 
         @Test("a listener becomes a talker, and attributes reach whoever is there and whoever comes later")

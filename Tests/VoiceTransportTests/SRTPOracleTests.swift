@@ -6,7 +6,8 @@ import VoicePeers
 
 @Suite("SRTP beside libsrtp2")
 struct SRTPOracleTests {
-    /// Sends through both senders and a bad network, and asks both receivers: all four must agree on every packet.
+    /// Sends through both senders and a bad network, and asks both receivers: all four must agree on every packet. Not
+    /// of what lies behind the window: libsrtp2 refuses that, and we take it for a stream that goes on a lap later.
     @Test(
         "bytes and verdicts are the same: wraps, leaps, losses, reordering, duplicates",
         arguments: SRTPProfile.allCases, cases(1...6 as ClosedRange<UInt64>))
@@ -32,11 +33,11 @@ struct SRTPOracleTests {
             switch media.random.below(100) {
             case 0..<80: numbers[stream] += 1
             case 80..<85: numbers[stream] += media.random.below(600)
-            case 85..<90: numbers[stream] += media.random.below(33_000)
+            case 85..<95: numbers[stream] += media.random.below(10_000)
             default: break
             }
             // And late, twice, or too late now and then
-            let late = media.random.below(10) == 0 ? media.random.below(700) : 0
+            let late = media.random.below(10) == 0 ? media.random.below(500) : 0
             let kind: MediaKind = media.random.below(10) == 0 ? .report : .sound
             let number = UInt16(truncatingIfNeeded: numbers[stream] - late)
             let clear = media.packet(kind, sources[stream], number)

@@ -82,6 +82,7 @@ extension EngineEvent {
             self = .utteranceHeard(
                 ParticipantID(rawValue: news.participant), HeardUtterance(news), at: news.time.sinceEpoch)
         case .referenceRetimed: self = .referenceRetimed
+        case .eventsLost(let count): self = .degraded(.eventsLost(count))
         case .playoutMarginChanged(let nanoseconds): self = .playoutMarginChanged(.nanoseconds(nanoseconds))
         }
     }

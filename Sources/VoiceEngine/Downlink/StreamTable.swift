@@ -313,7 +313,7 @@ struct StreamTable: ~Copyable {
     }
 
     mutating func report() -> StreamStatisticsTable {
-        var table = StreamStatisticsTable()
+        var table = StreamStatisticsTable(unused: StreamStatistics())
         for index in 0..<count where unsafe slots[index].synchronizationSource != nil {
             unsafe table.append(slots[index].report())
         }

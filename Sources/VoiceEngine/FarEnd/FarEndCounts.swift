@@ -15,19 +15,8 @@ struct SpeechCounts: BitwiseCopyable, Sendable {
     var nearEndDroppedFrames = 0
 }
 
-/// The counts of all far ends, in a value of fixed size that can go through a triple buffer.
-struct SpeechCountsTable: BitwiseCopyable, Sendable {
-    private(set) var count = 0
-    private var entries = InlineArray<8, SpeechCounts>(repeating: SpeechCounts())
-
-    mutating func append(_ counts: SpeechCounts) {
-        guard count < entries.count else { return }
-        entries[count] = counts
-        count += 1
-    }
-
-    subscript(index: Int) -> SpeechCounts { entries[index] }
-}
+/// The counts of all far ends.
+typealias SpeechCountsTable = FixedTable<8, SpeechCounts>
 
 extension EngineStatistics {
     /// A far end in this process: nothing of it comes by packets.

@@ -8,6 +8,9 @@ final class FarEndLine: @unchecked Sendable {
     let nearEnd: SinkLine
     let cells: FarEndCells
     let room = Waiters()
+    /// One more than the last utterance that has been played or broken off, and who waits for that.
+    private let playedBound = Atomic<UInt64>(0)
+    private let played = Waiters()
     let gate: TransferGate
     /// Touched by the media thread alone.
     let queue: OwnedMemory<SpeechQueue>
@@ -53,13 +56,30 @@ final class FarEndLine: @unchecked Sendable {
 
     deinit { gate.free() }
 
-    func post(_ event: FarEndEvent) { continuation.yield(event) }
+    func post(_ event: FarEndEvent) {
+        if case .utterancePlayed(let utterance, _) = event {
+            playedBound.store(UInt64(utterance.rawValue) + 1, ordering: .releasing)
+            played.resume()
+        }
+        continuation.yield(event)
+    }
+
+    /// Waits until all that has begun has been played or broken off, for the line's end or the task's cancellation.
+    func waitUntilPlayed() async {
+        let bound = cells.latestBound
+        var isWaiting: Bool { playedBound.load(ordering: .acquiring) < bound }
+        while isWaiting, !played.isOver, !Task.isCancelled {
+            // It may have come to pass before this task was among those who wait.
+            await played.wait { if !isWaiting { played.resume() } }
+        }
+    }
 
     /// Says that the media thread has let go of it.
     func end() {
         observer.withLock { $0.take() }?(FarEndNews(kind: .closed, line: 0))
         continuation.finish()
         room.end()
+        played.end()
         nearEnd.waiters.end()
     }
 }

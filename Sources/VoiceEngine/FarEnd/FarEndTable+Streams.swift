@@ -13,12 +13,18 @@ extension FarEndTable {
 
     /// Sends what a far end says as this stream from now on.
     mutating func publish(_ start: RTPStreamStart) {
-        if let farEnd = farEnd(start.line), let stream = unsafe farEnd.stream { unsafe stream.pointee.publish(start) }
+        guard let farEnd = farEnd(start.line), let stream = unsafe farEnd.stream else { return }
+        unsafe stream.pointee.publish(start.following(sentStreams[start.synchronizationSource]))
     }
 
     /// Sends nothing more of a stream.
     mutating func stopStream(_ line: UInt64) {
-        if let farEnd = farEnd(line), let stream = unsafe farEnd.stream { unsafe stream.pointee.stopPublishing() }
+        if let farEnd = farEnd(line) { stopStream(of: farEnd) }
+    }
+
+    /// Sends nothing more of a far end's stream, and keeps where that stands for the next of the same source.
+    mutating func stopStream(of farEnd: FarEndHandle) {
+        if let last = unsafe farEnd.stream?.pointee.stopPublishing() { sentStreams.keep(last) }
     }
 
     /// A stream was interrupted: what waits of it is dropped, and what is queued from now on is of this generation.
@@ -73,7 +79,7 @@ extension FarEndTable {
     /// What is counted of each.
     var outgoingCounts: OutgoingCountsTable {
         mutating get {
-            var table = OutgoingCountsTable()
+            var table = OutgoingCountsTable(unused: OutgoingCounts())
             unsafe forEachStream { farEnd, stream in
                 table.append(unsafe stream.pointee.counts(of: farEnd.number))
             }

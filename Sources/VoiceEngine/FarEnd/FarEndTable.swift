@@ -81,6 +81,8 @@ struct FarEndTable: ~Copyable {
     private static let closingNanoseconds: Int64 = 1_000_000_000
 
     var farEnds = InlineArray<8, FarEndHandle?>(repeating: nil)
+    /// Where the streams stand that were withdrawn.
+    var sentStreams = SentStreams()
     private var closing = InlineArray<8, MonotonicTime?>(repeating: nil)
     private var sinks = InlineArray<16, SinkHandle?>(repeating: nil)
     private var listeners = InlineArray<4, ListenerHandle?>(repeating: nil)
@@ -91,6 +93,8 @@ struct FarEndTable: ~Copyable {
     private let watch: StageWatch?
     private var rendered: ValueConsumer<RenderedSpan>
     private var news: ValueProducer<FarEndNews>
+    /// The stage of an interruption that found no room: the last one, which is what counts.
+    private var unsentChange: FarEndNews?
     private let wake: WakeHandle?
 
     init(
@@ -254,6 +258,7 @@ struct FarEndTable: ~Copyable {
 
     /// Tells what has come to pass, and lets go of what is closed.
     mutating func tell(now: MonotonicTime) {
+        if let change = unsentChange, push(change) { unsentChange = nil }
         if meters.count > 0 { tellLevels(now: now) }
         guard farEndCount + sinkCount + listenerCount > 0 else { return }
         var told = 0
@@ -266,6 +271,7 @@ struct FarEndTable: ~Copyable {
                 farEnd.queue.pointee.view.isClosed, farEnd.queue.pointee.trail.isEmpty, &closing[index], now),
                 push(FarEndNews(kind: .closed, line: farEnd.number))
             {
+                stopStream(of: farEnd)
                 farEnds[index] = nil
                 farEndCount -= 1
             }
@@ -341,12 +347,12 @@ struct FarEndTable: ~Copyable {
         var item = FarEndNews(kind: .bargeIn, line: number)
         (item.stage, item.time) = (change.stage, change.speechStart.nanoseconds)
         item.decided = change.decided.nanoseconds
-        _ = push(item)
+        if unsentChange != nil || !push(item) { unsentChange = item }
     }
 
     /// What is counted of each.
     var counts: SpeechCountsTable {
-        var table = SpeechCountsTable()
+        var table = SpeechCountsTable(unused: SpeechCounts())
         for index in farEnds.indices {
             guard let farEnd = farEnds[index] else { continue }
             var counts = unsafe farEnd.queue.pointee.counts

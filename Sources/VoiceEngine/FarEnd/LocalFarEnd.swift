@@ -122,6 +122,9 @@ public final class LocalFarEnd: Sendable {
         await line.room.wait { cells.wantedRoom = limit - min(frames, limit / 4) }
     }
 
+    /// Waits until all that has begun has been played or broken off, for its end or the task's cancellation.
+    func waitUntilPlayed() async { await line.waitUntilPlayed() }
+
     /// Says that nothing more comes of an utterance: what is queued is played to its end.
     /// ``FarEndEvent/utterancePlayed(_:_:)`` tells of that.
     public func finish(_ utterance: UtteranceID) async {

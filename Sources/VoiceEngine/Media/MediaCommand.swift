@@ -99,6 +99,15 @@ package struct RTPStreamStart: BitwiseCopyable, Sendable {
         flags = mayRepeat ? 1 : 0
         self.line = line
     }
+
+    /// The same stream, whose first packet follows on what was sent of `former` where that has its source: under the
+    /// same keys no number may come twice (RFC 3711, section 9.1).
+    func following(_ former: RTPStreamStart?) -> RTPStreamStart {
+        guard let former, former.synchronizationSource == synchronizationSource else { return self }
+        var start = self
+        (start.sequenceNumber, start.timestamp) = (former.sequenceNumber, former.timestamp)
+        return start
+    }
 }
 
 /// What the media thread tells the control side, through the event ring.
@@ -129,6 +138,8 @@ package enum MediaEvent: BitwiseCopyable, Sendable {
     case utteranceHeard(HeardNews)
     /// Blocks are pulled so much before the playback thread comes for them from now on.
     case playoutMarginChanged(nanoseconds: Int64)
+    /// So many events found no room.
+    case eventsLost(Int)
 }
 
 extension MediaEvent {
@@ -139,21 +150,39 @@ extension MediaEvent {
         default: false
         }
     }
+
+    /// Whether members of the room decide how many of it there are.
+    var isForced: Bool {
+        if case .utteranceHeard = self { true } else { false }
+    }
 }
 
 /// The media thread's end of the event ring, with the signal that wakes whoever forwards the events.
 struct MediaEventOutlet: ~Copyable {
+    /// Places of the ring that are kept for what is told of this engine: members could fill the rest.
+    static let reserve = 64
+
     private var producer: ValueProducer<MediaEvent>
     private let wake: WakeHandle?
+    /// Events that found no room, and that this was not told of yet.
+    private var lost = 0
 
     init(_ producer: consuming ValueProducer<MediaEvent>, wake: WakeHandle?) {
         self.producer = producer
         self.wake = wake
     }
 
-    /// Hands over `event`; where the ring is full it is dropped, and the ring counts that.
+    /// Hands over `event`; where there is no room it is dropped, of which the next event that finds some is told.
     mutating func tell(_ event: MediaEvent) {
-        producer.push(event)
+        if producer.room < (event.isForced ? Self.reserve : 2) {
+            lost += 1
+        } else {
+            if lost > 0 {
+                producer.push(.eventsLost(lost))
+                lost = 0
+            }
+            producer.push(event)
+        }
         wake?.signal()
     }
 }

@@ -103,15 +103,15 @@ public final class OutgoingStream: Sendable {
         source.offer(samples, rate: rate, utterance: present)
     }
 
-    /// Says that a piece ends here, and waits until all of it has been sent, or was interrupted; what is played next
-    /// begins anew.
+    /// Says that a piece ends here, and waits until all of it has been sent or was interrupted, the stream is closed or
+    /// the task cancelled; what is played next begins anew. Returns at once where nothing was played since.
     public func finish() async {
         let present = present
-        await source.finish(present)
-        unfinished.withLock { $0 = max($0, present.rawValue + 1) }
-        for await event in source.events {
-            if case .utterancePlayed(let utterance, _) = event, utterance >= present { return }
+        if source.access.cells.latestBound > UInt64(present.rawValue) {
+            await source.finish(present)
+            unfinished.withLock { $0 = max($0, present.rawValue + 1) }
         }
+        await source.waitUntilPlayed()
     }
 
     /// Drops what waits, behind a fade of 5 ms; what is played from now on is sent. A listener who may interrupt this

@@ -205,10 +205,10 @@ public struct EngineStatistics: Sendable {
             worstTick: .nanoseconds(media.cost.longestNanoseconds),
             allocations: media.cost.allocations)
         latency = Latency(
-            capture: media.uplink.capture.duration, frame: media.uplink.frame.duration,
+            capture: media.uplink.sender.capture.duration, frame: media.uplink.sender.frame.duration,
             processing: Duration(frames: media.uplink.report.processingDelay),
-            encoding: media.uplink.encoding.duration,
-            codecLookahead: Duration(frames: media.uplink.codecLookaheadFrames),
+            encoding: media.uplink.sender.encoding.duration,
+            codecLookahead: Duration(frames: media.uplink.sender.codecLookaheadFrames),
             halfRoundTrip: roundTrip.map { $0 / 2 },
             resampling: .nanoseconds(Int64(media.downlink.resampling)),
             playoutRing: media.downlink.playoutRing.map { .nanoseconds(Int64($0)) },
@@ -218,10 +218,11 @@ public struct EngineStatistics: Sendable {
 
 extension EngineStatistics.Uplink {
     init(_ uplink: UplinkStatistics, processing: ProcessingSettings) {
-        packetsSent = uplink.packetsSent
-        bytesSent = uplink.bytesSent
-        packetsDropped = uplink.packetsDropped
-        captureGapFrames = uplink.captureGapFrames
+        let sender = uplink.sender
+        packetsSent = sender.packetsSent
+        bytesSent = sender.bytesSent
+        packetsDropped = sender.packetsDropped
+        captureGapFrames = sender.captureGapFrames
         captureOverflowFrames = uplink.captureOverflowFrames
         let report = uplink.report
         voiceActivity = report.voiceActivity ?? false
@@ -240,9 +241,9 @@ extension EngineStatistics.Uplink {
         alignment = uplink.alignment
         self.processing = processing
         failedBlocks = uplink.failedBlocks
-        encoder = uplink.plan?.settings
-        copies = uplink.plan?.copies ?? 0
-        copyBytesSent = uplink.copyBytesSent
+        encoder = sender.plan?.settings
+        copies = sender.plan?.copies ?? 0
+        copyBytesSent = sender.copyBytesSent
     }
 }
 

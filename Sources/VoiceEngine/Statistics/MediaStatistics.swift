@@ -19,12 +19,7 @@ struct SmoothedNanoseconds: BitwiseCopyable, Sendable {
 
 /// What the uplink counts. One writer, the media thread; published through a triple buffer.
 struct UplinkStatistics: BitwiseCopyable, Sendable {
-    var packetsSent = 0
-    var bytesSent = 0
-    /// Packets that could not be sent because the send ring was full or the codec failed.
-    var packetsDropped = 0
-    /// Frames that the device lost before the capture ring, by its timestamps.
-    var captureGapFrames = 0
+    var sender = SenderStatistics()
     /// Frames that found the capture ring full.
     var captureOverflowFrames = 0
     /// Of the last block.
@@ -32,18 +27,7 @@ struct UplinkStatistics: BitwiseCopyable, Sendable {
     var echoReadiness = EchoReadiness()
     var alignment: ReferenceAligner.Statistics?
     var delayFrames = 0
-    var codecLookaheadFrames = 0
     var failedBlocks = 0
-    /// How packets are made now.
-    var plan: SenderPlan?
-    /// Bytes of the copies in the packets sent (RFC 2198), headers included.
-    var copyBytesSent = 0
-    /// From the ADC of a packet's last frame to the run that sends it.
-    var capture = SmoothedNanoseconds()
-    /// From the ADC of a packet's first frame to that of its end.
-    var frame = SmoothedNanoseconds()
-    /// From the beginning of the run to the packet's being sent.
-    var encoding = SmoothedNanoseconds()
 
     mutating func note(
         _ report: ProcessingReport, _ block: ReferenceAligner.Alignment, _ alignment: ReferenceAligner.Statistics
@@ -52,15 +36,6 @@ struct UplinkStatistics: BitwiseCopyable, Sendable {
         delayFrames = block.delay
         self.alignment = alignment
         if !report.processed { failedBlocks += 1 }
-    }
-
-    /// Notes a packet whose frames were at the ADC from `first` to `end`, and which was made in the run of `clock`.
-    mutating func noteSent(bytes: Int, from first: MonotonicTime, to end: MonotonicTime, frames: Int, clock: RunClock) {
-        packetsSent += 1
-        bytesSent += bytes
-        capture.note(clock.start.nanoseconds - end.nanoseconds, frames: frames)
-        frame.note(end.nanoseconds - first.nanoseconds, frames: frames)
-        encoding.note(clock.now.nanoseconds - clock.start.nanoseconds, frames: frames)
     }
 }
 
@@ -97,6 +72,9 @@ struct DownlinkStatistics: BitwiseCopyable, Sendable {
     }
 }
 
+/// What is known of all remote talkers.
+typealias StreamStatisticsTable = FixedTable<16, StreamStatistics>
+
 /// What is known of one remote talker.
 struct StreamStatistics: BitwiseCopyable, Sendable {
     var synchronizationSource: UInt32 = 0
@@ -112,27 +90,13 @@ struct StreamStatistics: BitwiseCopyable, Sendable {
     var playout = PlayoutStatistics()
 }
 
-/// The statistics of all talkers, in a value of fixed size that can go through a triple buffer.
-struct StreamStatisticsTable: BitwiseCopyable, Sendable {
-    private(set) var count = 0
-    private var entries = InlineArray<16, StreamStatistics>(repeating: StreamStatistics())
-
-    mutating func append(_ statistics: StreamStatistics) {
-        guard count < entries.count else { return }
-        entries[count] = statistics
-        count += 1
-    }
-
-    subscript(index: Int) -> StreamStatistics { entries[index] }
-}
-
 /// All that the media thread publishes.
 package struct MediaStatistics: BitwiseCopyable, Sendable {
     var uplink = UplinkStatistics()
     var downlink = DownlinkStatistics()
-    var streams = StreamStatisticsTable()
-    var farEnds = SpeechCountsTable()
-    var outgoing = OutgoingCountsTable()
+    var streams = StreamStatisticsTable(unused: StreamStatistics())
+    var farEnds = SpeechCountsTable(unused: SpeechCounts())
+    var outgoing = OutgoingCountsTable(unused: OutgoingCounts())
     var listeners = ListenerTable<RemoteInbound>()
     var reports = ReportExchange.Statistics()
     var cost = RunCost()

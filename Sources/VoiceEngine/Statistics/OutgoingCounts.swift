@@ -5,36 +5,12 @@ struct OutgoingCounts: BitwiseCopyable, Sendable {
     /// Whose these are: ``OutgoingStream/id``.
     var line: UInt64 = 0
     var source: UInt32?
-    var packetsSent = 0
-    var bytesSent = 0
-    var packetsDropped = 0
-    var copyBytesSent = 0
-    var plan: SenderPlan?
+    var sender = SenderStatistics()
     var listeners = ListenerTable<RemoteInbound>()
-
-    init() {}
-
-    init(line: UInt64, as source: UInt32?, _ sent: UplinkStatistics, _ listeners: ListenerTable<RemoteInbound>) {
-        (self.line, self.source) = (line, source)
-        (packetsSent, bytesSent, packetsDropped) = (sent.packetsSent, sent.bytesSent, sent.packetsDropped)
-        (copyBytesSent, plan) = (sent.copyBytesSent, sent.plan)
-        self.listeners = listeners
-    }
 }
 
-/// The counts of all, in a value of fixed size that can go through a triple buffer.
-struct OutgoingCountsTable: BitwiseCopyable, Sendable {
-    private(set) var count = 0
-    private var entries = InlineArray<3, OutgoingCounts>(repeating: OutgoingCounts())
-
-    mutating func append(_ counts: OutgoingCounts) {
-        guard count < entries.count else { return }
-        entries[count] = counts
-        count += 1
-    }
-
-    subscript(index: Int) -> OutgoingCounts { entries[index] }
-}
+/// The counts of all.
+typealias OutgoingCountsTable = FixedTable<3, OutgoingCounts>
 
 extension EngineStatistics {
     /// A stream that the app feeds: ``VoiceEngine/publish(stream:_:)``. How much waits of it, and how often it ran dry,
@@ -62,12 +38,12 @@ extension EngineStatistics {
         init(_ counts: OutgoingCounts) {
             id = FarEndID(rawValue: counts.line)
             synchronizationSource = counts.source
-            packetsSent = counts.packetsSent
-            bytesSent = counts.bytesSent
-            packetsDropped = counts.packetsDropped
-            encoder = counts.plan?.settings
-            copies = counts.plan?.copies ?? 0
-            copyBytesSent = counts.copyBytesSent
+            packetsSent = counts.sender.packetsSent
+            bytesSent = counts.sender.bytesSent
+            packetsDropped = counts.sender.packetsDropped
+            encoder = counts.sender.plan?.settings
+            copies = counts.sender.plan?.copies ?? 0
+            copyBytesSent = counts.sender.copyBytesSent
             remoteInbound = (0..<counts.listeners.count).map { RemoteInbound(counts.listeners[$0]) }
         }
     }

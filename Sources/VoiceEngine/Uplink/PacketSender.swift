@@ -10,6 +10,8 @@ internal import VoiceWire
 struct PacketSender: ~Copyable {
     private var encoder: OpusEncoder
     private var stream: RTPStreamStart?
+    /// Where the last stream that was published stands.
+    private(set) var lastStream: RTPStreamStart?
     private var speech = OutgoingSpeech()
     /// The first packet of a generation that was sent since it was last asked for.
     private var begun: (generation: UInt32, timestamp: UInt32)?
@@ -24,7 +26,7 @@ struct PacketSender: ~Copyable {
     /// When the block after the last one is expected to be at the ADC; nil where what follows does not follow on.
     private var nextCaptureTime: MonotonicTime?
 
-    init(encoder: consuming OpusEncoder, statistics: inout UplinkStatistics) {
+    init(encoder: consuming OpusEncoder, statistics: inout SenderStatistics) {
         plan = SenderPlan(settings: encoder.settings)
         wantedPlan = plan
         statistics.plan = plan
@@ -32,15 +34,20 @@ struct PacketSender: ~Copyable {
         self.encoder = encoder
     }
 
+    /// Sends this stream from the next packet on; one that was sent before goes on with its numbers.
     mutating func publish(_ start: RTPStreamStart) {
-        stream = start
+        stopPublishing()
+        stream = start.following(lastStream)
         speech.beginStream(generation: start.generation)
         startsTalkspurt = true
         sent = SentCounts()
         payloads.forget()
     }
 
-    mutating func stopPublishing() { stream = nil }
+    mutating func stopPublishing() {
+        lastStream = stream ?? lastStream
+        stream = nil
+    }
 
     /// Begins a frame with the next block.
     mutating func restartFrame() { frame.clear() }
@@ -107,7 +114,7 @@ struct PacketSender: ~Copyable {
     /// that it holds.
     mutating func collect(
         _ block: Span<Float>, _ moment: BlockMoment, clock: RunClock, to outlet: inout PacketOutlet,
-        statistics: inout UplinkStatistics
+        statistics: inout SenderStatistics
     ) {
         let end = moment.adcTime.advanced(byFrames: block.count, sampleRate: 48_000)
         skipGap(before: moment.adcTime, statistics: &statistics)
@@ -132,7 +139,7 @@ struct PacketSender: ~Copyable {
 
     /// Frames that the device lost leave a hole in the RTP timestamps too, so that the far end conceals instead of
     /// drifting.
-    private mutating func skipGap(before adcTime: MonotonicTime, statistics: inout UplinkStatistics) {
+    private mutating func skipGap(before adcTime: MonotonicTime, statistics: inout SenderStatistics) {
         guard let expected = nextCaptureTime else { return }
         let missing = adcTime.frames(since: expected, sampleRate: 48_000)
         guard missing > Uplink.longestBlock else { return }
@@ -142,7 +149,7 @@ struct PacketSender: ~Copyable {
     }
 
     /// Between two packets the plan may change.
-    private mutating func beginFrame(adcTime: MonotonicTime, statistics: inout UplinkStatistics) {
+    private mutating func beginFrame(adcTime: MonotonicTime, statistics: inout SenderStatistics) {
         frame.begin(at: adcTime)
         if let stream { sent.note(timestamp: stream.timestamp, adcTime: adcTime) }
         guard wantedPlan != plan else { return }
@@ -193,7 +200,7 @@ struct PacketSender: ~Copyable {
 
     private mutating func send(
         _ frames: Range<Int>, end: MonotonicTime, clock: RunClock, to outlet: inout PacketOutlet,
-        statistics: inout UplinkStatistics
+        statistics: inout SenderStatistics
     ) {
         guard let start = stream else { return }
         let header = RTPHeader(
@@ -207,12 +214,10 @@ struct PacketSender: ~Copyable {
             return
         }
         if speech.takeStart() { begun = (speech.generation, start.timestamp) }
-        let length = written.byteCount
         sent.note(written)
-        statistics.copyBytesSent += written.copyBytes
-        outlet.handOver(length: length, time: clock.now)
+        outlet.handOver(length: written.byteCount, time: clock.now)
         stream?.sequenceNumber &+= 1
         startsTalkspurt = false
-        statistics.noteSent(bytes: length, from: frame.time, to: end, frames: frames.count, clock: clock)
+        statistics.countSent(written, from: frame.time, to: end, frames: frames.count, clock: clock)
     }
 }

@@ -39,7 +39,7 @@ final class StreamMemory {
 struct StreamSender: ~Copyable {
     private var sender: PacketSender
     private var block = InlineArray<480, Float>(repeating: 0)
-    private var statistics = UplinkStatistics()
+    private var statistics = SenderStatistics()
     /// What listeners say of it.
     private(set) var reports: StreamReports
     /// What it is sent as; nil while it is not.
@@ -72,10 +72,12 @@ struct StreamSender: ~Copyable {
         source = start.synchronizationSource
     }
 
-    mutating func stopPublishing() {
+    /// Sends nothing more of it. Returns where it stands, if it was ever published.
+    mutating func stopPublishing() -> RTPStreamStart? {
         sender.stopPublishing()
         reports.end()
         source = nil
+        return sender.lastStream
     }
 
     /// Takes what a listener says of it, and sends accordingly from the next packet on.
@@ -93,7 +95,7 @@ struct StreamSender: ~Copyable {
     }
 
     func counts(of line: UInt64) -> OutgoingCounts {
-        OutgoingCounts(line: line, as: source, statistics, reports.listeners)
+        OutgoingCounts(line: line, source: source, sender: statistics, listeners: reports.listeners)
     }
 
     /// The stream was interrupted: what is queued from now on is of this generation.

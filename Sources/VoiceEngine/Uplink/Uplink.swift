@@ -31,6 +31,7 @@ struct Uplink: ~Copyable {
     /// Frames that are processed at a time: 10 ms, or a shorter packet where the processor takes that.
     private let blockFrames: Int
     private var block = InlineArray<480, Float>(repeating: 0)
+    private var metronome = Metronome()
     private(set) var statistics = UplinkStatistics()
 
     init(
@@ -44,7 +45,7 @@ struct Uplink: ~Copyable {
             capture: capture, reference: reference, processor: processor, blockFrames: blockFrames)
         gate = TalkGate(blockFrames: blockFrames)
         preRoll = JoinPreRoll(blockFrames: blockFrames)
-        sender = PacketSender(encoder: encoder, statistics: &statistics)
+        sender = PacketSender(encoder: encoder, statistics: &statistics.sender)
         outlet = PacketOutlet(sending: sending, networkWake: networkWake, watch: watch)
     }
 
@@ -155,12 +156,16 @@ struct Uplink: ~Copyable {
     ) {
         while let moment = takeFromMicrophone(farEnds: &farEnds, watch: &watch, events: &events) {
             farEnds.feedStreams(blockFrames, adcTime: moment.adcTime, clock, to: &outlet)
+            metronome.captured(at: clock.start)
             if gate.isPassing {
                 give(moment, clock: clock, farEnds: &farEnds)
             } else {
                 gate.insert(block.span.extracting(first: blockFrames), moment)
                 while let moment = takeFromGate() { give(moment, clock: clock, farEnds: &farEnds) }
             }
+        }
+        while let time = metronome.tick(now: clock.start, frames: blockFrames) {
+            farEnds.feedStreams(blockFrames, adcTime: time, clock, to: &outlet)
         }
         statistics.captureOverflowFrames = microphone.overflowFrames
         if let begun = sender.takeBegun() {
@@ -206,6 +211,7 @@ struct Uplink: ~Copyable {
     private mutating func send(_ moment: BlockMoment, clock: RunClock) {
         if preRoll.takeCut() { sender.expectCut() }
         sender.collect(
-            block.span.extracting(first: blockFrames), moment, clock: clock, to: &outlet, statistics: &statistics)
+            block.span.extracting(first: blockFrames), moment, clock: clock, to: &outlet,
+            statistics: &statistics.sender)
     }
 }

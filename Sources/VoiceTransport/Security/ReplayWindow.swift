@@ -19,6 +19,9 @@ struct ReplayWindow<let words: Int>: BitwiseCopyable, Sendable {
         return end - index <= Self.width && seen[Self.word(of: index)] & Self.bit(of: index) == 0
     }
 
+    /// Whether an index is older than what is remembered.
+    func isBehind(_ index: UInt64) -> Bool { index < end && end - index > Self.width }
+
     /// Remembers an index that was admitted. It is below 2^63.
     mutating func insert(_ index: UInt64) {
         if index >= end {

@@ -29,11 +29,7 @@ struct SRTPReceiver: ~Copyable {
         let stream = known.map { streams[$0] } ?? SRTPStream()
         switch kind {
         case .sound:
-            guard let index = stream.index(of: header.sequenceNumber), stream.sound.admits(index) else { return nil }
-            guard
-                let place = unsafe open(
-                    packet, header, count: length, at: SRTPPlace(sound: header.source, index: index),
-                    isFirst: stream.sound.newest == nil),
+            guard let place = unsafe open(packet, header, count: length, of: stream),
                 let stream = known ?? streams.add(header.source)
             else { return nil }
             streams[stream].sound.insert(place.index)
@@ -48,19 +44,21 @@ struct SRTPReceiver: ~Copyable {
         return length
     }
 
-    /// Where a packet of sound is genuine: at `place`, or a lap later where it is the first that came of its stream.
-    /// What was sent before it, and lost, may have been the end of a lap: the sender has counted that, the receiver
-    /// could not, and would refuse all that follows.
+    /// Where a packet of sound is genuine: at the place that RFC 3711 would look at, or a lap later. The sender has
+    /// counted the end of a lap; where all was lost in which that showed, the receiver could not, and would refuse all
+    /// that follows. A forged packet costs up to three decryptions for it.
     @unsafe
     private func open(
-        _ packet: UnsafeMutablePointer<UInt8>, _ header: SRTPHeader, count: Int, at place: SRTPPlace, isFirst: Bool
+        _ packet: UnsafeMutablePointer<UInt8>, _ header: SRTPHeader, count: Int, of stream: SRTPStream
     ) -> SRTPPlace? {
-        if unsafe sound.open(packet, header: header.length, count: count, at: place) { return place }
-        guard isFirst, header.sequenceNumber < SRTPStream.lap / 2 else { return nil }
-        let later = SRTPPlace(sound: place.source, index: place.index + SRTPStream.lap)
-        let isGenuine =
-            unsafe sound.restore(packet, header: header.length, count: count, at: place)
-            && sound.open(packet, header: header.length, count: count, at: later)
-        return isGenuine ? later : nil
+        guard let index = stream.index(of: header.sequenceNumber) else { return nil }
+        if stream.sound.admits(index) {
+            let place = SRTPPlace(sound: header.source, index: index)
+            if unsafe sound.open(packet, header: header.length, count: count, at: place) { return place }
+            guard unsafe sound.restore(packet, header: header.length, count: count, at: place) else { return nil }
+        }
+        guard index + SRTPStream.lap < SRTPStream.soundLimit else { return nil }
+        let later = SRTPPlace(sound: header.source, index: index + SRTPStream.lap)
+        return unsafe sound.open(packet, header: header.length, count: count, at: later) ? later : nil
     }
 }

@@ -13,12 +13,18 @@ struct SRTPStream: BitwiseCopyable {
     /// The most reports under one key.
     static let reportLimit: UInt64 = 1 << 31
 
-    /// The index of the packet with this sequence number: the one that is nearest to the newest (RFC 3711 appendix A).
-    /// Nil beyond the last there is.
-    ///
+    /// The index of the packet with this sequence number: the one that is nearest to the newest (RFC 3711 appendix A),
+    /// or, where that lies behind the window, a lap later: nobody could take it, and a stream that was not sent for more
+    /// than half a lap, or that begins again, goes on. Nil beyond the last there is.
+    func index(of sequenceNumber: UInt16) -> UInt64? {
+        guard let nearest = nearestIndex(of: sequenceNumber) else { return nil }
+        guard sound.isBehind(nearest) else { return nearest }
+        return nearest + Self.lap < Self.soundLimit ? nearest + Self.lap : nil
+    }
+
     /// Where the nearest would be below 0, it is the next above, as in libsrtp: a stream that leaps ahead at its
     /// beginning goes on.
-    func index(of sequenceNumber: UInt16) -> UInt64? {
+    private func nearestIndex(of sequenceNumber: UInt16) -> UInt64? {
         let number = UInt64(sequenceNumber)
         guard let newest = sound.newest else { return number }
         let lap = Self.lap
