@@ -63,6 +63,29 @@ struct EventStreamTests {
         #expect(told == expected)
     }
 
+    @Test("who iterates again goes on where the last iteration ended, a gap included")
+    func again() async {
+        let broadcast = EventBroadcast()
+        let events = broadcast.listen()
+        for number in 1...3 { broadcast.post(message(number)) }
+        for await event in events where number(event) == 1 { break }
+        for wanted in 2...3 {
+            for await event in events {
+                #expect(numberOrGap(event) == wanted)
+                break
+            }
+        }
+        for number in 4...EventStream.capacity + 6 { broadcast.post(message(number)) }
+        var told: [Int] = []
+        for _ in 1...3 {
+            for await event in events {
+                if let number = numberOrGap(event) { told.append(number) }
+                break
+            }
+        }
+        #expect(told == [-3, 7, 8])
+    }
+
     @Test("what the events amount to is kept: who is heard, how well, and whether the near end speaks")
     func conditions() {
         let broadcast = EventBroadcast()

@@ -9,29 +9,47 @@ public struct EventStream: AsyncSequence, Sendable {
     /// How many events wait for a slow listener before the oldest are dropped.
     public static let capacity = 256
 
-    fileprivate let numbered: AsyncStream<NumberedEvent>
+    private let numbered: AsyncStream<NumberedEvent>
+    private let place = Place()
 
-    /// Iterates over the events; ends when the engine is gone.
-    public func makeAsyncIterator() -> Iterator { Iterator(numbered: numbered.makeAsyncIterator()) }
+    fileprivate init(_ numbered: AsyncStream<NumberedEvent>) { self.numbered = numbered }
+
+    /// Iterates over the events, from where the last iteration ended; ends when the engine is gone.
+    public func makeAsyncIterator() -> Iterator { Iterator(numbered: numbered.makeAsyncIterator(), place: place) }
+
+    /// How far the stream has been read, whoever iterates over it.
+    fileprivate final class Place: Sendable {
+        private struct State {
+            var expected = 0
+            /// What comes after the gap that was told.
+            var held: EngineEvent?
+        }
+
+        private let state = Mutex(State())
+
+        func takeHeld() -> EngineEvent? { state.withLock { $0.held.take() } }
+
+        /// What is to be told first of the next event.
+        func pass(_ next: NumberedEvent) -> EngineEvent {
+            state.withLock { state in
+                let missing = next.number - state.expected
+                state.expected = next.number + 1
+                guard missing > 0 else { return next.event }
+                state.held = next.event
+                return .eventsDropped(missing)
+            }
+        }
+    }
 
     /// Gives the events one by one, to one task.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate var numbered: AsyncStream<NumberedEvent>.Iterator
-        private var expected = 0
-        /// What comes after the gap that was told.
-        private var held: EngineEvent?
-
-        fileprivate init(numbered: AsyncStream<NumberedEvent>.Iterator) { self.numbered = numbered }
+        fileprivate let place: Place
 
         /// The next event; nil when the engine is gone.
         public mutating func next() async -> EngineEvent? {
-            if let event = held.take() { return event }
-            guard let next = await numbered.next() else { return nil }
-            let missing = next.number - expected
-            expected = next.number + 1
-            guard missing > 0 else { return next.event }
-            held = next.event
-            return .eventsDropped(missing)
+            if let event = place.takeHeld() { return event }
+            return await numbered.next().map { place.pass($0) }
         }
     }
 }
@@ -86,7 +104,7 @@ final class EventBroadcast: Sendable {
         continuation.onTermination = { [weak self] _ in
             _ = self?.state.withLock { $0.listeners.removeValue(forKey: id) }
         }
-        return EventStream(numbered: numbered)
+        return EventStream(numbered)
     }
 
     func post(_ event: EngineEvent) {
