@@ -1,10 +1,11 @@
+import Foundation
 import TestCases
 import Testing
 import VoiceRealtime
 
 @testable import VoiceDevices
 
-@Suite("File device in real time")
+@Suite("File device in real time", .timeLimit(.minutes(1)))
 struct FileDeviceLiveTests {
     let folder: TemporaryFolder
 
@@ -36,5 +37,28 @@ struct FileDeviceLiveTests {
         let written = try AudioFile.read(folder.file("out.wav")).samples.count
         #expect(written == session.counters.counts.playback.frames + 100 * 480)
         device.stop()
+    }
+
+    @Test("Given an input that nothing comes of, then the device starts, stops within its limit, and says so")
+    func stalledInput() throws {
+        // Given a pipe that holds the beginning of a WAV file, and is not closed
+        try AudioFile.write([Float](repeating: 0.1, count: 48_000), to: folder.file("whole.wav"), encoding: .int16)
+        let bytes = try [UInt8](Data(contentsOf: URL(filePath: folder.file("whole.wav"))))
+        let pipe = folder.file("pipe")
+        #expect(unsafe mkfifo(pipe, 0o600) == 0)
+        let writer = unsafe open(pipe, O_RDWR)
+        defer { close(writer) }
+        #expect(unsafe write(writer, bytes, 20_000) == 20_000)
+        let session = try Session()
+        let fixture = try PortFixture(session)
+        let device = FileDevice(
+            FileDeviceConfiguration(input: pipe, output: folder.file("out.wav"), pacing: .realTime(priority: 0)))
+        // When it is started and stopped, which would else never end
+        _ = try device.start(capture: fixture.capture, playback: fixture.playback, events: { _ in })
+        #expect(device.failure == nil)
+        device.stop()
+        // Then it says that the input gave nothing
+        let failure = device.failure
+        guard case .unreadable(pipe, _) = failure else { return #expect(Bool(false), "\(failure as Any)") }
     }
 }

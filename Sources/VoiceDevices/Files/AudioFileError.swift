@@ -29,7 +29,7 @@ extension AudioFileError: CustomStringConvertible {
         case .permissionDenied(let path): "no permission to open '\(path)'"
         case .notAudio(let path, let reason):
             "'\(path)' is not an audio file of a known kind (\(reason)); convert it to WAV"
-        case .unreadable(let path, let reason): "'\(path)' is damaged: \(reason)"
+        case .unreadable(let path, let reason): "'\(path)' cannot be read to its end: \(reason)"
         case .unwritable(let path, let reason): "'\(path)' cannot be written: \(reason)"
         case .diskFull(let path): "the disk is full; '\(path)' is incomplete"
         case .unsupportedRate(let path, let rate):

@@ -28,7 +28,15 @@ public final class FileDevice: AudioDevice {
         guard session.withLock({ $0 == nil }) else { throw .alreadyRunning }
         let started = try FileSession(configuration, events: events)
         let formats = try started.start(capture: capture, playback: playback)
-        session.withLock { $0 = started }
+        let isFirst = session.withLock { session in
+            guard session == nil else { return false }
+            session = started
+            return true
+        }
+        guard isFirst else {
+            _ = started.stop(limit: stopLimit)
+            throw .alreadyRunning
+        }
         lastFailure.withLock { $0 = nil }
         return formats
     }
@@ -66,12 +74,16 @@ private final class FileSession: Sendable {
     private let progress: FileProgress
     private let events: @Sendable (DeviceEvent) -> Void
     private let isPaced: Bool
+    private let input: String?
     private let worker = Mutex<DeviceThread?>(nil)
+    private let lastFailure = Mutex<AudioFileError?>(nil)
 
     /// How far the disk is read ahead and may lag behind: over a second at 48 kHz, as much as a busy disk may take.
     private static let ringFrames = 65_536
     /// How often the worker looks at the rings.
     private static let workerPeriod = Duration.milliseconds(20)
+    /// How long the card waits for the input's beginning. A pipe may have none yet.
+    private static let longestFill = Duration.seconds(1)
 
     init(_ configuration: FileDeviceConfiguration, events: @escaping @Sendable (DeviceEvent) -> Void)
         throws(DeviceError)
@@ -98,12 +110,12 @@ private final class FileSession: Sendable {
         }
         self.progress = progress
         self.events = events
+        input = configuration.input
         if case .realTime = configuration.card.pacing { isPaced = true } else { isPaced = false }
     }
 
     func start(capture: consuming CapturePort, playback: consuming PlaybackPort) throws(DeviceError) -> DeviceFormats {
-        move()
-        if isPaced { try startWorker() }
+        if isPaced { try startWorker() } else { move() }
         do {
             return try card.start(capture: capture, playback: playback, events: events)
         } catch {
@@ -114,12 +126,16 @@ private final class FileSession: Sendable {
 
     func stop(limit: Duration) -> AudioFileError? {
         card.stop()
-        stopWorker(limit: limit)
+        // One that is left behind holds the lock, and finishes by itself if it ever goes on.
+        guard stopWorker(limit: limit) else {
+            return failure ?? input.map { .unreadable(path: $0, reason: "nothing more came before the device stopped") }
+        }
         work { $0.finish(events: $1) }
         return failure
     }
 
-    var failure: AudioFileError? { transfer.withLock { $0.failure } }
+    /// Never waits for the files.
+    var failure: AudioFileError? { lastFailure.withLock { $0 } }
 
     var nextWake: MonotonicTime? { card.nextWake }
 
@@ -136,31 +152,41 @@ private final class FileSession: Sendable {
     /// Tells of what happened only once the lock is free again, as the handler may stop the device.
     private func work(_ body: (inout FileTransfer, (DeviceEvent) -> Void) -> Void) {
         var happened: [DeviceEvent] = []
-        transfer.withLock { transfer in body(&transfer) { happened.append($0) } }
+        let failure = transfer.withLock { transfer in
+            body(&transfer) { happened.append($0) }
+            return transfer.failure
+        }
+        lastFailure.withLock { $0 = failure }
         for event in happened { events(event) }
     }
 
     private func startWorker() throws(DeviceError) {
         do {
-            let stop = try StopRequest()
+            let (stop, filled) = (try StopRequest(), try WakeSignal())
             let started = try DeviceThread(name: "file-device", priority: 0, stop: stop) { [self] stop in
+                move()
+                filled.signal()
                 while !stop.isRaised {
                     stop.sleep(Self.workerPeriod)
                     move()
                 }
+                work { $0.finish(events: $1) }
             }
             worker.withLock { $0 = started }
+            filled.wait(timeout: Self.longestFill)
         } catch {
             throw .io(message: "no thread for the files: \(error)")
         }
     }
 
-    private func stopWorker(limit: Duration) {
+    /// False where it was left behind, since a file does not answer.
+    @discardableResult
+    private func stopWorker(limit: Duration) -> Bool {
         let running = worker.withLock { worker in
             let running = worker
             worker = nil
             return running
         }
-        _ = running?.stop(limit: limit)
+        return running?.stop(limit: limit) ?? true
     }
 }
