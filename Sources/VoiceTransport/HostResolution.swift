@@ -17,26 +17,29 @@ struct HostResolution: ~Copyable {
 
     deinit { unsafe dv_resolution_release(resolution) }
 
-    /// The address of a host; numeric ones at once, names after at most `timeout`.
+    /// The address of a host; numeric ones at once, names after at most `timeout`. Ends at once where `isToLeave` says
+    /// so, which is asked at each wake-up.
     static func address(
-        of host: String, port: UInt16, timeout: Duration, wake: WakeSignal, stop: borrowing StopFlag
+        of host: String, port: UInt16, timeout: Duration, wake: WakeSignal, stop: borrowing StopFlag,
+        isToLeave: () -> Bool
     ) throws(RoomClientEnd) -> EndpointAddress {
         if let address = EndpointAddress(numeric: host, port: port) { return address }
         guard let started = unsafe dv_resolution_start(host, port) else { throw .system(errno: errno) }
         let resolution = unsafe HostResolution(started, host: host)
-        return try resolution.wait(timeout: timeout, wake: wake, stop: stop)
+        return try resolution.wait(timeout: timeout, wake: wake, stop: stop, isToLeave: isToLeave)
     }
 
     private func wait(
-        timeout: Duration, wake: WakeSignal, stop: borrowing StopFlag
+        timeout: Duration, wake: WakeSignal, stop: borrowing StopFlag, isToLeave: () -> Bool
     ) throws(RoomClientEnd) -> EndpointAddress {
-        guard let poll = NetworkPoll(), unsafe poll.add(dv_resolution_descriptor(resolution), tag: 0),
-            poll.add(wake.fileDescriptor, tag: 1)
+        guard let poll = NetworkPoll(), unsafe poll.add(dv_resolution_descriptor(resolution), as: .source),
+            poll.add(wake.fileDescriptor, as: .wake)
         else { throw .system(errno: EMFILE) }
         let deadline = MonotonicTime.now().sinceEpoch + timeout
         while MonotonicTime.now().sinceEpoch < deadline {
             if stop.isRaised { throw .stopped }
-            if poll.wait(until: deadline) & 2 != 0 { wake.wait(timeout: .zero) }
+            if isToLeave() { throw .session(.left(acknowledged: false)) }
+            if poll.wait(until: deadline).contains(.wake) { wake.wait(timeout: .zero) }
             var address = dv_address()
             switch unsafe dv_resolution_result(resolution, &address) {
             case 1: return EndpointAddress(address)

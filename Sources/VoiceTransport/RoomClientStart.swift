@@ -15,7 +15,7 @@ enum RoomClientStart {
         do throws(RoomClientEnd) {
             let server = try HostResolution.address(
                 of: endpoint.host, port: endpoint.port, timeout: configuration.resolutionTimeout, wake: link.wake,
-                stop: stop)
+                stop: stop, isToLeave: { shared.isToLeave })
             guard endpoint.security != .plaintext || configuration.allowPlaintext || server.isLoopback else {
                 throw .plaintextRefused(endpoint.host)
             }

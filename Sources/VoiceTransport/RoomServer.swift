@@ -33,34 +33,37 @@ public final class RoomServer: Sendable {
     /// Binds and starts. The port that was bound is the answer. Blocks for the certificate's
     /// files, which the first start may have to make.
     public func start() throws(RoomServerError) -> UInt16 {
-        let identity = try loadIdentity()
-        let socket = try open()
-        var bound = dv_address()
-        guard unsafe dv_udp_local(socket, &bound) == 0, let wake = try? WakeSignal() else {
-            dv_udp_close(socket)
-            throw .system(errno: EMFILE)
-        }
-        let port = bound.port
-        let started = thread.withLock { (thread) -> RoomServerError? in
-            guard thread == nil else { return .alreadyStarted }
-            do {
-                thread = try makeThread(socket, wake, identity)
-                return nil
-            } catch ThreadError.refused(let number) {
-                return .system(errno: number)
-            } catch {
-                return .system(errno: EAGAIN)
+        try thread.withLock { thread throws(RoomServerError) -> UInt16 in
+            // Before anything is loaded: a second start changes nothing.
+            guard thread == nil else { throw .alreadyStarted }
+            let identity = try loadIdentity()
+            let socket = try open()
+            var bound = dv_address()
+            guard unsafe dv_udp_local(socket, &bound) == 0, let wake = try? WakeSignal(), let begun = try? WakeSignal()
+            else {
+                dv_udp_close(socket)
+                throw .system(errno: EMFILE)
             }
+            let started: RealtimeThread
+            do {
+                started = try makeThread(socket, wake, identity, begun)
+            } catch ThreadError.refused(let number) {
+                dv_udp_close(socket)
+                throw .system(errno: number)
+            } catch {
+                dv_udp_close(socket)
+                throw .system(errno: EAGAIN)
+            }
+            // What it needs it makes itself; where it cannot, it has ended, and the socket is closed.
+            begun.wait(timeout: .seconds(60))
+            guard shared.isServing.load(ordering: .acquiring) else { throw .system(errno: EMFILE) }
+            thread = started
+            return bound.port
         }
-        if let started {
-            dv_udp_close(socket)
-            throw started
-        }
-        return port
     }
 
     private func makeThread(
-        _ socket: Int32, _ wake: WakeSignal, _ identity: ServerIdentity?
+        _ socket: Int32, _ wake: WakeSignal, _ identity: ServerIdentity?, _ begun: WakeSignal
     ) throws(ThreadError) -> RealtimeThread {
         let (configuration, shared, yield) = (configuration, shared, yield)
         shared.wake.withLock { $0 = wake }
@@ -68,20 +71,30 @@ public final class RoomServer: Sendable {
         return try RealtimeThread(
             name: "dv-room-server", priority: configuration.threadPriority, wake: wake
         ) { stop in
-            defer {
-                dv_udp_close(socket)
-                yield.finish()
-            }
+            defer { dv_udp_close(socket) }
             if let identity {
-                RoomServerLoop(
+                let loop = RoomServerLoop(
                     socket: socket, wake: wake, security: DTLSSecurity(serving: identity), configuration: configuration,
-                    desk: desk, shared: shared, events: yield)?.run(until: stop)
+                    desk: desk, shared: shared, events: yield)
+                Self.serve(loop, shared, yield, begun, until: stop)
             } else {
-                RoomServerLoop(
+                let loop = RoomServerLoop(
                     socket: socket, wake: wake, security: Plaintext(key: .random()), configuration: configuration,
-                    desk: desk, shared: shared, events: yield)?.run(until: stop)
+                    desk: desk, shared: shared, events: yield)
+                Self.serve(loop, shared, yield, begun, until: stop)
             }
         }
+    }
+
+    private static func serve<Security: ServingSecurity & ~Copyable>(
+        _ loop: RoomServerLoop<Security>?, _ shared: RoomServerShared,
+        _ yield: AsyncStream<RoomDirectoryEvent>.Continuation, _ begun: WakeSignal, until stop: borrowing StopFlag
+    ) {
+        shared.isServing.store(loop != nil, ordering: .releasing)
+        begun.signal()
+        guard let loop else { return }
+        loop.run(until: stop)
+        yield.finish()
     }
 
     private func loadIdentity() throws(RoomServerError) -> ServerIdentity? {
@@ -161,6 +174,8 @@ final class RoomServerShared: Sendable {
     let statistics = Mutex(RoomServerStatistics())
     let commands = Mutex<[Command]>([])
     let wake = Mutex<WakeSignal?>(nil)
+    /// Whether the thread could make what it needs.
+    let isServing = Atomic<Bool>(false)
     let isKilled = Atomic<Bool>(false)
     let isRestarting = Atomic<Bool>(false)
 

@@ -1,4 +1,5 @@
 import Foundation
+import TestCases
 import Testing
 
 @Suite("A room that does not open says why")
@@ -53,6 +54,32 @@ struct RoomLiveTests {
         #expect(result.json?.contains { $0["type"] as? String == "warning" } == true)
         #expect(result.json?.last?["packets_sent"] as? Int == 0)
         _ = server.stop()
+    }
+
+    @Test("a server without file descriptors says so and ends; with a few more it serves")
+    func descriptors() throws {
+        let folder = try TestFolder()
+        var (refused, isServing) = (0, false)
+        for limit in 5..<60 where !isServing {
+            let server = try TestProgram(
+                "/bin/sh",
+                [
+                    "-c", "ulimit -n \(limit); exec \"$@\"", "sh", TestProgram.built("duplex"), "room", "serve",
+                    "--port",
+                    "0", "--secret-file", folder.secret, "--state", folder("state"), "--json",
+                ], limit: .seconds(30))
+            isServing = server.nextOutput() != nil
+            // Whoever has said that it listens goes on
+            if isServing {
+                usleep(200_000)
+                #expect(server.isRunning, "\(limit)")
+                server.signal(SIGTERM)
+            }
+            let end = server.wait()
+            #expect(isServing ? end.status == 0 : end.status > 0 && !end.errors.isEmpty, "\(limit): \(end)")
+            refused += isServing ? 0 : 1
+        }
+        #expect(isServing && refused > 3, "\(refused)")
     }
 
     @Test("servers that cannot serve")

@@ -1,4 +1,5 @@
 import CLinuxRealtime
+import Foundation
 import Glibc
 import Synchronization
 import TestCases
@@ -310,6 +311,42 @@ struct LoopbackLiveTests {
         #expect(try allowed.start() > 0)
         #expect(throws: RoomServerError.alreadyStarted) { try allowed.start() }
         allowed.stop()
+    }
+
+    @Test func aSecondStartChangesNothing() throws {
+        // Given a server at a port of its own choice, whose certificate is another by now
+        let folder = try TestFolder()
+        let free = try LoopbackServer()
+        free.server.stop()
+        let server = RoomServer(
+            configuration: RoomServerConfiguration(
+                port: free.port, security: .protected(.kept(directory: folder.path + "/state", names: ["x"]))),
+            verifier: TokenVerifier(keys: []))
+        #expect(try server.start() == free.port)
+        defer { server.stop() }
+        let fingerprint = server.fingerprint
+        try FileManager.default.removeItem(atPath: folder.path + "/state")
+        // Then it is told that it runs, and shows what it showed
+        #expect(throws: RoomServerError.alreadyStarted) { try server.start() }
+        #expect(server.fingerprint == fingerprint)
+    }
+
+    @Test func whoLeavesIsNotKeptByANameThatIsBeingLookedUp() throws {
+        let (ended, wake) = (try WakeSignal(), try WakeSignal())
+        let end = Mutex<RoomClientEnd?>(nil)
+        let thread = try RealtimeThread(name: "looks-up", priority: 0) { stop in
+            do throws(RoomClientEnd) {
+                _ = try HostResolution.address(
+                    of: "duplexvoice.invalid", port: 1, timeout: .seconds(60), wake: wake, stop: stop,
+                    isToLeave: { true })
+            } catch {
+                end.withLock { $0 = error }
+            }
+            ended.signal()
+        }
+        #expect(ended.wait(timeout: .seconds(30)))
+        thread.stop()
+        #expect(end.withLock { $0 } == .session(.left(acknowledged: false)))
     }
 
     @Test func aServerSaysWhyItDoesNotStart() throws {
