@@ -53,6 +53,8 @@ public struct CaptionFollower: Sendable {
     }
 
     private static let kept = 4
+    /// Talkers at most.
+    private static let talkerLimit = RoomProtocol.participantLimit
     private var talkers: [ParticipantID: [Utterance]] = [:]
 
     /// One that knows of nobody.
@@ -90,6 +92,8 @@ public struct CaptionFollower: Sendable {
         let isNews = caption != utterances[place].told && !caption.text.isEmpty
         if isNews { utterances[place].told = caption }
         if utterances.count > Self.kept { utterances.removeFirst() }
+        // What was heard of a talker may be told once more when that one has left. Numbers rise.
+        if talkers[talker] == nil, talkers.count == Self.talkerLimit { talkers[talkers.keys.min() ?? talker] = nil }
         talkers[talker] = utterances
         return isNews ? RoomCaption(talker: talker, caption: caption) : nil
     }

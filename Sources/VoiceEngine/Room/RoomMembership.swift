@@ -106,7 +106,7 @@ final class RoomMembership {
 
     func interrupt(_ participant: ParticipantID?) throws(EngineError) {
         guard !isOver else { throw .notJoined }
-        if let participant, media.participants[participant] == nil { throw .unknownParticipant(participant) }
+        if let participant { try requireMember(participant) }
         let actions = media.interrupt(participant)
         var untold = actions.compactMap { if case .ask(.interrupt(let stream)) = $0 { stream } else { nil } }
         do throws(EngineError) {
@@ -158,7 +158,10 @@ final class RoomMembership {
 
     /// Tells the room what the media thread has to tell it.
     func take(_ event: MediaEvent) {
-        if case .utteranceHeard(let news) = event {
+        // Of who has left nothing is kept.
+        if case .utteranceHeard(let news) = event,
+            media.participants[ParticipantID(rawValue: news.participant)] != nil
+        {
             receipts.take(HeardUtterance(news), of: ParticipantID(rawValue: news.participant))
             deliverReceipts()
         }
@@ -166,15 +169,22 @@ final class RoomMembership {
     }
 
     func setVolume(_ volume: Float, for participant: ParticipantID) throws(EngineError) {
-        guard !isOver else { throw .notJoined }
-        guard media.participants[participant] != nil else { throw .unknownParticipant(participant) }
-        for case .command(let command) in media.setVolume(volume, for: participant) { try core.send(command) }
+        try requireMember(participant)
+        try send(commandsOf: media.setVolume(volume, for: participant))
     }
 
     func setBargeIn(_ policy: BargeInPolicy, for participant: ParticipantID) throws(EngineError) {
+        try requireMember(participant)
+        try send(commandsOf: media.watch(participant, policy))
+    }
+
+    private func requireMember(_ participant: ParticipantID) throws(EngineError) {
         guard !isOver else { throw .notJoined }
         guard media.participants[participant] != nil else { throw .unknownParticipant(participant) }
-        for case .command(let command) in media.watch(participant, policy) { try core.send(command) }
+    }
+
+    private func send(commandsOf actions: [RoomMedia.Action]) throws(EngineError) {
+        for case .command(let command) in actions { try core.send(command) }
     }
 
     private func ask(_ request: RoomMessage) throws(EngineError) {
@@ -188,13 +198,12 @@ final class RoomMembership {
     func play(_ isWanted: Bool, _ name: String) { carryOut(media.play(isWanted, name) ?? []) }
 
     func play(_ isWanted: Bool, _ participant: ParticipantID) throws(EngineError) {
-        guard !isOver else { throw .notJoined }
-        guard media.participants[participant] != nil else { throw .unknownParticipant(participant) }
+        try requireMember(participant)
         carryOut(media.play(isWanted, participant))
     }
 
     func setVolume(_ volume: Float, ofStream name: String) throws(EngineError) {
-        for case .command(let command) in media.setVolume(volume, ofStream: name) { try core.send(command) }
+        try send(commandsOf: media.setVolume(volume, ofStream: name))
     }
 
     /// Publishes what a far end of the app's says.
@@ -203,13 +212,12 @@ final class RoomMembership {
     func unpublish(line: UInt64) { carryOut(media.unpublish(line: line)) }
 
     func setMuted(_ isMuted: Bool, for participant: ParticipantID) throws(EngineError) {
-        guard !isOver else { throw .notJoined }
-        guard media.participants[participant] != nil else { throw .unknownParticipant(participant) }
-        for case .command(let command) in media.setMuted(isMuted, for: participant) { try core.send(command) }
+        try requireMember(participant)
+        try send(commandsOf: media.setMuted(isMuted, for: participant))
     }
 
     func setMuted(_ isMuted: Bool, ofStream name: String) throws(EngineError) {
-        for case .command(let command) in media.setMuted(isMuted, ofStream: name) { try core.send(command) }
+        try send(commandsOf: media.setMuted(isMuted, ofStream: name))
     }
 
     func publish(as name: String?) { carryOut(media.publish(as: name)) }

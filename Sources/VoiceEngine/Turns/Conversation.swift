@@ -190,8 +190,9 @@ public final class Conversation: Sendable {
 
     /// Ends it: the far end is closed and the microphone is open. May be called again.
     public func close() {
-        release()
+        // Before its place is free: the microphone is another conversation's from then on.
         core.close()
+        release()
         timer.stop()
     }
 }
