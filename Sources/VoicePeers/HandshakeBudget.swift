@@ -1,3 +1,5 @@
+internal import VoiceQueue
+
 /// Who may begin a handshake, each of which costs a server some 190 µs of a processor with DTLS: nobody can use up what
 /// belongs to others.
 ///
@@ -85,7 +87,7 @@ struct HandshakeBudget: Sendable {
 
     private var credits: [UInt64: Credit] = [:]
     /// Networks that members have left, in that order.
-    private var departures = FirstInFirstOut<(network: UInt64, at: Duration)>()
+    private var departures = FIFOQueue<(network: UInt64, at: Duration)>()
     private var returns = RateMeter()
     private var sparing: Meters
     private var others: Meters

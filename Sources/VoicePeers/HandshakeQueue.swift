@@ -1,3 +1,5 @@
+internal import VoiceQueue
+
 /// Handshake records that wait for their turn: asymmetric cryptography costs a server 0.1 ms a step with an EC key and
 /// 1 ms with RSA, and media shall not wait for many of them.
 ///
@@ -17,7 +19,7 @@ struct HandshakeQueue: Sendable {
     /// Steps in one turn.
     private let limit: Int
     private var steps = 0
-    private var records = FirstInFirstOut<Record>()
+    private var records = FIFOQueue<Record>()
 
     init(stepsAtOnce limit: Int) { self.limit = limit }
 

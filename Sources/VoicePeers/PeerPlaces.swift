@@ -1,3 +1,5 @@
+internal import VoiceQueue
+
 /// The places of a table: who has each, where he is, and how far his path is. Knows nothing of what protects a path.
 ///
 ///     free ─ take ─► opening ─ open ─► open ─┐
@@ -23,7 +25,7 @@ struct PeerPlaces: Sendable {
     /// Who shakes hands at an address where somebody is already: the older one stays until it is known who comes (RFC
     /// 6347 section 4.2.8).
     private var newcomers: [EndpointAddress: UInt32] = [:]
-    private var talking = FirstInFirstOut<UInt32>()
+    private var talking = FIFOQueue<UInt32>()
 
     init(capacity: Int) { slots = PeerSlots(capacity: max(1, capacity)) }
 

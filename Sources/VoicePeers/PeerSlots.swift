@@ -1,3 +1,5 @@
+internal import VoiceQueue
+
 /// The places of a table, and whose each is: an identity is never given twice.
 ///
 /// The place that has been free for longest is taken first, and one that has had as many peers as it can number is
@@ -6,7 +8,7 @@ struct PeerSlots: Sendable {
     let capacity: Int
     private let firstGeneration: UInt32
     private var generations: [UInt32] = []
-    private var free = FirstInFirstOut<UInt32>()
+    private var free = FIFOQueue<UInt32>()
     /// Places that are taken.
     private(set) var count = 0
 

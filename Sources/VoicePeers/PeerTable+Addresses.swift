@@ -1,3 +1,4 @@
+internal import VoiceQueue
 internal import VoiceWire
 
 // Addresses that move. A server takes a peer's new address once the peer has signed for it; a client asks for that, and

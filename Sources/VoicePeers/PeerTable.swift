@@ -1,3 +1,4 @@
+internal import VoiceQueue
 internal import VoiceWire
 
 /// The peers behind one UDP socket: tells datagrams apart (RFC 7983), has strangers prove their address by a cookie
@@ -33,7 +34,7 @@ package struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
     var moves: AddressMoves
     /// The path that a client has the server follow.
     var followed: FollowedPath?
-    var events = FirstInFirstOut<PeerEvent>()
+    var events = FIFOQueue<PeerEvent>()
     private var deadlines = DeadlineQueue<UInt32>()
     /// The latest time that was told.
     var clock: Duration = .zero

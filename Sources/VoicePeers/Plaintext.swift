@@ -1,3 +1,5 @@
+internal import VoiceQueue
+
 /// No protection: control and media as they are. For loopback, and for networks that are one's own.
 ///
 ///     offset 0: 13; 1: what it is
@@ -46,7 +48,7 @@ package struct Plaintext: PeerSecurity {
     private let key: CookieKey
     private var conversations: UInt64 = 0
     private var paths: [Path] = []
-    private var former = FirstInFirstOut<(nonce: UInt64, at: Duration)>()
+    private var former = FIFOQueue<(nonce: UInt64, at: Duration)>()
     private var formerSet: Set<UInt64> = []
 
     /// - Parameter key: makes the nonces; from a cryptographic source.

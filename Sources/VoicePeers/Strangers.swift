@@ -1,3 +1,5 @@
+internal import VoiceQueue
+
 /// Who comes to a server and is not known yet: what each network may have it do, whose turn it is, and who waits to be
 /// accepted.
 ///
@@ -7,7 +9,7 @@ struct Strangers: Sendable {
     /// Records of handshakes that wait for their turn.
     var waiting: HandshakeQueue
     /// Those that were taken, in that order; who has gone or was accepted since is passed over.
-    private var unaccepted = FirstInFirstOut<PeerID>()
+    private var unaccepted = FIFOQueue<PeerID>()
     private var unacceptedCount = 0
 
     init(key: CookieKey, stepsAtOnce: Int) {

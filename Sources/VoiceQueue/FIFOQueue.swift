@@ -12,6 +12,9 @@ package struct FIFOQueue<Element> {
     /// Whether nothing waits.
     package var isEmpty: Bool { head == elements.count }
 
+    /// The one that has waited longest.
+    package var first: Element? { isEmpty ? nil : elements[head] }
+
     /// Adds one behind all others.
     package mutating func append(_ element: Element) { elements.append(element) }
 
@@ -29,6 +32,14 @@ package struct FIFOQueue<Element> {
             head = 0
         }
         return element
+    }
+
+    /// Takes out all for which `wanted` holds, in order. Looks at every one.
+    package mutating func takeAll(where wanted: (Element) -> Bool) -> [Element] {
+        let all = elements[head...].compactMap { $0 }
+        elements = all.filter { !wanted($0) }
+        head = 0
+        return all.filter(wanted)
     }
 }
 

@@ -62,3 +62,13 @@ public struct MonotonicTime: Comparable, Hashable, BitwiseCopyable, Sendable {
         left.nanoseconds < right.nanoseconds
     }
 }
+
+extension Duration {
+    /// Whole nanoseconds, the rest cut off; of more than 292 years, as many as there are.
+    package var nanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (whole, overflows) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        let (sum, overflowsToo) = whole.addingReportingOverflow(attoseconds / 1_000_000_000)
+        return overflows || overflowsToo ? (seconds < 0 ? .min : .max) : sum
+    }
+}

@@ -30,10 +30,9 @@ public final class WakeSignal: Sendable {
     /// Waits for a signal for at most `timeout` and clears it. True if there was one. Blocks.
     @discardableResult
     public func wait(timeout: Duration) -> Bool {
-        // No system call waits for longer than this anyway, and no Duration within it overflows 64 bits of nanoseconds.
+        // No system call waits for longer than this anyway.
         let longest = Duration.seconds(1_000_000_000)
-        let parts = min(max(timeout, .zero), longest).components
-        return dv_event_wait(descriptor, parts.seconds * 1_000_000_000 + parts.attoseconds / 1_000_000_000) == 1
+        return dv_event_wait(descriptor, min(max(timeout, .zero), longest).nanoseconds) == 1
     }
 }
 

@@ -1,4 +1,5 @@
 internal import VoicePeers
+internal import VoiceQueue
 
 /// What one end has to tell the other, whatever carriers come and go.
 ///
@@ -15,7 +16,7 @@ struct Outbox: Sendable {
     /// `handled` is told after so many, a quarter of the log, and with each keepalive.
     static let untoldLimit: UInt32 = 16
 
-    private var opening = FirstInFirstOut<RoomMessage>()
+    private var opening = FIFOQueue<RoomMessage>()
     private var queue = OutgoingQueue()
     private var log: [RoomMessage] = []
     /// How many of the log the present carrier has been given.
@@ -91,13 +92,13 @@ struct Outbox: Sendable {
 
     /// The carrier is gone: forgets what a whole roster tells.
     mutating func interrupt() {
-        opening = FirstInFirstOut()
+        opening = FIFOQueue()
         queue.keepDurable()
     }
 
     /// The stay is over: nothing more is to be told.
     mutating func discard() {
-        opening = FirstInFirstOut()
+        opening = FIFOQueue()
         queue = OutgoingQueue()
         given = log.count
     }

@@ -1,4 +1,5 @@
 internal import VoicePeers
+internal import VoiceQueue
 
 /// Messages of one connection that have not been sent yet.
 ///
@@ -49,14 +50,14 @@ struct OutgoingQueue: Sendable {
     private var newsLeft = 0
     /// Where in `news` each subject's latest stand.
     private var places: [Subject: Int] = [:]
-    private var letters = FirstInFirstOut<RoomMessage>()
+    private var letters = FIFOQueue<RoomMessage>()
     private var lettersOf: [ParticipantID: Int] = [:]
     /// Those in `news`, of participants who have gone; they count towards ``messageLimit``.
     private var lastLetters = 0
     private var refusals = 0
     private var reports: [Hearing: RoomMessage] = [:]
     /// The keys of `reports`, in order.
-    private var hearings = FirstInFirstOut<Hearing>()
+    private var hearings = FIFOQueue<Hearing>()
 
     var count: Int { newsLeft + letters.count + hearings.count }
     var isEmpty: Bool { count == 0 }

@@ -1,4 +1,5 @@
 package import VoicePeers
+internal import VoiceQueue
 
 /// A server's rooms and the participants in them, as a state machine without clock, socket or random source.
 ///
@@ -48,14 +49,14 @@ package struct RoomDirectory: Sendable {
     var deadlines = DeadlineQueue<Timer>()
 
     var pending: [VerificationRequest.ID: PendingToken] = [:]
-    var verifications = FirstInFirstOut<VerificationRequest>()
-    var events = FirstInFirstOut<RoomDirectoryEvent>()
+    var verifications = FIFOQueue<VerificationRequest>()
+    var events = FIFOQueue<RoomDirectoryEvent>()
     /// Connections with something for their carriers, in the order in which they got it.
-    var outgoing = FirstInFirstOut<PeerID>()
+    var outgoing = FIFOQueue<PeerID>()
     /// Peers that have become participants.
-    var accepted = FirstInFirstOut<PeerID>()
+    var accepted = FIFOQueue<PeerID>()
     /// Peers whose paths are to be closed.
-    var closings = FirstInFirstOut<PeerID>()
+    var closings = FIFOQueue<PeerID>()
     var isShuttingDown = false
 
     var joins = RateMeter()

@@ -1,4 +1,5 @@
 package import VoicePeers
+internal import VoiceQueue
 
 // How the directory speaks to its participants, loses them and lets them go.
 

@@ -1,4 +1,5 @@
 internal import VoicePeers
+internal import VoiceQueue
 
 // How a participant comes in, and comes back.
 

@@ -1,4 +1,5 @@
 internal import VoicePeers
+internal import VoiceQueue
 
 // How the directory has tokens looked at, and how long they let their participants stay.
 

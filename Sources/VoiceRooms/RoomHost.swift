@@ -1,4 +1,5 @@
 package import VoicePeers
+internal import VoiceQueue
 internal import VoiceWire
 
 /// A room server without its socket: the peers behind one port, and the rooms that they are in.
@@ -17,7 +18,7 @@ package struct RoomHost<Security: PeerSecurity & ~Copyable>: ~Copyable {
     private(set) var carriers: [PeerID: Carrier] = [:]
     private var retransmissions = DeadlineQueue<PeerID>()
     /// Peers whose carriers have something to send, in the order in which they got it.
-    private var talking = FirstInFirstOut<PeerID>()
+    private var talking = FIFOQueue<PeerID>()
     /// The media of each peer, held to its limits; by the peer's place in the table.
     private var meters: [(sound: RateMeter, reports: RateMeter)] = []
     private var control = [UInt8](repeating: 0, count: RoomProtocol.datagramLimit)

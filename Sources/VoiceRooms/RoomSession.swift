@@ -1,4 +1,5 @@
 internal import VoicePeers
+internal import VoiceQueue
 
 /// A client's stay in a room, as a state machine without clock, socket or random source.
 ///
@@ -27,7 +28,7 @@ package struct RoomSession: Sendable {
     /// Whether `join` has yet to go out by this path.
     var joinIsDue = false
     var roundTrips = RoundTripEstimator()
-    var events: [RoomSessionEvent] = []
+    var events = FIFOQueue<RoomSessionEvent>()
     var counters = RoomSessionStatistics()
 
     /// The grant whose roster is still coming in.
@@ -169,7 +170,7 @@ package struct RoomSession: Sendable {
 
     /// The next event; call until nil.
     package mutating func pollEvent() -> RoomSessionEvent? {
-        events.isEmpty ? nil : events.removeFirst()
+        events.popFirst()
     }
 
     /// When to call `handleTimeout` at the latest; nil when there is nothing to wait for.

@@ -1,4 +1,5 @@
 package import VoicePeers
+internal import VoiceQueue
 
 // What reaches a session from outside: messages and the passing of time.
 

@@ -1,10 +1,11 @@
 internal import Synchronization
+internal import VoiceQueue
 
 /// Events on their way from a thread to one reader. Bounded: what finds no room is refused, and its writer counts that;
 /// the last event always finds room. Any thread may write. Nothing blocks.
 final class EventQueue<Event: Sendable>: Sendable {
     private struct State {
-        var waiting: [Event] = []
+        var waiting = FIFOQueue<Event>()
         var reader: CheckedContinuation<Event?, Never>?
         var isFinished = false
     }
@@ -42,7 +43,7 @@ final class EventQueue<Event: Sendable>: Sendable {
     func next() async -> Event? {
         await withCheckedContinuation { reader in
             let found = state.withLock { state -> Event?? in
-                if !state.waiting.isEmpty { return .some(state.waiting.removeFirst()) }
+                if let event = state.waiting.popFirst() { return .some(event) }
                 guard !state.isFinished, state.reader == nil else { return .some(nil) }
                 state.reader = reader
                 return nil
@@ -55,7 +56,7 @@ final class EventQueue<Event: Sendable>: Sendable {
     func cancel() {
         let reader = state.withLock { state -> CheckedContinuation<Event?, Never>? in
             state.isFinished = true
-            state.waiting = []
+            state.waiting = FIFOQueue()
             return state.reader.take()
         }
         reader?.resume(returning: nil)

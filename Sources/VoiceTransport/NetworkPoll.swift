@@ -12,17 +12,28 @@ struct NetworkPoll: ~Copyable {
 
     deinit { dv_poll_close(poll) }
 
-    /// Watches a descriptor as bit 1 << tag of `wait`'s answer. False when the system refuses.
-    func add(_ descriptor: Int32, tag: Int) -> Bool { dv_poll_add(poll, descriptor, Int32(tag)) == 0 }
+    /// What has input.
+    struct Ready: OptionSet {
+        let rawValue: UInt32
+
+        /// The socket, or whatever else is waited for.
+        static let source = Ready(rawValue: 1)
+        /// The signal that wakes the thread.
+        static let wake = Ready(rawValue: 2)
+    }
+
+    /// Watches a descriptor, of which `wait` says that it is `part`. False when the system refuses.
+    func add(_ descriptor: Int32, as part: Ready) -> Bool {
+        dv_poll_add(poll, descriptor, Int32(part.rawValue.trailingZeroBitCount)) == 0
+    }
 
     func remove(_ descriptor: Int32) { dv_poll_remove(poll, descriptor) }
 
-    /// Waits until `deadline` at most, for ever when nil. The bits of what is ready.
-    func wait(until deadline: Duration?) -> UInt32 {
-        guard let deadline else { return dv_poll_wait(poll, -1) }
+    /// Waits until `deadline` at most, for ever when nil.
+    func wait(until deadline: Duration?) -> Ready {
+        guard let deadline else { return Ready(rawValue: dv_poll_wait(poll, -1)) }
         let left = deadline - MonotonicTime.now().sinceEpoch
         // 60 s: dv_poll_wait sleeps no longer anyway.
-        let parts = min(max(left, .zero), .seconds(60)).components
-        return dv_poll_wait(poll, parts.seconds * 1_000_000_000 + parts.attoseconds / 1_000_000_000)
+        return Ready(rawValue: dv_poll_wait(poll, min(max(left, .zero), .seconds(60)).nanoseconds))
     }
 }

@@ -58,7 +58,7 @@ final class RoomClientLoop<Security: PeerSecurity & ~Copyable> {
         }
         guest = RoomGuest(session: session, server: server, security: security, cookieKey: .random())
         guard let poll = NetworkPoll(), let arrivals = DatagramBatch(capacity: Self.batchSize),
-            let departures = DatagramBatch(capacity: Self.batchSize), poll.add(link.wake.fileDescriptor, tag: 1)
+            let departures = DatagramBatch(capacity: Self.batchSize), poll.add(link.wake.fileDescriptor, as: .wake)
         else { throw .system(errno: EMFILE) }
         self.poll = poll
         self.arrivals = arrivals
@@ -93,12 +93,12 @@ final class RoomClientLoop<Security: PeerSecurity & ~Copyable> {
         var isConcerned = false
         while !isConcerned && !stop.isRaised {
             let ready = poll.wait(until: deadline)
-            if ready & 2 != 0 {
+            if ready.contains(.wake) {
                 link.wake.wait(timeout: .zero)
                 sendMedia()
                 isConcerned = isFailing || shared.hasRequests.load(ordering: .acquiring)
             }
-            if ready & 1 != 0, receive() { isConcerned = true }
+            if ready.contains(.source), receive() { isConcerned = true }
             if let deadline, MonotonicTime.now().sinceEpoch >= deadline { isConcerned = true }
             if deadline == nil { isConcerned = true }
             // Counters move with every packet; a lock that nobody holds costs less than a packet's system call.
@@ -253,7 +253,7 @@ final class RoomClientLoop<Security: PeerSecurity & ~Copyable> {
         var remote = server.system
         let fresh = unsafe dv_udp_open(nil, &remote, Self.socketBufferSize)
         guard fresh >= 0 else { return -fresh }
-        guard poll.add(fresh, tag: 0) else {
+        guard poll.add(fresh, as: .source) else {
             dv_udp_close(fresh)
             return EMFILE
         }

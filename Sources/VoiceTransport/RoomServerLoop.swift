@@ -41,8 +41,8 @@ final class RoomServerLoop<Security: ServingSecurity & ~Copyable> {
     ) {
         guard let poll = NetworkPoll(), let arrivals = DatagramBatch(capacity: Self.batchSize),
             let departures = DatagramBatch(capacity: Self.batchSize),
-            let shortened = DatagramBatch(capacity: Self.batchSize), poll.add(socket, tag: 0),
-            poll.add(wake.fileDescriptor, tag: 1)
+            let shortened = DatagramBatch(capacity: Self.batchSize), poll.add(socket, as: .source),
+            poll.add(wake.fileDescriptor, as: .wake)
         else { return nil }
         self.socket = socket
         self.wake = wake
@@ -63,7 +63,7 @@ final class RoomServerLoop<Security: ServingSecurity & ~Copyable> {
             let ready = poll.wait(until: deadline)
             if shared.isKilled.load(ordering: .acquiring) { return }
             var now = MonotonicTime.now().sinceEpoch
-            if ready & 2 != 0 {
+            if ready.contains(.wake) {
                 wake.wait(timeout: .zero)
                 for command in shared.takeCommands() { perform(command, now: now) }
                 for (id, verdict) in desk.takeVerdicts() {
@@ -76,10 +76,10 @@ final class RoomServerLoop<Security: ServingSecurity & ~Copyable> {
                 host.directory.shutDown(telling: isRestarting ? .restarting : .serverShuttingDown, now: now)
                 closing = now + RoomTimers.closingTime
             }
-            let hadControl = ready & 1 != 0 && receive(now: now)
+            let hadControl = ready.contains(.source) && receive(now: now)
             now = MonotonicTime.now().sinceEpoch
             // Most wakes bring media alone; then the machine has nothing new.
-            if hadControl || ready & 2 != 0 || deadline.map({ now >= $0 }) ?? true || closing != nil {
+            if hadControl || ready.contains(.wake) || deadline.map({ now >= $0 }) ?? true || closing != nil {
                 host.handleTimeout(now: now)
                 drain(now: now)
                 deadline = host.nextTimeout

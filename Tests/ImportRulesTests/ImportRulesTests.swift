@@ -110,8 +110,11 @@ struct ImportRulesTests {
             #expect(ImportTable.objection(to: "Foundation", in: module) != nil)
             #expect(ImportTable.objection(to: "FoundationEssentials", in: module) != nil)
         }
-        for pure in ["VoiceWire", "VoicePlayout", "VoiceTurns", "VoiceRooms"] {
-            #expect(ImportTable.objection(to: "Glibc", in: pure) != nil)
+        for pure in ImportTable.pure {
+            for impure in ["Glibc", "Dispatch", "VoiceRealtime", "VoiceDevices"] {
+                #expect(ImportTable.objection(to: impure, in: pure) != nil)
+            }
+            #expect(ImportTable.allowed[pure]?.isSubset(of: ImportTable.pure.union(["CJansson"])) == true)
         }
         #expect(ImportTable.objection(to: "VoiceWire", in: "VoiceMagic") != nil)
     }

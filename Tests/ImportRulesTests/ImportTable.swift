@@ -17,14 +17,15 @@ enum ImportTable {
             "VoiceTransport", "VoiceWeb",
         ],
         "VoiceGraph": ["VoiceDialog"],
-        "VoicePeers": ["VoiceWire"],
-        "VoiceRooms": ["VoiceWire", "VoicePeers"],
+        "VoicePeers": ["VoiceQueue", "VoiceWire"],
+        "VoiceRooms": ["VoiceQueue", "VoiceWire", "VoicePeers"],
         "VoiceProcessing": ["VoiceSignal", "CVoiceKernels", "CWebRTCAudio", "CSpeexDSP", "CRNNoise"],
         "VoiceCoding": ["COpus"],
         "VoiceSimulation": ["VoiceSignal", "VoiceCoding"],
         "VoiceDevices": ["VoiceRealtime", "VoiceSignal", "CALSA", "CSndFile"],
         "VoiceTransport": [
-            "VoiceRealtime", "VoiceWire", "VoicePeers", "VoiceRooms", "CDTLS", "COpenSSL", "CJWT", "CLinuxRealtime",
+            "VoiceQueue", "VoiceRealtime", "VoiceWire", "VoicePeers", "VoiceRooms", "CDTLS", "COpenSSL", "CJWT",
+            "CLinuxRealtime",
         ],
         "VoiceEngine": stages.union(["VoiceTurns", "VoiceText"]),
         "VoicePartner": ["VoiceEngine", "VoiceQueue", "VoiceRealtime", "VoiceSignal", "VoiceTurns"],
@@ -49,6 +50,12 @@ enum ImportTable {
             "VoiceEngine", "VoiceSimulation", "SimulatedCalls", "ArgumentParser", "CDuplexBuild", "CPcap",
             "VoicePartner", "RealtimePartner", "GraphEngine", "ControlAPI", "ControlServer", "VoiceDialog", "VoiceWeb",
         ]),
+    ]
+
+    /// Modules without a clock, socket, file, log or random source: time comes in, results go out.
+    static let pure: Set<String> = [
+        "ControlAPI", "VoiceDialog", "VoiceGraph", "VoicePeers", "VoicePlayout", "VoiceQueue", "VoiceRooms",
+        "VoiceText", "VoiceTurns", "VoiceWire",
     ]
 
     /// The stages of the sound's way, which the engine joins.

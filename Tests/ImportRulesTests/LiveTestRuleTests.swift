@@ -8,8 +8,7 @@ struct LiveTestRuleTests {
     /// Words in a test's file that say that it runs in real time.
     private static let signs = [
         "Task.sleep", "ContinuousClock", ".realTime(", "RealtimeThread(", "RoomServer(", "LoopbackServer(",
-        "LoopbackRoom(",
-        "RunningServer(",
+        "LoopbackRoom(", "RunningServer(", "usleep(", " sleep(",
     ]
     /// Real threads over a card in virtual time: however late they are, the card waits.
     private static let exceptions: Set = ["VirtualTimeTests.swift"]

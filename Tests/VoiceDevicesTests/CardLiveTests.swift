@@ -19,7 +19,7 @@ struct CardLiveTests {
     private func expectLatency(_ run: CardRun, slackNanoseconds: Int64 = 300_000) throws {
         let target = try #require(run.counts.playback.fillTargetFrames)
         let longest = try #require(run.leads.suffix(100).max())
-        let conversion = run.formats.playback?.conversionDelay.wholeNanoseconds ?? 0
+        let conversion = run.formats.playback?.conversionDelay.nanoseconds ?? 0
         #expect(longest <= Int64(target) * 1_000_000_000 / 48_000 + conversion + slackNanoseconds, "\(run.log)")
     }
 

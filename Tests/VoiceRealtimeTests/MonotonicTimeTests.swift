@@ -40,4 +40,15 @@ struct MonotonicTimeTests {
             #expect(step == 20_833 || step == 20_834)
         }
     }
+
+    @Test("a duration of more than 292 years has as many nanoseconds as there are")
+    func bounds() {
+        #expect(Duration.seconds(Int64.max).nanoseconds == .max)
+        #expect(Duration.seconds(Int64.min).nanoseconds == .min)
+        let longest = Duration.nanoseconds(Int64.max)
+        #expect(longest.nanoseconds == .max && (longest + .nanoseconds(1)).nanoseconds == .max)
+        let shortest = Duration.nanoseconds(Int64.min)
+        #expect(shortest.nanoseconds == .min && (shortest - .nanoseconds(1)).nanoseconds == .min)
+        #expect(Duration(secondsComponent: -1, attosecondsComponent: -999_999_999).nanoseconds == -1_000_000_000)
+    }
 }

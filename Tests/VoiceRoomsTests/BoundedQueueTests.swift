@@ -35,23 +35,6 @@ struct BoundedQueueTests {
         }
     }
 
-    @Test func aQueueGivesOutWhatItTookIn() {
-        var queue = FirstInFirstOut<Int>()
-        var (taken, given) = (0, 0)
-        for round in 0..<1000 {
-            for _ in 0..<(round % 7) {
-                queue.append(taken)
-                taken += 1
-            }
-            for _ in 0..<(round % 5) {
-                guard let next = queue.popFirst() else { continue }
-                #expect(next == given)
-                given += 1
-            }
-            #expect(queue.count == taken - given)
-        }
-    }
-
     @Test func aMeterLetsABurstThroughAndThenItsRate() {
         let limit = RateLimit(burst: 10, interval: .milliseconds(100))
         var meter = RateMeter()

@@ -1,5 +1,4 @@
 import Testing
-
 import VoiceQueue
 
 @Suite("A queue, first in, first out")
@@ -22,6 +21,17 @@ struct FIFOQueueTests {
             #expect(value == taken)
             taken += 1
         }
-        #expect(taken == next && queue.isEmpty)
+        #expect(taken == next && queue.isEmpty && queue.first == nil)
+    }
+
+    @Test("what is taken out of it leaves the others in their order")
+    func takenOut() {
+        var queue = FIFOQueue<Int>()
+        for value in 0..<10 { queue.append(value) }
+        for _ in 0..<3 { _ = queue.popFirst() }
+        #expect(queue.takeAll { $0.isMultiple(of: 2) } == [4, 6, 8])
+        #expect(queue.first == 3 && queue.count == 4)
+        queue.append(10)
+        #expect([3, 5, 7, 9, 10].allSatisfy { queue.popFirst() == $0 } && queue.isEmpty)
     }
 }

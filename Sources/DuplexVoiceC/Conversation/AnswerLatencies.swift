@@ -1,6 +1,7 @@
 internal import CDuplexVoice
 internal import Synchronization
 internal import VoiceEngine
+internal import VoiceRealtime
 
 /// How long the near talker waited for the last answers. Any thread; the oldest gives way.
 final class AnswerLatencies: Sendable {

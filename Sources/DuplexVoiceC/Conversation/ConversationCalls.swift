@@ -1,5 +1,6 @@
 public import CDuplexVoice
 internal import VoiceEngine
+internal import VoiceRealtime
 
 /// `dv_conversation_open`.
 @c @implementation

@@ -1,5 +1,6 @@
 internal import CDuplexVoice
 internal import VoiceEngine
+internal import VoiceRealtime
 
 extension EventQueue {
     /// Takes what a conversation comes to, too.

@@ -1,5 +1,6 @@
 internal import CDuplexVoice
 internal import VoiceEngine
+internal import VoiceRealtime
 
 extension dv_event {
     init(_ kind: Int) {
@@ -157,15 +158,6 @@ extension dv_event {
 extension AudioRoute {
     /// Where the sound comes from and goes to.
     fileprivate var ends: String { "\(capture?.name ?? "nothing") to \(playback?.name ?? "nothing")" }
-}
-
-extension Duration {
-    /// Nanoseconds; of more than 292 years, as many as there are.
-    var nanoseconds: Int64 {
-        let (seconds, attoseconds) = components
-        let (whole, overflows) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        return overflows ? (seconds < 0 ? .min : .max) : whole &+ attoseconds / 1_000_000_000
-    }
 }
 
 extension ParticipantAttributes {

@@ -1,5 +1,6 @@
 internal import CDuplexVoice
 internal import VoiceEngine
+internal import VoiceRealtime
 
 extension EventQueue {
     /// Takes what becomes of a far end's utterances, too.

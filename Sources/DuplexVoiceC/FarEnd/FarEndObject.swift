@@ -1,5 +1,6 @@
 internal import CDuplexVoice
 internal import VoiceEngine
+internal import VoiceRealtime
 
 /// The object behind a `dv_far_end`.
 final class FarEndObject: HandledObject {

@@ -1,5 +1,6 @@
 public import CDuplexVoice
 internal import VoiceEngine
+internal import VoiceRealtime
 
 /// `dv_engine_get_statistics`.
 @c @implementation

@@ -54,7 +54,7 @@ struct ALSACaptureLoop: ~Copyable, ALSALoop, @unchecked Sendable {
             throw .io(message: "\(error)")
         }
         clock = StreamClock(sampleRate: format.sampleRate)
-        let limit = MonotonicTime(nanoseconds: backlogLimit.wholeNanoseconds)
+        let limit = MonotonicTime(nanoseconds: backlogLimit.nanoseconds)
         backlog = CaptureBacklog(
             format: format,
             limitFrames: limit.frames(since: MonotonicTime(nanoseconds: 0), sampleRate: format.sampleRate))
@@ -222,9 +222,4 @@ extension StreamFormat {
     /// How many frames of 48 kHz last as long as `frames` of these, to the nearest.
     @_noLocks @_noAllocation
     func framesAt48Kilohertz(_ frames: Int) -> Int { (frames * 48_000 + sampleRate / 2) / sampleRate }
-}
-
-extension Duration {
-    /// Rounded towards zero; at most some 290 years.
-    var wholeNanoseconds: Int64 { components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000 }
 }

@@ -42,7 +42,7 @@ struct LatencyTuner: Equatable, BitwiseCopyable, Sendable {
         least = limits.lowerBound
         most = limits.upperBound
         periods = least
-        firstQuiet = quiet.wholeNanoseconds
+        firstQuiet = quiet.nanoseconds
         quietNanoseconds = firstQuiet
         quietSince = now
     }

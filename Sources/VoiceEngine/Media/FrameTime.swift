@@ -1,6 +1,6 @@
 internal import VoiceRealtime
 
-/// Inside, sound is at 48 kHz: here, and nowhere else in the engine, its frames become time and time becomes frames.
+/// Inside, sound is at 48 kHz.
 extension Duration {
     /// How long `frames` last, rounded down to nanoseconds.
     init(frames: Int) {
@@ -11,7 +11,4 @@ extension Duration {
     var frames: Int {
         MonotonicTime(nanoseconds: nanoseconds).frames(since: MonotonicTime(nanoseconds: 0), sampleRate: 48_000)
     }
-
-    /// Whole nanoseconds, the rest cut off.
-    var nanoseconds: Int64 { components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000 }
 }

@@ -1,4 +1,4 @@
-// modules: VoiceWire VoicePeers VoiceRooms
+// modules: VoiceQueue VoiceWire VoicePeers VoiceRooms
 // files: Sources/duplex/Playout/PlayoutCapture.swift Sources/duplex/Playout/PlayoutDatagram.swift
 // files: Tests/CommandLineTests/PacketCapture.swift
 //

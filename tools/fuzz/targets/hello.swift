@@ -1,4 +1,4 @@
-// modules: VoiceWire VoicePeers
+// modules: VoiceQueue VoiceWire VoicePeers
 //
 // Any bytes as the first datagram of a DTLS client, and as records. Nothing may trap, what was read must lie in the
 // datagram, only the cookie of the address admits, and the question for it is shorter than what was asked.

@@ -1,4 +1,4 @@
-// modules: CLinuxRealtime CDTLS VoiceRealtime VoiceWire VoicePeers VoiceRooms VoiceTransport
+// modules: CLinuxRealtime CDTLS VoiceRealtime VoiceQueue VoiceWire VoicePeers VoiceRooms VoiceTransport
 // length: 64
 //
 // What somebody on the path makes of a recorded session: control, sound, reports and binding requests over DTLS-SRTP by

@@ -1,4 +1,4 @@
-// modules: VoiceWire VoicePeers VoiceRooms
+// modules: VoiceQueue VoiceWire VoicePeers VoiceRooms
 // length: 24
 //
 // A client that is in a room when a story begins, and whose server says anything, on paths without protection:

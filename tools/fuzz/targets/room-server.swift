@@ -1,4 +1,4 @@
-// modules: VoiceWire VoicePeers VoiceRooms
+// modules: VoiceQueue VoiceWire VoicePeers VoiceRooms
 // length: 24
 //
 // Five members of two rooms, who are in and publish when a story begins, and three strangers on a room server, on paths

@@ -1,4 +1,4 @@
-// modules: VoiceWire VoicePeers
+// modules: VoiceQueue VoiceWire VoicePeers
 //
 // Any bytes as a STUN message, to a reader, a server's end of a path and a client's. Nothing may trap, what was read
 // must lie in the datagram, nothing that was not signed may move a peer or count as an answer, and no answer is longer

@@ -1,4 +1,4 @@
-// modules: CLinuxRealtime CDTLS VoiceRealtime VoiceWire VoicePeers VoiceRooms VoiceTransport
+// modules: CLinuxRealtime CDTLS VoiceRealtime VoiceQueue VoiceWire VoicePeers VoiceRooms VoiceTransport
 //
 // Any bytes as an access token, any claims in one that is signed with the server's key, and a good one with a byte
 // changed. Nothing may trap, and nothing is granted but what the holder of the key has signed.
