@@ -140,61 +140,6 @@ extension LibraryTests {
             #expect(graph.pushStatus([0]) == DV_WRONG_STATE)
             #expect(text(graph.error).contains("finished"))
         }
-
-    }
-
-    @Suite("Graphs on engines that run")
-    struct GraphLiveTests {
-        @Test("Given a far end that a graph has, then its sound is the graph's until the graph is destroyed")
-        func farEnds() throws {
-            let engine = try CEngine()
-            #expect(engine.start() == DV_OK)
-            var far: dv_far_end = 0
-            #expect(unsafe dv_far_end_open(engine.handle, nil, &far, nil) == DV_OK)
-            let description = GraphTests.description(
-                "{\"id\": \"far\", \"type\": \"FarEnd\", \"config\": {\"name\": \"agent\"}}",
-                [("inputNode", "far"), ("far", "outputNode")], speaker: true)
-            var taken = 0
-            do {
-                let graph = try CGraph(description, farEnd: far)
-                #expect(unsafe dv_far_end_offer(far, [0], 1, 16_000, 1, 0, &taken) == DV_BUSY)
-                #expect(dv_far_end_close(far) == DV_BUSY)
-                #expect(try graph.push([Float](repeating: 0.1, count: 320)).count == 320)
-                #expect(throws: Refusal.self) { try CGraph(description, farEnd: far) }
-            }
-            #expect(unsafe dv_far_end_offer(far, [0], 1, 16_000, 2, 0, &taken) == DV_OK)
-            #expect(dv_far_end_close(far) == DV_OK)
-            #expect(throws: Refusal.self) { try CGraph(description, farEnd: far) }
-        }
-
-        @Test("Given an engine's sound, then the graph hears the microphone and is heard, until it is stopped")
-        func onAnEngine() throws {
-            let engine = try CEngine()
-            let description = GraphTests.description(
-                "{\"id\": \"turned\", \"type\": \"App.Inverter\"}, {\"id\": \"meter\", \"type\": \"LevelMeter\"}",
-                [("inputNode", "turned"), ("inputNode", "meter"), ("turned", "outputNode")], speaker: true)
-            let graph = try CGraph(description, own: true)
-            let told = Told()
-            try graph.listen("meter", "level", told)
-            #expect(dv_graph_start(graph.handle, engine.handle, nil) == DV_WRONG_STATE)
-            #expect(engine.start() == DV_OK)
-            #expect(dv_graph_start(graph.handle, engine.handle, nil) == DV_OK)
-            #expect(dv_graph_start(graph.handle, engine.handle, nil) == DV_WRONG_STATE)
-            let tone = (0..<480).map { $0 % 48 < 24 ? Float(0.3) : -0.3 }
-            var loudest: Float = 0
-            // At the pace of a sound card, for a minute at most.
-            for _ in 0..<6_000 where loudest < 0.1 || told.events.isEmpty {
-                var (taken, played) = (0, [Float](repeating: 0, count: 480))
-                #expect(unsafe dv_send_capture(engine.handle, tone, 480, 0, &taken) == DV_OK)
-                #expect(unsafe dv_pull_playback(engine.handle, &played, 480, 0, nil) == DV_OK)
-                loudest = max(loudest, played.map(abs).max() ?? 0)
-                usleep(10_000)
-            }
-            #expect(loudest >= 0.1)
-            #expect((told.events.last?.numbers["rmsDb"] ?? -99) > -40)
-            #expect(dv_graph_stop(graph.handle, nil) == DV_OK)
-            #expect(graph.pushStatus([0]) == DV_WRONG_STATE)
-        }
     }
 }
 

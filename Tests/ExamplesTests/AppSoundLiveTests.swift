@@ -1,5 +1,4 @@
 import Foundation
-import SimulatedCalls
 import Synchronization
 import Testing
 import VoiceEngine
@@ -9,22 +8,11 @@ import VoiceSimulation
 
 @Suite("Example: sound as apps want it", .serialized, .timeLimit(.minutes(2)))
 struct AppSoundLiveTests {
-    /// An engine before whose sound card in software somebody talks.
-    private func engine(_ talker: SpeechSource = SpeechSource(SyntheticSpeech(seed: 1))) throws -> VoiceEngine {
-        let air = ConversationAir(
-            acoustics: try RoomAcoustics(RoomConditions(), seed: 1), talker: talker, longestRecording: 60 * 48_000)
-        let card = try SimulatedDevice(
-            air: air, configuration: SimulatedDeviceConfiguration(pacing: .realTime(priority: 0)))
-        var configuration = EngineConfiguration.headset
-        configuration.device = .custom(card)
-        configuration.mediaPriority = 0
-        configuration.playoutMargin = .fixed(PlayoutMargin.longest)
-        return VoiceEngine(configuration)
-    }
+    private let talker = SpeechSource(SyntheticSpeech(seed: 1))
 
     @Test("an announcement is heard to its end, and the meters show it")
     func announced() async throws {
-        let engine = try engine()
+        let engine = try engine(hearing: talker)
         try await engine.start()
         // Given 0.6 s of speech as a WAV file
         let words = SyntheticSpeech.samples(frames: 9_600, seed: 3, voice: .low, levelDecibels: -20)
@@ -46,7 +34,7 @@ struct AppSoundLiveTests {
 
     @Test("the loudest sample of the microphone is held, and what comes later is not measured")
     func peakHeld() async throws {
-        let engine = try engine()
+        let engine = try engine(hearing: talker)
         try await engine.start()
         let (captured, _) = try await beforeAndAfter(.milliseconds(500), on: engine)
         #expect(captured.count == 24_000)
@@ -63,7 +51,7 @@ struct AppSoundLiveTests {
     func recorded() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "report-\(UUID().uuidString)").path()
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let configuration = try engine().configuration
+        let configuration = try engine(hearing: talker).configuration
         let status = try await record(folder, configuration) { engine in
             let words = SyntheticSpeech.samples(frames: 48_000, seed: 3, voice: .low, levelDecibels: -20)
             _ = try await announce(.bytes(SpeechChunk(samples: words).waveFile), on: engine)
@@ -75,7 +63,7 @@ struct AppSoundLiveTests {
 
     @Test("a recogniser gets what is said, as WAV files; and both ends of the processing can be heard")
     func dictated() async throws {
-        let engine = try engine()
+        let engine = try engine(hearing: talker)
         try await engine.start()
         let files = Mutex<[[UInt8]]>([])
         let dictation = Task { try await dictate(on: engine) { file in files.withLock { $0.append(file) } } }
@@ -92,9 +80,7 @@ struct AppSoundLiveTests {
     @Test("an answer's words are shown as they are heard, and the history has them when it is over, and goes on later")
     func remembered() async throws {
         // Given somebody who says something once
-        let words = SyntheticSpeech.samples(frames: 48_000, seed: 3, voice: .low, levelDecibels: -20)
-        let silence = [Float](repeating: 0, count: 24_000)
-        let engine = try engine(SpeechSource(silence + words, repetition: .once))
+        let engine = try engine(hearing: somebody)
         try await engine.start()
         let shown = Mutex<[Caption]>([])
         let sound = SpeechChunk(samples: (0..<4_800).map { $0 % 80 < 40 ? 0.05 : -0.05 }).waveFile

@@ -1,19 +1,14 @@
 import Glibc
-import SimulatedCalls
 import Synchronization
 import Testing
 import VoiceDevices
 import VoiceEngine
-import VoiceRooms
 import VoiceSimulation
-import VoiceTransport
 
 @testable import CallControls
 
 @Suite("Example: the buttons of a call's window, and an agent in the room", .serialized, .timeLimit(.minutes(2)))
 struct CallControlsLiveTests {
-    private static let secret = [UInt8](repeating: 7, count: TokenKey.minimumSecretSize)
-
     /// An engine whose microphone hears a tone, unless told else; as long as this value is there.
     private final class Side: Sendable {
         let engine: VoiceEngine
@@ -60,17 +55,6 @@ struct CallControlsLiveTests {
         }
     }
 
-    private let server = RoomServer(
-        configuration: RoomServerConfiguration(port: 0),
-        verifier: TokenVerifier(keys: (try? TokenKey(name: "test", secret: secret)).map { [$0] } ?? []))
-
-    private func endpoint(_ identity: String, _ port: UInt16) throws -> RoomEndpoint {
-        let now = Int64(time(nil))
-        let token = try TokenIssuer(key: TokenKey(name: "test", secret: Self.secret)).token(
-            for: TokenGrants(identity: identity, room: "call"), notBefore: now - 60, expires: now + 600)
-        return try RoomEndpoint(url: "udp://127.0.0.1:\(port)", token: token)
-    }
-
     /// Waits until somebody else in the room is as wanted.
     private func other(of side: Side, _ isWanted: (RoomMember) -> Bool) async throws -> Participant {
         while true {
@@ -82,15 +66,15 @@ struct CallControlsLiveTests {
     @Test(
         "Given an agent that answers in the room, when it is stopped, then it and its listener know how much was heard")
     func stopped() async throws {
-        let port = try server.start()
-        defer { server.stop() }
+        let venue = try Venue()
+        defer { venue.close() }
         let (anna, bot) = (Side(), Side())
         let (controls, agent) = (CallControls(engine: anna.engine), RemoteAgent(engine: bot.engine))
         anna.sound(false)
         for side in [anna, bot] { try await side.engine.start() }
-        try await anna.engine.join(endpoint("anna", port))
+        try await anna.engine.join(venue.endpoint("anna"))
         let events = bot.engine.events
-        try await agent.join(endpoint("bot", port))
+        try await agent.join(venue.endpoint("bot"))
         let id = try await other(of: anna) { !$0.streams.isEmpty }.id
         // When it answers
         try await agent.think("She asked for ")
@@ -121,13 +105,13 @@ struct CallControlsLiveTests {
 
     @Test("Given a call, then each button does what it says while it goes on")
     func buttons() async throws {
-        let port = try server.start()
-        defer { server.stop() }
+        let venue = try Venue()
+        defer { venue.close() }
         let (anna, ben) = (Side(), Side())
         let controls = CallControls(engine: anna.engine)
         for side in [anna, ben] { try await side.engine.start() }
-        try await anna.engine.join(endpoint("anna", port))
-        try await ben.engine.join(endpoint("ben", port))
+        try await anna.engine.join(venue.endpoint("anna"))
+        try await ben.engine.join(venue.endpoint("ben"))
         let id = try await other(of: anna) { !$0.streams.isEmpty }.id
         for side in [anna, ben] { try await side.waits(forSound: true) }
         // What is heard
@@ -210,17 +194,7 @@ struct CallControlsLiveTests {
     @Test("Given a recogniser of the app's own, then half a sentence is waited for, and a question is answered at once")
     func dialogue() async throws {
         // Given somebody who speaks for two seconds before a sound card in software
-        let words = SyntheticSpeech.samples(frames: 96_000, seed: 3, voice: .low, levelDecibels: -20)
-        let air = ConversationAir(
-            acoustics: try RoomAcoustics(RoomConditions(), seed: 1),
-            talker: SpeechSource(words + [Float](repeating: 0, count: 6 * 48_000), repetition: .loop),
-            longestRecording: 60 * 48_000)
-        var configuration = EngineConfiguration.headset
-        configuration.device = .custom(
-            try SimulatedDevice(
-                air: air, configuration: SimulatedDeviceConfiguration(pacing: .realTime(priority: 0))))
-        configuration.mediaPriority = 0
-        let engine = VoiceEngine(configuration)
+        let engine = try engine(hearing: SpeechSource(words(seed: 3) + silence(6 * 48_000), repetition: .loop))
         try await engine.start()
         let dialogue = Dialogue(conversation: try await engine.converse())
         let conversation = dialogue.conversation

@@ -1,10 +1,10 @@
-import SimulatedCalls
 import Testing
 import VoiceDevices
 import VoiceEngine
 import VoiceSimulation
 
 @testable import EchoAgent
+import SimulatedCalls
 
 @Suite("The echo agent", .serialized, .timeLimit(.minutes(3)))
 struct EchoAgentLiveTests {
@@ -12,19 +12,10 @@ struct EchoAgentLiveTests {
     func saysBack() async throws {
         // Given somebody who speaks for two seconds before a sound card in software, and again where a busy machine has
         // lost the most of it
-        let words = SyntheticSpeech.samples(frames: 96_000, seed: 3, voice: .low, levelDecibels: -20)
-        let silence = [Float](repeating: 0, count: 24_000)
-        let pause = [Float](repeating: 0, count: 6 * 48_000)
-        let air = ConversationAir(
-            acoustics: try RoomAcoustics(RoomConditions(), seed: 1),
-            talker: SpeechSource(silence + words + pause, repetition: .loop), longestRecording: 60 * 48_000)
-        let card = try SimulatedDevice(
-            air: air, configuration: SimulatedDeviceConfiguration(pacing: .realTime(priority: 0)))
-        var configuration = EngineConfiguration.headset
-        configuration.device = .custom(card)
-        configuration.mediaPriority = 0
-        configuration.playoutMargin = .fixed(PlayoutMargin.longest)
-        let engine = VoiceEngine(configuration)
+        let card = try card(
+            hearing: SpeechSource(silence(24_000) + words(seed: 3) + silence(6 * 48_000), repetition: .loop),
+            recording: 60)
+        let engine = engine(on: card)
         try await engine.start()
         // When the agent listens
         let agent = Task { try await echo(on: engine) }

@@ -1,56 +1,28 @@
-import Glibc
-import SimulatedCalls
 import Testing
 import VoiceEngine
-import VoiceRooms
 import VoiceSimulation
-import VoiceTransport
 
 @testable import NamedStreams
 
 @Suite("A stage and its audience", .serialized, .timeLimit(.minutes(2)))
 struct NamedStreamsLiveTests {
-    private static let secret = [UInt8](repeating: 7, count: TokenKey.minimumSecretSize)
-
-    /// An engine before whose sound card in software somebody speaks.
-    private func engine(_ seed: UInt64) throws -> VoiceEngine {
-        let air = ConversationAir(
-            acoustics: try RoomAcoustics(RoomConditions(), seed: seed),
-            talker: SpeechSource(
-                SyntheticSpeech.samples(frames: 96_000, seed: seed, voice: .low, levelDecibels: -20), repetition: .loop),
-            longestRecording: 60 * 48_000)
-        var configuration = EngineConfiguration.headset
-        configuration.device = .custom(
-            try SimulatedDevice(
-                air: air, configuration: SimulatedDeviceConfiguration(pacing: .realTime(priority: 0))))
-        configuration.mediaPriority = 0
-        return VoiceEngine(configuration)
-    }
-
-    private func endpoint(_ identity: String, _ port: UInt16) throws -> RoomEndpoint {
-        let now = Int64(time(nil))
-        let token = try TokenIssuer(key: TokenKey(name: "test", secret: Self.secret)).token(
-            for: TokenGrants(identity: identity, room: "theatre"), notBefore: now - 60, expires: now + 600)
-        return try RoomEndpoint(url: "udp://127.0.0.1:\(port)", token: token)
+    /// A stage or its audience: somebody who speaks all the time.
+    private func stage(_ seed: UInt64) throws -> NamedStreams.Stage {
+        NamedStreams.Stage(engine: try engine(hearing: SpeechSource(words(seed: seed), repetition: .loop), seed: seed))
     }
 
     @Test("is heard by who came before it, and by who came after; who raises a hand may speak")
     func stage() async throws {
-        let server = RoomServer(
-            configuration: RoomServerConfiguration(port: 0),
-            verifier: TokenVerifier(keys: [try TokenKey(name: "test", secret: Self.secret)]))
-        let port = try server.start()
-        defer { server.stop() }
-        let (talker, early, late) = (
-            Stage(engine: try engine(1)), Stage(engine: try engine(2)), Stage(engine: try engine(3))
-        )
+        let venue = try Venue()
+        defer { venue.close() }
+        let (talker, early, late) = (try stage(1), try stage(2), try stage(3))
         for stage in [talker, early, late] { try await stage.engine.start() }
         // Given an audience that is there before the stage
         let seen = early.engine.events
-        try await early.listen(endpoint("early", port))
+        try await early.listen(venue.endpoint("early"))
         // When somebody talks there, and somebody else comes late
-        try await talker.talk(endpoint("talker", port))
-        try await late.listen(endpoint("late", port))
+        try await talker.talk(venue.endpoint("talker"))
+        try await late.listen(venue.endpoint("late"))
         // Then both hear the stage alone
         for stage in [early, late] {
             while await stage.engine.snapshot.streams[Stage.name] != .playing {
@@ -87,29 +59,26 @@ struct NamedStreamsLiveTests {
 
     @Test("plays music beside what is said, shows captions, and an audience has both as it likes")
     func music() async throws {
-        let server = RoomServer(
-            configuration: RoomServerConfiguration(port: 0),
-            verifier: TokenVerifier(keys: [try TokenKey(name: "test", secret: Self.secret)]))
-        let port = try server.start()
-        defer { server.stop() }
-        let (talker, listener) = (Stage(engine: try engine(1)), Stage(engine: try engine(2)))
+        let venue = try Venue()
+        defer { venue.close() }
+        let (talker, listener) = (try stage(1), try stage(2))
         for stage in [talker, listener] { try await stage.engine.start() }
         // Given an audience that has the music softer
         try await listener.listenComfortably()
         let (events, texts) = (listener.engine.events, listener.engine.events)
-        try await listener.listen(endpoint("listener", port))
-        try await talker.talk(endpoint("talker", port))
+        try await listener.listen(venue.endpoint("listener"))
+        try await talker.talk(venue.endpoint("talker"))
         // When music is played beside the microphone
         let sound = (0..<48_000).map { $0 % 80 < 40 ? Float(0.1) : -0.1 }
         async let played: Void = talker.playMusic(.bytes(SpeechChunk(samples: sound).waveFile))
         // Then it is heard beside the stage, and goes when it is over
-        for await event in events { if case .streamState(Stage.music, .playing) = event { break } }
+        #expect(await events.contains { if case .streamState(Stage.music, .playing) = $0 { true } else { false } })
         while try await listener.engine.statistics().streams.count(where: { $0.bytesReceived > 500 }) < 2 {
             try await Task.sleep(for: .milliseconds(20))
         }
         try await listener.hush(true)
         try await listener.hush(false)
-        for await event in events { if case .streamState(Stage.music, .waiting) = event { break } }
+        #expect(await events.contains { if case .streamState(Stage.music, .waiting) = $0 { true } else { false } })
         try await played
         // When the stage shows what is said, and applauds, then everybody reads it
         try await talker.caption("to be or not", isFinal: false)
@@ -122,6 +91,7 @@ struct NamedStreamsLiveTests {
             if let line = Stage.text(event) { missing.remove(line) }
             if missing.isEmpty { break }
         }
+        #expect(missing.isEmpty, "\(missing)")
         for stage in [talker, listener] { await stage.engine.stop() }
     }
 }

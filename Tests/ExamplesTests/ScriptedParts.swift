@@ -1,15 +1,31 @@
+import Glibc
 import SimulatedCalls
 import Synchronization
 import VoiceEngine
 import VoicePartner
+import VoiceRooms
 import VoiceSimulation
+import VoiceTransport
+
+/// A sound card in software before which somebody talks, and as much of what is heard there as is to be kept.
+func card(
+    hearing talker: SpeechSource, recording seconds: Int = 0, seed: UInt64 = 1
+) throws -> SimulatedDevice<ConversationAir> {
+    let air = ConversationAir(
+        acoustics: try RoomAcoustics(RoomConditions(), seed: seed), talker: talker, longestRecording: seconds * 48_000)
+    return try SimulatedDevice(
+        air: air, configuration: SimulatedDeviceConfiguration(pacing: .realTime(priority: 0)))
+}
 
 /// An engine before whose sound card in software somebody talks; nobody, unless a talker is given.
-func engine(hearing talker: SpeechSource = SpeechSource([0], repetition: .once)) throws -> VoiceEngine {
-    let air = ConversationAir(
-        acoustics: try RoomAcoustics(RoomConditions(), seed: 1), talker: talker, longestRecording: 0)
-    let card = try SimulatedDevice(
-        air: air, configuration: SimulatedDeviceConfiguration(pacing: .realTime(priority: 0)))
+func engine(
+    hearing talker: SpeechSource = SpeechSource([0], repetition: .once), seed: UInt64 = 1
+) throws -> VoiceEngine {
+    engine(on: try card(hearing: talker, seed: seed))
+}
+
+/// An engine on a sound card in software, for a machine that is busy.
+func engine(on card: SimulatedDevice<ConversationAir>) -> VoiceEngine {
     var configuration = EngineConfiguration.headset
     configuration.device = .custom(card)
     configuration.mediaPriority = 0
@@ -18,9 +34,37 @@ func engine(hearing talker: SpeechSource = SpeechSource([0], repetition: .once))
 }
 
 /// Two seconds of speech, once, behind half a second of silence.
-let somebody = SpeechSource(
-    [Float](repeating: 0, count: 24_000)
-        + SyntheticSpeech.samples(frames: 96_000, seed: 3, voice: .low, levelDecibels: -20), repetition: .once)
+let somebody = SpeechSource(silence(24_000) + words(seed: 3), repetition: .once)
+
+/// Two seconds of speech.
+func words(seed: UInt64) -> [Float] {
+    SyntheticSpeech.samples(frames: 96_000, seed: seed, voice: .low, levelDecibels: -20)
+}
+
+func silence(_ frames: Int) -> [Float] { [Float](repeating: 0, count: frames) }
+
+/// A room server on loopback, which gives tokens to whoever asks, until it is closed.
+final class Venue: Sendable {
+    private let key: TokenKey
+    private let server: RoomServer
+    private let port: UInt16
+
+    init() throws {
+        key = try TokenKey(name: "test", secret: [UInt8](repeating: 7, count: TokenKey.minimumSecretSize))
+        server = RoomServer(
+            configuration: RoomServerConfiguration(port: 0), verifier: TokenVerifier(keys: [key]))
+        port = try server.start()
+    }
+
+    func close() { server.stop() }
+
+    func endpoint(_ identity: String) throws -> RoomEndpoint {
+        let now = Int64(time(nil))
+        let token = try TokenIssuer(key: key).token(
+            for: TokenGrants(identity: identity, room: "house"), notBefore: now - 60, expires: now + 600)
+        return try RoomEndpoint(url: "udp://127.0.0.1:\(port)", token: token)
+    }
+}
 
 /// Understands what it was told to, whatever is said, or fails as it was told to.
 final class ScriptedRecogniser: Recogniser {
