@@ -202,7 +202,7 @@ package struct BargeInJudge: BitwiseCopyable, Sendable {
         return retracted ? change : nil
     }
 
-    /// A recogniser has heard words: what is suspected or held is confirmed. False where nothing is.
+    /// A recogniser has heard words: what is suspected or held is confirmed; nil where nothing is.
     package mutating func confirm(now: Duration) -> BargeInChange? {
         guard stage == .suspected || stage == .held else { return nil }
         stage = .confirmed

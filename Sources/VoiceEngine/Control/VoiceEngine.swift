@@ -241,7 +241,7 @@ public actor VoiceEngine {
     /// Which devices the sound goes through now; nil while the engine does not run.
     public var route: AudioRoute? { running?.core.route }
 
-    /// What has been counted and measured, at most 100 ms old.
+    /// What has been counted and measured; up to 50 ms old while sound runs.
     public func statistics() throws(EngineError) -> EngineStatistics {
         guard let core = running?.core else { throw .notStarted }
         let statistics = room?.statistics

@@ -31,10 +31,12 @@ extension EngineError {
         case .turn(.turnIsOver(let turn)): "turn \(turn.rawValue) is over"
         case .turn(.idle): "it is nobody's turn"
         case .turn(.busy(let state)): "it is somebody's turn (\(state)); \(code.remedy)"
-        case .text(.invalidName): "a text stream's name has 1 to 32 bytes; \(code.remedy)"
-        case .text(.textTooLong(let bytes)): "the text would have \(bytes) bytes, of 65,536 possible; \(code.remedy)"
-        case .text(.extrasTooLong(let bytes)): "the extras have \(bytes) bytes, of 512 possible; \(code.remedy)"
-        case .text(.tooManyStreams): "there are eight text streams already; \(code.remedy)"
+        case .text(.invalidName): "a text stream's name has 1 to \(TextFormat.nameLimit) bytes; \(code.remedy)"
+        case .text(.textTooLong(let bytes)):
+            "the text would have \(bytes) bytes, of \(TextFormat.textLimit) possible; \(code.remedy)"
+        case .text(.extrasTooLong(let bytes)):
+            "the extras have \(bytes) bytes, of \(TextFormat.extrasLimit) possible; \(code.remedy)"
+        case .text(.tooManyStreams): "there are \(TextFormat.streamLimit) text streams already; \(code.remedy)"
         case .calledFromEngineThread: "the call waits, and came from a thread of the engine's own; \(code.remedy)"
         }
     }

@@ -150,15 +150,15 @@ package final class EngineCore: @unchecked Sendable {
         return event
     }
 
-    /// What the media thread last published, at most 100 ms old.
+    /// What the media thread last published; it does so every 50 ms while sound runs.
     package func statistics() -> MediaStatistics { reader.latest() }
 
-    /// The rings were there before the devices, whose periods are known only when they run.
     /// Frames of 48 kHz: the playout ring is filled up to a period and the margin, to within a block.
     static func longestPlaybackPeriod(with margin: PlayoutMargin) -> Int {
         MediaRings.playoutFrames - margin.most.frames - Uplink.longestBlock
     }
 
+    /// The rings were there before the devices, whose periods are known only when they run.
     private static func checkPeriods(of formats: DeviceFormats, playoutMargin: PlayoutMargin) throws(DeviceError) {
         let captured = formats.capture?.active.periodAt48Kilohertz ?? 0
         let played = formats.playback?.active.periodAt48Kilohertz ?? 0

@@ -270,7 +270,7 @@ extension EngineDegradation {
         case .memoryNotLocked:
             "memory is not locked: a page fault may interrupt the sound; raise memlock in /etc/security/limits.conf"
         case .tooManyStreams: "more participants speak than can be heard at once"
-        case .eventsLost(let count): "\(count) events of the room were lost: the machine is overloaded"
+        case .eventsLost(let count): "\(count) events were lost: the machine is overloaded"
         case .commandLost: "the media thread is overloaded; leave and join again"
         case .processingRefused: "the processing backend refused the new settings; the old ones stay"
         }
