@@ -1,10 +1,10 @@
+import SimulatedCalls
 import Testing
 import VoiceDevices
 import VoiceEngine
 import VoiceSimulation
 
 @testable import EchoAgent
-import SimulatedCalls
 
 @Suite("The echo agent", .serialized, .timeLimit(.minutes(3)))
 struct EchoAgentLiveTests {
