@@ -1,7 +1,11 @@
 // AppSound FILE: plays a file over ALSA's `default` and shows the levels meanwhile.
+import Glibc
 import VoiceEngine
 
-guard CommandLine.arguments.count == 2 else { fatalError("usage: AppSound FILE") }
+guard CommandLine.arguments.count == 2 else {
+    print("usage: AppSound FILE")
+    exit(64)
+}
 let engine = VoiceEngine(.speakerphone)
 try await engine.start()
 let meters = Task { try await watchLevels(of: engine) { print($0) } }

@@ -6,7 +6,10 @@ import VoiceEngine
 import VoicePartner
 
 let arguments = Array(CommandLine.arguments.dropFirst())
-guard arguments.count >= 2 else { fatalError("usage: Assistant https://host/v1/chat/completions MODEL [FILE.wav]") }
+guard arguments.count >= 2 else {
+    print("usage: Assistant https://host/v1/chat/completions MODEL [FILE.wav]")
+    exit(64)
+}
 let recogniser = PocketsphinxRecogniser(.dictation)
 let synthesiser = try EspeakSynthesiser()
 let responder = try ChatResponder(

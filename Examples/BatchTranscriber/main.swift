@@ -1,10 +1,11 @@
 // BatchTranscriber FILE.wav [GRAMMAR.jsgf text]: what is said in a recording, by pocketsphinx: dictation, or a grammar.
+import Glibc
 import VoicePartner
 
 let arguments = CommandLine.arguments.dropFirst()
 guard let file = arguments.first else {
     print("usage: BatchTranscriber FILE.wav [GRAMMAR]")
-    throw CancellationError()
+    exit(64)
 }
 let vocabulary = arguments.dropFirst().first.map(PocketsphinxRecogniser.Vocabulary.grammar) ?? .dictation
 let (pieces, seconds) = try await transcribe(file, by: PocketsphinxRecogniser(vocabulary)) { start, end, text in

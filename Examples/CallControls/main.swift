@@ -1,10 +1,11 @@
 // CallControls URL TOKEN: a call whose window is the keyboard. A line is a command; the end of the input hangs up.
+import Glibc
 import VoiceEngine
 
 let arguments = CommandLine.arguments
 guard arguments.count == 3 else {
     print("usage: CallControls URL TOKEN")
-    throw CancellationError()
+    exit(64)
 }
 let controls = CallControls(engine: VoiceEngine(.voiceAgent))
 try await controls.engine.start()

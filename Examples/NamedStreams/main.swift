@@ -1,10 +1,11 @@
 // NamedStreams talk|listen URL TOKEN: on the stage, or in its audience. Control-C leaves.
+import Glibc
 import VoiceEngine
 
 let arguments = CommandLine.arguments
 guard arguments.count == 4, ["talk", "listen"].contains(arguments[1]) else {
     print("usage: NamedStreams talk|listen URL TOKEN")
-    throw CancellationError()
+    exit(64)
 }
 let stage = Stage(engine: VoiceEngine(.voiceChat))
 let events = stage.engine.events

@@ -1,11 +1,20 @@
 internal import VoiceRooms
 
 /// Why a room's address was not understood.
-public enum RoomEndpointError: Error, Equatable, Sendable {
+public enum RoomEndpointError: Error, Equatable, Sendable, CustomStringConvertible {
     /// Not of the form `duplex://host:port/?fingerprint=sha256:…` or `udp://host:port`. Remedy: see the fault.
     case malformedURL(String, RoomURLFault)
     /// The token is longer than a server takes. Remedy: a token with fewer claims.
     case tokenTooLong
+
+    /// What was given, and what to do.
+    public var description: String {
+        switch self {
+        case .malformedURL(let url, let fault): "the room server's URL is '\(url)'; \(fault)"
+        case .tokenTooLong:
+            "the token is longer than the \(RoomProtocol.tokenLimit) bytes that a server takes; make one with fewer claims"
+        }
+    }
 }
 
 /// A room server and the token that opens a room there.

@@ -65,6 +65,8 @@ struct RoomURLTests {
         ] as [(String, RoomURLFault)])
     func refused(url: String, fault: RoomURLFault) {
         #expect(throws: RoomEndpointError.malformedURL(url, fault)) { try RoomEndpoint(url: url, token: "") }
+        // And the error, as an app prints it, says what to write.
+        #expect("\(RoomEndpointError.malformedURL(url, fault))".hasSuffix("'\(url)'; \(fault)"))
         #expect(!fault.description.isEmpty)
     }
 }
