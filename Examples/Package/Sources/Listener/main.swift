@@ -23,7 +23,7 @@ listening: for await event in events {
     case .speechStarted: print("you speak")
     case .participantLeft: print("somebody went out")
     case .left(let end):
-        print("it is over: \(end)")
+        print("it is over: \(end.explanation)")
         break listening
     default: break
     }
