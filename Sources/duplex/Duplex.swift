@@ -27,6 +27,7 @@ struct Duplex: AsyncParsableCommand {
         Console.prepare()
         do {
             let command = try parseAsRoot()
+            try await reportingFailure { try Descriptors.require() }
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {

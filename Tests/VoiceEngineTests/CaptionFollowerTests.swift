@@ -49,6 +49,24 @@ struct CaptionFollowerTests {
         #expect(cut.isCut)
     }
 
+    @Test("of more talkers than a room has the first is forgotten")
+    func bounded() throws {
+        var follower = CaptionFollower()
+        let talkers = (1...UInt32(RoomProtocol.participantLimit + 1)).map { ParticipantID(rawValue: $0) }
+        let progress = HeardUtterance(utterance: 1, heard: .milliseconds(500), bound: .zero, isFinal: false)
+        for talker in talkers { _ = handle(.utteranceHeard(talker, progress, at: .zero), &follower) }
+        // When the words of the first and of the others come
+        var track = CaptionTrack(utterance: 1)
+        track.append("Yes.", from: .zero, to: .milliseconds(500))
+        let update = TextUpdate(
+            stream: CaptionTrack.stream, round: 1, text: track.encoded, isFinal: true, extras: "")
+        for talker in talkers.reversed() {
+            let caption = try #require(handle(.text(from: talker, update), &follower)).caption
+            // Then what was heard of the first is not known any more
+            #expect(caption.heard == (talker == talkers[0] ? "" : "Yes."), "\(talker)")
+        }
+    }
+
     @Test("one that is heard to its end is final, and not cut; the next begins anew")
     func complete() throws {
         var follower = CaptionFollower()
