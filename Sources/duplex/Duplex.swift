@@ -27,7 +27,7 @@ struct Duplex: AsyncParsableCommand {
         Console.prepare()
         do {
             let command = try parseAsRoot()
-            try await reportingFailure { try Descriptors.require() }
+            do throws(Failure) { try Descriptors.require() } catch { throw error.told() }
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {

@@ -18,6 +18,12 @@ struct Failure: Error {
         self.code = code
         self.message = message
     }
+
+    /// Tells it as one line on stderr; what to exit with.
+    func told() -> ExitCode {
+        Console.complain("error: \(message)")
+        return ExitCode(code.rawValue)
+    }
 }
 
 /// Runs a command's work; a failure is printed as one line on stderr and becomes the exit code, as does a result that
@@ -26,8 +32,7 @@ func reportingFailure(_ work: () async throws -> Void) async throws {
     do {
         try await work()
     } catch let failure as Failure {
-        Console.complain("error: \(failure.message)")
-        throw ExitCode(failure.code.rawValue)
+        throw failure.told()
     }
     if Console.hasLostOutput { throw ExitCode(Failure.Code.thresholdMissed.rawValue) }
 }
