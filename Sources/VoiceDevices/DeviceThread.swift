@@ -51,6 +51,9 @@ final class DeviceThread: Sendable {
         scheduling = thread.scheduling
     }
 
+    /// Whether this is called from the thread itself.
+    var isCurrent: Bool { own.isCurrent }
+
     /// Asks the thread to end, and does not wait.
     func requestStop() { stopRequest.raise() }
 
@@ -58,7 +61,7 @@ final class DeviceThread: Sendable {
     /// From the thread itself it only asks.
     func stop(limit: Duration) -> Bool {
         stopRequest.raise()
-        if own.isCurrent { return true }
+        if isCurrent { return true }
         if finished.wait(timeout: limit) {
             thread.stop()
             return true

@@ -40,6 +40,16 @@ struct CardLiveTests {
         expectAligned(run)
     }
 
+    @Test("A stall of half a second is counted as the silence that it was, in both directions")
+    func longStall() throws {
+        let run = try CardRun(VirtualCard(arguments: "STALL_AFTER_S=1,STALL_MS=500"))
+        run.runUntilCalm(heard: 90_000)
+        run.stop()
+        #expect(run.counts.capture.gapFrames >= 21_600)
+        #expect(run.counts.playback.gapFrames >= 21_600, "\(run.log)")
+        expectAligned(run)
+    }
+
     @Test("After an xrun the times are right from the first frame on, and a period more is queued")
     func xrun() throws {
         let run = try CardRun(VirtualCard(arguments: "XRUN_AFTER_S=1"))

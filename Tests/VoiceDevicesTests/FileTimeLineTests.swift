@@ -12,7 +12,8 @@ private struct FileBench: ~Copyable {
 
     var ends: MediaEnds
     private var clockwork: DuplexClockwork<FileAir>
-    private var transfer: FileTransfer
+    private var input: FileInput
+    private var output: FileOutput
     private let log = EventLog()
 
     init(_ fixture: consuming PortFixture, input: String, output: String) throws {
@@ -23,8 +24,10 @@ private struct FileBench: ~Copyable {
         let outputRing = try FrameRing(minimumCapacity: Self.ringFrames)
         let gaps = ValueRing<OutputGap>(minimumCapacity: OutputGap.capacity)
         let progress = FileProgress(hasInput: true)
-        transfer = try FileTransfer(
-            files, input: inputRing.producer, output: outputRing.consumer, gaps: gaps.consumer, progress: progress)
+        let fromDisk = try FileInput(files, ring: inputRing.producer, progress: progress)
+        let toDisk = try FileOutput(files, ring: outputRing.consumer, gaps: gaps.consumer, progress: progress)
+        self.input = fromDisk
+        self.output = toDisk
         let air = FileAir(
             input: inputRing.consumer, output: outputRing.producer, gaps: gaps.producer, progress: progress)
         clockwork = DuplexClockwork(air: air, configuration: files.card)
@@ -38,7 +41,7 @@ private struct FileBench: ~Copyable {
     /// Period by period; the disk moves with it, or stands.
     mutating func run(toSecond second: Double, diskMoves: Bool = true) {
         while clockwork.nextWake.nanoseconds <= Int64(second * 1e9) {
-            if diskMoves { transfer.run(events: log.note) }
+            if diskMoves { moveDisk() }
             _ = clockwork.catchUp(to: clockwork.nextWake)
         }
     }
@@ -49,9 +52,14 @@ private struct FileBench: ~Copyable {
     }
 
     mutating func finish() {
-        transfer.run(events: log.note)
+        moveDisk()
         clockwork.stop(draining: true)
-        transfer.finish(events: log.note)
+        output.finish(events: log.note)
+    }
+
+    private mutating func moveDisk() {
+        input.fill(events: log.note)
+        output.drain(events: log.note)
     }
 }
 

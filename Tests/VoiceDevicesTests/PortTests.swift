@@ -198,6 +198,17 @@ struct PortTests {
         #expect(session.counters.counts.playback.gapFrames == 1_000)
     }
 
+    @Test(
+        "A gap of the playback is counted however long it was; one of more than 250 ms is not in the reference",
+        arguments: [12_000, 12_001])
+    func longestGap(frames: Int) throws {
+        let session = try Session()
+        var fixture = try PortFixture(session)
+        fixture.playback.recordGap(frames: frames, dacTime: MonotonicTime(nanoseconds: 0))
+        #expect(fixture.ends.takeReference().count == (frames == 12_000 ? 12_000 : 0))
+        #expect(session.counters.counts.playback.gapFrames == frames)
+    }
+
     @Test("What is known of a clock, of gaps and of the queue shows in the counters; what is not known is nil")
     func clockCounts() throws {
         let session = try Session()

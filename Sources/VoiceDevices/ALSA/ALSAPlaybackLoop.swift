@@ -17,10 +17,6 @@ internal import VoiceSignal
 /// upstream, where the jitter buffer shortens the next pause by it.
 @safe
 struct ALSAPlaybackLoop: ~Copyable, ALSALoop, @unchecked Sendable {
-    /// Silence up to this long is put into the reference too, in frames of 48 kHz: 250 ms, which a ring of usual size
-    /// has room for.
-    private static let longestReferenceGap = 12_000
-
     let stream: ALSAStream
     var port: PlaybackPort
     private var converter: RateConverter?
@@ -103,7 +99,7 @@ struct ALSAPlaybackLoop: ~Copyable, ALSALoop, @unchecked Sendable {
         silentSince = nil
         port.recordRestart()
         let gap = clock.time(ofFrame: framesPrimed).frames(since: before, sampleRate: 48_000)
-        if gap <= Self.longestReferenceGap { port.recordGap(frames: gap, dacTime: before) }
+        port.recordGap(frames: gap, dacTime: before)
     }
 
     mutating func breakOff(_ cause: ALSABreak, at now: MonotonicTime) {

@@ -68,19 +68,24 @@ public final class FileDevice: AudioDevice {
 }
 
 /// A file device while it runs.
+///
+///     input ──► file-input ──► ring ──► card ──► ring ──► file-output ──► output
+///
+/// In real time each file has a thread of its own, since an input that is a pipe may bring nothing for long, and the
+/// output must not wait for it.
 private final class FileSession: Sendable {
     private let card: SimulatedDevice<FileAir>
-    private let transfer: Mutex<FileTransfer>
+    private let input: Mutex<FileInput>
+    private let output: Mutex<FileOutput>
     private let progress: FileProgress
+    private let configuration: FileDeviceConfiguration
     private let events: @Sendable (DeviceEvent) -> Void
-    private let isPaced: Bool
-    private let input: String?
-    private let worker = Mutex<DeviceThread?>(nil)
-    private let lastFailure = Mutex<AudioFileError?>(nil)
+    private let workers = Mutex(FileWorkers())
+    private let firstFailure = Mutex<AudioFileError?>(nil)
 
     /// How far the disk is read ahead and may lag behind: over a second at 48 kHz, as much as a busy disk may take.
     private static let ringFrames = 65_536
-    /// How often the worker looks at the rings.
+    /// How often the workers look at the rings.
     private static let workerPeriod = Duration.milliseconds(20)
     /// How long the card waits for the input's beginning. A pipe may have none yet.
     private static let longestFill = Duration.seconds(1)
@@ -91,15 +96,14 @@ private final class FileSession: Sendable {
         let progress = FileProgress(hasInput: configuration.input != nil)
         let frames = max(Self.ringFrames, 4 * configuration.card.periods * configuration.card.periodFrames)
         do {
-            let input = try FrameRing(minimumCapacity: frames)
-            let output = try FrameRing(minimumCapacity: frames)
+            let inputRing = try FrameRing(minimumCapacity: frames)
+            let outputRing = try FrameRing(minimumCapacity: frames)
             let gaps = ValueRing<OutputGap>(minimumCapacity: OutputGap.capacity)
-            transfer = Mutex(
-                try FileTransfer(
-                    configuration, input: input.producer, output: output.consumer, gaps: gaps.consumer,
-                    progress: progress))
+            input = Mutex(try FileInput(configuration, ring: inputRing.producer, progress: progress))
+            output = Mutex(
+                try FileOutput(configuration, ring: outputRing.consumer, gaps: gaps.consumer, progress: progress))
             let air = FileAir(
-                input: input.consumer, output: output.producer, gaps: gaps.producer, progress: progress)
+                input: inputRing.consumer, output: outputRing.producer, gaps: gaps.producer, progress: progress)
             card = try SimulatedDevice(fileAir: air, configuration: configuration.card)
         } catch let error as AudioFileError {
             throw .file(error)
@@ -110,32 +114,33 @@ private final class FileSession: Sendable {
         }
         self.progress = progress
         self.events = events
-        input = configuration.input
-        if case .realTime = configuration.card.pacing { isPaced = true } else { isPaced = false }
+        self.configuration = configuration
     }
 
+    private var isPaced: Bool { if case .realTime = configuration.card.pacing { true } else { false } }
+
     func start(capture: consuming CapturePort, playback: consuming PlaybackPort) throws(DeviceError) -> DeviceFormats {
-        if isPaced { try startWorker() } else { move() }
         do {
+            if isPaced { try startWorkers() } else { move() }
             return try card.start(capture: capture, playback: playback, events: events)
         } catch {
-            stopWorker(limit: .seconds(1))
+            _ = stopWorkers(limit: Self.longestFill)
             throw error
         }
     }
 
     func stop(limit: Duration) -> AudioFileError? {
         card.stop()
-        // One that is left behind holds the lock, and finishes by itself if it ever goes on.
-        guard stopWorker(limit: limit) else {
-            return failure ?? input.map { .unreadable(path: $0, reason: "nothing more came before the device stopped") }
+        guard isPaced else {
+            write { $0.finish(events: $1) }
+            return failure
         }
-        work { $0.finish(events: $1) }
-        return failure
+        let leftBehind = stopWorkers(limit: limit)
+        return failure ?? leftBehind
     }
 
     /// Never waits for the files.
-    var failure: AudioFileError? { lastFailure.withLock { $0 } }
+    var failure: AudioFileError? { firstFailure.withLock { $0 } }
 
     var nextWake: MonotonicTime? { card.nextWake }
 
@@ -147,46 +152,95 @@ private final class FileSession: Sendable {
         return !(progress.hasInput && progress.hasInputEnded)
     }
 
-    private func move() { work { $0.run(events: $1) } }
+    private func move() {
+        read(isStopped: { false })
+        write { $0.drain(events: $1) }
+    }
 
-    /// Tells of what happened only once the lock is free again, as the handler may stop the device.
-    private func work(_ body: (inout FileTransfer, (DeviceEvent) -> Void) -> Void) {
+    private func read(isStopped: () -> Bool) {
         var happened: [DeviceEvent] = []
-        let failure = transfer.withLock { transfer in
-            body(&transfer) { happened.append($0) }
-            return transfer.failure
+        let failure = input.withLock { input in
+            input.fill(isStopped: isStopped) { happened.append($0) }
+            return input.failure
         }
-        lastFailure.withLock { $0 = failure }
+        tell(happened, failure)
+    }
+
+    private func write(_ body: (inout FileOutput, (DeviceEvent) -> Void) -> Void) {
+        var happened: [DeviceEvent] = []
+        let failure = output.withLock { output in
+            body(&output) { happened.append($0) }
+            return output.failure
+        }
+        tell(happened, failure)
+    }
+
+    /// Only once the locks are free again, as the handler may stop the device.
+    private func tell(_ happened: [DeviceEvent], _ failure: AudioFileError?) {
+        firstFailure.withLock { $0 = $0 ?? failure }
         for event in happened { events(event) }
     }
 
-    private func startWorker() throws(DeviceError) {
+    private func startWorkers() throws(DeviceError) {
         do {
-            let (stop, filled) = (try StopRequest(), try WakeSignal())
-            let started = try DeviceThread(name: "file-device", priority: 0, stop: stop) { [self] stop in
-                move()
-                filled.signal()
-                while !stop.isRaised {
-                    stop.sleep(Self.workerPeriod)
-                    move()
-                }
-                work { $0.finish(events: $1) }
-            }
-            worker.withLock { $0 = started }
-            filled.wait(timeout: Self.longestFill)
+            try startOutput()
+            if progress.hasInput { try startInput() }
         } catch {
             throw .io(message: "no thread for the files: \(error)")
         }
     }
 
-    /// False where it was left behind, since a file does not answer.
-    @discardableResult
-    private func stopWorker(limit: Duration) -> Bool {
-        let running = worker.withLock { worker in
-            let running = worker
-            worker = nil
-            return running
+    private func startOutput() throws(ThreadError) {
+        let started = try DeviceThread(name: "file-output", priority: 0, stop: StopRequest()) { [self] stop in
+            while !stop.isRaised {
+                stop.sleep(Self.workerPeriod)
+                write { $0.drain(events: $1) }
+            }
+            write { $0.finish(events: $1) }
         }
-        return running?.stop(limit: limit) ?? true
+        workers.withLock { $0.output = started }
+    }
+
+    private func startInput() throws(ThreadError) {
+        let filled = try WakeSignal()
+        let started = try DeviceThread(name: "file-input", priority: 0, stop: StopRequest()) { [self] stop in
+            read { stop.isRaised }
+            filled.signal()
+            while !stop.isRaised, !progress.isWholeInputThere {
+                stop.sleep(Self.workerPeriod)
+                read { stop.isRaised }
+            }
+        }
+        workers.withLock { $0.input = started }
+        filled.wait(timeout: Self.longestFill)
+    }
+
+    /// What is wrong with a file whose thread was left behind, since it does not answer. Such a thread ends by itself,
+    /// should it ever go on.
+    private func stopWorkers(limit: Duration) -> AudioFileError? {
+        let running = workers.withLock { $0.take() }
+        let limitNanoseconds = MonotonicTime.now().nanoseconds + limit.nanoseconds
+        running.input?.requestStop()
+        let isWritten = running.output?.stop(limit: limit) ?? true
+        // The handler of an event, on that thread, may ask: it must find the file complete.
+        if running.output?.isCurrent ?? false { write { $0.finish(events: $1) } }
+        let left = max(limitNanoseconds - MonotonicTime.now().nanoseconds, 0)
+        let isRead = running.input?.stop(limit: .nanoseconds(left)) ?? true
+        if !isWritten, let path = configuration.output {
+            return .unwritable(path: path, reason: "it took no more before the device stopped")
+        }
+        guard !isRead, let path = configuration.input else { return nil }
+        return .unreadable(path: path, reason: "nothing more came before the device stopped")
+    }
+}
+
+/// The threads of a file device.
+private struct FileWorkers: Sendable {
+    var input: DeviceThread?
+    var output: DeviceThread?
+
+    mutating func take() -> FileWorkers {
+        defer { self = FileWorkers() }
+        return self
     }
 }

@@ -1,10 +1,11 @@
 /// Which files stand in for a sound card and how.
 public struct FileDeviceConfiguration: Equatable, Sendable {
-    /// What the microphone does once the input has been played to its end, which is always told by `endOfInput`.
+    /// What the microphone does once the input has been played to its end.
     public enum AfterInput: Equatable, Sendable {
-        /// Hears silence.
+        /// Hears silence; the end is told by `endOfInput`.
         case silence
-        /// Begins again with the file's first frame.
+        /// Begins again with the file's first frame, and never comes to an end. A pipe, and a file without a frame, end
+        /// all the same.
         case loop
     }
 

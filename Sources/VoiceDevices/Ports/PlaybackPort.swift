@@ -29,6 +29,8 @@ public struct PlaybackPort: ~Copyable, @unchecked Sendable {
     /// Where the port returns to when it is let go; nil for a port that is nobody's but its device's.
     var dock: PortDock<PlaybackPort>?
 
+    /// Silence up to this long is put into the reference, in frames: 250 ms, which a ring of usual size has room for.
+    static var longestReferenceGap: Int { @_noLocks @_noAllocation get { 12_000 } }
     /// The steepest change of gain in each frame: 1 within 10 ms.
     static var gainStep: Float { @_noLocks @_noAllocation get { 1.0 / 480 } }
 
@@ -195,13 +197,13 @@ public struct PlaybackPort: ~Copyable, @unchecked Sendable {
     /// puts them into the reference ring, so that its frames and their times go on together. `dacTime` is that of the
     /// first.
     ///
-    /// What the ring cannot take is left to the times to tell. Real-time safe; to be called from the same thread as
-    /// ``render(into:dacTime:)``.
+    /// A gap of more than a quarter of a second, or one that the ring cannot take, is left to the times to tell.
+    /// Real-time safe; to be called from the same thread as ``render(into:dacTime:)``.
     @_noLocks @_noAllocation
     public mutating func recordGap(frames: Int, dacTime: MonotonicTime) {
         guard frames > 0 else { return }
         cells.addGap(frames)
-        guard tapsOutput else { return }
+        guard tapsOutput, frames <= Self.longestReferenceGap else { return }
         reference.writeSilence(frames, time: dacTime.possible)
     }
 }
