@@ -196,7 +196,9 @@ package struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
     /// Has a record wait for its turn.
     private mutating func wait(_ record: Span<UInt8>, from source: EndpointAddress, isAdmitted: Bool) -> Received {
         let record = HandshakeQueue.Record(bytes: record.copied, source: source, isAdmitted: isAdmitted)
-        return strangers.waiting.append(record) ? .consumed : overloaded()
+        let lost = strangers.waiting.append(record)
+        statistics.overloaded += lost
+        return lost == 0 ? .consumed : .dropped(.overloaded)
     }
 
     /// Takes the records whose turn has come.

@@ -271,6 +271,35 @@ struct DTLSTableTests {
         #expect(opened(server.events).count == clients.count)
     }
 
+    @Test("has whoever sends more records than it can take of a handshake wait, and nobody else")
+    func crowd() throws {
+        // Given one whose handshake has begun, and who sends more records for it than may wait
+        let server = TableEnd(DTLSSecurity(serving: identity), takesStrangers: true)
+        let (flooder, client) = (try TableEnd.client(identity), try TableEnd.client(identity))
+        func address(_ number: UInt64) -> EndpointAddress {
+            EndpointAddress(high: 0, low: 0xFFFF_0A00_0000 + number, port: 1000)
+        }
+        func begin(_ end: TableEnd, at source: EndpointAddress) throws {
+            _ = try #require(end.connect())
+            for _ in 0..<2 {
+                for datagram in end.transmissions() {
+                    if let answer = server.receive(datagram, from: source) {
+                        _ = end.receive(answer, from: serverAddress)
+                    }
+                }
+            }
+        }
+        try begin(flooder, at: address(1))
+        #expect(server.admitted == 1)
+        let record: [UInt8] = [22, 254, 253, 0, 5, 0, 0, 0, 0, 0, 9, 0, 1, 0]
+        for _ in 0..<1_000 { _ = server.receive(record, from: address(1)) }
+        // When somebody else begins one
+        try begin(client, at: address(2))
+        // Then it does in the next turn
+        server.handleTimeout()
+        #expect(server.admitted == 2)
+    }
+
     @Test("tells why a client does not take its server")
     func refused() throws {
         let server = TableEnd(DTLSSecurity(serving: TestIdentity.other.identity), takesStrangers: true)
