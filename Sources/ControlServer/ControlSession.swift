@@ -191,7 +191,7 @@ actor ControlSession {
         }
         if isPartner {
             let partner = CascadePartner(
-                recogniser: configuration.recogniser, responder: configuration.responder,
+                recogniser: SharedRecogniser(recognition: recognition), responder: configuration.responder,
                 synthesiser: configuration.synthesiser)
             do throws(PartnerError) {
                 try await partner.converse(in: conversation, tell: tell)

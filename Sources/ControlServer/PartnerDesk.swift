@@ -5,39 +5,6 @@ internal import VoiceDialog
 internal import VoiceEngine
 internal import VoicePartner
 
-/// Has one recogniser serve all, one turn after the other, in the order in which they come.
-actor Recognition {
-    /// Hz.
-    static let rate = 16_000
-
-    private let recogniser: any Recogniser
-    private var last: Task<Void, Never>?
-
-    init(_ recogniser: any Recogniser) { self.recogniser = recogniser }
-
-    /// The words of a turn, mono at ``rate``. Cancelled: nobody wants them any more.
-    func recognise(_ samples: [Float]) async throws(PartnerError) -> String {
-        let task = Task { [recogniser, last] () -> Result<String, PartnerError> in
-            await last?.value
-            guard !Task.isCancelled else { return .success("") }
-            let (sound, continuation) = AsyncStream.makeStream(of: [Float].self)
-            continuation.yield(samples)
-            continuation.finish()
-            do throws(PartnerError) {
-                return .success(try await recogniser.recognise(sound) { _ in })
-            } catch {
-                return .failure(error)
-            }
-        }
-        last = Task { _ = await task.value }
-        return try await withTaskCancellationHandler {
-            await task.value
-        } onCancel: {
-            task.cancel()
-        }.get()
-    }
-}
-
 /// The partner of one question at a time: sound in; words, an answer and its sound out.
 actor PartnerDesk {
     /// Questions of one client, and of all, that are under way or wait.

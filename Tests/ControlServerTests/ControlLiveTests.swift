@@ -260,6 +260,18 @@ struct ControlLiveTests {
         await stage.server.stop()
     }
 
+    @Test("Given two partners who are spoken to at once, then both understand, though they have one recogniser")
+    func twoPartners() async throws {
+        let stage = try Stage(talks: true) { $0.recogniser = OneTurnRecogniser() }
+        let partner: JSON = ["answers": "partner"]
+        let (annas, bens) = (try await stage.anna.makeSession(partner), try await stage.ben.makeSession(partner))
+        for (client, session) in [(stage.anna, annas), (stage.ben, bens)] {
+            let heard = try await client.event(session, "recognised")
+            #expect(heard["text"]?.string?.hasSuffix("frames") == true, "\(heard)")
+        }
+        await stage.server.stop()
+    }
+
     @Test("Given a room, then two bots in it hear each other; a server that is none is told by the session")
     func room() async throws {
         let key = try TokenKey(name: "test", secret: Self.secret)

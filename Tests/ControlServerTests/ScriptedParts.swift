@@ -16,6 +16,28 @@ struct ScriptedRecogniser: Recogniser {
     }
 }
 
+/// Serves one turn at a time: the next one's beginning ends the one before, of which nothing comes.
+actor OneTurnRecogniser: Recogniser {
+    private var turn = 0
+    /// Turns of which something came.
+    private(set) var done = 0
+
+    func recognise(
+        _ sound: AsyncStream<[Float]>, partial: @escaping @Sendable (String) async -> Void
+    ) async throws(PartnerError) -> String {
+        turn += 1
+        let own = turn
+        var frames = 0
+        for await samples in sound {
+            frames += samples.count
+            await partial("\(frames)")
+        }
+        guard !Task.isCancelled, own == turn else { return "" }
+        done += 1
+        return "\(frames) frames"
+    }
+}
+
 /// Says back what it was asked.
 struct Echo: Responder {
     func respond(
