@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// A sound card through alsa-lib: capture and playback each on a thread of its own at SCHED_FIFO, in single periods.
 ///
 /// Mono Float32 at 48 kHz where the device has it; other sample formats and channel counts are converted here, other
@@ -19,7 +17,7 @@ internal import Synchronization
 public final class ALSADevice: AudioDevice {
     /// As given.
     public let configuration: ALSADeviceConfiguration
-    private let session = Mutex<ALSASession?>(nil)
+    private let slot = SessionSlot<ALSASession>()
 
     /// A card at rest. Nothing is opened yet.
     public init(_ configuration: ALSADeviceConfiguration) { self.configuration = configuration }
@@ -32,28 +30,19 @@ public final class ALSADevice: AudioDevice {
         events: @escaping @Sendable (DeviceEvent) -> Void
     ) throws(DeviceError) -> DeviceFormats {
         try configuration.validate()
-        guard session.withLock({ $0 == nil }) else { throw .alreadyRunning }
-        let started = try ALSASession(
-            configuration, capture: capture, playback: playback, events: events, limit: stopLimit)
-        let isFirst = session.withLock { session in
-            guard session == nil else { return false }
-            session = started
-            return true
+        try slot.begin()
+        let started: ALSASession
+        do throws(DeviceError) {
+            started = try ALSASession(
+                configuration, capture: capture, playback: playback, events: events, limit: stopLimit)
+        } catch {
+            slot.giveUp()
+            throw error
         }
-        guard isFirst else {
-            started.stop(limit: stopLimit)
-            throw .alreadyRunning
-        }
+        if !slot.fill(started) { started.stop(limit: stopLimit) }
         return started.formats
     }
 
     /// Ends both directions and closes the card.
-    public func stop() {
-        let running = session.withLock { session in
-            let running = session
-            session = nil
-            return running
-        }
-        running?.stop(limit: stopLimit)
-    }
+    public func stop() { slot.take()?.stop(limit: stopLimit) }
 }

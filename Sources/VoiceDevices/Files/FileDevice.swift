@@ -11,7 +11,7 @@ package import VoiceRealtime
 public final class FileDevice: AudioDevice {
     /// As given.
     public let configuration: FileDeviceConfiguration
-    private let session = Mutex<FileSession?>(nil)
+    private let slot = SessionSlot<FileSession>()
     private let lastFailure = Mutex<AudioFileError?>(nil)
 
     /// A device at rest. No file is opened yet.
@@ -25,46 +25,43 @@ public final class FileDevice: AudioDevice {
         capture: consuming CapturePort, playback: consuming PlaybackPort,
         events: @escaping @Sendable (DeviceEvent) -> Void
     ) throws(DeviceError) -> DeviceFormats {
-        guard session.withLock({ $0 == nil }) else { throw .alreadyRunning }
-        let started = try FileSession(configuration, events: events)
-        let formats = try started.start(capture: capture, playback: playback)
-        let isFirst = session.withLock { session in
-            guard session == nil else { return false }
-            session = started
-            return true
-        }
-        guard isFirst else {
-            _ = started.stop(limit: stopLimit)
-            throw .alreadyRunning
+        try slot.begin()
+        let started: FileSession
+        let formats: DeviceFormats
+        do throws(DeviceError) {
+            started = try FileSession(configuration, events: events)
+            formats = try started.start(capture: capture, playback: playback)
+        } catch {
+            slot.giveUp()
+            throw error
         }
         lastFailure.withLock { $0 = nil }
+        if !slot.fill(started) { stop(started) }
         return formats
     }
 
     /// Ends the device, writes what is left and closes the files. Whether that went well is in ``failure``.
     public func stop() {
-        let running = session.withLock { session in
-            let running = session
-            session = nil
-            return running
-        }
-        guard let running else { return }
-        let failure = running.stop(limit: stopLimit)
+        if let running = slot.take() { stop(running) }
+    }
+
+    private func stop(_ session: FileSession) {
+        let failure = session.stop(limit: stopLimit)
         lastFailure.withLock { $0 = failure }
     }
 
     /// The first error of a file since the start; nil while all is well. Complete once ``stop()`` has returned.
     public var failure: AudioFileError? {
-        session.withLock { $0?.failure } ?? lastFailure.withLock { $0 }
+        slot.running?.failure ?? lastFailure.withLock { $0 }
     }
 
     /// Virtual time: runs one period. False where the device does not run, or where the input has been heard to its
     /// end.
     @discardableResult
-    package func step() -> Bool { session.withLock { $0 }?.step() ?? false }
+    package func step() -> Bool { slot.running?.step() ?? false }
 
     /// When the next period is due; nil where the device does not run.
-    package var nextWake: MonotonicTime? { session.withLock { $0 }?.nextWake }
+    package var nextWake: MonotonicTime? { slot.running?.nextWake }
 }
 
 /// A file device while it runs.
