@@ -79,6 +79,9 @@ public struct SpokenText: Equatable, Sendable {
 }
 
 extension String {
+    /// Its first so many Unicode scalars: a character has no longest length.
+    func clipped(to length: Int) -> String { String(String.UnicodeScalarView(unicodeScalars.prefix(length))) }
+
     /// Without spaces at either end.
     var trimmed: String {
         var part = self[...]

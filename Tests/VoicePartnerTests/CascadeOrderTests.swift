@@ -163,4 +163,21 @@ struct CascadeOrderTests {
         for case .talker(let text) in machine.dialogue.lines { #expect(text.count <= Dialogue.longestLine) }
         for case .partner(let text) in machine.dialogue.lines { #expect(text.said.count <= Dialogue.longestLine) }
     }
+
+    @Test("a response is cut by what it holds, whatever its characters are made of")
+    func marks() {
+        var machine = CascadeMachine()
+        let turn = TurnID(rawValue: 1)
+        machine.handle(.turnEnded(Turn(id: turn, start: .zero, end: .zero, continued: nil)), now: .zero)
+        machine.recognised(turn, .success("long \(String(repeating: "\u{301}", count: 100_000))"), now: .zero)
+        let piece = "e" + String(repeating: "\u{301}", count: 1_000)
+        var pieces = 0
+        while pieces < 100, machine.responded(turn, piece, now: .zero) { pieces += 1 }
+        #expect(pieces == CascadeMachine.longestAnswer / 1_001)
+        machine.responseEnded(turn, nil)
+        machine.handle(.answerCancelled(turn, .cancelled), now: .zero)
+        for line in machine.dialogue.lines {
+            if case .talker(let text) = line { #expect(text.unicodeScalars.count <= Dialogue.longestLine) }
+        }
+    }
 }

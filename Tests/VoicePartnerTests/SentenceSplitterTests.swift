@@ -43,4 +43,23 @@ struct SentenceSplitterTests {
         #expect(solid.joined().count == 2_000)
         #expect(Self.sentences(of: " . ! -- ", pieces: 1).isEmpty)
     }
+
+    @Test("a letter with marks on it without end is cut, however it comes; one with a few stays whole")
+    func marks() {
+        let endless = "e" + String(repeating: "\u{301}", count: 20_000)
+        for pieces in [1, 7, 20_000] {
+            var splitter = SentenceSplitter()
+            var sentences: [String] = []
+            var rest = endless.unicodeScalars[...]
+            while !rest.isEmpty {
+                sentences += splitter.append(String(String.UnicodeScalarView(rest.prefix(pieces))))
+                rest = rest.dropFirst(pieces)
+            }
+            sentences += [splitter.finish()].compactMap(\.self)
+            #expect(sentences.count == 1 && sentences.allSatisfy { $0.unicodeScalars.count < 500 })
+        }
+        let letter = "e\u{302}\u{301}"
+        let solid = Self.sentences(of: String(repeating: letter, count: 400), pieces: 1)
+        #expect(solid.count == 3 && solid.allSatisfy { $0.allSatisfy { $0 == Character(letter) } })
+    }
 }

@@ -66,7 +66,7 @@ package struct CascadeMachine: Sendable {
     private static let lead = Duration.milliseconds(300)
     /// How long a question waits for what was heard of the last answer; a device that runs tells within a second.
     private static let patience = Duration.milliseconds(1_500)
-    /// What a responder says beyond it is not spoken, characters.
+    /// What a responder says beyond it is not spoken, Unicode scalars.
     package static let longestAnswer = Dialogue.longestLine
 
     /// What was said in turns that are over.
@@ -210,7 +210,7 @@ package struct CascadeMachine: Sendable {
     /// What is believed so far of a turn.
     package mutating func partlyRecognised(_ turn: TurnID, _ text: String) {
         guard recognising == turn else { return }
-        tell(.recognised(turn, String(text.prefix(Dialogue.longestLine)), isFinal: false))
+        tell(.recognised(turn, text.clipped(to: Dialogue.longestLine), isFinal: false))
     }
 
     /// The recogniser has finished a turn, or failed.
@@ -221,7 +221,7 @@ package struct CascadeMachine: Sendable {
         // It may end early, by itself: the turn will tell what becomes of it.
         case .success(let text) where isWanted:
             (recognising, isTextAwaited) = (nil, false)
-            let text = String(text.trimmed.prefix(Dialogue.longestLine))
+            let text = text.trimmed.clipped(to: Dialogue.longestLine)
             tell(.recognised(turn, text, isFinal: true))
             if text.isEmpty { return outputs.append(.finish(turn)) }
             var clock = StageClock(start: turnReceived)
@@ -244,7 +244,7 @@ package struct CascadeMachine: Sendable {
     /// The app asks something in a turn of its own.
     package mutating func ask(_ turn: TurnID, _ text: String, now: Duration) {
         begin(turn)
-        let text = String(text.trimmed.prefix(Dialogue.longestLine))
+        let text = text.trimmed.clipped(to: Dialogue.longestLine)
         tell(.recognised(turn, text, isFinal: true))
         if text.isEmpty { return outputs.append(.finish(turn)) }
         question = Question(
@@ -286,12 +286,13 @@ package struct CascadeMachine: Sendable {
         if current.clock.times.firstToken == nil, !text.isEmpty {
             answer?.clock.times.firstToken = now - current.clock.start
         }
-        let piece = text.prefix(Self.longestAnswer - current.length)
-        answer?.length += piece.count
+        let piece = text.clipped(to: Self.longestAnswer - current.length)
+        let length = current.length + piece.unicodeScalars.count
+        answer?.length = length
         let sentences = answer?.splitter.append(piece) ?? []
         answer?.waiting += sentences
         synthesise()
-        return current.length + piece.count < Self.longestAnswer
+        return length < Self.longestAnswer
     }
 
     /// The responder has finished an answer, or failed.

@@ -3,10 +3,14 @@
 /// A sentence ends behind `.`, `!`, `?`, `:` or `;` that whitespace follows, or at the end of a line; one that grows
 /// too long is cut between two words.
 public struct SentenceSplitter: Sendable {
-    /// Longer sentences are cut, characters.
+    /// Longer sentences are cut, Unicode scalars: a character has no longest length.
     public static let longestSentence = 400
+    /// So many combining marks behind that still belong to the last character.
+    private static let mostMarks = 16
 
-    private var rest = ""
+    private var rest = String.UnicodeScalarView()
+    /// Of the rest.
+    private var length = 0
 
     /// Nothing came so far.
     public init() {}
@@ -14,19 +18,24 @@ public struct SentenceSplitter: Sendable {
     /// Takes the next piece and returns the sentences that it completes.
     public mutating func append(_ piece: some StringProtocol) -> [String] {
         var sentences: [String] = []
-        for character in piece {
-            if character.isWhitespace, let last = rest.last(where: { !Self.closing.contains($0) }),
-                Self.ends.contains(last) || character.isNewline
+        for scalar in piece.unicodeScalars {
+            let isSpace = scalar.properties.isWhitespace
+            if isSpace, let last = rest.last(where: { !Self.closing.contains($0) }),
+                Self.ends.contains(last) || Character(scalar).isNewline
             {
                 take(&sentences)
-            } else if rest.count == Self.longestSentence {
-                cut(&sentences)
-                rest.append(character)
-            } else if !(rest.isEmpty && character.isWhitespace) {
-                rest.append(character)
+            } else if !(rest.isEmpty && isSpace) {
+                if isFull(before: scalar) { cut(&sentences) }
+                rest.append(scalar)
+                length += 1
             }
         }
         return sentences
+    }
+
+    private func isFull(before scalar: Unicode.Scalar) -> Bool {
+        guard length >= Self.longestSentence else { return false }
+        return !scalar.properties.isGraphemeExtend || length >= Self.longestSentence + Self.mostMarks
     }
 
     /// Returns what is left at the end.
@@ -36,22 +45,22 @@ public struct SentenceSplitter: Sendable {
         return sentences.first
     }
 
-    private static let ends: Set<Character> = [".", "!", "?", ":", ";", "…"]
+    private static let ends: Set<Unicode.Scalar> = [".", "!", "?", ":", ";", "…"]
     /// What may stand behind the end of a sentence and belongs to it.
-    private static let closing: Set<Character> = ["\"", "'", ")", "”", "’"]
+    private static let closing: Set<Unicode.Scalar> = ["\"", "'", ")", "”", "’"]
 
     private mutating func take(_ sentences: inout [String]) {
-        let sentence = rest.trimmed
-        rest = ""
+        let sentence = String(rest).trimmed
+        (rest, length) = (String.UnicodeScalarView(), 0)
         // Signs alone cannot be spoken.
         if sentence.contains(where: { $0.isLetter || $0.isNumber }) { sentences.append(sentence) }
     }
 
     private mutating func cut(_ sentences: inout [String]) {
-        guard let space = rest.lastIndex(where: \.isWhitespace) else { return take(&sentences) }
-        let next = String(rest[rest.index(after: space)...])
-        rest = String(rest[..<space])
+        guard let space = rest.lastIndex(where: \.properties.isWhitespace) else { return take(&sentences) }
+        let next = String.UnicodeScalarView(rest[rest.index(after: space)...])
+        rest = String.UnicodeScalarView(rest[..<space])
         take(&sentences)
-        rest = next
+        (rest, length) = (next, next.count)
     }
 }

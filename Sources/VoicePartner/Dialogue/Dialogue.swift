@@ -14,7 +14,7 @@ public struct Dialogue: Equatable, Sendable {
 
     /// Older lines are forgotten.
     public static let capacity = 64
-    /// Longer lines are cut, characters.
+    /// Longer lines are cut, Unicode scalars.
     public static let longestLine = 16_384
 
     /// The oldest first.
@@ -41,17 +41,17 @@ public struct Dialogue: Equatable, Sendable {
     public mutating func append(_ line: Line) {
         if lines.count == Self.capacity { lines.removeFirst() }
         switch line {
-        case .talker(let text): lines.append(.talker(String(text.prefix(Self.longestLine))))
+        case .talker(let text): lines.append(.talker(text.clipped(to: Self.longestLine)))
         case .partner(let text):
-            let said = String(text.said.prefix(Self.longestLine))
-            lines.append(
-                .partner(SpokenText(said: said, heard: String(text.heard.prefix(said.count)), end: text.end)))
+            let said = text.said.clipped(to: Self.longestLine)
+            let heard = text.heard.clipped(to: said.unicodeScalars.count)
+            lines.append(.partner(SpokenText(said: said, heard: heard, end: text.end)))
         case .call(let call):
             lines.append(
                 .call(
                     ResponderCall(
-                        id: call.id, name: call.name, arguments: String(call.arguments.prefix(Self.longestLine)))))
-        case .outcome(let text, let call): lines.append(.outcome(String(text.prefix(Self.longestLine)), call: call))
+                        id: call.id, name: call.name, arguments: call.arguments.clipped(to: Self.longestLine))))
+        case .outcome(let text, let call): lines.append(.outcome(text.clipped(to: Self.longestLine), call: call))
         }
     }
 
