@@ -1,4 +1,5 @@
 internal import CLinuxRealtime
+internal import Glibc
 internal import VoicePeers
 internal import VoiceRealtime
 internal import VoiceRooms
@@ -14,8 +15,8 @@ struct DatagramBatch: ~Copyable {
     private let batch: OpaquePointer
     private let buffers: UnsafeMutablePointer<UInt8>
 
-    init?(capacity: Int) {
-        guard let made = unsafe dv_batch_create(Int32(capacity)) else { return nil }
+    init(capacity: Int) throws(ThreadError) {
+        guard let made = unsafe dv_batch_create(Int32(capacity)) else { throw .refused(errno: ENOMEM) }
         self.capacity = capacity
         unsafe batch = made
         unsafe buffers = .allocate(capacity: capacity * Self.bufferSize)

@@ -29,12 +29,21 @@ struct HostResolution: ~Copyable {
         return try resolution.wait(timeout: timeout, wake: wake, stop: stop, isToLeave: isToLeave)
     }
 
+    private func poll(_ wake: WakeSignal) throws(RoomClientEnd) -> NetworkPoll {
+        do throws(ThreadError) {
+            let poll = try NetworkPoll()
+            try unsafe poll.add(dv_resolution_descriptor(resolution), as: .source)
+            try poll.add(wake.fileDescriptor, as: .wake)
+            return poll
+        } catch {
+            throw RoomClientEnd(error)
+        }
+    }
+
     private func wait(
         timeout: Duration, wake: WakeSignal, stop: borrowing StopFlag, isToLeave: () -> Bool
     ) throws(RoomClientEnd) -> EndpointAddress {
-        guard let poll = NetworkPoll(), unsafe poll.add(dv_resolution_descriptor(resolution), as: .source),
-            poll.add(wake.fileDescriptor, as: .wake)
-        else { throw .system(errno: EMFILE) }
+        let poll = try poll(wake)
         let deadline = MonotonicTime.now().sinceEpoch + timeout
         while MonotonicTime.now().sinceEpoch < deadline {
             if stop.isRaised { throw .stopped }

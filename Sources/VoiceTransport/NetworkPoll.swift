@@ -5,9 +5,9 @@ internal import VoiceRealtime
 struct NetworkPoll: ~Copyable {
     private let poll: Int32
 
-    init?() {
+    init() throws(ThreadError) {
         poll = dv_poll_create()
-        guard poll >= 0 else { return nil }
+        guard poll >= 0 else { throw .refused(errno: -poll) }
     }
 
     deinit { dv_poll_close(poll) }
@@ -22,9 +22,10 @@ struct NetworkPoll: ~Copyable {
         static let wake = Ready(rawValue: 2)
     }
 
-    /// Watches a descriptor, of which `wait` says that it is `part`. False when the system refuses.
-    func add(_ descriptor: Int32, as part: Ready) -> Bool {
-        dv_poll_add(poll, descriptor, Int32(part.rawValue.trailingZeroBitCount)) == 0
+    /// Watches a descriptor, of which `wait` says that it is `part`.
+    func add(_ descriptor: Int32, as part: Ready) throws(ThreadError) {
+        let status = dv_poll_add(poll, descriptor, Int32(part.rawValue.trailingZeroBitCount))
+        guard status == 0 else { throw .refused(errno: -status) }
     }
 
     func remove(_ descriptor: Int32) { dv_poll_remove(poll, descriptor) }
@@ -36,4 +37,17 @@ struct NetworkPoll: ~Copyable {
         // 60 s: dv_poll_wait sleeps no longer anyway.
         return Ready(rawValue: dv_poll_wait(poll, min(max(left, .zero), .seconds(60)).nanoseconds))
     }
+}
+
+extension ThreadError {
+    /// The system's word for it (`errno`).
+    var number: Int32 {
+        switch self {
+        case .refused(let number): number
+        }
+    }
+}
+
+extension RoomClientEnd {
+    init(_ error: ThreadError) { self = .system(errno: error.number) }
 }

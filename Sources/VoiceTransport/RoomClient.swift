@@ -46,9 +46,7 @@ package final class RoomClient: Sendable {
                 shared.end(RoomClientStart.run(endpoint, configuration, link, shared, until: stop))
             }
         } catch {
-            switch error {
-            case .refused(let number): throw .system(errno: number)
-            }
+            throw RoomClientEnd(error)
         }
         self.events = events.stream
         self.shared = shared

@@ -57,12 +57,17 @@ final class RoomClientLoop<Security: PeerSecurity & ~Copyable> {
             throw .session(.refused(.wrongRoom, serverVersions: RoomProtocol.versions))
         }
         guest = RoomGuest(session: session, server: server, security: security, cookieKey: .random())
-        guard let poll = NetworkPoll(), let arrivals = DatagramBatch(capacity: Self.batchSize),
-            let departures = DatagramBatch(capacity: Self.batchSize), poll.add(link.wake.fileDescriptor, as: .wake)
-        else { throw .system(errno: EMFILE) }
-        self.poll = poll
-        self.arrivals = arrivals
-        self.departures = departures
+        do throws(ThreadError) {
+            let poll = try NetworkPoll()
+            let arrivals = try DatagramBatch(capacity: Self.batchSize)
+            let departures = try DatagramBatch(capacity: Self.batchSize)
+            try poll.add(link.wake.fileDescriptor, as: .wake)
+            self.poll = poll
+            self.arrivals = arrivals
+            self.departures = departures
+        } catch {
+            throw RoomClientEnd(error)
+        }
         if let number = openSocket() { throw .system(errno: number) }
         guest.connect(now: MonotonicTime.now().sinceEpoch)
     }
@@ -253,9 +258,9 @@ final class RoomClientLoop<Security: PeerSecurity & ~Copyable> {
         var remote = server.system
         let fresh = unsafe dv_udp_open(nil, &remote, Self.socketBufferSize)
         guard fresh >= 0 else { return -fresh }
-        guard poll.add(fresh, as: .source) else {
+        do throws(ThreadError) { try poll.add(fresh, as: .source) } catch {
             dv_udp_close(fresh)
-            return EMFILE
+            return error.number
         }
         if socket >= 0 {
             poll.remove(socket)

@@ -13,6 +13,8 @@ public final class RoomServer: Sendable {
     /// Bytes that the kernel keeps each way while the server's thread does not run. It takes twice that, for what it
     /// keeps beside them: 360 ms of 10,000 datagrams a second of 1400 bytes, which the thread then reads in 15 ms.
     static let socketBufferSize: Int32 = 4 << 20
+    /// How long the thread may take to make what it needs.
+    private static let longestStart = Duration.seconds(60)
 
     /// What happens in the rooms, for a log. Keeps the newest 1024; ends when the server has stopped.
     public let events: AsyncStream<RoomDirectoryEvent>
@@ -38,63 +40,77 @@ public final class RoomServer: Sendable {
             guard thread == nil else { throw .alreadyStarted }
             let identity = try loadIdentity()
             let socket = try open()
-            var bound = dv_address()
-            guard unsafe dv_udp_local(socket, &bound) == 0, let wake = try? WakeSignal(), let begun = try? WakeSignal()
-            else {
-                dv_udp_close(socket)
-                throw .system(errno: EMFILE)
-            }
-            let started: RealtimeThread
-            do {
-                started = try makeThread(socket, wake, identity, begun)
-            } catch ThreadError.refused(let number) {
-                dv_udp_close(socket)
-                throw .system(errno: number)
+            do throws(ThreadError) {
+                let (started, port) = try serve(identity, on: socket)
+                thread = started
+                return port
             } catch {
-                dv_udp_close(socket)
-                throw .system(errno: EAGAIN)
+                throw .system(errno: error.number)
             }
-            // What it needs it makes itself; where it cannot, it has ended, and the socket is closed.
-            begun.wait(timeout: .seconds(60))
-            guard shared.isServing.load(ordering: .acquiring) else { throw .system(errno: EMFILE) }
-            thread = started
-            return bound.port
         }
     }
 
+    /// The thread that serves, and the port.
+    private func serve(
+        _ identity: ServerIdentity?, on socket: Int32
+    ) throws(ThreadError) -> (RealtimeThread, port: UInt16) {
+        let begun: WakeSignal
+        let started: RealtimeThread
+        var bound = dv_address()
+        do throws(ThreadError) {
+            let status = unsafe dv_udp_local(socket, &bound)
+            guard status == 0 else { throw .refused(errno: -status) }
+            begun = try WakeSignal()
+            started = try makeThread(socket, identity, begun)
+        } catch {
+            // From its beginning on the thread has the socket.
+            dv_udp_close(socket)
+            throw error
+        }
+        // What it needs it makes itself.
+        begun.wait(timeout: Self.longestStart)
+        try (shared.start.withLock { $0 } ?? .failure(.refused(errno: ETIMEDOUT))).get()
+        return (started, bound.port)
+    }
+
     private func makeThread(
-        _ socket: Int32, _ wake: WakeSignal, _ identity: ServerIdentity?, _ begun: WakeSignal
+        _ socket: Int32, _ identity: ServerIdentity?, _ begun: WakeSignal
     ) throws(ThreadError) -> RealtimeThread {
         let (configuration, shared, yield) = (configuration, shared, yield)
+        let wake = try WakeSignal()
         shared.wake.withLock { $0 = wake }
         let desk = try TokenDesk(verifier: verifier, answered: wake)
         return try RealtimeThread(
             name: "dv-room-server", priority: configuration.threadPriority, wake: wake
         ) { stop in
             defer { dv_udp_close(socket) }
-            if let identity {
-                let loop = RoomServerLoop(
-                    socket: socket, wake: wake, security: DTLSSecurity(serving: identity), configuration: configuration,
-                    desk: desk, shared: shared, events: yield)
-                Self.serve(loop, shared, yield, begun, until: stop)
-            } else {
-                let loop = RoomServerLoop(
-                    socket: socket, wake: wake, security: Plaintext(key: .random()), configuration: configuration,
-                    desk: desk, shared: shared, events: yield)
-                Self.serve(loop, shared, yield, begun, until: stop)
+            do throws(ThreadError) {
+                if let identity {
+                    let loop = try RoomServerLoop(
+                        socket: socket, wake: wake, security: DTLSSecurity(serving: identity),
+                        configuration: configuration, desk: desk, shared: shared, events: yield)
+                    Self.run(loop, shared, begun, until: stop)
+                } else {
+                    let loop = try RoomServerLoop(
+                        socket: socket, wake: wake, security: Plaintext(key: .random()), configuration: configuration,
+                        desk: desk, shared: shared, events: yield)
+                    Self.run(loop, shared, begun, until: stop)
+                }
+                yield.finish()
+            } catch {
+                shared.start.withLock { $0 = .failure(error) }
+                begun.signal()
             }
         }
     }
 
-    private static func serve<Security: ServingSecurity & ~Copyable>(
-        _ loop: RoomServerLoop<Security>?, _ shared: RoomServerShared,
-        _ yield: AsyncStream<RoomDirectoryEvent>.Continuation, _ begun: WakeSignal, until stop: borrowing StopFlag
+    private static func run<Security: ServingSecurity & ~Copyable>(
+        _ loop: RoomServerLoop<Security>, _ shared: RoomServerShared, _ begun: WakeSignal,
+        until stop: borrowing StopFlag
     ) {
-        shared.isServing.store(loop != nil, ordering: .releasing)
+        shared.start.withLock { $0 = .success(()) }
         begun.signal()
-        guard let loop else { return }
         loop.run(until: stop)
-        yield.finish()
     }
 
     private func loadIdentity() throws(RoomServerError) -> ServerIdentity? {
@@ -174,8 +190,8 @@ final class RoomServerShared: Sendable {
     let statistics = Mutex(RoomServerStatistics())
     let commands = Mutex<[Command]>([])
     let wake = Mutex<WakeSignal?>(nil)
-    /// Whether the thread could make what it needs.
-    let isServing = Atomic<Bool>(false)
+    /// Whether the thread could make what it needs; nil until it has tried.
+    let start = Mutex<Result<Void, ThreadError>?>(nil)
     let isKilled = Atomic<Bool>(false)
     let isRestarting = Atomic<Bool>(false)
 

@@ -35,15 +35,16 @@ final class RoomServerLoop<Security: ServingSecurity & ~Copyable> {
     private var copies = 0
     private var counters = RoomServerStatistics()
 
-    init?(
+    init(
         socket: Int32, wake: WakeSignal, security: consuming Security, configuration: RoomServerConfiguration,
         desk: TokenDesk, shared: RoomServerShared, events: AsyncStream<RoomDirectoryEvent>.Continuation
-    ) {
-        guard let poll = NetworkPoll(), let arrivals = DatagramBatch(capacity: Self.batchSize),
-            let departures = DatagramBatch(capacity: Self.batchSize),
-            let shortened = DatagramBatch(capacity: Self.batchSize), poll.add(socket, as: .source),
-            poll.add(wake.fileDescriptor, as: .wake)
-        else { return nil }
+    ) throws(ThreadError) {
+        let poll = try NetworkPoll()
+        let arrivals = try DatagramBatch(capacity: Self.batchSize)
+        let departures = try DatagramBatch(capacity: Self.batchSize)
+        let shortened = try DatagramBatch(capacity: Self.batchSize)
+        try poll.add(socket, as: .source)
+        try poll.add(wake.fileDescriptor, as: .wake)
         self.socket = socket
         self.wake = wake
         self.desk = desk
