@@ -12,12 +12,13 @@ package enum WebFetchEvent: Equatable, Sendable {
     case ended(WebSocketFailure?)
 }
 
-/// One HTTP POST and its answer as it comes, on a thread of its own. Letting it go ends it, and waits for its thread.
+/// One HTTP POST and its answer as it comes, on a thread of its own. Letting it go ends it, and waits for its thread,
+/// unless that looks a name up.
 package final class WebFetch: Sendable {
     /// One consumer's. The last is ``WebFetchEvent/ended(_:)``.
     package let events: AsyncStream<WebFetchEvent>
     private let loop: FetchLoop
-    private let thread: RealtimeThread
+    private let thread: WebThread
 
     /// Begins to connect.
     ///
@@ -33,7 +34,7 @@ package final class WebFetch: Sendable {
         self.events = events
         self.loop = loop
         do throws(ThreadError) {
-            thread = try RealtimeThread(name: "dv-web", priority: 0) { _ in
+            thread = try WebThread {
                 unsafe loop.run { handler, owner in
                     unsafe request.withOptions { options in
                         unsafe body.withUnsafeBufferPointer {

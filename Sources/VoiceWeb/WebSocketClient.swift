@@ -15,11 +15,12 @@ package struct WebSocketRequest: Sendable {
     package init(_ address: WebAddress) { self.address = address }
 }
 
-/// A client's WebSocket, on a thread of its own. Letting it go closes it, and waits for its thread.
+/// A client's WebSocket, on a thread of its own. Letting it go closes it, and waits for its thread,
+/// unless that looks a name up.
 package final class WebSocketClient: Sendable {
     package let link: WebSocketLink
     private let loop: WebLoop
-    private let thread: RealtimeThread
+    private let thread: WebThread
 
     /// Begins to connect; ``WebSocketEvent/opened`` or ``WebSocketEvent/ended(_:)`` tells of that.
     package init(_ request: WebSocketRequest) throws(WebSocketFailure) {
@@ -29,7 +30,7 @@ package final class WebSocketClient: Sendable {
         self.loop = loop
         self.link = link
         do throws(ThreadError) {
-            thread = try RealtimeThread(name: "dv-web", priority: 0) { _ in
+            thread = try WebThread {
                 unsafe loop.run { handler, owner in
                     unsafe request.withOptions { unsafe dv_web_connect($0, handler, owner) }
                 } started: { port in
