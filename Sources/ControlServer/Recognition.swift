@@ -13,7 +13,8 @@ actor Recognition {
     private let recogniser: any Recogniser
     /// The last of those that have the recogniser or wait for it.
     private var last: Task<Void, Never>?
-    private var users = 0
+    /// All of those.
+    private var users: Set<Task<Outcome, Never>> = []
     /// The one whose turn is still spoken.
     private var live: Task<Outcome, Never>?
 
@@ -32,7 +33,7 @@ actor Recognition {
     func begin(
         _ sound: AsyncStream<[Float]>, partial: @escaping @Sendable (String) async -> Void
     ) -> Task<Outcome, Never>? {
-        guard users == 0 else { return nil }
+        guard users.allSatisfy(\.isCancelled) else { return nil }
         let task = start(sound, partial: partial)
         live = task
         return task
@@ -57,7 +58,6 @@ actor Recognition {
     private func start(
         _ sound: AsyncStream<[Float]>, partial: @escaping @Sendable (String) async -> Void
     ) -> Task<Outcome, Never> {
-        users += 1
         let task = Task { [recogniser, last] () -> Outcome in
             await last?.value
             guard !Task.isCancelled else { return .success("") }
@@ -67,9 +67,10 @@ actor Recognition {
                 return .failure(error)
             }
         }
+        users.insert(task)
         last = Task {
             _ = await task.value
-            users -= 1
+            users.remove(task)
         }
         return task
     }
@@ -90,17 +91,20 @@ struct SharedRecogniser: Recogniser {
         let (copy, continuation) = AsyncStream.makeStream(
             of: [Float].self, bufferingPolicy: .bufferingOldest(Self.longestBacklog))
         let live = await recognition.begin(copy, partial: partial)
-        var heard: [Float] = []
-        for await samples in sound {
-            heard += samples.prefix(Self.longestTurn - heard.count)
-            continuation.yield(samples)
+        let heard = await withTaskCancellationHandler {
+            var heard: [Float] = []
+            for await samples in sound {
+                heard += samples.prefix(Self.longestTurn - heard.count)
+                continuation.yield(samples)
+            }
+            return heard
+        } onCancel: {
+            // At once: the next turn can then be heard while it is spoken.
+            live?.cancel()
         }
         continuation.finish()
         let isWanted = !Task.isCancelled
-        if let live {
-            if !isWanted { live.cancel() }
-            if await recognition.end(live) { return isWanted ? try await recognition.outcome(of: live) : "" }
-        }
+        if let live, await recognition.end(live) { return isWanted ? try await recognition.outcome(of: live) : "" }
         return isWanted ? try await recognition.recognise(heard) : ""
     }
 }
