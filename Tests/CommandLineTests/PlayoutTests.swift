@@ -43,6 +43,22 @@ struct PlayoutTests {
         #expect(abs(seconds - 2) < 0.3)
     }
 
+    @Test("of which nothing can be played: what is not known is not told as 0")
+    func unplayable() throws {
+        let folder = try TestFolder()
+        // A code 3 packet without its count of frames (RFC 6716 section 3.2.5)
+        let pcap = try folder.write(
+            capture([Captured(milliseconds: 0, number: 0, payload: [0xFF])]), to: "broken.pcap")
+        let arguments = ["playout", "--pcap", pcap, "--out", folder("o.wav")]
+        let result = try ChildProcess.run(arguments + ["--json"])
+        #expect(result.exitCode == 0, "\(result.standardError)")
+        let summary = try #require(result.json?.last)
+        #expect(summary["packets_malformed"] as? Int == 1)
+        for key in ["delay_mean_ms", "delay_p95_ms", "concealed_ratio"] { #expect(summary[key] == nil, "\(key)") }
+        let told = try ChildProcess.run(arguments)
+        #expect(told.standardOutput.contains("time in the buffer   not known"), "\(told.standardOutput)")
+    }
+
     @Test("with a log and a drawing of what happened, where they are asked for")
     func logs() throws {
         let folder = try TestFolder()

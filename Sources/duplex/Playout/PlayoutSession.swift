@@ -76,12 +76,13 @@ struct PlayoutSession: ~Copyable {
     /// What was measured.
     consuming func summary(of capture: PlayoutCapture) -> PlayoutSummary {
         let statistics = buffer.statistics
-        let sound = statistics.decodedSamples + statistics.concealedSamples
-        let emitted = max(statistics.jitterBufferEmittedCount, 1)
         return PlayoutSummary(
-            concealedRatio: Double(statistics.concealedSamples) / Double(max(sound, 1)),
-            delayMeanMs: statistics.jitterBufferDelay / Double(emitted) * 1_000, delayP95Ms: Self.percentile95(delays),
-            lateRatio: Double(statistics.packetsLate) / Double(max(statistics.packetsReceived, 1)),
+            concealedRatio: Self.ratio(
+                Double(statistics.concealedSamples), to: statistics.decodedSamples + statistics.concealedSamples),
+            delayMeanMs: Self.ratio(
+                1_000 * statistics.jitterBufferDelay, to: statistics.jitterBufferEmittedCount),
+            delayP95Ms: Self.percentile95(delays),
+            lateRatio: Self.ratio(Double(statistics.packetsLate), to: statistics.packetsReceived),
             fecRecovered: statistics.fecPacketsReceived - statistics.fecPacketsDiscarded,
             usPerFrameP50: Self.median(Self.sums(costs, of: 960 / Self.blockFrames)),
             frames: statistics.pulledSamples / 960, packetsReceived: statistics.packetsReceived,
@@ -93,14 +94,19 @@ struct PlayoutSession: ~Copyable {
             captureCut: capture.cut)
     }
 
-    private static func percentile95(_ delays: [(milliseconds: Double, frames: UInt64)]) -> Double {
+    /// Nil of nothing.
+    private static func ratio(_ value: Double, to whole: UInt64) -> Double? {
+        whole > 0 ? value / Double(whole) : nil
+    }
+
+    private static func percentile95(_ delays: [(milliseconds: Double, frames: UInt64)]) -> Double? {
         let total = delays.reduce(0) { $0 + $1.frames }
         var counted: UInt64 = 0
         for delay in delays.sorted(by: { $0.milliseconds < $1.milliseconds }) {
             counted += delay.frames
             if Double(counted) >= 0.95 * Double(total) { return delay.milliseconds }
         }
-        return 0
+        return nil
     }
 
     /// The sums of each `count` values in a row.
@@ -108,8 +114,8 @@ struct PlayoutSession: ~Copyable {
         values.indices.dropLast(count - 1).map { start in values[start..<start + count].reduce(0, +) }
     }
 
-    private static func median(_ values: [Double]) -> Double {
-        values.isEmpty ? 0 : values.sorted()[values.count / 2]
+    private static func median(_ values: [Double]) -> Double? {
+        values.isEmpty ? nil : values.sorted()[values.count / 2]
     }
 
     private static func threadMicroseconds() -> Double { Double(RealtimeWatch.cpuNanoseconds()) / 1_000 }
