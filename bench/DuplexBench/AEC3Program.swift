@@ -13,6 +13,8 @@ final class AEC3Program {
     private let process = Process()
     private let requests = Pipe()
     private let answers = Pipe()
+    /// How long one recording may take: a minute of sound takes it a second.
+    private static let longestRun = 600.0
 
     /// nil where DUPLEX_AEC3 names no program.
     init?() throws {
@@ -28,6 +30,8 @@ final class AEC3Program {
 
     /// Processes a recording by a new canceller.
     func run(far: [Float], microphone: [Float], rate: Int) throws -> Run {
+        let limit = ProgramLimit(process, seconds: Self.longestRun)
+        defer { withExtendedLifetime(limit) {} }
         let blocks = microphone.count / (rate / 100)
         let frames = blocks * (rate / 100)
         var request = Data()

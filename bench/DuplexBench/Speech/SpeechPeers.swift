@@ -34,6 +34,9 @@ struct SpeechPeers {
         }
     }
 
+    /// How long all scenes may take.
+    private static let longestRun = 3_600.0
+
     private static func run(_ python: String, _ arguments: [String]) throws -> String {
         let process = Process()
         let output = Pipe()
@@ -41,8 +44,10 @@ struct SpeechPeers {
         process.arguments = ["bench/peers/speech/voice_activity.py"] + arguments
         process.standardOutput = output
         try process.run()
+        let limit = ProgramLimit(process, seconds: longestRun)
         let said = try output.fileHandleForReading.readToEnd() ?? Data()
         process.waitUntilExit()
+        withExtendedLifetime(limit) {}
         guard process.terminationStatus == 0 else { throw SpeechPeerError.failed(python) }
         return String(decoding: said, as: UTF8.self)
     }
