@@ -29,7 +29,7 @@ struct AgentRun {
         // Nothing of either comes back to it: there is no echo.
         let room = VoiceEngine(try configuration(devices.room, "room"))
         let near = VoiceEngine(try configuration(devices.conversation, "conversation"))
-        let ending = await withTaskGroup(of: TalkEnding.self) { group in
+        let ending = await withTaskGroup(of: RunEnding.self) { group in
             group.addTask { await attend(room, near) }
             group.addTask {
                 await interruption.wait()
@@ -62,7 +62,7 @@ struct AgentRun {
         return configuration
     }
 
-    private func attend(_ room: VoiceEngine, _ near: VoiceEngine) async -> TalkEnding {
+    private func attend(_ room: VoiceEngine, _ near: VoiceEngine) async -> RunEnding {
         let conversation: Conversation
         let events = room.events
         do throws(PartnerError) {
@@ -97,9 +97,9 @@ struct AgentRun {
 
     private func firstEnding(
         _ room: VoiceEngine, _ conversation: Conversation, _ events: EventStream
-    ) async -> TalkEnding {
+    ) async -> RunEnding {
         let (turns, continuation) = AsyncStream.makeStream(of: TurnEvent.self, bufferingPolicy: .bufferingNewest(256))
-        return await withTaskGroup(of: TalkEnding?.self) { group in
+        return await withTaskGroup(of: RunEnding?.self) { group in
             group.addTask {
                 do throws(PartnerError) {
                     try await partner.converse(in: conversation) { event in
@@ -171,7 +171,7 @@ struct AgentRun {
 
     private func watch(
         _ events: EventStream, _ conversation: Conversation, _ room: VoiceEngine
-    ) async -> TalkEnding? {
+    ) async -> RunEnding? {
         var own: ParticipantID?
         for await event in events {
             if Console.isUnread { return .unread }

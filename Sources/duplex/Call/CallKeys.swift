@@ -65,7 +65,7 @@ struct CallKeys {
     }
 
     /// Returns when the call is to be left; or when nothing more is pressed, with nil.
-    mutating func obey(_ keys: some AsyncSequence<UInt8, Never>) async -> CallEnding? {
+    mutating func obey(_ keys: some AsyncSequence<UInt8, Never>) async -> RunEnding? {
         for await key in keys {
             guard let key = CallKey(rawValue: key) else { continue }
             if key == .leave { return .interrupted }

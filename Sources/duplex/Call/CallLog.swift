@@ -5,7 +5,7 @@ import VoiceEngine
 /// Tells what happens in a call: NDJSON for scripts, or lines for people, with warnings on stderr.
 final class CallLog: Sendable {
     private let json: Bool
-    private let start = ContinuousClock.now
+    private let clock = RunClock()
     /// What the participants are called, also those who have gone.
     private let names = Mutex<[ParticipantID: String]>([:])
     /// What talkers say, as far as it was heard here.
@@ -19,7 +19,7 @@ final class CallLog: Sendable {
 
     /// The device runs.
     func start(_ formats: DeviceFormats) {
-        let started = CallStarted(formats, timeS: seconds)
+        let started = CallStarted(formats, timeS: clock.seconds)
         if json { Console.emit(started) } else { started.lines.forEach { Console.say($0) } }
     }
 
@@ -96,13 +96,11 @@ final class CallLog: Sendable {
     private func tell(_ event: CallEvent) {
         if json {
             var event = event
-            event.timeS = seconds
+            event.timeS = clock.seconds
             Console.emit(event)
         } else {
             Console.endProgress()
             Console.say(event.detail)
         }
     }
-
-    private var seconds: Double { (start.duration(to: .now).milliseconds / 1_000).rounded(toPlaces: 3) }
 }

@@ -50,7 +50,7 @@ struct CallRun {
         let interruption = Interruption()
         let engine = VoiceEngine(configuration)
         let events = engine.events
-        let ending = await withTaskGroup(of: CallEnding.self) { group in
+        let ending = await withTaskGroup(of: RunEnding.self) { group in
             group.addTask { await converse(engine, events) }
             group.addTask {
                 await interruption.wait()
@@ -75,7 +75,7 @@ struct CallRun {
     // MARK: The call
 
     /// From opening the device to whatever ends the call first.
-    private func converse(_ engine: VoiceEngine, _ events: EventStream) async -> CallEnding {
+    private func converse(_ engine: VoiceEngine, _ events: EventStream) async -> RunEnding {
         let present: [Participant]
         do throws(EngineError) {
             log.start(try await engine.start())
@@ -100,9 +100,9 @@ struct CallRun {
         return nil
     }
 
-    private func firstEnding(_ engine: VoiceEngine, _ events: EventStream, _ present: [Participant]) async -> CallEnding
+    private func firstEnding(_ engine: VoiceEngine, _ events: EventStream, _ present: [Participant]) async -> RunEnding
     {
-        await withTaskGroup(of: CallEnding?.self) { group in
+        await withTaskGroup(of: RunEnding?.self) { group in
             group.addTask { await watch(events, present) }
             group.addTask { await observe(engine) }
             if let keyboard = Keyboard() {
@@ -124,7 +124,7 @@ struct CallRun {
     }
 
     /// Shows the events until one of them ends the call.
-    private func watch(_ events: EventStream, _ present: [Participant]) async -> CallEnding? {
+    private func watch(_ events: EventStream, _ present: [Participant]) async -> RunEnding? {
         for await event in events {
             log.show(event)
             if Console.isUnread { return .unread }
@@ -144,7 +144,7 @@ struct CallRun {
     }
 
     /// Counts, and shows the time, until it is cancelled.
-    private func observe(_ engine: VoiceEngine) async -> CallEnding? {
+    private func observe(_ engine: VoiceEngine) async -> RunEnding? {
         var hasWarned = false
         while !Task.isCancelled {
             await tally.look(at: engine)
@@ -165,32 +165,14 @@ struct CallRun {
         if files?.isWaiting != true { tally.showProgress(isMuted: isMuted) { log.name($0) } }
     }
 
-    private func timeIsUp(after seconds: Double) async -> CallEnding? {
+    private func timeIsUp(after seconds: Double) async -> RunEnding? {
         do { try await Task.sleep(for: .seconds(seconds)) } catch { return nil }
         return .timeIsUp
     }
 
-    private func nobodyCame(within seconds: Double) async -> CallEnding? {
+    private func nobodyCame(within seconds: Double) async -> RunEnding? {
         do { try await Task.sleep(for: .seconds(seconds)) } catch { return nil }
         guard files?.isWaiting == true else { return nil }
         return .failed(Failure(.unavailable, "nobody else came into the room within \(seconds) s"))
-    }
-}
-
-/// Why a call ended.
-enum CallEnding: Sendable {
-    case interrupted, endOfInput, timeIsUp
-    /// Nobody reads stdout any more.
-    case unread
-    case failed(Failure)
-
-    var text: String {
-        switch self {
-        case .interrupted: "interrupted"
-        case .endOfInput: "end of input"
-        case .timeIsUp: "time is up"
-        case .unread: "nobody reads the events"
-        case .failed(let failure): failure.message
-        }
     }
 }

@@ -43,7 +43,7 @@ struct Devices: AsyncParsableCommand {
 
     private func follow() async throws {
         let interruption = Interruption()
-        let start = ContinuousClock.now
+        let clock = RunClock()
         let (changes, continuation) = AsyncStream.makeStream(of: DeviceChange.self)
         // Before the list is read, so that nothing falls between.
         let watcher: DeviceWatcher
@@ -58,7 +58,7 @@ struct Devices: AsyncParsableCommand {
         defer { ending.cancel() }
         var tally = DeviceTally(devices.map(\.name))
         for await change in changes where tally.note(change) {
-            let seconds = (start.duration(to: .now).milliseconds / 1_000).rounded(toPlaces: 3)
+            let seconds = clock.seconds
             if json { emit(change, seconds) } else { Console.say(change.text) }
             if Console.isUnread { break }
         }

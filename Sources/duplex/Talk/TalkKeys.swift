@@ -14,7 +14,7 @@ struct TalkKeys {
     }
 
     /// Nil where the keyboard is gone.
-    func obey(_ keys: AsyncStream<UInt8>) async -> TalkEnding? {
+    func obey(_ keys: AsyncStream<UInt8>) async -> RunEnding? {
         for await key in keys {
             switch key {
             case UInt8(ascii: "q"): return .left

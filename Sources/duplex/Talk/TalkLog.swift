@@ -11,7 +11,7 @@ final class TalkLog: Sendable {
     }
 
     private let json: Bool
-    private let start = ContinuousClock.now
+    private let clock = RunClock()
     private let state = Mutex(State())
 
     init(json: Bool) { self.json = json }
@@ -70,10 +70,10 @@ final class TalkLog: Sendable {
         }
     }
 
-    func end(_ ending: TalkEnding) {
+    func end(_ ending: RunEnding) {
         var summary = state.withLock { $0.summary }
         summary.ending = ending.text
-        summary.timeS = seconds
+        summary.timeS = clock.seconds
         if json { return Console.emit(summary) }
         // What went wrong is told as the error that it is.
         guard case .failed = ending else { return say("\(ending.text): \(summary.text)") }
@@ -87,11 +87,9 @@ final class TalkLog: Sendable {
 
     private func tell(_ event: TalkEvent) {
         var event = event
-        event.timeS = seconds
+        event.timeS = clock.seconds
         Console.emit(event)
     }
-
-    private var seconds: Double { (start.duration(to: .now).milliseconds / 1_000).rounded(toPlaces: 3) }
 }
 
 /// What a talk came to.

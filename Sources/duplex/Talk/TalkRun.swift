@@ -32,7 +32,7 @@ struct TalkRun {
     func run() async throws {
         let interruption = Interruption()
         let engine = VoiceEngine(try options.engineConfiguration(files: files))
-        let ending = await withTaskGroup(of: TalkEnding.self) { group in
+        let ending = await withTaskGroup(of: RunEnding.self) { group in
             group.addTask { await talk(engine) }
             group.addTask {
                 await interruption.wait()
@@ -52,7 +52,7 @@ struct TalkRun {
         if let failure = files?.failure { throw Failure(failure) }
     }
 
-    func talk(_ engine: VoiceEngine) async -> TalkEnding {
+    func talk(_ engine: VoiceEngine) async -> RunEnding {
         let conversation: Conversation
         do throws(PartnerError) {
             Console.progress("making the partner ready")
@@ -75,9 +75,9 @@ struct TalkRun {
         return await firstEnding(conversation, events)
     }
 
-    private func firstEnding(_ conversation: Conversation, _ events: EventStream) async -> TalkEnding {
+    private func firstEnding(_ conversation: Conversation, _ events: EventStream) async -> RunEnding {
         let (failures, continuation) = AsyncStream.makeStream(of: Failure.self)
-        return await withTaskGroup(of: TalkEnding?.self) { group in
+        return await withTaskGroup(of: RunEnding?.self) { group in
             let (ready, readiness) = AsyncStream.makeStream(of: Void.self)
             group.addTask {
                 await converse(conversation, whenReady: { readiness.finish() }, fail: { continuation.yield($0) })
@@ -123,7 +123,7 @@ struct TalkRun {
     private func converse(
         _ conversation: Conversation, whenReady: @Sendable @escaping () -> Void,
         fail: @Sendable @escaping (Failure) -> Void
-    ) async -> TalkEnding? {
+    ) async -> RunEnding? {
         do throws(PartnerError) {
             try await partner.converse(in: conversation) { event in
                 log.show(event)
@@ -138,7 +138,7 @@ struct TalkRun {
         }
     }
 
-    private func watch(_ events: EventStream, _ conversation: Conversation) async -> TalkEnding? {
+    private func watch(_ events: EventStream, _ conversation: Conversation) async -> RunEnding? {
         for await event in events {
             if Console.isUnread { return .unread }
             switch event {
@@ -151,31 +151,12 @@ struct TalkRun {
     }
 
     /// Waits until nobody has had the turn for a while.
-    private func lastAnswer(_ conversation: Conversation) async -> TalkEnding? {
+    private func lastAnswer(_ conversation: Conversation) async -> RunEnding? {
         var idle = Duration.zero
         while idle < Self.silence {
             do { try await Task.sleep(for: Self.period) } catch { return nil }
             idle = conversation.state == .idle ? idle + Self.period : .zero
         }
         return .endOfInput
-    }
-}
-
-/// Why a talk ended.
-enum TalkEnding: Sendable {
-    case interrupted, endOfInput, timeIsUp, left
-    /// Nobody reads stdout any more.
-    case unread
-    case failed(Failure)
-
-    var text: String {
-        switch self {
-        case .interrupted: "interrupted"
-        case .endOfInput: "end of input"
-        case .timeIsUp: "time is up"
-        case .left: "left"
-        case .unread: "nobody reads the events"
-        case .failed(let failure): failure.message
-        }
     }
 }
