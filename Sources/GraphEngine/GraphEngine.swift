@@ -1,6 +1,7 @@
 internal import Synchronization
 internal import VoiceDevices
 public import VoiceEngine
+internal import VoicePartner
 internal import VoiceRealtime
 
 /// Runs a graph of stages that is described and not programmed; docs/graph.md has the shape of a description and the
@@ -80,6 +81,9 @@ public final class GraphEngine: Sendable {
         _ description: GraphDescription, _ library: NodeLibrary, _ environment: GraphEnvironment, _ relay: EventRelay
     ) throws(GraphError) -> [(any GraphNode)?] {
         var nodes: [(any GraphNode)?] = []
+        var environment = environment
+        // Several nodes may ask it at the same time.
+        environment.recogniser = environment.recogniser.map(SerialRecogniser.init)
         for (index, node) in description.nodes.enumerated() {
             let setup = NodeSetup(
                 settings: node.settings, inputs: node.inputs, outputs: node.outputs, environment: environment,

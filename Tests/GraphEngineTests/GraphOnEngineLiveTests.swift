@@ -1,8 +1,10 @@
 import GraphEngine
 import SimulatedCalls
+import Synchronization
 import Testing
 import VoiceDevices
 import VoiceEngine
+import VoicePartner
 import VoiceSimulation
 
 @Suite("A graph on an engine's sound", .serialized, .timeLimit(.minutes(2)))
@@ -57,5 +59,53 @@ struct GraphOnEngineLiveTests {
         try await Task.sleep(for: .milliseconds(100))
         #expect(collected.events.count == count)
         await voice.stop()
+    }
+
+    @Test("Two nodes that want words at the same time get them one after the other")
+    func twoRecognisers() async throws {
+        // Given a graph with two recognisers on an engine's microphone
+        var configuration = EngineConfiguration.headset
+        configuration.device = .custom(try card())
+        configuration.mediaPriority = 0
+        let voice = VoiceEngine(configuration)
+        try await voice.start()
+        let recogniser = BusyRecogniser()
+        let engine = try GraphEngine.createEngine(
+            graph(
+                [node("one", "Recogniser"), node("two", "Recogniser")].joined(separator: ","),
+                [link("inputNode", "one"), link("inputNode", "two")].joined(separator: ",")),
+            environment: GraphEnvironment(recogniser: recogniser))
+        let collected = Collected()
+        try engine.addEventListener("*", "*") { collected($0) }
+        try await engine.start(on: voice)
+        // When both are asked
+        while try await voice.statistics().device.capture.frames < 24_000 {
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        try engine.callAction("one", "transcribe")
+        try engine.callAction("two", "transcribe")
+        func isDone(_ node: String) -> Bool { !collected.named("transcribed", of: node).isEmpty }
+        while !isDone("one") || !isDone("two") { try await Task.sleep(for: .milliseconds(20)) }
+        await engine.stop()
+        await voice.stop()
+        // Then neither has kept the other from being heard
+        #expect(recogniser.most == 1)
+    }
+}
+
+/// Takes its time, and says how many asked it at once.
+private final class BusyRecogniser: Recogniser {
+    private let state = Mutex((now: 0, most: 0))
+
+    var most: Int { state.withLock { $0.most } }
+
+    func recognise(
+        _ sound: AsyncStream<[Float]>, partial: @escaping @Sendable (String) async -> Void
+    ) async throws(PartnerError) -> String {
+        state.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
+        for await _ in sound {}
+        try? await Task.sleep(for: .milliseconds(300))
+        state.withLock { $0.now -= 1 }
+        return "words"
     }
 }
