@@ -12,7 +12,7 @@ struct EchoPathFilterTests {
     /// Energies of the microphone and of what a stage leaves of it over a second each.
     private static func process(
         _ stage: inout LinearStage, _ transform: inout BlockTransform, far: [Float], microphone: [Float],
-        blocks: Range<Int>
+        blocks: Range<Int>, isFarAlone: Bool = false
     ) -> (came: Float, left: Float) {
         var (came, left): (Float, Float) = (0, 0)
         var played = RealVector(count: 160)
@@ -22,7 +22,7 @@ struct EchoPathFilterTests {
             recorded.write(microphone.span.extracting(block * 160..<(block + 1) * 160))
             stage.append(far: played, microphone: recorded)
             stage.advance(&transform)
-            _ = stage.cancel(isPlaying: true, &transform)
+            _ = stage.cancel(isPlaying: true, isFarAlone: isFarAlone, &transform)
             stage.endBlock()
             came += recorded.energy
             left += stage.priorError.energy

@@ -150,7 +150,7 @@ extension NativeEchoCanceller {
     }
 
     private mutating func cancel() {
-        let evidence = linear.cancel(isPlaying: presence.isPlaying, &transform)
+        let evidence = linear.cancel(isPlaying: presence.isPlaying, isFarAlone: isFarAlone, &transform)
         decisions.isShadowTaken = evidence.isReplaced
         let doubt = belief.doubt(
             evidence, isPlaying: presence.isPlaying, isFarAlone: isFarAlone, isKnown: delays.isPathKnown,

@@ -122,6 +122,23 @@ struct EchoPathFilter: ~Copyable {
         }
     }
 
+    /// The filter's own error in the last estimate, which was of this reference, has this power at least in each bin: so
+    /// raises what is expected of the weights, up to their own power, since an estimate that is too loud is wrong by no
+    /// more than all of it.
+    mutating func expect(error power: borrowing RealVector, of reference: borrowing Spectrum) {
+        precondition(power.count == Spectrum.bins && reference.lanes >= lanes)
+        for bin in 0..<Spectrum.bins where power[bin] > uncertainty[bin] {
+            let factor = power[bin] / (uncertainty[bin] + Self.leastNoise)
+            var own: Float = 0
+            for lane in 0..<lanes {
+                let place = bin * lanes + lane
+                variance[place] = max(variance[place], min(factor * variance[place], weights.power(place)))
+                own += variance[place] * reference.power(bin * reference.lanes + lane)
+            }
+            uncertainty[bin] = 0.5 * own
+        }
+    }
+
     /// Any path of the same level and decay may be the true one, up to lane `end`: expects in each bin the error of two
     /// paths, this and another, that have the power which this one has over the neighbouring bins.
     mutating func expectAnotherPath(upTo end: Int) {

@@ -21,6 +21,9 @@ import VoiceSignal
 /// the smaller one and much smaller than the microphone (two-path filtering after K. Ochiai, T. Araseki and T. Ogihara,
 /// "Echo canceler with two echo path models", IEEE Transactions on Communications 25, 1977).
 ///
+/// Where E is louder than D in a bin, the far end alone is heard and W explains most of the microphone, W is wrong in that
+/// bin (``Overestimate``): it learns it anew.
+///
 /// It decides nothing about calls: what a block shows of the path is returned as ``Evidence``, and what to do about it
 /// is the caller's to say. One owner; nothing is allocated after `init`.
 struct LinearStage: ~Copyable {
@@ -63,6 +66,9 @@ struct LinearStage: ~Copyable {
     /// From which ratio of energies to the microphone on an error is not taken for what is left of it; and the weight
     /// of a block in them: 30 ms, where the far end alone does not let it count by itself.
     private static let worse: (ratio: Float, weight: Float) = (1.5, 0.3)
+    /// Share of the microphone's energy that the main filter may leave for it to be right as a whole. After a jump of the
+    /// delay it leaves more than all, and is to be kept as it is.
+    private static let right: Float = 0.5
     /// Range of the scale of what is expected of a path.
     private static let scales: ClosedRange<Float> = 0.05...20
 
@@ -87,6 +93,8 @@ struct LinearStage: ~Copyable {
     private var spectrum = Spectrum()
     private var shadowSpectrum = Spectrum()
     private var errorSpectrum = Spectrum()
+    private var microphoneSpectrum = Spectrum()
+    private var overestimate = Overestimate()
     private let tables = LaneTables()
     /// By how much undoing the emphasis raises the power in each bin.
     private var plainPowers = RealVector(count: Spectrum.bins)
@@ -126,9 +134,13 @@ struct LinearStage: ~Copyable {
 extension LinearStage {
     /// Estimates the echo, learns from the error, and estimates it again.
     ///
-    /// - Parameter isPlaying: whether the far end talks in this block; the path's motion shows only then.
-    mutating func cancel(isPlaying: Bool, _ transform: inout BlockTransform) -> Evidence {
+    /// - Parameters:
+    ///   - isPlaying: whether the far end talks in this block; the path's motion shows only then.
+    ///   - isFarAlone: whether nobody else was heard in the block before.
+    mutating func cancel(isPlaying: Bool, isFarAlone: Bool, _ transform: inout BlockTransform) -> Evidence {
         estimate(&transform)
+        transform.forward(silenceThen: priorError, into: &errorSpectrum)
+        doubtBins(isFarAlone: isFarAlone, &transform)
         learn(&transform)
         if isPlaying { followMotion() }
         let isReplaced = compareShadow()
@@ -191,10 +203,17 @@ extension LinearStage {
         }
     }
 
+    /// A filter that is right as a whole may be wrong in some bins.
+    private mutating func doubtBins(isFarAlone: Bool, _ transform: inout BlockTransform) {
+        transform.forward(silenceThen: emphasised, into: &microphoneSpectrum)
+        overestimate.observe(error: errorSpectrum, microphone: microphoneSpectrum)
+        guard isFarAlone, mainPower < Self.right * micPower else { return }
+        filter.expect(error: overestimate.excess, of: reference.spectra)
+    }
+
     /// Each filter learns from its own error, whose spectrum is that of a block of silence followed by it
-    /// (overlap-save).
+    /// (overlap-save); the main filter's is there.
     private mutating func learn(_ transform: inout BlockTransform) {
-        transform.forward(silenceThen: priorError, into: &errorSpectrum)
         filter.learn(reference.spectra, error: errorSpectrum, tables: tables, into: &spectrum)
         transform.forward(silenceThen: shadowError, into: &errorSpectrum)
         shadow.learn(reference.spectra, error: errorSpectrum, tables: tables, into: &shadowSpectrum)
