@@ -16,23 +16,30 @@ struct TrainingCall {
     /// Frames from the far end to its echo, as somebody says they are; 0: nobody does.
     let hint: Int
 
-    /// - Parameter devices: whether seven calls in ten are through a ``DeviceSound``.
+    /// - Parameter devices: whether three calls of four are through a ``DeviceSound``.
     init(seed: UInt64, voices: Voices, devices: Bool = false) throws {
         var draw = SeededGenerator(seed: seed, stream: "training call")
         let farDecibels = draw.uniform(in: -36 ... -17)
-        let conditions = Self.conditions(farDecibels, &draw)
+        let isDevice = devices && draw.chance(0.75)
+        var conditions = Self.conditions(farDecibels, &draw)
         let echoDecibels = farDecibels - conditions.echoReturnLossDecibels
+        if isDevice { conditions.noise = Self.noise(beside: echoDecibels, &draw) }
         let nearDecibels =
             conditions.echoPath == nil
             ? draw.uniform(in: -45 ... -20) : min(-14, max(-52, echoDecibels + draw.uniform(in: -14...20)))
         let error = draw.chance(0.7) ? draw.uniform(in: -0.008...0.008) : draw.uniform(in: -0.2...0.2)
         hint = draw.chance(0.15) ? max(0, conditions.bulkDelayFrames / 3 + Int(16_000 * error)) : 0
         let cast = Cast(&draw)
-        let spoken = Self.farSound(farDecibels, voices, cast, oddities: cast == .odd ? 0.9 : 0.06, &draw)
-        let talk = Self.nearSound(nearDecibels, voices, cast, oddities: cast == .odd ? 0.9 : 0.15, &draw)
+        var spoken = Self.farSound(farDecibels, voices, cast, oddities: cast == .odd ? 0.9 : 0.06, &draw)
+        if isDevice, draw.chance(0.6) {
+            // What is played comes from a room too, and its noise is never silent.
+            Self.add(Self.hiss(farDecibels - draw.uniform(in: 12...45), &draw), to: &spoken)
+        }
+        var talk = Self.nearSound(nearDecibels, voices, cast, oddities: cast == .odd ? 0.9 : 0.15, &draw)
+        if isDevice, draw.chance(0.6) { talk = Self.reverberant(talk, &draw) }
         let played = draw.chance(0.1) ? try CodecPassage.decoded(spoken) : spoken
         try render(seed, conditions, played: played, spoken: spoken, talk: talk, &draw)
-        if devices, draw.chance(0.7) { pass(through: DeviceSound(&draw), &draw) }
+        if isDevice { pass(through: DeviceSound(&draw), &draw) }
     }
 
     // Who talks.
@@ -121,7 +128,42 @@ struct TrainingCall {
         }
     }
 
+    /// A talk as a microphone across a room hears it: itself, and a tail of noise that dies away.
+    private static func reverberant(_ talk: [Float], _ draw: inout SeededGenerator) -> [Float] {
+        let decay = 6.9 / (48_000 * draw.uniform(in: 0.1...0.6))
+        let (first, level) = (Int(draw.uniform(in: 60...500)), pow(10, draw.uniform(in: -18...0) / 20))
+        var taps = [Float](repeating: 0, count: Int(5 / decay))
+        let power = (1 - exp(-2 * decay)).squareRoot()
+        for index in first..<taps.count {
+            taps[index] = Float(level * power * exp(-decay * Double(index - first)) * draw.gaussian())
+        }
+        taps[0] = 1
+        var convolver = PartitionedConvolver(impulseResponse: taps.span)
+        var heard = talk
+        var span = heard.mutableSpan
+        convolver.process(talk.span, into: &span)
+        return heard
+    }
+
+    /// A far room's noise, between white and the low rumble of a fan.
+    private static func hiss(_ decibels: Double, _ draw: inout SeededGenerator) -> [Float] {
+        let pole = draw.uniform(in: 0...0.97)
+        let gain = pow(10, decibels / 20) * ((1 + pole) / (1 - pole)).squareRoot()
+        var low = 0.0
+        return (0..<frames).map { _ in
+            low += (1 - pole) * (draw.gaussian() - low)
+            return Float(gain * low)
+        }
+    }
+
     // Through what.
+
+    /// The room's noise where devices are: the echo is seldom far above it.
+    private static func noise(beside echoDecibels: Double, _ draw: inout SeededGenerator) -> AmbientNoise {
+        let colours = AmbientNoise.Colour.allCases
+        let level = min(-38, max(-85, echoDecibels - draw.uniform(in: 3...42)))
+        return AmbientNoise(colours[Int(draw.uniform() * Double(colours.count))], levelDecibels: level)
+    }
 
     private static func conditions(_ farDecibels: Double, _ draw: inout SeededGenerator) -> RoomConditions {
         var conditions = RoomConditions()
@@ -256,11 +298,17 @@ private enum ThirdRate {
     }()
 
     static func convert(_ sound: [Float]) -> [Float] {
-        let line = [Float](repeating: 0, count: 2 * half) + sound
-        return stride(from: 0, to: sound.count, by: 3).map { start in
-            var sum: Float = 0
-            for tap in taps.indices { sum += taps[tap] * line[start + tap] }
-            return sum
+        let frames = (sound.count + 2) / 3
+        var made = [Float](repeating: 0, count: frames)
+        // Every third sample, from each of the first three on: for each tap a run of neighbours.
+        let past = [Float](repeating: 0, count: 2 * half)
+        let line = past + sound + [Float](repeating: 0, count: 2)
+        for phase in 0..<3 {
+            let part = stride(from: phase, to: line.count, by: 3).map { line[$0] }
+            for (shift, tap) in stride(from: phase, to: taps.count, by: 3).enumerated() {
+                for index in 0..<frames { made[index] += taps[tap] * part[index + shift] }
+            }
         }
+        return made
     }
 }

@@ -19,7 +19,7 @@ BINS, PADDED_BINS, BANDS, BLOCKS = 161, 168, 31, 1600
 # What the network looks at (ResidualEchoFeatures.swift): in bands and of the block, and of each bin.
 FEATURES, PER_BIN = 7 * BANDS + 5, 8
 # What a record holds besides: features for the second network, and three spectra, of which two are the talkers' and the room's noise.
-ALL_FEATURES, ALL_PER_BIN, SCALE = FEATURES + 2 * BANDS + 1, PER_BIN + 3, 64
+ALL_FEATURES, ALL_PER_BIN, SCALE = FEATURES + 2 * BANDS + 1, PER_BIN + 5, 64
 RECORD = ALL_FEATURES + (ALL_PER_BIN + 6) * BINS
 # Units of the network that is the same for each bin.
 BIN_UNITS = 16

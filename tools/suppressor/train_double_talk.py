@@ -1,13 +1,17 @@
 """Trains the network that judges what is left of an echo while both talk, and writes its weights.
 
-train_double_talk.py RECORDS... --held-out RECORDS --output double-talk-network.bin --checkpoint FILE [--minutes 60]
+train_double_talk.py FOLDER --held-out RECORDS --output double-talk-network.bin --checkpoint FILE [--minutes 60]
 
-RECORDS are files of SuppressorTraining: calls of 1600 blocks, a record of 16-bit floats for each block (SuppressorLesson.swift). Training goes on from the checkpoint if there is one, and writes both files every few minutes. DoubleTalkNetwork.swift
-describes the network and reads the file.
+FOLDER holds files of SuppressorTraining (NAME.records): calls of 1600 blocks, a record of 16-bit floats for each block (SuppressorLesson.swift). Files
+that come while it trains are learned from as well. Training goes on from the checkpoint if there is one, and writes both files every few minutes.
+It runs where JAX does: on a core, or on an accelerator. DoubleTalkNetwork.swift describes the network and reads the file.
 """
 
 import argparse
+import collections
+import concurrent.futures
 import os
+import pathlib
 import pickle
 import time
 
@@ -19,7 +23,7 @@ import numpy as np
 import optax
 
 BINS, PADDED_BINS, BLOCKS = 161, 168, 1600
-FEATURES, PER_BIN = 7 * 31 + 5 + 2 * 31 + 1, 11
+FEATURES, PER_BIN = 7 * 31 + 5 + 2 * 31 + 1, 13
 RECORD = FEATURES + (PER_BIN + 6) * BINS
 SCALE = 64
 # Features of a bin from which training sets out: the estimate's gain and the first network's.
@@ -38,13 +42,34 @@ WEIGHTS = np.where(np.arange(BINS) < 2, 0.1, np.where(np.arange(BINS) < 120, 1, 
 LEAST_GAIN = 1e-3
 
 
-def read(paths):
-    calls = []
-    for path in paths:
-        records = np.memmap(path, np.float16, "r")
-        whole = len(records) // (RECORD * BLOCKS)
-        calls += list(records[: whole * RECORD * BLOCKS].reshape(whole, BLOCKS, RECORD))
-    return calls
+def read(path):
+    """A file's calls: blocks x RECORD each."""
+    records = np.memmap(path, np.float16, "r")
+    whole = len(records) // (RECORD * BLOCKS)
+    return list(records[: whole * RECORD * BLOCKS].reshape(whole, BLOCKS, RECORD))
+
+
+class Calls:
+    """The calls of a folder, which grows."""
+
+    def __init__(self, folder):
+        self.folder, self.known, self.all = pathlib.Path(folder), set(), []
+
+    def look(self):
+        for path in sorted(self.folder.glob("*.records")):
+            if path not in self.known:
+                self.known.add(path)
+                self.all += read(path)
+        return self
+
+    def draw(self, draw, batch):
+        """Pieces of random calls, some of them from the beginning: batch x PIECE x RECORD."""
+        drawn = draw.integers(0, len(self.all), batch)
+        first = np.where(draw.random(batch) < 0.15, 0, draw.integers(0, BLOCKS - PIECE + 1, batch))
+        pieces = np.empty((batch, PIECE, RECORD), np.float16)
+        for piece, call, at in zip(pieces, drawn, first):
+            piece[:] = self.all[call][at : at + PIECE]
+        return pieces
 
 
 def initial(key, width, units, bin_width, bin_units, middle):
@@ -213,9 +238,8 @@ def write(path, network, scaling):
 
 
 def train(calls, held, options):
-    count = len(calls)
     draw = np.random.default_rng(options.seed)
-    some = np.stack([call[::53] for call in calls[:: max(1, count // 200)]])
+    some = np.stack([call[::53] for call in calls.all[:: max(1, len(calls.all) // 200)]])
     bands, bins, *_ = parts(jnp.asarray(some), None)
     scaling = (
         (np.asarray(bands.mean((0, 1))), np.asarray(bands.std((0, 1))) + 1e-2),
@@ -253,22 +277,27 @@ def train(calls, held, options):
 
     # What a step costs is not known beforehand: the rate follows the time.
     begun, last, told_of = time.time() - spent, time.time(), []
+    pool, ahead = concurrent.futures.ThreadPoolExecutor(options.readers), collections.deque()
     while spent < options.minutes * 60:
-        drawn = draw.integers(0, count, options.batch)
-        first = np.where(draw.random(options.batch) < 0.15, 0, draw.integers(0, BLOCKS - PIECE + 1, options.batch))
-        piece = np.stack([calls[c][f : f + PIECE] for c, f in zip(drawn, first)])
+        while len(ahead) <= options.readers:
+            ahead.append(pool.submit(calls.draw, np.random.default_rng(draw.integers(1 << 32)), options.batch))
+        piece = ahead.popleft().result()
         spent = time.time() - begun
         progress = min(1, spent / (options.minutes * 60))
         rate = options.rate * min(1, (step + 1) / 200) * (0.02 + 0.98 * 0.5 * (1 + np.cos(np.pi * progress)))
         network, average, state, told = update(network, average, state, piece, rate)
         step += 1
-        told_of.append([float(value) for value in told])
+        told_of.append(told)
+        # An accelerator is told of no step before it is through with the one before the last.
+        jax.block_until_ready(told_of[-2:][0])
+        if step % 50 == 0:
+            calls.look()
         if step in (20, 100) or time.time() - last > options.every or spent >= options.minutes * 60:
             last = time.time()
             held_out = np.mean([judge(average, unseen[at : at + 6]) for at in range(0, len(unseen), 6)], 0)
-            learned = np.mean(told_of[-200:], 0)
+            learned = np.mean(np.array(told_of[-200:]), 0)
             print(
-                f"{step} steps, {spent / 60:.1f} min: {learned[0]:.5f} {learned[1]:.2f} dB, held out {held_out[0]:.5f} {held_out[1]:.2f} dB",
+                f"{step} steps, {spent / 60:.1f} min, {len(calls.all)} calls: {learned[0]:.5f} {learned[1]:.2f} dB, held out {held_out[0]:.5f} {held_out[1]:.2f} dB",
                 flush=True,
             )
             save()
@@ -276,18 +305,19 @@ def train(calls, held, options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("records", nargs="+")
+    parser.add_argument("records", help="folder of them")
     parser.add_argument("--held-out", required=True, help="records that are judged by and not learned from")
     parser.add_argument("--output", required=True)
     parser.add_argument("--checkpoint", required=True)
     parser.add_argument("--minutes", type=float, default=60, help="of training, on the machine it runs on")
     parser.add_argument("--every", type=float, default=240, help="seconds between checkpoints")
-    parser.add_argument("--batch", type=int, default=16, help="pieces of 2.4 s that are learned from at once")
+    parser.add_argument("--batch", type=int, default=16, help="pieces of 2.4 s that are learned from at once; an accelerator takes 96")
+    parser.add_argument("--readers", type=int, default=1, help="threads that read them")
     parser.add_argument("--rate", type=float, default=2e-3)
-    parser.add_argument("--width", type=int, default=96, help="of the first layer")
-    parser.add_argument("--units", type=int, default=96, help="of the recurrent layer")
-    parser.add_argument("--bin-width", type=int, default=24, help="of the layer that is the same for each bin")
-    parser.add_argument("--bin-units", type=int, default=24, help="of its first recurrent layer")
+    parser.add_argument("--width", type=int, default=128, help="of the first layer")
+    parser.add_argument("--units", type=int, default=128, help="of the recurrent layer")
+    parser.add_argument("--bin-width", type=int, default=32, help="of the layer that is the same for each bin")
+    parser.add_argument("--bin-units", type=int, default=32, help="of its first recurrent layer")
     parser.add_argument("--middle", type=int, default=16, help="of its second recurrent layer")
     parser.add_argument(
         "--price", type=float, nargs=4, default=(2.0, 2.0, 1.0, 0.002),
@@ -295,7 +325,10 @@ def main():
     )
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    train(read(options.records), read([options.held_out]), options)
+    calls = Calls(options.records).look()
+    if not calls.all:
+        parser.error(f"no calls in {options.records}: SuppressorTraining makes some")
+    train(calls, read(options.held_out), options)
 
 
 if __name__ == "__main__":

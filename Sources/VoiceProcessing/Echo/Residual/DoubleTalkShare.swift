@@ -6,7 +6,7 @@
 ///
 /// Where the linear stage leaves much of an echo, the others take quiet talkers for it. There a near end that is heard
 /// is not suppressed further than the network says (``floor(_:of:)``). Where the linear stage leaves little, they are
-/// the better judges, and the floor fades. Figures: docs/decisions/090.
+/// the better judges, and the floor fades. Figures: docs/decisions/090, 099.
 struct DoubleTalkShare {
     /// Powers of the network's gain and of the others' product.
     typealias Powers = (network: Float, others: Float)
@@ -40,8 +40,8 @@ struct DoubleTalkShare {
     var alone: Powers = (0.3, 1)
     var both: Powers = (0.85, 0.4)
 
-    /// Lowest gain where a near end surely is and the network's own gain is 1.
-    var least: Float = 0.8
+    /// Share of the network's own gain below which none is where a near end surely is.
+    var least: Float = 1
     /// Amplitude of the echo estimate that stays in the error where the linear stage is good, -32 dB, and where it is
     /// not, -20 dB.
     var leakage: Range = (0.025, 0.1)
@@ -80,7 +80,6 @@ struct DoubleTalkShare {
     /// - Parameter block: ``floor(of:)`` of its block.
     func floor(_ block: Float, of bin: Bin) -> Float {
         block * Self.progress(bin.leakage.squareRoot(), leakage) * Self.progress(bin.overNoise, overNoise) * bin.gain
-            * bin.gain.squareRoot()
     }
 
     /// 0...1: how far a value has come in a range.

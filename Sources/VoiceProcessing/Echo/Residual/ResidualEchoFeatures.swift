@@ -21,10 +21,10 @@ struct ResidualEchoFeatures: ~Copyable {
     static let perBlock = 5
     static let inBands = perBand * (edges.count - 1) + perBlock
     static let perBin = 8
-    /// The same with what ``DoubleTalkNetwork`` looks at besides: two features of a band, one of the block, three of a
+    /// The same with what ``DoubleTalkNetwork`` looks at besides: two features of a band, one of the block, five of a
     /// bin.
     static let allInBands = inBands + 2 * (edges.count - 1) + 1
-    static let allPerBin = perBin + 3
+    static let allPerBin = perBin + 5
     /// Added to powers before their logarithms are taken; lowest gain that is told from none.
     private static let least: (power: Float, gain: Float) = (1e-6, 0.01)
     /// Largest magnitude of a feature, in bands and in bins.
@@ -48,7 +48,7 @@ struct ResidualEchoFeatures: ~Copyable {
     private enum Row: Int {
         case error, residual, echo, uncertainty, gain, usualError, usualEcho, coherence
         // For the second network only.
-        case microphone, leftCoherence, opinion
+        case microphone, leftCoherence, opinion, phase, usualPhase
     }
 
     /// Rows of powers that are told relative to the error's.
@@ -93,8 +93,11 @@ struct ResidualEchoFeatures: ~Copyable {
             let im = error.imaginary[bin] * echo.real[bin] - error.real[bin] * echo.imaginary[bin]
             cross.real[bin] += Self.weight * (re - cross.real[bin])
             cross.imaginary[bin] += Self.weight * (im - cross.imaginary[bin])
-            let alike = cross.power(bin) / (errorPower[bin] * echoPower[bin] + 1e-20)
-            put(.leftCoherence, bin, 2 * min(1, alike) - 1)
+            // An echo that a device turns up and down is left in phase with its estimate, or against it.
+            put(.phase, bin, re / (left * echoed + 1e-20).squareRoot())
+            let powers = errorPower[bin] * echoPower[bin] + 1e-20
+            put(.leftCoherence, bin, 2 * min(1, cross.power(bin) / powers) - 1)
+            put(.usualPhase, bin, cross.real[bin] / powers.squareRoot())
         }
         describeBands(microphone, estimate)
         add(talk.farOnly)

@@ -18,6 +18,8 @@ import VoiceSignal
 /// knows what devices leave while both talk. The estimate keeps its part in that (``DoubleTalkShare``): it is as sure
 /// of a talker who is like nobody that the networks have learned from.
 ///
+/// The room's noise goes down with the echo, also where somebody talks (``NoiseBesideEcho``).
+///
 /// The gains are put to work as a linear-phase filter of 129 taps: 4 ms of delay, no musical noise, no blocks to be
 /// heard.
 struct ResidualEchoSuppressor: ~Copyable {
@@ -117,6 +119,7 @@ struct ResidualEchoSuppressor: ~Copyable {
     private var talkGain = RealVector(count: bins)
     /// Share of what is left that this network takes for a near end, in amplitude, over 30 ms.
     private var ownNear: Float = 0
+    private var noise = NoiseBesideEcho()
     private var gain = RealVector(count: bins, repeating: 1)
     private var response = Spectrum()
     private var filter = CrossfadedFilter(reach: delay, gain: 1)
@@ -176,6 +179,8 @@ struct ResidualEchoSuppressor: ~Copyable {
         // Where there can be no echo, the room is heard alone.
         if presence.isLive { comfort.listen(error, beside: estimate.residual) } else { comfort.listen(error) }
         combineOpinions()
+        if presence.isLive, !isUnsure { noise.lower(&gain, of: error, by: comfort) }
+        limitGain()
         makeFilter(presence: presence.presence, isUnsure: isUnsure, &transform)
         apply(newError, newMic, presence.presence, into: &output)
         comfort.add(to: &output)
@@ -246,12 +251,16 @@ struct ResidualEchoSuppressor: ~Copyable {
             let noise = max(floor[bin], Self.lowNoise * comfort.noise(in: bin))
             let overNoise = talk.errorPower[bin] / (noise + 1e-12)
             let seen = DoubleTalkShare.Bin(gain: talkGain[bin], leakage: leakage[bin], overNoise: overNoise)
-            gain[bin] = max(tuning.floor.all, share.floor(least, of: seen))
+            gain[bin] = share.floor(least, of: seen)
         }
         let powers = share.powers(near: near)
         talkGain.raise(to: powers.network)
         opinion.raise(to: powers.others)
         for bin in 0..<Self.bins { gain[bin] = max(gain[bin], talkGain[bin] * opinion[bin]) }
+    }
+
+    private mutating func limitGain() {
+        for bin in 0..<Self.bins { gain[bin] = max(tuning.floor.all, gain[bin]) }
     }
 
     /// The share of what is left that gains let pass, in amplitude: what a network takes for a near end.
