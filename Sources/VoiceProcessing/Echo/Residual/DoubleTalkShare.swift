@@ -6,7 +6,7 @@
 ///
 /// Where the linear stage leaves much of an echo, the others take quiet talkers for it. There a near end that is heard
 /// is not suppressed further than the network says (``floor(_:of:)``). Where the linear stage leaves little, they are
-/// the better judges, and the floor fades. Figures: docs/decisions/090, 099.
+/// the better judges, and the floor fades. Figures: docs/decisions/090, 100.
 struct DoubleTalkShare {
     /// Powers of the network's gain and of the others' product.
     typealias Powers = (network: Float, others: Float)

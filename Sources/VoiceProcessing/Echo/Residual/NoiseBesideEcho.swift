@@ -3,7 +3,7 @@ import VoiceSignal
 /// Takes the room's noise down while there is an echo, as far as it goes down with the echo where nobody talks.
 ///
 /// A suppressor takes the noise of a bin with its echo. If it stays beside a talker, it comes and goes with them, and on
-/// recordings of devices it is most of what is left (docs/decisions/099). A Wiener gain, its prior signal to noise
+/// recordings of devices it is most of what is left (docs/decisions/100). A Wiener gain, its prior signal to noise
 /// decision-directed (Y. Ephraim, D. Malah, "Speech enhancement using a minimum mean-square error short-time spectral
 /// amplitude estimator", 1984), over the noise that ``ComfortNoise`` knows and puts back in part. Allocates when made
 /// and never after. One owner.
@@ -27,7 +27,7 @@ struct NoiseBesideEcho: ~Copyable {
             let prior = Self.decision * passed[bin] + (1 - Self.decision) * max(posterior - 1, 0)
             let gain = prior / (1 + prior)
             passed[bin] = gain * gain * posterior
-            gains[bin] *= max(gain, Self.least)
+            gains[bin] = max(gains[bin] * gain, min(gains[bin], Self.least))
         }
     }
 }

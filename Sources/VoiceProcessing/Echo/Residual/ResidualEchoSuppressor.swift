@@ -178,7 +178,8 @@ struct ResidualEchoSuppressor: ~Copyable {
         findEstimate()
         // Where there can be no echo, the room is heard alone.
         if presence.isLive { comfort.listen(error, beside: estimate.residual) } else { comfort.listen(error) }
-        combineOpinions()
+        // Where there can be no echo, a network that looks for one has nothing to say.
+        combineOpinions(presence.isLive ? tuning.doubleTalk : .none)
         if presence.isLive, !isUnsure { noise.lower(&gain, of: error, by: comfort) }
         limitGain()
         makeFilter(presence: presence.presence, isUnsure: isUnsure, &transform)
@@ -231,7 +232,7 @@ struct ResidualEchoSuppressor: ~Copyable {
         }
     }
 
-    private mutating func combineOpinions() {
+    private mutating func combineOpinions(_ share: DoubleTalkShare) {
         features.observe(error: error, echo: echo, microphone: mic, talk: talk, estimate: estimate)
         network.run(features, into: &opinion)
         let near = Self.share(passing: opinion, of: error)
@@ -240,7 +241,6 @@ struct ResidualEchoSuppressor: ~Copyable {
         opinion.raise(to: power)
         doubleTalk.run(features, into: &talkGain)
         ownNear += Self.nearWeight * (Self.share(passing: talkGain, of: error) - ownNear)
-        let share = tuning.doubleTalk
         let least = share.floor(
             of: DoubleTalkShare.Block(
                 near: near, ownNear: ownNear, farOnly: talk.farOnly, doubt: estimate.doubt,
