@@ -49,6 +49,24 @@ struct OverestimateTests {
         #expect(overestimate.excess[Self.tone.bin] < errorSpectrum.power(Self.tone.bin))
     }
 
+    @Test("are none where most are wrong: the echo has jumped")
+    func jump() {
+        // Given an error that is twice the microphone, everywhere
+        let microphone = noise(seconds: 1, rate: Self.rate, seed: 4, level: -40)
+        let error = microphone.map { 2 * $0 }
+        var transform = BlockTransform()
+        var (errorSpectrum, microphoneSpectrum) = (Spectrum(), Spectrum())
+        var overestimate = Overestimate()
+        for number in 0..<100 {
+            Self.spectrum(error, block: number, &transform, into: &errorSpectrum)
+            Self.spectrum(microphone, block: number, &transform, into: &microphoneSpectrum)
+            // When
+            overestimate.observe(error: errorSpectrum, microphone: microphoneSpectrum)
+            // Then
+            for bin in 0..<Spectrum.bins { #expect(overestimate.excess[bin] == 0) }
+        }
+    }
+
     /// What a stage leaves of a second, after a tone in the noise that it has learned has become 20 dB softer in the room
     /// and in nothing that it can hear otherwise.
     private static func left(isFarAlone: Bool) -> (came: Float, early: Float, late: Float) {

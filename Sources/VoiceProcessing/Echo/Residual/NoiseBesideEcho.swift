@@ -10,8 +10,8 @@ import VoiceSignal
 struct NoiseBesideEcho: ~Copyable {
     /// Weight of the past in the prior.
     private static let decision: Float = 0.92
-    /// Lowest gain: -12 dB.
-    private static let least: Float = 0.25
+    /// Lowest gain: -10 dB.
+    private static let least: Float = 0.32
     /// Added to powers that are divided by.
     private static let tiny: Float = 1e-12
 
