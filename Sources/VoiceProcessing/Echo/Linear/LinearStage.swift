@@ -21,8 +21,8 @@ import VoiceSignal
 /// the smaller one and much smaller than the microphone (two-path filtering after K. Ochiai, T. Araseki and T. Ogihara,
 /// "Echo canceler with two echo path models", IEEE Transactions on Communications 25, 1977).
 ///
-/// Where E is louder than D in a bin, the far end alone is heard and W explains most of the microphone, W is wrong in that
-/// bin (``Overestimate``): it learns it anew.
+/// Where E is louder than D in a bin, the far end alone is heard and W explains most of the microphone, W is wrong in
+/// that bin (``Overestimate``): it learns it anew.
 ///
 /// It decides nothing about calls: what a block shows of the path is returned as ``Evidence``, and what to do about it
 /// is the caller's to say. One owner; nothing is allocated after `init`.
