@@ -55,7 +55,8 @@ struct OverestimateTests {
         let microphone = noise(seconds: 1, rate: Self.rate, seed: 4, level: -40)
         let error = microphone.map { 2 * $0 }
         var transform = BlockTransform()
-        var (errorSpectrum, microphoneSpectrum) = (Spectrum(), Spectrum())
+        var errorSpectrum = Spectrum()
+        var microphoneSpectrum = Spectrum()
         var overestimate = Overestimate()
         for number in 0..<100 {
             Self.spectrum(error, block: number, &transform, into: &errorSpectrum)
