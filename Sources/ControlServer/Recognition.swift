@@ -8,17 +8,13 @@ actor Recognition {
     /// Hz.
     static let rate = 16_000
 
-    typealias Outcome = Result<String, PartnerError>
+    private var queue: RecogniserQueue
+    /// The turns that the recogniser hears, or that wait for it.
+    private var turns: Set<QueuedTurn> = []
+    /// The one that is still spoken.
+    private var live: QueuedTurn?
 
-    private let recogniser: any Recogniser
-    /// The last of those that have the recogniser or wait for it.
-    private var last: Task<Void, Never>?
-    /// All of those.
-    private var users: Set<Task<Outcome, Never>> = []
-    /// The one whose turn is still spoken.
-    private var live: Task<Outcome, Never>?
-
-    init(_ recogniser: any Recogniser) { self.recogniser = recogniser }
+    init(_ recogniser: any Recogniser) { queue = RecogniserQueue(recogniser) }
 
     /// The words of a turn, mono at ``rate``. Cancelled: nobody wants them any more.
     func recognise(_ samples: [Float]) async throws(PartnerError) -> String {
@@ -26,53 +22,36 @@ actor Recognition {
         let (sound, continuation) = AsyncStream.makeStream(of: [Float].self)
         continuation.yield(samples)
         continuation.finish()
-        return try await outcome(of: start(sound) { _ in })
+        return try await append(sound) { _ in }.text
     }
 
     /// Has the recogniser hear a turn that is still spoken; nil where somebody else has it.
     func begin(
         _ sound: AsyncStream<[Float]>, partial: @escaping @Sendable (String) async -> Void
-    ) -> Task<Outcome, Never>? {
-        guard users.allSatisfy(\.isCancelled) else { return nil }
-        let task = start(sound, partial: partial)
-        live = task
-        return task
+    ) -> QueuedTurn? {
+        guard turns.allSatisfy(\.isCancelled) else { return nil }
+        let turn = append(sound, partial: partial)
+        live = turn
+        return turn
     }
 
     /// That turn has been spoken. False where it had to make room meanwhile, so that nothing comes of it.
-    func end(_ task: Task<Outcome, Never>) -> Bool {
-        guard live == task else { return false }
+    func end(_ turn: QueuedTurn) -> Bool {
+        guard live == turn else { return false }
         live = nil
         return true
     }
 
-    /// What has come of a turn. Cancelled: nobody wants it any more.
-    func outcome(of task: Task<Outcome, Never>) async throws(PartnerError) -> String {
-        try await withTaskCancellationHandler {
-            await task.value
-        } onCancel: {
-            task.cancel()
-        }.get()
-    }
-
-    private func start(
+    private func append(
         _ sound: AsyncStream<[Float]>, partial: @escaping @Sendable (String) async -> Void
-    ) -> Task<Outcome, Never> {
-        let task = Task { [recogniser, last] () -> Outcome in
-            await last?.value
-            guard !Task.isCancelled else { return .success("") }
-            do throws(PartnerError) {
-                return .success(try await recogniser.recognise(sound, partial: partial))
-            } catch {
-                return .failure(error)
-            }
+    ) -> QueuedTurn {
+        let turn = queue.append(sound, partial: partial)
+        turns.insert(turn)
+        Task {
+            await turn.finish()
+            turns.remove(turn)
         }
-        users.insert(task)
-        last = Task {
-            _ = await task.value
-            users.remove(task)
-        }
-        return task
+        return turn
     }
 }
 
@@ -104,7 +83,7 @@ struct SharedRecogniser: Recogniser {
         }
         continuation.finish()
         let isWanted = !Task.isCancelled
-        if let live, await recognition.end(live) { return isWanted ? try await recognition.outcome(of: live) : "" }
+        if let live, await recognition.end(live) { return isWanted ? try await live.text : "" }
         return isWanted ? try await recognition.recognise(heard) : ""
     }
 }

@@ -77,6 +77,17 @@ struct PlayoutTests {
         expectFailure(try ChildProcess.run(refused), code: 64, saying: "choose another file")
     }
 
+    @Test("and refuses to write one of its files over another, by whatever name", arguments: ["new", "old"])
+    func sameFile(_ name: String) throws {
+        let folder = try TestFolder()
+        let pcap = try folder.write(capture(packets: 20), to: "call.pcap")
+        try folder.write([], to: "old")
+        let twice = ["playout", "--pcap", pcap, "--out", folder("o.wav"), "--log", folder(name)]
+        let result = try ChildProcess.run(twice + ["--plot", folder.path + "/./" + name])
+        expectFailure(result, code: 64, saying: "is the file of --log too; choose another one")
+        #expect(!FileManager.default.fileExists(atPath: folder("o.wav")))
+    }
+
     @Test("as far as it can be read, which is told")
     func truncated() throws {
         let folder = try TestFolder()

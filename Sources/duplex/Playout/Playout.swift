@@ -65,8 +65,9 @@ struct Playout: AsyncParsableCommand {
             for (path, option) in [(log, "--log"), (plot, "--plot")] {
                 guard let path else { continue }
                 try OutputFile.check(path, option: option)
-                try OutputFile.check(path, option: option, isNoneOf: [pcap, out])
+                try OutputFile.check(path, option: option, isNoneOf: [pcap])
             }
+            try OutputFile.checkAreApart(("--out", out), ("--log", log), ("--plot", plot))
             let choice = PlayoutCapture.Choice(payloadType: payloadType, source: ssrc)
             let capture = try PlayoutCapture(path: pcap, choice: choice)
             describe(capture)
