@@ -36,8 +36,10 @@ enum RoomLimits {
     /// Rejoins of one participant, each of which costs a whole roster. More are dropped, and repeated by the client.
     static let resumptions = RateLimit(burst: 5, interval: .seconds(1))
 
-    /// Joins of one identity, each of which is told to the whole room. More are dropped, and repeated by the client.
-    static let joinsOfIdentity = RateLimit(burst: 5, interval: .seconds(1))
+    /// Joins of one identity, each of which is told to the whole room, and whose streams each listener's keys remember
+    /// for good (`SRTPStreams.limit`): whoever does nothing else uses them up in 85 minutes. More are dropped, and
+    /// repeated by the client.
+    static let joinsOfIdentity = RateLimit(burst: 20, interval: .seconds(5))
 
     /// Tokens from all addresses: at 160 µs for the most expensive of them, 6 % of a processor.
     static let joins = RateLimit(burst: 512, interval: .microseconds(2500))

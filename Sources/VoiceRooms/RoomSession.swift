@@ -23,6 +23,8 @@ package struct RoomSession: Sendable {
     /// The grant in force, nil before the join.
     package internal(set) var grant: JoinGrant?
 
+    /// The next join, which has what was asked for since the last one: a server that does not know the client any more
+    /// is to have it as it was.
     var request: JoinRequest
     var outbox = Outbox()
     /// Whether `join` has yet to go out by this path.
@@ -119,6 +121,19 @@ package struct RoomSession: Sendable {
         switch state {
         case .joined, .reconnecting: try append(message)
         case .idle, .joining, .leaving, .ended: throw .notJoined
+        }
+        rejoin(with: message)
+    }
+
+    /// Has the next join ask for what `message` asks for.
+    private mutating func rejoin(with message: RoomMessage) {
+        switch message {
+        case .setRole(let role): request.role = role
+        // A join has no name to publish by: the stream is asked for again after it.
+        case .publish(let stream, let policy, let name) where stream == grant?.streams.first:
+            request.publishing = name.isEmpty ? policy : nil
+        case .unpublish(let stream) where stream == grant?.streams.first?.stream: request.publishing = nil
+        default: break
         }
     }
 

@@ -159,8 +159,8 @@ extension RoomSession {
             }
         case .removed(.restarting) where state == .joined || state == .reconnecting:
             if state == .joined { reconnect(now: now) } else { attempt(now: now) }
-        case .removed(let reason):
-            end(.removed(reason))
+        case .removed where state == .leaving: end(.left(acknowledged: true))
+        case .removed(let reason): end(.removed(reason))
         case .refused(let refusal, let versions) where state == .joining || state == .reconnecting:
             handleRefusal(refusal, versions, now: now)
         default:
@@ -199,12 +199,14 @@ extension RoomSession {
             events.append(.attributesChanged(participant, attributes))
         case .roleChanged(let participant, let role):
             try roster.update(participant) { $0.role = role }
+            if participant == grant?.participant { request.role = role }
             events.append(.roleChanged(participant, role))
         case .subscriptionChanged(let stream, let isSubscribed):
             events.append(.subscriptionChanged(stream, isSubscribed))
         case .heard(let participant, let report): events.append(.heard(by: participant, report))
         case .requestRefused(let request, let subject, let refusal):
             if request == .renew { judgedToken = self.request.token }
+            if request == .setRole, let grant, let role = roster[grant.participant]?.role { self.request.role = role }
             events.append(.requestRefused(request, subject: subject, refusal))
         case .renewed(let expiresIn):
             judgedToken = request.token

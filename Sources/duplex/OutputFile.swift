@@ -41,7 +41,7 @@ enum OutputFile {
     }
 
     /// Throws where one of the options would write over what another one has written; those without a path write nothing.
-    static func checkAreApart(_ outputs: (option: String, path: String?)...) throws {
+    static func checkAreApart(_ outputs: [(option: String, path: String?)]) throws {
         var taken: [(option: String, place: Place)] = []
         for (option, path) in outputs {
             guard let path, let place = Place(path) else { continue }

@@ -36,6 +36,9 @@ struct AecBatchTests {
             ])
         #expect(AecBatch.names(items) == ["a", "x"])
         #expect(AecBatch.names(items + items) == ["a", "x", "a-2", "x-2"])
+        // The page that leads to the others
+        let first = AecManifest.Item(mic: "index_mic.wav", ref: "index_ref.wav", out: nil, near: nil)
+        #expect(AecBatch.names([first]) == ["index-2"])
     }
 
     @Test("a manifest is CSV or JSON, and says where it is wrong")
@@ -47,6 +50,8 @@ struct AecBatchTests {
         ]
         let csv = "mic,ref,out\r\n\"m,1.wav\",/r.wav,o.wav\r\n\n\"m\"\"2.wav\", r2.wav ,\n"
         #expect(try AecManifest.read(folder.write(Array(csv.utf8), to: "a.csv")) == expected)
+        let ofSpreadsheet = [0xEF, 0xBB, 0xBF] + Array(csv.utf8)
+        #expect(try AecManifest.read(folder.write(ofSpreadsheet, to: "b.csv")) == expected)
         let json = """
             {"mic": "m,1.wav", "ref": "/r.wav", "out": "o.wav"}
             {"mic": "m\\"2.wav", "ref": "r2.wav"}

@@ -168,6 +168,20 @@ struct AecTests {
             saying: "--stage linear is what --backend native has")
     }
 
+    @Test("the largest numbers that a file can hold are processed, and drawn")
+    func hugeSamples() throws {
+        let folder = try TestFolder()
+        let steps = (0..<44_100).map { Float($0 / 40 % 2 == 0 ? 3.3e38 : -3.3e38) }
+        try AudioFile.write(steps, to: folder("mic.wav"), sampleRate: 44_100, encoding: .float32)
+        try folder.speak("ref.wav", seconds: 1, seed: 3)
+        let run = try ChildProcess.run([
+            "aec", "--mic", folder("mic.wav"), "--ref", folder("ref.wav"), "--out", folder("o.wav"), "--report",
+            folder("report"),
+        ])
+        #expect(run.exitCode == 0, "\(run.standardError)")
+        #expect(FileManager.default.fileExists(atPath: folder("report/index.html")))
+    }
+
     @Test("a delay that jumps does not drift")
     func jump() throws {
         let (far, early) = Self.noise(seconds: 14, delay: 800)

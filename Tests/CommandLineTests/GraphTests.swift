@@ -39,6 +39,19 @@ struct GraphTests {
         #expect(kept.samples.count < output.samples.count)
     }
 
+    @Test("run refuses an output that a sink of the graph writes too, by whatever name")
+    func sameFile() throws {
+        let folder = try TestFolder()
+        try Data(Self.graph.utf8).write(to: URL(filePath: folder("graph.json")))
+        try folder.speak("in.wav", seconds: 0.2, seed: 7)
+        let result = try ChildProcess.run([
+            "graph", "run", folder("graph.json"), "--input", folder("in.wav"), "--folder", folder.path,
+            "--output", folder.path + "/./kept.wav",
+        ])
+        expectFailure(result, code: 64, saying: "is the file of --output too")
+        #expect(!FileManager.default.fileExists(atPath: folder("kept.wav")))
+    }
+
     @Test("check names every fault and exits with 66; draw gives SVG whose text is escaped")
     func checkAndDraw() throws {
         let folder = try TestFolder()

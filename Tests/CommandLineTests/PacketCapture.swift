@@ -17,6 +17,23 @@ enum PacketCapture {
         return file
     }
 
+    /// The same in libpcap's newer format (pcapng), with times in whole seconds, all of whose bits are free.
+    static func wholeSeconds(_ packets: [(seconds: UInt64, bytes: [UInt8])]) -> [UInt8] {
+        func block(_ type: UInt32, _ body: [UInt8]) -> [UInt8] {
+            let padded = body + [UInt8](repeating: 0, count: -body.count & 3)
+            let length = little(UInt32(padded.count + 12))
+            return little(type) + length + padded + length
+        }
+        let section = little(0x1A2B_3C4D) + [1, 0, 0, 0] + [UInt8](repeating: 0xFF, count: 8)
+        // The option if_tsresol, of 1 byte: the exponent of 10, then the end of the options
+        let interface = [UInt8(rawIP), 0, 0, 0] + little(snapshotBytes) + [9, 0, 1, 0, 0, 0, 0, 0] + little(0)
+        return packets.reduce(block(0x0A0D_0D0A, section) + block(1, interface)) { file, packet in
+            let count = little(UInt32(packet.bytes.count))
+            let time = little(UInt32(packet.seconds >> 32)) + little(UInt32(truncatingIfNeeded: packet.seconds))
+            return file + block(6, little(0) + time + count + count + packet.bytes)
+        }
+    }
+
     /// An IPv4 packet from loopback to loopback with this UDP payload (RFC 791).
     static func ipv4(_ payload: [UInt8]) -> [UInt8] {
         let segment = udp(payload)

@@ -1,6 +1,7 @@
 import TestCases
 import Testing
-import VoiceDevices
+
+@testable import VoiceDevices
 
 #if canImport(Glibc)
     import Glibc
@@ -41,6 +42,27 @@ struct AudioFileTests {
         try writer.write(samples.span)
         #expect(try AudioFile.read(folder.file("u.wav")).samples == samples)
         try writer.close()
+    }
+
+    @Test("What a WAV file cannot state the length of is refused, and what is before it stays")
+    func limit() throws {
+        let path = folder.file("long.wav")
+        var writer = try AudioFileWriter(path, sampleRate: 48_000, encoding: .int16, limit: 2_000)
+        let block = [Float](repeating: 0.25, count: 480)
+        try writer.write(block.span)
+        try writer.write(block.span)
+        var refusal: AudioFileError?
+        do { try writer.write(block.span) } catch { refusal = error }
+        #expect(refusal == .unwritable(path: path, reason: "a WAV file holds no more than 4 GiB"))
+        try writer.close()
+        #expect(try AudioFile.read(path).samples.count == 960)
+    }
+
+    @Test("Of the largest finite numbers resampling makes none that is not finite")
+    func overshoot() throws {
+        let steps = (0..<4_410).map { Float($0 / 40 % 2 == 0 ? 3.3e38 : -3.3e38) }
+        try AudioFile.write(steps, to: folder.file("huge.wav"), sampleRate: 44_100, encoding: .float32)
+        #expect(try AudioFile.read(folder.file("huge.wav")).samples.allSatisfy(\.isFinite))
     }
 
     @Test("Beyond full scale is limited; what is no number is silence")

@@ -1,9 +1,11 @@
+import Foundation
 import Synchronization
 import Testing
 import VoiceRealtime
 import VoiceSimulation
 import VoiceWire
 
+@testable import VoiceDevices
 @testable import VoiceEngine
 
 @Suite("A call outlives its devices, in virtual time")
@@ -163,6 +165,42 @@ struct DeviceRouteTests {
         #expect(rig.takeRouteEvents().count == 1)
         rig.run(.seconds(1))
         #expect(rig.hearsTalker())
+    }
+
+    @Test("a default that is chosen later is followed from then on, and no longer than it is chosen")
+    func defaultChosenLater() throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "asound-\(UUID().uuidString)").path()
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        func setMeaning(_ type: String) throws {
+            try "pcm.default { type \(type) }".write(toFile: path, atomically: true, encoding: .utf8)
+        }
+        try setMeaning("pipewire")
+        let rig = try RouteRig(
+            [Self.usb: card(), "onboard": card(), "dock": card()], .alsa(ALSADeviceConfiguration(Self.usb)))
+        var lookout = RouteLookout(rig.core) { DefaultCard(files: path) }
+        lookout.look()
+        // Given a pinned card that was given up for the default
+        try rig.select(capture: "default", playback: "default")
+        lookout.look()
+        rig.run(.seconds(1))
+        #expect(rig.bench["onboard"].openings == 1)
+        _ = rig.takeRouteEvents()
+        // When that means another card
+        rig.bench.standard = "dock"
+        try setMeaning("jack")
+        lookout.look()
+        rig.run(.milliseconds(10))
+        // Then the sound has gone there
+        #expect(rig.bench["dock"].openings == 1)
+        #expect(rig.takeRouteEvents().count == 1)
+        // And a card that is chosen by its name stays
+        try rig.select(capture: Self.usb, playback: Self.usb)
+        lookout.look()
+        rig.bench.standard = "onboard"
+        try setMeaning("pulse")
+        lookout.look()
+        rig.run(.seconds(1))
+        #expect(rig.bench["onboard"].openings == 1)
     }
 
     @Test("a microphone that is lost leaves the loudspeaker alone, and the other way round")

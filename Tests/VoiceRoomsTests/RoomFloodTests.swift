@@ -151,7 +151,7 @@ struct RoomFloodTests {
             rooms.clients[index].isAlive = false
         }
         // Then it came in as often as the limit says
-        #expect(rooms.directory.statistics.joins - joins <= RoomLimits.joinsOfIdentity.burst + 21)
+        #expect(rooms.directory.statistics.joins - joins <= RoomLimits.joinsOfIdentity.burst + 5)
         rooms.run(for: .seconds(3))
         for client in rooms.clients.prefix(8) {
             #expect(!client.events.contains(.reconnecting))

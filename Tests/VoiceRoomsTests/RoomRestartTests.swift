@@ -33,6 +33,83 @@ struct RoomRestartTests {
         #expect(rooms.directory.roster(ofRoom: "kitchen").entries.map(\.identity).sorted() == ["alice", "bob"])
     }
 
+    /// What a participant asks for after it has come in, and how it is to be found by the next server.
+    enum Wish: CaseIterable {
+        case toListen, toTalk, toBeSilent, toHaveAName, toBeInterrupted
+
+        var start: (role: RoomRole, publishing: InterruptionPolicy?) {
+            switch self {
+            case .toTalk: (.listener, nil)
+            case .toBeInterrupted: (.talker, nil)
+            case .toListen, .toBeSilent, .toHaveAName: (.talker, .publisher)
+            }
+        }
+
+        func requests(_ stream: StreamAssignment) -> [RoomMessage] {
+            switch self {
+            case .toListen: [.setRole(.listener)]
+            case .toTalk: [.setRole(.talker)]
+            case .toBeSilent: [.unpublish(stream.stream)]
+            // Streams have the name that they are published by.
+            case .toHaveAName:
+                [.unpublish(stream.stream), .publish(stream, interruptibleBy: .anyone, name: "stage")]
+            case .toBeInterrupted: [.publish(stream, interruptibleBy: .anyone)]
+            }
+        }
+
+        var end: (role: RoomRole, published: [InterruptionPolicy]) {
+            switch self {
+            case .toListen: (.listener, [])
+            // By name it is published by whoever knows the name, after the join.
+            case .toTalk, .toBeSilent, .toHaveAName: (.talker, [])
+            case .toBeInterrupted: (.talker, [.anyone])
+            }
+        }
+    }
+
+    @Test(arguments: Wish.allCases, [false, true])
+    func whatWasAskedForOutlivesTheServer(wish: Wish, isAskedInTheBreak: Bool) throws {
+        // Given alice, who came in otherwise than she wants to be by now
+        var rooms = SimulatedRooms()
+        let alice = try rooms.addClient("alice@kitchen", role: wish.start.role, publishing: wish.start.publishing)
+        try rooms.addClient("bob@kitchen")
+        rooms.run(for: .seconds(1))
+        let requests = wish.requests(rooms.clients[alice].stream)
+        if !isAskedInTheBreak { for request in requests { try rooms.clients[alice].session.ask(request) } }
+        rooms.run(for: .seconds(1))
+        // When another server takes the place of hers, which knows nobody
+        rooms.serverIsAlive = false
+        rooms.run(for: RoomTimers.silenceLimit + .seconds(1))
+        try #require(rooms.clients[alice].session.state == .reconnecting)
+        if isAskedInTheBreak { for request in requests { try rooms.clients[alice].session.ask(request) } }
+        rooms.restartServer()
+        rooms.serverIsAlive = true
+        rooms.run(for: .seconds(15))
+        // Then she is there as she wants to be
+        try #require(rooms.clients[alice].grant?.resumed == false)
+        let entry = try #require(rooms.directory.roster(ofRoom: "kitchen")[rooms.clients[alice].participant])
+        #expect(entry.role == wish.end.role)
+        #expect(entry.streams.map(\.interruptibleBy) == wish.end.published)
+    }
+
+    @Test func aRoleThatWasRefusedIsNotAskedForAgain() throws {
+        // Given a listener whose token does not let her talk, and who wants to
+        var rooms = SimulatedRooms()
+        let alice = try rooms.addClient("alice@kitchen -publish", role: .listener)
+        rooms.run(for: .seconds(1))
+        try rooms.clients[alice].session.ask(.setRole(.talker))
+        rooms.run(for: .seconds(1))
+        #expect(rooms.clients[alice].session.request.role == .listener)
+    }
+
+    @Test func whoLeavesAServerThatRestartsHasLeft() throws {
+        var rooms = try kitchen("alice")
+        rooms.clients[0].session.leave(now: rooms.now)
+        rooms.directory.shutDown(telling: .restarting, now: rooms.now)
+        rooms.run(for: .seconds(1))
+        #expect(rooms.clients[0].events == [.ended(.left(acknowledged: true))])
+    }
+
     @Test(arguments: 1...20 as ClosedRange<UInt64>)
     func aPlannedRestartIsSurvivedInAStorm(seed: UInt64) throws {
         var rooms = try kitchen("alice", "bob", seed: seed)

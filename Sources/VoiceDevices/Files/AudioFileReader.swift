@@ -183,6 +183,9 @@ package struct AudioFileReader: ~Copyable, Sendable {
         let output = unsafe target.withUnsafeMutableBufferPointer { unsafe $0.baseAddress.unsafelyUnwrapped + start }
         let input = unsafe mono.withUnsafeBufferPointer { unsafe $0.baseAddress.unsafelyUnwrapped + first }
         // Both stay where they are: the span is the caller's memory, and nothing appends to the array.
-        return unsafe converter?.process(input, count, output, limit) ?? (count, 0)
+        let (consumed, produced) = unsafe converter?.process(input, count, output, limit) ?? (count, 0)
+        // Of the largest finite numbers a filter makes what is none.
+        for index in start..<start + produced where !target[index].isFinite { target[index] = 0 }
+        return (consumed, produced)
     }
 }

@@ -33,24 +33,30 @@ final class RouteThread: Sendable {
     func stop() { thread.stop() }
 }
 
-/// What the route thread sees of the machine's sound cards.
-private struct RouteLookout: ~Copyable, Sendable {
+/// What the route thread sees of the machine's sound cards: as much as the devices that are chosen now depend on.
+struct RouteLookout: ~Copyable, Sendable {
     private let core: EngineCore
-    private let cards: RouteCards
+    private let makeStandard: @Sendable () -> DefaultCard
     /// Only while a device is waited for, since it opens every card that arrives to see what that can do.
     private var watcher: DeviceWatcher?
+    /// Only while `default` is followed.
     private var standard: DefaultCard?
     private var meaning: DefaultCard.Meaning?
 
-    init(_ core: EngineCore) {
+    init(_ core: EngineCore, makeStandard: @escaping @Sendable () -> DefaultCard = DefaultCard.init) {
         self.core = core
-        cards = core.cards
-        standard = cards == .followingDefault ? DefaultCard() : nil
+        self.makeStandard = makeStandard
     }
 
     /// Notices that `default` means another card that is there. What a sound server does with its cards is its own
     /// business.
     mutating func look() {
+        guard core.cards == .followingDefault else {
+            standard = nil
+            meaning = nil
+            return
+        }
+        if standard == nil { standard = makeStandard() }
         guard let found = standard?.look(), found != meaning else { return }
         let isFirst = meaning == nil
         meaning = found
@@ -59,7 +65,7 @@ private struct RouteLookout: ~Copyable, Sendable {
 
     /// Watches for arrivals while a device is waited for. Without a watcher the waits alone have to do.
     mutating func watch(isWaiting: Bool) {
-        guard isWaiting, cards != .none else {
+        guard isWaiting, core.cards != .none else {
             watcher = nil
             return
         }

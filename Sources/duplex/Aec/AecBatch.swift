@@ -38,7 +38,7 @@ struct AecBatch {
         }
         if let report = options.report {
             try OutputFolder.make(
-                report, option: "--report", for: ["index.html"] + names.flatMap { [$0 + ".html", $0 + ".csv"] })
+                report, option: "--report", for: ["\(Self.index).html"] + names.flatMap { [$0 + ".html", $0 + ".csv"] })
         }
         self.names = names
         outputOptions = items.map { $0.out == nil ? "--out" : "the manifest's out" }
@@ -67,9 +67,12 @@ struct AecBatch {
         }
     }
 
-    /// A name for each recording that no other has: its file's, or its folder's where the file is called `mic`.
+    /// The page that leads to the others, without its ending.
+    private static let index = "index"
+
+    /// A name for each recording that no other page has: its file's, or its folder's where the file is called `mic`.
     static func names(_ items: [AecManifest.Item]) -> [String] {
-        var taken: Set<String> = []
+        var taken: Set<String> = [index]
         return items.map { item in
             var name = FilePath.stem(FilePath.name(item.mic))
             if name == "mic" { name = FilePath.name(FilePath.resolved(FilePath.folder(item.mic))) }
@@ -93,7 +96,7 @@ struct AecBatch {
             lines.append(line)
             if options.json { Console.emit(line) }
         }
-        if let report = options.report { try writeIndex(lines, to: "\(report)/index.html") }
+        if let report = options.report { try writeIndex(lines, to: "\(report)/\(Self.index).html") }
         let failed = lines.count { $0.error != nil }
         let enhancements = lines.compactMap { $0.result?.erleDb }.sorted()
         if options.json {

@@ -67,7 +67,10 @@ enum AecManifest {
     // MARK: Manifests
 
     private static func manifest(_ path: String) throws(Failure) -> [Item] {
-        guard let bytes = SystemFile.bytes(path), let text = String(validating: bytes, as: UTF8.self) else {
+        // Spreadsheets write a mark before the first heading.
+        guard let bytes = SystemFile.bytes(path)?.trimmingByteOrderMark,
+            let text = String(validating: bytes, as: UTF8.self)
+        else {
             throw Failure(.inputUnusable, "the manifest '\(path)' cannot be read as UTF-8 text; check its permissions")
         }
         let lines: [Line] = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated()
@@ -153,5 +156,12 @@ enum AecManifest {
             previous = character
         }
         return cells + [cell.trimmed]
+    }
+}
+
+extension [UInt8] {
+    /// Text in UTF-8 without the mark that says so.
+    fileprivate var trimmingByteOrderMark: ArraySlice<UInt8> {
+        starts(with: [0xEF, 0xBB, 0xBF]) ? dropFirst(3) : self[...]
     }
 }

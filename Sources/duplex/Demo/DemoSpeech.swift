@@ -28,7 +28,8 @@ struct DemoSpeech {
             origin = "synthetic speech, for want of the Debian package asterisk-core-sounds-en-wav"
             talkers = [
                 SyntheticSpeech.samples(frames: frames, seed: seed, voice: .high, levelDecibels: Self.levelDecibels),
-                SyntheticSpeech.samples(frames: frames, seed: seed + 1, voice: .low, levelDecibels: Self.levelDecibels),
+                SyntheticSpeech.samples(
+                    frames: frames, seed: seed &+ 1, voice: .low, levelDecibels: Self.levelDecibels),
             ]
         }
     }

@@ -57,14 +57,14 @@ struct GraphRun: AsyncParsableCommand {
 
     /// Before anything is written.
     private func checkSinks(_ description: GraphDescription) throws {
-        var written = output.map { [$0] } ?? []
+        var outputs = [(option: "--output", path: output)]
         for node in description.nodes where node.type.name == "WavSink" {
             let path = "\(folder)/\(node.settings.text("path"))"
             let option = "the path of \(node.settings.id)"
             try OutputFile.check(path, option: option, isNoneOf: [input, file.path, grammar].compactMap { $0 })
-            guard !written.contains(path) else { throw Failure(.usage, "\(option) '\(path)' is written twice") }
-            written.append(path)
+            outputs.append((option, path))
         }
+        try OutputFile.checkAreApart(outputs)
     }
 
     private func environment(_ description: GraphDescription) throws(GraphError) -> GraphEnvironment {

@@ -67,7 +67,7 @@ struct Playout: AsyncParsableCommand {
                 try OutputFile.check(path, option: option)
                 try OutputFile.check(path, option: option, isNoneOf: [pcap])
             }
-            try OutputFile.checkAreApart(("--out", out), ("--log", log), ("--plot", plot))
+            try OutputFile.checkAreApart([("--out", out), ("--log", log), ("--plot", plot)])
             let choice = PlayoutCapture.Choice(payloadType: payloadType, source: ssrc)
             let capture = try PlayoutCapture(path: pcap, choice: choice)
             describe(capture)

@@ -171,6 +171,9 @@ struct PlayoutCapture {
         let isWhole: Bool
     }
 
+    /// No packet was captured this long before or after 1970, s.
+    private static let farthest = 1e11
+
     let link: PlayoutDatagram.Link
     private let library: late_pcap
     private let handle: OpaquePointer
@@ -221,11 +224,15 @@ struct PlayoutCapture {
             damage = unsafe library.error(handle).map { unsafe String(cString: $0) } ?? "unreadable"
             return nil
         }
-        count += 1
         let stamp = unsafe header.pointee.ts
         let (length, kept) = unsafe (header.pointee.len, header.pointee.caplen)
         // With nanosecond precision the field named for microseconds holds nanoseconds.
         let time = Duration.seconds(Int64(stamp.tv_sec)) + .nanoseconds(Int64(stamp.tv_usec))
+        guard abs(time / .seconds(1)) < Self.farthest else {
+            damage = "its time stamp is no date"
+            return nil
+        }
+        count += 1
         let start = first ?? time
         first = start
         let bytes = unsafe Array(UnsafeBufferPointer(start: data, count: Int(kept)))

@@ -43,7 +43,8 @@ struct Spectrogram {
         let block = shape.indices.map { start + $0 < samples.count ? samples[start + $0] * shape[$0] : 0 }
         let (real, imaginary) = transform.spectrum(of: block.span)
         return (0..<rows).map { row in
-            10 * log10(max(real[row] * real[row] + imaginary[row] * imaginary[row], 1e-20))
+            // In this order no number becomes the least
+            10 * log10(max(1e-20, real[row] * real[row] + imaginary[row] * imaginary[row]))
         }
     }
 
