@@ -82,38 +82,8 @@ public struct ProcessingReport: BitwiseCopyable, Sendable {
 
     /// A report of levels only.
     public init(inputLevel: Float, outputLevel: Float, processingDelay: Int = 0, processed: Bool = true) {
-        voiceActivity = nil
-        speech = nil
-        utteranceLevel = nil
-        processedTime = nil
-        cancelledLevel = nil
-        speechProbability = nil
-        noiseLevel = nil
-        noiseSuppression = nil
-        gain = nil
-        limiting = nil
-        speechLevel = nil
-        momentaryLoudness = nil
-        shortTermLoudness = nil
-        referenceLevel = nil
         self.inputLevel = inputLevel
         self.outputLevel = outputLevel
-        echoReturnLoss = nil
-        echoReturnLossEnhancement = nil
-        echoDelay = nil
-        echoDriftPPM = nil
-        echoPresence = nil
-        echoReadiness = nil
-        echoLevel = nil
-        echoSuppression = nil
-        suppressionGain = nil
-        referenceIntegrity = nil
-        echoDecisions = nil
-        libraryDelayMilliseconds = nil
-        libraryDelayDeviationMilliseconds = nil
-        poorDelayFraction = nil
-        mayContainEcho = nil
-        residualEchoLikelihood = nil
         self.processingDelay = processingDelay
         self.processed = processed
     }

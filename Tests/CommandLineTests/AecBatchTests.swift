@@ -177,24 +177,27 @@ struct AecBatchTests {
 struct EchoPathTests {
     private static let rate = 16_000
 
-    @Test("return loss, delay and tail of a path that is known", arguments: cases([-6_000, 0, 4_000]))
-    func known(delay: Int) throws {
+    /// What is played, and what a room makes of it.
+    private static let call: (far: [Float], echo: [Float]) = {
         var random = SeededGenerator(seed: 3)
         let far = SyntheticSpeech.samples(frames: rate * 12, seed: 4)
         // A direct sound and a tail that falls by 60 dB in 0.2 s: 99 % of its energy comes within 67 ms.
-        var response = (0..<Self.rate / 4).map { index in
-            Float.random(in: -1...1, using: &random) * Float(pow(10, -3 * Double(index) / (0.2 * Double(Self.rate))))
+        var response = (0..<rate / 4).map { index in
+            Float.random(in: -1...1, using: &random) * Float(pow(10, -3 * Double(index) / (0.2 * Double(rate))))
         }
         response[0] = 3
         let gain = 0.5 / response.reduce(0) { $0 + $1 * $1 }.squareRoot()
-        var microphone = [Float](repeating: 0, count: far.count)
-        var convolver = [Float](repeating: 0, count: far.count)
+        var echo = [Float](repeating: 0, count: far.count)
         for (tap, value) in response.enumerated() where abs(value) > 0.001 {
-            for index in tap..<far.count { convolver[index] += value * gain * far[index - tap] }
+            for index in tap..<far.count { echo[index] += value * gain * far[index - tap] }
         }
-        for index in far.indices where far.indices.contains(index - delay) {
-            microphone[index] = convolver[index - delay]
-        }
+        return (far, echo)
+    }()
+
+    @Test("return loss, delay and tail of a path that is known", arguments: cases([-6_000, 0, 4_000]))
+    func known(delay: Int) throws {
+        let (far, echo) = Self.call
+        let microphone = far.indices.map { echo.indices.contains($0 - delay) ? echo[$0 - delay] : 0 }
         let path = try #require(EchoPath(reference: far, microphone: microphone, rate: Self.rate))
         #expect(abs((path.returnLossDecibels ?? 0) - 6) < 2)
         #expect(abs(try #require(path.lagMilliseconds) - Double(delay) / 16) < 0.1)

@@ -114,9 +114,11 @@ struct PlayoutTests {
     @Test("up to a time stamp that is no date")
     func impossibleTime() throws {
         let folder = try TestFolder()
-        let packet = PacketCapture.ipv4([0x80, 111, 0, 1, 0, 0, 0, 0, 0, 0, 0, 7, 0xF8, 0xFF, 0xFE])
         let times: [UInt64] = [0, 1, 0x7FFF_FFFF_FFFF_FFFF, 2]
-        let pcap = try folder.write(PacketCapture.wholeSeconds(times.map { ($0, packet) }), to: "never.pcapng")
+        let packets = times.enumerated().map { number, time in
+            (time, PacketCapture.ipv4([0x80, 111, 0, UInt8(number), 0, 0, 0, 0, 0, 0, 0, 7, 0xF8, 0xFF, 0xFE]))
+        }
+        let pcap = try folder.write(PacketCapture.wholeSeconds(packets), to: "never.pcapng")
         let result = try ChildProcess.run(["playout", "--pcap", pcap, "--out", folder("o.wav"), "--json"])
         #expect(result.exitCode == 0, "\(result.standardError)")
         #expect(result.standardError.contains("after packet 2 (its time stamp is no date)"), "\(result.standardError)")

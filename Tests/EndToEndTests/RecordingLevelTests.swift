@@ -47,7 +47,7 @@ struct RecordingLevelTests {
 
     @Test(
         "Given a recording made at a level of kernels, when a process that runs another replays it, then that level is used and every stage is the same to the bit",
-        arguments: VectorLevel.allCases)
+        arguments: cases(VectorLevel.allCases))
     func forced(level: VectorLevel) async throws {
         let folder = Self.newFolder()
         defer { try? FileManager.default.removeItem(atPath: folder) }
