@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import time
 import weakref
 from collections.abc import Callable
@@ -14,6 +15,25 @@ from .enumerations import Status
 Self = TypeVar("Self", bound="Handle")
 
 
+_GONE = (Status.OK, Status.INVALID_HANDLE)
+
+
+def _give_up(destroy: Callable[[int], int], handle: int) -> None:
+    """Destroys what nothing refers to any more, a little later where that is refused now.
+
+    The collector runs wherever Python allocates, also in functions that the library calls, which it waits for. What
+    `destroy` keeps, as those functions, lasts until then.
+    """
+    if destroy(handle) not in _GONE:
+        # Without the locks of `threading`: the collector may have come where they are held.
+        _thread.start_new_thread(_destroy_soon, (destroy, handle))
+
+
+def _destroy_soon(destroy: Callable[[int], int], handle: int) -> None:
+    while destroy(handle) not in _GONE:
+        time.sleep(0.01)
+
+
 class Handle:
     """An object of the library's. Closed by `close`, at the end of `with`, or when nothing refers to it any more.
 
@@ -23,7 +43,7 @@ class Handle:
     def __init__(self, handle: int, destroy: Callable[[int], int]) -> None:
         self._handle = handle
         self._destroy = destroy
-        self._last: Any = weakref.finalize(self, destroy, handle)
+        self._last: Any = weakref.finalize(self, _give_up, destroy, handle)
 
     @property
     def is_closed(self) -> bool:

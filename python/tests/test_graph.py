@@ -1,9 +1,13 @@
 """Graphs: descriptions, events and actions by name, a recogniser and nodes of the program's."""
 
+import gc
+import time
 import unittest
+import weakref
 
 import duplexvoice as dv
 import numpy as np
+from duplexvoice._library import check, lib, sized
 
 
 def description(nodes: list[dict], links: list[tuple[str, str]], *, channels: int = 1) -> dict:
@@ -80,6 +84,34 @@ class GraphTests(unittest.TestCase):
                 graph.remove_listener(number)
             with self.assertRaises(dv.ArgumentError):
                 graph.add_listener("stt", "melody", listen)
+
+    def test_collected_in_a_listener(self) -> None:
+        # The collector runs wherever Python allocates, also where the library refuses to destroy a graph.
+        def process(node: str, sound: np.ndarray) -> np.ndarray:
+            return sound
+
+        links = [("inputNode", "own"), ("own", "outputNode")]
+        lost = dv.Graph(description([{"id": "own", "type": "App.Own"}], links), node_types={"App.Own": process})
+        lost.circle = lost
+        handle, function = lost._handle, weakref.ref(process)
+        del process
+        told: list[dv.GraphEvent] = []
+
+        def listen(event: dv.GraphEvent) -> None:
+            nonlocal lost
+            lost = None
+            gc.collect()
+            told.append(event)
+
+        with dv.Graph(description([{"id": "meter", "type": "LevelMeter"}], [("inputNode", "meter")])) as graph:
+            graph.add_listener("meter", "level", listen)
+            graph.push(np.zeros(3_200, np.float32))
+        self.assertTrue(told)
+        # Its functions last as long as the library may call them.
+        while function() is not None:
+            time.sleep(0.001)
+        with self.assertRaises(dv.ClosedError):
+            check(lib.dv_graph_get_info(handle, sized("dv_graph_info")))
 
     def test_nodes_with_ports(self) -> None:
         heard: list[tuple[str, dict[str, tuple[int, ...]]]] = []
