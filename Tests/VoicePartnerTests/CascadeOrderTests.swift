@@ -13,6 +13,8 @@ struct CascadeOrderTests {
         var now = Duration.seconds(1)
         /// Turns of which nothing is wanted any more.
         var over: Set<TurnID> = []
+        /// Turns of the app's.
+        var apps: Set<TurnID> = []
         var synthesising: TurnID?
         var responding: TurnID?
         var recognising: TurnID?
@@ -32,6 +34,7 @@ struct CascadeOrderTests {
                     #expect(!over.contains(turn) && dialogue.lines.count <= Dialogue.capacity)
                     (responding, synthesising) = (turn, nil)
                 case .synthesise(let turn, let sentence):
+                    if apps.contains(turn) { responding = turn }
                     #expect(!over.contains(turn) && responding == turn && synthesising == nil && !sentence.isEmpty)
                     synthesising = turn
                 case .finish(let turn): #expect(!over.contains(turn) && synthesising == nil)
@@ -43,7 +46,7 @@ struct CascadeOrderTests {
                 case .event(.answered(let turn, let text)):
                     #expect(text.said.hasPrefix(text.heard) && heard[turn] ?? "" == text.heard)
                 case .event(.recognised(let turn, _, let isFinal)):
-                    #expect(!over.contains(turn) && recognising == turn)
+                    #expect(!over.contains(turn) && (recognising == turn || apps.contains(turn)))
                     if isFinal { recognising = nil }
                 case .event(.failed(let turn, let error)):
                     #expect(turn.map(over.contains) == false)
@@ -74,6 +77,65 @@ struct CascadeOrderTests {
         #expect(dialogue.question == "hello")
     }
 
+    /// A turn in which somebody said something for a second.
+    private static func turn(_ id: TurnID, end: Duration) -> Turn {
+        Turn(id: id, start: end - .seconds(1), end: end, continued: nil)
+    }
+
+    private func outputs(_ machine: inout CascadeMachine) -> [CascadeMachine.Output] {
+        var outputs: [CascadeMachine.Output] = []
+        while let output = machine.pollOutput() { outputs.append(output) }
+        return outputs
+    }
+
+    @Test("what the app has said is spoken, although the turn before is still recognised, or its end comes behind it")
+    func appSpeaksIntoRecognition() {
+        for isEndLate in [false, true] {
+            let (turn, own) = (TurnID(rawValue: 1), TurnID(rawValue: 2))
+            let ended = TurnEvent.turnEnded(Self.turn(turn, end: .seconds(2)))
+            var machine = CascadeMachine()
+            machine.handle(.speechStarted(turn, at: .seconds(1)), now: .seconds(1))
+            if !isEndLate { machine.handle(ended, now: .seconds(2)) }
+            _ = outputs(&machine)
+            machine.say(own, "Hello.", now: .seconds(3))
+            if isEndLate { machine.handle(ended, now: .seconds(3)) }
+            machine.recognised(turn, .success("what time is it"), now: .seconds(3))
+            machine.handle(.answerCancelled(turn, .cancelled), now: .seconds(3))
+            #expect(outputs(&machine) == [.cancelRecognition(turn), .synthesise(own, "Hello.")])
+            let isPlayed = machine.synthesised(own, .seconds(1), now: .seconds(4))
+            #expect(isPlayed)
+            machine.synthesisEnded(own, nil)
+            #expect(outputs(&machine) == [.finish(own)])
+            #expect(machine.answering == own)
+        }
+    }
+
+    @Test("who speaks before the app's words are heard is not taken to go on with the turn before those")
+    func speaksBeforeApp() {
+        var machine = CascadeMachine()
+        machine.handle(.turnEnded(Self.turn(TurnID(rawValue: 1), end: .seconds(2))), now: .seconds(2))
+        machine.say(TurnID(rawValue: 2), "Hello.", now: .seconds(8))
+        machine.handle(.answerCancelled(TurnID(rawValue: 2), .continued), now: .seconds(9))
+        _ = outputs(&machine)
+        machine.handle(.speechStarted(TurnID(rawValue: 3), at: .seconds(9)), now: .seconds(9))
+        #expect(outputs(&machine) == [.recognise(TurnID(rawValue: 3), from: .milliseconds(7_700))])
+    }
+
+    @Test("a recogniser that fails before the turn's end hears all of the turn at its end")
+    func earlyFailure() {
+        let turn = TurnID(rawValue: 1)
+        var machine = CascadeMachine()
+        machine.handle(.speechStarted(turn, at: .seconds(1)), now: .seconds(1))
+        machine.recognised(turn, .failure(.recogniserFailed("killed")), now: .seconds(2))
+        machine.handle(.speechStarted(turn, at: .seconds(3)), now: .seconds(3))
+        _ = outputs(&machine)
+        machine.handle(
+            .turnEnded(Turn(id: turn, start: .seconds(1), end: .seconds(4), continued: nil)), now: .seconds(5))
+        #expect(outputs(&machine) == [.recognise(turn, from: .milliseconds(700)), .finishRecognition(turn)])
+        machine.recognised(turn, .success("hello"), now: .seconds(5))
+        #expect(machine.answering == turn)
+    }
+
     @Test("in any order", arguments: cases(UInt64(1)...400))
     func anyOrder(seed: UInt64) {
         var numbers = SeededNumbers(seed: seed)
@@ -85,7 +147,7 @@ struct CascadeOrderTests {
             let now = witness.now
             // Results come for the present turn, or for one that is long over.
             let any = numbers.chance(0.8) ? turn : TurnID(rawValue: UInt32(1 + numbers.below(Int(turn.rawValue))))
-            switch numbers.below(14) {
+            switch numbers.below(15) {
             case 0 where phase == 0:
                 witness.machine.handle(.speechStarted(turn, at: now), now: now)
                 phase = 1
@@ -119,6 +181,26 @@ struct CascadeOrderTests {
                 let isWanted = witness.machine.responded(any, "One word. And two; three ", now: now)
                 #expect(!isWanted || !witness.over.contains(any))
             case 10: witness.machine.responseEnded(any, numbers.chance(0.1) ? .responderFailed("") : nil)
+            case 13:
+                // What the app asks overtakes what the conversation tells.
+                var late: [TurnEvent] = []
+                if phase == 1 { late.append(.turnEnded(Self.turn(turn, end: now))) }
+                if phase > 0 {
+                    late.append(.answerCancelled(turn, .cancelled))
+                    next(&turn, &phase, &witness)
+                }
+                witness.apps.insert(turn)
+                if numbers.chance(0.5) {
+                    witness.machine.say(turn, "Something. Of the app's", now: now)
+                } else {
+                    witness.machine.ask(turn, "words", now: now)
+                }
+                phase = 2
+                for event in late {
+                    if numbers.chance(0.5) { witness.machine.recognised(any, .success("words"), now: now) }
+                    witness.machine.handle(event, now: now)
+                    witness.drain()
+                }
             case 11, 12:
                 let isWanted = witness.machine.synthesised(
                     any, .milliseconds(20 * numbers.below(20)), now: now)

@@ -72,12 +72,14 @@ package struct CascadeMachine: Sendable {
     /// What was said in turns that are over.
     package private(set) var dialogue = Dialogue()
     private var outputs = FIFOQueue<Output>()
+    /// The newest turn of which anything is known, the talker's or the app's: what comes of one before it comes late.
+    private var newest = TurnID(rawValue: 0)
     /// The turn that is being recognised, also while its text is awaited.
     private var recognising: TurnID?
     private var isTextAwaited = false
     /// What a recogniser that finds the end by itself gave of it before the turn was over.
     private var earlyText: String?
-    /// Where the last turn that ended began.
+    /// Where the last turn that ended began, or the app's.
     private var start = Duration.zero
     /// When its end was told.
     private var turnReceived = Duration.zero
@@ -114,13 +116,7 @@ package struct CascadeMachine: Sendable {
     package mutating func handle(_ event: TurnEvent, now: Duration) {
         switch event {
         case .speechStarted(let turn, let at): speechStarted(turn, at: at)
-        case .turnEnded(let turn):
-            if recognising != turn.id { recognise(turn.id, from: turn.start) }
-            start = turn.start
-            turnReceived = now
-            isTextAwaited = true
-            outputs.append(.finishRecognition(turn.id))
-            if let text = earlyText { recognised(turn.id, .success(text), now: now) }
+        case .turnEnded(let turn): turnEnded(turn, now: now)
         case .turnDropped(let turn, _): cancelRecognition(turn)
         case .answerCancelled(let turn, let end): cancelled(turn, end)
         case .answerEnded(let turn, let heard): ended(turn, heard, now: now)
@@ -132,13 +128,25 @@ package struct CascadeMachine: Sendable {
     package mutating func handleTimeout(now: Duration) { respond(now: now) }
 
     private mutating func speechStarted(_ turn: TurnID, at time: Duration) {
-        guard recognising != turn else { return }
-        recognise(turn, from: continuedStart ?? time)
+        // Where recognition of it has failed, it is begun anew at the turn's end, with all of the turn.
+        guard turn > newest else { return }
+        recognise(turn, from: min(continuedStart ?? time, time))
+    }
+
+    private mutating func turnEnded(_ turn: Turn, now: Duration) {
+        guard turn.id >= newest else { return }
+        if recognising != turn.id { recognise(turn.id, from: turn.start) }
+        start = turn.start
+        turnReceived = now
+        isTextAwaited = true
+        outputs.append(.finishRecognition(turn.id))
+        if let text = earlyText { recognised(turn.id, .success(text), now: now) }
     }
 
     private mutating func recognise(_ turn: TurnID, from time: Duration) {
         if let recognising { cancelRecognition(recognising) }
         (continuedStart, earlyText) = (nil, nil)
+        newest = turn
         recognising = turn
         outputs.append(.recognise(turn, from: time - Self.lead))
     }
@@ -243,7 +251,7 @@ package struct CascadeMachine: Sendable {
 
     /// The app asks something in a turn of its own.
     package mutating func ask(_ turn: TurnID, _ text: String, now: Duration) {
-        begin(turn)
+        begin(turn, now: now)
         let text = text.trimmed.clipped(to: Dialogue.longestLine)
         tell(.recognised(turn, text, isFinal: true))
         if text.isEmpty { return outputs.append(.finish(turn)) }
@@ -254,7 +262,7 @@ package struct CascadeMachine: Sendable {
 
     /// The app has something said in a turn of its own.
     package mutating func say(_ turn: TurnID, _ text: String, now: Duration) {
-        begin(turn)
+        begin(turn, now: now)
         conclude()
         answer = Answer(turn: turn, question: "", clock: StageClock(start: now))
         _ = responded(turn, text, now: now)
@@ -262,7 +270,9 @@ package struct CascadeMachine: Sendable {
     }
 
     /// A turn of the app's begins: what was under way is over, also where the conversation has yet to tell it.
-    private mutating func begin(_ turn: TurnID) {
+    private mutating func begin(_ turn: TurnID, now: Duration) {
+        (newest, start) = (turn, now)
+        if let recognising { cancelRecognition(recognising) }
         question = nil
         guard let over = answer, over.turn != turn else { return }
         cancelled(over.turn, .cancelled)
