@@ -166,6 +166,26 @@ struct RealtimeDialogTests {
         #expect(server.dialog.takeSound(of: next, atMost: 99_999).count == 24_000)
     }
 
+    @Test("what is forgotten of a long talk leaves no outcome of a function without its call")
+    func forgottenCalls() {
+        var history = DialogHistory()
+        for number in 0..<DialogHistory.maximumLines {
+            // The outcome of each comes behind the call of the next.
+            history.append(.call(DialogToolCall(id: "c\(number)", name: "time", arguments: "{}")))
+            history.append(.result(callID: "c\(number - 1)", output: "noon"))
+        }
+        history.append(.user("thank you"))
+        var calls: Set<String> = []
+        for item in history.items {
+            switch item {
+            case .call(let call): calls.insert(call.id)
+            case .result(let id, _): #expect(calls.contains(id))
+            default: break
+            }
+        }
+        #expect(calls.count == DialogHistory.maximumLines - 1)
+    }
+
     @Test("functions are handed to the app, and the answer goes on with their outcome")
     func tools() throws {
         var server = try DialogServer()

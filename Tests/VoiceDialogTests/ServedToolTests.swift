@@ -52,8 +52,46 @@ struct ServedToolTests {
         let second = try talk.ask()
         #expect(second != first)
         #expect(
+            try offered(&talk).lines == [.user("what is the weather"), .call(call, output: "rain")])
+    }
+
+    @Test("a call stands with its outcome, whatever is said, forgotten or deleted in between")
+    func pairs() throws {
+        // Given two calls, of which one has come to something after the talker went on
+        var talk = try talk()
+        try talk.say("what is the weather")
+        let first = try talk.ask()
+        let calls = ["call_1", "call_2"].map { DialogToolCall(id: $0, name: "weather", arguments: "{}") }
+        for call in calls {
+            let isCalled = talk.session.called(first, call)
+            #expect(isCalled)
+        }
+        talk.session.responseEnded(first, nil)
+        let items = try talk.takeMessages().last?["response"]?["output"]?.array ?? []
+        _ = try talk.takeOrders()
+        try talk.say("hurry up")
+        func tell(_ output: String, of call: String) throws {
+            try talk.request([
+                "type": "conversation.item.create",
+                "item": ["type": "function_call_output", "call_id": .string(call), "output": .string(output)],
+            ])
+        }
+        try tell("rain", of: "call_1")
+        try tell("snow", of: "call_3")
+        // When the next answer is asked for, then the call stands where its outcome came, and the other has none
+        _ = try talk.ask()
+        #expect(
             try offered(&talk).lines == [
-                .user("what is the weather"), .call(call), .result(callID: "call_1", output: "rain"),
+                .user("what is the weather"), .call(calls[1], output: nil), .user("hurry up"),
+                .call(calls[0], output: "rain"),
+            ])
+        // When a call is deleted, then its outcome is told no more
+        try talk.request(["type": "response.cancel"])
+        try talk.request(["type": "conversation.item.delete", "item_id": items[0]["id"] ?? .null])
+        _ = try talk.ask()
+        #expect(
+            try offered(&talk).lines == [
+                .user("what is the weather"), .call(calls[1], output: nil), .user("hurry up"),
             ])
     }
 

@@ -24,8 +24,7 @@ struct DialogueToolTests {
         try await respond(dialogue)
         let call = try #require(calls.withLock { $0 }.first)
         #expect(call.name == "door_state" && said.withLock { $0 }.isEmpty)
-        dialogue.append(.call(call))
-        dialogue.append(.outcome("open", call: call.id))
+        dialogue.append(.call(call, outcome: "open"))
         try await respond(dialogue)
         #expect(said.withLock { $0 } == ["The answer is: open."])
     }

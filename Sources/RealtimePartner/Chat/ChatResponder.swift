@@ -143,6 +143,9 @@ extension WebAddress {
 }
 
 extension ChatRequest {
+    /// What the model is told of a function that has not come to anything yet, so that it does not call it again.
+    private static let noOutcome = "There is no outcome yet."
+
     /// A dialogue as a server is told it: of an answer that was cut, what was heard.
     init(_ dialogue: Dialogue, model: String, instructions: String, tools: [ResponderTool] = []) {
         var messages = instructions.isEmpty ? [] : [Message(.system, instructions)]
@@ -156,15 +159,11 @@ extension ChatRequest {
             case .partner(let text):
                 guard !text.heard.isEmpty else { continue }
                 messages.append(Message(.assistant, text.isCut ? "\(text.heard) –" : text.heard))
-            case .call(let call):
-                let call = DialogToolCall(id: call.id, name: call.name, arguments: call.arguments)
-                // Calls of one answer are told together.
-                if let last = messages.indices.last, !messages[last].calls.isEmpty {
-                    messages[last].calls.append(call)
-                } else {
-                    messages.append(Message(.assistant, "", calls: [call]))
-                }
-            case .outcome(let text, let call): messages.append(Message(.tool, text, callID: call))
+            case .call(let call, let outcome):
+                // Servers refuse a call without an outcome directly behind it.
+                let asked = DialogToolCall(id: call.id, name: call.name, arguments: call.arguments)
+                messages.append(Message(.assistant, "", calls: [asked]))
+                messages.append(Message(.tool, outcome ?? Self.noOutcome, callID: call.id))
             }
         }
         self.init(model: model, messages: messages, tools: tools.map(DialogTool.init))

@@ -231,9 +231,8 @@ extension Dialogue {
             case .assistant(let said, let heard):
                 let isWhole = heard.count == said.count
                 append(.partner(SpokenText(said: said, heard: heard, end: isWhole ? .complete : .interrupted)))
-            case .call(let call):
-                append(.call(ResponderCall(id: call.id, name: call.name, arguments: call.arguments)))
-            case .result(let id, let output): append(.outcome(output, call: id))
+            case .call(let call, let output):
+                append(.call(ResponderCall(id: call.id, name: call.name, arguments: call.arguments), outcome: output))
             }
         }
     }

@@ -38,19 +38,28 @@ package enum HistoryItem: Equatable, Sendable {
 
 /// The end of a conversation; what is older is forgotten.
 struct DialogHistory: Sendable {
-    static let maximumItems = 100
+    static let maximumLines = 100
     static let maximumBytes = 64 << 10
-    private(set) var items: [HistoryItem] = []
+
+    /// What is forgotten at once: an item, a call with its outcome behind it. Servers refuse an outcome without its
+    /// call.
+    private var lines: [[HistoryItem]] = []
     private var bytes = 0
+
+    var items: [HistoryItem] { lines.flatMap(\.self) }
 
     mutating func append(_ item: HistoryItem) {
         guard item.bytes <= Self.maximumBytes else { return }
-        items.append(item)
+        if case .result(let id, _) = item {
+            let asked = lines.lastIndex { if case .call(let call)? = $0.first { call.id == id } else { false } }
+            guard let asked, lines[asked].count == 1 else { return }
+            lines[asked].append(item)
+        } else {
+            lines.append([item])
+        }
         bytes += item.bytes
-        while items.count > Self.maximumItems || bytes > Self.maximumBytes { removeFirst() }
-        // An outcome without its call is refused by servers.
-        while case .result? = items.first { removeFirst() }
+        while lines.count > Self.maximumLines || bytes > Self.maximumBytes {
+            for forgotten in lines.removeFirst() { bytes -= forgotten.bytes }
+        }
     }
-
-    private mutating func removeFirst() { bytes -= items.removeFirst().bytes }
 }

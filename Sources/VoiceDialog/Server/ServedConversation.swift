@@ -16,6 +16,30 @@ struct ServedConversation: Sendable {
 
     var last: String? { items.last?.id }
 
+    /// What was said, for whoever answers it. A call whose output came stands where that came, since more may have been
+    /// said in between; an output without its call, which was deleted or forgotten, says nothing.
+    var lines: [ServedLine] {
+        var lines: [ServedLine] = []
+        for item in items {
+            switch item.content {
+            case .user(let text): lines.append(.user(text))
+            case .speech(let transcript): lines.append(.user(transcript ?? ""))
+            case .assistant(let text): lines.append(.assistant(said: text, heard: text))
+            case .answer(let answer): lines.append(.assistant(said: answer.said, heard: answer.heard))
+            case .function(.call(let call)): lines.append(.call(call, output: nil))
+            case .function(.result(let id, let output)):
+                for (index, line) in lines.enumerated().reversed() {
+                    guard case .call(let call, nil) = line, call.id == id else { continue }
+                    lines.remove(at: index)
+                    lines.append(.call(call, output: output))
+                    break
+                }
+            case .system, .function: break
+            }
+        }
+        return lines
+    }
+
     /// A name that no item has.
     mutating func makeID() -> String {
         repeat { number += 1 } while self["item_\(number)"] != nil

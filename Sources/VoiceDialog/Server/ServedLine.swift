@@ -3,21 +3,8 @@ package enum ServedLine: Equatable, Sendable {
     case user(String)
     /// What was said, or was to be, and what of it was heard.
     case assistant(said: String, heard: String)
-    /// A function was called, and what came of it.
-    case call(DialogToolCall)
-    case result(callID: String, output: String)
-
-    init?(_ item: ServedItem) {
-        switch item.content {
-        case .user(let text): self = .user(text)
-        case .speech(let transcript): self = .user(transcript ?? "")
-        case .assistant(let text): self = .assistant(said: text, heard: text)
-        case .answer(let answer): self = .assistant(said: answer.said, heard: answer.heard)
-        case .function(.call(let call)): self = .call(call)
-        case .function(.result(let id, let output)): self = .result(callID: id, output: output)
-        case .system, .function: return nil
-        }
-    }
+    /// A function was called, and what came of it; nil where that is not known.
+    case call(DialogToolCall, output: String?)
 }
 
 /// What went wrong on the server's side.

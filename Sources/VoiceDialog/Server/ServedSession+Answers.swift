@@ -16,7 +16,7 @@ extension ServedSession {
         guard let current = response, !current.hasBegun, recognising.isEmpty else { return }
         response?.hasBegun = true
         if let failure = failedRecognition.take() { return finish(.failed(failure)) }
-        let lines = conversation.items.compactMap(ServedLine.init)
+        let lines = conversation.lines
         // Nothing was understood.
         if case .user("")? = lines.last { return finish(.completed) }
         // Among them, since many models refuse a system message between others.

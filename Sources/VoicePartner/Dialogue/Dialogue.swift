@@ -6,10 +6,8 @@ public struct Dialogue: Equatable, Sendable {
         case talker(String)
         /// What the partner said, and how far it was heard.
         case partner(SpokenText)
-        /// The partner has had a function called.
-        case call(ResponderCall)
-        /// What came of the call of this name.
-        case outcome(String, call: String)
+        /// The partner has had a function called, and what came of it; nil where that is not known.
+        case call(ResponderCall, outcome: String?)
     }
 
     /// Older lines are forgotten.
@@ -46,12 +44,9 @@ public struct Dialogue: Equatable, Sendable {
             let said = text.said.clipped(to: Self.longestLine)
             let heard = text.heard.clipped(to: said.unicodeScalars.count)
             lines.append(.partner(SpokenText(said: said, heard: heard, end: text.end)))
-        case .call(let call):
-            lines.append(
-                .call(
-                    ResponderCall(
-                        id: call.id, name: call.name, arguments: call.arguments.clipped(to: Self.longestLine))))
-        case .outcome(let text, let call): lines.append(.outcome(text.clipped(to: Self.longestLine), call: call))
+        case .call(var call, let outcome):
+            call.arguments = call.arguments.clipped(to: Self.longestLine)
+            lines.append(.call(call, outcome: outcome?.clipped(to: Self.longestLine)))
         }
     }
 

@@ -62,7 +62,7 @@ public struct DialogueCore: Responder {
         to dialogue: Dialogue, tools: [ResponderTool], say: @escaping @Sendable (String) async -> Bool,
         call: @escaping @Sendable (ResponderCall) async -> Bool
     ) async throws(PartnerError) {
-        if case .outcome(let text, _)? = dialogue.lines.last {
+        if case .call(_, let text?)? = dialogue.lines.last {
             _ = await say("The answer is: \(text).")
         } else if let tool = tools.first(where: { Self.words(dialogue.question) == ["use"] + Self.words($0.name) }) {
             _ = await call(

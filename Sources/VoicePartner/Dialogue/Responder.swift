@@ -13,8 +13,8 @@ public protocol Responder: Sendable {
         to dialogue: Dialogue, say: @escaping @Sendable (String) async -> Bool
     ) async throws(PartnerError)
 
-    /// Answers, and may have functions called; the outcome of each is a line of the next dialogue
-    /// (``Dialogue/Line/outcome(_:call:)``), which is to be answered then.
+    /// Answers, and may have functions called; each is a line of the next dialogue with its outcome
+    /// (``Dialogue/Line/call(_:outcome:)``), which is to be answered then.
     ///
     /// - Parameters:
     ///   - dialogue: what was said so far, as far as it was heard.
