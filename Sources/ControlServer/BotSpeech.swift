@@ -31,23 +31,18 @@ final class BotSpeech: Sendable {
 
     /// - Parameters:
     ///   - patience: how long the next piece may take; then the speech is over as it is.
+    ///   - failed: called where it cannot be spoken.
     init(
         _ answer: SpokenAnswer, _ synthesiser: any Synthesiser, patience: Duration,
-        tell: @escaping @Sendable (PartnerEvent) -> Void
+        failed: @escaping @Sendable (PartnerError) -> Void
     ) {
         turn = answer.turn
         let (stream, continuation) = AsyncStream.makeStream(of: Piece.self)
         pieces = continuation
-        let captions = answer.captions()
         let task = Task {
-            if let error = await self.speak(stream, answer, synthesiser, patience) { tell(.failed(answer.turn, error)) }
+            if let error = await self.speak(stream, answer, synthesiser, patience) { failed(error) }
             self.close()
             await answer.finish()
-            for await caption in captions where caption.isFinal {
-                let text = SpokenText(
-                    said: caption.text, heard: caption.heard, end: caption.isCut ? .interrupted : .complete)
-                tell(.answered(answer.turn, text))
-            }
         }
         state.withLock { $0.task = task }
     }

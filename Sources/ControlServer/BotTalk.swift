@@ -17,6 +17,8 @@ actor BotTalk {
     private var open: TurnID?
     private var recognising: Task<Void, Never>?
     private var speech: BotSpeech?
+    /// Of which it is not told yet how far they were heard: the present one, and those that were cut just now.
+    private var answers: [TurnID: SpokenAnswer] = [:]
     private let pieceTime: Duration
 
     init(
@@ -42,15 +44,24 @@ actor BotTalk {
             tell(.turn(event))
             switch event {
             case .turnEnded(let turn): recognise(turn)
-            case .answerCancelled(let turn, _):
+            case .answerCancelled(let turn, let reason):
                 if speech?.turn == turn { speech?.cancel() }
                 if open == turn { open = nil }
+                // Of one that has not sounded nothing more is told.
+                if answers[turn]?.currentCaption?.isFinal == true { answered(turn, reason) }
+            case .answerEnded(let turn, let heard): answered(turn, heard.reason)
             default: break
             }
         }
         hearing.cancel()
         recognising?.cancel()
         speech?.cancel()
+    }
+
+    /// It is known how far an answer was heard.
+    private func answered(_ turn: TurnID, _ end: AnswerEnd) {
+        guard let caption = answers.removeValue(forKey: turn)?.currentCaption else { return }
+        tell(.answered(turn, SpokenText(said: caption.text, heard: caption.heard, end: end)))
     }
 
     private func recognise(_ turn: Turn) {
@@ -101,7 +112,10 @@ actor BotTalk {
                 throw ControlError(EngineError.turn(error))
             }
             if self.open == answer.turn { self.open = nil }
-            speech = BotSpeech(answer, synthesiser, patience: pieceTime, tell: tell)
+            answers[answer.turn] = answer
+            speech = BotSpeech(answer, synthesiser, patience: pieceTime) { [tell] error in
+                tell(.failed(answer.turn, error))
+            }
             self.speech = speech
         }
         let waiting = try speech.append(piece, isLast: isLast)

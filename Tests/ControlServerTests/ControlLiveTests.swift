@@ -133,6 +133,32 @@ struct ControlLiveTests {
         await stage.server.stop()
     }
 
+    @Test("Given a bot that is cut, in its answer or before its first word, then it is told what was heard")
+    func cut() async throws {
+        let stage = try Stage()
+        let session = try await stage.anna.makeSession()
+        let path = "/v1/sessions/\(session)"
+        _ = try await stage.anna.event(session, "ready")
+        let story = String(repeating: "Once upon a time. ", count: 20)
+        for isHeard in [true, false] {
+            let said = try await stage.anna.ask("POST", "\(path)/say", json: ["text": .string(story)])
+            #expect(said.status == 202, "\(said.json)")
+            if isHeard {
+                _ = try await stage.anna.event(session) {
+                    $0["type"]?.string == "answerStarted" && $0["turn"] == said.json["turn"]
+                }
+            }
+            #expect(try await stage.anna.ask("POST", "\(path)/interrupt").status == 200)
+            let answered = try await stage.anna.event(session) {
+                $0["type"]?.string == "answered" && $0["turn"] == said.json["turn"]
+            }
+            let (text, heard) = (answered["said"]?.string ?? "", answered["heard"]?.string ?? "")
+            #expect(text.hasPrefix(heard) && heard.count < story.count, "\(answered)")
+            if isHeard { #expect(!text.isEmpty && answered["isCut"] == true, "\(answered)") }
+        }
+        await stage.server.stop()
+    }
+
     @Test(
         "Given an answer in pieces, then it is spoken as one, sentences across pieces whole; a sound goes on behind it")
     func pieces() async throws {
