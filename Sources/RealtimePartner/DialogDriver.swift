@@ -26,10 +26,6 @@ actor DialogDriver {
     private var heardUntil = Duration.zero
     /// The present turn, or the last.
     private var turn = TurnID(rawValue: 0)
-    /// With the server's turn detection: a turn that ended before its answer began, and an answer that began before its
-    /// turn ended.
-    private var unansweredTurn: TurnID?
-    private var turnlessAnswer: AnswerID?
     /// When the present turn had ended, and when the server told what was said in it.
     private var turnReceived = Duration.zero
     private var turnRecognised: Duration?
@@ -236,7 +232,7 @@ actor DialogDriver {
         guard conversation.state != .listening else { return nil }
         try? conversation.cancel()
         turnReceived = now
-        return speak(ask(&dialog), in: nil)
+        return speak(ask(&dialog)) { () throws(TurnRefusal) in try conversation.answer(nil) }
     }
 
     /// Has the model know the app's parameters, behind its instructions.
@@ -255,25 +251,19 @@ actor DialogDriver {
 
     private func turnEnded(_ turn: TurnID) {
         turnReceived = now
-        if dialog.settings.turnDetection == .client {
-            speak(dialog.endTurn(), in: turn)
-        } else if let answer = turnlessAnswer.take() {
-            speak(answer, in: turn)
-        } else {
-            unansweredTurn = turn
-        }
+        // Where the server finds the end of turns, it answers unasked.
+        guard dialog.settings.turnDetection == .client else { return }
+        speak(dialog.endTurn()) { () throws(TurnRefusal) in try conversation.answer(turn) }
     }
 
-    /// The server has found that a turn ended.
+    /// The server has begun an answer by itself: it has found that a turn ended, before the conversation or behind it.
     private func answerUnasked(_ answer: AnswerID) {
-        if let turn = unansweredTurn.take() {
-            speak(answer, in: turn)
-        } else if conversation.state == .listening {
-            turnlessAnswer = answer
-            try? conversation.endTurn()
-        } else {
-            (turnReceived, turnRecognised) = (now, nil)
-            speak(answer, in: nil)
+        let state = conversation.state
+        if state != .thinking { turnReceived = now }
+        if state == .idle { turnRecognised = nil }
+        let isServers = dialog.settings.turnDetection != .client
+        speak(answer) { () throws(TurnRefusal) in
+            isServers ? try conversation.answerNow() : try conversation.answer(nil)
         }
     }
 
@@ -285,11 +275,11 @@ actor DialogDriver {
         clocks = clocks.filter { $0.key >= id }
     }
 
-    /// Speaks an answer; returns its turn, nil where the talker has gone on meanwhile.
+    /// Speaks an answer in the turn that `take` gives; returns that, nil where the talker has gone on meanwhile.
     @discardableResult
-    private func speak(_ id: AnswerID, in turn: TurnID?) -> TurnID? {
+    private func speak(_ id: AnswerID, _ take: () throws(TurnRefusal) -> SpokenAnswer) -> TurnID? {
         do throws(TurnRefusal) {
-            let spoken = try conversation.answer(turn)
+            let spoken = try take()
             answers[spoken.turn] = id
             let rate = SoundRate(rawValue: dialog.settings.output.rate) ?? .hertz24000
             speaking[id] = AnswerSpeaker(spoken, rate: rate) { [weak self] count in

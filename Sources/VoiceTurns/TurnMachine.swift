@@ -158,6 +158,14 @@ package struct TurnMachine: Sendable {
         return utterance
     }
 
+    /// Takes the agent's turn at once, for an agent that finds by itself when the near talker has finished: theirs ends
+    /// by it, one that has ended and waits is answered, and where nobody has the turn, or nothing was said in it, the
+    /// agent begins by itself.
+    package mutating func answerNow(now: Duration) throws(TurnRefusal) -> UtteranceID {
+        endListening(now: now)
+        return try answer(answer?.utterance == nil ? answer?.turn.id : nil, now: now)
+    }
+
     /// The engine has taken the first sound of an answer.
     package mutating func answerQueued(_ utterance: UtteranceID, now: Duration) {
         guard answer?.utterance == utterance, answer?.queued == nil else { return }

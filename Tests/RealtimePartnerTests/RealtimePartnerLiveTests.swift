@@ -20,8 +20,12 @@ struct RealtimePartnerLiveTests {
         let talking: Task<PartnerError?, Never>
         let events: Events
         let requests = PartnerRequests()
+        private(set) weak var conversation: Conversation?
 
-        init(_ talker: [Float], _ repetition: SpeechSource.Repetition = .once, port: UInt16) async throws {
+        init(
+            _ talker: [Float], _ repetition: SpeechSource.Repetition = .once, port: UInt16,
+            settings: RealtimeSettings = RealtimeSettings(), mode: TalkMode = .duplex(), queue: Duration = .seconds(30)
+        ) async throws {
             let air = ConversationAir(
                 acoustics: try RoomAcoustics(RoomConditions(), seed: 1),
                 talker: SpeechSource(talker, repetition: repetition), longestRecording: 60 * 48_000)
@@ -34,10 +38,11 @@ struct RealtimePartnerLiveTests {
             engine = VoiceEngine(configuration)
             try await engine.start()
             let partner = RealtimePartner(
-                WebSocketRequest(try #require(WebAddress("ws://127.0.0.1:\(port)/v1/realtime"))), RealtimeSettings(),
+                WebSocketRequest(try #require(WebAddress("ws://127.0.0.1:\(port)/v1/realtime"))), settings,
                 requests: requests)
             let conversation = try await engine.converse(
-                configuration: FarEndConfiguration(nearEndRate: partner.nearEndRate))
+                mode, configuration: FarEndConfiguration(queue: queue, nearEndRate: partner.nearEndRate))
+            self.conversation = conversation
             let events = Events()
             self.events = events
             talking = Task {
@@ -156,6 +161,24 @@ struct RealtimePartnerLiveTests {
         // What the loudspeaker has played, where only this answer has sounded. What was held and repeated counts once:
         // 100 ms.
         #expect(abs(end - played) <= 120, "\(played) ms sounded")
+    }
+
+    @Test("a server that finds words where the detector here finds none is heard, and its answer is no later turn's")
+    func unasked() async throws {
+        let server = try ScriptedRealtimeServer(answer: Self.hum(1))
+        let talk = try await Talk(
+            Self.silence(1), port: server.port, settings: RealtimeSettings(turnDetection: .semantic),
+            mode: .pushToTalk())
+        try await talk.events.wait { if case .ready = $0 { true } else { false } }
+        for count in 1...2 {
+            try talk.conversation?.startSpeech()
+            server.answerUnasked(Self.hum(0.3))
+            try await talk.events.wait(for: count, Self.isAnswered)
+        }
+        #expect(talk.events.answered().allSatisfy { $0.end == .complete })
+        #expect(!server.types.contains("response.cancel"))
+        await talk.engine.stop()
+        #expect(await talk.talking.value == nil)
     }
 
     @Test("a server that is lost comes back with what was said, as far as it was heard")

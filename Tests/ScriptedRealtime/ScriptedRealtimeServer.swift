@@ -7,6 +7,7 @@ package final class ScriptedRealtimeServer: Sendable {
     private final class Notes: Sendable {
         let requests = Mutex<[JSON]>([])
         let responses = Mutex(0)
+        let links = Mutex<[WebSocketLink]>([])
     }
 
     private let notes: Notes
@@ -36,6 +37,7 @@ package final class ScriptedRealtimeServer: Sendable {
         let notes = Notes()
         self.notes = notes
         server = try WebSocketServer(interface: "127.0.0.1", port: port) { link in
+            notes.links.withLock { $0.append(link) }
             Task {
                 while let event = await link.next() {
                     switch event {
@@ -44,10 +46,7 @@ package final class ScriptedRealtimeServer: Sendable {
                         guard let request = try? JSON(parsing: message) else { break }
                         notes.requests.withLock { $0.append(request) }
                         guard request["type"] == "response.create" else { break }
-                        let number = notes.responses.withLock { count in
-                            count += 1
-                            return count
-                        }
+                        let number = Self.number(notes)
                         let answered = number > 1 ? later ?? answer : answer
                         for message in Self.messages(of: answered, number, to: request) { link.send(message.encoded) }
                     case .ended: return
@@ -55,6 +54,19 @@ package final class ScriptedRealtimeServer: Sendable {
                 }
             }
         }
+    }
+
+    private static func number(_ notes: Notes) -> Int {
+        notes.responses.withLock { count in
+            count += 1
+            return count
+        }
+    }
+
+    /// Begins an answer that nobody asked for, as one does that finds by itself when a turn ends.
+    package func answerUnasked(_ answer: [Int16]) {
+        let link = notes.links.withLock { $0.last }
+        for message in Self.messages(of: answer, Self.number(notes), to: .null) { link?.send(message.encoded) }
     }
 
     /// An answer as servers send it, in pieces of 100 ms.

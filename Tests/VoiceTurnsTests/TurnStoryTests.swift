@@ -228,6 +228,49 @@ struct TurnStoryTests {
     }
 
     @Test(
+        "Given an agent that finds by itself when a turn ends, when it answers, then it is in the turn that is open or waits, however often the talker has gone on"
+    )
+    func answersByItself() throws {
+        var talk = try Conversing(.duplex())
+        // Its answer to the first part comes behind the talker's going on: it ends the turn that is open
+        talk.say(from: 1_000, to: 2_000)
+        talk.pass(until: 2_700)
+        talk.machine.speechStarted(at: ms(3_000), now: ms(3_060))
+        talk.bargeIn(.confirmed, speech: 3_000, now: 3_800)
+        talk.machine.speechEnded(at: ms(4_500), now: ms(4_800))
+        _ = talk.take()
+        _ = try talk.machine.answerNow(now: ms(4_900))
+        let ended = Turn(id: turn(2), start: ms(1_000), end: ms(4_500), continued: turn(1))
+        #expect(talk.events() == [.stateChanged(.thinking, turn(2)), .turnEnded(ended)])
+        #expect(throws: TurnRefusal.turnIsOver(turn(2))) { try talk.machine.answer(turn(2), now: ms(4_910)) }
+        // Nobody answers twice
+        #expect(throws: TurnRefusal.busy(.thinking)) { try talk.machine.answerNow(now: ms(4_950)) }
+        // It comes behind the end: it is the answer to the turn that waits
+        try talk.machine.cancel()
+        talk.say(from: 6_000, to: 7_000)
+        talk.pass(until: 7_700)
+        _ = talk.take()
+        _ = try talk.machine.answerNow(now: ms(8_000))
+        #expect(talk.machine.turn == turn(3) && talk.events().isEmpty)
+        // Nobody has the turn
+        try talk.machine.cancel()
+        _ = try talk.machine.answerNow(now: ms(9_000))
+        #expect(talk.machine.turn == turn(4) && talk.machine.state == .thinking)
+    }
+
+    @Test("Given a button held, when an agent answers words that were not heard here, then it has a turn of its own")
+    func answersNothing() throws {
+        var talk = try Conversing(.pushToTalk())
+        try talk.machine.startSpeech(now: ms(1_000))
+        _ = talk.take()
+        _ = try talk.machine.answerNow(now: ms(2_000))
+        #expect(
+            talk.events() == [
+                .turnDropped(turn(1), .nothingSaid), .stateChanged(.idle, turn(1)), .stateChanged(.thinking, turn(2)),
+            ])
+    }
+
+    @Test(
         "Given a near talker who pauses, when the recogniser says that more comes, then the turn ends later; or now, when it says that it is all"
     )
     func hooks() throws {

@@ -104,6 +104,15 @@ public final class Conversation: Sendable {
         return SpokenAnswer(self, core, utterance, turn)
     }
 
+    /// Takes the agent's turn at once: an agent that finds by itself when the near talker has finished ends theirs by
+    /// it.
+    ///
+    /// - Throws: ``TurnRefusal/busy(_:)`` where an answer is under way.
+    package func answerNow() throws(TurnRefusal) -> SpokenAnswer {
+        let (utterance, turn) = try core.answerNow()
+        return SpokenAnswer(self, core, utterance, turn)
+    }
+
     /// Queues what there is room for of an answer, and does not suspend; returns how many samples were taken, `nil`
     /// where there is no such answer: of an utterance with a higher number all later answers would be too late. By one
     /// caller at a time.

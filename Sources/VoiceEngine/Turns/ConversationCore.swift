@@ -85,9 +85,20 @@ package final class ConversationCore: Sendable {
 
     /// Takes the agent's turn; see `TurnMachine`.
     package func answer(_ turn: TurnID?) throws(TurnRefusal) -> (utterance: UtteranceID, turn: TurnID) {
+        try answer { (machine, now) throws(TurnRefusal) in try machine.answer(turn, now: now) }
+    }
+
+    /// Takes the agent's turn at once; see `TurnMachine`.
+    func answerNow() throws(TurnRefusal) -> (utterance: UtteranceID, turn: TurnID) {
+        try answer { (machine, now) throws(TurnRefusal) in try machine.answerNow(now: now) }
+    }
+
+    private func answer(
+        _ take: (inout TurnMachine, Duration) throws(TurnRefusal) -> UtteranceID
+    ) throws(TurnRefusal) -> (utterance: UtteranceID, turn: TurnID) {
         let outcome = state.withLock { state -> Result<(UtteranceID, TurnID), TurnRefusal> in
             do throws(TurnRefusal) {
-                let utterance = try state.machine.answer(turn, now: clock())
+                let utterance = try take(&state.machine, clock())
                 state.newest = utterance
                 state.texts.begin(utterance, state.machine.turn)
                 defer { carryOut(&state) }
