@@ -33,6 +33,7 @@ actor DialogDriver {
     /// What the app has told of itself, and the instructions without it.
     private var parameters: [String: String] = [:]
     private let instructions: String?
+    /// Reading waits for room for more sound, or for the socket's end.
     private var readingWaits: CheckedContinuation<Void, Never>?
     private var end: CheckedContinuation<DialogError?, Never>?
     private var ended: DialogError??
@@ -120,7 +121,10 @@ actor DialogDriver {
             reading = Task {
                 while let event = await client.link.next() {
                     handle(event, of: client)
-                    if !dialog.wantsMessages { await withCheckedContinuation { readingWaits = $0 } }
+                    // Of a socket that is given up the rest is read at once, and dropped.
+                    while client === socket, !dialog.wantsMessages {
+                        await withCheckedContinuation { readingWaits = $0 }
+                    }
                 }
             }
         } catch {

@@ -181,6 +181,26 @@ struct RealtimePartnerLiveTests {
         #expect(await talk.talking.value == nil)
     }
 
+    @Test("a talk that ends while the server is ahead of what was spoken leaves nothing behind")
+    func endsAhead() async throws {
+        let server = try ScriptedRealtimeServer(answer: [])
+        for _ in 0..<3 {
+            let settings = RealtimeSettings(output: .pcm16(rate: 16_000), turnDetection: .semantic)
+            let talk = try await Talk(
+                Self.silence(1), port: server.port, settings: settings, queue: .milliseconds(100))
+            try await talk.events.wait { if case .ready = $0 { true } else { false } }
+            // More than is read ahead
+            server.answerUnasked([Int16](repeating: 1_000, count: 70 * 16_000))
+            try await talk.events.wait { if case .turn(.answerStarted) = $0 { true } else { false } }
+            // Until reading waits, on most machines; it is to end in either case.
+            try await Task.sleep(for: .seconds(1))
+            talk.talking.cancel()
+            #expect(await talk.talking.value == nil)
+            await talk.engine.stop()
+            while talk.conversation != nil { try await Task.sleep(for: .milliseconds(20)) }
+        }
+    }
+
     @Test("a server that is lost comes back with what was said, as far as it was heard")
     func restored() async throws {
         var server: ScriptedRealtimeServer? = try ScriptedRealtimeServer(answer: Self.hum(1))
