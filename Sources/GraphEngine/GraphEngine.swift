@@ -211,11 +211,12 @@ public final class GraphEngine: Sendable {
     /// - Parameter channels: ``GraphDescription/inputChannels`` arrays of equal length, full scale ±1, at the graph's
     ///   rate.
     /// - Returns: what went out meanwhile by `outputNode`, by channel.
-    /// - Throws: ``GraphError`` where these are not the channels, or it has finished, or another pushes.
+    /// - Throws: ``GraphError`` where these are not the channels, or it has finished, runs on an engine's sound, or
+    ///   another pushes.
     @discardableResult
     public func push(_ channels: [[Float]]) async throws(GraphError) -> [[Float]] {
         try await prepare()
-        return try await runner.push(channels, waits: true)
+        return try await runner.push(channels, from: .caller)
     }
 
     /// Says that no sound follows: completes files and pieces, and tells of them. Returns the rest of what goes out;
@@ -272,7 +273,7 @@ public final class GraphEngine: Sendable {
     /// What nobody took for 2 s is dropped, as with every far end.
     ///
     /// - Throws: ``GraphError`` where the graph's rate is none of 16, 24 and 48 kHz, has more than one input channel,
-    ///   or runs already; `EngineError` where the engine has no far end left.
+    ///   runs already, or has finished; `EngineError` where the engine has no far end left.
     public func start(on engine: VoiceEngine) async throws {
         guard let rate = SoundRate(rawValue: description.sampleRate) else {
             throw GraphError(
@@ -284,24 +285,26 @@ public final class GraphEngine: Sendable {
                 field: "inputChannels", "an engine's microphone has 1 channel, not \(description.inputChannels)")
         }
         try await prepare()
-        let farEnd = try await engine.openFarEnd(FarEndConfiguration(nearEndRate: rate))
-        let started = live.withLock { live -> Bool in
-            guard live == nil else { return false }
-            live = Live(farEnd: farEnd, task: Task { [runner] in await Self.run(farEnd, rate, runner) })
-            return true
-        }
-        guard started else {
-            farEnd.close()
-            throw GraphError("the graph runs already; stop it first")
+        try await runner.goLive()
+        do {
+            let farEnd = try await engine.openFarEnd(FarEndConfiguration(nearEndRate: rate))
+            live.withLock { live in
+                live = Live(farEnd: farEnd, task: Task { [runner] in await Self.run(farEnd, rate, runner) })
+            }
+        } catch {
+            await runner.leaveLive()
+            throw error
         }
     }
 
     private static func run(_ farEnd: LocalFarEnd, _ rate: SoundRate, _ runner: GraphRunner) async {
         for await frame in farEnd.nearEnd() {
-            guard let output = try? await runner.push([frame.samples], waits: false) else { break }
+            // Until it has finished.
+            guard let output = try? await runner.push([frame.samples], from: .live) else { break }
             guard let first = output.first, !first.isEmpty else { continue }
             _ = farEnd.offer(mean(output).span, rate: rate, utterance: 1)
         }
+        farEnd.close()
     }
 
     /// Ends what ``start(on:)`` began, and finishes.

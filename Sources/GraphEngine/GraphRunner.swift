@@ -4,7 +4,27 @@ internal import VoiceEngine
 internal import VoiceRealtime
 
 /// The owner of a graph's core: a thread of its own, on which blocks, actions and drains follow each other.
+///
+///     made ──prepare──► prepared ──goLive──► live ──finish──► finished
+///                           └──────────────finish──────────────┘
 actor GraphRunner {
+    /// Where sound comes from.
+    enum Source: Equatable {
+        /// The caller, who may wait for a recogniser.
+        case caller
+        /// An engine's microphone, which waits for nobody.
+        case live
+    }
+
+    private enum Phase {
+        case made
+        /// The caller may push.
+        case prepared
+        /// An engine's sound alone is taken.
+        case live
+        case finished
+    }
+
     private let executor = ControlThread(name: "voice-graph")
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
@@ -14,8 +34,8 @@ actor GraphRunner {
     private let listeners: GraphListeners
     /// What makes no block yet, by channel.
     private var waiting: [[Float]]
-    private var isPrepared = false
-    private var isFinished = false
+    private var phase = Phase.made
+    /// It is being prepared or pushed to.
     private var isBusy = false
     private var toldDrops = 0
 
@@ -38,26 +58,54 @@ actor GraphRunner {
 
     /// Loads models and opens files; once. Returns whether that was now.
     func prepare() async throws(GraphError) -> Bool {
-        guard !isPrepared else { return false }
+        switch phase {
+        case .made: break
+        case .prepared, .live: return false
+        case .finished: throw Self.hasFinished
+        }
         try begin()
         defer { isBusy = false }
         for node in drains { try await node.prepare() }
-        isPrepared = true
+        guard phase == .made else { throw Self.hasFinished }
+        phase = .prepared
         return true
     }
 
+    private static var hasFinished: GraphError { GraphError("the graph has finished; make another engine") }
+
     private func begin() throws(GraphError) {
-        guard !isFinished else { throw GraphError("the graph has finished; make another engine") }
-        guard !isBusy else { throw GraphError("the engine is being prepared or pushed to; do one after the other") }
+        try checkIdle()
         isBusy = true
     }
 
+    private func checkIdle() throws(GraphError) {
+        guard !isBusy else { throw GraphError("the engine is being prepared or pushed to; do one after the other") }
+    }
+
+    /// Takes an engine's sound alone from now on; it is prepared.
+    func goLive() throws(GraphError) {
+        switch phase {
+        case .made, .prepared: break
+        case .live: throw GraphError("the graph runs already; stop it first")
+        case .finished: throw Self.hasFinished
+        }
+        try checkIdle()
+        phase = .live
+    }
+
+    /// There is no engine's sound after all.
+    func leaveLive() { if phase == .live { phase = .prepared } }
+
     /// Takes sound, a channel an array, and runs the blocks that it completes; returns what goes out, by channel.
-    func push(_ channels: [[Float]], waits: Bool) async throws(GraphError) -> [[Float]] {
+    func push(_ channels: [[Float]], from source: Source) async throws(GraphError) -> [[Float]] {
         guard channels.count == waiting.count, Set(channels.map(\.count)).count == 1 else {
             throw GraphError(
                 node: NodeCatalog.inputNode,
                 "takes \(waiting.count) channels of equal length, and got \(channels.count)")
+        }
+        guard phase != .finished else { throw Self.hasFinished }
+        guard source == .live || phase != .live else {
+            throw GraphError("the graph runs on an engine's sound; stop it first")
         }
         try begin()
         defer { isBusy = false }
@@ -68,9 +116,9 @@ actor GraphRunner {
             runBlock(from: used, &output)
             used += core.frames
             tellNews()
-            for node in drains { await node.drain(waits: waits) }
+            for node in drains { await node.drain(waits: source == .caller) }
             // Somebody may have finished it meanwhile.
-            guard !isFinished else { return output }
+            guard phase != .finished else { return output }
         }
         for index in waiting.indices { waiting[index].removeFirst(used) }
         return output
@@ -97,7 +145,7 @@ actor GraphRunner {
     /// Runs what is left, with silence behind it, and completes what nodes have begun. Returns what goes out; nil where
     /// it has finished before.
     func finish() async -> [[Float]]? {
-        guard !isFinished else { return nil }
+        guard phase != .finished else { return nil }
         var output = [[Float]](repeating: [], count: core.description.outputChannels)
         if !isBusy, let left = waiting.first?.count, left > 0 {
             for index in waiting.indices { waiting[index] += [Float](repeating: 0, count: core.frames - left) }
@@ -105,7 +153,7 @@ actor GraphRunner {
             for index in waiting.indices { waiting[index] = [] }
             for index in output.indices { output[index].removeLast(core.frames - left) }
         }
-        isFinished = true
+        phase = .finished
         core.complete()
         tellNews()
         core.performCalls()

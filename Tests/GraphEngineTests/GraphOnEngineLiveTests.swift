@@ -20,15 +20,51 @@ struct GraphOnEngineLiveTests {
             air: air, configuration: SimulatedDeviceConfiguration(pacing: .realTime(priority: 0)))
     }
 
-    @Test("hears the microphone, is heard in the mix, and ends when it is stopped")
-    func runs() async throws {
-        // Given an engine, and a graph that sends its microphone back and listens to a far end
-        let card = try card()
+    /// An engine on such a card.
+    private func startedEngine() async throws -> VoiceEngine {
         var configuration = EngineConfiguration.headset
-        configuration.device = .custom(card)
+        configuration.device = .custom(try card())
         configuration.mediaPriority = 0
         let voice = VoiceEngine(configuration)
         try await voice.start()
+        return voice
+    }
+
+    private static let meter = graph(
+        node("meter", "LevelMeter", "{\"intervalMs\": 20}"), link("inputNode", "meter"))
+
+    @Test("A graph that has finished is not started again, and keeps none of the engine's far ends")
+    func startsOnce() async throws {
+        let voice = try await startedEngine()
+        let engine = try GraphEngine.createEngine(Self.meter)
+        try await engine.start(on: voice)
+        await engine.stop()
+        for _ in 0..<8 { await #expect(throws: GraphError.self) { try await engine.start(on: voice) } }
+        try await voice.openFarEnd().close()
+        await voice.stop()
+    }
+
+    @Test("A graph on an engine's sound is not pushed to, and goes on; one that is finished lets the engine go")
+    func refusesPush() async throws {
+        let voice = try await startedEngine()
+        let engine = try GraphEngine.createEngine(Self.meter)
+        let collected = Collected()
+        try engine.addEventListener("*", "*") { collected($0) }
+        try await engine.start(on: voice)
+        for _ in 0..<20 {
+            let count = collected.events.count
+            await #expect(throws: GraphError.self) { try await engine.push([[0]]) }
+            while collected.events.count == count { try await Task.sleep(for: .milliseconds(5)) }
+        }
+        await engine.finish()
+        while try await !voice.statistics().farEnds.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+        await voice.stop()
+    }
+
+    @Test("hears the microphone, is heard in the mix, and ends when it is stopped")
+    func runs() async throws {
+        // Given an engine, and a graph that sends its microphone back and listens to a far end
+        let voice = try await startedEngine()
         let other = try await voice.openFarEnd()
         let json = graph(
             [
@@ -64,11 +100,7 @@ struct GraphOnEngineLiveTests {
     @Test("Two nodes that want words at the same time get them one after the other")
     func twoRecognisers() async throws {
         // Given a graph with two recognisers on an engine's microphone
-        var configuration = EngineConfiguration.headset
-        configuration.device = .custom(try card())
-        configuration.mediaPriority = 0
-        let voice = VoiceEngine(configuration)
-        try await voice.start()
+        let voice = try await startedEngine()
         let recogniser = BusyRecogniser()
         let engine = try GraphEngine.createEngine(
             graph(

@@ -1797,8 +1797,9 @@ dv_status dv_graph_call_action(
 /// - `output_frames`: frames that `output` has room for: `frames` and a block at least.
 /// - `given`: frames that were written; may be null.
 ///
-/// DV_INVALID_ARGUMENT. DV_WRONG_STATE: it has finished, somebody else pushes, it is called from a function of a
-/// graph's, or a node cannot be made ready, which `error` names. DV_INVALID_HANDLE, DV_EXHAUSTED.
+/// DV_INVALID_ARGUMENT. DV_WRONG_STATE: it has finished, it runs on an engine's sound, somebody else pushes, it is
+/// called from a function of a graph's, or a node cannot be made ready, which `error` names. DV_INVALID_HANDLE,
+/// DV_EXHAUSTED.
 dv_status dv_graph_push(
     dv_graph graph, const float *DV_NULLABLE samples, size_t frames, float *DV_NULLABLE output, size_t output_frames,
     size_t *DV_NULLABLE given, dv_error *DV_NULLABLE error);
