@@ -35,6 +35,8 @@ actor GraphRunner {
     /// What makes no block yet, by channel.
     private var waiting: [[Float]]
     private var phase = Phase.made
+    /// Nodes that were made ready, of ``drains``.
+    private var prepared = 0
     /// It is being prepared or pushed to.
     private var isBusy = false
     private var toldDrops = 0
@@ -65,7 +67,11 @@ actor GraphRunner {
         }
         try begin()
         defer { isBusy = false }
-        for node in drains { try await node.prepare() }
+        // Again where a node could not be made ready: those before it are.
+        while prepared < drains.count {
+            try await drains[prepared].prepare()
+            prepared += 1
+        }
         guard phase == .made else { throw Self.hasFinished }
         phase = .prepared
         return true

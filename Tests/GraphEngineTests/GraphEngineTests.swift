@@ -1,5 +1,6 @@
 import CAllocationCounter
 import GraphEngine
+import Synchronization
 import TestCases
 import Testing
 import VoiceDevices
@@ -127,6 +128,47 @@ struct GraphEngineTests {
             collected.events == [
                 GraphEvent(node: "mine", name: "block", values: ["start": .number(0), "end": .number(0.01)])
             ])
+    }
+
+    @Test("Given a node that cannot be made ready, when that is tried again, then the others are not made ready twice")
+    func preparesOnce() async throws {
+        let prepared = Prepared()
+        var library = NodeLibrary.builtIn
+        try library.register(NodeType("App.Store", summary: "Keeps it.", inputs: [NodePort("input")])) { setup in
+            Store(setup.settings.id, prepared)
+        }
+        let json = graph(
+            [node("first", "App.Store"), node("second", "App.Store"), node("third", "App.Store")]
+                .joined(separator: ","),
+            [link("inputNode", "first"), link("inputNode", "second"), link("inputNode", "third")]
+                .joined(separator: ","))
+        let engine = try GraphEngine.createEngine(json, library: library)
+        await #expect(throws: GraphError.self) { try await engine.prepare() }
+        try await engine.prepare()
+        try await engine.prepare()
+        #expect(prepared.nodes.withLock { $0 } == ["first", "second", "second", "third"])
+    }
+
+    private final class Prepared: Sendable {
+        let nodes = Mutex<[String]>([])
+    }
+
+    /// Cannot be made ready as the second of all.
+    private final class Store: DrainingNode {
+        private let id: String
+        private let prepared: Prepared
+
+        init(_ id: String, _ prepared: Prepared) { (self.id, self.prepared) = (id, prepared) }
+
+        nonisolated(nonsending) func prepare() async throws(GraphError) {
+            let count = prepared.nodes.withLock { nodes in
+                nodes.append(id)
+                return nodes.count
+            }
+            if count == 2 { throw GraphError(node: id, "is not there yet") }
+        }
+        func process(_ input: borrowing GraphInput, into output: inout GraphOutput) {}
+        nonisolated(nonsending) func drain(waits: Bool) async {}
     }
 
     @Test("Names that there are not are refused, with those that there are")
