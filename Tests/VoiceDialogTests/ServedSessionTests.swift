@@ -320,6 +320,24 @@ struct ServedSessionHostileTests {
         #expect(isGone >= 300 - ServedConversation.maximumBytes / 1_000)
     }
 
+    @Test("what is said on behind a client's commit is a turn of its own")
+    func commitWithinSpeech() throws {
+        var talk = try ServedTalk(isManual: false)
+        try talk.append(.milliseconds(500))
+        talk.session.speechStarted(at: .milliseconds(400))
+        _ = try talk.takeOrders()
+        try talk.request(["type": "input_audio_buffer.commit"])
+        let first = try #require(try talk.takeMessages().last { $0["type"] == "input_audio_buffer.committed" })
+        // The detector looks for it anew, and finds it
+        #expect(try talk.takeOrders().contains { if case .detect(.some, _) = $0 { true } else { false } })
+        try talk.append(.milliseconds(300))
+        talk.session.speechStarted(at: .milliseconds(100))
+        talk.session.speechStopped(at: .milliseconds(200), heard: .milliseconds(300))
+        let second = try #require(try talk.takeMessages().last { $0["type"] == "input_audio_buffer.committed" })
+        #expect(first["item_id"] != second["item_id"])
+        for case .recognise(_, let samples, _) in try talk.takeOrders() { #expect(samples.count == 7_200) }
+    }
+
     @Test("an answer without end is cut")
     func longAnswer() throws {
         var talk = try ServedTalk()

@@ -111,6 +111,10 @@ package struct ServedSession: Sendable {
                 throw RequestFault(
                     "input_audio_buffer_commit_empty", "the input buffer holds less than 100 ms of sound")
             }
+            guard speech != nil else { return try commit(before: input.end) }
+            // What is said on is a turn of its own, which the detector finds anew.
+            defer { detect() }
+            tellSpeechStopped(at: input.end)
             try commit(before: input.end)
         case .clearInput:
             _ = input.take(before: input.end)
@@ -234,11 +238,16 @@ package struct ServedSession: Sendable {
         stopSpeech(at: detectionStart + input.count(time), until: detectionStart + input.count(heard))
     }
 
-    private mutating func stopSpeech(at position: Int, until end: Int) {
-        guard let detection = settings.detection, let item = speech else { return }
+    private mutating func tellSpeechStopped(at position: Int) {
+        guard let item = speech else { return }
         send(
             "input_audio_buffer.speech_stopped",
             ["item_id": .string(item), "audio_end_ms": milliseconds(position)])
+    }
+
+    private mutating func stopSpeech(at position: Int, until end: Int) {
+        guard let detection = settings.detection, speech != nil else { return }
+        tellSpeechStopped(at: position)
         do throws(RequestFault) {
             try commit(before: end)
             if detection.createsResponse, response == nil { respond(ResponseRequest()) }
