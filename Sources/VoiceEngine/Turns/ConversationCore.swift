@@ -96,19 +96,12 @@ package final class ConversationCore: Sendable {
     private func answer(
         _ take: (inout TurnMachine, Duration) throws(TurnRefusal) -> UtteranceID
     ) throws(TurnRefusal) -> (utterance: UtteranceID, turn: TurnID) {
-        let outcome = state.withLock { state -> Result<(UtteranceID, TurnID), TurnRefusal> in
-            do throws(TurnRefusal) {
-                let utterance = try take(&state.machine, clock())
-                state.newest = utterance
-                state.texts.begin(utterance, state.machine.turn)
-                defer { carryOut(&state) }
-                return .success((utterance, state.machine.turn))
-            } catch {
-                return .failure(error)
-            }
+        try change { (state, now) throws(TurnRefusal) in
+            let utterance = try take(&state.machine, now)
+            state.newest = utterance
+            state.texts.begin(utterance, state.machine.turn)
+            return (utterance, state.machine.turn)
         }
-        timeoutChanged(self)
-        return try outcome.get()
     }
 
     /// Whether ``answer(_:)`` has ever returned it.
@@ -118,8 +111,10 @@ package final class ConversationCore: Sendable {
 
     /// The engine has taken sound of an answer.
     package func answerQueued(_ answer: UtteranceID) {
-        state.withLock { $0.texts.taken(answer) }
-        perform { $0.answerQueued(answer, now: $1) }
+        change { state, now in
+            state.texts.taken(answer)
+            state.machine.answerQueued(answer, now: now)
+        }
     }
 
     /// The engine is given so much more sound of an answer.
@@ -134,8 +129,10 @@ package final class ConversationCore: Sendable {
 
     /// Nothing more comes of an answer.
     package func finishAnswer(_ answer: UtteranceID) {
-        state.withLock { $0.texts.finish(answer) }
-        perform { $0.finishAnswer(answer, now: $1) }
+        change { state, now in
+            state.texts.finish(answer)
+            state.machine.finishAnswer(answer, now: now)
+        }
     }
 
     /// The sound of an answer that is queued from here on has these words.
@@ -175,10 +172,17 @@ package final class ConversationCore: Sendable {
     package func perform<Outcome, Refusal: Error>(
         _ body: (inout TurnMachine, Duration) throws(Refusal) -> Outcome
     ) throws(Refusal) -> Outcome {
+        try change { (state, now) throws(Refusal) in try body(&state.machine, now) }
+    }
+
+    /// Changes something now, in one step, and has what comes of it done.
+    private func change<Outcome, Refusal: Error>(
+        _ body: (inout State, Duration) throws(Refusal) -> Outcome
+    ) throws(Refusal) -> Outcome {
         let outcome = state.withLock { state -> Result<Outcome, Refusal> in
             let outcome: Result<Outcome, Refusal>
             do throws(Refusal) {
-                outcome = .success(try body(&state.machine, clock()))
+                outcome = .success(try body(&state, clock()))
             } catch {
                 outcome = .failure(error)
             }
@@ -194,16 +198,13 @@ package final class ConversationCore: Sendable {
     /// Cancels whatever turn it is; returns the turn of whose answer ``receipt(of:)`` tells then, nil where nothing of
     /// one can have been heard.
     package func cancelAwaiting() throws(TurnRefusal) -> TurnID? {
-        let outcome = state.withLock { state -> Result<TurnID?, TurnRefusal> in
+        try change { (state, _) throws(TurnRefusal) in
             let turn = state.machine.turn
-            do throws(TurnRefusal) { try state.machine.cancel() } catch { return .failure(error) }
-            let isAwaited = state.machine.isLeaving(turn)
-            if isAwaited { state.receipts[turn] = .awaited }
-            carryOut(&state)
-            return .success(isAwaited ? turn : nil)
+            try state.machine.cancel()
+            guard state.machine.isLeaving(turn) else { return nil }
+            state.receipts[turn] = .awaited
+            return turn
         }
-        timeoutChanged(self)
-        return try outcome.get()
     }
 
     /// Waits until it is known how much of an answer was heard that ``cancelAwaiting()`` has ended; nil after
