@@ -9,12 +9,12 @@ import VoiceSimulation
 
 @Suite("A graph on an engine's sound", .serialized, .timeLimit(.minutes(2)))
 struct GraphOnEngineLiveTests {
-    /// A sound card in software before which somebody speaks.
+    /// A sound card in software before which somebody speaks, over and over, for a busy machine loses some of it.
     private func card() throws -> SimulatedDevice<ConversationAir> {
         let air = ConversationAir(
             acoustics: try RoomAcoustics(RoomConditions(), seed: 1),
             talker: SpeechSource(
-                SyntheticSpeech.samples(frames: 96_000, seed: 3, voice: .low, levelDecibels: -20), repetition: .once),
+                SyntheticSpeech.samples(frames: 96_000, seed: 3, voice: .low, levelDecibels: -20), repetition: .loop),
             longestRecording: 60 * 48_000)
         return try SimulatedDevice(
             air: air, configuration: SimulatedDeviceConfiguration(pacing: .realTime(priority: 0)))
