@@ -2,6 +2,7 @@
 
 #define VK_LEVEL 1
 #include "kernels/alone.c"
+#include "kernels/bins.c"
 #include "kernels/convolution.c"
 #include "kernels/dense.c"
 #include "kernels/filter.c"

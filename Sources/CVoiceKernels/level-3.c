@@ -3,6 +3,7 @@
 #if defined(__x86_64__)
 #define VK_LEVEL 3
 #include "kernels/alone.c"
+#include "kernels/bins.c"
 #include "kernels/convolution.c"
 #include "kernels/dense.c"
 #include "kernels/filter.c"

@@ -1,3 +1,4 @@
+import CVoiceKernels
 import Glibc
 
 /// A recursive filter of the second order in transposed direct form II, which holds its precision at low frequencies.
@@ -25,6 +26,17 @@ package struct Biquad: BitwiseCopyable {
         z1 = b1 * x - a1 * y + z2
         z2 = b2 * x - a2 * y
         return y
+    }
+
+    /// Filters a block.
+    package mutating func run(_ input: Span<Float>, into output: inout RealVector) {
+        precondition(input.count == output.count)
+        var section = vk_section(b0: b0, c1: b1 - a1 * b0, c2: b2 - a2 * b0, a1: a1, a2: a2, z1: z1, z2: z2)
+        unsafe input.withUnsafeBufferPointer { input in
+            guard let from = input.baseAddress else { return }
+            unsafe vk_biquad(&section, from, output.start, input.count)
+        }
+        (z1, z2) = (section.z1, section.z2)
     }
 
     /// Forgets what it heard.

@@ -100,6 +100,21 @@ extension FixedArray<Float> {
     /// Sum of squares.
     package var energy: Float { unsafe vk_dot(start, start, count) }
 
+    /// Sum of all.
+    package var sum: Float { sum(in: 0..<count) }
+
+    /// Sum of a range.
+    package func sum(in range: Range<Int>) -> Float {
+        precondition(range.lowerBound >= 0 && range.upperBound <= count)
+        return unsafe vk_sum(start + range.lowerBound, range.count)
+    }
+
+    /// Sum of the products in a range.
+    package func dot(_ other: borrowing RealVector, in range: Range<Int>) -> Float {
+        precondition(range.lowerBound >= 0 && range.upperBound <= min(count, other.count))
+        return unsafe vk_dot(start + range.lowerBound, other.start + range.lowerBound, range.count)
+    }
+
     /// Sum of products.
     package func dot(_ other: borrowing RealVector) -> Float {
         precondition(other.count == count)

@@ -42,18 +42,28 @@ package struct RealTransform: ~Copyable, Sendable {
     /// Fills `real` and `imaginary` with the spectrum of `signal`, unscaled; a shorter one is followed by silence.
     package mutating func forward(_ signal: Span<Float>) {
         precondition(signal.count <= length, "no longer than the transform")
-        for index in 0..<length / 2 {
-            mixedReal[index] = 2 * index < signal.count ? signal[2 * index] : 0
-            mixedImaginary[index] = 2 * index + 1 < signal.count ? signal[2 * index + 1] : 0
+        unsafe signal.withUnsafeBufferPointer { signal in
+            guard let start = signal.baseAddress else { return unsafe mix(0, from: mixedReal.start) }
+            unsafe mix(signal.count, from: start)
         }
         transformMixed()
     }
 
-    /// Fills `real` and `imaginary` with the spectrum of `signal`, unscaled.
+    /// The same of a vector.
     package mutating func forward(_ signal: borrowing RealVector) {
-        precondition(signal.count == length, "as long as the transform")
-        unsafe vk_real_to_complex(signal.start, mixedReal.start, mixedImaginary.start, length / 2)
+        precondition(signal.count <= length, "no longer than the transform")
+        unsafe mix(signal.count, from: signal.start)
         transformMixed()
+    }
+
+    @unsafe
+    private mutating func mix(_ count: Int, from signal: UnsafePointer<Float>) {
+        let pairs = count / 2
+        unsafe vk_real_to_complex(signal, mixedReal.start, mixedImaginary.start, pairs)
+        for index in pairs..<length / 2 {
+            mixedReal[index] = unsafe 2 * index < count ? signal[2 * index] : 0
+            mixedImaginary[index] = 0
+        }
     }
 
     private mutating func transformMixed() {

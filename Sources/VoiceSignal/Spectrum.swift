@@ -30,6 +30,51 @@ package struct Spectrum: ~Copyable {
     @inlinable @_transparent
     package func power(_ index: Int) -> Float { real[index] * real[index] + imaginary[index] * imaginary[index] }
 
+    /// Sum of the squared magnitudes.
+    package var energy: Float { real.energy + imaginary.energy }
+
+    /// Becomes a · conj(b).
+    package mutating func takeProduct(of a: borrowing Spectrum, conjugateOf b: borrowing Spectrum) {
+        precondition(a.lanes == lanes && b.lanes == lanes)
+        unsafe vk_products(
+            a.real.start, a.imaginary.start, b.real.start, b.imaginary.start, real.start, imaginary.start, real.count)
+    }
+
+    /// Becomes another spectrum, of the magnitude 1 in all bins of a range; the others stay.
+    package mutating func takeWhitened(_ other: borrowing Spectrum, in range: Range<Int>) {
+        precondition(range.lowerBound >= 0 && range.upperBound <= min(real.count, other.real.count))
+        let first = range.lowerBound
+        unsafe vk_whiten(
+            other.real.start + first, other.imaginary.start + first, real.start + first, imaginary.start + first,
+            range.count)
+    }
+
+    /// An average: moves towards another spectrum by `weight` of the way.
+    package mutating func follow(_ new: borrowing Spectrum, weight: Float) {
+        real.follow(new.real, weight: weight)
+        imaginary.follow(new.imaginary, weight: weight)
+    }
+
+    /// Of averaged products: writes the coherence of two signals of these powers, 0...1, from `first` on.
+    package func writeCoherence(
+        of power: borrowing RealVector, _ other: borrowing RealVector, into coherence: inout RealVector,
+        at first: Int = 0
+    ) {
+        precondition(power.count == real.count && other.count == real.count)
+        precondition(first >= 0 && first + real.count <= coherence.count)
+        unsafe vk_coherence(
+            real.start, imaginary.start, power.start, other.start, coherence.start + first, real.count)
+    }
+
+    /// Of products of two signals of these powers: writes their real part's share, −1...1, from `first` on.
+    package func writeCosines(
+        of power: borrowing RealVector, _ other: borrowing RealVector, into cosines: inout RealVector, at first: Int
+    ) {
+        precondition(power.count == real.count && other.count == real.count)
+        precondition(first >= 0 && first + real.count <= cosines.count)
+        unsafe vk_cosines(real.start, power.start, other.start, cosines.start + first, real.count)
+    }
+
     /// Puts a spectrum in lane `first` and moves those from there on up; the last of `count` drops out.
     package mutating func push(_ new: borrowing Spectrum, first: Int, count: Int) {
         precondition(new.lanes == 1 && first + count <= lanes)

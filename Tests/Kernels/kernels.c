@@ -230,6 +230,10 @@ static void convolutions(void) {
         vk_fir(input, step, taps, TAPS, output, COUNT);
         expect("vk_fir", output, wanted, COUNT, 1e-6);
     }
+    for (size_t j = 0; j < TAPS / 2; j++) {
+        taps[TAPS - 1 - j] = taps[j];
+        others[TAPS - 1 - j] = others[j];
+    }
     for (size_t i = 0; i < COUNT; i++) {
         double a = 0, b = 0;
         for (size_t j = 0; j < TAPS; j++) {
@@ -244,6 +248,23 @@ static void convolutions(void) {
     for (size_t i = 0; i < COUNT; i++) wanted[0] += input[i] * (double)input[i];
     output[0] = vk_dot(input, input, COUNT);
     expect("vk_dot", output, wanted, 1, 1e-6);
+}
+
+static void recursions(void) {
+    enum { COUNT = 200 };
+    float *const input = numbers(COUNT);
+    float output[COUNT];
+    vk_section section = {0.9, -1.7 + 1.75 * 0.9, 0.9 - 0.8 * 0.9, -1.75, 0.8, 0, 0};
+    const double b1 = -1.7, b2 = 0.9;
+    for (size_t i = 0; i < COUNT; i++) {
+        wanted[i] = section.b0 * input[i];
+        if (i > 0) wanted[i] += b1 * input[i - 1] - section.a1 * wanted[i - 1];
+        if (i > 1) wanted[i] += b2 * input[i - 2] - section.a2 * wanted[i - 2];
+    }
+    // A block after the other.
+    vk_biquad(&section, input, output, COUNT / 2);
+    vk_biquad(&section, input + COUNT / 2, output + COUNT / 2, COUNT / 2);
+    expect("vk_biquad", output, wanted, COUNT, 1e-6);
 }
 
 static void functions(void) {
@@ -269,6 +290,192 @@ static void functions(void) {
     expect("vk_power", again, also, COUNT, 1e-5);
 }
 
+static double between(double value, double least, double most) { return fmin(most, fmax(least, value)); }
+
+// Powers and averages, all above 0.
+static float *positive(size_t count) {
+    float *const values = numbers(count);
+    for (size_t i = 0; i < count; i++) values[i] = 0.01f + fabsf(values[i]);
+    return values;
+}
+
+static void of_bins(void) {
+    float *const ar = numbers(BINS), *const ai = numbers(BINS), *const br = numbers(BINS), *const bi = numbers(BINS);
+    float *const p = positive(BINS), *const q = positive(BINS), *const r = positive(BINS), *const t = positive(BINS);
+    float found[BINS], second[BINS];
+#define EACH(what, result, tolerance, expression)              \
+    do {                                                       \
+        for (size_t k = 0; k < BINS; k++) wanted[k] = expression; \
+        expect(what, result, wanted, BINS, tolerance);         \
+    } while (0)
+    const double power = 1e-6;
+    vk_powers(ar, ai, found, BINS);
+    EACH("vk_powers", found, power, ar[k] * (double)ar[k] + ai[k] * (double)ai[k]);
+    vk_products(ar, ai, br, bi, found, second, BINS);
+    EACH("vk_products, real", found, power, ar[k] * (double)br[k] + ai[k] * (double)bi[k]);
+    EACH("vk_products, imaginary", second, power, ai[k] * (double)br[k] - ar[k] * (double)bi[k]);
+    memcpy(found, p, sizeof found);
+    vk_follow(q, 0.15f, found, BINS);
+    EACH("vk_follow", found, power, p[k] + 0.15f * ((double)q[k] - p[k]));
+    memcpy(found, p, sizeof found);
+    vk_follow_powers(ar, ai, 0.15f, found, BINS);
+    EACH("vk_follow_powers", found, power, p[k] + 0.15f * (ar[k] * (double)ar[k] + ai[k] * (double)ai[k] - p[k]));
+    vk_coherence(ar, ai, p, q, found, BINS);
+    EACH("vk_coherence", found, power, fmin(1, (ar[k] * (double)ar[k] + ai[k] * (double)ai[k]) / (p[k] * (double)q[k])));
+    vk_cosines(ar, p, q, found, BINS);
+    EACH("vk_cosines", found, power, ar[k] / sqrt(p[k] * (double)q[k]));
+    vk_whiten(ar, ai, found, second, BINS);
+    EACH("vk_whiten, real", found, power, ar[k] / (hypot(ar[k], ai[k]) + 1e-9));
+    EACH("vk_whiten, imaginary", second, power, ai[k] / (hypot(ar[k], ai[k]) + 1e-9));
+    vk_reciprocals(p, q, 0.5f, found, BINS);
+    EACH("vk_reciprocals", found, power, 1 / ((double)p[k] + q[k] + 0.5));
+    vk_difference(ar, br, found, BINS);
+    EACH("vk_difference", found, power, (double)ar[k] - br[k]);
+    vk_normalise(ar, br, bi, found, BINS);
+    EACH("vk_normalise", found, power, ((double)ar[k] - br[k]) * bi[k]);
+    memcpy(found, ar, sizeof found);
+    vk_add(br, found, BINS);
+    EACH("vk_add", found, power, (double)ar[k] + br[k]);
+    memcpy(found, ar, sizeof found);
+    vk_multiply(br, found, BINS);
+    EACH("vk_multiply", found, power, (double)ar[k] * br[k]);
+    memcpy(found, p, sizeof found);
+    vk_fourth_root(found, 0.1f, BINS);
+    EACH("vk_fourth_root", found, power, sqrt(sqrt((double)p[k] + 0.1f)));
+    for (size_t count = 1; count < BINS; count += 7) {
+        found[0] = vk_largest(ar, count);
+        wanted[0] = -2;
+        for (size_t k = 0; k < count; k++) wanted[0] = fmax(wanted[0], ar[k]);
+        expect("vk_largest", found, wanted, 1, 0);
+    }
+    memcpy(found, ar, sizeof found);
+    vk_scale(found, 2, -1, BINS);
+    EACH("vk_scale", found, power, 2 * (double)ar[k] - 1);
+    memcpy(found, ar, sizeof found);
+    vk_bound(found, -0.3f, 0.6f, BINS);
+    EACH("vk_bound", found, power, between(ar[k], -0.3f, 0.6f));
+    memcpy(found, ar, sizeof found);
+    vk_scale_not_below(found, br, -0.1f, BINS);
+    EACH("vk_scale_not_below", found, power, fmax(-0.1f, ar[k] * (double)br[k]));
+    memcpy(found, ar, sizeof found);
+    vk_raise_to_product(br, bi, found, BINS);
+    EACH("vk_raise_to_product", found, power, fmax(ar[k], br[k] * (double)bi[k]));
+    const int32_t edges[] = {2, 4, 9, 30, 161};
+    vk_band_means(ar, edges, 4, found);
+    for (size_t band = 0; band < 4; band++) {
+        wanted[band] = 0;
+        for (int32_t k = edges[band]; k < edges[band + 1]; k++) wanted[band] += ar[k] / (double)(edges[band + 1] - edges[band]);
+    }
+    expect("vk_band_means", found, wanted, 4, power);
+    vk_emphasise(ar, 0.85f, 0.7f, found, BINS);
+    EACH("vk_emphasise", found, power, ar[k] - 0.85f * (double)(k == 0 ? 0.7f : ar[k - 1]));
+    memcpy(found, ar, sizeof found);
+    vk_undo_emphasis(found, 0.85f, 0.7f, BINS - 1);
+    for (size_t k = 0; k < BINS; k++) wanted[k] = ar[k] + (k < BINS - 1 ? 0.85f * (k == 0 ? 0.7f : wanted[k - 1]) : 0);
+    expect("vk_undo_emphasis", found, wanted, BINS, power);
+    found[0] = vk_sum(ar, BINS);
+    wanted[0] = 0;
+    for (size_t k = 0; k < BINS; k++) wanted[0] += ar[k];
+    expect("vk_sum", found, wanted, 1, 1e-5);
+
+    const vk_talker_rule talker = {0.8f, 0.1f, 0.6f, 0.5f, 4};
+    vk_talker_floor(&talker, p, q, r, t, found, BINS);
+    EACH("vk_talker_floor", found, power,
+         0.8f * between((sqrt(q[k]) - 0.1f) / 0.5, 0, 1) * between((r[k] / (double)t[k] - 0.5) / 3.5, 0, 1) * p[k]);
+    float passed[BINS], gains[BINS];
+    memcpy(passed, q, sizeof passed);
+    memcpy(gains, r, sizeof gains);
+    vk_lower_noise(p, t, 0.92f, 0.32f, passed, gains);
+    for (size_t k = 0; k < BINS; k++) {
+        const double posterior = p[k] / (double)t[k], prior = 0.92f * q[k] + (1 - 0.92f) * fmax(posterior - 1, 0), gain = prior / (1 + prior);
+        wanted[k] = gain * gain * posterior;
+        also[k] = fmax(r[k] * gain, fmin(r[k], 0.32f));
+    }
+    expect("vk_lower_noise, passed", passed, wanted, BINS, power);
+    expect("vk_lower_noise, gains", gains, also, BINS, power);
+    vk_response(p, 0.4f, 0.7f, found);
+    EACH("vk_response", found, power,
+         0.3f + 0.7f * (0.5 * fmax(0.4f, p[k]) + 0.25 * (fmax(0.4f, p[k > 0 ? k - 1 : 0]) + fmax(0.4f, p[k + 1 < BINS ? k + 1 : k]))));
+    vk_missing_noise(ar, p, q, 3, found);
+    EACH("vk_missing_noise", found, power, sqrt(3 * fmax(0, 1 - ar[k] * (double)ar[k]) * fmin(p[k], q[k])));
+    const size_t louder = vk_excess(ar, br, p, q, 1.6f, found);
+    size_t counted = 0;
+    for (size_t k = 0; k < BINS; k++) counted += p[k] > 1.6f * q[k];
+    EACH("vk_excess", found, power, p[k] > 1.6f * q[k] ? fmax(0, (double)ar[k] - br[k]) : 0);
+    wanted[0] = (double)counted;
+    found[0] = (float)louder;
+    expect("vk_excess, how often", found, wanted, 1, 0);
+}
+
+static void residual(void) {
+    float *const error = positive(BINS), *const echo = positive(BINS), *const usual_error = positive(BINS), *const usual_echo = positive(BINS);
+    float *const uncertainty = positive(BINS), *const leakage = positive(BINS), *const floor = positive(BINS);
+    float *const left = positive(BINS), *const gain = positive(BINS);
+    double leak[BINS], noise[BINS];
+    const vk_residual_rule is = {0.3f, 0.2f, 1.02f, 0.05f, 0.9f, 3, 0.4f, 0.01f, 0.6f, 0.2f, 1.003f, 0.85f, 0.01f};
+    for (size_t k = 0; k < BINS; k++) {
+        const double seen = fmin(1, usual_error[k] / (double)usual_echo[k]), now = leakage[k], power = error[k];
+        const double next = seen < now ? now + is.fall * (seen - now) : now * is.growth;
+        leak[k] = usual_echo[k] > is.audible ? between(next, is.least, is.most) : now;
+        wanted[k] = fmax(is.tail * left[k], leak[k] * is.over * echo[k] + is.weight * uncertainty[k] + is.elsewhere);
+        noise[k] = power < floor[k] ? floor[k] + is.noise_fall * (power - floor[k]) : floor[k] * (double)is.noise_growth;
+        const double posterior = power / wanted[k];
+        const double prior = is.decision * gain[k] * gain[k] * posterior + (1 - is.decision) * fmax(posterior - 1, 0);
+        also[k] = fmax(prior / (1 + prior), fmax(is.least_gain, fmin(1, sqrt(noise[k] / power))));
+    }
+    vk_residual(&is, error, echo, usual_error, usual_echo, uncertainty, leakage, floor, left, gain);
+    expect("vk_residual, leakage", leakage, leak, BINS, 1e-6);
+    expect("vk_residual, floor", floor, noise, BINS, 1e-6);
+    expect("vk_residual, residual", left, wanted, BINS, 1e-6);
+    expect("vk_residual, gain", gain, also, BINS, 1e-6);
+}
+
+static void noises(void) {
+    float *const power = positive(BINS), *const noise = positive(BINS), *const presence = positive(BINS);
+    for (int isHeld = 0; isHeld < 2; isHeld++) {
+        const vk_noise_rule is = {32.6f, 1.398f, 0.03f, 0.036f, 0.5f, (float)isHeld};
+        for (size_t k = 0; k < BINS; k++) {
+            const double speech = 1 / (1 + is.odds * exp2(-is.slope * (power[k] / (double)noise[k])));
+            also[k] = presence[k] + is.presence_weight * (speech - presence[k]);
+            const double bounded = also[k] > is.stuck ? fmin(speech, is.stuck) : speech;
+            wanted[k] = noise[k] + is.noise_weight * (1 - bounded) * (power[k] - (double)noise[k]);
+            if (isHeld && power[k] < noise[k]) {
+                wanted[k] = noise[k];
+                also[k] = presence[k];
+            }
+        }
+        vk_track_noise(&is, power, noise, presence, BINS);
+        expect("vk_track_noise, noise", noise, wanted, BINS, 1e-6);
+        expect("vk_track_noise, presence", presence, also, BINS, 1e-6);
+    }
+}
+
+static void look(void) {
+    enum { ROWS = 5, STRIDE = 168 };
+    float *const features = numbers(ROWS * STRIDE), *const own = numbers(ROWS * STRIDE), *const mean = numbers(ROWS), *const slope = numbers(ROWS);
+    float *const output = calloc(ROWS * VK_ROW, sizeof(float)), *const sums = numbers(BINS);
+    memset(wanted, 0, sizeof wanted);
+    for (size_t k = 0; k < BINS; k++) also[k] = sums[k];
+    for (size_t r = 0; r < ROWS; r++)
+        for (size_t k = 0; k < BINS; k++) {
+            const double value = ((double)features[r * STRIDE + k] - mean[r]) * slope[r];
+            wanted[r * VK_ROW + VK_FIRST + k] = value;
+            also[k] += own[r * STRIDE + k] * value;
+        }
+    vk_bins_look(features, STRIDE, mean, slope, own, ROWS, output, sums);
+    expect("vk_bins_look", output, wanted, ROWS * VK_ROW, 1e-6);
+    expect("vk_bins_look, sums", sums, also, BINS, 1e-6);
+    free(output);
+}
+
+// Where a weight of a layer is.
+static size_t weight_at(size_t inputs, size_t outputs, size_t input, size_t output) {
+    size_t first = 0, width = VK_PANEL;
+    while (outputs - first >= 2 * VK_PANEL && output >= first + VK_PANEL) first += VK_PANEL;
+    if (outputs - first < 2 * VK_PANEL) width = outputs - first;
+    return (inputs + 1) / 2 * 2 * first + 2 * (input / 2 * width + output - first) + input % 2;
+}
+
 static void dense(size_t inputs, size_t outputs, float peak) {
     const size_t pairs = (inputs + 1) / 2;
     int8_t *const weights = calloc(pairs * 2, outputs);
@@ -278,7 +485,7 @@ static void dense(size_t inputs, size_t outputs, float peak) {
     const int isFull = inputs > 500;
     for (size_t i = 0; i < inputs; i++) {
         if (isFull) input[i] = peak;
-        for (size_t o = 0; o < outputs; o++) weights[2 * (i / 2 * outputs + o) + i % 2] = isFull ? 127 : (int8_t)(127 * number());
+        for (size_t o = 0; o < outputs; o++) weights[weight_at(inputs, outputs, i, o)] = isFull ? 127 : (int8_t)(127 * number());
     }
     // Rounded to what the header says, the inputs are multiplied exactly; of two that are as near either will do.
     double largest = 0;
@@ -286,7 +493,7 @@ static void dense(size_t inputs, size_t outputs, float peak) {
     const double most = fmin(32767, floor((double)INT32_MAX / 127 / (double)inputs)), step = largest / most;
     for (size_t o = 0; o < outputs; o++) {
         double sum = 0;
-        for (size_t i = 0; i < inputs; i++) sum += weights[2 * (i / 2 * outputs + o) + i % 2] * step * rint(input[i] / step);
+        for (size_t i = 0; i < inputs; i++) sum += weights[weight_at(inputs, outputs, i, o)] * step * rint(input[i] / step);
         wanted[o] = bias[o] + scale[o] * sum;
     }
     vk_dense(weights, scale, bias, input, inputs, output, outputs);
@@ -321,19 +528,26 @@ static void bins(size_t inputs, size_t reach, size_t outputs, int rectify) {
 }
 
 static void memories(void) {
-    enum { UNITS = 5 };
-    float *const driven = calloc(2 * UNITS * VK_ROW, sizeof(float)), *const state = calloc(UNITS * VK_ROW, sizeof(float));
+    enum { INPUTS = 3, UNITS = 5 };
+    float *const input = calloc(INPUTS * VK_ROW, sizeof(float)), *const state = calloc(UNITS * VK_ROW, sizeof(float));
+    float *const weights = numbers(INPUTS * 2 * UNITS), *const bias = numbers(2 * UNITS);
     memset(wanted, 0, sizeof wanted);
+    for (size_t i = 0; i < INPUTS; i++)
+        for (size_t k = 0; k < BINS; k++) input[i * VK_ROW + VK_FIRST + k] = (k % 7 == 0 ? 100 : 4) * number();
     for (size_t u = 0; u < UNITS; u++)
         for (size_t k = 0; k < BINS; k++) {
-            const size_t at = u * VK_ROW + VK_FIRST + k, loud = k % 7 == 0 ? 100 : 4;
-            const double share = driven[at] = (float)loud * number(), new = driven[UNITS * VK_ROW + at] = (float)loud * number();
+            const size_t at = u * VK_ROW + VK_FIRST + k;
+            double share = bias[u], new = bias[UNITS + u];
+            for (size_t i = 0; i < INPUTS; i++) {
+                share += weights[i * 2 * UNITS + u] * (double)input[i * VK_ROW + VK_FIRST + k];
+                new += weights[i * 2 * UNITS + UNITS + u] * (double)input[i * VK_ROW + VK_FIRST + k];
+            }
             state[at] = number();
-            wanted[at] = state[at] + 1 / (1 + exp(-share)) * (tanh(new) - state[at]);
+            wanted[at] = state[at] + 1 / (1 + exp2(share)) * (tanh(new / 2 * M_LN2) - state[at]);
         }
-    vk_bins_follow(driven, state, UNITS);
-    expect("vk_bins_follow", state, wanted, UNITS * VK_ROW, 1e-6);
-    free(driven);
+    vk_bins_memory(weights, bias, input, INPUTS, state, UNITS);
+    expect("vk_bins_memory", state, wanted, UNITS * VK_ROW, 2e-6);
+    free(input);
     free(state);
 
     enum { GATED = 24 };
@@ -362,7 +576,12 @@ int main(int count, char **arguments) {
     filters(24, 48);
     filters(48, 48);
     convolutions();
+    recursions();
     functions();
+    of_bins();
+    residual();
+    noises();
+    look();
     const size_t layers[][2] = {{1, 8}, {7, 8}, {16, 24}, {67, 96}, {96, 288}, {222, 168}, {192, 40}, {516, 64}, {VK_MOST_INPUTS, 16}};
     for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
         dense(layers[i][0], layers[i][1], 1);

@@ -85,7 +85,7 @@ struct DoubleTalkNetworkTests {
         #expect(Self.distance(rectified, expected.map { $0.map { max(0, $0) } }) < 1e-4)
         // What stands for no bin stays zero, or the last bin had a neighbour.
         for row in 0..<outputs {
-            for beyond in Self.bins..<BinRows.padded { #expect(plain[row, beyond] == 0) }
+            for beyond in Self.bins..<BinRows.stride - BinRows.first { #expect(plain[row, beyond] == 0) }
         }
     }
 
@@ -250,7 +250,7 @@ struct DoubleTalkNetworkTests {
         // When
         let runs = try seeds.map { seed in
             let call = Call(seed: seed)
-            return (with: try call.run(DoubleTalkShare()), without: try call.run(DoubleTalkShare(least: 0)))
+            return (with: try call.run(DoubleTalkShare()), without: try call.run(DoubleTalkShare(keepsTalker: false)))
         }
         // Then
         let told = "\(runs)"

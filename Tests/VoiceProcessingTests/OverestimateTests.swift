@@ -40,7 +40,7 @@ struct OverestimateTests {
         for number in 0..<100 {
             Self.spectrum(error, block: number, &transform, into: &errorSpectrum)
             Self.spectrum(microphone, block: number, &transform, into: &microphoneSpectrum)
-            overestimate.observe(error: errorSpectrum, microphone: microphoneSpectrum)
+            overestimate.observe(error: errorSpectrum, microphone: microphoneSpectrum, left: 0.1, of: 1)
             for bin in told.indices where overestimate.excess[bin] > 0 { told[bin] += 1 }
         }
         // Then the tone's bin is told of in each block, and those far from it never
@@ -62,7 +62,7 @@ struct OverestimateTests {
             Self.spectrum(error, block: number, &transform, into: &errorSpectrum)
             Self.spectrum(microphone, block: number, &transform, into: &microphoneSpectrum)
             // When
-            overestimate.observe(error: errorSpectrum, microphone: microphoneSpectrum)
+            overestimate.observe(error: errorSpectrum, microphone: microphoneSpectrum, left: 0.1, of: 1)
             // Then
             for bin in 0..<Spectrum.bins { #expect(overestimate.excess[bin] == 0) }
         }

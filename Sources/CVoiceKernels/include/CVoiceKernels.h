@@ -99,11 +99,106 @@ typedef struct {
 void vk_estimate(const vk_path *path, float *real, float *imaginary, float *uncertainty) VK_SAFE;
 
 /// Kalman step: dw = constrain(variance * conj(x) * e * gain), w += dw, variance <- memory^2 (1 - variance |x|^2 gain / 2) variance +
-/// (1 - memory^2) |w|^2; output = sum over lanes of x * w afterwards. The constraint cuts the second half off each partition's impulse
+/// (1 - memory^2) |w|^2; output = sum over lanes of x * w afterwards, unless it is null. The constraint cuts the second half off each partition's impulse
 /// response. `tables` are those of vk_prepare_tables.
 void vk_learn(
     const float *tables, const vk_path *path, const float *e_real, const float *e_imaginary, const float *gain, float memory, float *real,
     float *imaginary) VK_SAFE;
+
+/// values[k] = |z[k]|^2, and a * conj(b), of `count` bins. Here and below input and output do not overlap unless one is named for both.
+void vk_powers(const float *real, const float *imaginary, float *powers, size_t count) VK_SAFE;
+void vk_products(
+    const float *a_real, const float *a_imaginary, const float *b_real, const float *b_imaginary, float *real, float *imaginary,
+    size_t count) VK_SAFE;
+
+/// average += weight * (values - average), or of powers.
+void vk_follow(const float *values, float weight, float *average, size_t count) VK_SAFE;
+void vk_follow_powers(const float *real, const float *imaginary, float weight, float *average, size_t count) VK_SAFE;
+
+/// Of averages of products z and of both powers: |z|^2 / (power * other), 1 at most; and cos(angle of z) times its root, re z / root(power *
+/// other). 1e-20 is added to what is divided by.
+void vk_coherence(
+    const float *real, const float *imaginary, const float *power, const float *other, float *coherence, size_t count) VK_SAFE;
+void vk_cosines(const float *real, const float *power, const float *other, float *cosine, size_t count) VK_SAFE;
+
+/// white = z / (|z| + 1e-9).
+void vk_whiten(const float *real, const float *imaginary, float *white_real, float *white_imaginary, size_t count) VK_SAFE;
+
+/// 1 / (a + b + more), a - b, and (values - mean) * slope.
+void vk_reciprocals(const float *a, const float *b, float more, float *reciprocals, size_t count) VK_SAFE;
+void vk_difference(const float *a, const float *b, float *difference, size_t count) VK_SAFE;
+void vk_normalise(const float *values, const float *mean, const float *slope, float *normalised, size_t count) VK_SAFE;
+
+/// values += others, values *= others, and values = values * factor + more.
+void vk_add(const float *others, float *values, size_t count) VK_SAFE;
+void vk_multiply(const float *others, float *values, size_t count) VK_SAFE;
+void vk_scale(float *values, float factor, float more, size_t count) VK_SAFE;
+
+/// values = values between `least` and `most`; values = values * by, not below `least`; values = a * b where that is more.
+void vk_bound(float *values, float least, float most, size_t count) VK_SAFE;
+void vk_scale_not_below(float *values, const float *by, float least, size_t count) VK_SAFE;
+void vk_raise_to_product(const float *a, const float *b, float *values, size_t count) VK_SAFE;
+
+/// The mean of each band, which goes from edges[band] to before edges[band + 1].
+void vk_band_means(const float *values, const int32_t *edges, size_t bands, float *means) VK_SAFE;
+
+/// output[n] = values[n] - factor * values[n - 1], `last` being what is before the first of them; `count` is 1 or more.
+void vk_emphasise(const float *values, float factor, float last, float *output, size_t count) VK_SAFE;
+
+/// values[n] += factor * values[n - 1], one after the other, `last` being what is before the first; `count` is a multiple of 8.
+void vk_undo_emphasis(float *values, float factor, float last, size_t count) VK_SAFE;
+
+/// How the power that is left of an echo is estimated: see ResidualEchoSuppressor.
+typedef struct {
+    /// The leakage: power of an echo from which it is seen, weight of lower sight, growth, and its range.
+    float audible, fall, growth, least, most;
+    /// Factors of the echo's power and of the filter's own error, what is added, and what stays of the last block's.
+    float over, weight, elsewhere, tail;
+    /// The noise floor: weight of lower sight, and growth.
+    float noise_fall, noise_growth;
+    /// Weight of the past in the prior, and the lowest gain.
+    float decision, least_gain;
+} vk_residual_rule;
+
+/// Updates leakage, noise floor and residual echo of VK_BINS bins, and the Wiener gains, from a block's powers and averages of them.
+void vk_residual(
+    const vk_residual_rule *rule, const float *error, const float *echo, const float *usual_error, const float *usual_echo,
+    const float *uncertainty, float *leakage, float *floor, float *residual, float *gain) VK_SAFE;
+
+/// The lowest gain of a bin that may be a talker's: see DoubleTalkShare. The block's, and where the ranges of the leakage's root and of the
+/// power over the noise begin and end.
+typedef struct {
+    float block, leakage_from, leakage_to, over_from, over_to;
+} vk_talker_rule;
+
+/// least = block * progress of the leakage's root * progress of power / noise * gain.
+void vk_talker_floor(
+    const vk_talker_rule *rule, const float *gain, const float *leakage, const float *power, const float *noise, float *least, size_t count)
+    VK_SAFE;
+
+/// Wiener gains over a noise, decision-directed, of VK_BINS bins: see NoiseBesideEcho. `passed` is what passed of the last block, over the
+/// noise.
+void vk_lower_noise(const float *power, const float *noise, float decision, float least, float *passed, float *gains) VK_SAFE;
+
+/// response = 1 - share + share * gain, the gain of VK_BINS bins being at least `least` and smoothed by 1/4, 1/2, 1/4.
+void vk_response(const float *gain, float least, float share, float *response) VK_SAFE;
+
+/// amplitude = root(scale * (1 - gain^2) * noise), of VK_BINS bins; the noise is no more than `most`.
+void vk_missing_noise(const float *gains, const float *noise, const float *most, float scale, float *amplitude) VK_SAFE;
+
+/// excess = error - other, 0 at least, where usual_error > ratio * usual_other, else 0; of VK_BINS bins. Returns where it is so often.
+size_t vk_excess(
+    const float *error, const float *other, const float *usual_error, const float *usual_other, float ratio, float *excess) VK_SAFE;
+
+/// How a noise is followed: see NoiseTracker. Odds against speech in a bin of no power, the binary logarithm by which they fall with its
+/// power over the noise's, weights of a frame, the presence of speech from which a bin is stuck, and the factor of the noise below which a
+/// bin holds it.
+typedef struct {
+    float odds, slope, noise_weight, presence_weight, stuck, held;
+} vk_noise_rule;
+
+/// Takes a frame's powers, all above 0.
+void vk_track_noise(const vk_noise_rule *rule, const float *power, float *noise, float *presence, size_t count) VK_SAFE;
 
 /// Most bins to each side that vk_mean_power averages over.
 enum { VK_REACH = 16 };
@@ -123,7 +218,8 @@ void vk_peaks(const float *time, float *largest, float *row, float *sum) VK_SAFE
 /// output[i] = sum of taps[j] * input[i * step + j] over `tap_count`.
 void vk_fir(const float *input, size_t step, const float *taps, size_t tap_count, float *output, size_t count) VK_SAFE;
 
-/// The same with step 1 by two filters of which the second takes over from the first over the block.
+/// The same with step 1 by two symmetric filters, each of an odd number of taps, of which the second takes over from the first over the
+/// block.
 void vk_fir_crossfade(
     const float *input, const float *old_taps, const float *new_taps, size_t tap_count, float *output, size_t count) VK_SAFE;
 
@@ -140,8 +236,20 @@ typedef struct {
     double b0, c1, c2, a1, a2, z1, z2;
 } vk_section;
 
+/// What a section makes of `input`.
+void vk_biquad(vk_section *section, const float *input, float *output, size_t count) VK_SAFE;
+
 /// Sum of the squares of what the two sections, one behind the other, make of `input`.
 double vk_weighted_energy(const float *input, size_t count, vk_section *first, vk_section *second) VK_SAFE;
+
+/// values = fourth root of values + least, which is not negative.
+void vk_fourth_root(float *values, float least, size_t count) VK_SAFE;
+
+/// The largest of `count` numbers, 1 or more.
+float vk_largest(const float *values, size_t count) VK_SAFE;
+
+/// Sum of a.
+float vk_sum(const float *a, size_t count) VK_SAFE;
 
 /// Sum of a * b.
 float vk_dot(const float *a, const float *b, size_t count) VK_SAFE;
@@ -162,11 +270,12 @@ void vk_relative(float *values, const float *to, float most, size_t count) VK_SA
 /// The memory of a gated recurrent unit from what its input and its memory make of its three gates: reset, keep, new.
 void vk_gated_unit(const float *of_input, const float *of_state, float *state, size_t units) VK_SAFE;
 
-/// Most inputs of a layer.
-enum { VK_MOST_INPUTS = 1024 };
+/// Most inputs of a layer, and outputs whose weights lie together.
+enum { VK_MOST_INPUTS = 1024, VK_PANEL = 64 };
 
 /// A layer of a neural network: output = bias + scale * (weights * input), for at most VK_MOST_INPUTS inputs and a multiple of 8 outputs.
-/// `weights` has a row for each two inputs: a pair of weights for each output, the second 0 where there is no second input. Inputs are
+/// `weights` has a panel for each VK_PANEL outputs, and the last panel what is less than two of them; a panel has a row for each two inputs: a
+/// pair of weights for each of its outputs, the second 0 where there is no second input. So they are read as they lie in memory. Inputs are
 /// rounded to 16 bits of the largest of them; with those the sums are exact.
 void vk_dense(
     const int8_t *weights, const float *scale, const float *bias, const float *input, size_t inputs, float *output,
@@ -178,9 +287,18 @@ void vk_each_bin(
     const float *features, size_t rows, const float *own, const float *weights, const float *bias, const float *exit, size_t units,
     float *output, size_t bins) VK_SAFE;
 
-/// Rows of the networks that are the same for each bin: numbers of a row, where bin 0 is in it, and how many vectors take from there. What
+/// Rows of the networks that are the same for each bin: numbers of a row, and where bin 0 is in it, at the beginning of a cache line. What
 /// stands for no bin is zero and stays so, and bins at the edges have neighbours.
-enum { VK_ROW = 192, VK_FIRST = 8, VK_PADDED_BINS = 176 };
+enum { VK_ROW = 192, VK_FIRST = 16 };
+
+/// Most outputs of such a layer.
+enum { VK_MOST_OUTPUTS = 1024 };
+
+/// Rows of `stride` of VK_BINS features become rows of the networks', normalised: (features - mean) * slope. sums += own * normalised,
+/// `own` in rows of `stride`.
+void vk_bins_look(
+    const float *features, size_t stride, const float *mean, const float *slope, const float *own, size_t rows, float *output, float *sums)
+    VK_SAFE;
 
 /// The same layer for each bin: output = bias + weights * input, and no less than 0 where `rectify` is not 0. A bin's input is `inputs` rows
 /// of its lower neighbour (reach 1), then of itself, then of its upper neighbour; or of itself alone (reach 0). `weights` has a row of
@@ -189,9 +307,9 @@ void vk_bins_dense(
     const float *weights, const float *bias, const float *input, size_t inputs, size_t reach, float *output, size_t outputs, int rectify)
     VK_SAFE;
 
-/// Units that follow an input as fast as a gate says: state += logistic(share) * (tanh(new) - state). `driven` has `units` rows of shares,
-/// then as many of what is new.
-void vk_bins_follow(const float *driven, float *state, size_t units) VK_SAFE;
+/// The same layer with a memory for each bin: state += logistic(share) * (tanh(new) - state) of `units` rows, -log2(e) share and 2 log2(e) new
+/// being bias + weights * input. `weights` has a row of `units` of shares, then as many of what is new, for each input, and so has `bias`.
+void vk_bins_memory(const float *weights, const float *bias, const float *input, size_t inputs, float *state, size_t units) VK_SAFE;
 
 /// The weights of the network that judges what is left of an echo while both talk, as tools/suppressor/train_double_talk.py writes them, and
 /// how many bytes they are.

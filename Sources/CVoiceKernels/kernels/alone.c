@@ -44,7 +44,8 @@ void vk_prepare_alone(float *tables) {
 #endif
 
 typedef struct {
-    float re[POINTS], im[POINTS];
+    _Alignas(64) float re[POINTS];
+    _Alignas(64) float im[POINTS];
 } complex160;
 
 #define LOW(a, b) __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11)

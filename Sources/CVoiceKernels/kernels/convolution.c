@@ -17,6 +17,15 @@ VK_INLINE float dot(const float *a, const float *b, size_t count) {
 
 AT_LEVEL float KERNEL(vk_dot)(const float *a, const float *b, size_t count) { return dot(a, b, count); }
 
+AT_LEVEL float KERNEL(vk_sum)(const float *a, size_t count) {
+    lanes8 sums = {0};
+    size_t n = 0;
+    for (; n + VK_LANES <= count; n += VK_LANES) sums += LOAD(a + n);
+    float sum = SUM(sums);
+    for (; n < count; n++) sum += a[n];
+    return sum;
+}
+
 AT_LEVEL void KERNEL(vk_fir)(const float *input, size_t step, const float *taps, size_t tap_count, float *output, size_t count) {
     for (size_t i = 0; i < count; i++) output[i] = dot(input + i * step, taps, tap_count);
 }
@@ -28,12 +37,20 @@ AT_LEVEL void KERNEL(vk_fir_crossfade)(
     size_t i = 0;
     for (; i + 16 * TOGETHER <= count; i += 16 * TOGETHER) {
         lanes16 a[TOGETHER] = {{0}}, b[TOGETHER] = {{0}};
-        for (size_t j = 0; j < tap_count; j++)
+        // What has the same tap, on both sides of the middle, is added first.
+        const size_t last = tap_count - 1;
+        for (size_t j = 0; j < tap_count / 2; j++)
             for (size_t v = 0; v < TOGETHER; v++) {
-                const lanes16 x = *(const lanes16 *)(input + i + j + 16 * v);
+                const float *const at = input + i + 16 * v;
+                const lanes16 x = *(const lanes16 *)(at + j) + *(const lanes16 *)(at + last - j);
                 a[v] += old_taps[j] * x;
                 b[v] += new_taps[j] * x;
             }
+        for (size_t v = 0; v < TOGETHER; v++) {
+            const lanes16 x = *(const lanes16 *)(input + i + tap_count / 2 + 16 * v);
+            a[v] += old_taps[tap_count / 2] * x;
+            b[v] += new_taps[tap_count / 2] * x;
+        }
         for (size_t v = 0; v < TOGETHER; v++)
             *(lanes16 *)(output + i + 16 * v) = a[v] + (ramp + (float)(i + 16 * v)) / (float)count * (b[v] - a[v]);
     }
@@ -94,6 +111,18 @@ AT_LEVEL void KERNEL(vk_resample)(
 // In state space, where from one sample to the next only a product and a sum of each section have to wait for each other:
 //
 //     y = b0 x + z1        z1 <- (b1 - a1 b0) x + z2 - a1 z1        z2 <- (b2 - a2 b0) x - a2 z1
+AT_LEVEL void KERNEL(vk_biquad)(vk_section *section, const float *input, float *output, size_t count) {
+    vk_section a = *section;
+    for (size_t i = 0; i < count; i++) {
+        const double x = input[i];
+        output[i] = (float)(a.b0 * x + a.z1);
+        const double z1 = a.c1 * x + a.z2 - a.a1 * a.z1;
+        a.z2 = a.c2 * x - a.a2 * a.z1;
+        a.z1 = z1;
+    }
+    *section = a;
+}
+
 AT_LEVEL double KERNEL(vk_weighted_energy)(const float *input, size_t count, vk_section *first, vk_section *second) {
     vk_section a = *first, b = *second;
     double sum = 0;

@@ -11,11 +11,15 @@
 #include <arm_neon.h>
 #endif
 
+// Outputs of a layer whose weights lie together, row by row.
 typedef struct {
     const int8_t *weights;
     const float *scale, *bias;
+    float *output;
     size_t inputs, outputs;
-} layer;
+    // The next panel, as wide, is done with it.
+    int isPair;
+} panel;
 
 #if defined(__x86_64__)
 
@@ -92,11 +96,11 @@ VK_INLINE int32x4x2_t multiply(int32x4x2_t sums, const int8_t *at, int32_t pair)
 
 #else
 
-static void dense_plain(const layer *of, const int16_t *input, float unit, float *output) {
+static void dense_plain(const panel *of, const int16_t *input, float unit) {
     for (size_t o = 0; o < of->outputs; o++) {
         int32_t sum = 0;
         for (size_t i = 0; i < of->inputs; i++) sum += of->weights[2 * (i / 2 * of->outputs + o) + i % 2] * input[i];
-        output[o] = of->bias[o] + of->scale[o] * unit * (float)sum;
+        of->output[o] = of->bias[o] + of->scale[o] * unit * (float)sum;
     }
 }
 
@@ -136,16 +140,25 @@ void KERNEL(vk_dense)(
     int16_t whole[VK_MOST_INPUTS + 1];
     whole[inputs] = 0;  // half a pair, where the number is odd
     const float unit = quantise(input, inputs, whole);
-    const layer of = {weights, scale, bias, inputs, outputs};
+    for (size_t first = 0; first < outputs;) {
+        const size_t left = outputs - first, together = left < 2 * VK_PANEL ? left : VK_PANEL;
+        const int isPair = VK_LEVEL == 4 && together == VK_PANEL && (left == 2 * VK_PANEL || left >= 3 * VK_PANEL);
+        const panel of = {weights, scale + first, bias + first, output + first, inputs, together, isPair};
+        first += isPair ? 2 * together : together;
+        weights += (inputs + 1) / 2 * 2 * (isPair ? 2 * together : together);
 #if VK_LEVEL == 4
-    if (outputs >= 16) {
-        if (HAS_VNNI) return dense_vnni(&of, whole, unit, output);
-        return dense_v4(&of, whole, unit, output);
-    }
+        if (together >= 16) {
+            if (HAS_VNNI)
+                dense_vnni(&of, whole, unit);
+            else
+                dense_v4(&of, whole, unit);
+            continue;
+        }
 #endif
 #if VK_LEVEL >= 3
-    dense_v3(&of, whole, unit, output);
+        dense_v3(&of, whole, unit);
 #else
-    dense_plain(&of, whole, unit, output);
+        dense_plain(&of, whole, unit);
 #endif
+    }
 }

@@ -50,6 +50,89 @@
       (const float *tables, const vk_path *path, const float *e_real, const float *e_imaginary, const float *gain, \
        float memory, float *real, float *imaginary), \
       (tables, path, e_real, e_imaginary, gain, memory, real, imaginary)) \
+    X(void, vk_powers, \
+      (const float *real, const float *imaginary, float *powers, size_t count), \
+      (real, imaginary, powers, count)) \
+    X(void, vk_products, \
+      (const float *a_real, const float *a_imaginary, const float *b_real, const float *b_imaginary, float *real, \
+       float *imaginary, size_t count), \
+      (a_real, a_imaginary, b_real, b_imaginary, real, imaginary, count)) \
+    X(void, vk_follow, \
+      (const float *values, float weight, float *average, size_t count), \
+      (values, weight, average, count)) \
+    X(void, vk_follow_powers, \
+      (const float *real, const float *imaginary, float weight, float *average, size_t count), \
+      (real, imaginary, weight, average, count)) \
+    X(void, vk_coherence, \
+      (const float *real, const float *imaginary, const float *power, const float *other, float *coherence, size_t count), \
+      (real, imaginary, power, other, coherence, count)) \
+    X(void, vk_cosines, \
+      (const float *real, const float *power, const float *other, float *cosine, size_t count), \
+      (real, power, other, cosine, count)) \
+    X(void, vk_whiten, \
+      (const float *real, const float *imaginary, float *white_real, float *white_imaginary, size_t count), \
+      (real, imaginary, white_real, white_imaginary, count)) \
+    X(void, vk_reciprocals, \
+      (const float *a, const float *b, float more, float *reciprocals, size_t count), \
+      (a, b, more, reciprocals, count)) \
+    X(void, vk_difference, \
+      (const float *a, const float *b, float *difference, size_t count), \
+      (a, b, difference, count)) \
+    X(void, vk_normalise, \
+      (const float *values, const float *mean, const float *slope, float *normalised, size_t count), \
+      (values, mean, slope, normalised, count)) \
+    X(void, vk_add, (const float *others, float *values, size_t count), (others, values, count)) \
+    X(void, vk_multiply, (const float *others, float *values, size_t count), (others, values, count)) \
+    X(void, vk_fourth_root, (float *values, float least, size_t count), (values, least, count)) \
+    X(float, vk_largest, (const float *values, size_t count), (values, count)) \
+    X(void, vk_scale, (float *values, float factor, float more, size_t count), (values, factor, more, count)) \
+    X(void, vk_bound, \
+      (float *values, float least, float most, size_t count), \
+      (values, least, most, count)) \
+    X(void, vk_scale_not_below, \
+      (float *values, const float *by, float least, size_t count), \
+      (values, by, least, count)) \
+    X(void, vk_raise_to_product, \
+      (const float *a, const float *b, float *values, size_t count), \
+      (a, b, values, count)) \
+    X(void, vk_band_means, \
+      (const float *values, const int32_t *edges, size_t bands, float *means), \
+      (values, edges, bands, means)) \
+    X(void, vk_emphasise, \
+      (const float *values, float factor, float last, float *output, size_t count), \
+      (values, factor, last, output, count)) \
+    X(void, vk_undo_emphasis, \
+      (float *values, float factor, float last, size_t count), \
+      (values, factor, last, count)) \
+    X(void, vk_residual, \
+      (const vk_residual_rule *rule, const float *error, const float *echo, const float *usual_error, \
+       const float *usual_echo, const float *uncertainty, float *leakage, float *floor, float *residual, \
+       float *gain), \
+      (rule, error, echo, usual_error, usual_echo, uncertainty, leakage, floor, residual, gain)) \
+    X(void, vk_talker_floor, \
+      (const vk_talker_rule *rule, const float *gain, const float *leakage, const float *power, const float *noise, \
+       float *least, size_t count), \
+      (rule, gain, leakage, power, noise, least, count)) \
+    X(void, vk_lower_noise, \
+      (const float *power, const float *noise, float decision, float least, float *passed, float *gains), \
+      (power, noise, decision, least, passed, gains)) \
+    X(void, vk_response, \
+      (const float *gain, float least, float share, float *response), \
+      (gain, least, share, response)) \
+    X(void, vk_missing_noise, \
+      (const float *gains, const float *noise, const float *most, float scale, float *amplitude), \
+      (gains, noise, most, scale, amplitude)) \
+    X(size_t, vk_excess, \
+      (const float *error, const float *other, const float *usual_error, const float *usual_other, float ratio, \
+       float *excess), \
+      (error, other, usual_error, usual_other, ratio, excess)) \
+    X(void, vk_track_noise, \
+      (const vk_noise_rule *rule, const float *power, float *noise, float *presence, size_t count), \
+      (rule, power, noise, presence, count)) \
+    X(void, vk_bins_look, \
+      (const float *features, size_t stride, const float *mean, const float *slope, const float *own, size_t rows, \
+       float *output, float *sums), \
+      (features, stride, mean, slope, own, rows, output, sums)) \
     X(void, vk_mean_power, \
       (const float *real, const float *imaginary, size_t reach, float *mean), \
       (real, imaginary, reach, mean)) \
@@ -69,9 +152,13 @@
       (const float *input, double start, double step, const float *rows, size_t phases, size_t tap_count, \
        float *output, size_t count), \
       (input, start, step, rows, phases, tap_count, output, count)) \
+    X(void, vk_biquad, \
+      (vk_section *section, const float *input, float *output, size_t count), \
+      (section, input, output, count)) \
     X(double, vk_weighted_energy, \
       (const float *input, size_t count, vk_section *first, vk_section *second), \
       (input, count, first, second)) \
+    X(float, vk_sum, (const float *a, size_t count), (a, count)) \
     X(float, vk_dot, (const float *a, const float *b, size_t count), (a, b, count)) \
     X(void, vk_logistic, (float *values, size_t count), (values, count)) \
     X(void, vk_hyperbolic_tangent, (float *values, size_t count), (values, count)) \
@@ -93,5 +180,7 @@
       (const float *weights, const float *bias, const float *input, size_t inputs, size_t reach, float *output, \
        size_t outputs, int rectify), \
       (weights, bias, input, inputs, reach, output, outputs, rectify)) \
-    X(void, vk_bins_follow, (const float *driven, float *state, size_t units), (driven, state, units))
+    X(void, vk_bins_memory, \
+      (const float *weights, const float *bias, const float *input, size_t inputs, float *state, size_t units), \
+      (weights, bias, input, inputs, state, units))
 // clang-format on

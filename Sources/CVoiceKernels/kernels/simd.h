@@ -28,7 +28,7 @@
 #define KERNEL(name) name##_v1
 #define AT_LEVEL
 #endif
-#define WIDE
+#define WIDE AT_LEVEL
 #define IS_WIDE 0
 #endif
 #define VK_INLINE static inline __attribute__((always_inline))
@@ -43,4 +43,19 @@ typedef float lanes16 __attribute__((vector_size(64), aligned(4)));
 // By macros, not functions: what a vector is passed in differs between the levels.
 #define LOAD(at) (*(const lanes8 *)(at))
 #define STORE(at, value) (*(lanes8 *)(at) = (value))
+// The numbers of a vector, added up.
 #define SUM(v) (((v)[0] + (v)[4]) + ((v)[1] + (v)[5]) + (((v)[2] + (v)[6]) + ((v)[3] + (v)[7])))
+
+// Eight vectors, `step` apart, each added up as by SUM.
+VK_INLINE void sum_each(const lanes8 *v, size_t step, float *sums) {
+#define HALVES(a, b) \
+    (__builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11) + __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15))
+#define NEIGHBOURS(a, b) \
+    (__builtin_shufflevector(a, b, 0, 2, 8, 10, 4, 6, 12, 14) + __builtin_shufflevector(a, b, 1, 3, 9, 11, 5, 7, 13, 15))
+    const lanes8 a = HALVES(v[0], v[4 * step]), b = HALVES(v[step], v[5 * step]);
+    const lanes8 c = HALVES(v[2 * step], v[6 * step]), d = HALVES(v[3 * step], v[7 * step]);
+    const lanes8 ab = NEIGHBOURS(a, b), cd = NEIGHBOURS(c, d);
+    STORE(sums, NEIGHBOURS(ab, cd));
+#undef HALVES
+#undef NEIGHBOURS
+}

@@ -8,7 +8,8 @@
 #define PUT(at, value) (*(V *)(at) = (value))
 
 typedef struct {
-    V re[HALF], im[HALF];
+    _Alignas(64) V re[HALF];
+    _Alignas(64) V im[HALF];
 } NAMED(signal);
 
 #define SIGNAL NAMED(signal)
@@ -20,17 +21,7 @@ typedef struct {
         out_im = (a_re) * s_ + (a_im) * c_;                                             \
     } while (0)
 
-// One pass over `length` = radix * m points, of which `s` interleaved ones are alike. The last one has no factors.
-VK_INLINE void NAMED(last_pass2)(const SIGNAL *x, SIGNAL *y) {
-    for (int q = 0; q < HALF / 2; q++) {
-        const int b = q + HALF / 2;
-        y->re[q] = x->re[q] + x->re[b];
-        y->im[q] = x->im[q] + x->im[b];
-        y->re[b] = x->re[q] - x->re[b];
-        y->im[b] = x->im[q] - x->im[b];
-    }
-}
-
+// One pass over `length` = radix * m points, of which `s` interleaved ones are alike.
 #define BUTTERFLY4(first)                                                                               \
     const int a = first, b = a + s * m, c = b + s * m, d = c + s * m;                                   \
     const V ur = x->re[a] + x->re[c], ui = x->im[a] + x->im[c];                                         \
@@ -81,16 +72,12 @@ VK_INLINE void NAMED(pass4)(const float *tables, const SIGNAL *x, SIGNAL *y, int
         TURN(y->re[o + 4], y->im[o + 4], fr - hr, fi - hi, 4 * (p));                                                              \
     } while (0)
 
-VK_INLINE void NAMED(pass5)(const float *tables, const SIGNAL *x, SIGNAL *y) {
-    const int m = HALF / 5;
-    for (int p = 0; p < m; p++) {
-        const V ar = x->re[p], ai = x->im[p];
-        const V br = x->re[p + m] + x->re[p + 4 * m], bi = x->im[p + m] + x->im[p + 4 * m];
-        const V cr = x->re[p + 2 * m] + x->re[p + 3 * m], ci = x->im[p + 2 * m] + x->im[p + 3 * m];
-        const V dr = x->re[p + m] - x->re[p + 4 * m], di = x->im[p + m] - x->im[p + 4 * m];
-        const V er = x->re[p + 2 * m] - x->re[p + 3 * m], ei = x->im[p + 2 * m] - x->im[p + 3 * m];
-        BUTTERFLY5(p);
-    }
+// The group of points p, p + 32, ... p + 128.
+VK_INLINE void NAMED(five)(const float *tables, const V *re, const V *im, int p, SIGNAL *y) {
+    const V ar = re[0], ai = im[0];
+    const V br = re[1] + re[4], bi = im[1] + im[4], cr = re[2] + re[3], ci = im[2] + im[3];
+    const V dr = re[1] - re[4], di = im[1] - im[4], er = re[2] - re[3], ei = im[2] - im[3];
+    BUTTERFLY5(p);
 }
 
 // Frame pair n, for n < HALF / 2, of what was transformed all but the last pass; conjugated.
@@ -114,83 +101,144 @@ VK_INLINE void NAMED(pass_half)(const float *tables, const SIGNAL *x, SIGNAL *y)
     }
 }
 
-// The complex spectrum of even and odd frames as real and imaginary parts, conjugated and scaled so that a forward transform does the
-// inverse, from the real signal's: of bin k from those of k and of HALF - k.
-#define JOIN(k, ar, ai, br, bi)                                                         \
-    do {                                                                                \
-        const float scale = 0.5f / HALF, c = tables[REAL_COS + (k)], s = tables[REAL_SIN + (k)]; \
-        const V er = (ar) + (br), ei = (ai) - (bi), dr = (ar) - (br), di = (ai) + (bi); \
-        x->re[k] = scale * (er - (di * c - dr * s));                                    \
-        x->im[k] = -scale * (ei + (dr * c + di * s));                                   \
-    } while (0)
+// LANES lanes of a real signal's spectrum: rows of numbers, or the step of a filter, which is of bin k: variance * conj(reference) * error *
+// gain.
+typedef struct {
+    const float *real, *imaginary;
+    size_t stride;
+    float scale;
+    const vk_path *of;
+    size_t lane;
+} NAMED(source);
 
-VK_INLINE void NAMED(join)(const float *tables, const float *real, const float *imaginary, size_t stride, SIGNAL *x) {
-    for (int k = 0; k < HALF; k++) {
-        const V ar = GET(real + k * stride), ai = GET(imaginary + k * stride);
-        const V br = GET(real + (HALF - k) * stride), bi = GET(imaginary + (HALF - k) * stride);
-        JOIN(k, ar, ai, br, bi);
+VK_INLINE void NAMED(get)(const NAMED(source) *from, int k, V *re, V *im) {
+    const vk_path *const of = from->of;
+    if (!of) {
+        *re = from->scale * GET(from->real + k * from->stride);
+        *im = from->scale * GET(from->imaginary + k * from->stride);
+        return;
     }
+    const V xr = GET(of->x_real + k * of->x_stride + from->lane), xi = GET(of->x_imaginary + k * of->x_stride + from->lane);
+    const V variance = GET(of->variance + k * of->lanes + from->lane);
+    *re = variance * (xr * from->real[k] + xi * from->imaginary[k]);
+    *im = variance * (xr * from->imaginary[k] - xi * from->real[k]);
 }
 
-// The same of a filter's step, which is of bin k: variance * conj(reference) * error * gain.
-#define STEP(k, re, im)                                                                              \
-    const V re##_x = GET(of->x_real + (k) * of->x_stride + lane), im##_x = GET(of->x_imaginary + (k) * of->x_stride + lane); \
-    const V re##_p = GET(of->variance + (k) * of->lanes + lane);                                     \
-    const V re = re##_p * (re##_x * error_real[k] + im##_x * error_imaginary[k]);                    \
-    const V im = re##_p * (re##_x * error_imaginary[k] - im##_x * error_real[k])
-
-VK_INLINE void NAMED(join_step)(
-    const float *tables, const vk_path *of, size_t lane, const float *error_real, const float *error_imaginary, SIGNAL *x) {
-    for (int k = 0; k <= HALF / 2; k++) {
-        STEP(k, ar, ai);
-        STEP(HALF - k, br, bi);
-        JOIN(k, ar, ai, br, bi);
-        if (k > 0) JOIN(HALF - k, br, bi, ar, ai);
-    }
+// Points k and HALF - k of the complex spectrum whose inverse transform has the even frames as real and the odd ones as imaginary parts, from
+// the same bins of the real signal's. Conjugated, so that a forward transform does the inverse.
+VK_INLINE void NAMED(join)(const float *tables, const NAMED(source) *from, int k, V *re, V *im, V *mirror_re, V *mirror_im) {
+    V ar, ai, br, bi;
+    NAMED(get)(from, k, &ar, &ai);
+    NAMED(get)(from, HALF - k, &br, &bi);
+    const float c = tables[REAL_COS + k], s = tables[REAL_SIN + k];
+    const V er = ar + br, ei = ai - bi, dr = ar - br, di = ai + bi;
+    const V tr = di * c - dr * s, ti = dr * c + di * s;
+    *re = er - tr;
+    *im = -ei - ti;
+    *mirror_re = er + tr;
+    *mirror_im = ei - ti;
 }
 
-// What vk_learn does to LANES lanes from `lane` on; the new estimate's summands are added to `sums`, a vector of 8 for each bin's real and
-// imaginary part.
+// What a real signal's spectrum becomes by that and by the first pass. Points that are each other's mirrors are in the same group or in two
+// groups, p and HALF / 5 - p.
+VK_INLINE void NAMED(join_pass5)(const float *tables, const NAMED(source) *from, SIGNAL *y) {
+    const int m = HALF / 5;
+    V re[5], im[5], mirror_re[5], mirror_im[5], none_re, none_im;
+    NAMED(join)(tables, from, 0, &re[0], &im[0], &none_re, &none_im);
+    NAMED(join)(tables, from, m, &re[1], &im[1], &re[4], &im[4]);
+    NAMED(join)(tables, from, 2 * m, &re[2], &im[2], &re[3], &im[3]);
+    NAMED(five)(tables, re, im, 0, y);
+    for (int p = 1; p < m / 2; p++) {
+        for (int j = 0; j < 5; j++) NAMED(join)(tables, from, p + j * m, &re[j], &im[j], &mirror_re[4 - j], &mirror_im[4 - j]);
+        NAMED(five)(tables, re, im, p, y);
+        NAMED(five)(tables, mirror_re, mirror_im, m - p, y);
+    }
+    NAMED(join)(tables, from, m / 2, &re[0], &im[0], &re[4], &im[4]);
+    NAMED(join)(tables, from, m / 2 + m, &re[1], &im[1], &re[3], &im[3]);
+    NAMED(join)(tables, from, HALF / 2, &re[2], &im[2], &none_re, &none_im);
+    NAMED(five)(tables, re, im, m / 2, y);
+}
+
+// What vk_learn does with the constrained step of bin k.
+typedef struct {
+    const vk_path *of;
+    size_t lane;
+    const float *gain;
+    float keep, renew;
+    lanes8 *sums;
+} NAMED(learner);
+
+VK_INLINE void NAMED(step)(const NAMED(learner) *is, int k, const V *step) {
+    const vk_path *const of = is->of;
+    const V least = 1e-9f - (V){0};  // so that no bin stops learning
+    const size_t at = k * of->lanes + is->lane;
+    const V wr = GET(of->w_real + at) + step[0], wi = GET(of->w_imaginary + at) + step[1];
+    const V xr = GET(of->x_real + k * of->x_stride + is->lane), xi = GET(of->x_imaginary + k * of->x_stride + is->lane);
+    const V p = GET(of->variance + at);
+    const V next = is->keep * (1 - 0.5f * is->gain[k] * p * (xr * xr + xi * xi)) * p + is->renew * (wr * wr + wi * wi);
+    PUT(of->w_real + at, wr);
+    PUT(of->w_imaginary + at, wi);
+    PUT(of->variance + at, __builtin_elementwise_max(next, least));
+    if (!is->sums) return;
+    const V re = xr * wr - xi * wi, im = xr * wi + xi * wr;
+    is->sums[2 * k] += FOLD(re);
+    is->sums[2 * k + 1] += FOLD(im);
+}
+
+// The spectrum of the real signal, bins k and HALF - k, from those points, a and b, of half the complex one whose parts are its even and its odd
+// frames.
+VK_INLINE void NAMED(split)(const float *tables, const NAMED(learner) *is, int k, const V *a, const V *b) {
+    const float c = tables[REAL_COS + k], s = tables[REAL_SIN + k];
+    const V er = a[0] + b[0], ei = a[1] - b[1], or_ = a[1] + b[1], oi = b[0] - a[0];
+    const V tr = or_ * c - oi * s, ti = or_ * s + oi * c;
+    const V step[] = {er + tr, ei + ti}, mirror[] = {er - tr, ti - ei};
+    NAMED(step)(is, k, step);
+    if (k != HALF / 2) NAMED(step)(is, HALF - k, mirror);
+}
+
+// The last pass of the transform: points k and k + HALF / 2.
+VK_INLINE void NAMED(last)(const SIGNAL *x, int k, V *sum, V *difference) {
+    sum[0] = x->re[k] + x->re[k + HALF / 2];
+    sum[1] = x->im[k] + x->im[k + HALF / 2];
+    difference[0] = x->re[k] - x->re[k + HALF / 2];
+    difference[1] = x->im[k] - x->im[k + HALF / 2];
+}
+
+// vk_learn for LANES lanes from `lane` on; the new estimate's summands are added to `sums`, a vector of 8 for each bin's real and imaginary
+// part, unless that is null. The errors are weighed, and scaled by a quarter of the points' number.
 VK_INLINE void NAMED(learn)(
     const float *tables, const vk_path *of, size_t lane, const float *error_real, const float *error_imaginary, const float *gain,
     float memory, lanes8 *sums) {
     SIGNAL y, work;
-    NAMED(join_step)(tables, of, lane, error_real, error_imaginary, &y);
-    NAMED(pass5)(tables, &y, &work);
+    const NAMED(source) from = {error_real, error_imaginary, 0, 1, of, lane};
+    NAMED(join_pass5)(tables, &from, &work);
     NAMED(pass4)(tables, &work, &y, 32, 5);
     NAMED(pass4)(tables, &y, &work, 8, 20);
     NAMED(pass_half)(tables, &work, &y);
     NAMED(pass4)(tables, &y, &work, 32, 5);
     NAMED(pass4)(tables, &work, &y, 8, 20);
-    NAMED(last_pass2)(&y, &work);
-    const SIGNAL *const x = &work;
-    const float keep = memory * memory, renew = 1 - keep;
-    const V least = 1e-9f - (V){0};  // so that no bin stops learning
-    for (int k = 0; k <= HALF; k++) {
-        // The spectrum of the real signal from that of the complex one whose parts are its even and its odd frames.
-        const int a = k % HALF, b = (HALF - k) % HALF;
-        const float c = tables[REAL_COS + k], s = tables[REAL_SIN + k], half_gain = 0.5f * gain[k];
-        const V er = 0.5f * (x->re[a] + x->re[b]), ei = 0.5f * (x->im[a] - x->im[b]);
-        const V or_ = 0.5f * (x->im[a] + x->im[b]), oi = 0.5f * (x->re[b] - x->re[a]);
-        const size_t at = k * of->lanes + lane;
-        const V wr = GET(of->w_real + at) + (er + or_ * c - oi * s), wi = GET(of->w_imaginary + at) + (ei + or_ * s + oi * c);
-        const V xr = GET(of->x_real + k * of->x_stride + lane), xi = GET(of->x_imaginary + k * of->x_stride + lane);
-        const V p = GET(of->variance + at);
-        const V next = keep * (1 - half_gain * p * (xr * xr + xi * xi)) * p + renew * (wr * wr + wi * wi);
-        PUT(of->w_real + at, wr);
-        PUT(of->w_imaginary + at, wi);
-        PUT(of->variance + at, __builtin_elementwise_max(next, least));
-        const V re = xr * wr - xi * wi, im = xr * wi + xi * wr;
-        sums[2 * k] += FOLD(re);
-        sums[2 * k + 1] += FOLD(im);
+    // Points whose mirrors come of the same two passes are done together.
+    const NAMED(learner) is = {of, lane, gain, memory * memory, 1 - memory * memory, sums};
+    V low[2], high[2], other_low[2], other_high[2];
+    NAMED(last)(&y, 0, low, high);
+    NAMED(split)(tables, &is, 0, low, low);
+    NAMED(split)(tables, &is, HALF / 2, high, high);
+    for (int k = 1; k < HALF / 4; k++) {
+        const int other = HALF / 2 - k;
+        NAMED(last)(&y, k, low, high);
+        NAMED(last)(&y, other, other_low, other_high);
+        NAMED(split)(tables, &is, k, low, other_high);
+        NAMED(split)(tables, &is, other, other_low, high);
     }
+    NAMED(last)(&y, HALF / 4, low, high);
+    NAMED(split)(tables, &is, HALF / 4, low, high);
 }
 
 // vk_lags for LANES lanes.
 VK_INLINE void NAMED(lags)(const float *tables, const float *real, const float *imaginary, size_t stride, float *time, size_t time_stride) {
     SIGNAL y, work;
-    NAMED(join)(tables, real, imaginary, stride, &y);
-    NAMED(pass5)(tables, &y, &work);
+    const NAMED(source) from = {real, imaginary, stride, 0.5f / HALF, NULL, 0};
+    NAMED(join_pass5)(tables, &from, &work);
     NAMED(pass4)(tables, &work, &y, 32, 5);
     NAMED(pass4)(tables, &y, &work, 8, 20);
     const SIGNAL *const x = &work;
@@ -200,8 +248,6 @@ VK_INLINE void NAMED(lags)(const float *tables, const float *real, const float *
     }
 }
 
-#undef STEP
-#undef JOIN
 #undef FOLD
 #undef FRAME_RE
 #undef FRAME_IM

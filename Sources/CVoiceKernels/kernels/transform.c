@@ -40,42 +40,47 @@ void vk_prepare_tables(float *tables) {
 WIDE static void learn_wide(
     const float *tables, const vk_path *of, size_t lane, const float *error_real, const float *error_imaginary, const float *gain,
     float memory, lanes8 *sums) {
-    learn16(tables, of, lane, error_real, error_imaginary, gain, memory, sums);
+    if (sums) return learn16(tables, of, lane, error_real, error_imaginary, gain, memory, sums);
+    learn16(tables, of, lane, error_real, error_imaginary, gain, memory, NULL);
 }
 
 AT_LEVEL static void learn_narrow(
     const float *tables, const vk_path *of, size_t lane, const float *error_real, const float *error_imaginary, const float *gain,
     float memory, lanes8 *sums) {
-    learn8(tables, of, lane, error_real, error_imaginary, gain, memory, sums);
+    if (sums) return learn8(tables, of, lane, error_real, error_imaginary, gain, memory, sums);
+    learn8(tables, of, lane, error_real, error_imaginary, gain, memory, NULL);
 }
 
 AT_LEVEL static void weigh(const float *e_real, const float *e_imaginary, const float *gain, float *real, float *imaginary) {
     for (int k = 0; k < VK_BINS; k++) {
-        real[k] = e_real[k] * gain[k];
-        imaginary[k] = e_imaginary[k] * gain[k];
+        real[k] = 0.25f / HALF * e_real[k] * gain[k];
+        imaginary[k] = 0.25f / HALF * e_imaginary[k] * gain[k];
     }
 }
 
 AT_LEVEL static void add_up(const lanes8 *sums, float *real, float *imaginary) {
-    for (int k = 0; k < VK_BINS; k++) {
-        real[k] = SUM(sums[2 * k]);
-        imaginary[k] = SUM(sums[2 * k + 1]);
+    for (int k = 0; k < VK_BINS - 1; k += VK_LANES) {
+        sum_each(sums + 2 * k, 2, real + k);
+        sum_each(sums + 2 * k + 1, 2, imaginary + k);
     }
+    real[VK_BINS - 1] = SUM(sums[2 * VK_BINS - 2]);
+    imaginary[VK_BINS - 1] = SUM(sums[2 * VK_BINS - 1]);
 }
 
 void KERNEL(vk_learn)(
     const float *tables, const vk_path *path, const float *e_real, const float *e_imaginary, const float *gain, float memory, float *real,
     float *imaginary) {
     float weighed_real[VK_BINS], weighed_imaginary[VK_BINS];
-    lanes8 sums[2 * VK_BINS];
-    memset(sums, 0, sizeof sums);
+    _Alignas(64) lanes8 sums[2 * VK_BINS];
+    const int isEstimated = real != NULL;
+    if (isEstimated) memset(sums, 0, sizeof sums);
     weigh(e_real, e_imaginary, gain, weighed_real, weighed_imaginary);
     size_t lane = 0;
     for (; IS_WIDE && lane + 16 <= path->lanes; lane += 16)
-        learn_wide(tables, path, lane, weighed_real, weighed_imaginary, gain, memory, sums);
+        learn_wide(tables, path, lane, weighed_real, weighed_imaginary, gain, memory, isEstimated ? sums : NULL);
     for (; lane < path->lanes; lane += VK_LANES)
-        learn_narrow(tables, path, lane, weighed_real, weighed_imaginary, gain, memory, sums);
-    add_up(sums, real, imaginary);
+        learn_narrow(tables, path, lane, weighed_real, weighed_imaginary, gain, memory, isEstimated ? sums : NULL);
+    if (isEstimated) add_up(sums, real, imaginary);
 }
 
 WIDE static void lags_wide(const float *tables, const float *real, const float *imaginary, size_t stride, float *time) {

@@ -19,6 +19,11 @@ struct CriticalBands: ~Copyable {
     /// Bands that begin below 8 kHz: the ones that speech is judged by.
     let speechCount: Int
     private let step: Double
+    /// The first bin that each band is the lower one of, and the end of all.
+    private var firsts: FixedArray<Int>
+    /// The bins' shares of their lower and upper bands.
+    private var lowerShares: RealVector
+    private var upperShares: RealVector
 
     init(bins: Int, sampleRate: Int) {
         let binsPerHertz = Double(2 * (bins - 1)) / Double(sampleRate)
@@ -26,12 +31,24 @@ struct CriticalBands: ~Copyable {
         count = Int((widest / Self.spacing).rounded()) + 1
         step = widest / Double(count - 1)
         places = FixedArray(count: bins, repeating: Place())
-        for bin in 0..<bins {
+        firsts = FixedArray(count: count + 1, repeating: bins)
+        lowerShares = RealVector(count: bins)
+        upperShares = RealVector(count: bins)
+        for bin in (0..<bins).reversed() {
             let place = Self.bark(Double(bin) / binsPerHertz) / step
             let lower = min(Int(place), count - 2)
             places[bin] = Place(lower: lower, upperShare: Float(place - Double(lower)))
+            (lowerShares[bin], upperShares[bin]) = (1 - places[bin].upperShare, places[bin].upperShare)
+            for band in 0...lower { firsts[band] = bin }
         }
         speechCount = min(count, Int(Self.bark(8000) / step) + 1)
+    }
+
+    /// What of the bins' powers is a band's.
+    func sum(of powers: borrowing RealVector, in band: Int) -> Float {
+        let (first, end) = (firsts[band], firsts[band + 1])
+        let falling = powers.dot(lowerShares, in: first..<end)
+        return band == 0 ? falling : powers.dot(upperShares, in: firsts[band - 1]..<first) + falling
     }
 
     /// The first band that lies above a frequency, in hertz.

@@ -70,7 +70,6 @@ package struct NoiseSuppressor: ~Copyable {
     private var transients: TransientSuppressor
     private var cleanPower: RealVector
     private var powers: RealVector
-    private var noises: RealVector
     private var gains: RealVector
     private var splice: OutputSplice
     private var floor: Float = 1
@@ -90,7 +89,6 @@ package struct NoiseSuppressor: ~Copyable {
         transients = TransientSuppressor(bands: bands)
         cleanPower = RealVector(count: bins)
         powers = RealVector(count: bins)
-        noises = RealVector(count: bins)
         gains = RealVector(count: bins, repeating: 1)
         splice = OutputSplice(rate: sampleRate)
         silentPower = Rule.silence * frames.windowEnergy
@@ -175,26 +173,11 @@ package struct NoiseSuppressor: ~Copyable {
 
     /// Powers of signal and noise, by bins and by bands; returns the noise's sum.
     private mutating func gatherPowers(isDamped: Bool) -> Float {
-        tracker.beginFrame(isDamped: isDamped)
-        for band in 0..<bands.count {
-            bandState[band].power = 0
-            bandState[band].noise = 0
-        }
-        var total: Float = 0
-        for bin in 0..<powers.count {
-            let (real, imaginary) = (frames.transform.real[bin], frames.transform.imaginary[bin])
-            let power = real * real + imaginary * imaginary + silentPower
-            let noise = tracker.update(bin, power: power)
-            powers[bin] = power
-            noises[bin] = noise
-            total += noise
-            let place = bands.places[bin]
-            bandState[place.lower].power += (1 - place.upperShare) * power
-            bandState[place.lower].noise += (1 - place.upperShare) * noise
-            bandState[place.lower + 1].power += place.upperShare * power
-            bandState[place.lower + 1].noise += place.upperShare * noise
-        }
-        return total
+        powers.write(powersOf: frames.transform.real, frames.transform.imaginary)
+        powers.scale(in: 0..<powers.count, by: 1, adding: silentPower)
+        tracker.take(powers, isDamped: isDamped)
+        for band in 0..<bands.count { bandState[band].power = bands.sum(of: powers, in: band) }
+        return tracker.power.sum
     }
 
     /// SNRs before and after the observation.
@@ -212,6 +195,7 @@ package struct NoiseSuppressor: ~Copyable {
         var mean: Float = 0
         for index in 0..<bands.count {
             var band = bandState[index]
+            band.noise = bands.sum(of: tracker.power, in: index)
             if isFirstFrame { band.clean = band.power }
             let (prior, posterior) = ratios(power: band.power, noise: band.noise, clean: band.clean)
             band.ratio = Rule.ratioMemory * band.ratio + (1 - Rule.ratioMemory) * prior
@@ -243,7 +227,7 @@ package struct NoiseSuppressor: ~Copyable {
         let around = lower.gain + place.upperShare * (upper.gain - lower.gain)
         let power = powers[bin]
         let clean = isFirstFrame ? power : cleanPower[bin]
-        let (prior, posterior) = ratios(power: power, noise: noises[bin], clean: clean)
+        let (prior, posterior) = ratios(power: power, noise: tracker.power[bin], clean: clean)
         let estimate = min(estimator.gain(prior: prior, posterior: max(posterior, 1e-3)), Rule.peak * around)
         cleanPower[bin] = Rule.cleanMemory * clean + (1 - Rule.cleanMemory) * estimate * estimate * power
         // Square roots: nearer to loudness, in which the mean of two gains is heard as one between them.

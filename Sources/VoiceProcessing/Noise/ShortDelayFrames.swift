@@ -31,6 +31,7 @@ struct ShortDelayFrames: ~Copyable {
     private(set) var analysis: RealVector
     private var synthesis: RealVector
     private var history: DelayLine
+    private var seen: RealVector
     private var frame: RealVector
     private var overlap: RealVector
 
@@ -43,6 +44,7 @@ struct ShortDelayFrames: ~Copyable {
         analysis = RealVector(count: window)
         synthesis = RealVector(count: 2 * hop)
         history = DelayLine(count: window)
+        seen = RealVector(count: window)
         frame = RealVector(count: length)
         overlap = RealVector(count: hop)
         let rise = window - hop
@@ -64,9 +66,9 @@ struct ShortDelayFrames: ~Copyable {
     /// Takes one hop of signal from `block` and computes the spectrum of the frame that ends with it.
     mutating func analyse(_ block: Span<Float>, from start: Int) {
         remember(block, from: start)
-        for index in 0..<window { frame[index] = history[index] * analysis[index] }
-        for index in window..<transform.length { frame[index] = 0 }
-        transform.forward(frame)
+        seen.write(history)
+        seen.scale(by: analysis)
+        transform.forward(seen)
     }
 
     /// Takes one hop of signal without looking at it, so that a later frame finds its past.

@@ -53,8 +53,8 @@ package struct LoudnessMeter: ~Copyable {
         // The newest first, in two stretches: before the place of the next one, and before the end.
         var sum: Float = 0
         let newer = min(blocks, next)
-        for back in 0..<newer { sum += powers[next - 1 - back] }
-        for back in 0..<blocks - newer { sum += powers[powers.count - 1 - back] }
+        sum += powers.sum(in: next - newer..<next)
+        sum += powers.sum(in: powers.count - (blocks - newer)..<powers.count)
         return max(Self.silence, Self.offset + decibelsFullScale(ofPower: sum / Float(blocks)))
     }
 

@@ -1,3 +1,4 @@
+import CVoiceKernels
 import Glibc
 import VoiceSignal
 
@@ -18,7 +19,7 @@ struct SpeechFeatures: ~Copyable {
     private static let frames = 512
     private static let fall = 80
     /// The bands' first bins, of 31.25 Hz.
-    private static let edges: InlineArray<30, Int> = [
+    private static let edges: InlineArray<30, Int32> = [
         2, 4, 6, 8, 10, 12, 14, 16, 19, 22, 25, 28, 32, 36, 40, 45, 50, 56, 62, 69, 77, 86, 96, 107, 120, 134, 150, 168,
         188, 224,
     ]
@@ -41,6 +42,8 @@ struct SpeechFeatures: ~Copyable {
     private var transform = RealTransform(length: frames)
     private var window = RealVector(count: frames)
     private var taper = RealVector(count: wide.count)
+    private var roots = RealVector(count: wide.count)
+    private var edges = FixedArray<Int32>(count: bands + 1, repeating: 0)
     private var line = RealVector(count: frames)
     private var frame = RealVector(count: frames)
     private var power: RealVector
@@ -59,6 +62,7 @@ struct SpeechFeatures: ~Copyable {
             energy += value * value
         }
         scale = Float(1 / energy)
+        for band in 0...Self.bands { edges[band] = Self.edges[band] }
         for index in 0..<taper.count {
             taper[index] = Float(0.5 - 0.5 * cos(2 * .pi * (Double(index) + 0.5) / Double(taper.count)))
         }
@@ -69,30 +73,25 @@ struct SpeechFeatures: ~Copyable {
         precondition(block.count == Self.block, "a block is 10 ms at 16 kHz")
         line.shiftDown(by: Self.block)
         line.write(block, at: Self.frames - Self.block)
-        for index in 0..<Self.frames { frame[index] = line[index] * window[index] }
+        frame.copy(from: line)
+        frame.scale(by: window)
         transform.forward(frame)
-        for bin in 0..<power.count {
-            let (real, imaginary) = (transform.real[bin], transform.imaginary[bin])
-            power[bin] = (real * real + imaginary * imaginary) * scale
-        }
-        for band in 0..<Self.bands { values[band] = level(in: Self.edges[band]..<Self.edges[band + 1]) }
+        power.write(powersOf: transform.real, transform.imaginary)
+        power.scale(in: 0..<power.count, by: scale, adding: 0)
+        precondition(edges.count == Self.bands + 1)
+        unsafe vk_band_means(power.start, edges.start, Self.bands, values.start)
+        values.takeCommonLogarithm(in: 0..<Self.bands, adding: Self.leastPower)
         findStrongPeriods()
         findWidePeriods()
-        let whole = Self.logarithm(energy(of: block) / Float(Self.block))
         let first = Self.bands + 2 * (Self.lags.count - 1)
         let length = Self.block / Self.parts
         for part in 0..<Self.parts {
-            let part = (start: part * length, place: first + part)
-            let energy = energy(of: block.extracting(part.start..<part.start + length))
-            values[part.place] = Self.logarithm(energy / Float(length)) - whole
+            let start = part * length
+            values[first + part] = energy(of: block.extracting(start..<start + length)) / Float(length)
         }
-        values[Self.count - 1] = whole
-    }
-
-    private func level(in band: Range<Int>) -> Float {
-        var sum: Float = 0
-        for bin in band { sum += power[bin] }
-        return Self.logarithm(sum / Float(band.count))
+        values[Self.count - 1] = energy(of: block) / Float(Self.block)
+        values.takeCommonLogarithm(in: first..<Self.count, adding: Self.leastPower)
+        for part in 0..<Self.parts { values[first + part] -= values[Self.count - 1] }
     }
 
     private mutating func findStrongPeriods() {
@@ -105,10 +104,10 @@ struct SpeechFeatures: ~Copyable {
     private mutating func findWidePeriods() {
         transform.real.fill(0)
         transform.imaginary.fill(0)
-        for bin in Self.wide {
-            let root = (power[bin] + Self.leastBin).squareRoot().squareRoot()
-            transform.real[bin] = root * taper[bin - Self.wide.lowerBound]
-        }
+        roots.write(power, from: Self.wide.lowerBound, count: Self.wide.count, at: 0)
+        roots.takeFourthRoot(adding: Self.leastBin)
+        roots.scale(by: taper)
+        transform.real.write(roots, at: Self.wide.lowerBound)
         findPeriods(at: Self.bands + Self.lags.count - 1)
     }
 
@@ -117,11 +116,7 @@ struct SpeechFeatures: ~Copyable {
         transform.inverse(into: &frame)
         let whole = 1 / (frame[0] + 1e-20)
         for range in 0..<Self.lags.count - 1 {
-            var largest = frame[Self.lags[range]]
-            for lag in Self.lags[range]..<Self.lags[range + 1] { largest = max(largest, frame[lag]) }
-            values[first + range] = largest * whole
+            values[first + range] = frame.largest(in: Self.lags[range]..<Self.lags[range + 1]) * whole
         }
     }
-
-    private static func logarithm(_ power: Float) -> Float { log10f(power + leastPower) }
 }

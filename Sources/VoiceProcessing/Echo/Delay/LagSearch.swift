@@ -115,10 +115,6 @@ struct LagSearch: ~Copyable {
     }
 
     private mutating func whiten(_ spectrum: borrowing Spectrum) {
-        for bin in Self.band {
-            let scale = 1 / (spectrum.power(bin).squareRoot() + 1e-9)
-            whitened.real[bin] = spectrum.real[bin] * scale
-            whitened.imaginary[bin] = spectrum.imaginary[bin] * scale
-        }
+        whitened.takeWhitened(spectrum, in: Self.band)
     }
 }

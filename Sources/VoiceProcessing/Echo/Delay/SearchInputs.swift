@@ -16,6 +16,7 @@ struct SearchInputs: ~Copyable {
     private var playedLine = DelayLine(count: frames)
     private var micLine = DelayLine(count: frames)
     private var predictionLine = DelayLine(count: frames)
+    private var predicted = RealVector(count: block)
     private var fresh = RealVector(count: block)
     private var longWindow = RealVector(count: frames, repeating: 1)
     private var shortWindow = RealVector(count: frames)
@@ -52,9 +53,9 @@ struct SearchInputs: ~Copyable {
         far newFar: borrowing RealVector, mic: borrowing RealVector, _ transform: inout BlockTransform
     ) {
         playedLine.push(newFar)
-        Self.emphasise(newFar.span, &last.far, &fresh)
+        fresh.takeEmphasised(newFar, by: Self.emphasis, after: &last.far)
         farLine.push(fresh)
-        Self.emphasise(mic.span, &last.mic, &fresh)
+        fresh.takeEmphasised(mic, by: Self.emphasis, after: &last.mic)
         micLine.push(fresh)
         farPower = playedLine.energy / Float(Self.frames)
         if farPower > 1e-7 {
@@ -68,23 +69,10 @@ struct SearchInputs: ~Copyable {
 
     /// Takes the spectrum whose inverse transform holds the prediction in its second half.
     mutating func prepare(prediction spectrum: borrowing Spectrum, _ transform: inout BlockTransform) {
-        transform.inverse(spectrum, from: Self.block, into: &fresh)
-        var before = last.prediction
-        for index in 0..<Self.block {
-            let now = fresh[index]
-            fresh[index] = now - Self.emphasis * before
-            before = now
-        }
-        last.prediction = before
+        transform.inverse(spectrum, from: Self.block, into: &predicted)
+        fresh.takeEmphasised(predicted, by: Self.emphasis, after: &last.prediction)
         predictionLine.push(fresh)
         predictionPower = predictionLine.energy / Float(Self.frames)
         transform.forward(predictionLine, window: longWindow, into: &prediction)
-    }
-
-    private static func emphasise(_ input: Span<Float>, _ before: inout Float, _ output: inout RealVector) {
-        for index in input.indices {
-            output[index] = input[index] - emphasis * before
-            before = input[index]
-        }
     }
 }

@@ -81,16 +81,30 @@ struct EchoPathFilter: ~Copyable {
         _ reference: borrowing Spectrum, error: borrowing Spectrum, tables: borrowing LaneTables,
         into output: inout Spectrum
     ) {
-        precondition(error.lanes == 1 && output.lanes == 1)
+        precondition(output.lanes == 1)
+        unsafe learn(reference, error: error, tables, output.real.start, output.imaginary.start)
+    }
+
+    /// The same without an estimate.
+    mutating func learn(
+        _ reference: borrowing Spectrum, error: borrowing Spectrum, tables: borrowing LaneTables
+    ) {
+        unsafe learn(reference, error: error, tables, nil, nil)
+    }
+
+    @unsafe
+    private mutating func learn(
+        _ reference: borrowing Spectrum, error: borrowing Spectrum, _ tables: borrowing LaneTables,
+        _ real: UnsafeMutablePointer<Float>?, _ imaginary: UnsafeMutablePointer<Float>?
+    ) {
+        precondition(error.lanes == 1)
         unsafe vk_mean_power(error.real.start, error.imaginary.start, tuning.noiseReach, errorPower.start)
-        for bin in 0..<Spectrum.bins {
-            noise[bin] += (1 - tuning.noiseMemory) * (errorPower[bin] - noise[bin])
-            gain[bin] = 1 / (uncertainty[bin] + noise[bin] + Self.leastNoise)
-        }
+        noise.follow(errorPower, weight: 1 - tuning.noiseMemory)
+        unsafe vk_reciprocals(uncertainty.start, noise.start, Self.leastNoise, gain.start, Spectrum.bins)
         unsafe withPath(reference) {
             unsafe vk_learn(
-                tables.values.start, $0, error.real.start, error.imaginary.start, gain.start, tuning.memory,
-                output.real.start, output.imaginary.start)
+                tables.values.start, $0, error.real.start, error.imaginary.start, gain.start, tuning.memory, real,
+                imaginary)
         }
     }
 

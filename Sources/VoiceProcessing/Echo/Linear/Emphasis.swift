@@ -1,3 +1,4 @@
+import CVoiceKernels
 import Glibc
 import VoiceSignal
 
@@ -18,24 +19,14 @@ struct Emphasis {
 
     /// Emphasises a block of a stream.
     mutating func run(_ input: borrowing RealVector, into output: inout RealVector) {
-        precondition(input.count == output.count)
-        for index in 0..<input.count {
-            output[index] = input[index] - Self.factor * last
-            last = input[index]
-        }
+        output.takeEmphasised(input, by: Self.factor, after: &last)
     }
 
     /// Undoes it in place, in a block that follows one whose last plain frame was `last`.
     static func undo(_ block: inout RealVector, from last: Float) {
-        var last = last
-        for index in 0..<block.count {
-            last = block[index] + factor * last
-            block[index] = last
-        }
+        precondition(block.count.isMultiple(of: Int(VK_LANES)))
+        unsafe vk_undo_emphasis(block.start, factor, last, block.count)
     }
-
-    /// The plain frame that belongs to an emphasised one, and the plain one before.
-    static func plain(_ frame: Float, after last: Float) -> Float { frame + factor * last }
 
     /// Writes by how much undoing it raises the power in each bin.
     static func writePowers(into powers: inout RealVector) {

@@ -66,9 +66,6 @@ struct LinearStage: ~Copyable {
     /// From which ratio of energies to the microphone on an error is not taken for what is left of it; and the weight
     /// of a block in them: 30 ms, where the far end alone does not let it count by itself.
     private static let worse: (ratio: Float, weight: Float) = (1.5, 0.3)
-    /// Share of the microphone's energy that the main filter may leave for it to be right as a whole. After a jump of the
-    /// delay it leaves more than all, and is to be kept as it is.
-    private static let right: Float = 0.5
     /// Range of the scale of what is expected of a path.
     private static let scales: ClosedRange<Float> = 0.05...20
 
@@ -89,6 +86,7 @@ struct LinearStage: ~Copyable {
     private(set) var echo = RealVector(count: block)
     private(set) var error = RealVector(count: block)
     private(set) var uncertainty = RealVector(count: Spectrum.bins)
+    private var shadowEcho = RealVector(count: block)
     private var shadowError = RealVector(count: block)
     private var spectrum = Spectrum()
     private var shadowSpectrum = Spectrum()
@@ -148,8 +146,9 @@ extension LinearStage {
             microphone: emphasised.energy, estimate: priorEcho.energy, product: emphasised.dot(priorEcho),
             isReplaced: isReplaced)
         Emphasis.undo(&priorEcho, from: lastEcho)
-        for index in 0..<Self.block { priorError[index] = microphone[index] - priorEcho[index] }
-        for bin in 0..<Spectrum.bins { uncertainty[bin] = filter.uncertainty[bin] * plainPowers[bin] }
+        priorError.takeDifference(of: microphone, priorEcho)
+        uncertainty.copy(from: filter.uncertainty)
+        uncertainty.scale(by: plainPowers, notBelow: 0)
         // The filter has told its estimate as it learned, but not of a path that was taken over since.
         if isReplaced { estimateAgain(&transform) } else { writeEcho(&transform) }
         return evidence
@@ -188,7 +187,7 @@ extension LinearStage {
     private mutating func writeEcho(_ transform: inout BlockTransform) {
         transform.inverse(spectrum, from: Self.block, into: &echo)
         Emphasis.undo(&echo, from: lastEcho)
-        for index in 0..<Self.block { error[index] = microphone[index] - echo[index] }
+        error.takeDifference(of: microphone, echo)
     }
 
     /// Y = X·W and X·V, e⁻ = d − y⁻.
@@ -196,18 +195,16 @@ extension LinearStage {
         filter.estimate(reference.spectra, withUncertaintyInto: &spectrum)
         shadow.estimate(reference.spectra, withUncertaintyInto: &shadowSpectrum)
         transform.inverse(spectrum, from: Self.block, into: &priorEcho)
-        transform.inverse(shadowSpectrum, from: Self.block, into: &shadowError)
-        for index in 0..<Self.block {
-            priorError[index] = emphasised[index] - priorEcho[index]
-            shadowError[index] = emphasised[index] - shadowError[index]
-        }
+        transform.inverse(shadowSpectrum, from: Self.block, into: &shadowEcho)
+        priorError.takeDifference(of: emphasised, priorEcho)
+        shadowError.takeDifference(of: emphasised, shadowEcho)
     }
 
     /// A filter that is right as a whole may be wrong in some bins.
     private mutating func doubtBins(isFarAlone: Bool, _ transform: inout BlockTransform) {
         transform.forward(silenceThen: emphasised, into: &microphoneSpectrum)
-        overestimate.observe(error: errorSpectrum, microphone: microphoneSpectrum)
-        guard isFarAlone, mainPower < Self.right * micPower else { return }
+        overestimate.observe(error: errorSpectrum, microphone: microphoneSpectrum, left: mainPower, of: micPower)
+        guard isFarAlone else { return }
         filter.expect(error: overestimate.excess, of: reference.spectra)
     }
 
@@ -216,7 +213,7 @@ extension LinearStage {
     private mutating func learn(_ transform: inout BlockTransform) {
         filter.learn(reference.spectra, error: errorSpectrum, tables: tables, into: &spectrum)
         transform.forward(silenceThen: shadowError, into: &errorSpectrum)
-        shadow.learn(reference.spectra, error: errorSpectrum, tables: tables, into: &shadowSpectrum)
+        shadow.learn(reference.spectra, error: errorSpectrum, tables: tables)
     }
 
     /// The path may be remembered as long as it stays.

@@ -16,8 +16,9 @@ struct LoudspeakerDistortion {
 
     mutating func run(_ input: Span<Float>, into output: inout RealVector) {
         precondition(output.count == input.count)
+        filter.run(input, into: &output)
         for index in input.indices {
-            let u = Float(filter.run(Double(input[index]))) / Self.reference
+            let u = output[index] / Self.reference
             output[index] = u * u * u * Self.reference
         }
     }

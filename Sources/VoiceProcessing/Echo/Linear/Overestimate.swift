@@ -10,7 +10,8 @@ import VoiceSignal
 /// between them. When a vowel's harmonic gets there, above all where the room lets little of it through, the estimate
 /// may be 10 dB louder than the echo, and the filter takes the error for a near end.
 ///
-/// An echo that has jumped is wrong in most bins: then nothing is told, since it is not the bins that are to be learned.
+/// Of an echo that has jumped the estimate is wrong as a whole, and in most bins: then nothing is told, since the filter
+/// is to be kept as it is.
 ///
 /// A near end that happens to be opposite to the echo looks the same for a moment, so this is of use only where the far
 /// end is heard alone.
@@ -22,8 +23,9 @@ struct Overestimate: ~Copyable {
     /// How much louder the error must be. With 1.25, 1.6 and 2.5, and whoever talks, double talk in a living room had
     /// 17.1, 20.6 and 21.2 dB of SDR, and 21.1 without any of it (`bench/run echo`, scenes of seeds 11 and 12).
     private static let ratio: Float = 1.6
-    /// Most bins that may be wrong at once.
-    private static let most = 16
+    /// Share of the microphone's energy that the filter may leave for it to be right as a whole, and most bins that may
+    /// be wrong at once.
+    private static let right: (share: Float, bins: Int) = (0.5, 16)
 
     private var newError = RealVector(count: Spectrum.bins)
     private var newMicrophone = RealVector(count: Spectrum.bins)
@@ -34,19 +36,22 @@ struct Overestimate: ~Copyable {
     private(set) var excess = RealVector(count: Spectrum.bins)
 
     /// Takes a block's spectra, before the filter learns from it.
-    mutating func observe(error blockError: borrowing Spectrum, microphone blockMicrophone: borrowing Spectrum) {
+    ///
+    /// - Parameters:
+    ///   - left: energy of what the filter left of late.
+    ///   - heard: the microphone's in that time.
+    mutating func observe(
+        error blockError: borrowing Spectrum, microphone blockMicrophone: borrowing Spectrum, left: Float,
+        of heard: Float
+    ) {
         precondition(blockError.lanes == 1 && blockMicrophone.lanes == 1)
         unsafe vk_mean_power(blockError.real.start, blockError.imaginary.start, Self.reach, newError.start)
         unsafe vk_mean_power(
             blockMicrophone.real.start, blockMicrophone.imaginary.start, Self.reach, newMicrophone.start)
-        var wrong = 0
-        for bin in 0..<Spectrum.bins {
-            error[bin] += Self.weight * (newError[bin] - error[bin])
-            microphone[bin] += Self.weight * (newMicrophone[bin] - microphone[bin])
-            let isWrong = error[bin] > Self.ratio * microphone[bin]
-            excess[bin] = isWrong ? max(0, newError[bin] - newMicrophone[bin]) : 0
-            if isWrong { wrong += 1 }
-        }
-        if wrong > Self.most { excess.fill(0) }
+        error.follow(newError, weight: Self.weight)
+        microphone.follow(newMicrophone, weight: Self.weight)
+        let wrong = unsafe vk_excess(
+            newError.start, newMicrophone.start, error.start, microphone.start, Self.ratio, excess.start)
+        if wrong > Self.right.bins || left >= Self.right.share * heard { excess.fill(0) }
     }
 }

@@ -34,6 +34,7 @@ struct ReferenceSpectra: ~Copyable {
     private var farEmphasis = Emphasis()
     private var cubeEmphasis = Emphasis()
     private var fresh = RealVector(count: block)
+    private var plain = RealVector(count: block)
     private var lastPlain: Float = 0
     private var plainPowers = RealVector(count: Spectrum.bins)
 
@@ -112,12 +113,10 @@ struct ReferenceSpectra: ~Copyable {
     private(set) var power: Float = 0
 
     private mutating func updatePower() {
-        var sum: Float = 0
-        for index in Self.block..<2 * Self.block {
-            lastPlain = Emphasis.plain(recent[index], after: lastPlain)
-            sum += lastPlain * lastPlain
-        }
-        power = sum / Float(Self.block)
+        plain.write(retimed, count: Self.block, at: 0)
+        Emphasis.undo(&plain, from: lastPlain)
+        lastPlain = plain[Self.block - 1]
+        power = plain.energy / Float(Self.block)
     }
 
     private enum Source { case far, cube }

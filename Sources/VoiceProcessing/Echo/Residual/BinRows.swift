@@ -1,12 +1,12 @@
 import CVoiceKernels
+import Glibc
 import VoiceSignal
 
 /// Values of each bin in rows, with zeros on both sides, so that the bins at the edges have neighbours.
 struct BinRows: ~Copyable {
-    /// Numbers of a row, where bin 0 is in it, and how many are computed from there.
+    /// Numbers of a row, and where bin 0 is in it.
     static let stride = Int(VK_ROW)
     static let first = Int(VK_FIRST)
-    static let padded = Int(VK_PADDED_BINS)
 
     let rows: Int
     private(set) var values: RealVector
@@ -15,6 +15,9 @@ struct BinRows: ~Copyable {
         self.rows = rows
         values = RealVector(count: rows * Self.stride)
     }
+
+    /// For the kernels.
+    @unsafe var start: UnsafeMutablePointer<Float> { unsafe values.start }
 
     subscript(row: Int, bin: Int) -> Float {
         get { values[row * Self.stride + Self.first + bin] }
@@ -60,18 +63,28 @@ struct BinDenseLayer: ~Copyable {
 ///
 /// What the gate lets in depends on the input alone (L. Feng et al., "Were RNNs all we needed?", 2024).
 struct BinMemoryLayer: ~Copyable {
-    private let gates: BinDenseLayer
-    private var driven: BinRows
+    private let inputs: Int
+    private let weights: RealVector
+    private let bias: RealVector
     private(set) var state: BinRows
 
     init(inputs: Int, units: Int, from file: inout NetworkFile) {
-        gates = BinDenseLayer(inputs: inputs, outputs: 2 * units, reach: 0, isRectified: false, from: &file)
-        driven = BinRows(rows: 2 * units)
+        self.inputs = inputs
+        weights = Self.scaled(file.floats(inputs * 2 * units), units)
+        bias = Self.scaled(file.floats(2 * units), units)
         state = BinRows(rows: units)
     }
 
+    /// Rows of the gates' numbers, then of those of what is new, for exponents to the base of 2: σ(s) = 1 / (1 + 2^−s/ln 2),
+    /// tanh(v) = (2^2v/ln 2 − 1) / (2^2v/ln 2 + 1).
+    private static func scaled(_ rows: consuming RealVector, _ units: Int) -> RealVector {
+        let binary = 1 / logf(2)
+        for index in 0..<rows.count { rows[index] *= index / units % 2 == 0 ? -binary : 2 * binary }
+        return rows
+    }
+
     mutating func run(_ input: borrowing BinRows) {
-        gates.run(input, into: &driven)
-        unsafe vk_bins_follow(driven.values.start, state.values.start, state.rows)
+        precondition(input.rows == inputs && weights.count == inputs * bias.count && bias.count == 2 * state.rows)
+        unsafe vk_bins_memory(weights.start, bias.start, input.values.start, inputs, state.values.start, state.rows)
     }
 }

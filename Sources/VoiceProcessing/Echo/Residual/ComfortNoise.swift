@@ -1,3 +1,4 @@
+import CVoiceKernels
 import VoiceSignal
 
 /// Puts the room's noise back where an echo suppressor took it, so that the room does not come and go with the far end.
@@ -32,7 +33,7 @@ struct ComfortNoise: ~Copyable {
     /// Sum of the squared window of the spectra: a bin's power over it is the power per bin of the noise.
     private let windowEnergy: Float
     private var tracker = NoiseTracker(bins: bins)
-    private var noise = RealVector(count: bins)
+    private var seen = RealVector(count: bins)
     private var heard = 0
     private var heardAlone = 0
     private var response = Spectrum()
@@ -50,15 +51,15 @@ struct ComfortNoise: ~Copyable {
     /// Whether the room was heard for long enough to be known.
     var isKnown: Bool { heard >= Self.learning }
 
-    /// Power of the room's noise in a bin, 0 while nothing is known of it.
-    func noise(in bin: Int) -> Float { isKnown ? noise[bin] : 0 }
+    /// Power of the room's noise in each bin; of no use until it is known.
+    var noise: RealVector { _read { yield tracker.power } }
 
     /// Takes a block's spectrum of what the linear stage leaves, of a block in which there can be no echo: the far end
     /// is silent and its last echo has faded. A near talker does no harm.
     mutating func listen(_ left: borrowing Spectrum) {
         guard begin(left) else { return }
         heardAlone = min(heardAlone + 1, Self.learning)
-        for bin in 0..<Self.bins { noise[bin] = tracker.update(bin, power: left.power(bin) + leastPower) }
+        tracker.take(seen)
     }
 
     /// Takes a block's spectrum of what the linear stage leaves, of a block in which an echo may be left. Once the room
@@ -67,20 +68,20 @@ struct ComfortNoise: ~Copyable {
     /// - Parameter echo: power of what may be left of it. In a bin of which that is half or more the noise only falls.
     mutating func listen(_ left: borrowing Spectrum, beside echo: borrowing RealVector) {
         guard heardAlone < Self.learning, begin(left) else { return }
-        for bin in 0..<Self.bins {
-            let power = left.power(bin) + leastPower
-            let isEcho = isKnown && echo[bin] > Self.echoShare * power
-            noise[bin] = tracker.update(bin, power: isEcho ? min(power, noise[bin]) : power)
+        if isKnown {
+            for bin in 0..<Self.bins where echo[bin] > Self.echoShare * seen[bin] {
+                seen[bin] = min(seen[bin], tracker.power[bin])
+            }
         }
+        tracker.take(seen)
     }
 
     /// - Returns: whether there is anything to hear.
     private mutating func begin(_ left: borrowing Spectrum) -> Bool {
-        var total: Float = 0
-        for bin in 0..<Self.bins { total += left.power(bin) }
-        guard total > leastPower * Float(Self.bins) else { return false }
+        guard left.energy > leastPower * Float(Self.bins) else { return false }
         heard = min(heard + 1, Self.learning)
-        tracker.beginFrame()
+        seen.write(powersOf: left)
+        seen.scale(in: 0..<Self.bins, by: 1, adding: leastPower)
         return true
     }
 
@@ -94,10 +95,8 @@ struct ComfortNoise: ~Copyable {
         gains: borrowing RealVector, most: borrowing RealVector, _ transform: inout BlockTransform
     ) {
         let scale = isKnown ? level * level / windowEnergy : 0
-        for bin in 0..<Self.bins {
-            let taken = max(0, 1 - gains[bin] * gains[bin])
-            response.real[bin] = (scale * taken * min(noise[bin], most[bin])).squareRoot()
-        }
+        precondition(gains.count == Self.bins && most.count == Self.bins)
+        unsafe vk_missing_noise(gains.start, tracker.power.start, most.start, scale, response.real.start)
         filter.take(response: response, &transform)
     }
 

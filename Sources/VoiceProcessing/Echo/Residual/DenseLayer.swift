@@ -7,7 +7,7 @@ struct DenseLayer: ~Copyable {
     private let bias: RealVector
     private let scale: RealVector
     private let inputs: Int
-    /// A row for each two inputs, of a pair of weights for each output; an odd number's last pair is half.
+    /// In panels, as the kernel reads them; an odd number's last pair is half.
     private let weights: FixedArray<Int8>
 
     /// Reads the layer from a network's file; `outputs` is a multiple of 8.
@@ -19,10 +19,17 @@ struct DenseLayer: ~Copyable {
         // In the file is a row of outputs for each input.
         let rows = file.bytes(inputs * outputs)
         var pairs = FixedArray<Int8>(count: (inputs + 1) / 2 * 2 * outputs, repeating: 0)
-        for input in 0..<inputs {
-            for output in 0..<outputs {
-                pairs[2 * (input / 2 * outputs + output) + input % 2] = rows[input * outputs + output]
+        var first = 0
+        while first < outputs {
+            let width = outputs - first < 2 * Int(VK_PANEL) ? outputs - first : Int(VK_PANEL)
+            let panel = (inputs + 1) / 2 * 2 * first
+            for input in 0..<inputs {
+                for output in 0..<width {
+                    let place = panel + 2 * (input / 2 * width + output) + input % 2
+                    pairs[place] = rows[input * outputs + first + output]
+                }
             }
+            first += width
         }
         weights = pairs
     }

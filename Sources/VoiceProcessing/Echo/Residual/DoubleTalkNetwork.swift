@@ -1,3 +1,4 @@
+import CVoiceKernels
 import VoiceSignal
 
 /// Tells what of each bin is a talker and what is left of an echo while both talk: a recurrent network of two parts.
@@ -114,7 +115,7 @@ struct DoubleTalkNetwork: ~Copyable {
 
     /// Judges a block: for each bin, how much of its amplitude is a talker.
     mutating func run(_ features: borrowing ResidualEchoFeatures, into gains: inout RealVector) {
-        for index in 0..<scaled.count { scaled[index] = (features.bands[index] - mean[index]) * slope[index] }
+        scaled.take(features.bands, lessMean: mean, times: slope)
         entry.run(scaled, into: &entered)
         entered.takeHyperbolicTangent()
         memory.run(entered)
@@ -128,21 +129,17 @@ struct DoubleTalkNetwork: ~Copyable {
         middle.run(binMemory.state, into: &middleEntered)
         middleMemory.run(middleEntered)
         binExit.run(middleMemory.state, into: &found)
-        for bin in 0..<Spectrum.bins { logits[bin] += found[0, bin] }
+        logits.add(found.values, from: BinRows.first, count: Spectrum.bins)
         logits.takeLogistic()
         gains.write(logits, count: gains.count, at: 0)
     }
 
     /// Scales the features of bins, and adds what each bin makes of its own to the logits.
     private mutating func look(at features: borrowing ResidualEchoFeatures) {
-        let padded = ResidualEchoFeatures.paddedBins
-        for row in 0..<Self.features {
-            let (mean, slope) = (binMean[row], binSlope[row])
-            for bin in 0..<Spectrum.bins {
-                let value = (features.ofBins[row * padded + bin] - mean) * slope
-                ofBins[row, bin] = value
-                logits[bin] += own[row * padded + bin] * value
-            }
-        }
+        let stride = ResidualEchoFeatures.paddedBins
+        precondition(features.ofBins.count == Self.features * stride && own.count == features.ofBins.count)
+        unsafe vk_bins_look(
+            features.ofBins.start, stride, binMean.start, binSlope.start, own.start, Self.features,
+            ofBins.start, logits.start)
     }
 }

@@ -1,3 +1,6 @@
+import CVoiceKernels
+import VoiceSignal
+
 /// How much ``DoubleTalkNetwork`` counts beside the estimate and ``ResidualEchoNetwork``.
 ///
 /// The gain is the product of its gain and theirs, each to a power that follows how much of a near end is heard. On
@@ -5,7 +8,7 @@
 /// far end that is alone, and recover sooner from a delay that has jumped. Figures: docs/decisions/069.
 ///
 /// Where the linear stage leaves much of an echo, the others take quiet talkers for it. There a near end that is heard
-/// is not suppressed further than the network says (``floor(_:of:)``). Where the linear stage leaves little, they are
+/// is not suppressed further than the network says (``floor(of:)``). Where the linear stage leaves little, they are
 /// the better judges, and the floor fades. Figures: docs/decisions/090, 100.
 struct DoubleTalkShare {
     /// Powers of the network's gain and of the others' product.
@@ -24,24 +27,14 @@ struct DoubleTalkShare {
         var unexplained: Float
     }
 
-    /// What a bin shows.
-    struct Bin {
-        /// The network's gain.
-        var gain: Float
-        /// Share of the echo estimate's power that stays in the error.
-        var leakage: Float
-        /// Power over the noise floor's.
-        var overNoise: Float
-    }
-
     /// Share of what is left that is a near end, in amplitude, up to which none is heard, and from which one surely is.
     var near: Range = (0.1, 0.4)
     /// Where none is heard, and where one surely is.
     var alone: Powers = (0.3, 1)
     var both: Powers = (0.85, 0.4)
 
-    /// Share of the network's own gain below which none is where a near end surely is.
-    var least: Float = 1
+    /// Whether no gain is below the network's own where a near end surely is.
+    var keepsTalker = true
     /// Amplitude of the echo estimate that stays in the error where the linear stage is good, -32 dB, and where it is
     /// not, -20 dB.
     var leakage: Range = (0.025, 0.1)
@@ -60,7 +53,7 @@ struct DoubleTalkShare {
     typealias Range = (from: Float, to: Float)
 
     /// The others only.
-    static let none = DoubleTalkShare(alone: (0, 1), both: (0, 1), least: 0)
+    static let none = DoubleTalkShare(alone: (0, 1), both: (0, 1), keepsTalker: false)
 
     func powers(near share: Float) -> Powers {
         let part = Self.progress(share, near)
@@ -71,15 +64,30 @@ struct DoubleTalkShare {
 
     /// Lowest gain of a bin of a block where the linear stage is poor and the network's own gain is 1.
     func floor(of block: Block) -> Float {
-        least * Self.progress(max(block.near, block.ownNear), near) * (1 - Self.progress(block.doubt, doubt))
+        guard keepsTalker else { return 0 }
+        return Self.progress(max(block.near, block.ownNear), near) * (1 - Self.progress(block.doubt, doubt))
             * (1 - Self.progress(block.unexplained, unexplained)) * (1 - Self.progress(block.farOnly, farOnly))
     }
 
-    /// Lowest gain of a bin, whatever the others say.
+    /// Writes the lowest gain of each bin, whatever the others say.
     ///
-    /// - Parameter block: ``floor(of:)`` of its block.
-    func floor(_ block: Float, of bin: Bin) -> Float {
-        block * Self.progress(bin.leakage.squareRoot(), leakage) * Self.progress(bin.overNoise, overNoise) * bin.gain
+    /// - Parameters:
+    ///   - block: ``floor(of:)`` of the block.
+    ///   - gains: the network's.
+    ///   - leakage: share of the echo estimate's power that stays in the error.
+    ///   - power: of what the linear stage leaves.
+    ///   - noise: lowest power of the room's noise.
+    func writeFloor(
+        _ block: Float, gains: borrowing RealVector, leakage leaks: borrowing RealVector,
+        power: borrowing RealVector, noise: borrowing RealVector, into floor: inout RealVector
+    ) {
+        let count = floor.count
+        precondition(gains.count == count && leaks.count == count && power.count == count && noise.count == count)
+        var rule = vk_talker_rule(
+            block: block, leakage_from: leakage.from, leakage_to: leakage.to, over_from: overNoise.from,
+            over_to: overNoise.to)
+        unsafe vk_talker_floor(
+            &rule, gains.start, leaks.start, power.start, noise.start, floor.start, count)
     }
 
     /// 0...1: how far a value has come in a range.

@@ -1,4 +1,3 @@
-import Glibc
 import VoiceSignal
 
 /// Whether what is left rises and falls with the echo, as what a loudspeaker distorts does and a near talker does not.
@@ -23,19 +22,27 @@ struct EnvelopeLikeness: ~Copyable {
     private var echoedVariance = RealVector(count: bands, repeating: 1)
     private var covariance = RealVector(count: bands)
 
+    /// Of the newest block, of what is left and of the echo.
+    private var levels = RealVector(count: 2 * bands)
+
     /// -1...1.
     private(set) var value: Float = 0
 
     /// Takes a block's smoothed powers: of the error and of the echo estimate.
     mutating func observe(error: borrowing RealVector, echo: borrowing RealVector) {
-        var sum: Float = 0
         for band in 0..<Self.bands {
-            var (e, y): (Float, Float) = (Self.least, Self.least)
+            var (e, y): (Float, Float) = (0, 0)
             for bin in Self.first + band * Self.width..<Self.first + (band + 1) * Self.width {
                 e += error[bin]
                 y += echo[bin]
             }
-            let (de, dy) = (10 * log10f(e) - left[band], 10 * log10f(y) - echoed[band])
+            (levels[band], levels[Self.bands + band]) = (e, y)
+        }
+        levels.takeCommonLogarithm(in: 0..<levels.count, adding: Self.least)
+        var sum: Float = 0
+        for band in 0..<Self.bands {
+            let de = 10 * levels[band] - left[band]
+            let dy = 10 * levels[Self.bands + band] - echoed[band]
             left[band] += Self.weight * de
             echoed[band] += Self.weight * dy
             leftVariance[band] += Self.weight * (de * de - leftVariance[band])

@@ -1,3 +1,4 @@
+import CVoiceKernels
 import VoiceSignal
 
 /// Takes the room's noise down while there is an echo, as far as it goes down with the echo where nobody talks.
@@ -12,22 +13,18 @@ struct NoiseBesideEcho: ~Copyable {
     private static let decision: Float = 0.92
     /// Lowest gain: -10 dB.
     private static let least: Float = 0.32
-    /// Added to powers that are divided by.
-    private static let tiny: Float = 1e-12
 
     /// What passed of each bin in the last block, over its noise, powers.
     private var passed = RealVector(count: Spectrum.bins)
+    /// Of the newest block.
+    private var power = RealVector(count: Spectrum.bins)
 
-    /// Lowers gains by what of a block is noise. Bins of which no noise is known keep theirs.
+    /// Lowers gains by what of a block is noise, as soon as the noise is known.
     mutating func lower(_ gains: inout RealVector, of left: borrowing Spectrum, by noise: borrowing ComfortNoise) {
-        for bin in 0..<Spectrum.bins {
-            let level = noise.noise(in: bin)
-            guard level > 0 else { continue }
-            let posterior = left.power(bin) / (level + Self.tiny)
-            let prior = Self.decision * passed[bin] + (1 - Self.decision) * max(posterior - 1, 0)
-            let gain = prior / (1 + prior)
-            passed[bin] = gain * gain * posterior
-            gains[bin] = max(gains[bin] * gain, min(gains[bin], Self.least))
-        }
+        guard noise.isKnown else { return }
+        precondition(gains.count == Spectrum.bins)
+        power.write(powersOf: left)
+        unsafe vk_lower_noise(
+            power.start, noise.noise.start, Self.decision, Self.least, passed.start, gains.start)
     }
 }

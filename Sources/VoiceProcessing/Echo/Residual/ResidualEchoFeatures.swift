@@ -1,3 +1,4 @@
+import CVoiceKernels
 import Glibc
 import VoiceSignal
 
@@ -13,17 +14,18 @@ struct ResidualEchoFeatures: ~Copyable {
         127,
         140, 150, 161,
     ]
+    private static let bandCount = edges.count - 1
     private static let bins = Spectrum.bins
     /// Bins rounded up for the kernels; there is nothing in the rest.
     static let paddedBins = (bins + 7) / 8 * 8
     /// Features of a band, of a block, of all bands and the block, and of a bin.
     static let perBand = 7
     static let perBlock = 5
-    static let inBands = perBand * (edges.count - 1) + perBlock
+    static let inBands = perBand * bandCount + perBlock
     static let perBin = 8
     /// The same with what ``DoubleTalkNetwork`` looks at besides: two features of a band, one of the block, five of a
     /// bin.
-    static let allInBands = inBands + 2 * (edges.count - 1) + 1
+    static let allInBands = inBands + 2 * bandCount + 1
     static let allPerBin = perBin + 5
     /// Added to powers before their logarithms are taken; lowest gain that is told from none.
     private static let least: (power: Float, gain: Float) = (1e-6, 0.01)
@@ -55,8 +57,6 @@ struct ResidualEchoFeatures: ~Copyable {
     private static let relative: [6 of Row] = [
         .residual, .echo, .uncertainty, .usualError, .usualEcho, .microphone,
     ]
-    /// The other rows.
-    private static let plain: [3 of Row] = [.error, .gain, .coherence]
 
     /// Band after band, ``perBand`` each, then ``perBlock``.
     private(set) var bands = RealVector(count: allInBands)
@@ -66,40 +66,48 @@ struct ResidualEchoFeatures: ~Copyable {
     private var cross = Spectrum()
     private var errorPower = RealVector(count: bins)
     private var echoPower = RealVector(count: bins)
+    /// Of the newest block.
+    private var product = Spectrum()
+    private var left = RealVector(count: bins)
+    private var echoed = RealVector(count: bins)
+    private var gain = RealVector(count: bins)
     private var written = 0
-    /// Powers that are told of a band; a row of bands for each.
-    private static let levelsOfBand = 5
-    private var levels = RealVector(count: levelsOfBand * (edges.count - 1))
+    private let bandEdges = edgesForKernel()
+    /// Rows whose powers are told of a band, the first as it is and the others relative to that; a row of bands for each.
+    private static let levelsOfBand: [5 of Row] = [.error, .echo, .residual, .uncertainty, .microphone]
+    private var levels = RealVector(count: levelsOfBand.count * bandCount)
+    /// A coherence and a gain of each band.
+    private var shares = RealVector(count: 2 * bandCount)
 
     /// Takes a block.
     mutating func observe(
         error: borrowing Spectrum, echo: borrowing Spectrum, microphone: borrowing Spectrum,
         talk: borrowing TalkState, estimate: borrowing Estimate
     ) {
-        for bin in 0..<Self.bins {
-            let (left, echoed) = (error.power(bin), echo.power(bin))
-            errorPower[bin] += Self.weight * (left - errorPower[bin])
-            echoPower[bin] += Self.weight * (echoed - echoPower[bin])
-            put(.error, bin, left)
-            put(.residual, bin, estimate.residual[bin])
-            put(.echo, bin, echoed)
-            put(.uncertainty, bin, estimate.uncertainty[bin])
-            put(.gain, bin, max(estimate.gain[bin], Self.least.gain))
-            put(.usualError, bin, errorPower[bin])
-            put(.usualEcho, bin, echoPower[bin])
-            put(.coherence, bin, 2 * talk[bin] - 1)
-            put(.microphone, bin, microphone.power(bin))
-            let re = error.real[bin] * echo.real[bin] + error.imaginary[bin] * echo.imaginary[bin]
-            let im = error.imaginary[bin] * echo.real[bin] - error.real[bin] * echo.imaginary[bin]
-            cross.real[bin] += Self.weight * (re - cross.real[bin])
-            cross.imaginary[bin] += Self.weight * (im - cross.imaginary[bin])
-            // An echo that a device turns up and down is left in phase with its estimate, or against it.
-            put(.phase, bin, re / (left * echoed + 1e-20).squareRoot())
-            let powers = errorPower[bin] * echoPower[bin] + 1e-20
-            put(.leftCoherence, bin, 2 * min(1, cross.power(bin) / powers) - 1)
-            put(.usualPhase, bin, cross.real[bin] / powers.squareRoot())
-        }
-        describeBands(microphone, estimate)
+        left.write(powersOf: error)
+        echoed.write(powersOf: echo)
+        errorPower.follow(left, weight: Self.weight)
+        echoPower.follow(echoed, weight: Self.weight)
+        Self.put(left, as: .error, in: &ofBins)
+        Self.put(estimate.residual, as: .residual, in: &ofBins)
+        Self.put(echoed, as: .echo, in: &ofBins)
+        Self.put(estimate.uncertainty, as: .uncertainty, in: &ofBins)
+        Self.put(errorPower, as: .usualError, in: &ofBins)
+        Self.put(echoPower, as: .usualEcho, in: &ofBins)
+        Self.put(talk.coherence, as: .coherence, in: &ofBins)
+        ofBins.scale(in: Self.range(.coherence), by: 2, adding: -1)
+        ofBins.write(powersOf: microphone, at: Self.range(.microphone).lowerBound)
+        product.takeProduct(of: error, conjugateOf: echo)
+        cross.follow(product, weight: Self.weight)
+        // An echo that a device turns up and down is left in phase with its estimate, or against it.
+        product.writeCosines(of: left, echoed, into: &ofBins, at: Self.range(.phase).lowerBound)
+        cross.writeCosines(of: errorPower, echoPower, into: &ofBins, at: Self.range(.usualPhase).lowerBound)
+        cross.writeCoherence(of: errorPower, echoPower, into: &ofBins, at: Self.range(.leftCoherence).lowerBound)
+        ofBins.scale(in: Self.range(.leftCoherence), by: 2, adding: -1)
+        gain.copy(from: estimate.gain)
+        gain.bound(to: Self.least.gain...1)
+        Self.put(gain, as: .gain, in: &ofBins)
+        describeBands(estimate)
         add(talk.farOnly)
         add(talk.near)
         add(talk.conversation)
@@ -110,52 +118,56 @@ struct ResidualEchoFeatures: ~Copyable {
 
     /// Adds what ``ResidualEchoNetwork`` made of the rest, for the second network.
     mutating func add(opinion: borrowing RealVector, ofNear near: Float) {
-        for bin in 0..<Self.bins { put(.opinion, bin, max(opinion[bin], Self.least.gain)) }
+        gain.copy(from: opinion)
+        gain.bound(to: Self.least.gain...1)
+        Self.put(gain, as: .opinion, in: &ofBins)
         written = Self.inBands
-        for band in 0..<Self.edges.count - 1 {
-            var (alike, gain): (Float, Float) = (0, 0)
-            for bin in Self.edges[band]..<Self.edges[band + 1] {
-                alike += self[.leftCoherence, bin]
-                gain += opinion[bin]
-            }
-            let width = Float(Self.edges[band + 1] - Self.edges[band])
-            add(alike / width)
-            add(2 * gain / width - 1)
-        }
+        writeShares(of: .leftCoherence, opinion)
+        for band in 0..<Self.bandCount { addShares(of: band) }
         add(2 * near - 1)
         ofBins.takeCommonLogarithm(in: Self.range(.opinion), adding: 0)
     }
 
     /// Sums up what the rows of bins hold while they are powers.
-    private mutating func describeBands(_ microphone: borrowing Spectrum, _ estimate: borrowing Estimate) {
-        let count = Self.edges.count - 1
-        for band in 0..<count {
-            var sums: [5 of Float] = .init(repeating: 0)
-            for bin in Self.edges[band]..<Self.edges[band + 1] {
-                sums[0] += self[.error, bin]
-                sums[1] += self[.echo, bin]
-                sums[2] += self[.residual, bin]
-                sums[3] += self[.uncertainty, bin]
-                sums[4] += microphone.power(bin)
-            }
-            let width = Float(Self.edges[band + 1] - Self.edges[band])
-            for index in sums.indices { levels[index * count + band] = sums[index] / width }
+    private mutating func describeBands(_ estimate: borrowing Estimate) {
+        let count = Self.bandCount
+        for index in Self.levelsOfBand.indices {
+            writeMeans(of: Self.levelsOfBand[index], at: index * count)
         }
         levels.takeCommonLogarithm(in: 0..<levels.count, adding: Self.least.power)
+        writeShares(of: .coherence, estimate.gain)
         written = 0
         for band in 0..<count {
             let level = levels[band]
             add(level)
-            for index in 1..<Self.levelsOfBand { add(levels[index * count + band] - level) }
-            var (alike, gain): (Float, Float) = (0, 0)
-            for bin in Self.edges[band]..<Self.edges[band + 1] {
-                alike += self[.coherence, bin]
-                gain += estimate.gain[bin]
-            }
-            let width = Float(Self.edges[band + 1] - Self.edges[band])
-            add(alike / width)
-            add(2 * gain / width - 1)
+            for index in 1..<Self.levelsOfBand.count { add(levels[index * count + band] - level) }
+            addShares(of: band)
         }
+    }
+
+    private mutating func writeMeans(of row: Row, at first: Int) {
+        precondition(first >= 0 && first + Self.bandCount <= levels.count)
+        unsafe vk_band_means(
+            ofBins.start + Self.range(row).lowerBound, bandEdges.start, Self.bandCount, levels.start + first)
+    }
+
+    /// The bands' means of a row of coherences and of gains.
+    private mutating func writeShares(of row: Row, _ gains: borrowing RealVector) {
+        precondition(gains.count == Self.bins)
+        unsafe vk_band_means(
+            ofBins.start + Self.range(row).lowerBound, bandEdges.start, Self.bandCount, shares.start)
+        unsafe vk_band_means(gains.start, bandEdges.start, Self.bandCount, shares.start + Self.bandCount)
+    }
+
+    private mutating func addShares(of band: Int) {
+        add(shares[band])
+        add(2 * shares[Self.bandCount + band] - 1)
+    }
+
+    private static func edgesForKernel() -> FixedArray<Int32> {
+        var edges = FixedArray<Int32>(count: Self.edges.count, repeating: 0)
+        for index in 0..<edges.count { edges[index] = Int32(Self.edges[index]) }
+        return edges
     }
 
     private mutating func add(_ value: Float) {
@@ -172,18 +184,15 @@ struct ResidualEchoFeatures: ~Copyable {
             ofBins.subtract(from: Self.range(.error).lowerBound, in: range, most: Self.most.bin)
         }
         ofBins.takeCommonLogarithm(in: Self.range(.gain), adding: 0)
-        for index in Self.plain.indices {
-            for at in Self.range(Self.plain[index]) { ofBins[at] = min(Self.most.bin, max(-Self.most.bin, ofBins[at])) }
-        }
+        // The others are between −2 and 1.
+        ofBins.bound(in: Self.range(.error), to: Self.most.bin)
     }
 
     private static func range(_ row: Row) -> Range<Int> {
         row.rawValue * paddedBins..<row.rawValue * paddedBins + bins
     }
 
-    private mutating func put(_ row: Row, _ bin: Int, _ value: Float) {
-        ofBins[row.rawValue * Self.paddedBins + bin] = value
+    private static func put(_ values: borrowing RealVector, as row: Row, in rows: inout RealVector) {
+        rows.write(values, at: range(row).lowerBound)
     }
-
-    private subscript(row: Row, bin: Int) -> Float { ofBins[row.rawValue * Self.paddedBins + bin] }
 }

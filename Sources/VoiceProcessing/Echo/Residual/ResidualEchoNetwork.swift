@@ -48,7 +48,7 @@ struct ResidualEchoNetwork: ~Copyable {
 
     /// Judges a block: for each bin, how much of its amplitude is no echo.
     mutating func run(_ features: borrowing ResidualEchoFeatures, into gains: inout RealVector) {
-        for index in 0..<scaled.count { scaled[index] = (features.bands[index] - mean[index]) * slope[index] }
+        scaled.take(features.bands, lessMean: mean, times: slope)
         entry.run(scaled, into: &entered)
         entered.takeHyperbolicTangent()
         memory.run(entered)

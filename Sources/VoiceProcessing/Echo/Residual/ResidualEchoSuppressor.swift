@@ -1,3 +1,4 @@
+import CVoiceKernels
 import Glibc
 import VoiceSignal
 
@@ -89,7 +90,7 @@ struct ResidualEchoSuppressor: ~Copyable {
     private static let noise: (fall: Float, rise: Float) = (0.2, 0.003)
     /// Lowest power of a noise over its mean, of which the noise floor is an estimate: -5 dB. The floor itself needs a
     /// minute to rise to it.
-    private static let lowNoise: Float = 0.3
+    private let lowNoise = RealVector(count: bins, repeating: 0.3)
     /// Gain below which none is told from another.
     private static let leastGain: Float = 1e-9
     /// Decay of the residual's power per block: the room's tail beyond the filter.
@@ -105,11 +106,20 @@ struct ResidualEchoSuppressor: ~Copyable {
     private(set) var error = Spectrum()
     private var echo = Spectrum()
     private var mic = Spectrum()
+    /// Squared spectra of the newest block, and of what the linear stage left the amplitudes in the judged bins, and
+    /// their sum.
+    private var errorPower = RealVector(count: bins)
+    private var echoPower = RealVector(count: bins)
+    private var micPower = RealVector(count: bins)
+    private var amplitudes = RealVector(count: bins)
+    private var left: Float = 0
     private var talk: TalkState
     private var scattered = ScatteredEcho()
     private var comfort = ComfortNoise(windowEnergy: AnalysisLine.energy)
     private var leakage = RealVector(count: bins, repeating: 1)
     private var floor = RealVector(count: bins, repeating: 1e-7)
+    /// Lowest power of the room's noise.
+    private var room = RealVector(count: bins)
     private var estimate = ResidualEchoFeatures.Estimate()
     /// What the network looks at.
     private(set) var features = ResidualEchoFeatures()
@@ -166,6 +176,7 @@ struct ResidualEchoSuppressor: ~Copyable {
         _ transform: inout BlockTransform, into output: inout MutableSpan<Float>
     ) {
         analyse(newError, newEcho, newMic, &transform)
+        observePowers()
         estimate.uncertainty.copy(from: uncertainty)
         estimate.unexplained = presence.unexplained
         estimate.doubt += (1 - estimate.doubt) / tuning.doubtBlocks
@@ -178,10 +189,10 @@ struct ResidualEchoSuppressor: ~Copyable {
         findEstimate()
         // Where there can be no echo, the room is heard alone.
         if presence.isLive { comfort.listen(error, beside: estimate.residual) } else { comfort.listen(error) }
-        // Where there can be no echo, a network that looks for one has nothing to say.
+        // Where there can be no echo, a network that looks for one has nothing to say. It runs all the same: what it
+        // remembers of a call must be there when the next echo comes.
         combineOpinions(presence.isLive ? tuning.doubleTalk : .none)
         if presence.isLive, !isUnsure { noise.lower(&gain, of: error, by: comfort) }
-        limitGain()
         makeFilter(presence: presence.presence, isUnsure: isUnsure, &transform)
         apply(newError, newMic, presence.presence, into: &output)
         comfort.add(to: &output)
@@ -194,6 +205,17 @@ struct ResidualEchoSuppressor: ~Copyable {
         errorLine.push(newError, &transform, into: &error)
         echoLine.push(newEcho, &transform, into: &echo)
         micLine.push(newMic, &transform, into: &mic)
+    }
+
+    private mutating func observePowers() {
+        errorPower.write(powersOf: error)
+        echoPower.write(powersOf: echo)
+        micPower.write(powersOf: mic)
+        left = 1e-9
+        for bin in TalkState.judged {
+            amplitudes[bin] = errorPower[bin].squareRoot()
+            left += amplitudes[bin]
+        }
     }
 
     private mutating func judgeNear() {
@@ -210,82 +232,62 @@ struct ResidualEchoSuppressor: ~Copyable {
         let alone = talk.farOnly * (1 - talk.near)
         let over = 1 + tuning.farOnly * alone * alone
         let elsewhere = tuning.scattered * alone * alone * (1 - talk.conversation) * scattered.power
-        let growth = 1 + Self.leak.creep + (talk.farOnly > 0.8 && talk.near < tuning.nearRise ? Self.leak.rise : 0)
-        for bin in 0..<Self.bins {
-            let power = error.power(bin)
-            if talk.echoPower[bin] > 1e-6 {
-                let seen = min(1, talk.errorPower[bin] / (talk.echoPower[bin] + 1e-12))
-                let now = leakage[bin]
-                let next = seen < now ? now + Self.leak.fall * (seen - now) : now * growth
-                leakage[bin] = min(Self.leakRange.upperBound, max(Self.leakRange.lowerBound, next))
-            }
-            let fresh = leakage[bin] * over * echo.power(bin) + weight * estimate.uncertainty[bin] + elsewhere
-            estimate.residual[bin] = max(Self.tail * estimate.residual[bin], fresh)
-            let lower = floor[bin] + Self.noise.fall * (power - floor[bin])
-            floor[bin] = power < floor[bin] ? lower : floor[bin] * (1 + Self.noise.rise)
-            let posterior = power / (estimate.residual[bin] + 1e-10)
-            let prior =
-                tuning.decision * estimate.gain[bin] * estimate.gain[bin] * posterior
-                + (1 - tuning.decision) * max(posterior - 1, 0)
-            let least = max(tuning.floor.estimate, min(1, (floor[bin] / (power + 1e-12)).squareRoot()))
-            estimate.gain[bin] = max(prior / (1 + prior), least)
-        }
+        let rise = talk.farOnly > 0.8 && talk.near < tuning.nearRise ? Self.leak.rise : 0
+        var rule = vk_residual_rule(
+            audible: 1e-6, fall: Self.leak.fall, growth: 1 + Self.leak.creep + rise,
+            least: Self.leakRange.lowerBound, most: Self.leakRange.upperBound, over: over, weight: weight,
+            elsewhere: elsewhere, tail: Self.tail, noise_fall: Self.noise.fall, noise_growth: 1 + Self.noise.rise,
+            decision: tuning.decision, least_gain: tuning.floor.estimate)
+        unsafe vk_residual(
+            &rule, errorPower.start, echoPower.start, talk.errorPower.start, talk.echoPower.start,
+            estimate.uncertainty.start, leakage.start, floor.start, estimate.residual.start, estimate.gain.start)
     }
 
     private mutating func combineOpinions(_ share: DoubleTalkShare) {
         features.observe(error: error, echo: echo, microphone: mic, talk: talk, estimate: estimate)
         network.run(features, into: &opinion)
-        let near = Self.share(passing: opinion, of: error)
+        let near = passed(by: opinion)
         features.add(opinion: opinion, ofNear: near)
         let power = tuning.network * max(0, 1 - near / tuning.nearShare)
         opinion.raise(to: power)
         doubleTalk.run(features, into: &talkGain)
-        ownNear += Self.nearWeight * (Self.share(passing: talkGain, of: error) - ownNear)
+        ownNear += Self.nearWeight * (passed(by: talkGain) - ownNear)
         let least = share.floor(
             of: DoubleTalkShare.Block(
                 near: near, ownNear: ownNear, farOnly: talk.farOnly, doubt: estimate.doubt,
                 unexplained: estimate.unexplained))
-        for bin in 0..<Self.bins {
-            talkGain[bin] = max(tuning.floor.all, talkGain[bin])
-            opinion[bin] = max(Self.leastGain, opinion[bin] * estimate.gain[bin])
-            let noise = max(floor[bin], Self.lowNoise * comfort.noise(in: bin))
-            let overNoise = talk.errorPower[bin] / (noise + 1e-12)
-            let seen = DoubleTalkShare.Bin(gain: talkGain[bin], leakage: leakage[bin], overNoise: overNoise)
-            gain[bin] = share.floor(least, of: seen)
-        }
+        talkGain.bound(to: tuning.floor.all...1)
+        opinion.scale(by: estimate.gain, notBelow: Self.leastGain)
+        room.copy(from: floor)
+        if comfort.isKnown { room.raise(toProductOf: comfort.noise, lowNoise) }
+        share.writeFloor(
+            least, gains: talkGain, leakage: leakage, power: talk.errorPower, noise: room, into: &gain)
         let powers = share.powers(near: near)
         talkGain.raise(to: powers.network)
         opinion.raise(to: powers.others)
-        for bin in 0..<Self.bins { gain[bin] = max(gain[bin], talkGain[bin] * opinion[bin]) }
-    }
-
-    private mutating func limitGain() {
-        for bin in 0..<Self.bins { gain[bin] = max(tuning.floor.all, gain[bin]) }
+        gain.raise(toProductOf: talkGain, opinion)
     }
 
     /// The share of what is left that gains let pass, in amplitude: what a network takes for a near end.
-    private static func share(passing gains: borrowing RealVector, of error: borrowing Spectrum) -> Float {
-        var (left, passed): (Float, Float) = (1e-9, 0)
-        for bin in TalkState.judged {
-            let amplitude = error.power(bin).squareRoot()
-            left += amplitude
-            passed += amplitude * gains[bin]
-        }
-        return passed / left
+    private func passed(by gains: borrowing RealVector) -> Float {
+        amplitudes.dot(gains, in: TalkState.judged) / left
     }
 
     private mutating func makeFilter(presence: Float, isUnsure: Bool, _ transform: inout BlockTransform) {
+        if !tuning.isApplied {
+            response.real.fill(1)
+        } else if isUnsure {
+            response.real.fill(1 - presence + presence * tuning.unsure)
+        } else {
+            unsafe vk_response(gain.start, tuning.floor.all, presence, response.real.start)
+        }
         var sum: Float = 0
         var (left, echoed): (Float, Float) = (1e-12, 0)
-        for bin in 0..<Self.bins {
-            let neighbours = gain[max(bin - 1, 0)] + gain[min(bin + 1, Self.bins - 1)]
-            let smooth = isUnsure ? tuning.unsure : 0.5 * gain[bin] + 0.25 * neighbours
-            response.real[bin] = tuning.isApplied ? 1 - presence + presence * smooth : 1
-            guard TalkState.judged.contains(bin) else { continue }
-            sum += response.real[bin]
-            let passed = response.real[bin] * response.real[bin]
-            left += passed * error.power(bin)
-            echoed += passed * estimate.residual[bin]
+        for bin in TalkState.judged {
+            let passes = response.real[bin]
+            sum += passes
+            left += passes * passes * errorPower[bin]
+            echoed += passes * passes * estimate.residual[bin]
         }
         echoShare = presence * min(1, echoed / left)
         meanGain = sum / Float(TalkState.judged.count)
@@ -297,9 +299,9 @@ struct ResidualEchoSuppressor: ~Copyable {
     private mutating func judgeUpper() {
         var (came, went, echoed): (Float, Float, Float) = (1e-12, 0, 0)
         for bin in Self.upper {
-            came += mic.power(bin)
-            went += error.power(bin) * response.real[bin] * response.real[bin]
-            echoed += echo.power(bin)
+            came += micPower[bin]
+            went += errorPower[bin] * response.real[bin] * response.real[bin]
+            echoed += echoPower[bin]
         }
         upperPassed = tuning.isApplied ? min(1, (went / came).squareRoot()) : 1
         upperEcho += 0.02 * (echoed - upperEcho)

@@ -33,6 +33,7 @@ struct TalkState: ~Copyable {
     private static let block: Float = 0.01
 
     private let tuning: Tuning
+    private var product = Spectrum()
     private var cross = Spectrum()
     private var likeness = EnvelopeLikeness()
     private var usualExcess: Float = 0
@@ -41,6 +42,8 @@ struct TalkState: ~Copyable {
     private(set) var errorPower = RealVector(count: bins, repeating: 1e-9)
     private(set) var echoPower = RealVector(count: bins, repeating: 1e-9)
     private var micPower = RealVector(count: bins, repeating: 1e-9)
+    /// Of microphone and echo estimate in each bin, 0...1.
+    private(set) var coherence = RealVector(count: bins)
 
     /// There is something of the echo to judge by.
     private(set) var isEchoHeard = false
@@ -56,31 +59,25 @@ struct TalkState: ~Copyable {
     /// What is left goes up and down with the echo.
     var isDistorted: Bool { isEchoHeard && likeness.value > tuning.distorted.likeness }
 
-    /// Coherence of microphone and echo estimate in a bin, 0...1.
-    subscript(bin: Int) -> Float { cross.power(bin) / (micPower[bin] * echoPower[bin] + 1e-20) }
-
     /// Takes a block's spectra.
     mutating func observe(error: borrowing Spectrum, echo: borrowing Spectrum, mic: borrowing Spectrum) {
         let new = 1 - Self.memory
-        for bin in 0..<Self.bins {
-            errorPower[bin] += new * (error.power(bin) - errorPower[bin])
-            echoPower[bin] += new * (echo.power(bin) - echoPower[bin])
-            micPower[bin] += new * (mic.power(bin) - micPower[bin])
-            let re = mic.real[bin] * echo.real[bin] + mic.imaginary[bin] * echo.imaginary[bin]
-            let im = mic.imaginary[bin] * echo.real[bin] - mic.real[bin] * echo.imaginary[bin]
-            cross.real[bin] += new * (re - cross.real[bin])
-            cross.imaginary[bin] += new * (im - cross.imaginary[bin])
-        }
+        errorPower.follow(powersOf: error, weight: new)
+        echoPower.follow(powersOf: echo, weight: new)
+        micPower.follow(powersOf: mic, weight: new)
+        product.takeProduct(of: mic, conjugateOf: echo)
+        cross.follow(product, weight: new)
+        cross.writeCoherence(of: micPower, echoPower, into: &coherence)
         var (weighted, weights, heard): (Float, Float, Float) = (0, 0, 0)
         for bin in Self.judged {
             let weight = micPower[bin].squareRoot()
-            weighted += weight * self[bin]
+            weighted += weight * coherence[bin]
             weights += weight
             heard += echoPower[bin]
         }
         isEchoHeard = heard > 1e-8 * Float(Self.frames * Self.frames)
-        let coherence = isEchoHeard ? weighted / weights : 0
-        let alone = min(1, max(0, (coherence - Self.coherence.from) / Self.coherence.range))
+        let mean = isEchoHeard ? weighted / weights : 0
+        let alone = min(1, max(0, (mean - Self.coherence.from) / Self.coherence.range))
         farOnly += 0.3 * (alone - farOnly)
         if isEchoHeard { likeness.observe(error: errorPower, echo: echoPower) }
     }
