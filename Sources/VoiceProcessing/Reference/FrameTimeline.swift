@@ -27,8 +27,8 @@ struct FrameTimeline: ~Copyable {
 
     /// Least distance, nanoseconds, that can be a jump, and how many times the jitter it must be.
     private static let jump = (least: 3e6, jitters: 6.0)
-    /// A distance, nanoseconds, that scheduling hardly explains, and the time stamps in a row that prove it or a lesser
-    /// one.
+    /// A distance, nanoseconds, that scheduling hardly explains, however much the time stamps jitter; and the time stamps
+    /// in a row that prove it or a lesser one.
     private static let large = 20e6
     private static let proof = (large: 2, lesser: 6)
     /// Stretches that are remembered; with a second of history more than enough.
@@ -46,7 +46,7 @@ struct FrameTimeline: ~Copyable {
 
     init(sampleRate: Int) {
         nominalPeriod = 1e9 / Double(sampleRate)
-        let none = Stretch(first: 0, clock: FrameClock(frame: 0, time: 0, period: nominalPeriod))
+        let none = Stretch(first: 0, clock: FrameClock(frame: 0, time: 0, nominal: nominalPeriod))
         stretches = InlineArray(repeating: none)
     }
 
@@ -59,7 +59,8 @@ struct FrameTimeline: ~Copyable {
         if isBroken { return beginAnew(frame, time) }
         let present = stretches.span[count - 1].clock
         let distance = abs(Double(time) - present.time(of: frame))
-        guard distance > max(Self.jump.least, Self.jump.jitters * present.jitter) else {
+        // What is accepted raises the jitter, by which the next one is judged: without a limit each could be further off.
+        guard distance > min(Self.large, max(Self.jump.least, Self.jump.jitters * present.jitter)) else {
             suspect = nil
             stretches[count - 1].clock.update(frame: frame, time: time)
             return
@@ -101,14 +102,14 @@ struct FrameTimeline: ~Copyable {
 
     /// A new clock starts with the period that the last one had found: the crystal is the same.
     private func clockAt(_ frame: Int64, _ time: Int64) -> FrameClock {
-        FrameClock(frame: frame, time: time, period: clock?.period ?? nominalPeriod)
+        FrameClock(frame: frame, time: time, nominal: nominalPeriod, found: clock?.period)
     }
 
     private mutating func beginAnew(_ frame: Int64, _ time: Int64) {
         isBroken = false
         suspect = nil
         jumps += 1
-        begin(Stretch(first: frame, clock: FrameClock(frame: frame, time: time, period: nominalPeriod)))
+        begin(Stretch(first: frame, clock: FrameClock(frame: frame, time: time, nominal: nominalPeriod)))
     }
 
     private mutating func begin(_ stretch: Stretch) {
