@@ -149,7 +149,9 @@ public struct ProcessingChain: ~Copyable {
         // A guess is better than nothing, but not better than what the devices say.
         guard let found = estimator.estimate, estimator.isProven || !isDelayExpected else { return }
         let wanted = max(0, found.delay - lead)
-        guard retimings == 0 || abs(wanted - offset) > tolerance else { return }
+        // Judged by what the canceller sees of the delay: what is wanted may be nearer than the reference can be.
+        let isOff = wanted != offset && abs(found.delay - offset - lead) > tolerance
+        guard retimings == 0 || isOff else { return }
         if wanted != offset || retimings == 0 { retimings += 1 }
         offset = wanted
     }

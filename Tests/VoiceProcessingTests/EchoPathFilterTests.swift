@@ -46,7 +46,7 @@ struct EchoPathFilterTests {
         // When
         stage.shift(by: partitions, level: 0.1, &transform)
         // Then
-        #expect(stage.reference.offset == 800 + 160 * partitions)
+        #expect(stage.reference.delay.offset == 800 + 160 * partitions)
         let after = Self.process(&stage, &transform, far: far, microphone: microphone, blocks: 310..<320)
         #expect(after.left < 2 * learned.left + after.came / 1_000, "\(after) after \(learned)")
     }

@@ -77,6 +77,22 @@ func echo(
     return scaled(out, to: rms(far) - returnLoss)
 }
 
+/// What a loudspeaker plays whose clock is fast by `ppm`: all of it sooner. Read by a windowed sinc, independently of
+/// the product's own.
+func drifting(_ samples: [Float], ppm: Double) -> [Float] {
+    samples.indices.map { index -> Float in
+        let position = Double(index) * (1 + ppm * 1e-6)
+        let whole = Int(position)
+        var sum = 0.0
+        for tap in max(0, whole - 11)..<max(0, whole - 11, min(samples.count, whole + 13)) {
+            let x = position - Double(tap)
+            let sinc = x == 0 ? 1 : sin(.pi * x) / (.pi * x)
+            sum += Double(samples[tap]) * sinc * (0.5 + 0.5 * cos(.pi * x / 13))
+        }
+        return Float(sum)
+    }
+}
+
 /// RMS level, dBFS.
 func rms(_ samples: some Sequence<Float>) -> Float {
     var sum: Float = 0

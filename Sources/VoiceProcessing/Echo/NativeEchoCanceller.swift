@@ -101,7 +101,7 @@ extension NativeEchoCanceller {
     /// Moves the reference to where a new delay was found, or is said to be.
     private mutating func findEcho() {
         let decision = delays.search(
-            far: played, microphone: mic, offset: linear.reference.offset, unexplained: presence.unexplained,
+            far: played, microphone: mic, delay: linear.reference.delay, unexplained: presence.unexplained,
             isRight: presence.isExplained && belief.isRight, &transform)
         switch decision {
         case nil: break
@@ -135,11 +135,11 @@ extension NativeEchoCanceller {
     /// - Returns: by how many frames the reference was moved.
     @discardableResult
     private mutating func move(to offset: Int, because move: EchoDecisions.Move) -> Int {
-        let before = linear.reference.offset
+        let before = linear.reference.delay.offset
         linear.move(to: offset, &transform)
         belief.restartGain()
         record(move, delays.peak)
-        return linear.reference.offset - before
+        return linear.reference.delay.offset - before
     }
 
     private mutating func observePowers() {
@@ -178,11 +178,10 @@ extension NativeEchoCanceller {
         if let change = belief.provenGainChange(of: linear, unexplained: unexplained) {
             monitor.countGainChange(decibels: change)
         }
-        // Nearer than the interpolator's reach the reference cannot be moved by parts of a frame.
-        guard linear.reference.offset >= 2 * SincInterpolator.reach else { return }
         let step = delays.followDrift(
-            error: linear.priorError, estimate: linear.priorEcho, unexplained: unexplained)
-        linear.adjust(by: step.frames, drift: step.drift)
+            error: linear.priorError, estimate: linear.priorEcho, unexplained: unexplained,
+            delay: linear.reference.delay)
+        if let step { linear.adjust(by: step.frames, drift: step.drift) }
     }
 
     /// The level that a new path is expected to have was a guess from before its echo was heard; mends it while the
@@ -200,13 +199,13 @@ extension NativeEchoCanceller {
 
     /// The same path is heard elsewhere: takes it there.
     private mutating func followJump(unexplained: Float) {
-        let before = linear.reference.offset
+        let before = linear.reference.delay.offset
         let found = delays.lookForJump(of: linear.filter, offset: before, unexplained: unexplained)
         guard let offset = found else { return }
         monitor.countShift(by: Self.time(offset - before))
         linear.move(to: offset, &transform)
         record(.jumped, delays.jumpPeak)
-        delays.finishJump(by: offset - before, in: &linear)
+        delays.finishJump(in: &linear)
         suppressor.expectKnownPath()
         levels.restart()
         presence.restartAverages()
@@ -258,7 +257,7 @@ extension NativeEchoCanceller {
 
     private mutating func record(_ move: EchoDecisions.Move, _ peak: LagSearch.Peak) {
         decisions.move = move
-        decisions.delay = linear.reference.offset
+        decisions.delay = linear.reference.delay.offset
         (decisions.prominence, decisions.likeness) = (peak.prominence, peak.likeness)
     }
 
@@ -289,7 +288,7 @@ extension NativeEchoCanceller {
     private static let late = sampleRate / 1000
 
     /// Whole frames by which the reference is delayed before the filter.
-    var offset: Int { linear.reference.offset }
+    var offset: Int { linear.reference.delay.offset }
 
     /// Between 4 and 7 kHz: the share of the microphone's amplitude that is left, 0...1, and the echo's power over the
     /// reference's.
@@ -304,11 +303,12 @@ extension NativeEchoCanceller {
         report.echoDecisions = decisions
         report.mayContainEcho = isHeard && presence.isLive
         report.residualEchoLikelihood = presence.isLive ? suppressor.echoShare : 0
-        report.echoDelay = delays.echoDelay.map { $0 * rate / Self.sampleRate }
+        let echoDelay = delays.echoDelay(linear.reference.delay)
+        report.echoDelay = echoDelay.map { $0 * rate / Self.sampleRate }
         report.echoDriftPPM = delays.driftPPM
         report.echoPresence = presence.presence
         var integrity = monitor.integrity
-        integrity.isLate = delays.echoDelay.map { $0 < Self.late } ?? false
+        integrity.isLate = echoDelay.map { $0 < Self.late } ?? false
         report.referenceIntegrity = integrity
         report.referenceLevel = Self.level(linear.reference.power)
         guard presence.farTime > 0 else { return }

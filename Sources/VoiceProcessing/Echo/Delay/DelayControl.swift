@@ -63,9 +63,9 @@ struct DelayControl: ~Copyable {
     /// Frames from the reference to its echo, as they are said to be; 0: nobody says. It counts until the echo was
     /// found.
     var hint = 0
-    /// Frames from the reference to that arrival of its echo by which the reference was delayed; other arrivals may
+    /// Where in the filter that arrival of the echo is, frames, by which the reference was delayed; other arrivals may
     /// stand out later.
-    private(set) var echoDelay: Int?
+    private var echoPlace: Int?
 
     /// - Parameter filter: the tuning of the filter whose path is remembered.
     init(lead: Int, filter: EchoPathFilter.Tuning) {
@@ -76,12 +76,12 @@ struct DelayControl: ~Copyable {
     /// Feeds both searches with a block, and decides what the first of them asks for.
     ///
     /// - Parameters:
-    ///   - offset: by how much the reference is delayed now.
+    ///   - delay: by how much the reference is delayed now.
     ///   - unexplained: share of the microphone's power that the filter does not explain.
     ///   - isRight: whether what the filter estimates is in the microphone, whoever talks.
     mutating func search(
-        far: borrowing RealVector, microphone: borrowing RealVector, offset: Int, unexplained: Float, isRight: Bool,
-        _ transform: inout BlockTransform
+        far: borrowing RealVector, microphone: borrowing RealVector, delay: ReferenceDelay, unexplained: Float,
+        isRight: Bool, _ transform: inout BlockTransform
     ) -> Decision? {
         sinceJump += 1
         inputs.prepare(far: far, mic: microphone, &transform)
@@ -91,45 +91,69 @@ struct DelayControl: ~Copyable {
         }
         let found = tracker.run(
             far: inputs.far, farPower: inputs.farPower, microphone: inputs.microphone, isPathKnown: memory.isKnown)
-        if let found { return decide(found: found, offset: offset, unexplained: unexplained, isRight: isRight) }
-        return followHint()
+        if let found { return decide(found: found, delay: delay, unexplained: unexplained, isRight: isRight) }
+        return makeRoom(for: delay, isRight: isRight) ?? followHint()
     }
 
-    private mutating func decide(found: Int, offset: Int, unexplained: Float, isRight: Bool) -> Decision? {
-        let wanted = max(0, found - lead)
+    /// A drift brings the delay to where it cannot be followed. The filter begins earlier than it needs to: a partition
+    /// of that is given up for as much of room.
+    private mutating func makeRoom(for delay: ReferenceDelay, isRight: Bool) -> Decision? {
+        let partitions = ReferenceDelay.blocks(toFollow: driftLoop.drift, at: delay.offset)
+        guard partitions != 0, driftLoop.isOpen, isRight, let place = echoPlace,
+            Self.covered.contains(place - partitions * Self.block)
+        else { return nil }
+        return shifted(by: partitions, from: place)
+    }
+
+    /// The filter's weights go with the reference; what was remembered of its path is from where that was.
+    private mutating func shifted(by partitions: Int, from place: Int) -> Decision {
+        echoPlace = place - partitions * Self.block
+        memory.forget()
+        return .shifted(partitions: partitions, level: inputs.levelRatio)
+    }
+
+    private mutating func decide(
+        found: Int, delay: ReferenceDelay, unexplained: Float, isRight: Bool
+    ) -> Decision? {
+        let wanted = ReferenceDelay.offset(nearest: found - lead)
         let isFirst = tracker.takeFirst()
-        let isNear = abs(wanted - offset) <= Self.block
-        if isFirst || isNear { echoDelay = found }
+        // Judged by where in the filter the echo is: what is wanted may be nearer than the delay can be.
+        let place = delay.place(ofEchoAt: found)
+        let isNear = abs(place - lead) <= Self.block || delay.offset == wanted || needsRoom(place, wanted: wanted)
+        if isFirst || isNear { echoPlace = place }
         if isFirst, isNear, isHinted, unexplained < PathBelief.unlearned { return .hintConfirmed }
         guard isFirst || !isNear else { return nil }
-        let isCovered = Self.covered.contains(found - offset)
         // Another of the echo's arrivals stands out now. The filter has them all where it is.
-        if !isFirst, isCovered, memory.isKnown, unexplained < PathBelief.unlearned { return nil }
-        if isRight, let partitions = shift(found: found, offset: offset, isFirst: isFirst) {
-            guard partitions != 0 else { return nil }
-            echoDelay = found
-            memory.forget()
-            return .shifted(partitions: partitions, level: inputs.levelRatio)
+        if !isFirst, Self.covered.contains(place), memory.isKnown, unexplained < PathBelief.unlearned { return nil }
+        if isRight, let partitions = shift(place: place, of: delay, towards: wanted, isFirst: isFirst) {
+            return partitions != 0 ? shifted(by: partitions, from: place) : nil
         }
-        echoDelay = found
+        echoPlace = found - wanted
         return isFirst || !memory.isKnown ? .found(offset: wanted, level: inputs.levelRatio) : .moved(offset: wanted)
+    }
+
+    /// The filter begins late enough for the echo, and earlier the drift could not be followed.
+    private func needsRoom(_ place: Int, wanted: Int) -> Bool {
+        guard driftLoop.isOpen, Self.covered.contains(place) else { return false }
+        return ReferenceDelay.blocks(toFollow: driftLoop.drift, at: wanted) != 0
     }
 
     /// By how many partitions the reference is to be delayed more while the filter's estimate is in the microphone: the
     /// echo has several arrivals, and the filter is to begin before the first of them.
     ///
-    /// - Returns: nil where the filter would hold nothing of what it has learned then.
-    private func shift(found: Int, offset: Int, isFirst: Bool) -> Int? {
-        let away = Int((Float(max(0, found - lead) - offset) / Float(Self.block)).rounded())
-        guard abs(away) < ReferenceSpectra.linear else { return nil }
+    /// - Returns: nil where the filter would hold nothing of what it has learned then, or begin after this arrival even
+    ///   so.
+    private func shift(place: Int, of delay: ReferenceDelay, towards wanted: Int, isFirst: Bool) -> Int? {
+        let away = delay.blocks(towards: wanted)
+        guard abs(away) < ReferenceSpectra.linear, place >= away * Self.block else { return nil }
         // A later arrival is in its reach; the first one found may show that it begins too early.
-        return away > 0 && !isFirst ? 0 : max(away, -(offset / Self.block))
+        return away > 0 && !isFirst ? 0 : away
     }
 
     /// Where the echo is said to be, at once and whenever that changes; until it is found, or cancelled so well that it
     /// need not be found.
     private mutating func followHint() -> Decision? {
-        let wanted = max(0, hint - lead)
+        let wanted = ReferenceDelay.offset(nearest: hint - lead)
         guard tracker.delay == nil, !memory.isKnown, abs(wanted - hintedOffset) > Self.block else { return nil }
         hintedOffset = wanted
         return .hinted(offset: wanted)
@@ -137,7 +161,7 @@ struct DelayControl: ~Copyable {
 
     /// Keeps the path while it is good, and looks for it elsewhere where it is lost; nil while it is where it was.
     ///
-    /// - Returns: the offset at which the echo of the remembered path is now; ``finishJump(by:in:)`` follows the move
+    /// - Returns: the offset at which the echo of the remembered path is now; ``finishJump(in:)`` follows the move
     ///   there.
     mutating func lookForJump(
         of filter: borrowing EchoPathFilter, offset: Int, unexplained: Float
@@ -146,25 +170,26 @@ struct DelayControl: ~Copyable {
         return memory.lookForJump(unexplained: unexplained, offset: offset)
     }
 
-    /// The reference was moved by `frames` after a jump: gives the remembered path back, and begins the search for its
-    /// echo anew.
-    mutating func finishJump(by frames: Int, in stage: inout LinearStage) {
-        echoDelay = echoDelay.map { $0 + frames }
+    /// The reference was moved after a jump: gives the remembered path back, and begins the search for its echo anew.
+    mutating func finishJump(in stage: inout LinearStage) {
         stage.restore(from: &memory)
         tracker.restart()
         sinceJump = 0
     }
 
-    /// Follows the clocks' drift by a block in which the far end talks.
+    /// Follows the clocks' drift by a block in which the far end talks; nil where the delay cannot.
     mutating func followDrift(
-        error: borrowing RealVector, estimate: borrowing RealVector, unexplained: Float
-    ) -> Step {
+        error: borrowing RealVector, estimate: borrowing RealVector, unexplained: Float, delay: ReferenceDelay
+    ) -> Step? {
+        guard delay.canFollow else { return nil }
         if let slope = tracker.trend.slope { driftLoop.follow(slope) }
         let step = driftLoop.run(
             error: error, estimate: estimate, isReliable: unexplained < Self.driftShows && isSettled)
         return Step(frames: step ?? 0, drift: driftLoop.drift)
     }
 
+    /// Frames from the reference to that arrival of its echo by which it was delayed; nil before any was found.
+    func echoDelay(_ delay: ReferenceDelay) -> Int? { echoPlace.map { delay.offset + $0 } }
     /// What the search saw last, and what the remembered path's did.
     var peak: LagSearch.Peak { tracker.peak }
     var jumpPeak: LagSearch.Peak { memory.peak }

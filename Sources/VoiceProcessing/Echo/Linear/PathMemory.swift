@@ -89,7 +89,7 @@ struct PathMemory: ~Copyable {
         match.watch(offset)
         guard match.look() else { return nil }
         let peak = match.peak
-        let isElsewhere = abs(peak.lag - offset) > 8 && peak.lag < ReferenceSpectra.longestOffset
+        let isElsewhere = abs(peak.lag - offset) > 8 && ReferenceDelay.offsets.contains(peak.lag)
         guard isElsewhere, peak.prominence > Self.prominence, peak.likeness > Self.likeness,
             peak.likeness > Self.advantage * match.watchedLikeness
         else {

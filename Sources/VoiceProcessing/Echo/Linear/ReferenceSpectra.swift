@@ -2,10 +2,10 @@ import VoiceSignal
 
 /// The reference as the echo path's filter sees it: re-timed, as it is and cubed, in spectra of the last blocks.
 ///
-///     far ──┬────────────> history ──┐ read at now − offset − fraction, resampled by the drift
+///     far ──┬────────────> history ──┐ read at now − delay, resampled by its drift
 ///           └─> distortion ─> history ┘──> spectra of 20 ms ──> lanes: linear, then cubic
 ///
-/// The offset can be set at any time: all lanes are then computed anew from the histories, which costs about as much as
+/// The delay can be set at any time: all lanes are then computed anew from the histories, which costs about as much as
 /// a block's other work.
 struct ReferenceSpectra: ~Copyable {
     /// Partitions of 10 ms.
@@ -13,10 +13,8 @@ struct ReferenceSpectra: ~Copyable {
     static let cubic = 8
     static let lanes = linear + cubic
     static let block = 160
-    /// What is kept of the reference: the longest offset, the filter and room to interpolate, seconds.
+    /// What is kept of the reference: the longest delay, the filter and room to interpolate, seconds.
     private static let kept = 1.5
-    /// The longest offset, frames.
-    static let longestOffset = 10_400
 
     private var far: ReferenceHistory
     private var cube: ReferenceHistory
@@ -40,12 +38,8 @@ struct ReferenceSpectra: ~Copyable {
 
     /// Spectra of the blocks, the newest in lane 0 and in lane `linear`.
     private(set) var spectra = Spectrum(lanes: lanes)
-    /// Whole frames by which the reference is delayed.
-    private(set) var offset = 0
-    /// Frames beyond `offset`, at the end of the newest block.
-    private(set) var fraction = 0.0
-    /// Frames per frame by which the delay grows.
-    private(set) var drift = 0.0
+    /// By how much the reference is delayed.
+    private(set) var delay = ReferenceDelay()
 
     init(sampleRate: Int) {
         far = ReferenceHistory(capacity: Int(Double(sampleRate) * Self.kept))
@@ -66,8 +60,7 @@ struct ReferenceSpectra: ~Copyable {
 
     /// Pushes the newest block's spectra.
     mutating func advance(_ transform: inout BlockTransform) {
-        fraction += drift * Double(Self.block)
-        normalise()
+        delay.advance()
         read(Self.block, of: .far)
         recent.push(retimed, count: Self.block)
         updatePower()
@@ -84,14 +77,13 @@ struct ReferenceSpectra: ~Copyable {
 
     /// Reads the reference elsewhere from now on, and all that the lanes hold too.
     mutating func move(to offset: Int, _ transform: inout BlockTransform) {
-        self.offset = max(0, min(Self.longestOffset, offset))
-        fraction = 0
+        delay.move(to: offset)
         refill(&transform)
     }
 
     /// Reads it by so many blocks later: what a lane holds is what another one held.
     mutating func move(by blocks: Int, _ transform: inout BlockTransform) {
-        offset += blocks * Self.block
+        delay.move(by: blocks)
         refill(&transform)
     }
 
@@ -101,10 +93,7 @@ struct ReferenceSpectra: ~Copyable {
     }
 
     /// Delays the reference by a part of a frame more, and by more and more.
-    mutating func adjust(by frames: Double, drift: Double) {
-        fraction += frames
-        self.drift = drift
-    }
+    mutating func adjust(by frames: Double, drift: Double) { delay.adjust(by: frames, drift: drift) }
 
     /// Power from 4 to 7 kHz, smoothed as the suppressor smooths the echo's.
     private(set) var upperPower: Float = 0
@@ -121,18 +110,10 @@ struct ReferenceSpectra: ~Copyable {
 
     private enum Source { case far, cube }
 
-    /// Whole frames go to the offset, so that the fraction stays small.
-    private mutating func normalise() {
-        guard abs(fraction) >= 1 else { return }
-        let whole = fraction.rounded(.towardZero)
-        offset = max(0, min(Self.longestOffset, offset + Int(whole)))
-        fraction -= whole
-    }
-
     /// Reads the last `count` frames, re-timed, into the beginning of `retimed`.
     private mutating func read(_ count: Int, of source: Source) {
-        let first = far.end - Int64(count + offset)
-        guard fraction != 0 || drift != 0 else {
+        let first = far.end - Int64(count + delay.offset)
+        guard !delay.isWhole else {
             switch source {
             case .far: far.read(from: first, count: count, into: &retimed)
             case .cube: cube.read(from: first, count: count, into: &retimed)
@@ -146,8 +127,8 @@ struct ReferenceSpectra: ~Copyable {
         case .far: far.read(from: first - Int64(before), count: needed, into: &raw)
         case .cube: cube.read(from: first - Int64(before), count: needed, into: &raw)
         }
-        let start = Double(before) - fraction + drift * Double(count)
-        unsafe interpolator.read(raw.start, from: start, step: 1 - drift, into: retimed.start, count: count)
+        let start = Double(before) - delay.fraction + delay.drift * Double(count)
+        unsafe interpolator.read(raw.start, from: start, step: 1 - delay.drift, into: retimed.start, count: count)
     }
 
     private static func append(_ block: borrowing RealVector, to history: inout ReferenceHistory) {
