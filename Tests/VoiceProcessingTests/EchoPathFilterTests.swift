@@ -20,8 +20,7 @@ struct EchoPathFilterTests {
         for block in blocks {
             played.write(far.span.extracting(block * 160..<(block + 1) * 160))
             recorded.write(microphone.span.extracting(block * 160..<(block + 1) * 160))
-            stage.append(far: played, microphone: recorded)
-            stage.advance(&transform)
+            stage.take(far: played, microphone: recorded, &transform)
             _ = stage.cancel(isPlaying: true, isFarAlone: isFarAlone, &transform)
             stage.endBlock()
             came += recorded.energy

@@ -87,8 +87,7 @@ struct OverestimateTests {
                 played[index] = hiss[frame] + tone[frame]
                 recorded[index] = hissEcho[frame] + (number < 300 ? 1 : 0.1) * toneEcho[frame]
             }
-            stage.append(far: played, microphone: recorded)
-            stage.advance(&transform)
+            stage.take(far: played, microphone: recorded, &transform)
             _ = stage.cancel(isPlaying: true, isFarAlone: isFarAlone, &transform)
             stage.endBlock()
             switch number {

@@ -68,6 +68,10 @@ struct ReferenceDelayTests {
         let range = (16 * Self.rate)..<microphone.count
         let removed = rms(microphone[range]) - rms(run.output[range])
         #expect(removed > 25, "\(removed) dB: seed \(seed)")
+        // And the filter that begins later for it goes on with what it knows.
+        let shift = try #require(run.reports.firstIndex { $0.echoDecisions?.move == .shifted })
+        let unexplained = run.reports[(shift - 1)..<(shift + 30)].compactMap { $0.echoDecisions?.unexplained }
+        #expect((unexplained.max() ?? 1) < 0.15, "seed \(seed)")
     }
 
     @Test("it is never negative, and rests where nothing can be interpolated", arguments: cases(1...20))

@@ -80,9 +80,8 @@ struct NativeEchoCanceller: ~Copyable {
         mic.write(capture.span)
         played.write(far)
         monitor.observe(played)
-        linear.append(far: played, microphone: mic)
         findEcho()
-        linear.advance(&transform)
+        linear.take(far: played, microphone: mic, &transform)
         observePowers()
         if presence.isLive { cancel() } else { linear.rest() }
         linear.refuseWorse(isFarAlone: isFarAlone)

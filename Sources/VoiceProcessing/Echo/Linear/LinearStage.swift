@@ -117,15 +117,14 @@ struct LinearStage: ~Copyable {
         shadow.restart { _ in expected }
     }
 
-    /// Takes a block of both signals. The reference may be moved between this and ``advance(_:)``, which follows.
-    mutating func append(far: borrowing RealVector, microphone new: borrowing RealVector) {
-        reference.append(far)
+    /// Takes a block of both signals, and puts the reference before the filters.
+    mutating func take(
+        far: borrowing RealVector, microphone new: borrowing RealVector, _ transform: inout BlockTransform
+    ) {
+        reference.take(far, &transform)
         microphone.copy(from: new)
         emphasis.run(new, into: &emphasised)
     }
-
-    /// Puts the newest block of the reference before the filters.
-    mutating func advance(_ transform: inout BlockTransform) { reference.advance(&transform) }
 }
 
 // One block.

@@ -48,8 +48,14 @@ struct ReferenceSpectra: ~Copyable {
         Emphasis.writePowers(into: &plainPowers)
     }
 
-    /// Takes what was played in the last 10 ms. ``advance(_:)`` follows.
-    mutating func append(_ block: borrowing RealVector) {
+    /// Takes what was played in the last 10 ms, and pushes the newest block's spectra. One step, since a move between
+    /// the two would fill the lanes with a block that they do not hold yet.
+    mutating func take(_ block: borrowing RealVector, _ transform: inout BlockTransform) {
+        append(block)
+        advance(&transform)
+    }
+
+    private mutating func append(_ block: borrowing RealVector) {
         precondition(block.count == Self.block)
         farEmphasis.run(block, into: &fresh)
         Self.append(fresh, to: &far)
@@ -58,8 +64,7 @@ struct ReferenceSpectra: ~Copyable {
         Self.append(cubed, to: &cube)
     }
 
-    /// Pushes the newest block's spectra.
-    mutating func advance(_ transform: inout BlockTransform) {
+    private mutating func advance(_ transform: inout BlockTransform) {
         delay.advance()
         read(Self.block, of: .far)
         recent.push(retimed, count: Self.block)
