@@ -44,9 +44,10 @@ struct OutputSplice: ~Copyable {
 
     /// Begins to cover a change made now, whose new output is not to be heard for `hold` frames.
     ///
-    /// During another splice the same cycle goes on for as long as the new change needs.
+    /// While another splice holds the same cycle goes on for as long as the new change needs. Once that fades, what is
+    /// heard is partly new, and this one continues that.
     mutating func begin(hold: Int) {
-        if remaining > 0 {
+        if remaining > 0, position <= self.hold {
             self.hold = position + hold
             remaining = hold + fade
             return

@@ -81,6 +81,31 @@ struct LiveSwitchTests {
         }
     }
 
+    @Test("nor while the one before is still faded over", arguments: cases([96, 32, 0]), cases([16_000, 48_000]))
+    func twice(hold: Int, rate: Int) {
+        // Given a low tone, whose output is turned round by a change
+        let (block, omega) = (rate / 100, 2 * Float.pi * 130 / Float(rate))
+        var splice = OutputSplice(rate: rate)
+        var output: [Float] = []
+        func play(_ count: Int, gain: Float) {
+            for _ in 0..<count {
+                var samples = (0..<block).map { gain * sinf(omega * Float(output.count + $0)) }
+                var span = samples.mutableSpan
+                splice.run(&span)
+                output += samples
+            }
+        }
+        play(20, gain: 0.3)
+        splice.begin(hold: block * 7 / 10)
+        play(1, gain: -0.3)
+        // When there is another change half way through the cross-fade
+        splice.begin(hold: hold)
+        play(10, gain: 0.3)
+        // Then nothing jumps: the tone's own slope is 0.02 a frame at 16 kHz
+        let steps = zip(output, output.dropFirst()).map { abs($1 - $0) }
+        #expect((steps.max() ?? 1) < 0.06, "\(steps.max() ?? 1)")
+    }
+
     @Test("the echo stays away while the high-pass filter, noise suppression and gain are switched")
     func convergenceKept() throws {
         let far = speech(seconds: 8, rate: 16_000, seed: 22)
