@@ -105,8 +105,8 @@ public final class CaptureProcessor {
     ///     signals what is no number is taken for silence, and what is beyond ±2 for ±2.
     ///   - reference: as many frames of what was played; silence when nothing was.
     ///   - delay: frames from a reference frame's entry here to the arrival of its echo in `capture`, as far as it is
-    ///     known; 0 where it is
-    ///     not. A backend that finds the echo by itself takes it for a hint, until it has found the echo; others go by it.
+    ///     known; 0 where it is not. Beyond 1 s it is taken for that. A backend that finds the echo by itself takes it
+    ///     for a hint, until it has found the echo; others go by it.
     public func run(capture: inout MutableSpan<Float>, reference: Span<Float>, delay: Int) -> ProcessingReport {
         precondition(
             capture.count == reference.count && shortestBlock...far.count ~= capture.count, "a block is 10 ms")
@@ -117,7 +117,8 @@ public final class CaptureProcessor {
         var report = ProcessingReport(inputLevel: decibelsFullScale(of: capture.span), outputLevel: silenceLevel)
         report.referenceLevel = decibelsFullScale(of: far.span.extracting(first: reference.count))
         stage.run(
-            capture: &capture, reference: far.span.extracting(first: reference.count), delay: delay, report: &report)
+            capture: &capture, reference: far.span.extracting(first: reference.count),
+            delay: max(0, min(sampleRate, delay)), report: &report)
         if !report.processed { failedBlocks += 1 }
         // A client's stage may return anything.
         SampleBounds.bound(&capture)

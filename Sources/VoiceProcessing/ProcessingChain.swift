@@ -13,13 +13,13 @@ import VoiceSignal
 public struct ProcessingChain: ~Copyable {
     /// How the reference is re-timed.
     public struct Configuration: BitwiseCopyable, Equatable, Sendable {
-        /// What the canceller is left to see of the delay, in seconds: room for an early reflection of the estimate's
-        /// error.
+        /// What the canceller is left to see of the delay, in seconds, 0...1: room for an early reflection of the
+        /// estimate's error.
         public var lead: Double
-        /// The reference is re-timed when the delay is found to be off by more than this, in seconds.
+        /// The reference is re-timed when the delay is found to be off by more than this, in seconds, 0...1.
         public var tolerance: Double
-        /// The delay to go by until one is found, in seconds: what the devices' buffers add up to. Nil: none is known.
-        /// Once one is found and has held, only that counts.
+        /// The delay to go by until one is found, in seconds, 0 or more: what the devices' buffers add up to. Nil: none is
+        /// known. Once one is found and has held, only that counts.
         public var expectedDelay: Double?
         /// Seconds of far-end speech without a trace of it in the microphone after which there is taken to be no echo
         /// path, at first and once there was one. The canceller then gets silence as its reference, so that it leaves
@@ -49,6 +49,15 @@ public struct ProcessingChain: ~Copyable {
             self.tolerance = tolerance
             self.expectedDelay = expectedDelay
             self.patience = patience
+        }
+
+        /// This, if every number is in its range; NaN is in none.
+        func validated() throws(ProcessingError) -> Configuration {
+            guard (0...1).contains(lead) else { throw .invalidSetting(.lead) }
+            guard (0...1).contains(tolerance) else { throw .invalidSetting(.tolerance) }
+            guard expectedDelay.map({ $0 >= 0 }) ?? true else { throw .invalidSetting(.expectedDelay) }
+            guard patience.beforeFound >= 0, patience.afterFound >= 0 else { throw .invalidSetting(.patience) }
+            return self
         }
     }
 
@@ -90,6 +99,7 @@ public struct ProcessingChain: ~Copyable {
         sampleRate: Int, settings: ProcessingSettings, backend: ProcessingBackend = .native,
         configuration: Configuration = Configuration()
     ) throws(ProcessingError) {
+        let configuration = try configuration.validated()
         let processor = try backend.makeProcessor(sampleRate: sampleRate, settings: settings)
         let estimator = try EchoDelayEstimator(sampleRate: sampleRate)
         self.processor = processor

@@ -1,6 +1,6 @@
 /// Why voice processing could not be set up or changed. What runs keeps running as it was.
 public enum ProcessingError: Error, Equatable, Sendable {
-    /// A number of ``ProcessingSettings`` that has a range.
+    /// A number of ``ProcessingSettings`` or ``ProcessingChain/Configuration`` that has a range.
     public enum Field: Equatable, Sendable {
         /// ``ProcessingSettings/Gain/targetLevel``, -40...-10 dBFS.
         case targetLevel
@@ -10,6 +10,14 @@ public enum ProcessingError: Error, Equatable, Sendable {
         case fixedGain
         /// ``ProcessingSettings/speechDetector``; ``SpeechDetector/Configuration/isValid`` has the ranges.
         case speechDetector
+        /// ``ProcessingChain/Configuration/lead``, 0...1 s.
+        case lead
+        /// ``ProcessingChain/Configuration/tolerance``, 0...1 s.
+        case tolerance
+        /// ``ProcessingChain/Configuration/expectedDelay``, 0 s or more.
+        case expectedDelay
+        /// ``ProcessingChain/Configuration/patience``, 0 s or more; without end is allowed.
+        case patience
     }
 
     /// The sample rate is none of 16, 32 and 48 kHz. Resample to one of them.
@@ -33,6 +41,10 @@ extension ProcessingError: CustomStringConvertible {
         case .invalidSetting(.fixedGain): "gain.fixedGain is out of range; take -40 to 40 dB"
         case .invalidSetting(.speechDetector):
             "speechDetector is out of range; SpeechDetector.Configuration says what it takes"
+        case .invalidSetting(.lead): "lead is out of range; take 0 to 1 s"
+        case .invalidSetting(.tolerance): "tolerance is out of range; take 0 to 1 s"
+        case .invalidSetting(.expectedDelay): "expectedDelay is out of range; take 0 s or more, or nil"
+        case .invalidSetting(.patience): "patience is out of range; take 0 s or more"
         case .outOfMemory: "there is no memory for it; free some and try again"
         case .libraryRefused(let code): "its library refused (\(code)); take the bypass backend, and report this"
         }

@@ -48,6 +48,19 @@ struct CaptureProcessorTests {
             .makeProcessor(sampleRate: 16_000, settings: settings)
     }
 
+    @Test("and those of this module take any delay", arguments: ProcessingBackend.builtIn)
+    func anyDelay(backend: ProcessingBackend) throws {
+        for rate in CaptureProcessor.sampleRates {
+            let processor = try backend.makeProcessor(sampleRate: rate, settings: .voiceChat)
+            let far = [Float](repeating: 0.01, count: rate / 100)
+            for delay in [Int.max, .min, -1, 100 * rate, 0] {
+                var capture = far
+                var span = capture.mutableSpan
+                #expect(processor.run(capture: &span, reference: far.span, delay: delay).processed)
+            }
+        }
+    }
+
     @Test(
         "may give back what is no number: it is silence, whatever runs behind", arguments: [Float.nan, .infinity, 1e30])
     func faultyOutput(fault: Float) throws {

@@ -70,6 +70,30 @@ struct ProcessingChainTests {
         #expect(removed > unaided + 6, "\(removed) dB, \(unaided) dB without")
     }
 
+    @Test("a number that cannot be is refused by its name")
+    func impossible() throws {
+        typealias Patience = ProcessingChain.Configuration.Patience
+        let cases: [(ProcessingChain.Configuration, ProcessingError.Field)] = [
+            (.init(lead: .nan), .lead), (.init(lead: -0.001), .lead), (.init(lead: 1e300), .lead),
+            (.init(tolerance: .nan), .tolerance), (.init(tolerance: .infinity), .tolerance),
+            (.init(expectedDelay: .nan), .expectedDelay), (.init(expectedDelay: -.infinity), .expectedDelay),
+            (.init(patience: Patience(beforeFound: .nan, afterFound: 1)), .patience),
+            (.init(patience: Patience(beforeFound: 1, afterFound: -1)), .patience),
+        ]
+        for (configuration, field) in cases {
+            #expect(throws: ProcessingError.invalidSetting(field)) {
+                _ = try ProcessingChain(
+                    sampleRate: 16_000, settings: .voiceChat, configuration: configuration
+                ).processor
+            }
+        }
+        // An expected delay beyond what is kept of the reference is taken for the longest; patience may have no end.
+        let patience = Patience(beforeFound: .infinity, afterFound: .infinity)
+        for configuration in [.init(expectedDelay: 1e300), ProcessingChain.Configuration(patience: patience)] {
+            _ = try ProcessingChain(sampleRate: 16_000, settings: .voiceChat, configuration: configuration).processor
+        }
+    }
+
     @Test("a processor that finds the echo by itself is told the expected delay")
     func hint() throws {
         let far = speech(seconds: 2, rate: 16_000, seed: 81)

@@ -107,7 +107,9 @@ struct ProcessingSettingsTests {
     func errorsInWords() {
         let errors: [ProcessingError] = [
             .unsupportedSampleRate(44_100), .invalidSetting(.targetLevel), .invalidSetting(.largestGain),
-            .invalidSetting(.fixedGain), .invalidSetting(.speechDetector), .outOfMemory, .libraryRefused(code: -1),
+            .invalidSetting(.fixedGain), .invalidSetting(.speechDetector), .invalidSetting(.lead),
+            .invalidSetting(.tolerance), .invalidSetting(.expectedDelay), .invalidSetting(.patience), .outOfMemory,
+            .libraryRefused(code: -1),
         ]
         let sentences = errors.map(\.description)
         #expect(Set(sentences).count == errors.count)

@@ -61,6 +61,7 @@ extension Failure {
         case .largestGain: "largest_gain is out of range; take 1 to 40 dB, or 0 for 32"
         case .fixedGain: "fixed_gain is out of range; take -40 to 40 dB"
         case .speechDetector: "voice_detection is out of range"
+        case .lead, .tolerance, .expectedDelay, .patience: "expected_delay_ms is out of range"
         }
     }
 }

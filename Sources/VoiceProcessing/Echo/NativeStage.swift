@@ -58,7 +58,7 @@ final class NativeStage: EchoStage {
         capture: inout MutableSpan<Float>, reference: Span<Float>, delay: Int, report: inout ProcessingReport
     ) {
         guard echo != .off else { return }
-        canceller.hint = max(0, min(delay, sampleRate)) * NativeEchoCanceller.sampleRate / sampleRate
+        canceller.hint = delay * NativeEchoCanceller.sampleRate / sampleRate
         cancel(&capture, reference)
         canceller.describe(in: &report, rate: sampleRate)
     }
