@@ -13,6 +13,8 @@ public struct ProcessingReport: BitwiseCopyable, Sendable {
     public var processedTime: Duration?
     /// RMS of what the echo canceller left, before noise suppression and gain, dBFS.
     public var cancelledLevel: Float?
+    /// The same octave by octave, and the noise's level; nil where ``noiseLevel`` is.
+    package var cancelledOctaves: OctaveLevels?
     /// Probability of near speech in the block, 0...1, what may be left of an echo discounted; nil with gain and voice
     /// detection both off.
     public var speechProbability: Float?

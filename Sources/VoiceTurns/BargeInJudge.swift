@@ -65,6 +65,12 @@ package struct BargeInJudge: BitwiseCopyable, Sendable {
     /// changes, and distortion, stand out of it for 10 to 30 ms.
     private static let onset = (overResidual: Float(6), lasting: Duration.milliseconds(20))
 
+    /// An octave of the voice that stands so far out of all that the canceller has left in it in the last seconds, dB, is
+    /// surely a sound of its own, where most of what is left is the near end's: a consonant has its power where a road's
+    /// noise, a room's and a vowel's echo have little, and stands out there before it is louder than them in all. It
+    /// takes more than in all, since the best of five counts.
+    private static let octave = (overResidual: Float(8), cancelled: (cancelled.near + cancelled.echo) / 2)
+
     private let stages: BargeInStages
     private let isImmediate: Bool
     /// The stage now.
@@ -150,6 +156,7 @@ package struct BargeInJudge: BitwiseCopyable, Sendable {
     private static func origin(of levels: SpeechEvidence.SoundLevels?) -> Origin {
         guard let levels else { return .other }
         if levels.overNoise > overNoise.sound, levels.cancelled < cancelled.near { return .near }
+        if levels.octaveOverResidual > octave.overResidual, levels.cancelled < octave.cancelled { return .near }
         let isOnset =
             levels.overNoise > overNoise.least && levels.cancelled < cancelled.echo
             && levels.overResidual > onset.overResidual

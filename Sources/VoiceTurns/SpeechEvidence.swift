@@ -41,15 +41,21 @@ package struct SpeechEvidence: BitwiseCopyable, Equatable, Sendable {
         package var cancelled: Float
         /// By how much it stands out of what the canceller has left of late, dB; 0 or less where it does not.
         package var overResidual: Float
+        /// The same of the octave of the voice's frequencies that stands out most of what was left in it, of those that
+        /// stand out of the noise; 0 where none does.
+        package var octaveOverResidual: Float
 
         /// The levels of one block.
         @inlinable
         @_noLocks @_noAllocation
-        package init(left: Float, overNoise: Float, cancelled: Float, overResidual: Float = 0) {
+        package init(
+            left: Float, overNoise: Float, cancelled: Float, overResidual: Float = 0, octaveOverResidual: Float = 0
+        ) {
             self.left = left
             self.overNoise = overNoise
             self.cancelled = cancelled
             self.overResidual = overResidual
+            self.octaveOverResidual = octaveOverResidual
         }
     }
 }

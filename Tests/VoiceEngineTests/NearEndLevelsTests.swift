@@ -82,6 +82,29 @@ struct NearEndLevelsTests {
         #expect(hiss.prefix(15).allSatisfy { $0 > 8 } && hiss.suffix(14).allSatisfy { $0 < 1 }, "\(hiss)")
     }
 
+    @Test(
+        "Given noise, when a hiss is softer than that and louder in one octave, then that octave stands out; what was left in it of every word does not, nor what is no louder than the noise there"
+    )
+    func octaves() {
+        /// 0.5 s of each word are left at `word` in the octave from 4 kHz on, then comes the sound.
+        func rise(word: Float, sound: Float, noise: Float) -> [Float] {
+            var levels = NearEndLevels()
+            var octaves = OctaveLevels(level: SIMD8(repeating: -50), noise: SIMD8(repeating: noise))
+            func take(_ level: Float) -> Float? {
+                octaves.level[4] = level
+                var report = ProcessingReport(inputLevel: -38, outputLevel: -60)
+                (report.referenceLevel, report.cancelledLevel, report.noiseLevel) = (-28, -40, -40)
+                report.cancelledOctaves = octaves
+                return levels.take(report)?.octaveOverResidual
+            }
+            for block in 0..<300 { _ = take(block % 50 < 20 ? word : -60) }
+            return (0..<10).compactMap { _ in take(sound) }
+        }
+        #expect(rise(word: -60, sound: -45, noise: -50).allSatisfy { $0 > 12 })
+        #expect(rise(word: -46, sound: -45, noise: -50).allSatisfy { $0 < 6 })
+        #expect(rise(word: -60, sound: -45, noise: -46).allSatisfy { $0 == 0 })
+    }
+
     @Test("levels that are not measured are nil")
     func unknown() {
         var levels = NearEndLevels()

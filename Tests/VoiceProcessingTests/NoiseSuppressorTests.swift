@@ -81,6 +81,26 @@ struct NoiseSuppressorTests {
         #expect(abs(evidence[500].noiseLevel + 45) < 3)
     }
 
+    @Test("a block's level is known octave by octave, and that of its noise", arguments: cases(rates))
+    func octaves(rate: Int) {
+        let hiss = noise(seconds: 2, rate: rate, seed: 9, level: -60)
+        for (octave, hertz) in [(0, 250), (1, 700), (2, 1_400), (3, 2_800), (4, 5_600)] {
+            let signal = hiss.enumerated().map { index, sample in
+                let isLate = index >= rate * 19 / 10
+                let phase = 2 * Double.pi * Double(index * hertz) / Double(rate)
+                return sample + (isLate ? Float(0.1414 * sin(phase)) : 0)
+            }
+            let evidence = Self.run(signal, rate: rate, mode: .off).evidence
+            let last = evidence[195].octaves
+            for place in 0..<OctaveLevels.count {
+                let level = last.level[place]
+                #expect(place == octave ? abs(level + 20) < 1 : level < -40, "\(hertz) Hz in \(place): \(level)")
+                #expect(last.noise[place] < -55)
+                #expect(abs(evidence[180].octaves.level[place] - evidence[180].octaves.noise[place]) < 8)
+            }
+        }
+    }
+
     @Test("what is left of noise does not sing: no bin stands out of the others")
     func noMusicalNoise() {
         let rate = 16_000

@@ -267,6 +267,28 @@ struct BargeInJudgeTests {
     }
 
     @Test(
+        "Given a hiss that is softer than the noise, when it stands out of all that was left in its octave, then it ducks after 20 ms and holds nothing; what stands out less or is mostly echo does not, nor where the canceller is not to be trusted"
+    )
+    func octaveOverResidual() throws {
+        func hiss(_ over: Float, cancelled: Float) -> SpeechEvidence.SoundLevels {
+            SpeechEvidence.SoundLevels(
+                left: -48, overNoise: -3, cancelled: cancelled, overResidual: 2, octaveOverResidual: over)
+        }
+        let blocks = Array(repeating: Float(0.02), count: 60)
+        for (levels, length, expected) in [
+            (hiss(12, cancelled: 11), 12, [BargeInStage.suspected, .none]), (hiss(12, cancelled: 11), 1, []),
+            (hiss(7, cancelled: 11), 12, []), (hiss(12, cancelled: 15), 12, []),
+        ] {
+            var judge = try #require(BargeInJudge(.staged()))
+            let changes = stages(&judge, blocks, levels: { $0 < length ? levels : nil })
+            #expect(changes.map(\.0) == expected, "\(levels)")
+            #expect(changes.first.map { $0.1 == 20 } ?? true)
+        }
+        var doubtful = try #require(BargeInJudge(.staged()))
+        #expect(stages(&doubtful, blocks, trusted: false, levels: { _ in hiss(12, cancelled: 11) }).isEmpty)
+    }
+
+    @Test(
         "Given a canceller that is trusted and not sure of itself, when it lets a burst of echo pass, then that holds nothing for 3 s; one that is sure holds after 1 s, and longer speech holds then too"
     )
     func unsure() throws {

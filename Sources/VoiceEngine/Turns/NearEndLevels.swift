@@ -7,7 +7,8 @@ internal import VoiceTurns
 ///     microphone ──┬─► how loud the echo is, held ─┐
 ///                  ▼                               ├─► `SpeechEvidence.SoundLevels.cancelled`
 ///     canceller ───┴─► what is left ──┬────────────┘
-///                                     └─► its loudest of late ─► `SpeechEvidence.SoundLevels.overResidual`
+///                                     ├─► its loudest of late ─► `SpeechEvidence.SoundLevels.overResidual`
+///                                     └─► that of each octave ─► `SpeechEvidence.SoundLevels.octaveOverResidual`
 ///
 /// The echo's level is held over its quieter sounds, at the speed at which loudness changes while the far end goes on,
 /// and falls as fast as a room fades once the far end pauses or is ducked. Two things that a canceller leaves are told
@@ -23,18 +24,14 @@ struct NearEndLevels: BitwiseCopyable {
     /// How fast the far end's own held level falls, dB in a block; and how far below it the far end pauses, dB: ducking
     /// is 12 by default.
     private static let farEnd = (fall: Float(0.1), pause: Float(10))
-    /// What stands out of what was left of late by more than this, dB, is not taken for a part of it for so many blocks:
-    /// as long as the longest hiss that begins a word.
-    private static let onset = (height: Float(6), blocks: 15)
-    /// How fast the loudest of what is left is forgotten while the far end goes on, dB in a block.
-    private static let residualFall: Float = 0.1
+    /// An octave that stands out of its noise by less, dB, is no more than that.
+    private static let overNoise: Float = 3
     private static let silence: Float = -127
 
     private var echo = NearEndLevels.silence
     private var reference = NearEndLevels.silence
-    /// The loudest that was left of late while the far end went on, dBFS.
-    private var residual = NearEndLevels.silence
-    private var standing = 0
+    private var residual = RecentResidual()
+    private var octaves = InlineArray<5, RecentResidual>(repeating: RecentResidual())
 
     /// Takes a block's report; nil where the near end's stages do not measure what is needed.
     mutating func take(_ report: ProcessingReport) -> SpeechEvidence.SoundLevels? {
@@ -47,15 +44,40 @@ struct NearEndLevels: BitwiseCopyable {
         echo = max(echo, Self.silence)
         return SpeechEvidence.SoundLevels(
             left: left, overNoise: left - noise, cancelled: max(report.inputLevel, echo) - left,
-            overResidual: rise(of: left, isSounding: isSounding))
+            overResidual: residual.rise(of: left, isSounding: isSounding),
+            octaveOverResidual: rise(of: report.cancelledOctaves, isSounding: isSounding))
     }
 
-    /// By how much what is left stands out of the loudest of late, dB.
-    private mutating func rise(of left: Float, isSounding: Bool) -> Float {
-        let rise = left - residual
+    /// By how much the octave does that stands out most, dB; 0 where none stands out of the noise.
+    private mutating func rise(of levels: OctaveLevels?, isSounding: Bool) -> Float {
+        guard let levels else { return 0 }
+        var most: Float = 0
+        for octave in octaves.indices {
+            let rise = octaves[octave].rise(of: levels.level[octave], isSounding: isSounding)
+            if levels.level[octave] - levels.noise[octave] > Self.overNoise { most = max(most, rise) }
+        }
+        return most
+    }
+}
+
+/// The loudest that a canceller has left of late while the far end went on.
+private struct RecentResidual: BitwiseCopyable {
+    /// What stands out of it by more than this, dB, is not taken for a part of it for so many blocks: as long as the
+    /// longest hiss that begins a word.
+    private static let onset = (height: Float(6), blocks: 15)
+    /// How fast it is forgotten while the far end goes on, dB in a block.
+    private static let fall: Float = 0.1
+    private static let silence: Float = -127
+
+    private var level = RecentResidual.silence
+    private var standing = 0
+
+    /// By how much a block of this level stands out, dB.
+    mutating func rise(of left: Float, isSounding: Bool) -> Float {
+        let rise = left - level
         standing = rise > Self.onset.height ? standing + 1 : 0
-        if isSounding { residual = max(residual - Self.residualFall, Self.silence) }
-        if standing == 0 || standing > Self.onset.blocks { residual = max(residual, left) }
+        if isSounding { level = max(level - Self.fall, Self.silence) }
+        if standing == 0 || standing > Self.onset.blocks { level = max(level, left) }
         return rise
     }
 }

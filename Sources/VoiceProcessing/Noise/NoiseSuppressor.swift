@@ -18,6 +18,8 @@ package struct NoiseSuppressor: ~Copyable {
     package struct Evidence: BitwiseCopyable, Equatable, Sendable {
         /// Level of the noise, dBFS RMS.
         package var noiseLevel: Float
+        /// The block as it came and its noise, octave by octave.
+        package var octaves: OctaveLevels
         /// How sure it is that there are clicks such as a keyboard's, 0...1.
         package var clicking: Float
         /// How much of the block's power was taken away, dB, 0 or more; 0 when off.
@@ -66,6 +68,8 @@ package struct NoiseSuppressor: ~Copyable {
     private var tracker: NoiseTracker
     private let bands: CriticalBands
     private var bandState: FixedArray<Band>
+    /// The band with which each of ``OctaveLevels/limits`` begins.
+    private let octaveBands: FixedArray<Int>
     private let estimator = LogSpectralGain()
     private var transients: TransientSuppressor
     private var cleanPower: RealVector
@@ -86,6 +90,11 @@ package struct NoiseSuppressor: ~Copyable {
         tracker = NoiseTracker(bins: bins)
         bands = CriticalBands(bins: bins, sampleRate: sampleRate)
         bandState = FixedArray(count: bands.count, repeating: Band())
+        var octaveBands = FixedArray(count: OctaveLevels.limits.count, repeating: 0)
+        for (place, hertz) in OctaveLevels.limits.enumerated() {
+            octaveBands[place] = min(bands.index(of: hertz), bands.count)
+        }
+        self.octaveBands = octaveBands
         transients = TransientSuppressor(bands: bands)
         cleanPower = RealVector(count: bins)
         powers = RealVector(count: bins)
@@ -111,9 +120,12 @@ package struct NoiseSuppressor: ~Copyable {
         precondition(block.count == sampleRate / 100, "a block is 10 ms")
         var suppression: Float = 0
         var noise: Float = 0
+        var octaves = (power: SIMD8<Float>(), noise: SIMD8<Float>())
         for start in stride(from: 0, to: block.count, by: frames.hop) {
             frames.analyse(block.span, from: start)
             noise = gatherPowers(isDamped: isDamped)
+            let hop = octavePowers
+            octaves = (octaves.power + 0.5 * hop.power, hop.noise)
             holdTransients()
             guard mode != .off else { continue }
             findGains()
@@ -123,6 +135,7 @@ package struct NoiseSuppressor: ~Copyable {
         splice.run(&block)
         return Evidence(
             noiseLevel: max(silenceLevel, decibelsFullScale(ofPower: noise * noiseScale)),
+            octaves: OctaveLevels(power: octaves.power * noiseScale, noise: octaves.noise * noiseScale),
             clicking: transients.certainty,
             suppression: suppression)
     }
@@ -178,6 +191,18 @@ package struct NoiseSuppressor: ~Copyable {
         tracker.take(powers, isDamped: isDamped)
         for band in 0..<bands.count { bandState[band].power = bands.sum(of: powers, in: band) }
         return tracker.power.sum
+    }
+
+    /// Sums of the power spectrum and of the noise's, octave by octave.
+    private var octavePowers: (power: SIMD8<Float>, noise: SIMD8<Float>) {
+        var (power, noise) = (SIMD8<Float>(), SIMD8<Float>())
+        for octave in 0..<octaveBands.count - 1 {
+            for band in octaveBands[octave]..<octaveBands[octave + 1] {
+                power[octave] += bandState[band].power
+                noise[octave] += bandState[band].noise
+            }
+        }
+        return (power, noise)
     }
 
     /// SNRs before and after the observation.

@@ -109,6 +109,7 @@ package struct NearEndStages: ~Copyable {
         }
         report.residualEchoLikelihood = report.residualEchoLikelihood ?? reckoned
         report.noiseLevel = evidence.noiseLevel
+        report.cancelledOctaves = evidence.octaves
         report.noiseSuppression = evidence.suppression
         if let heard {
             let speech = heard * (1 - (report.residualEchoLikelihood ?? 0))
