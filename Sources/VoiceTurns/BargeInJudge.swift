@@ -95,14 +95,14 @@ package struct BargeInJudge: BitwiseCopyable, Sendable {
     /// Takes a block of a time in which an answer is under way, or held. Returns the new stage where that is another.
     package mutating func take(_ evidence: SpeechEvidence) -> BargeInChange? {
         guard stage != .confirmed else { return nil }
-        let origin = evidence.isTrusted ? Self.origin(of: evidence.levels) : .other
-        trust(evidence, isNear: origin != .other)
+        let origin = evidence.isClean ? Self.origin(of: evidence.levels) : .other
+        trust(evidence, isNear: evidence.isTrusted && origin != .other)
         alert.take(evidence.duration, isNear: origin != .other)
         let weight = weight(of: evidence)
         if evidence.probability >= stages.threshold, weight > 0 {
             if speech == .zero {
                 if !isGoingOn { speechStart = evidence.end - evidence.duration }
-                speech = alert.consonant
+                speech = evidence.isTrusted ? alert.consonant : .zero
             }
             speech += evidence.duration * weight
             silence = .zero
@@ -166,7 +166,7 @@ package struct BargeInJudge: BitwiseCopyable, Sendable {
     private mutating func advance(_ evidence: SpeechEvidence, _ origin: Origin) -> BargeInChange? {
         var reached = stageReached
         if reached == .none, stage == .none, !isImmediate, origin != .other {
-            if origin == .near, evidence.probability >= stages.promptThreshold {
+            if origin == .near, evidence.isTrusted, evidence.probability >= stages.promptThreshold {
                 if speech == .zero { speechStart = evidence.end - evidence.duration }
                 reached = .suspected
             } else if let length = stages.alertAfter,

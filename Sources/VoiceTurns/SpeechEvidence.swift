@@ -4,6 +4,10 @@ package struct SpeechEvidence: BitwiseCopyable, Equatable, Sendable {
     package var probability: Float
     /// Whether the echo canceller is to be trusted: without that, speech may be the far end's own.
     package var isTrusted: Bool
+    /// Whether levels show nothing of the far end in what the canceller has left of late, or it is to be trusted: then a
+    /// sound of the near end ducks, which does little harm. In noise a canceller may have no opinion of itself for
+    /// seconds, for as long as it is not trusted; what it leaves is no louder than the noise meanwhile.
+    package var isClean: Bool
     /// The canceller's own opinion of how far what it leaves is the near end's, 0...1; 1 where it has none, or where no
     /// echo is heard of which it could have one.
     package var confidence: Float
@@ -19,11 +23,12 @@ package struct SpeechEvidence: BitwiseCopyable, Equatable, Sendable {
     @inlinable
     @_noLocks @_noAllocation
     package init(
-        probability: Float, isTrusted: Bool, confidence: Float = 1, levels: SoundLevels? = nil, end: Duration,
-        duration: Duration
+        probability: Float, isTrusted: Bool, isClean: Bool = false, confidence: Float = 1,
+        levels: SoundLevels? = nil, end: Duration, duration: Duration
     ) {
         self.probability = probability
         self.isTrusted = isTrusted
+        self.isClean = isTrusted || isClean
         self.confidence = confidence
         self.levels = levels
         self.end = end

@@ -67,6 +67,24 @@ struct EchoReadinessTests {
         #expect(Self.judged(Self.still, sure, doubtful).state == .learning)
     }
 
+    @Test("where levels show nothing of the far end that is known, whatever the canceller says of itself")
+    func clean() {
+        func isClean(_ reports: [ProcessingReport]...) -> Bool {
+            var judge = EchoReadinessJudge()
+            for report in reports.joined() { _ = judge.take(report) }
+            return judge.isClean
+        }
+        let noisy = Self.reports(100, came: -41, left: -41, reference: -127)
+        func echo(_ blocks: Int, left: Float) -> [ProcessingReport] {
+            Self.reports(blocks, came: -31, left: left, reference: -25, canceller: 0)
+        }
+        #expect(Self.judged(noisy, echo(400, left: -42)).state == .learning)
+        #expect(isClean(noisy, echo(400, left: -42)))
+        #expect(!isClean(noisy, echo(190, left: -42)))
+        #expect(!isClean(noisy, echo(400, left: -34)))
+        #expect(!isClean(noisy, echo(400, left: -42), echo(200, left: -34)))
+    }
+
     @Test(
         "an echo that noise hides is no reason for doubt, whatever the canceller says, but not before 2 s of the far end"
     )

@@ -18,15 +18,15 @@ struct BargeInJudgeTests {
 
     /// Feeds blocks of 10 ms, and returns the stages and the times, ms, at which they came.
     private func stages(
-        _ judge: inout BargeInJudge, _ blocks: [Float], trusted: Bool = true, confidence: Float = 1,
-        levels: (Int) -> SpeechEvidence.SoundLevels? = { _ in nil }, from begin: Int = 0
+        _ judge: inout BargeInJudge, _ blocks: [Float], trusted: Bool = true, clean: Bool = false,
+        confidence: Float = 1, levels: (Int) -> SpeechEvidence.SoundLevels? = { _ in nil }, from begin: Int = 0
     ) -> [(BargeInStage, Int)] {
         var changes: [(BargeInStage, Int)] = []
         for (index, probability) in blocks.enumerated() {
             let end = begin + (index + 1) * 10
             let evidence = SpeechEvidence(
-                probability: probability, isTrusted: trusted, confidence: confidence, levels: levels(index),
-                end: ms(end), duration: ms(10))
+                probability: probability, isTrusted: trusted, isClean: clean, confidence: confidence,
+                levels: levels(index), end: ms(end), duration: ms(10))
             if let change = judge.take(evidence) { changes.append((change.stage, end)) }
         }
         return changes
@@ -286,6 +286,25 @@ struct BargeInJudgeTests {
         }
         var doubtful = try #require(BargeInJudge(.staged()))
         #expect(stages(&doubtful, blocks, trusted: false, levels: { _ in hiss(12, cancelled: 11) }).isEmpty)
+    }
+
+    @Test(
+        "Given a canceller that is not to be trusted and leaves nothing of the far end, when somebody speaks, then that ducks after 20 ms, and holds as late as ever"
+    )
+    func clean() throws {
+        let word = Array(repeating: Float(0.05), count: 4) + Array(repeating: 1, count: 300)
+        func held(_ clean: Bool) throws -> [(BargeInStage, Int)] {
+            var judge = try #require(BargeInJudge(.staged()))
+            return stages(&judge, word, trusted: false, clean: clean, levels: { near($0) })
+        }
+        let (doubtful, clean) = (try held(false), try held(true))
+        #expect(clean.first?.0 == .suspected && clean.first?.1 == 20)
+        #expect(doubtful.first?.0 == .suspected && doubtful.first?.1 == 120)
+        #expect(clean.dropFirst().map(\.0) == [.held, .confirmed])
+        #expect(clean.dropFirst().map(\.1) == doubtful.dropFirst().map(\.1))
+        // Nor does one block do with the network's word
+        var prompt = try #require(BargeInJudge(.staged()))
+        #expect(stages(&prompt, [0.9], trusted: false, clean: true, levels: { near($0) }).isEmpty)
     }
 
     @Test(

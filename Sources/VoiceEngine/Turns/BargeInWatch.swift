@@ -38,8 +38,8 @@ struct BargeInWatch: BitwiseCopyable {
         judge?.take(
             SpeechEvidence(
                 probability: block.probability, isTrusted: block.isEchoReady || silence >= Self.echoTail,
-                confidence: block.echoConfidence, levels: block.levels, end: block.end.sinceEpoch,
-                duration: block.duration))
+                isClean: block.isClean, confidence: block.echoConfidence, levels: block.levels,
+                end: block.end.sinceEpoch, duration: block.duration))
     }
 
     /// A recogniser has heard words.
@@ -66,6 +66,8 @@ struct NearEndBlock: BitwiseCopyable {
     var probability: Float
     /// Whether the echo canceller is to be trusted.
     var isEchoReady: Bool
+    /// Whether an answer may be ducked in any case; see `SpeechEvidence.isClean`.
+    var isClean: Bool
     /// How sure of that it is itself, 0...1; see `SpeechEvidence.confidence`.
     var echoConfidence: Float
     /// What its levels tell of where it comes from; nil where they were not measured.

@@ -130,7 +130,8 @@ struct MicrophonePath: ~Copyable {
         watch.take(
             NearEndBlock(
                 probability: muting.isSilent ? 0 : report.speechProbability ?? 0,
-                isEchoReady: nearEnd.readiness.isReady, echoConfidence: nearEnd.confidence,
+                isEchoReady: nearEnd.readiness.isReady, isClean: nearEnd.isClean,
+                echoConfidence: nearEnd.confidence,
                 levels: muting.isSilent ? nil : levels,
                 end: end.advanced(byFrames: -delay, sampleRate: 48_000),
                 frames: blockFrames), farEnds: &farEnds, events: &events)

@@ -77,6 +77,8 @@ package struct EchoReadinessJudge: BitwiseCopyable, Sendable {
 
     /// What is known.
     package private(set) var readiness = EchoReadiness()
+    /// Whether what is left shows nothing of the far end, whatever the canceller thinks of itself.
+    package private(set) var isClean = false
     private var floor = LevelFloor()
     private var noise = EchoReadinessJudge.usualNoise
     private var silentBlocks = 0
@@ -132,6 +134,7 @@ package struct EchoReadinessJudge: BitwiseCopyable, Sendable {
 
     private mutating func decide() {
         let share = readiness.evidence.cleanShare
+        isClean = share >= (isClean ? Self.trust.until : Self.trust.from)
         let agrees = opinion >= Self.agreement.from
         let objects = opinion < Self.agreement.until
         switch readiness.state {
