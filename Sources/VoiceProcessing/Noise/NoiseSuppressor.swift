@@ -120,12 +120,11 @@ package struct NoiseSuppressor: ~Copyable {
         precondition(block.count == sampleRate / 100, "a block is 10 ms")
         var suppression: Float = 0
         var noise: Float = 0
-        var octaves = (power: SIMD8<Float>(), noise: SIMD8<Float>())
+        var octaves = SIMD8<Float>()
         for start in stride(from: 0, to: block.count, by: frames.hop) {
             frames.analyse(block.span, from: start)
             noise = gatherPowers(isDamped: isDamped)
-            let hop = octavePowers
-            octaves = (octaves.power + 0.5 * hop.power, hop.noise)
+            octaves += 0.5 * byOctave { band in bandState[band].power }
             holdTransients()
             guard mode != .off else { continue }
             findGains()
@@ -135,7 +134,9 @@ package struct NoiseSuppressor: ~Copyable {
         splice.run(&block)
         return Evidence(
             noiseLevel: max(silenceLevel, decibelsFullScale(ofPower: noise * noiseScale)),
-            octaves: OctaveLevels(power: octaves.power * noiseScale, noise: octaves.noise * noiseScale),
+            octaves: OctaveLevels(
+                power: octaves * noiseScale,
+                noise: noiseScale * byOctave { band in bands.sum(of: tracker.power, in: band) }),
             clicking: transients.certainty,
             suppression: suppression)
     }
@@ -193,16 +194,14 @@ package struct NoiseSuppressor: ~Copyable {
         return tracker.power.sum
     }
 
-    /// Sums of the power spectrum and of the noise's, octave by octave.
-    private var octavePowers: (power: SIMD8<Float>, noise: SIMD8<Float>) {
-        var (power, noise) = (SIMD8<Float>(), SIMD8<Float>())
+    /// Sums of what each band has, octave by octave.
+    @inline(__always)
+    private func byOctave(_ value: (Int) -> Float) -> SIMD8<Float> {
+        var sums = SIMD8<Float>()
         for octave in 0..<octaveBands.count - 1 {
-            for band in octaveBands[octave]..<octaveBands[octave + 1] {
-                power[octave] += bandState[band].power
-                noise[octave] += bandState[band].noise
-            }
+            for band in octaveBands[octave]..<octaveBands[octave + 1] { sums[octave] += value(band) }
         }
-        return (power, noise)
+        return sums
     }
 
     /// SNRs before and after the observation.
