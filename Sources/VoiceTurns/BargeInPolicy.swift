@@ -33,9 +33,9 @@ public struct BargeInStages: BitwiseCopyable, Equatable, Sendable {
     /// the echo canceller is to be trusted: above 0 to 1. The detector is sure of a beginning 20 to 30 ms later.
     public var promptThreshold: Float = 0.3
     /// Sound of the near end of whatever kind after which the answer is ducked, where the echo canceller leaves nothing
-    /// of the far end: 10 to 500 ms; nil: only for speech. 20 ms later where it lies far below the echo. A word that begins with a
-    /// hiss is known for one 100 ms later, with its vowel. A sound that no speech follows is no reason to duck for the
-    /// next seconds.
+    /// of the far end: 10 to 500 ms; nil: only for speech. 20 ms later where it lies far below the echo. A word that
+    /// begins with a hiss is known for one 100 ms later, with its vowel. A sound that no speech follows is no reason to
+    /// duck for the next seconds.
     public var alertAfter: Duration? = .milliseconds(20)
     /// Speech after which the answer is ducked in any case, 10 to 500 ms.
     public var suspectAfter: Duration = .milliseconds(20)
