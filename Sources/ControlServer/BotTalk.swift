@@ -17,8 +17,8 @@ actor BotTalk {
     private var open: TurnID?
     private var recognising: Task<Void, Never>?
     private var speech: BotSpeech?
-    /// Of which it is not told yet how far they were heard: the present one, and those that were cut just now.
-    private var answers: [TurnID: SpokenAnswer] = [:]
+    /// Of which it is not told yet how far they were heard: the present one, and those that were cut just now, with why.
+    private var answers: [TurnID: (answer: SpokenAnswer, end: AnswerEnd)] = [:]
     private let pieceTime: Duration
 
     init(
@@ -47,8 +47,9 @@ actor BotTalk {
             case .answerCancelled(let turn, let reason):
                 if speech?.turn == turn { speech?.cancel() }
                 if open == turn { open = nil }
+                answers[turn]?.end = reason
                 // Of one that has not sounded nothing more is told.
-                if answers[turn]?.currentCaption?.isFinal == true { answered(turn, reason) }
+                if answers[turn]?.answer.currentCaption?.isFinal == true { answered(turn, reason) }
             case .answerEnded(let turn, let heard): answered(turn, heard.reason)
             default: break
             }
@@ -56,11 +57,13 @@ actor BotTalk {
         hearing.cancel()
         recognising?.cancel()
         speech?.cancel()
+        // Nor of one whose loudspeaker has gone with the conversation.
+        for (turn, last) in answers.sorted(by: { $0.key < $1.key }) { answered(turn, last.end) }
     }
 
     /// It is known how far an answer was heard.
     private func answered(_ turn: TurnID, _ end: AnswerEnd) {
-        guard let caption = answers.removeValue(forKey: turn)?.currentCaption else { return }
+        guard let caption = answers.removeValue(forKey: turn)?.answer.currentCaption else { return }
         tell(.answered(turn, SpokenText(said: caption.text, heard: caption.heard, end: end)))
     }
 
@@ -112,7 +115,7 @@ actor BotTalk {
                 throw ControlError(EngineError.turn(error))
             }
             if self.open == answer.turn { self.open = nil }
-            answers[answer.turn] = answer
+            answers[answer.turn] = (answer, .interrupted)
             speech = BotSpeech(answer, synthesiser, patience: pieceTime) { [tell] error in
                 tell(.failed(answer.turn, error))
             }

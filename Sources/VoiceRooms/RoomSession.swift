@@ -128,13 +128,24 @@ package struct RoomSession: Sendable {
     /// Has the next join ask for what `message` asks for.
     private mutating func rejoin(with message: RoomMessage) {
         switch message {
-        case .setRole(let role): request.role = role
+        case .setRole(let role): rejoin(as: role)
         // A join has no name to publish by: the stream is asked for again after it.
         case .publish(let stream, let policy, let name) where stream == grant?.streams.first:
             request.publishing = name.isEmpty ? policy : nil
-        case .unpublish(let stream) where stream == grant?.streams.first?.stream: request.publishing = nil
+        case .unpublish(let stream): rejoinWithout(stream)
         default: break
         }
+    }
+
+    /// Has the next join ask for this role. What is published in it is asked for by itself.
+    mutating func rejoin(as role: RoomRole) {
+        request.role = role
+        request.publishing = nil
+    }
+
+    /// Has the next join not publish this stream.
+    mutating func rejoinWithout(_ stream: StreamID) {
+        if stream == grant?.streams.first?.stream { request.publishing = nil }
     }
 
     /// Leaves the room. `RoomSessionEvent.ended` comes after the acknowledgement, or after `RoomTimers.closingTime`.

@@ -209,9 +209,11 @@ package struct BargeInJudge: BitwiseCopyable, Sendable {
         return retracted ? change : nil
     }
 
-    /// A recogniser has heard words: what is suspected or held is confirmed; nil where nothing is.
+    /// A recogniser has heard words: what is suspected or held is confirmed; nil where nothing is, or where a sound alone
+    /// raised the suspicion while the canceller is not to be trusted: what the recogniser hears may be the answer.
     package mutating func confirm(now: Duration) -> BargeInChange? {
         guard stage == .suspected || stage == .held else { return nil }
+        guard isTrusted || !alert.isRaised || speech >= stages.suspectAfter else { return nil }
         stage = .confirmed
         return BargeInChange(stage: .confirmed, speechStart: speechStart, decided: now)
     }

@@ -21,6 +21,19 @@ struct RoomMediaTests: RoomMediaTesting {
         #expect(confirmed.map(text) == ["send 500"])
     }
 
+    @Test("a microphone that was taken back while the join was on its way is not sent, and withdrawn again")
+    func takenBack() {
+        var media = RoomMedia(randomStart: 7)
+        #expect(media.publish(as: nil).isEmpty)
+        let actions = media.handle(.joined(grant(), RoomRoster([me])))
+        #expect(!actions.map(text).contains("publish 500"))
+        let begun = media.handle(.published(Self.own, PublishedStream(Self.ownStream)))
+        guard case .ask(.unpublish(Self.ownStream.stream))? = begun.first, begun.count == 1 else {
+            Issue.record("\(begun)")
+            return
+        }
+    }
+
     @Test("a volume holds for what a participant publishes later, and for nobody who comes after it")
     func volumes() {
         var media = joined([entry(1, "anna", publishes: false), entry(2, "ben")])

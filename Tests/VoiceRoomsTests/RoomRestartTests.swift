@@ -35,11 +35,13 @@ struct RoomRestartTests {
 
     /// What a participant asks for after it has come in, and how it is to be found by the next server.
     enum Wish: CaseIterable {
-        case toListen, toTalk, toBeSilent, toHaveAName, toBeInterrupted
+        case toListen, toTalk, toTalkUnheard, toBeSilent, toHaveAName, toBeInterrupted
 
         var start: (role: RoomRole, publishing: InterruptionPolicy?) {
             switch self {
             case .toTalk: (.listener, nil)
+            // Who only listens publishes nothing, whatever the join says; talking, they have not asked for it.
+            case .toTalkUnheard: (.listener, .publisher)
             case .toBeInterrupted: (.talker, nil)
             case .toListen, .toBeSilent, .toHaveAName: (.talker, .publisher)
             }
@@ -48,7 +50,7 @@ struct RoomRestartTests {
         func requests(_ stream: StreamAssignment) -> [RoomMessage] {
             switch self {
             case .toListen: [.setRole(.listener)]
-            case .toTalk: [.setRole(.talker)]
+            case .toTalk, .toTalkUnheard: [.setRole(.talker)]
             case .toBeSilent: [.unpublish(stream.stream)]
             // Streams have the name that they are published by.
             case .toHaveAName:
@@ -61,7 +63,7 @@ struct RoomRestartTests {
             switch self {
             case .toListen: (.listener, [])
             // By name it is published by whoever knows the name, after the join.
-            case .toTalk, .toBeSilent, .toHaveAName: (.talker, [])
+            case .toTalk, .toTalkUnheard, .toBeSilent, .toHaveAName: (.talker, [])
             case .toBeInterrupted: (.talker, [.anyone])
             }
         }

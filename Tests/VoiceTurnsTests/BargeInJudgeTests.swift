@@ -305,6 +305,13 @@ struct BargeInJudgeTests {
         // Nor does one block do with the network's word
         var prompt = try #require(BargeInJudge(.staged()))
         #expect(stages(&prompt, [0.9], trusted: false, clean: true, levels: { near($0) }).isEmpty)
+        // Nor do words that a recogniser hears meanwhile end the answer, which may be what it hears
+        for (trusted, stage) in [(false, nil), (true, BargeInStage.confirmed)] {
+            var noise = try #require(BargeInJudge(.staged()))
+            let ducked = stages(&noise, [0, 0], trusted: trusted, clean: true, levels: { near($0) })
+            #expect(ducked.map(\.0) == [.suspected])
+            #expect(noise.confirm(now: ms(30))?.stage == stage)
+        }
     }
 
     @Test(

@@ -99,8 +99,8 @@ typedef struct {
 void vk_estimate(const vk_path *path, float *real, float *imaginary, float *uncertainty) VK_SAFE;
 
 /// Kalman step: dw = constrain(variance * conj(x) * e * gain), w += dw, variance <- memory^2 (1 - variance |x|^2 gain / 2) variance +
-/// (1 - memory^2) |w|^2; output = sum over lanes of x * w afterwards, unless it is null. The constraint cuts the second half off each partition's impulse
-/// response. `tables` are those of vk_prepare_tables.
+/// (1 - memory^2) |w|^2; output = sum over lanes of x * w afterwards, unless it is null. The constraint cuts the second half off each
+/// partition's impulse response. `tables` are those of vk_prepare_tables.
 void vk_learn(
     const float *tables, const vk_path *path, const float *e_real, const float *e_imaginary, const float *gain, float memory, float *real,
     float *imaginary) VK_SAFE;

@@ -261,7 +261,9 @@ package struct RoomMedia {
     // MARK: What this engine publishes
 
     private mutating func beginOwn(_ stream: PublishedStream) -> [Action] {
-        beginOutgoing(stream) ?? send(stream)
+        if let begun = beginOutgoing(stream) { return begun }
+        // The microphone was taken back while the join that publishes it was on its way.
+        return publishes ? send(stream) : [.ask(.unpublish(stream.assignment.stream))]
     }
 
     private mutating func endOwn(_ stream: StreamID) -> [Action] { endOutgoing(stream) ?? stopSending() }

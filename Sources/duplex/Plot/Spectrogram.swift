@@ -43,7 +43,7 @@ struct Spectrogram {
         let block = shape.indices.map { start + $0 < samples.count ? samples[start + $0] * shape[$0] : 0 }
         let (real, imaginary) = transform.spectrum(of: block.span)
         return (0..<rows).map { row in
-            // In this order no number becomes the least
+            // In this order what is no number is drawn as silence.
             10 * log10(max(1e-20, real[row] * real[row] + imaginary[row] * imaginary[row]))
         }
     }
