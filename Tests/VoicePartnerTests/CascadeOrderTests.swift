@@ -82,12 +82,6 @@ struct CascadeOrderTests {
         Turn(id: id, start: end - .seconds(1), end: end, continued: nil)
     }
 
-    private func outputs(_ machine: inout CascadeMachine) -> [CascadeMachine.Output] {
-        var outputs: [CascadeMachine.Output] = []
-        while let output = machine.pollOutput() { outputs.append(output) }
-        return outputs
-    }
-
     @Test("what the app has said is spoken, although the turn before is still recognised, or its end comes behind it")
     func appSpeaksIntoRecognition() {
         for isEndLate in [false, true] {

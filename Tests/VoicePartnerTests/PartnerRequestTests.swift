@@ -8,12 +8,6 @@ struct PartnerRequestTests {
     private let first = TurnID(rawValue: 1)
     private let second = TurnID(rawValue: 2)
 
-    private func outputs(_ machine: inout CascadeMachine) -> [CascadeMachine.Output] {
-        var outputs: [CascadeMachine.Output] = []
-        while let output = machine.pollOutput() { outputs.append(output) }
-        return outputs
-    }
-
     @Test("a question that nobody spoke is answered, and what was under way is over and known to the next answer")
     func ask() {
         // Given an answer of which something was heard

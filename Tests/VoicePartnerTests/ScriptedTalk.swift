@@ -178,3 +178,10 @@ final class ScriptedTalk {
         return utterances[turn]
     }
 }
+
+/// All that a machine has to say now.
+func outputs(_ machine: inout CascadeMachine) -> [CascadeMachine.Output] {
+    var outputs: [CascadeMachine.Output] = []
+    while let output = machine.pollOutput() { outputs.append(output) }
+    return outputs
+}

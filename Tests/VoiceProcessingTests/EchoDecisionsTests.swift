@@ -7,13 +7,6 @@ import Testing
 struct EchoDecisionsTests {
     private static let rate = 16_000
 
-    private static func process(
-        _ backend: ProcessingBackend, _ microphone: [Float], _ far: [Float]
-    ) throws -> ProcessorRun {
-        let processor = try backend.makeProcessor(sampleRate: rate, settings: ProcessingSettings(echo: .soft))
-        return ProcessorRun(processor, capture: microphone, reference: far)
-    }
-
     /// dBFS over the fifth and sixth second.
     private static func level(_ samples: [Float]) -> Float { rms(samples[(4 * rate)..<(6 * rate)]) }
 
@@ -25,7 +18,8 @@ struct EchoDecisionsTests {
         microphone.replaceSubrange(
             (5 * Self.rate)..., with: echo(of: far, rate: Self.rate, delay: 2_560)[(5 * Self.rate)...])
         // When
-        let decisions = try Self.process(.native, microphone, far).reports.compactMap(\.echoDecisions)
+        let decisions = try ProcessorRun(.native, capture: microphone, reference: far).reports.compactMap(
+            \.echoDecisions)
         // Then the first move is to where the echo is, the next one follows the jump, and each has its peak
         #expect(decisions.count == 1_000)
         let moves = decisions.filter { $0.move != nil }
@@ -34,7 +28,10 @@ struct EchoDecisionsTests {
         #expect(abs((moves.last?.delay ?? 0) - (moves.first?.delay ?? 0) - 1_600) < 160, "seed \(seed)")
         #expect(moves.allSatisfy { $0.prominence > 6 }, "seed \(seed)")
         #expect(decisions[999].unexplained < 0.1, "seed \(seed)")
-        #expect(try Self.process(.bypass, microphone, far).reports.allSatisfy { $0.echoDecisions == nil })
+        #expect(
+            try ProcessorRun(.bypass, capture: microphone, reference: far).reports.allSatisfy {
+                $0.echoDecisions == nil
+            })
     }
 
     @Test("is the same where the linear stage alone is heard, which takes less away", arguments: cases([1, 2, 3]))
@@ -42,8 +39,8 @@ struct EchoDecisionsTests {
         let far = speech(seconds: 6, rate: Self.rate, seed: UInt64(seed))
         let microphone = sum(
             echo(of: far, rate: Self.rate, delay: 640), noise(seconds: 6, rate: Self.rate, seed: 9, level: -60))
-        let whole = try Self.process(.native, microphone, far)
-        let linear = try Self.process(.nativeLinear, microphone, far)
+        let whole = try ProcessorRun(.native, capture: microphone, reference: far)
+        let linear = try ProcessorRun(.nativeLinear, capture: microphone, reference: far)
         for (one, other) in zip(whole.reports, linear.reports) {
             #expect(one.echoDecisions?.move == other.echoDecisions?.move)
             #expect(one.echoDecisions?.unexplained == other.echoDecisions?.unexplained)

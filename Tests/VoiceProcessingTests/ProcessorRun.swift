@@ -19,6 +19,13 @@ struct ProcessorRun {
         }
     }
 
+    /// A backend by itself at 16 kHz, which cancels softly.
+    init(_ backend: ProcessingBackend, capture: [Float], reference: [Float]) throws {
+        let settings = ProcessingSettings(echo: .soft)
+        self.init(
+            try backend.makeProcessor(sampleRate: 16_000, settings: settings), capture: capture, reference: reference)
+    }
+
     /// The same, with `change` called before each block.
     init(
         _ processor: CaptureProcessor, capture: [Float], reference: [Float]? = nil, delay: Int = 0,

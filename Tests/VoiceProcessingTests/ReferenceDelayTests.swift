@@ -8,13 +8,6 @@ import Testing
 struct ReferenceDelayTests {
     private static let rate = 16_000
 
-    private static func run(
-        _ backend: ProcessingBackend, _ microphone: [Float], _ far: [Float]
-    ) throws -> ProcessorRun {
-        let processor = try backend.makeProcessor(sampleRate: rate, settings: ProcessingSettings(echo: .soft))
-        return ProcessorRun(processor, capture: microphone, reference: far)
-    }
-
     /// A far end, and its echo so many frames later, from 5 s on at another distance.
     private static func jump(from early: Int, to late: Int, seed: Int) -> (microphone: [Float], far: [Float]) {
         let far = speech(seconds: 9, rate: rate, seed: UInt64(seed))
@@ -31,7 +24,7 @@ struct ReferenceDelayTests {
         // Given a reference that is delayed by less than the lead, so that less is no other place to move it to
         let (microphone, far) = Self.jump(from: delays.from, to: delays.to, seed: seed)
         // When
-        let run = try Self.run(.nativeLinear, microphone, far)
+        let run = try ProcessorRun(.nativeLinear, capture: microphone, reference: far)
         // Then the echo is found where it is, and the linear stage cancels it as it does any
         let delay = try #require(run.reports.last?.echoDelay)
         #expect(abs(delay - delays.to) < 16, "seed \(seed)")
@@ -63,7 +56,7 @@ struct ReferenceDelayTests {
             drifting(echo(of: far, rate: Self.rate, delay: 400), ppm: 500),
             noise(seconds: 24, rate: Self.rate, seed: 9, level: -75))
         // When
-        let run = try Self.run(.nativeLinear, microphone, far)
+        let run = try ProcessorRun(.nativeLinear, capture: microphone, reference: far)
         // Then it is cancelled as an echo is that is far from there
         let range = (16 * Self.rate)..<microphone.count
         let removed = rms(microphone[range]) - rms(run.output[range])

@@ -66,7 +66,7 @@ struct NearEndBlock: BitwiseCopyable {
     var probability: Float
     /// Whether the echo canceller is to be trusted.
     var isEchoReady: Bool
-    /// Whether an answer may be ducked in any case; see `SpeechEvidence.isClean`.
+    /// Whether what is left shows nothing of the far end; see `SpeechEvidence.isClean`.
     var isClean: Bool
     /// How sure of that it is itself, 0...1; see `SpeechEvidence.confidence`.
     var echoConfidence: Float

@@ -29,7 +29,7 @@ struct NearEndEvidence: BitwiseCopyable {
 
     /// Whether what is left shows nothing of the far end, so that an answer may be ducked; see
     /// `SpeechEvidence.isClean`.
-    var isClean: Bool { readiness.isReady || judge.isClean }
+    var isClean: Bool { judge.isClean }
 
     /// How sure the canceller is of what it leaves, 0...1; 1 where it has no opinion.
     var confidence: Float { cancelsEcho ? judge.opinion : 1 }
