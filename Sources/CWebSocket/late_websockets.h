@@ -18,6 +18,7 @@
     FUNCTION(lws_create_context) \
     FUNCTION(lws_frame_is_binary) \
     FUNCTION(lws_get_context) \
+    FUNCTION(lws_get_socket_fd) \
     FUNCTION(lws_get_vhost_by_name) \
     FUNCTION(lws_get_vhost_listen_port) \
     FUNCTION(lws_hdr_copy) \
@@ -57,6 +58,7 @@ extern struct late_websockets late_websockets;
 #define lws_create_context late_websockets.lws_create_context
 #define lws_frame_is_binary late_websockets.lws_frame_is_binary
 #define lws_get_context late_websockets.lws_get_context
+#define lws_get_socket_fd late_websockets.lws_get_socket_fd
 #define lws_get_vhost_by_name late_websockets.lws_get_vhost_by_name
 #define lws_get_vhost_listen_port late_websockets.lws_get_vhost_listen_port
 #define lws_hdr_copy late_websockets.lws_hdr_copy

@@ -5,6 +5,7 @@
 #include <openssl/sha.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 enum {
     // Of the TLS handshake.
@@ -12,13 +13,14 @@ enum {
     // Sockets that have no place yet.
     STRANGERS = 64,
     PIECE = 4 << 10,
-    // How long what was sent may take after the end of a connection.
-    LINGER_SECONDS = 5,
+    // What the system keeps of what was sent to one, bytes (it takes twice as much); by itself it would keep megabytes.
+    SEND_BUFFER = 128 << 10,
 };
 
 typedef struct {
     struct lws *wsi;
-    bool is_ending, is_paused;
+    // `is_waiting` for WRITABLE.
+    bool is_ending, is_paused, is_waiting;
 } connection;
 
 struct dv_stream {
@@ -28,7 +30,7 @@ struct dv_stream {
     connection connections[DV_STREAM_CONNECTIONS];
     struct lws_protocols protocols[2];
     lws_sorted_usec_list_t tick;
-    uint16_t port;
+    uint16_t port, stall_seconds;
 };
 
 static int tell(dv_stream *stream, dv_stream_event event) {
@@ -42,6 +44,13 @@ static connection *connection_of(dv_stream *stream, struct lws *wsi) {
 }
 
 static uint32_t number_of(const dv_stream *stream, const connection *c) { return (uint32_t)(c - stream->connections); }
+
+// Has WRITABLE come. Who takes nothing for long is given up.
+static void wait_for_writable(const dv_stream *stream, connection *c) {
+    if (!c->is_waiting) lws_set_timeout(c->wsi, PENDING_TIMEOUT_USER_OK, stream->stall_seconds);
+    c->is_waiting = true;
+    lws_callback_on_writable(c->wsi);
+}
 
 static void tick(lws_sorted_usec_list_t *list) {
     dv_stream *stream = lws_container_of(list, dv_stream, tick);
@@ -63,6 +72,8 @@ static int handle(struct lws *wsi, enum lws_callback_reasons reason, void *user,
             }
             c->wsi = wsi;
             lws_set_timeout(wsi, NO_PENDING_TIMEOUT, 0);
+            const int kept = SEND_BUFFER;
+            setsockopt(lws_get_socket_fd(wsi), SOL_SOCKET, SO_SNDBUF, &kept, sizeof kept);
             return tell(stream, (dv_stream_event){.kind = DV_STREAM_OPENED, .connection = number_of(stream, c)});
         case LWS_CALLBACK_RAW_RX:
             if (!c) return -1;
@@ -77,6 +88,8 @@ static int handle(struct lws *wsi, enum lws_callback_reasons reason, void *user,
                        : 0;
         case LWS_CALLBACK_RAW_WRITEABLE:
             if (!c) return 0;
+            c->is_waiting = false;
+            lws_set_timeout(wsi, NO_PENDING_TIMEOUT, 0);
             // Called when all that was sent is with the system.
             if (c->is_ending) return -1;
             return tell(stream, (dv_stream_event){.kind = DV_STREAM_WRITABLE, .connection = number_of(stream, c)}) ? -1
@@ -98,6 +111,7 @@ dv_stream *dv_stream_listen(const dv_web_server *options, dv_stream_handler hand
     if (!stream) return NULL;
     stream->handler = handler;
     stream->owner = owner;
+    stream->stall_seconds = options->stall_seconds;
     stream->protocols[0] = (struct lws_protocols){.name = "stream", .callback = handle, .rx_buffer_size = PIECE};
     struct lws_context_creation_info info = {
         .port = options->port,
@@ -143,7 +157,7 @@ bool dv_stream_send(dv_stream *stream, uint32_t number, const uint8_t *bytes, si
 }
 
 void dv_stream_request_writable(dv_stream *stream, uint32_t number) {
-    if (stream->connections[number].wsi) lws_callback_on_writable(stream->connections[number].wsi);
+    if (stream->connections[number].wsi) wait_for_writable(stream, &stream->connections[number]);
 }
 
 void dv_stream_set_reading(dv_stream *stream, uint32_t number, bool is_reading) {
@@ -157,9 +171,7 @@ void dv_stream_end(dv_stream *stream, uint32_t number) {
     connection *c = &stream->connections[number];
     if (!c->wsi || c->is_ending) return;
     c->is_ending = true;
-    // Who reads nothing is not waited for.
-    lws_set_timeout(c->wsi, PENDING_TIMEOUT_USER_OK, LINGER_SECONDS);
-    lws_callback_on_writable(c->wsi);
+    wait_for_writable(stream, c);
 }
 
 void dv_stream_free(dv_stream *stream) {

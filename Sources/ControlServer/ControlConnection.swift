@@ -54,6 +54,13 @@ final class ControlConnection: StreamHandler {
         }
     }
 
+    func sent() {
+        state.withLock { state in
+            state.connection.handleSent(now: ControlServer.now)
+            carryOut(&state)
+        }
+    }
+
     func tick() {
         state.withLock { state in
             state.connection.handleTimeout(now: ControlServer.now)
@@ -106,7 +113,7 @@ final class ControlConnection: StreamHandler {
     private func respond(_ response: HTTPResponse) {
         state.withLock { state in
             guard !state.isOver else { return }
-            state.connection.respond(response, now: ControlServer.now)
+            state.connection.respond(response)
             carryOut(&state)
         }
     }

@@ -17,6 +17,8 @@ struct ListeningPlace: Sendable {
     var toldHeader: String?
     /// Seconds within which a message must be complete; 0 for no limit.
     var messageSeconds: UInt16 = 0
+    /// Seconds within which a client of a stream must take some of what is sent.
+    var stallSeconds: UInt16 = 0
 
     /// The place as C has it, during the call.
     func withOptions<Outcome>(_ body: (UnsafePointer<dv_web_server>) -> Outcome) -> Outcome {
@@ -25,6 +27,7 @@ struct ListeningPlace: Sendable {
             unsafe options.interface = texts[0]
             unsafe options.port = port
             unsafe options.message_seconds = messageSeconds
+            unsafe options.stall_seconds = stallSeconds
             unsafe options.certificate = texts[1]
             unsafe options.private_key = texts[2]
             unsafe options.key = texts[3]

@@ -8,6 +8,8 @@ internal import VoiceRealtime
 package protocol StreamHandler: AnyObject, Sendable {
     /// Bytes came, as many as there were. False where the connection is to end at once.
     func received(_ bytes: [UInt8]) -> Bool
+    /// All that was queued is with the system.
+    func sent()
     /// Called once a second.
     func tick()
     /// It is gone. Nothing is called any more.
@@ -19,6 +21,10 @@ package final class StreamLink: Sendable {
     private struct State {
         var outgoing = FIFOQueue<[UInt8]>()
         var outgoingBytes = 0
+        /// Of the first one of `outgoing`, what was taken.
+        var takenBytes = 0
+        /// Until it is known that all is with the system.
+        var isSending = false
         var reads = true
         var isEnding = false
         var isOver = false
@@ -26,6 +32,8 @@ package final class StreamLink: Sendable {
 
     /// Bytes that wait to be sent; behind it the connection is given up.
     package static let longestQueue = 8 << 20
+    /// What is given to the system at once, bytes: whoever takes one of these in time is waited for.
+    private static let piece = 64 << 10
 
     private let state = Mutex(State())
     private let wake: @Sendable () -> Void
@@ -42,6 +50,7 @@ package final class StreamLink: Sendable {
                 state.outgoing = FIFOQueue()
                 return false
             }
+            state.isSending = true
             state.outgoing.append(bytes)
             state.outgoingBytes += bytes.count
             return true
@@ -63,14 +72,24 @@ package final class StreamLink: Sendable {
     }
 
     fileprivate var orders: (sends: Bool, reads: Bool, ends: Bool) {
-        state.withLock { (!$0.outgoing.isEmpty, $0.reads, $0.isEnding && $0.outgoing.isEmpty) }
+        state.withLock { ($0.isSending, $0.reads, $0.isEnding && !$0.isSending) }
     }
 
-    fileprivate func nextOutgoing() -> [UInt8]? {
+    /// The next bytes to send; nil where all are with the system.
+    fileprivate func nextOutgoing() -> ArraySlice<UInt8>? {
         state.withLock { state in
-            guard let bytes = state.outgoing.popFirst() else { return nil }
-            state.outgoingBytes -= bytes.count
-            return bytes
+            guard let bytes = state.outgoing.first else {
+                state.isSending = false
+                return nil
+            }
+            let piece = bytes.dropFirst(state.takenBytes).prefix(Self.piece)
+            state.takenBytes += piece.count
+            state.outgoingBytes -= piece.count
+            if state.takenBytes == bytes.count {
+                _ = state.outgoing.popFirst()
+                state.takenBytes = 0
+            }
+            return piece
         }
     }
 
@@ -89,14 +108,16 @@ package final class StreamServer: Sendable {
     ///   - interface: the address, such as 127.0.0.1.
     ///   - port: 0 for any that is free.
     ///   - certificate: a PEM file, for TLS, with `privateKey`.
+    ///   - stallSeconds: who takes nothing of what is sent for so long is given up.
     ///   - accept: takes a connection; called on the server's thread.
     package init(
         interface: String, port: UInt16, certificate: String? = nil, privateKey: String? = nil,
-        accept: @escaping @Sendable (StreamLink) -> any StreamHandler
+        stallSeconds: UInt16 = 20, accept: @escaping @Sendable (StreamLink) -> any StreamHandler
     ) throws(WebSocketFailure) {
         let loop = StreamLoop(accept: accept)
         let place = ListeningPlace(
-            interface: interface, port: port, certificate: certificate, privateKey: privateKey)
+            interface: interface, port: port, certificate: certificate, privateKey: privateKey,
+            stallSeconds: stallSeconds)
         let server = try ServerThread(name: "dv-stream") { started in
             unsafe loop.run(
                 { handler, owner in unsafe place.withOptions { unsafe dv_stream_listen($0, handler, owner) } },
@@ -185,7 +206,11 @@ private final class StreamLoop: Sendable {
             let bytes = unsafe [UInt8](UnsafeBufferPointer(start: event.bytes, count: event.count))
             guard let connection, connection.handler.received(bytes) else { return 1 }
         case DV_STREAM_WRITABLE:
-            guard let bytes = connection?.link.nextOutgoing(), let stream = unsafe stream else { break }
+            guard let connection, let stream = unsafe stream else { break }
+            guard let bytes = connection.link.nextOutgoing() else {
+                connection.handler.sent()
+                break
+            }
             let isSent = unsafe bytes.withUnsafeBufferPointer {
                 unsafe dv_stream_send(stream, number, $0.baseAddress, $0.count)
             }

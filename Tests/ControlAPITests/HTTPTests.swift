@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import VoiceDialog
 
@@ -24,13 +25,16 @@ struct Exchange {
         poll(now: now, answers: answers)
     }
 
-    mutating func poll(now: Duration = .zero, answers: Bool = true) {
+    /// - Parameter takes: what is sent leaves at once.
+    mutating func poll(now: Duration = .zero, answers: Bool = true, takes: Bool = true) {
         while let output = connection.pollOutput() {
             switch output {
-            case .send(let bytes): sent += String(decoding: bytes, as: UTF8.self)
+            case .send(let bytes):
+                sent += String(decoding: bytes, as: UTF8.self)
+                if takes { connection.handleSent(now: now) }
             case .request(let request):
                 requests.append(request)
-                if answers { connection.respond(HTTPResponse(200, ["ok": true]), now: now) }
+                if answers { connection.respond(HTTPResponse(200, ["ok": true])) }
             case .message(let bytes): messages.append(String(decoding: bytes, as: UTF8.self))
             case .end: isOver = true
             }
@@ -66,9 +70,26 @@ struct HTTPTests {
         var exchange = Exchange()
         exchange.take(Self.get + Self.get, answers: false)
         #expect(exchange.requests.count == 1 && !exchange.connection.wantsInput)
-        exchange.connection.respond(HTTPResponse(204), now: .zero)
+        exchange.connection.respond(HTTPResponse(204))
+        exchange.poll(answers: false, takes: false)
+        #expect(exchange.requests.count == 1 && !exchange.connection.wantsInput, "the answer has not left")
+        exchange.connection.handleSent(now: .zero)
         exchange.poll(answers: false)
         #expect(exchange.requests.count == 2)
+    }
+
+    @Test("Given requests without a key behind each other, then who takes no refusal has one and no more")
+    func refusals() {
+        var exchange = Exchange()
+        exchange.connection = HTTPConnection(now: .zero, admit: { _ in .refuse(ControlError.unauthorised.response) }) {
+            ControlError($0).response
+        }
+        _ = exchange.connection.receive(Array(String(repeating: Self.get, count: 300).utf8), now: .zero)
+        exchange.poll(takes: false)
+        #expect(exchange.sent.components(separatedBy: "HTTP/1.1 401 ").count == 2 && !exchange.connection.wantsInput)
+        exchange.connection.handleSent(now: .zero)
+        exchange.poll()
+        #expect(exchange.sent.components(separatedBy: "HTTP/1.1 401 ").count == 301 && !exchange.isOver)
     }
 
     @Test(

@@ -36,6 +36,8 @@ struct StreamServerLiveTests {
             return true
         }
 
+        func sent() {}
+
         func tick() { log.count { $0.ticks += 1 } }
 
         func ended() {
@@ -137,7 +139,7 @@ struct StreamServerLiveTests {
     func bounded() async throws {
         let links = Mutex<[StreamLink]>([])
         let log = Log()
-        let server = try StreamServer(interface: "127.0.0.1", port: 0) { link in
+        let server = try StreamServer(interface: "127.0.0.1", port: 0, stallSeconds: 1) { link in
             links.withLock { $0.append(link) }
             return Echo(link, log)
         }
@@ -152,6 +154,39 @@ struct StreamServerLiveTests {
         #expect(!link.send([1]))
         while log.counts.ended < 1 { try await Task.sleep(for: .milliseconds(2)) }
         close(connection.descriptor)
+        withExtendedLifetime(server) {}
+    }
+
+    @Test(
+        "Given clients that stop reading, one at its end and one before it, then they are given up; a slow one gets all"
+    )
+    func stalled() async throws {
+        let log = Log()
+        let links = Mutex<[StreamLink]>([])
+        // More than the sockets hold.
+        let sent = 6 << 20
+        let server = try StreamServer(interface: "127.0.0.1", port: 0, stallSeconds: 2) { link in
+            for _ in 0..<96 { link.send([UInt8](repeating: 7, count: sent / 96)) }
+            links.withLock {
+                $0.append(link)
+                if $0.count > 1 { link.end() }
+            }
+            return Echo(link, log)
+        }
+        let stalled = try (0..<2).map { _ in try RawConnection(port: server.port) }
+        let slow = try RawConnection(port: server.port)
+        let received = await Self.onThread {
+            var count = 0
+            while case let piece = slow.read(), !piece.isEmpty {
+                count += piece.count
+                usleep(3_000)
+            }
+            return count
+        }
+        #expect(received == sent)
+        while log.counts.ended < 3 { try await Task.sleep(for: .milliseconds(2)) }
+        #expect(!links.withLock { $0[0].send([1]) }, "it was not asked to end")
+        for connection in stalled + [slow] { close(connection.descriptor) }
         withExtendedLifetime(server) {}
     }
 }

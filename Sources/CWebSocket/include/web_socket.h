@@ -79,7 +79,8 @@ typedef struct {
 
 typedef struct {
     const char *interface;
-    uint16_t port, message_seconds;
+    // `stall_seconds` is of a dv_stream.
+    uint16_t port, message_seconds, stall_seconds;
     // PEM; NULL for no TLS.
     const char *certificate, *private_key;
     // What clients must bring as "Authorization: Bearer KEY"; NULL for nothing, and then pages of other hosts are refused.

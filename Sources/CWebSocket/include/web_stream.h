@@ -16,7 +16,7 @@ typedef enum {
     DV_STREAM_OPENED,
     // `bytes` came; the handler returns nonzero to have the connection ended.
     DV_STREAM_RECEIVED,
-    // More can be sent.
+    // All that was sent is with the system; more can be sent.
     DV_STREAM_WRITABLE,
     DV_STREAM_CLOSED,
     // dv_stream_wake was called.
@@ -35,6 +35,7 @@ typedef struct {
 typedef int (*dv_stream_handler)(void *owner, const dv_stream_event *event);
 
 // Listens; NULL where the system or the certificate refuses. Of `options`, `message_seconds` and `key` are not looked at.
+// Who takes nothing of what is sent for `stall_seconds` is given up.
 dv_stream *dv_stream_listen(const dv_web_server *options, dv_stream_handler handler, void *owner);
 
 uint16_t dv_stream_port(const dv_stream *stream);

@@ -11,10 +11,10 @@ package enum HTTPAdmission: Sendable {
 /// One connection of a client (RFC 9112), which may become a WebSocket (RFC 6455): bytes and time in, bytes and whole
 /// requests out.
 ///
-///     bytes ─► head ─► admission ─► body ─► request ─► respond ─► bytes      the next request waits for the answer to the one before
+///     bytes ─► head ─► admission ─► body ─► request ─► respond ─► bytes      the next request waits until this answer has been sent
 ///                                              └─► upgrade ─► text messages
 ///
-/// Pure. Memory is bounded by a head, an admitted body and a message; what comes meanwhile is not to be read
+/// Pure. Memory is bounded by a head, an admitted body, an answer and a message; what comes meanwhile is not to be read
 /// (``wantsInput``).
 package struct HTTPConnection: Sendable {
     package enum Output: Equatable, Sendable {
@@ -42,6 +42,8 @@ package struct HTTPConnection: Sendable {
         case body(HTTPHead)
         /// A request is out; what answers it comes.
         case answering(keepsAlive: Bool)
+        /// An answer is on its way: who takes none is not answered again.
+        case sending(keepsAlive: Bool)
         case webSocket
         case over
     }
@@ -74,7 +76,7 @@ package struct HTTPConnection: Sendable {
     /// Whether more should be read.
     package var wantsInput: Bool {
         switch state {
-        case .answering: false
+        case .answering, .sending: false
         default: true
         }
     }
@@ -91,13 +93,24 @@ package struct HTTPConnection: Sendable {
     }
 
     /// Answers the request that is out.
-    package mutating func respond(_ response: HTTPResponse, now: Duration) {
+    package mutating func respond(_ response: HTTPResponse) {
         guard case .answering(let keepsAlive) = state else { return }
-        outputs.append(.send(response.encoded(keepsAlive: keepsAlive)))
+        send(response, keepsAlive: keepsAlive)
+    }
+
+    /// To be called when all that was sent has left.
+    package mutating func handleSent(now: Duration) {
+        guard case .sending(let keepsAlive) = state else { return }
         guard keepsAlive else { return finish() }
         state = .head
         nextTimeout = now + Self.idleTime
         advance(now: now)
+    }
+
+    private mutating func send(_ response: HTTPResponse, keepsAlive: Bool) {
+        outputs.append(.send(response.encoded(keepsAlive: keepsAlive)))
+        state = .sending(keepsAlive: keepsAlive)
+        nextTimeout = nil
     }
 
     /// Makes it a WebSocket.
@@ -181,7 +194,7 @@ package struct HTTPConnection: Sendable {
                 state = .answering(keepsAlive: head.keepsAlive)
                 outputs.append(.request(request))
             case .webSocket: return read(now: now)
-            case .answering: return
+            case .answering, .sending: return
             case .over:
                 pending = []
                 return
@@ -203,8 +216,7 @@ package struct HTTPConnection: Sendable {
         case .refuse(let response):
             // What has no body leaves the connection as it was.
             guard head.contentLength == 0, head.keepsAlive else { return refuse(response) }
-            outputs.append(.send(response.encoded(keepsAlive: true)))
-            nextTimeout = now + Self.idleTime
+            send(response, keepsAlive: true)
         }
     }
 

@@ -55,7 +55,9 @@ private func exchange(_ bytes: [UInt8], pieces: Int) {
         start = end
         while let output = connection.pollOutput() {
             switch output {
-            case .send(let bytes): precondition(bytes.count < 100_000)
+            case .send(let bytes):
+                precondition(bytes.count < 100_000)
+                connection.handleSent(now: .zero)
             case .message(let bytes): precondition(bytes.count <= WebSocketReader.limit)
             case .end: precondition(connection.nextTimeout == nil)
             case .request(let request): answer(request, &connection)
@@ -69,10 +71,10 @@ private func answer(_ request: HTTPRequest, _ connection: inout HTTPConnection) 
         let asked = try ControlRequest(request)
         precondition(request.body.count <= asked.operation.bodyLimit)
         guard request.head.webSocketKey == nil else { return connection.upgrade(accept: "x", now: .zero) }
-        connection.respond(HTTPResponse(asked.operation.success.status), now: .zero)
+        connection.respond(HTTPResponse(asked.operation.success.status))
     } catch {
         precondition((400...431).contains(error.status))
-        connection.respond(error.response, now: .zero)
+        connection.respond(error.response)
     }
 }
 
