@@ -2,6 +2,7 @@
 #include "late_websockets.h"
 #include "web_socket.h"
 
+#include <netinet/in.h>
 #include <openssl/sha.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +46,23 @@ static connection *connection_of(dv_stream *stream, struct lws *wsi) {
 
 static uint32_t number_of(const dv_stream *stream, const connection *c) { return (uint32_t)(c - stream->connections); }
 
+static uint64_t site_of(int socket) {
+    union {
+        struct sockaddr any;
+        struct sockaddr_in v4;
+        struct sockaddr_in6 v6;
+    } peer = {0};
+    socklen_t length = sizeof peer;
+    uint64_t site = 0;
+    getpeername(socket, &peer.any, &length);
+    const uint8_t *v6 = peer.v6.sin6_addr.s6_addr;
+    if (peer.any.sa_family == AF_INET) memcpy(&site, &peer.v4.sin_addr, 4);
+    // A socket for both has IPv4 addresses as the last bytes of IPv6 ones.
+    else if (peer.any.sa_family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(&peer.v6.sin6_addr)) memcpy(&site, v6 + 12, 4);
+    else if (peer.any.sa_family == AF_INET6) memcpy(&site, v6, 8);
+    return site;
+}
+
 // Has WRITABLE come. Who takes nothing for long is given up.
 static void wait_for_writable(const dv_stream *stream, connection *c) {
     if (!c->is_waiting) lws_set_timeout(c->wsi, PENDING_TIMEOUT_USER_OK, stream->stall_seconds);
@@ -65,6 +83,7 @@ static int handle(struct lws *wsi, enum lws_callback_reasons reason, void *user,
     connection *c = wsi ? connection_of(stream, wsi) : NULL;
     switch (reason) {
         case LWS_CALLBACK_RAW_ADOPT:
+            if (!connection_of(stream, NULL)) tell(stream, (dv_stream_event){.kind = DV_STREAM_FULL});
             c = connection_of(stream, NULL);
             if (!c) {
                 lws_set_timeout(wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_ASYNC);
@@ -74,7 +93,11 @@ static int handle(struct lws *wsi, enum lws_callback_reasons reason, void *user,
             lws_set_timeout(wsi, NO_PENDING_TIMEOUT, 0);
             const int kept = SEND_BUFFER;
             setsockopt(lws_get_socket_fd(wsi), SOL_SOCKET, SO_SNDBUF, &kept, sizeof kept);
-            return tell(stream, (dv_stream_event){.kind = DV_STREAM_OPENED, .connection = number_of(stream, c)});
+            return tell(stream, (dv_stream_event){
+                                    .kind = DV_STREAM_OPENED,
+                                    .connection = number_of(stream, c),
+                                    .site = site_of(lws_get_socket_fd(wsi)),
+                                });
         case LWS_CALLBACK_RAW_RX:
             if (!c) return -1;
             if (c->is_ending) return 0;
@@ -172,6 +195,11 @@ void dv_stream_end(dv_stream *stream, uint32_t number) {
     if (!c->wsi || c->is_ending) return;
     c->is_ending = true;
     wait_for_writable(stream, c);
+}
+
+void dv_stream_drop(dv_stream *stream, uint32_t number) {
+    struct lws *wsi = stream->connections[number].wsi;
+    if (wsi) lws_set_timeout(wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_SYNC);
 }
 
 void dv_stream_free(dv_stream *stream) {

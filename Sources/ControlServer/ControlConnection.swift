@@ -17,24 +17,24 @@ final class ControlConnection: StreamHandler {
     private let gate: Gatekeeper
     private let state: Mutex<State>
 
-    init(_ link: StreamLink, _ desk: ControlDesk, _ gate: Gatekeeper) {
+    init(_ link: StreamLink, _ desk: ControlDesk, _ gate: Gatekeeper, _ places: RequestPlaces) {
         self.link = link
         self.desk = desk
         self.gate = gate
         let connection = HTTPConnection(now: ControlServer.now) { head in
-            Self.admit(head, gate)
+            Self.admit(head, gate, places)
         } fault: { fault in
             ControlError(fault).response
         }
         state = Mutex(State(connection: connection))
     }
 
-    private static func admit(_ head: HTTPHead, _ gate: Gatekeeper) -> HTTPAdmission {
+    private static func admit(_ head: HTTPHead, _ gate: Gatekeeper, _ places: RequestPlaces) -> HTTPAdmission {
         do throws(ControlError) {
             try gate.checkOrigin(head)
             let (operation, _) = try ControlRequest.operation(head)
-            if !operation.isOpen { _ = try gate.client(head) }
-            return .accept(bodyLimit: operation.bodyLimit)
+            let place = operation.isOpen ? nil : try places.take(gate.client(head))
+            return .accept(bodyLimit: operation.bodyLimit, place: place)
         } catch {
             var response = error.response
             if error.status == 405 {
@@ -91,6 +91,7 @@ final class ControlConnection: StreamHandler {
             }
         }
         link.setReading(state.connection.wantsInput)
+        link.setStanding(state.connection.isBusy ? .busy : state.connection.isKnown ? .idle : .stranger)
     }
 
     // MARK: Answers

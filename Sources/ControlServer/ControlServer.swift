@@ -23,11 +23,12 @@ package final class ControlServer: Sendable {
     ) throws(WebSocketFailure) {
         let desk = ControlDesk(configuration, tell: tell)
         let gate = Gatekeeper(configuration.clients, hosts: configuration.hosts)
+        let places = RequestPlaces()
         server = try StreamServer(
             interface: configuration.interface, port: configuration.port, certificate: configuration.certificate,
             privateKey: configuration.privateKey
         ) { link in
-            ControlConnection(link, desk, gate)
+            ControlConnection(link, desk, gate, places)
         }
         port = server.port
         self.desk = desk

@@ -16,6 +16,16 @@ package protocol StreamHandler: AnyObject, Sendable {
     func ended()
 }
 
+/// Which connection of a ``StreamServer`` gives way where there is no place for a newcomer: one of the least.
+package enum StreamStanding: Comparable, Sendable {
+    /// Nothing is known of its peer.
+    case stranger
+    /// Its peer is known, and wants nothing at the moment.
+    case idle
+    /// It gives way to nobody.
+    case busy
+}
+
 /// One connection of a ``StreamServer``, for sending. Methods may be called from any thread.
 package final class StreamLink: Sendable {
     private struct State {
@@ -28,6 +38,7 @@ package final class StreamLink: Sendable {
         var reads = true
         var isEnding = false
         var isOver = false
+        var standing = StreamStanding.stranger
     }
 
     /// Bytes that wait to be sent; behind it the connection is given up.
@@ -71,6 +82,11 @@ package final class StreamLink: Sendable {
         wake()
     }
 
+    /// What it counts for, a stranger's until this is called.
+    package func setStanding(_ standing: StreamStanding) { state.withLock { $0.standing = standing } }
+
+    fileprivate var standing: StreamStanding { state.withLock { $0.standing } }
+
     fileprivate var orders: (sends: Bool, reads: Bool, ends: Bool) {
         state.withLock { ($0.isSending, $0.reads, $0.isEnding && !$0.isSending) }
     }
@@ -97,6 +113,7 @@ package final class StreamLink: Sendable {
 }
 
 /// A server of byte streams on a thread of its own, for up to 64 connections, with TLS where it is given a certificate.
+/// Where there are as many, a newcomer has the place of one that may give way (``StreamStanding``), if there is one.
 /// Letting it go closes all, and waits for its thread.
 package final class StreamServer: Sendable {
     /// Where it listens.
@@ -143,8 +160,18 @@ package final class StreamServer: Sendable {
 /// The thread of a ``StreamServer``.
 @safe
 private final class StreamLoop: Sendable {
+    private struct Connection {
+        var link: StreamLink
+        var handler: any StreamHandler
+        /// Where its peer is, as dv_stream tells it.
+        var site: UInt64
+        /// How many came before it.
+        var order: UInt64
+    }
+
     private struct State {
-        var connections: [UInt32: (link: StreamLink, handler: any StreamHandler)] = [:]
+        var connections: [UInt32: Connection] = [:]
+        var accepted: UInt64 = 0
         var isStopping = false
         /// While there is one, other threads may wake it.
         var isRunning = false
@@ -198,10 +225,16 @@ private final class StreamLoop: Sendable {
         let number = unsafe event.connection
         let connection = state.withLock { $0.connections[number] }
         switch unsafe event.kind {
+        case DV_STREAM_FULL:
+            if let number = leastNeeded, let stream = unsafe stream { unsafe dv_stream_drop(stream, number) }
         case DV_STREAM_OPENED:
             let link = StreamLink { [weak self] in self?.wake() }
             let handler = accept(link)
-            state.withLock { $0.connections[number] = (link, handler) }
+            let site = unsafe event.site
+            state.withLock { state in
+                state.connections[number] = Connection(link: link, handler: handler, site: site, order: state.accepted)
+                state.accepted += 1
+            }
         case DV_STREAM_RECEIVED:
             let bytes = unsafe [UInt8](UnsafeBufferPointer(start: event.bytes, count: event.count))
             guard let connection, connection.handler.received(bytes) else { return 1 }
@@ -224,6 +257,17 @@ private final class StreamLoop: Sendable {
         }
         followOrders()
         return 0
+    }
+
+    /// The connection that gives way to a newcomer: of those of the least standing the oldest of the place that most of
+    /// them come from, so that whoever makes many pushes out his own. Nil where all are busy.
+    private var leastNeeded: UInt32? {
+        let all = state.withLock { $0.connections }.map { (number: $0, at: $1, standing: $1.link.standing) }
+        guard let least = all.map(\.standing).min(), least < .busy else { return nil }
+        let candidates = all.filter { $0.standing == least }
+        let counts = Dictionary(candidates.map { ($0.at.site, 1) }, uniquingKeysWith: +)
+        let most = counts.values.max()
+        return candidates.filter { counts[$0.at.site] == most }.min { $0.at.order < $1.at.order }?.number
     }
 
     private func followOrders() {

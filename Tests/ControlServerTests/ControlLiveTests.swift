@@ -84,10 +84,50 @@ struct ControlLiveTests {
             let answers = try await stage.anna.raw(Array(text.utf8))
             #expect(answers.map(\.status) == statuses, "\(text.prefix(60))")
         }
-        // Those who say nothing keep nobody out for longer than a head may take.
-        let silent = try (0..<40).map { _ in try WebSocketClientOfNothing(port: stage.server.port) }
+        await stage.server.stop()
+    }
+
+    @Test("Given as many connections as there may be, without a key or of one client at rest, then others are served")
+    func crowd() async throws {
+        let stage = try Stage()
+        /// So many connections, each of which has had an answer of this status.
+        func hold(_ status: Int, _ text: String) throws -> [OpenConnection] {
+            try (0..<64).map { _ in
+                let connection = try OpenConnection(port: stage.server.port)
+                connection.say(text)
+                #expect(connection.answer().hasPrefix("HTTP/1.1 \(status) "))
+                return connection
+            }
+        }
+        let get = "GET /v1/status HTTP/1.1\r\nHost: localhost\r\n"
+        let silent = try (0..<64).map { _ in try OpenConnection(port: stage.server.port) }
         #expect(try await stage.anna.ask("GET", "/v1/status").status == 200)
-        withExtendedLifetime(silent) {}
+        let strangers = try hold(401, get + "\r\n")
+        for _ in 0..<3 { #expect(try await stage.anna.ask("GET", "/v1/status").status == 200) }
+        let annas = try hold(200, get + "Authorization: Bearer key-of-anna-0001\r\n\r\n")
+        for _ in 0..<3 { #expect(try await stage.ben.ask("GET", "/v1/status").status == 200) }
+        withExtendedLifetime((silent, strangers, annas)) {}
+        await stage.server.stop()
+    }
+
+    @Test(
+        "Given more requests of one client at once than it may have, then those beyond are told so, and others served")
+    func places() async throws {
+        let stage = try Stage()
+        let session = try await stage.anna.makeSession()
+        _ = try await stage.anna.event(session, "ready")
+        let wait = "GET /v1/sessions/\(session)/events?after=1000000&wait=4 HTTP/1.1\r\nHost: localhost\r\n"
+        let waiting = try (0..<RequestPlaces.limit + 6).map { _ in
+            let connection = try OpenConnection(port: stage.server.port)
+            connection.say(wait + "Authorization: Bearer key-of-anna-0001\r\n\r\n")
+            return connection
+        }
+        #expect(try await stage.ben.ask("GET", "/v1/status").status == 200)
+        let answers = waiting.map { $0.answer() }
+        #expect(answers.count { $0.hasPrefix("HTTP/1.1 200 ") } == RequestPlaces.limit)
+        #expect(answers.count { $0.hasPrefix("HTTP/1.1 429 ") && $0.contains("control.busy") } == 6)
+        // Their places are free again.
+        #expect(try await stage.anna.ask("GET", "/v1/status").status == 200)
         await stage.server.stop()
     }
 
@@ -429,8 +469,8 @@ struct ControlLiveTests {
     }
 }
 
-/// A connection that says nothing.
-final class WebSocketClientOfNothing: Sendable {
+/// A connection that is kept.
+final class OpenConnection: Sendable {
     private let descriptor: Int32
 
     init(port: UInt16) throws {
@@ -446,4 +486,16 @@ final class WebSocketClientOfNothing: Sendable {
     }
 
     deinit { close(descriptor) }
+
+    func say(_ text: String) {
+        let bytes = Array(text.utf8)
+        _ = unsafe bytes.withUnsafeBytes { unsafe send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+    }
+
+    /// What comes next; empty where nothing does any more.
+    func answer() -> String {
+        var bytes = [UInt8](repeating: 0, count: 4_096)
+        let count = unsafe bytes.withUnsafeMutableBytes { unsafe recv(descriptor, $0.baseAddress, $0.count, 0) }
+        return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+    }
 }

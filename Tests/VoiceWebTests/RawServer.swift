@@ -53,18 +53,25 @@ struct RawConnection {
         signal(SIGPIPE, SIG_IGN)
     }
 
-    /// A connection to a server on this machine.
-    init(port: UInt16) throws {
+    /// A connection to a server on this machine, from 127.0.0.`host`.
+    init(port: UInt16, host: UInt32 = 1) throws {
         self.init(socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0))
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
         let size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let status = unsafe withUnsafeBytes(of: &address) { bytes in
-            unsafe connect(descriptor, bytes.assumingMemoryBound(to: sockaddr.self).baseAddress, size)
+        func address(_ host: UInt32, _ port: UInt16) -> sockaddr_in {
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_port = port.bigEndian
+            address.sin_addr.s_addr = (UInt32(0x7F00_0000) + host).bigEndian
+            return address
         }
-        guard status == 0 else { throw POSIXError(.ECONNREFUSED) }
+        var (here, there) = (address(host, 0), address(1, port))
+        let isConnected = unsafe withUnsafeBytes(of: &here) { here in
+            unsafe withUnsafeBytes(of: &there) { there in
+                unsafe bind(descriptor, here.assumingMemoryBound(to: sockaddr.self).baseAddress, size) == 0
+                    && connect(descriptor, there.assumingMemoryBound(to: sockaddr.self).baseAddress, size) == 0
+            }
+        }
+        guard isConnected else { throw POSIXError(.ECONNREFUSED) }
     }
 
     /// False where the peer has gone.

@@ -189,4 +189,61 @@ struct StreamServerLiveTests {
         for connection in stalled + [slow] { close(connection.descriptor) }
         withExtendedLifetime(server) {}
     }
+
+    @Test("Given TLS, then who is there and shakes no hand is a connection like others, which may give way")
+    func handshakes() async throws {
+        let folder = WebSocketLiveTests.newFolder
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let (certificate, key) = try WebSocketLiveTests.makeCertificate(in: folder)
+        let log = Log()
+        let server = try StreamServer(interface: "127.0.0.1", port: 0, certificate: certificate, privateKey: key) {
+            log.count { $0.accepted += 1 }
+            return Echo($0, log)
+        }
+        let silent = try (0..<70).map { _ in try RawConnection(port: server.port) }
+        while log.counts.accepted < 70 || log.counts.ended < 6 { try await Task.sleep(for: .milliseconds(2)) }
+        for connection in silent { close(connection.descriptor) }
+        withExtendedLifetime(server) {}
+    }
+
+    @Test(
+        "Given as many connections as there may be, then a newcomer has the place of one of the least, and busy ones stay"
+    )
+    func full() async throws {
+        let log = Log()
+        let links = Mutex<[StreamLink]>([])
+        let server = try StreamServer(interface: "127.0.0.1", port: 0) { link in
+            links.withLock { $0.append(link) }
+            return Echo(link, log)
+        }
+        var connections: [RawConnection] = []
+        func connect(host: UInt32 = 1) async throws {
+            connections.append(try RawConnection(port: server.port, host: host))
+            while links.withLock({ $0.count }) < connections.count { try await Task.sleep(for: .milliseconds(1)) }
+        }
+        func isOver(_ index: Int) -> Bool { !links.withLock { $0[index].send([1]) } }
+        func setStanding(_ standing: StreamStanding, _ indices: Range<Int>) {
+            links.withLock { links in indices.forEach { links[$0].setStanding(standing) } }
+        }
+        // One from elsewhere, and 63 from here.
+        try await connect(host: 2)
+        for _ in 1..<64 { try await connect() }
+        setStanding(.busy, 1..<10)
+        setStanding(.idle, 10..<20)
+        try await connect()
+        #expect(log.counts.ended == 1 && isOver(20), "the oldest stranger from here")
+        // Whoever is alone at his place has it as long as there are more strangers at another.
+        for _ in 0..<60 { try await connect() }
+        #expect(!isOver(0) && !isOver(1) && !isOver(10), "strangers push out strangers")
+        setStanding(.busy, 0..<1)
+        setStanding(.busy, 61..<connections.count)
+        try await connect()
+        #expect(isOver(10) && !isOver(1), "no stranger is left")
+        setStanding(.busy, 11..<connections.count)
+        let refused = try RawConnection(port: server.port)
+        await Self.onThread { refused.waitForEnd() }
+        #expect(links.withLock { $0.count } == connections.count, "nobody gives way")
+        for connection in connections + [refused] { close(connection.descriptor) }
+        withExtendedLifetime(server) {}
+    }
 }

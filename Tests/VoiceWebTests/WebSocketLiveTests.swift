@@ -105,7 +105,7 @@ struct WebSocketLiveTests {
     }
 
     /// The files of localhost's certificate and key, in a folder.
-    private static func makeCertificate(in folder: URL) throws -> (certificate: String, key: String) {
+    static func makeCertificate(in folder: URL) throws -> (certificate: String, key: String) {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let (certificate, key) = (folder.appending(path: "c.pem").path(), folder.appending(path: "k.pem").path())
         try openssl(
@@ -114,7 +114,7 @@ struct WebSocketLiveTests {
         return (certificate, key)
     }
 
-    private static var newFolder: URL {
+    static var newFolder: URL {
         URL(filePath: NSTemporaryDirectory()).appending(path: "dv-web-\(UUID().uuidString)")
     }
 

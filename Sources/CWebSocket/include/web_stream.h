@@ -13,6 +13,8 @@ enum {
 };
 
 typedef enum {
+    // Somebody is there for whom there is no place; the handler may drop another connection.
+    DV_STREAM_FULL,
     DV_STREAM_OPENED,
     // `bytes` came; the handler returns nonzero to have the connection ended.
     DV_STREAM_RECEIVED,
@@ -28,6 +30,8 @@ typedef enum {
 typedef struct {
     dv_stream_event_kind kind;
     uint32_t connection;
+    // OPENED: where it comes from: an IPv4 address, or the first half of an IPv6 address.
+    uint64_t site;
     const uint8_t *bytes;
     size_t count;
 } dv_stream_event;
@@ -57,6 +61,9 @@ void dv_stream_set_reading(dv_stream *stream, uint32_t connection, bool is_readi
 
 // Ends a connection. What was sent is on its way.
 void dv_stream_end(dv_stream *stream, uint32_t connection);
+
+// Ends a connection at once: CLOSED is handled before this returns. Only while FULL is handled.
+void dv_stream_drop(dv_stream *stream, uint32_t connection);
 
 void dv_stream_free(dv_stream *stream);
 

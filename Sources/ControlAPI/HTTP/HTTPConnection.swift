@@ -2,8 +2,9 @@ internal import VoiceQueue
 
 /// What a server says to a request's head, before its body is read.
 package enum HTTPAdmission: Sendable {
-    /// The body may have so many bytes.
-    case accept(bodyLimit: Int)
+    /// The body may have so many bytes. `place` is what one of whom we know takes up meanwhile: it is let go of when the
+    /// request has been answered, or the connection is over.
+    case accept(bodyLimit: Int, place: (any AnyObject & Sendable)? = nil)
     /// It is answered at once, and the body is not read.
     case refuse(HTTPResponse)
 }
@@ -56,6 +57,9 @@ package struct HTTPConnection: Sendable {
     private var pending: ArraySlice<UInt8> = []
     private var frames = WebSocketReader()
     private var isPinged = false
+    private var place: (any AnyObject & Sendable)?
+    /// Whether one of whom we know has asked here.
+    package private(set) var isKnown = false
     private var outputs = FIFOQueue<Output>()
     /// When something is to be done if nothing happens.
     package private(set) var nextTimeout: Duration?
@@ -81,6 +85,9 @@ package struct HTTPConnection: Sendable {
         }
     }
 
+    /// Whether something that one of whom we know has asked for is under way.
+    package var isBusy: Bool { place != nil }
+
     /// Takes what came. False where it is more than was asked for.
     package mutating func receive(_ bytes: [UInt8], now: Duration) -> Bool {
         guard pending.count + bytes.count <= Self.pendingLimit else {
@@ -102,6 +109,7 @@ package struct HTTPConnection: Sendable {
     package mutating func handleSent(now: Duration) {
         guard case .sending(let keepsAlive) = state else { return }
         guard keepsAlive else { return finish() }
+        place = nil
         state = .head
         nextTimeout = now + Self.idleTime
         advance(now: now)
@@ -155,7 +163,7 @@ package struct HTTPConnection: Sendable {
     private mutating func finish() {
         guard case .over = state else {
             state = .over
-            (pending, body, nextTimeout) = ([], [], nil)
+            (pending, body, place, nextTimeout) = ([], [], nil, nil)
             outputs.append(.end)
             return
         }
@@ -204,7 +212,9 @@ package struct HTTPConnection: Sendable {
 
     private mutating func begin(_ head: HTTPHead, now: Duration) {
         switch admit(head) {
-        case .accept(let limit):
+        case .accept(let limit, let place):
+            self.place = place
+            isKnown = isKnown || place != nil
             guard head.contentLength <= limit else {
                 return refuse(HTTPFault(status: 413, message: "the body is longer than \(limit) bytes"))
             }

@@ -157,17 +157,15 @@ package enum ControlOperation: String, CaseIterable, Sendable {
     /// Statuses of failure.
     package var failures: [Int] {
         var statuses = [400, 403, 405, 408, 411, 413, 414, 417, 431]
-        if !isOpen { statuses.append(401) }
+        if !isOpen { statuses += [401, 429] }
         if hasSession { statuses.append(404) }
         switch body {
         case .none: break
         case .json: statuses.append(415)
-        case .sound: statuses += [409, 415, 422, 429]
+        case .sound: statuses += [409, 415, 422]
         }
         switch self {
-        case .makeToken, .interrupt: statuses.append(409)
-        case .say: statuses += [409, 429]
-        case .makeSession, .makeParticipant: statuses.append(429)
+        case .makeToken, .interrupt, .say: statuses.append(409)
         default: break
         }
         return statuses.sorted()
