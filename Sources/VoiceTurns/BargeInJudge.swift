@@ -71,6 +71,12 @@ package struct BargeInJudge: BitwiseCopyable, Sendable {
     /// takes more than in all, since the best of five counts.
     private static let octave = (overResidual: Float(8), cancelled: (cancelled.near + cancelled.echo) / 2)
 
+    /// Where the far end alone is heard more surely than this, what sounds like speech is a part of its echo that the
+    /// filter misses, as a vowel's harmonic where the room lets little through: it ducks, and an answer is neither held
+    /// nor given up for it. While somebody spoke into an answer it was below 0.2 when it was held, and once 0.5
+    /// (docs/decisions/103).
+    private static let farEndAlone: Float = 0.25
+
     private let stages: BargeInStages
     private let isImmediate: Bool
     /// The stage now.
@@ -99,7 +105,8 @@ package struct BargeInJudge: BitwiseCopyable, Sendable {
         trust(evidence, isNear: evidence.isTrusted && origin != .other)
         alert.take(evidence.duration, isNear: origin != .other)
         let weight = weight(of: evidence)
-        if evidence.probability >= stages.threshold, weight > 0 {
+        let isSpeech = evidence.probability >= stages.threshold && weight > 0
+        if isSpeech {
             if speech == .zero {
                 if !isGoingOn { speechStart = evidence.end - evidence.duration }
                 speech = evidence.isTrusted ? alert.consonant : .zero
@@ -112,7 +119,7 @@ package struct BargeInJudge: BitwiseCopyable, Sendable {
             silence = alert.isOpen ? .zero : silence + evidence.duration
             speech = max(.zero, speech - evidence.duration * Self.leak)
         }
-        return advance(evidence, origin) ?? fallBack(evidence)
+        return advance(evidence, origin, isSpeech: isSpeech) ?? fallBack(evidence)
     }
 
     /// What was counted in doubt may have been an echo: it does not hold an answer together with what is certain.
@@ -163,8 +170,10 @@ package struct BargeInJudge: BitwiseCopyable, Sendable {
         return isOnset ? .onset : .other
     }
 
-    private mutating func advance(_ evidence: SpeechEvidence, _ origin: Origin) -> BargeInChange? {
+    private mutating func advance(_ evidence: SpeechEvidence, _ origin: Origin, isSpeech: Bool) -> BargeInChange? {
         var reached = stageReached
+        let isEcho = evidence.levels.map { $0.farEndAlone > Self.farEndAlone } ?? false
+        if !isImmediate, reached != .none, isEcho || !isSpeech { reached = .suspected }
         if reached == .none, stage == .none, !isImmediate, origin != .other {
             if origin == .near, evidence.isTrusted, evidence.probability >= stages.promptThreshold {
                 if speech == .zero { speechStart = evidence.end - evidence.duration }

@@ -49,18 +49,23 @@ package struct SpeechEvidence: BitwiseCopyable, Equatable, Sendable {
         /// The same of the octave of the voice's frequencies that stands out most of what was left in it, of those that
         /// stand out of the noise; 0 where none does.
         package var octaveOverResidual: Float
+        /// How surely the microphone hears the far end alone, 0...1, by its coherence with the estimated echo over all
+        /// of the voice's frequencies; 0 where the canceller does not tell.
+        package var farEndAlone: Float
 
         /// The levels of one block.
         @inlinable
         @_noLocks @_noAllocation
         package init(
-            left: Float, overNoise: Float, cancelled: Float, overResidual: Float = 0, octaveOverResidual: Float = 0
+            left: Float, overNoise: Float, cancelled: Float, overResidual: Float = 0, octaveOverResidual: Float = 0,
+            farEndAlone: Float = 0
         ) {
             self.left = left
             self.overNoise = overNoise
             self.cancelled = cancelled
             self.overResidual = overResidual
             self.octaveOverResidual = octaveOverResidual
+            self.farEndAlone = farEndAlone
         }
     }
 }

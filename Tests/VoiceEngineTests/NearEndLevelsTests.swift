@@ -105,9 +105,15 @@ struct NearEndLevelsTests {
         #expect(rise(word: -60, sound: -45, noise: -46).allSatisfy { $0 == 0 })
     }
 
-    @Test("levels that are not measured are nil")
+    @Test("how surely the far end is heard alone is what the canceller says, 0 where it does not; nil without levels")
     func unknown() {
         var levels = NearEndLevels()
+        var report = ProcessingReport(inputLevel: -30, outputLevel: -30)
+        (report.cancelledLevel, report.noiseLevel) = (-40, -60)
+        #expect(levels.take(report)?.farEndAlone == 0)
+        report.echoDecisions = EchoDecisions()
+        report.echoDecisions?.farOnly = 0.7
+        #expect(levels.take(report)?.farEndAlone == 0.7)
         #expect(levels.take(ProcessingReport(inputLevel: -30, outputLevel: -30)) == nil)
     }
 }

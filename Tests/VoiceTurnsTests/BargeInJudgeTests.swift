@@ -289,6 +289,26 @@ struct BargeInJudgeTests {
     }
 
     @Test(
+        "Given a vowel's harmonic that the filter misses, when it lasts while the far end is heard alone, then the answer is ducked, and neither held nor given up, nor as it fades; a talker who is heard later holds it at once"
+    )
+    func farEndAlone() throws {
+        func harmonic(_ alone: Float, _ block: Int) -> SpeechEvidence.SoundLevels {
+            var levels = near(block)
+            levels.farEndAlone = alone
+            return levels
+        }
+        let vowel = Array(repeating: Float(0.9), count: 100) + Array(repeating: 0, count: 40)
+        var judge = try #require(BargeInJudge(.staged()))
+        let alone = stages(&judge, vowel, levels: { $0 < 100 ? harmonic(0.9, $0) : cancelled(25) })
+        #expect(alone.map(\.0) == [.suspected, .none])
+        // A talker's voice takes 60 to 90 ms to be heard in the coherence
+        var spoken = try #require(BargeInJudge(.staged()))
+        let voice = stages(&spoken, vowel, levels: { harmonic($0 < 15 ? 0.9 : 0.1, $0) })
+        #expect(voice.map(\.0) == [.suspected, .held, .confirmed])
+        #expect(voice.map(\.1) == [10, 160, 700])
+    }
+
+    @Test(
         "Given a canceller that is not to be trusted and leaves nothing of the far end, when somebody speaks, then that ducks after 20 ms, and holds as late as ever"
     )
     func clean() throws {

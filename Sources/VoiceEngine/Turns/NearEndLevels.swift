@@ -45,7 +45,8 @@ struct NearEndLevels: BitwiseCopyable {
         return SpeechEvidence.SoundLevels(
             left: left, overNoise: left - noise, cancelled: max(report.inputLevel, echo) - left,
             overResidual: residual.rise(of: left, isSounding: isSounding),
-            octaveOverResidual: rise(of: report.cancelledOctaves, isSounding: isSounding))
+            octaveOverResidual: rise(of: report.cancelledOctaves, isSounding: isSounding),
+            farEndAlone: report.echoDecisions?.farOnly ?? 0)
     }
 
     /// By how much the octave does that stands out most, dB; 0 where none stands out of the noise.

@@ -1,6 +1,6 @@
 /// What the native canceller decided in a block, and the evidence that it went by.
 ///
-/// For reports and tests: nothing in a call depends on it.
+/// For reports and tests; of a call, only the judge of interruptions goes by it, by ``farOnly``.
 package struct EchoDecisions: BitwiseCopyable, Sendable {
     /// Why the reference was moved.
     package enum Move: String, BitwiseCopyable, Sendable {
@@ -47,8 +47,11 @@ package struct EchoDecisions: BitwiseCopyable, Sendable {
     package var doubt: Float = 1
     /// Share of the microphone's power that the filter did not explain before this block.
     package var unexplained: Float = 0
-    /// How surely the far end alone is heard, 0...1.
+    /// How surely the far end alone is heard, 0...1: by the coherence of the microphone with the estimated echo.
     package var farOnly: Float = 0
     /// The quick filter's share in the best mixture of both, 0...1.
     package var motion: Float = 0
+
+    /// Nothing was decided.
+    package init() {}
 }
