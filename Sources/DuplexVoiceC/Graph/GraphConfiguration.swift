@@ -99,14 +99,17 @@ final class FarEndLease: Sendable {
     private let handle: dv_far_end
     private static let sides = Side.sound | Side.secondSound
 
-    init(_ handle: dv_far_end) throws(Failure) {
-        farEnd = try FarEndObject.held(handle).farEnd
-        self.handle = handle
+    /// Takes the sides. What fails here is no lease yet, and gives nothing back.
+    convenience init(_ handle: dv_far_end) throws(Failure) {
+        let farEnd = try FarEndObject.held(handle).farEnd
         var status = DV_OK
         guard unsafe dv_handle_enter(handle, HandleKind.farEnd, Self.sides, &status) != nil else {
             throw Failure(status)
         }
+        self.init(farEnd, entered: handle)
     }
+
+    private init(_ farEnd: LocalFarEnd, entered handle: dv_far_end) { (self.farEnd, self.handle) = (farEnd, handle) }
 
     deinit { dv_handle_leave(handle, Self.sides) }
 }
