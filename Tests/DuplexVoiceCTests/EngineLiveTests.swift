@@ -129,6 +129,28 @@ extension LibraryTests {
             #expect(engine.next(DV_EVENT_FAR_END_CLOSED)?.far_end == farEnd)
         }
 
+        @Test("Given a far end whose engine has stopped, then all that is offered is taken, however much it is")
+        func farEndOfStopped() throws {
+            let engine = try CEngine()
+            #expect(engine.start() == DV_OK)
+            var (farEnd, stream, error, taken) = (0 as dv_far_end, 0 as dv_far_end, dv_error(), 0)
+            #expect(unsafe dv_far_end_open(engine.handle, nil, &farEnd, &error) == DV_OK)
+            #expect(unsafe dv_engine_publish_stream(engine.handle, "music", 0, nil, &stream, &error) == DV_OK)
+            #expect(engine.stop() == DV_OK)
+            let second = [Float](repeating: 0.1, count: 48_000)
+            for end in [farEnd, stream] {
+                // More than a queue takes, of one utterance and of later ones.
+                for utterance in 1...2 as ClosedRange<UInt32> {
+                    for _ in 0..<40 {
+                        taken = 0
+                        #expect(unsafe dv_far_end_offer(end, second, 48_000, 48_000, utterance, 0, &taken) == DV_OK)
+                        #expect(taken == 48_000)
+                    }
+                }
+                #expect(dv_far_end_close(end) == DV_OK)
+            }
+        }
+
         @Test("an answer is heard to its end, another cancelled, and what is out of turn refused")
         func conversation() throws {
             let engine = try CEngine()

@@ -113,6 +113,20 @@ class EngineTests(unittest.TestCase):
                 with self.assertRaises(dv.ClosedError):
                     call()
 
+    def test_all_is_taken_when_the_engine_has_stopped(self) -> None:
+        async def talk() -> None:
+            async with engine() as near:
+                near.start()
+                # More than their queues hold.
+                ends = [near.open_far_end(), near.publish_stream("music")]
+                saying = [asyncio.create_task(end.say(np.zeros(40 * 48_000, np.float32), 48_000, 1)) for end in ends]
+                await asyncio.sleep(0.05)
+                self.assertFalse(any(task.done() for task in saying))
+                near.stop()
+                await asyncio.gather(*saying)
+
+        asyncio.run(asyncio.wait_for(talk(), 30))
+
     def test_events_end_with_the_engine(self) -> None:
         async def wait() -> int:
             near = engine()

@@ -74,8 +74,9 @@ final class FarEndLine: @unchecked Sendable {
         }
     }
 
-    /// Says that the media thread has let go of it.
+    /// Says that the media thread has let go of it: whatever is offered from now on is taken and dropped.
     func end() {
+        cells.interrupt(through: .max)
         observer.withLock { $0.take() }?(FarEndNews(kind: .closed, line: 0))
         continuation.finish()
         room.end()
