@@ -100,7 +100,9 @@ final class ControlConnection: StreamHandler {
         let response: HTTPResponse
         do throws(ControlError) {
             let asked = try ControlRequest(request)
-            let client = asked.operation.isOpen ? "" : try gate.client(request.head)
+            // Whoever has no key has nothing done by those who serve clients.
+            guard !asked.operation.isOpen else { return respond(OpenAPI.response) }
+            let client = try gate.client(request.head)
             if asked.operation == .getEvents, let key = request.head.webSocketKey {
                 return try await stream(asked, client, key)
             }

@@ -25,7 +25,7 @@ actor ControlDesk {
 
     func answer(_ request: ControlRequest, of client: String) async throws(ControlError) -> HTTPResponse {
         switch request.operation {
-        case .getDocument: return HTTPResponse(200, OpenAPI.document)
+        case .getDocument: return OpenAPI.response
         case .getStatus: return HTTPResponse(200, status)
         case .makeToken: return HTTPResponse(200, try token(request.json))
         case .listSessions:

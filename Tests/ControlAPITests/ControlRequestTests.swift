@@ -102,6 +102,15 @@ struct OpenAPITests {
         #expect(try JSON(parsing: Array(try Data(contentsOf: path))) == made)
     }
 
+    @Test("Given that anybody may ask for it, then it is made once")
+    func once() {
+        func place(_ bytes: [UInt8]) -> UnsafePointer<UInt8>? {
+            unsafe bytes.withUnsafeBufferPointer { $0.baseAddress }
+        }
+        #expect(unsafe place(OpenAPI.response.body) == place(OpenAPI.response.body))
+        #expect(OpenAPI.response.body == OpenAPI.document.encoded)
+    }
+
     @Test("every schema that is referred to is there")
     func references() {
         let text = String(decoding: OpenAPI.document.encoded, as: UTF8.self)

@@ -5,6 +5,9 @@ package enum OpenAPI {
     /// The version of the API, not of the server.
     package static let version = "1.0.0"
 
+    /// What answers who asks for it; made once, since anybody may ask.
+    package static let response = HTTPResponse(200, document)
+
     package static var document: JSON {
         var paths: [String: [String: JSON]] = [:]
         for operation in ControlOperation.allCases {
