@@ -98,8 +98,7 @@ public final class GraphEngine: Sendable {
     /// Holds the caller's thread up until `body` is done: for callers without Swift's concurrency, as those of the C
     /// library.
     ///
-    /// - Throws: `EngineError.calledFromEngineThread` on a thread of an engine's or a graph's;
-    ///   `EngineError.resourcesExhausted` where no descriptor is left to wait with. Then nothing was done.
+    /// - Throws: `EngineError.calledFromEngineThread` on a thread of an engine's or a graph's. Then nothing was done.
     package func wait<Outcome: Sendable>(
         untilDone body: @escaping @Sendable () async -> Outcome
     ) throws(EngineError) -> Outcome {

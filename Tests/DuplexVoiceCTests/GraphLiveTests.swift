@@ -1,6 +1,11 @@
 import CDuplexVoice
 import Glibc
+import Synchronization
 import Testing
+
+/// Whether a node's function runs, and has run.
+private let isInside = Atomic<Bool>(false)
+private let hasLeft = Atomic<Bool>(false)
 
 extension LibraryTests {
     @Suite("Graphs on engines that run")
@@ -25,6 +30,49 @@ extension LibraryTests {
             #expect(unsafe dv_far_end_offer(far, [0], 1, 16_000, 2, 0, &taken) == DV_OK)
             #expect(dv_far_end_close(far) == DV_OK)
             #expect(throws: Refusal.self) { try CGraph(description, farEnd: far) }
+        }
+
+        @Test(
+            "Given a process that may open nothing more, then a graph is destroyed behind its functions, and an engine stops"
+        )
+        func withoutDescriptors() throws {
+            let engine = try CEngine()
+            #expect(engine.start() == DV_OK)
+            var (graph, error) = (0 as dv_graph, dv_error())
+            let description = GraphTests.description(
+                "{\"id\": \"slow\", \"type\": \"App.Slow\"}", [("inputNode", "slow"), ("slow", "outputNode")],
+                speaker: true)
+            let made = unsafe "App.Slow".withCString { name in
+                var type = unsafe dv_graph_node_type(
+                    name: name,
+                    process: { _, _, _, _, _ in
+                        isInside.store(true, ordering: .sequentiallyConsistent)
+                        usleep(300_000)
+                        hasLeft.store(true, ordering: .sequentiallyConsistent)
+                    }, context: nil)
+                return unsafe withUnsafePointer(to: &type) { type in
+                    var config = unsafe dv_graph_config()
+                    unsafe config.size = UInt32(MemoryLayout<dv_graph_config>.size)
+                    unsafe (config.node_types, config.node_type_count) = (type, 1)
+                    return unsafe dv_graph_create(description, &config, &graph, &error)
+                }
+            }
+            try #require(made == DV_OK)
+            try #require(unsafe dv_graph_start(graph, engine.handle, &error) == DV_OK)
+            let silence = [Float](repeating: 0, count: 480)
+            while !isInside.load(ordering: .sequentiallyConsistent) {
+                #expect(unsafe dv_send_capture(engine.handle, silence, 480, 0, nil) == DV_OK)
+                usleep(1_000)
+            }
+            var limit = rlimit()
+            try #require(unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+            var none = rlimit(rlim_cur: 0, rlim_max: limit.rlim_max)
+            try #require(unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &none) == 0)
+            let destroyed = dv_graph_destroy(graph)
+            let wasLeft = hasLeft.load(ordering: .sequentiallyConsistent)
+            let stopped = engine.stop()
+            try #require(unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+            #expect(destroyed == DV_OK && wasLeft && stopped == DV_OK)
         }
 
         @Test("Given an engine's sound, then the graph hears the microphone and is heard, until it is stopped")

@@ -597,7 +597,8 @@ dv_status dv_engine_stop(dv_engine engine, dv_error *DV_NULLABLE error);
 /// DV_INVALID_HANDLE. Handles of its far ends stay, and take nothing more, until dv_far_end_close.
 ///
 /// Control side. Waits as dv_engine_stop does. DV_BUSY: a call of a sound side runs; nothing is destroyed, end that
-/// call and try again. DV_INVALID_HANDLE.
+/// call and try again. DV_WRONG_STATE: called from a function that the library calls; nothing is destroyed.
+/// DV_INVALID_HANDLE.
 dv_status dv_engine_destroy(dv_engine engine);
 
 // MARK: The caller's own sound

@@ -38,10 +38,10 @@ public func dv_engine_stop(_ engine: dv_engine, _ error: UnsafeMutablePointer<dv
 @c @implementation
 public func dv_engine_destroy(_ engine: dv_engine) -> dv_status {
     reporting(to: nil) { () throws(Failure) in
+        try CallbackGate.checkOutside()
         let object = try EngineObject.retired(engine)
         object.events.close()
-        // Where there is no descriptor to wait with, letting it go stops it a little later.
-        try? object.complete { .success(await $0.stop()) }
+        try object.complete { .success(await $0.stop()) }
     }
 }
 

@@ -1,5 +1,6 @@
 internal import CDuplexVoice
 internal import Synchronization
+internal import VoiceEngine
 
 /// Calls functions that C gave, one at a time, and none once it is closed. Any thread.
 final class CallbackGate: Sendable {
@@ -8,6 +9,11 @@ final class CallbackGate: Sendable {
 
     /// Whether a function that C gave runs on this thread.
     static var isInside: Bool { dv_callback_runs() != 0 }
+
+    /// Throws where a function that C gave runs on this thread: what is to be waited for may wait for it.
+    static func checkOutside() throws(Failure) {
+        if isInside { throw Failure(EngineError.calledFromEngineThread) }
+    }
 
     /// Calls `body`, unless the gate is closed. Waits for one that runs on another thread.
     func pass(_ body: () -> Void) {

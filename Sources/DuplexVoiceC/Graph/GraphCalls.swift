@@ -24,7 +24,7 @@ public func dv_graph_create(
 @c @implementation
 public func dv_graph_destroy(_ graph: dv_graph) -> dv_status {
     reporting(to: nil) { () throws(Failure) in
-        try GraphObject.checkCaller()
+        try CallbackGate.checkOutside()
         try GraphObject.retired(graph).close()
     }
 }

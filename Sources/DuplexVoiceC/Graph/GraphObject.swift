@@ -31,7 +31,7 @@ final class GraphObject: HandledObject {
     func complete<Outcome: Sendable>(
         _ body: @escaping @Sendable (GraphEngine) async throws -> Outcome
     ) throws(Failure) -> Outcome {
-        try Self.checkCaller()
+        try CallbackGate.checkOutside()
         let engine = engine
         let outcome: Result<Outcome, Failure>
         do throws(EngineError) {
@@ -44,15 +44,9 @@ final class GraphObject: HandledObject {
         return try outcome.get()
     }
 
-    /// Throws where a function that C gave runs on this thread: the graph may wait for it.
-    static func checkCaller() throws(Failure) {
-        if CallbackGate.isInside { throw Failure(EngineError.calledFromEngineThread) }
-    }
-
     /// Stops it; nothing that C gave is called any more.
-    func close() {
-        // Where there is no descriptor to wait with, letting it go stops it a little later.
-        try? complete { await $0.stop() }
+    func close() throws(Failure) {
+        try complete { await $0.stop() }
         for gate in gates { gate.close() }
     }
 }

@@ -55,8 +55,7 @@ package final class ControlThread: SerialExecutor {
     /// Does `body` on the thread, and holds the caller up until it is done.
     ///
     /// - Throws: ``EngineError/calledFromEngineThread`` on a thread of an engine's, since the control thread may be
-    ///   waiting for that very one; ``EngineError/resourcesExhausted(_:)`` where there is no descriptor to wait with.
-    ///   Then nothing was done.
+    ///   waiting for that very one. Then nothing was done.
     func wait<Outcome: Sendable>(for body: @escaping @Sendable () -> Outcome) throws(EngineError) -> Outcome {
         try waitForAnswer { outcome in add(.call { outcome.give(body()) }) }
     }
@@ -71,12 +70,7 @@ package final class ControlThread: SerialExecutor {
     /// Holds the caller up until whatever `ask` begins has given its answer; throws as ``wait(for:)`` does.
     func waitForAnswer<Outcome: Sendable>(_ ask: (Answer<Outcome>) -> Void) throws(EngineError) -> Outcome {
         guard !isCurrent, !RealtimeThread.isCurrent else { throw .calledFromEngineThread }
-        let outcome: Answer<Outcome>
-        do throws(ThreadError) {
-            outcome = try Answer()
-        } catch {
-            throw .resourcesExhausted("no file descriptor for waiting: \(error)")
-        }
+        let outcome = Answer<Outcome>()
         ask(outcome)
         return outcome.wait()
     }

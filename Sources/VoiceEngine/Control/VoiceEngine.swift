@@ -69,9 +69,7 @@ public actor VoiceEngine {
     /// Does `body` on the control thread and holds the caller's own thread up until it is done: for callers without
     /// Swift's concurrency, as those of the C library.
     ///
-    /// - Throws: ``EngineError/calledFromEngineThread`` on a thread of an engine's, as callbacks are, and
-    /// ``EngineError/resourcesExhausted(_:)`` where no
-    ///   descriptor is left to wait with; with nothing done.
+    /// - Throws: ``EngineError/calledFromEngineThread`` on a thread of an engine's, as callbacks are; with nothing done.
     package nonisolated func wait<Outcome: Sendable>(
         for body: @escaping @Sendable (isolated VoiceEngine) -> Outcome
     ) throws(EngineError) -> Outcome {

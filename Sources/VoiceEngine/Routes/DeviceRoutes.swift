@@ -159,10 +159,7 @@ final class DeviceRoutes {
 
     /// Asks whoever attends for ``select(_:now:_:)``, and waits; from any other thread.
     func requestSelection(_ devices: DeviceSelection) throws(EngineError) -> AudioRoute {
-        let answer: Answer<Result<AudioRoute, DeviceError>>
-        do throws(ThreadError) { answer = try Answer() } catch {
-            throw .resourcesExhausted("no file descriptor for waiting: \(error)")
-        }
+        let answer = Answer<Result<AudioRoute, DeviceError>>()
         inbox.post(RouteInbox.Selection(devices: devices, answer: answer))
         do throws(DeviceError) { return try answer.wait().get() } catch { throw .device(error) }
     }
