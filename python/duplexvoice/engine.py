@@ -39,12 +39,17 @@ _RATES = (16_000, 24_000, 48_000)
 class Listener(Handle):
     """A function that hears sound on the engine's media thread; closing it waits for a call that runs."""
 
+    def __init__(self, handle: int, engine: Handle) -> None:
+        super().__init__(handle, lib.dv_listener_close)
+        self._engine = engine
+
 
 class Engine(Handle):
     """A voice engine. Any thread; `start`, `join`, `leave`, `stop` and `close` wait: give them to `asyncio.to_thread`.
 
     Its sound is that of sound cards, or with Sound.CLIENT the program's own: `send_capture` and `pull_playback`, each
-    by one thread at a time.
+    by one thread at a time. It lasts as long as something of it does: a far end, a conversation, a listener, a graph that
+    runs on it, an iterator of its events.
     """
 
     def __init__(
@@ -140,7 +145,7 @@ class Engine(Handle):
         place = whole(context, "context", (1 << 64) - 1)
         kind, who = whole(point, "point"), whole(participant, "participant")
         check(lib.dv_engine_listen(self._handle, kind, who, call, ffi.cast("void *", place), handle, error), error)
-        return Listener(int(handle[0]), lib.dv_listener_close)
+        return Listener(int(handle[0]), self)
 
     # Events
 
@@ -150,7 +155,7 @@ class Engine(Handle):
 
     def events(self) -> AsyncIterator[Event]:
         """The events as they come, until the engine is closed. Each goes to one iterator, where there are several."""
-        return self._waits.events(self._handle)
+        return self._waits.events(self)
 
     # While it runs
 
@@ -300,7 +305,7 @@ class Engine(Handle):
         config.queue_ms = whole(queue_ms, "queue_ms")
         handle, error, name = ffi.new("dv_far_end *"), new_error(), encoded(stream, "stream")
         check(lib.dv_engine_publish_stream(self._handle, name, int(bool(speech)), config, handle, error), error)
-        return FarEnd(int(handle[0]), near_end_rate=16_000)
+        return FarEnd(int(handle[0]), self, near_end_rate=16_000)
 
     def publish(self, stream: str = "") -> None:
         """Publishes the microphone as the stream of this name, from now on and in the rooms that follow."""
@@ -378,7 +383,7 @@ class Engine(Handle):
         config.queue_ms, config.near_end_rate = whole(queue_ms, "queue_ms"), _rate(near_end_rate)
         handle, error = ffi.new("dv_far_end *"), new_error()
         check(lib.dv_far_end_open(self._handle, config, handle, error), error)
-        return FarEnd(int(handle[0]), near_end_rate=near_end_rate)
+        return FarEnd(int(handle[0]), self, near_end_rate=near_end_rate)
 
     def open_conversation(
         self,
@@ -394,7 +399,7 @@ class Engine(Handle):
         config.queue_ms, config.near_end_rate = whole(queue_ms, "queue_ms"), _rate(near_end_rate)
         handle, far_end, error = ffi.new("dv_conversation *"), ffi.new("dv_far_end *"), new_error()
         check(lib.dv_conversation_open(self._handle, config, handle, far_end, error), error)
-        return Conversation(int(handle[0]), FarEnd(int(far_end[0]), near_end_rate=near_end_rate))
+        return Conversation(int(handle[0]), FarEnd(int(far_end[0]), self, near_end_rate=near_end_rate))
 
 
 def _text(text: str | None, name: str) -> Any:

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any
 
+from ._handle import Handle
 from ._library import check, ffi, lib, sized, string
 from .enumerations import EventKind, Status
 
@@ -97,11 +98,11 @@ class EventWaits:
             except RuntimeError:
                 pass  # the loop is closed, and nobody waits there
 
-    async def events(self, engine: int) -> AsyncIterator[Event]:
+    async def events(self, engine: Handle) -> AsyncIterator[Event]:
         """Every event from now on, until the engine is closed."""
         loop = asyncio.get_running_loop()
         number = ffi.new("int32_t *")
-        status = lib.dv_engine_event_descriptor(engine, number)
+        status = lib.dv_engine_event_descriptor(engine._handle, number)
         if status == Status.INVALID_HANDLE:
             return
         check(status)
@@ -113,7 +114,7 @@ class EventWaits:
         try:
             while True:
                 ready.clear()
-                status = lib.dv_engine_next_event(engine, 0, structure)
+                status = lib.dv_engine_next_event(engine._handle, 0, structure)
                 if status == Status.INVALID_HANDLE:
                     return
                 check(status)

@@ -30,8 +30,10 @@ class FarEnd(Handle):
     may be another.
     """
 
-    def __init__(self, handle: int, *, near_end_rate: int) -> None:
+    def __init__(self, handle: int, engine: Handle, *, near_end_rate: int) -> None:
         super().__init__(handle, lib.dv_far_end_close)
+        # Lasts as long as this: without references it would be closed.
+        self._engine = engine
         self.near_end_rate = near_end_rate
 
     @property

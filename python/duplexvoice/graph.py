@@ -132,6 +132,9 @@ class Graph(Handle):
         check(lib.dv_graph_create(encoded(text, "description"), config, handle, error), error)
         # What the library calls lasts until the graph is destroyed, also where nothing refers to it before.
         self._kept = kept
+        # Without references they would be closed while the graph has them.
+        self._far_ends = dict(far_ends or {})
+        self._engine: Engine | None = None
         super().__init__(int(handle[0]), lambda number, kept=kept: int(lib.dv_graph_destroy(number)))
         info = sized("dv_graph_info")
         check(lib.dv_graph_get_info(self._handle, info))
@@ -215,11 +218,13 @@ class Graph(Handle):
             raise argument(f"engine is a {type(engine).__name__}; give an Engine")
         error = new_error()
         check(lib.dv_graph_start(self._handle, engine._handle, error), error)
+        self._engine = engine
 
     def stop(self) -> None:
         """Ends what `start` began, and finishes."""
         error = new_error()
         check(lib.dv_graph_stop(self._handle, error), error)
+        self._engine = None
 
 
 def _event(given: Any) -> GraphEvent:

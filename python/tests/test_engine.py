@@ -1,9 +1,13 @@
 """Engines whose sound is the test's own, and what may be done wrong with them."""
 
 import asyncio
+import ctypes
+import gc
 import threading
 import time
 import unittest
+import weakref
+from collections.abc import Callable
 
 import duplexvoice as dv
 import numpy as np
@@ -126,6 +130,35 @@ class EngineTests(unittest.TestCase):
                 await asyncio.gather(*saying)
 
         asyncio.run(asyncio.wait_for(talk(), 30))
+
+    def test_what_is_of_an_engine_keeps_it(self) -> None:
+        # Any that does no harm.
+        function = ctypes.cast(ctypes.CDLL(None).getpid, ctypes.c_void_p).value or 0
+        made: list[Callable[[dv.Engine], object]] = [
+            lambda near: near.open_far_end(), lambda near: near.publish_stream("music"),
+            lambda near: near.open_conversation(), lambda near: near.open_conversation().far_end,
+            lambda near: near.listen(dv.SoundPoint.MIX, function),
+        ]  # fmt: skip
+        for make in made:
+            near = engine()
+            near.start()
+            part, known = make(near), weakref.ref(near)
+            del near
+            gc.collect()
+            self.assertIsNotNone(known())
+            del part
+            gc.collect()
+            self.assertIsNone(known())
+
+        async def first() -> dv.Event:
+            near = engine()
+            near.play_stream("music")
+            events = near.events()
+            del near
+            gc.collect()
+            return await anext(events)
+
+        self.assertEqual(asyncio.run(asyncio.wait_for(first(), 30)).kind, dv.EventKind.STREAM_STATE)
 
     def test_events_end_with_the_engine(self) -> None:
         async def wait() -> int:

@@ -1,5 +1,6 @@
 """Graphs: descriptions, events and actions by name, a recogniser and nodes of the program's."""
 
+import _thread
 import gc
 import time
 import unittest
@@ -166,6 +167,38 @@ class GraphTests(unittest.TestCase):
                 graph.stop()
                 with self.assertRaises(dv.DeviceError):
                     dv.Graph(GAIN).run_file("/nowhere.wav")
+
+
+    def test_a_far_end_lasts_as_long_as_its_graph(self) -> None:
+        nodes = [{"id": "far", "type": "FarEnd", "config": {"name": "agent"}}]
+        links = [("inputNode", "far"), ("far", "outputNode")]
+        near = dv.Engine(dv.EnginePreset.LOW_DELAY, sound=dv.Sound.CLIENT, priority=-1)
+        near.start()
+        far, threads = near.open_far_end(), _thread._count()
+        known = weakref.ref(far)
+        graph = dv.Graph(description(nodes, links), far_ends={"agent": far})
+        del far, near
+        gc.collect()
+        self.assertIsNotNone(known())
+        # Nobody tries to close it meanwhile.
+        self.assertEqual(_thread._count(), threads)
+        self.assertEqual(len(graph.push(np.zeros(320, np.float32))), 320)
+        del graph
+        gc.collect()
+        self.assertIsNone(known())
+
+    def test_a_graph_keeps_the_engine_it_runs_on(self) -> None:
+        near = dv.Engine(dv.EnginePreset.LOW_DELAY, sound=dv.Sound.CLIENT, priority=-1)
+        near.start()
+        known = weakref.ref(near)
+        graph = dv.Graph(description([{"id": "gain", "type": "Gain"}], [("inputNode", "gain"), ("gain", "outputNode")]))
+        graph.start(near)
+        del near
+        gc.collect()
+        self.assertIsNotNone(known())
+        graph.stop()
+        gc.collect()
+        self.assertIsNone(known())
 
 
 if __name__ == "__main__":
