@@ -6,6 +6,13 @@ import VoiceEngine
 import VoiceRealtime
 import VoiceTransport
 
+/// Raised once, for one who waits.
+private final class WakeFlag: Sendable {
+    private let semaphore = DispatchSemaphore(value: 0)
+    func raise() { semaphore.signal() }
+    func wait() { semaphore.wait() }
+}
+
 /// What a listener has heard, on the media thread.
 private struct Heard: ~Copyable {
     let listener = Atomic<dv_listener>(0)
@@ -148,6 +155,25 @@ extension LibraryTests {
                     }
                 }
                 #expect(dv_far_end_close(end) == DV_OK)
+            }
+        }
+
+        @Test("Given calls of a far end's control side, then a conversation is closed beside them")
+        func closedBesideControl() throws {
+            for _ in 0..<30 {
+                let engine = try CEngine()
+                #expect(engine.start() == DV_OK)
+                var (talk, made, error) = (0 as dv_conversation, 0 as dv_far_end, dv_error())
+                #expect(unsafe dv_conversation_open(engine.handle, nil, &talk, &made, &error) == DV_OK)
+                let (farEnd, hasEnded) = (made, WakeFlag())
+                Thread.detachNewThread {
+                    while dv_far_end_set_volume(farEnd, 1) != DV_INVALID_HANDLE {}
+                    hasEnded.raise()
+                }
+                let status = dv_conversation_close(talk)
+                #expect(status == DV_OK)
+                while status == DV_BUSY, dv_conversation_close(talk) == DV_BUSY {}
+                hasEnded.wait()
             }
         }
 

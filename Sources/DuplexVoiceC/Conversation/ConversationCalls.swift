@@ -40,10 +40,11 @@ public func dv_conversation_open(
 @c @implementation
 public func dv_conversation_close(_ conversation: dv_conversation) -> dv_status {
     reporting(to: nil) { () throws(Failure) in
-        // The far end first, since that may be in use.
+        // The far end first, since that may be in use; somebody may have closed it.
         let farEnd = try ConversationObject.held(conversation).farEnd
-        let status = FarEndObject.destroy(farEnd)
-        guard status != DV_BUSY else { throw Failure(status) }
+        do throws(Failure) { _ = try FarEndObject.retired(farEnd) } catch {
+            guard error.status == DV_INVALID_HANDLE else { throw error }
+        }
         try ConversationObject.retired(conversation).conversation.close()
     }
 }
