@@ -38,7 +38,11 @@ actor GraphRunner {
     /// Nodes that were made ready, of ``drains``.
     private var prepared = 0
     /// It is being prepared or pushed to.
-    private var isBusy = false
+    private var isBusy = false {
+        didSet { if !isBusy { waitingForIdle.take()?.resume() } }
+    }
+    /// Who finishes it beside that.
+    private var waitingForIdle: CheckedContinuation<Void, Never>?
     private var toldDrops = 0
 
     init(
@@ -149,17 +153,20 @@ actor GraphRunner {
     }
 
     /// Runs what is left, with silence behind it, and completes what nodes have begun. Returns what goes out; nil where
-    /// it has finished before.
+    /// it has finished before. A push that is under way runs no further block, and is waited for: it tells what comes of
+    /// those that it has run.
     func finish() async -> [[Float]]? {
         guard phase != .finished else { return nil }
+        phase = .finished
         var output = [[Float]](repeating: [], count: core.description.outputChannels)
-        if !isBusy, let left = waiting.first?.count, left > 0 {
+        if isBusy {
+            await withCheckedContinuation { waitingForIdle = $0 }
+        } else if let left = waiting.first?.count, left > 0 {
             for index in waiting.indices { waiting[index] += [Float](repeating: 0, count: core.frames - left) }
             runBlock(from: 0, &output)
             for index in waiting.indices { waiting[index] = [] }
             for index in output.indices { output[index].removeLast(core.frames - left) }
         }
-        phase = .finished
         core.complete()
         tellNews()
         core.performCalls()

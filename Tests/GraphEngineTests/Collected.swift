@@ -32,6 +32,24 @@ final class KeepingRecogniser: Recogniser {
     }
 }
 
+/// A recogniser that answers once it is let.
+final class GatedRecogniser: Recogniser {
+    private let asked = AsyncStream<Void>.makeStream()
+    private let gate = AsyncStream<Void>.makeStream()
+
+    func waitUntilAsked() async { for await _ in asked.stream { return } }
+
+    func open() { gate.continuation.finish() }
+
+    func recognise(
+        _ sound: AsyncStream<[Float]>, partial: @escaping @Sendable (String) async -> Void
+    ) async throws(PartnerError) -> String {
+        asked.continuation.yield()
+        for await _ in gate.stream {}
+        return "words"
+    }
+}
+
 /// A graph of these nodes and connections.
 func graph(
     _ nodes: String, _ connections: String, rate: Int = 16_000, block: Int = 160, speaker: Bool = false,

@@ -202,6 +202,33 @@ struct GraphEngineTests {
         await #expect(throws: GraphError.self) { try await engine.push([sound]) }
     }
 
+    @Test("Given a push that waits for a recogniser, then who finishes beside it is told of the end behind its words")
+    func finishBesidePush() async throws {
+        let recogniser = GatedRecogniser()
+        let engine = try GraphEngine.createEngine(
+            graph(node("words", "Recogniser"), link("inputNode", "words")),
+            environment: GraphEnvironment(recogniser: recogniser))
+        let collected = Collected()
+        try engine.addEventListener("*", "*") { collected($0) }
+        let silence = [[Float](repeating: 0, count: 1_600)]
+        try await engine.push(silence)
+        try engine.callAction("words", "transcribe")
+        // When one pushes, which waits, and another finishes
+        async let pushed = try? engine.push(silence)
+        await recogniser.waitUntilAsked()
+        async let finished = engine.finish()
+        func hasFinished() async -> Bool {
+            do { try await engine.push(silence) } catch { return "\(error)".contains("finished") }
+            return false
+        }
+        while await !hasFinished() { await Task.yield() }
+        recogniser.open()
+        _ = await (pushed, finished)
+        // Then the end is told last, and once
+        #expect(collected.events.map(\.name).suffix(2) == ["transcribed", "finished"])
+        #expect(collected.named("finished", of: "engine").count == 1)
+    }
+
     @Test("Calls that wait are bounded")
     func boundedCalls() throws {
         let engine = try GraphEngine.createEngine(graph(node("loud", "Gain"), link("inputNode", "loud")))
