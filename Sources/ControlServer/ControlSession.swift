@@ -39,6 +39,8 @@ actor ControlSession {
     private var bot: BotTalk?
     private var roomName: String?
     private var others: [ParticipantID: String] = [:]
+    /// Whether a sound that is to be played is being decoded.
+    private var isReading = false
 
     init(
         _ id: String, _ kind: Kind, isPartner: Bool, _ configuration: ControlConfiguration, _ recognition: Recognition
@@ -241,6 +243,11 @@ actor ControlSession {
 
     func play(_ sound: [UInt8], in turn: UInt32?, isLast: Bool) async throws(ControlError) -> JSON {
         let talker = try talker()
+        guard !isReading else {
+            throw ControlError(.busy, "another sound of this session is being read; bring this one again a little later")
+        }
+        isReading = true
+        defer { isReading = false }
         // What cannot be decoded is told now, not while it is played.
         _ = try await PartnerDesk.decoded(sound)
         return try await talker.play(sound, in: turn, isLast: isLast)

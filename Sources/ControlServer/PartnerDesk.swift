@@ -58,9 +58,13 @@ actor PartnerDesk {
         ]
     }
 
+    /// Where sound files are decoded, one after another, which takes its time: the threads of Swift's pool are all
+    /// clients'.
+    static let decoder = ControlThread(name: "dv-decode")
+
     /// Decodes a sound file, for a recogniser. Reads no more than the longest question.
     static func decoded(_ sound: [UInt8]) async throws(ControlError) -> [Float] {
-        let outcome = await Task.detached { () -> Result<[Float], AudioFileError> in
+        let outcome = await decoder.run { () -> Result<[Float], AudioFileError> in
             do throws(AudioFileError) {
                 var reader = try AudioFileReader(.bytes(sound), convertedTo: Recognition.rate)
                 let room = Int(longestQuestion / .seconds(1)) * Recognition.rate
@@ -71,7 +75,7 @@ actor PartnerDesk {
             } catch {
                 return .failure(error)
             }
-        }.value
+        }
         do throws(AudioFileError) { return try outcome.get() } catch { throw ControlError(error) }
     }
 

@@ -263,6 +263,38 @@ struct ControlLiveTests {
         await stage.server.stop()
     }
 
+    @Test("Given sounds that a client brings at once, then one of a session is read at a time, and others are served")
+    func soundsAtOnce() async throws {
+        let stage = try Stage()
+        let session = try await stage.anna.makeSession()
+        _ = try await stage.anna.event(session, "ready")
+        // Whoever decodes is held up
+        let gate = DispatchSemaphore(value: 0)
+        let holding = Task { await PartnerDesk.decoder.run { gate.wait() } }
+        let head = "POST /v1/sessions/\(session)/play HTTP/1.1\r\nHost: localhost\r\nContent-Type: audio/wav\r\n"
+        let both = try (0..<2).map { _ in
+            let connection = try OpenConnection(port: stage.server.port)
+            connection.say(head + "Authorization: Bearer key-of-anna-0001\r\nContent-Length: 8\r\n\r\nno sound")
+            return connection
+        }
+        var first = ""
+        for _ in 0..<2_000 where first.isEmpty {
+            try await Task.sleep(for: .milliseconds(5))
+            first = both.map { $0.answerSoFar() }.joined()
+        }
+        #expect(first.hasPrefix("HTTP/1.1 429 ") && first.contains("control.busy"), "\(first)")
+        #expect(try await stage.ben.ask("GET", "/v1/status").status == 200)
+        gate.signal()
+        await holding.value
+        var second = ""
+        while second.isEmpty {
+            try await Task.sleep(for: .milliseconds(5))
+            second = both.map { $0.answerSoFar() }.joined()
+        }
+        #expect(second.hasPrefix("HTTP/1.1 422 "), "\(second)")
+        await stage.server.stop()
+    }
+
     @Test("Given a WebSocket, then a session's events come as they happen, from the first on, and end with it")
     func webSocket() async throws {
         let stage = try Stage()
@@ -493,9 +525,14 @@ final class OpenConnection: Sendable {
     }
 
     /// What comes next; empty where nothing does any more.
-    func answer() -> String {
+    func answer() -> String { read(0) }
+
+    /// What has come; empty where nothing has.
+    func answerSoFar() -> String { read(Int32(MSG_DONTWAIT)) }
+
+    private func read(_ flags: Int32) -> String {
         var bytes = [UInt8](repeating: 0, count: 4_096)
-        let count = unsafe bytes.withUnsafeMutableBytes { unsafe recv(descriptor, $0.baseAddress, $0.count, 0) }
+        let count = unsafe bytes.withUnsafeMutableBytes { unsafe recv(descriptor, $0.baseAddress, $0.count, flags) }
         return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
     }
 }
