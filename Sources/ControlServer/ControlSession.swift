@@ -244,7 +244,7 @@ actor ControlSession {
     func play(_ sound: [UInt8], in turn: UInt32?, isLast: Bool) async throws(ControlError) -> JSON {
         let talker = try talker()
         guard !isReading else {
-            throw ControlError(.busy, "another sound of this session is being read; bring this one again a little later")
+            throw ControlError(.busy, "another sound of this session is being read; bring this one a little later")
         }
         isReading = true
         defer { isReading = false }

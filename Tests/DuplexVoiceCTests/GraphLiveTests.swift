@@ -71,8 +71,13 @@ extension LibraryTests {
             let destroyed = dv_graph_destroy(graph)
             let wasLeft = hasLeft.load(ordering: .sequentiallyConsistent)
             let stopped = engine.stop()
+            var another: dv_engine = 7
+            let refused = unsafe dv_engine_create(nil, &another, &error)
             try #require(unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
             #expect(destroyed == DV_OK && wasLeft && stopped == DV_OK)
+            // Whoever begins something is told
+            #expect(refused == DV_EXHAUSTED && another == 0)
+            #expect(text(of: error.code) == "engine.resourcesExhausted")
         }
 
         @Test("Given an engine's sound, then the graph hears the microphone and is heard, until it is stopped")

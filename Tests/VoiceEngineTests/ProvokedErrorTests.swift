@@ -21,7 +21,7 @@ struct ProvokedErrorTests {
         "engine.calledFromItsThread": ErrorProof(
             "VoiceEngineTests/ControlThreadLiveTests.swift", "if case EngineError.calledFromEngineThread = error"),
         "engine.resourcesExhausted": ErrorProof(
-            "VoiceEngineTests/ControlThreadLiveTests.swift", "guard case .failure(.resourcesExhausted(let complaint))"),
+            "DuplexVoiceCTests/GraphLiveTests.swift", #"text(of: error.code) == "engine.resourcesExhausted""#),
         "engine.overloaded": ErrorProof("VoiceEngineTests/MediaPipelineTests.swift", "guard case .overloaded = error"),
         "device.notFound": ErrorProof(
             "VoiceDevicesTests/ALSADeviceLiveTests.swift", #"guard case .notFound("no-such-card", let available)"#),
